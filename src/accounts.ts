@@ -56,12 +56,12 @@ export class Accounts implements UsableAccounts {
 
   constructor(deps: AccountsDeps) {
     this.#deps = deps;
-    const { store, clock, log, stop, passesOf } = deps;
+    const { store, stop, passesOf } = deps;
     this.#due = new DueAccounts({ ...deps, owned: this.#owned });
     this.#sweeps = new Sweeps({ store, owned: this.#owned, names: () => this.names });
     this.#rateGroups = new RateGroups(deps.config, this.#owned);
     this.#ownershipLog = new OwnershipLog(deps);
-    this.#failed = new FailedAccounts(clock, log);
+    this.#failed = new FailedAccounts(deps);
     this.#clockWatch = new ClockWatch(deps, () => this.#correctAll());
     this.#driving = {
       start: (holding, pace) => this.#starts.add(() => this.#start(holding, pace)),
@@ -228,6 +228,7 @@ export class Accounts implements UsableAccounts {
     const { store, clock } = this.#deps;
     this.#ownershipLog.taken(names);
     await this.#due.look();
+    await this.#failed.takeUp(names.flatMap((name) => this.#owned.get(name) ?? []));
     if (this.isOnly) return void (await Promise.all(names.map((name) => this.#beginOnly(name))));
     for (let first = 0; first < names.length; first += SLICE) {
       const slice = names.slice(first, first + SLICE);

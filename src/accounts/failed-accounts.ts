@@ -2,12 +2,21 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import { ConfigError, type Config } from '../config/config.ts';
 import { MerchantKey } from '../config/merchant-key.ts';
+import { messageOf } from '../domain/text.ts';
 import { KeyRefusedError } from '../exchange/refusals.ts';
+import { endStop, recordStop } from '../store/account-stops.ts';
 import { OwnedError, StoreError } from '../store/errors.ts';
-import type { Store } from '../store/port.ts';
+import { stoppedAccounts } from '../store/overview/reach.ts';
+import type { Store, Transaction } from '../store/port.ts';
 import type { OwnedAccount } from './owned-account.ts';
 
 const TRY_AGAIN_MS = 60_000;
+
+interface FailedDeps {
+  readonly store: Pick<Store, 'db' | 'forAccount'>;
+  readonly clock: Pick<Clock, 'monotonic' | 'now'>;
+  readonly log: Logger;
+}
 
 interface Failed {
   readonly account: OwnedAccount;
@@ -18,42 +27,81 @@ interface Failed {
 
 /** The accounts that could not go on while others do, until they are tried again. */
 export class FailedAccounts {
-  readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #log: Logger;
+  readonly #deps: FailedDeps;
   readonly #failed = new Map<string, Failed>();
+  /** Accounts that are driven again, and the time from which on they are no longer stopped. */
+  readonly #tried = new Map<string, { readonly account: OwnedAccount; readonly until: number }>();
 
-  constructor(clock: Pick<Clock, 'monotonic'>, log: Logger) {
-    this.#clock = clock;
-    this.#log = log;
+  constructor(deps: FailedDeps) {
+    this.#deps = deps;
   }
 
   /** An account has failed. */
   add(account: OwnedAccount, error: unknown, exchange: ConstructorParameters<typeof MerchantKey>[0]): void {
+    const { log, clock } = this.#deps;
     const isKeyRefused = error instanceof KeyRefusedError;
-    const facts = { account: account.name, cause: error instanceof Error ? error.message : String(error) };
+    const facts = { account: account.name, cause: messageOf(error) };
     if (isKeyRefused && exchange.apiKeyFile === undefined) {
-      this.#log.error(facts, 'an account is stopped: set its exchange.apiKey and start again; others go on');
+      log.error(facts, 'an account is stopped: set its exchange.apiKey and start again; others go on');
     } else if (isKeyRefused) {
-      this.#log.error(facts, 'an account is stopped until another key is in its file; others go on');
+      log.error(facts, 'an account is stopped until another key is in its file; others go on');
     } else {
-      this.#log.error(facts, 'an account is stopped and tried again in a minute; others go on');
+      log.error(facts, 'an account is stopped and tried again in a minute; others go on');
     }
     const key = isKeyRefused ? new MerchantKey(exchange) : undefined;
     // The one that was refused.
     if (key !== undefined) isOther(key);
-    this.#failed.set(account.name, { account, key, tryAt: this.#clock.monotonic() + TRY_AGAIN_MS });
+    this.#failed.set(account.name, { account, key, tryAt: clock.monotonic() + TRY_AGAIN_MS });
+    this.#tried.delete(account.name);
+    // A hold tells of a key that is refused.
+    if (isKeyRefused) return;
+    const kind = error instanceof ConfigError ? 'wrong-settings' : 'has-failed';
+    this.#record(account, (tx) => recordStop(tx, account.name, { kind, reason: facts.cause, now: clock.now() }));
   }
 
-  /** Tries those again whose time has come. */
+  /** Tries those of these accounts that an owner before has recorded as stopped. */
+  async takeUp(accounts: readonly OwnedAccount[]): Promise<void> {
+    const stopped = new Set((await stoppedAccounts(this.#deps.store.db, undefined)).map(({ account }) => account));
+    for (const account of accounts) if (stopped.has(account.name)) this.#try(account);
+  }
+
+  #try(account: OwnedAccount): void {
+    this.#tried.set(account.name, { account, until: this.#deps.clock.monotonic() + TRY_AGAIN_MS });
+    account.tryAgain();
+  }
+
+  /** Tries those again whose time has come. One that goes on for as long as it would be tried again is no longer stopped. */
   tryAgain(): void {
-    const now = this.#clock.monotonic();
+    const now = this.#deps.clock.monotonic();
+    for (const [name, { account, until }] of this.#tried) {
+      if (until > now && !account.holding.ending.aborted) continue;
+      this.#tried.delete(name);
+      if (!account.holding.ending.aborted && !account.hasFailed) this.#end(account);
+    }
     for (const [name, failed] of this.#failed) {
       if (failed.tryAt > now) continue;
       failed.tryAt = now + TRY_AGAIN_MS;
       if (failed.account.hasFailed && failed.key !== undefined && !isOther(failed.key)) continue;
       this.#failed.delete(name);
-      if (failed.account.hasFailed) failed.account.tryAgain();
+      if (failed.account.hasFailed) this.#try(failed.account);
+      else this.#end(failed.account);
     }
+  }
+
+  #end(account: OwnedAccount): void {
+    const now = this.#deps.clock.now();
+    this.#record(account, (tx) => endStop(tx, account.name, { reason: 'the account is driven', actor: null, now }));
+  }
+
+  /** Writes as a person's command does: an owner may not write to a database in an older state. */
+  #record({ name }: OwnedAccount, work: (tx: Transaction) => Promise<void>): void {
+    const { store, log } = this.#deps;
+    store
+      .forAccount(name)
+      .writer.write(work)
+      .catch((error: unknown) =>
+        log.warn({ account: name, cause: messageOf(error) }, 'whether the account is stopped cannot be recorded'),
+      );
   }
 }
 

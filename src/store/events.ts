@@ -220,23 +220,26 @@ export async function firstSentAt(db: Database, account: string, externalOrderId
   return rows[0] === undefined ? null : new Date(rows[0].observed_at);
 }
 
-const reachStatement = statement((v: { account: string }) =>
+/** What the events of an account tell of it: that the exchange is out of its reach, that no worker can drive it. */
+type AccountField = 'exchange' | 'stopped';
+
+const newestStatement = statement((v: { account: string; field: AccountField }) =>
   queries
     .selectFrom('events')
     .select('new_value')
     .where('account', '=', v.account)
     .where('type', '=', sql.lit('account'))
     .where('subject', '=', v.account)
-    .where('field', '=', sql.lit('exchange'))
+    .where('field', '=', v.field)
     .orderBy('type')
     .orderBy('subject')
     .orderBy('id', 'desc')
     .limit(1),
 );
 
-/** Reads what the newest event says of the reach of the exchange: null where it is within reach. */
-export async function newestReach(db: Database, account: string): Promise<string | null> {
-  return (await reachStatement(db, { account })).rows[0]?.new_value ?? null;
+/** Reads what the newest event of a field says of an account: null where it is well. */
+export async function newestOfAccount(db: Database, account: string, field: AccountField): Promise<string | null> {
+  return (await newestStatement(db, { account, field })).rows[0]?.new_value ?? null;
 }
 
 /** Reads the id of the newest event of an account, or of all where none is named; 0 when there is none. */
@@ -270,16 +273,11 @@ export async function decidedAccounts(db: Database, afterId: number, toId: numbe
   return (await decidedStatement(db, { afterId, toId })).rows.map(({ account }) => account);
 }
 
-/** Reads when the newest event of all accounts was observed; null when there is none. */
+/** Reads when the newest event of all accounts was observed, stops of accounts left out; null when there is none. */
 export async function newestEventTime(db: Database): Promise<string | null> {
-  const row = await db
-    .selectFrom('event_heads as head')
-    .innerJoin('events as event', (join) =>
-      join.onRef('event.account', '=', 'head.account').onRef('event.id', '=', 'head.id'),
-    )
-    .select('event.observed_at')
-    .orderBy('head.id', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.observed_at ?? null;
+  const { rows } = await sql<{ at: string }>`select event.observed_at as at from event_heads as head
+    join events as event on event.account = head.account and event.id = (select id from events
+      where account = head.account and not (type = 'account' and field = 'stopped') order by id desc limit 1)
+    order by event.id desc limit 1`.execute(db);
+  return rows[0]?.at ?? null;
 }

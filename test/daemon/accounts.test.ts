@@ -88,6 +88,46 @@ describe('a daemon for several accounts', () => {
     expect(on.log.lines.filter(({ account, level }) => level === 'error' && account !== 'two')).toEqual([]);
   });
 
+  it('tells of an account that is stopped in every place where one looks, until it is driven again', async () => {
+    const on = await manyAccounts({ ...THREE, two: 'exchange: {apiKeyFile: two.key}' });
+    for (const name of NAMES) on.insert(name, 'a');
+    await on.start();
+    await on.until(() => accepted(on, 'a', ['one', 'three']));
+    const run = async (...args: string[]) =>
+      await runProgram(args, { cwd: on.folder, environment: { ORDER_SYNC_CONFIG: on.file } });
+    const types = async () => {
+      const { stdout } = await run(
+        'events',
+        '--account',
+        'two',
+        '--json',
+        '--type',
+        'account.stopped',
+        'account.resumed',
+      );
+      const events = stdout.trim().split('\n').filter(Boolean);
+      return events.map((line) => (JSON.parse(line) as { type: string }).type);
+    };
+    // It fails again each minute.
+    await on.pass(3 * MINUTE);
+    for (const account of ['two', 'all']) {
+      const status = await run('status', '--account', account);
+      expect([status.code, status.stdout]).toEqual([1, expect.stringMatching(/stopped.* since .*two\.key/s)]);
+      expect(status.stdout).toContain('order-sync config check');
+    }
+    expect((await run('status', '--account', 'one')).code).toBe(0);
+    const explained = await run('orders', 'explain', 'a', '--account', 'two');
+    expect(explained.stdout).toMatch(/It is not sent: the account two is stopped since/);
+    expect(explained.stdout).not.toContain('as soon as a pass runs');
+    expect(await types()).toEqual(['account.stopped']);
+
+    writeFileSync(join(on.folder, 'two.key'), 'two', { mode: 0o600 });
+    await on.until(() => accepted(on, 'a'));
+    await on.pass(2 * MINUTE);
+    expect(await types()).toEqual(['account.stopped', 'account.resumed']);
+    expect((await run('status', '--account', 'all')).code).toBe(0);
+  });
+
   it('passes over an account whose rows the database refuses, and tries it again', async () => {
     const on = await manyAccounts(THREE);
     on.merchant.exec(`create trigger refuses before insert on request_leases when new.account = 'two'

@@ -23,11 +23,11 @@ the facts: from the daemon where one answers, or else from the database alone.
 
 Ends with 0 when all is well, 1 when a person should look (held, disputed or
 unknown orders, open findings, pauses, receivers that fail or refuse, work that
-waits and no daemon that answers, a database that was put back to an older
-state, an ops endpoint that does not listen, a clock that is 2 s off that of the
-database), 69 when the exchange is out of reach, 77 when it refuses the key.
---watch shows it anew every 2 seconds and ends with 0 by Ctrl-C; with --json each
-time is one line.
+waits and no daemon that answers, an account that is stopped, a database that
+was put back to an older state, an ops endpoint that does not listen, a clock
+that is 2 s off that of the database), 69 when the exchange is out of reach, 77
+when it refuses the key. --watch shows it anew every 2 seconds and ends with 0
+by Ctrl-C; with --json each time is one line.
 
 Without --account it is about the account default, or about all where none is
 named so.

@@ -1,6 +1,8 @@
 import { Option, type Command } from 'commander';
 import { systemClock } from '../../clock.ts';
 import type { AccountSettings } from '../../config/config.ts';
+import { stopRemedy } from '../../domain/accounts/stops.ts';
+import { accountWords } from '../../domain/accounts/words.ts';
 import { flowSettings } from '../../flows/pass/settings.ts';
 import { paceOfOrder } from '../../flows/reports/following.ts';
 import { storyOf, type ReadPace } from '../../flows/reports/story.ts';
@@ -46,6 +48,7 @@ export function define(command: Command): void {
         const found = await storyOf(store, settings, externalOrderId, {
           asOf: until,
           readPace: paceIn(store, settings, until),
+          olderState: await olderStateOf(store),
         });
         return found ?? Promise.reject(await absentOrder(store.db, settings, externalOrderId));
       });
@@ -66,6 +69,14 @@ function paceIn(store: Store, settings: AccountSettings, asOf: Date): ReadPace {
     if (!isNewest({ order, asOf })) return undefined;
     return await paceOfOrder({ account, store, clock: systemClock(), pace }, order, signal);
   };
+}
+
+/** A mark that cannot be read tells nothing of the order. */
+async function olderStateOf({ mark }: Store) {
+  const sign = await mark.sign().catch(() => undefined);
+  if (sign === undefined) return undefined;
+  const words = mark.account === undefined ? '' : accountWords(mark.account);
+  return { why: `the database ${sign}`, remedy: stopRemedy('older-state', words) };
 }
 
 function asJson(story: Story): string {

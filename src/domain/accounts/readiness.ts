@@ -4,6 +4,8 @@ export interface AccountReadiness {
   /** False while another process may drive it: its lease could not be renewed. */
   readonly isTrusted: boolean;
   readonly isKeyRefused: boolean;
+  /** Why no worker can drive it, and what to do; undefined where one can. */
+  readonly stopped: string | undefined;
   /** Why the exchange is out of its reach; undefined where it is not. */
   readonly outOfReach: string | undefined;
   /** The time for which there has been work for a pass, none has ended well and no request was answered, in ms. */
@@ -30,7 +32,16 @@ export interface ProcessReadiness {
 
 /** One thing that has to be well for a process to do its work. */
 export interface ReadinessCheck {
-  readonly check: 'process' | 'database' | 'migrations' | 'ownership' | 'exchange' | 'key' | 'passes' | 'disk';
+  readonly check:
+    | 'process'
+    | 'database'
+    | 'migrations'
+    | 'ownership'
+    | 'stopped'
+    | 'exchange'
+    | 'key'
+    | 'passes'
+    | 'disk';
   readonly ok: boolean;
   /** What is wrong, and what to do. */
   readonly reason?: string;
@@ -70,6 +81,10 @@ export function readinessChecks(process: ProcessReadiness): readonly ReadinessCh
             (names) =>
               `the lease of ${names} could not be renewed: another worker may take over; see whether the database answers`,
           ),
+    stopped: naming(
+      ({ stopped }) => stopped !== undefined,
+      (names) => `nothing is done in ${names}: ${accounts.find(({ stopped }) => stopped !== undefined)?.stopped ?? ''}`,
+    ),
     exchange: naming(
       ({ outOfReach }) => outOfReach !== undefined,
       (names) =>

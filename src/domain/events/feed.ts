@@ -18,6 +18,7 @@ export const EVENT_TYPES = [
   'account.paused',
   'account.resumed',
   'account.restored',
+  'account.stopped',
 ] as const;
 
 /** The type of an event of the feed. */
@@ -121,6 +122,7 @@ function typeOf({ type, field, old_value: from, new_value: to }: EventRow): Even
       return 'photos.received';
     case 'account':
       if (field === 'exchange') return to === null ? 'account.back' : 'account.out_of_reach';
+      if (field === 'stopped') return to === null ? 'account.resumed' : 'account.stopped';
       if (field === 'restore') return 'account.restored';
       if (to === KEY_REFUSED) return 'account.key_refused';
       return from === null ? 'account.paused' : 'account.resumed';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
 import { messageOf } from '../../domain/text.ts';
-import { insertHappenings, newestReach } from '../../store/events.ts';
+import { insertHappenings, newestOfAccount } from '../../store/events.ts';
 import type { Store } from '../../store/port.ts';
 
 interface ReachDeps {
@@ -23,7 +23,7 @@ export class ExchangeReach {
   /** Takes over what the last owner recorded. */
   async open(): Promise<void> {
     const { store, account } = this.#deps;
-    this.#isOut = (await newestReach(store.db, account)) !== null;
+    this.#isOut = (await newestOfAccount(store.db, account, 'exchange')) !== null;
   }
 
   /** The exchange is out of reach, for this reason. */
@@ -42,7 +42,7 @@ export class ExchangeReach {
     const event = { account, type: 'account', subject: account, field: 'exchange', source: 'exchange' } as const;
     store.writer
       .write(async (tx) => {
-        const oldValue = await newestReach(tx, account);
+        const oldValue = await newestOfAccount(tx, account, 'exchange');
         if (oldValue === newValue) return;
         await insertHappenings(tx, [{ ...event, old_value: oldValue, new_value: newValue, reason }], clock.now());
       })

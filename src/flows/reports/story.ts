@@ -5,6 +5,7 @@ import type { ReportDocument } from '../../reports/formats/document.ts';
 import { storyDocument } from '../../reports/story/document.ts';
 import type { StoryEvidence } from '../../reports/story/evidence.ts';
 import type { StoryPace } from '../../reports/story/pace.ts';
+import type { StorySettings } from '../../reports/story/next.ts';
 import { buildStory, type Story } from '../../reports/story/story.ts';
 import type { Store } from '../../store/port.ts';
 import { readStory, type StoryRows } from '../../store/reports/story.ts';
@@ -19,12 +20,19 @@ export interface OrderStory {
 /** Reads the pace at which an order is looked up; undefined where nobody tells it. */
 export type ReadPace = (order: StoryRows['order']) => Promise<StoryPace | undefined>;
 
+interface StoryOptions {
+  readonly asOf: Date;
+  readonly readPace?: ReadPace;
+  /** Says that the database is an older copy, where one knows. */
+  readonly olderState?: StorySettings['olderState'];
+}
+
 /** Tells the story of an order until a time; undefined where there is no such order. */
 export async function storyOf(
   store: Pick<Store, 'snapshot'>,
   settings: AccountSettings,
   externalOrderId: string,
-  { asOf, readPace }: { readonly asOf: Date; readonly readPace?: ReadPace },
+  { asOf, readPace, olderState }: StoryOptions,
 ): Promise<OrderStory | undefined> {
   const { account, accounts, create, follow, exchange } = settings;
   const rows = await readStory(store, account, externalOrderId);
@@ -34,6 +42,6 @@ export async function storyOf(
   const pace = await readPace?.(rows.order);
   const evidence = { ...rows, record, keptAnswers, ...(pace !== undefined && { pace }) };
   const isDriven = accounts.some(({ name }) => name === account);
-  const story = buildStory(evidence, asOf, { ...create, ...follow, isDriven });
+  const story = buildStory(evidence, asOf, { ...create, ...follow, isDriven, olderState });
   return { story, document: storyDocument(story, evidence, exchange), evidence };
 }

@@ -58,6 +58,7 @@ const DATA = {
   'account.paused': [account, 'Creates, or all requests, of the account stopped.'],
   'account.resumed': [account, 'They go on.'],
   'account.restored': [account, 'A person accepted a database that was put back to an older state.'],
+  'account.stopped': [account, 'No worker can drive the account; `account.resumed` follows when one can.'],
 } as const satisfies Readonly<Record<EventType, readonly [z.ZodType, string]>>;
 
 function ofType(type: EventType, [data, description]: (typeof DATA)[EventType]) {

@@ -1,3 +1,5 @@
+import { describeStop, stopRemedy } from '../../domain/accounts/stops.ts';
+import { accountWords } from '../../domain/accounts/words.ts';
 import { readinessChecks, type AccountReadiness, type ReadinessCheck } from '../../domain/accounts/readiness.ts';
 import type { Clock } from '../../clock.ts';
 import type { Config } from '../../config/config.ts';
@@ -48,6 +50,12 @@ function readinessOf(
   // What an account that rests has left stands in the database.
   const refused = new Set(overview.holds.filter(isOfKey).map(({ account }) => account));
   const lost = new Map(overview.outOfReach.map((one) => [one.account, one.reason ?? `since ${one.since}`]));
+  const stopped = new Map(
+    overview.stopped.map((one) => [
+      one.account,
+      `${describeStop(one)}; ${stopRemedy(one.kind, accountWords(one.account))}`,
+    ]),
+  );
   return names.map((account) => {
     const activity = activities.find(account);
     const { live } = activity ?? {};
@@ -55,6 +63,7 @@ function readinessOf(
       account,
       isTrusted: live?.holding.isTrusted() ?? true,
       isKeyRefused: live?.holds.all.some(isOfKey) ?? refused.has(account),
+      stopped: stopped.get(account),
       outOfReach: lost.get(account),
       stalledMs: activity === undefined ? 0 : stalledMsOf(activity, now),
     };

@@ -1,4 +1,5 @@
 import { RESUMED_HOLDS, type HoldKind } from '../../domain/accounts/holds.ts';
+import { stopRemedy } from '../../domain/accounts/stops.ts';
 import { accountWords } from '../../domain/accounts/words.ts';
 import { FINDING_CLASSES, SEVERITIES, type FindingClass } from '../../domain/findings/classes.ts';
 import { instantMs } from '../../domain/instant.ts';
@@ -39,6 +40,7 @@ const HOLDS: Readonly<Record<Exclude<HoldKind, 'rate-limited'>, readonly [tone: 
 export function needsOf(facts: DashboardFacts): readonly Need[] {
   const needs = [
     ...databaseNeeds(facts),
+    ...stoppedNeeds(facts),
     ...facts.holds.flatMap(holdNeed),
     ...outOfReach(facts),
     ...undecided(facts),
@@ -53,6 +55,16 @@ function databaseNeeds({ database: { failure, address } }: DashboardFacts): read
   if (failure === null) return [];
   const title = 'The database cannot be written';
   return [{ tone: 'error', title, text: `${failure} (${address})`, since: null, command: 'order-sync db check' }];
+}
+
+function stoppedNeeds({ stopped }: DashboardFacts): readonly Need[] {
+  return stopped.map((stop) => ({
+    tone: 'error',
+    title: `Nothing is created or looked up: stopped${ofAccount(stop.account)}`,
+    text: stop.reason ?? '',
+    since: stop.since,
+    command: stopRemedy(stop.kind, accountWords(stop.account)),
+  }));
 }
 
 function holdNeed({ account, kind, since, reason, actor }: AccountHold): readonly Need[] {
@@ -98,9 +110,9 @@ function undecided({ undecided: orders, orders: counts }: DashboardFacts): reado
   });
 }
 
-function waiting({ oldest, orders, holds, exchange, at }: DashboardFacts): readonly Need[] {
+function waiting({ oldest, orders, holds, stopped, exchange, at }: DashboardFacts): readonly Need[] {
   const isLong = (since: string) => (instantMs(at) ?? 0) - (instantMs(since) ?? 0) > LONG_MS;
-  const isHeld = holds.length > 0 || (exchange?.outOfReach.length ?? 0) > 0;
+  const isHeld = holds.length > 0 || stopped.length > 0 || (exchange?.outOfReach.length ?? 0) > 0;
   const needs: Need[] = [];
   const unknown = orders.find(({ state }) => state === 'unknown')?.orders ?? 0;
   if (unknown > 0) {

@@ -78,8 +78,9 @@ function key({ holds, exchange: known, at }: DashboardFacts): Tile {
   return { label, tone: 'good', value: 'accepted' };
 }
 
-function creating({ holds, at }: DashboardFacts): Tile {
+function creating({ holds, stopped: [stop], at }: DashboardFacts): Tile {
   const [label, hold] = ['Creating', holds.find((one) => stops(one, 'create'))];
+  if (stop !== undefined) return { label, tone: 'error', value: 'stopped', detail: `since ${moment(stop.since, at)}` };
   if (hold === undefined) return { label, tone: 'good', value: 'goes on' };
   const isShort = hold.kind === 'rate-limited';
   const detail = `${escapeText(hold.kind)} since ${moment(hold.since, at)}`;

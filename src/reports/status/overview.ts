@@ -1,4 +1,5 @@
 import type { HoldView } from '../../domain/accounts/holds.ts';
+import type { AccountStop } from '../../domain/accounts/stops.ts';
 import type { FeedEvent } from '../../domain/events/feed.ts';
 import type { Severity } from '../../domain/findings/classes.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
@@ -78,6 +79,8 @@ export interface Overview {
   readonly holds: readonly AccountHold[];
   /** Accounts of which the exchange is out of reach, as was last recorded. */
   readonly outOfReach: readonly LostReach[];
+  /** Accounts that no worker can drive, as was last recorded. */
+  readonly stopped: readonly AccountStop[];
   /** The receivers of the settings. */
   readonly receivers: readonly ReceiverState[];
   readonly lastEventAt: string | null;

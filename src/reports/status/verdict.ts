@@ -1,5 +1,6 @@
 import { CLOCKS_APART_MS } from '../../clock.ts';
 import type { HoldKind } from '../../domain/accounts/holds.ts';
+import { stopRemedy } from '../../domain/accounts/stops.ts';
 import { accountWords } from '../../domain/accounts/words.ts';
 import { WAITING_STATES } from '../../domain/orders/states.ts';
 import { inUnits, withCommas } from '../formats/words.ts';
@@ -33,6 +34,7 @@ const GRAVITY: readonly StatusEnd[] = ['key-refused', 'out-of-reach', 'look'];
 export function judgeStatus(status: Status): StatusVerdict {
   const reasons = [
     ...heldReasons(status),
+    ...stopReasons(status),
     ...reachReasons(status),
     ...databaseReasons(status),
     ...daemonReasons(status),
@@ -65,6 +67,16 @@ function heldReasons({ overview }: Status): StatusReason[] {
       text: `${kind}${ofAccounts(holds, overview.account)}${why}`,
       remedy: HOLD_REMEDIES[kind] ?? `order-sync resume${wordsOf(holds)} --reason TEXT`,
     };
+  });
+}
+
+/** An older state that the mark here shows is said already. */
+function stopReasons({ overview, olderState }: Status): StatusReason[] {
+  const told = overview.stopped.filter(({ kind }) => olderState === null || kind !== 'older-state');
+  return [...Map.groupBy(told, ({ kind }) => kind)].map(([kind, stops]) => {
+    const { since, reason } = stops[0] ?? {};
+    const text = `stopped${ofAccounts(stops, overview.account)} since ${since}: ${reason ?? kind}`;
+    return { end: 'look', text, remedy: stopRemedy(kind, wordsOf(stops)) };
   });
 }
 
@@ -149,7 +161,7 @@ function waitReasons({ asOf, daemon, overview }: Status): StatusReason[] {
   const now = Date.parse(asOf);
   const reasons: StatusReason[] = [];
   const { oldestPending } = overview;
-  const isHeld = overview.holds.length > 0 || overview.outOfReach.length > 0;
+  const isHeld = [overview.holds, overview.outOfReach, overview.stopped].some((all) => all.length > 0);
   const waitedMs = oldestPending === null ? 0 : now - Date.parse(oldestPending.since);
   if (daemon !== null && !isHeld && oldestPending !== null && waitedMs > LONG_MS) {
     const text = `the oldest pending order waits for ${inUnits(waitedMs)}`;

@@ -1,3 +1,4 @@
+import type { AccountStop } from '../../domain/accounts/stops.ts';
 import type { HoldView } from '../../domain/accounts/holds.ts';
 import type { RecordView } from '../../domain/record.ts';
 import type { StoryPace } from './pace.ts';
@@ -13,6 +14,8 @@ export interface StoryEvidence {
   readonly findings: readonly StoryFinding[];
   /** The holds of its account, as they are now. */
   readonly holds: readonly HoldView[];
+  /** The stop of its account; null where it is not stopped. */
+  readonly stop: AccountStop | null;
   /** How soon it is looked up as it is now; undefined where it is not looked up at a pace. */
   readonly pace?: StoryPace | undefined;
 }

@@ -13,6 +13,8 @@ export interface StorySettings {
   readonly onUnknown: 'hold' | 'resend';
   /** False where the account stands in no settings of this machine, so that nothing is sent or looked up for it. */
   readonly isDriven?: boolean;
+  /** Says that the database is an older copy, so that nothing is sent or looked up, and the command that helps. */
+  readonly olderState?: { readonly why: string; readonly remedy: string } | undefined;
 }
 
 /** An order at a moment; `events` are those until then. */

@@ -1,5 +1,7 @@
 import { FINDING_CLASSES, type FindingClass } from '../../domain/findings/classes.ts';
 import { describeHold, stops } from '../../domain/accounts/holds.ts';
+import { accountWords } from '../../domain/accounts/words.ts';
+import { describeStop, stopRemedy } from '../../domain/accounts/stops.ts';
 import { FOLLOWED_STATES, type OrderState } from '../../domain/orders/states.ts';
 import { eventSentence } from './events.ts';
 import type { StoryEvent, StoryEvidence, StoryFinding, StoryKeptAnswer, StoryRecord } from './evidence.ts';
@@ -65,9 +67,9 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
 
 /** Why what comes next has to wait, or never comes: a hold of the account that stops it, or an account that nobody drives. */
 function stopLines(
-  { holds, order }: StoryEvidence,
+  { holds, stop, order }: StoryEvidence,
   { state, asOf }: Pick<Moment, 'state' | 'asOf'>,
-  { isDriven = true }: StorySettings,
+  { isDriven = true, olderState }: StorySettings,
 ): readonly string[] {
   const isFollowed = (FOLLOWED_STATES as readonly OrderState[]).includes(state);
   const lane = state === 'pending' ? 'create' : isFollowed ? 'lookup' : undefined;
@@ -76,8 +78,14 @@ function stopLines(
   const waiting = holds.filter((hold) => stops(hold, lane) && hold.since <= until);
   const lines = waiting.map((hold) => `It waits: ${describeHold(hold, order.account)}.`);
   // Of the past nobody knows who drove it.
-  if (isDriven || !isNewest({ order, asOf })) return lines;
+  if (!isNewest({ order, asOf })) return lines;
   const what = lane === 'create' ? 'sent' : 'looked up';
+  const stopped =
+    stop === null
+      ? olderState
+      : { why: describeStop(stop), remedy: stopRemedy(stop.kind, accountWords(order.account)) };
+  if (stopped !== undefined) lines.push(`It is not ${what}: ${stopped.why}.`, stopped.remedy);
+  if (isDriven) return lines;
   return [...lines, `It is not ${what}: the account ${order.account} stands in no settings of this machine.`];
 }
 

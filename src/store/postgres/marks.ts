@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Clock } from '../../clock.ts';
+import { recordStop } from '../account-stops.ts';
 import { forgetAccountFact, readAccountFact, setAccountFact } from '../accounts.ts';
 import { StoreError } from '../errors.ts';
 import type { FollowingMark } from '../group-writer.ts';
@@ -214,7 +215,8 @@ export class AccountMark implements Mark, FollowingMark {
   /** The error where the last commit of this process is not in the database. */
   async lostCommit(tx: Transaction): Promise<OlderStateError> {
     const { generation, eventId } = await readPositionOf(tx, this.account);
-    const lost = { generation, eventId: eventId + 1, at: this.#deps.clock.now().toISOString() };
+    // No event has this hash: what is recorded from now on is not the commit that is lost.
+    const lost = { generation, eventId: eventId + 1, hash: '', at: this.#deps.clock.now().toISOString() };
     return this.#older('was put back to an older state while it was driven', lost);
   }
 
@@ -223,9 +225,10 @@ export class AccountMark implements Mark, FollowingMark {
     const { account } = this;
     if ((await this.#readFact(this.#deps.db, FOUND_OLDER)) !== undefined) return;
     const mark = await this.read();
-    if (mark === undefined || (await this.sign()) === undefined) return;
+    const sign = mark && (await this.sign());
+    if (mark === undefined || sign === undefined) return;
     await this.#deps.write(account, async (tx) => {
-      await this.#keepFact(tx, FOUND_OLDER, mark);
+      await this.#tell(tx, sign, mark);
       await sql`update account_owners set generation = generation + 1, holder = null where account = ${account}`.execute(
         tx,
       );
@@ -233,14 +236,20 @@ export class AccountMark implements Mark, FollowingMark {
   }
 
   /** Keeps every worker from driving the account, once what has found the older state is rolled back. */
-  async tellOthers({ mark }: OlderStateError): Promise<void> {
-    await this.#deps.write(this.account, (tx) => this.#keepFact(tx, FOUND_OLDER, mark));
+  async tellOthers({ sign, mark }: OlderStateError): Promise<void> {
+    await this.#deps.write(this.account, (tx) => this.#tell(tx, sign, mark));
+  }
+
+  async #tell(tx: Transaction, sign: string, mark: MarkContent): Promise<void> {
+    await this.#keepFact(tx, FOUND_OLDER, mark);
+    const stop = { kind: 'older-state', reason: `the database ${sign}`, now: this.#deps.clock.now() } as const;
+    await recordStop(tx, this.account, stop);
   }
 
   #older(sign: string, mark: MarkContent): OlderStateError {
     const { address } = this.#deps;
     const advice = `if it was put back, run: order-sync db accept-restore --account ${this.account}`;
-    return new OlderStateError(`the account ${this.account} in ${address} ${sign}; ${advice}`, mark);
+    return new OlderStateError(`the account ${this.account} in ${address} ${sign}; ${advice}`, sign, mark);
   }
 
   async #readWith(db: Database): Promise<MarkContent | undefined> {
@@ -264,9 +273,12 @@ export class AccountMark implements Mark, FollowingMark {
 
 /** An account was found in an older state than its mark names. */
 export class OlderStateError extends StoreError {
+  /** By what the database shows it. */
+  readonly sign: string;
   readonly mark: MarkContent;
-  constructor(message: string, mark: MarkContent) {
+  constructor(message: string, sign: string, mark: MarkContent) {
     super('unusable', message);
+    this.sign = sign;
     this.mark = mark;
   }
 }

@@ -1,8 +1,10 @@
 import type { StoryEvent, StoryFinding, StoryOrder } from '../../reports/story/evidence.ts';
+import type { AccountStop } from '../../domain/accounts/stops.ts';
 import type { HoldView } from '../../domain/accounts/holds.ts';
 import type { PacedOrder } from '../../domain/orders/pace/status.ts';
+import { readStop } from '../account-stops.ts';
 import { queries } from '../statement.ts';
-import type { Store } from '../port.ts';
+import type { Snapshot, Store } from '../port.ts';
 import { allRows } from '../snapshot.ts';
 
 /** Everything that the database knows of one order, at one moment; the record as received. */
@@ -15,6 +17,8 @@ export interface StoryRows {
   readonly keptAnswers: readonly { readonly receivedAt: string; readonly httpStatus: number; readonly body: string }[];
   readonly findings: readonly StoryFinding[];
   readonly holds: readonly HoldView[];
+  /** Null where its account is not stopped. */
+  readonly stop: AccountStop | null;
 }
 
 /** Reads the rows for the story of an order; undefined where there is no such order. */
@@ -62,10 +66,6 @@ export async function readStory(
     .select(['changed_at as changedAt', 'resolved_at as resolvedAt'])
     .where((finding) => finding.and(ofOrder))
     .orderBy('id');
-  const holds = queries
-    .selectFrom('account_holds')
-    .select(['kind', 'since', 'until', 'reason', 'actor'])
-    .where('account', '=', account);
   const [order] = await allRows<StoryRows['order']>(snapshot, orders);
   if (order === undefined) return undefined;
   const [record] = await allRows(snapshot, records);
@@ -75,6 +75,15 @@ export async function readStory(
     record: record ?? null,
     keptAnswers: await allRows(snapshot, keptAnswers),
     findings: await allRows<StoryFinding>(snapshot, findings),
-    holds: await allRows<HoldView>(snapshot, holds),
+    holds: await holdsOf(snapshot, account),
+    stop: await readStop(snapshot, account),
   };
+}
+
+async function holdsOf(snapshot: Snapshot, account: string): Promise<readonly HoldView[]> {
+  const holds = queries
+    .selectFrom('account_holds')
+    .select(['kind', 'since', 'until', 'reason', 'actor'])
+    .where('account', '=', account);
+  return await allRows<HoldView>(snapshot, holds);
 }

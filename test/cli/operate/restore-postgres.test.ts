@@ -76,6 +76,17 @@ describe.skipIf(postgresOfTests() === undefined)('a database that was restored u
       { accounts: 1, marks: 1, withoutMark: 0, olderAccounts: [{ account: 'shop' }] },
     ]);
     expect(await run(restored, 'sync', '--account', 'shop')).toMatchObject({ code: 65 });
+    // A machine without the mark tells it as well.
+    const elsewhere = on.machine();
+    for (const looks of [run, elsewhere]) {
+      const status = await looks(restored, 'status', '--account', 'shop');
+      expect(status).toMatchObject({ code: 1, stdout: expect.stringContaining('db accept-restore') });
+      const { stdout } = await looks(restored, 'orders', 'explain', 'later', '--account', 'shop');
+      expect(stdout).toMatch(
+        /It is not sent: the account shop is stopped .*order-sync db accept-restore --account shop/s,
+      );
+      expect(stdout).not.toContain('as soon as a pass runs');
+    }
     // Rows may be inserted, and are not sent before a person has decided.
     const added = ['--external-order-id', 'added', '--asset', '1', '--from', 'BTC', '--to', 'EUR'];
     expect(await run(restored, 'orders', 'add', '--account', 'shop', ...added)).toMatchObject({ code: 0 });
@@ -86,6 +97,9 @@ describe.skipIf(postgresOfTests() === undefined)('a database that was restored u
     await run(restored, 'sync', '--account', 'shop');
     expect([on.state(restored, 'later'), on.created()]).toEqual(['open', ['earlier', 'later']]);
     expect(await run(restored, 'db', 'check')).toMatchObject({ code: 0 });
+    expect((await elsewhere(restored, 'orders', 'explain', 'later', '--account', 'shop')).stdout).not.toContain(
+      'stopped',
+    );
   });
 
   it('is one of which another machine cannot tell, until a person accepts it there', async () => {

@@ -11,6 +11,7 @@ const ACCOUNT: AccountReadiness = {
   account: 'shop-1',
   isTrusted: true,
   isKeyRefused: false,
+  stopped: undefined,
   outOfReach: undefined,
   stalledMs: STALLED_AFTER_MS,
 };
@@ -41,6 +42,7 @@ describe('a process', () => {
 
   it.each([
     ['ownership', { isTrusted: false }],
+    ['stopped', { stopped: 'the account one is stopped' }],
     ['exchange', { outOfReach: 'ECONNREFUSED' }],
     ['key', { isKeyRefused: true }],
     ['passes', { stalledMs: STALLED_AFTER_MS + 1 }],

@@ -5,7 +5,7 @@ import { repeatPass } from '../../../src/flows/pass/repeat.ts';
 import { Waker } from '../../../src/flows/pass/waker.ts';
 import { StoreError } from '../../../src/store/errors.ts';
 import { setHold } from '../../../src/store/account-holds.ts';
-import { newestReach } from '../../../src/store/events.ts';
+import { newestOfAccount } from '../../../src/store/events.ts';
 import { echo, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
 import { scriptedProgram, type TestProgram } from '../../support/test-program.ts';
 import { HOUR, MINUTE, SECOND } from '../../support/tracking.ts';
@@ -89,11 +89,11 @@ describe('the log of an outage of ten minutes with 200 orders', () => {
     [answers.create, answers.lookup] = [refusal(401), refusal(401)];
     await live(on, 10 * MINUTE);
     expect(on.log.with('the exchange is back')).toHaveLength(1);
-    expect(await newestReach(on.app.store.db, 'default')).toBeNull();
+    expect(await newestOfAccount(on.app.store.db, 'default', 'exchange')).toBeNull();
     expect(on.app.holds.all.map(({ kind }) => kind)).toEqual(['key-refused']);
     [answers.create, answers.lookup] = [DOWN, DOWN];
     await live(on, 30 * MINUTE);
-    expect(await newestReach(on.app.store.db, 'default')).toBe('out-of-reach');
+    expect(await newestOfAccount(on.app.store.db, 'default', 'exchange')).toBe('out-of-reach');
   });
 
   it('tells of creates alone where look-ups are answered, and ends when nothing waits to be sent', async () => {

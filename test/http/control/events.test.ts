@@ -290,6 +290,7 @@ describe('an event', () => {
     ['account.paused', { type: 'account', field: 'hold', new_value: 'paused' }],
     ['account.resumed', { type: 'account', field: 'hold', old_value: 'paused' }],
     ['account.restored', { type: 'account', field: 'restore' }],
+    ['account.stopped', { type: 'account', field: 'stopped', new_value: 'older-state' }],
   ];
 
   it.each(CASES)('has the type %s and the shape of it', (type, changes) => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { STALLED_AFTER_MS } from '../../../src/domain/accounts/readiness.ts';
+import { endStop, recordStop } from '../../../src/store/account-stops.ts';
 import { isSqlite } from '../../support/database.ts';
 import { testOps, type TestOps } from '../../support/ops-endpoint.ts';
 
@@ -57,6 +58,31 @@ describe('/readyz', () => {
     on.program.clock.advance(1_000);
     expect(await readyz(on)).toEqual([503, 'key']);
     expect(JSON.stringify(await (await on.get('/readyz')).json())).not.toContain('canary');
+  });
+
+  it('answers 503 while an account is stopped, which the metrics and the dashboard tell too', async () => {
+    const on = await testOps();
+    const { writer } = on.program.app.store;
+    const now = on.program.clock.now();
+    const stopped = async () =>
+      /order_sync_account_stopped\{.*\} (\d)/.exec(await (await on.get('/metrics')).text())?.[1];
+    expect(await stopped()).toBe('0');
+    const stop = { kind: 'older-state', reason: 'the database is older than its mark', now } as const;
+    await writer.write((tx) => recordStop(tx, 'default', stop));
+    on.program.clock.advance(10_000);
+    expect(await readyz(on)).toEqual([503, 'stopped']);
+    expect(JSON.stringify(await (await on.get('/readyz')).json())).toContain('order-sync db accept-restore');
+    expect(await stopped()).toBe('1');
+    const page = await (await on.get('/')).text();
+    expect(page).toContain('Nothing is created or looked up: stopped');
+    expect(page).toContain('order-sync db accept-restore');
+    expect(page).not.toContain('goes on');
+    // No process, but a person ends the stop of an older state.
+    for (const actor of [null, 'ann']) {
+      await writer.write((tx) => endStop(tx, 'default', { reason: 'r', actor, now }));
+      on.program.clock.advance(10_000);
+      expect(await readyz(on)).toEqual(actor === null ? [503, 'stopped'] : [200]);
+    }
   });
 
   it('answers 503 when work waits and nothing is done, and 200 once a request is answered', async () => {

@@ -30,6 +30,7 @@ const EVIDENCE: StoryEvidence = {
   keptAnswers: [],
   findings: [],
   holds: [],
+  stop: null,
 };
 const FINDING: StoryFinding = {
   class: 'AMOUNT_MISMATCH',

@@ -55,7 +55,7 @@ function event(seconds: number, changes: Partial<StoryEvent>): StoryEvent {
 }
 
 function evidence(changes: Partial<StoryEvidence> = {}): StoryEvidence {
-  return { order: ORDER, events: [], record: null, keptAnswers: [], findings: [], holds: [], ...changes };
+  return { order: ORDER, events: [], record: null, keptAnswers: [], findings: [], holds: [], stop: null, ...changes };
 }
 
 const tell = (given: StoryEvidence, seconds = 1_000) => buildStory(given, new Date(at(seconds)), SETTINGS);

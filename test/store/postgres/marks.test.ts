@@ -6,6 +6,7 @@ import { systemClock } from '../../../src/clock.ts';
 import { acceptRestore } from '../../../src/flows/orders/restore.ts';
 import { appendToChain } from '../../../src/store/events.ts';
 import type { MarkContent, Store } from '../../../src/store/port.ts';
+import { stoppedAccounts } from '../../../src/store/overview/reach.ts';
 import { openStore } from '../../../src/store/postgres/store.ts';
 import { MarksFile } from '../../../src/store/sqlite/marks.ts';
 import { copyPostgresDatabase, newPostgresDatabase } from '../../support/postgres.ts';
@@ -88,13 +89,18 @@ it('keeps every worker from an account that came back in an older state, until a
   // It has no mark of its own.
   const elsewhere = await worker(url);
   await expect(drive(elsewhere.store)).rejects.toMatchObject({ problem: 'unusable' });
+  const stopped = () => stoppedAccounts(elsewhere.store.db, undefined);
+  expect(await stopped()).toMatchObject([
+    { account: 'default', kind: 'older-state', reason: expect.stringContaining('is older than its mark') },
+  ]);
   expect(await elsewhere.store.forAccount('default').mark.read()).toMatchObject({ eventId: later.eventId });
 
   const store = elsewhere.store.forAccount('default');
   const acceptance = { actor: 'a', reason: 'r', isNothingSent: false };
   const deps = { accounts: ['default'], store, clock: systemClock(), settings: VERIFYING };
   const { missing } = await acceptRestore(deps, acceptance);
-  expect(missing.to).toBe(later.at);
+  expect(missing).toEqual({ from: 'now', to: later.at });
+  expect(await stopped()).toEqual([]);
   for (const { store: accepted } of [elsewhere, again]) await drive(accepted);
   const { eventId } = await store.mark.position();
   await again.close();
@@ -122,6 +128,10 @@ it('takes an account from a worker that lacks its mark, once the machine that ha
   const again = await worker(url, first.place.marks);
   for (let times = 0; times < 2; times += 1) await again.store.mark.compareAll();
   if (sound !== undefined) await commit(sound, 'sound');
+  expect((await stoppedAccounts(elsewhere.store.db, undefined)).map(({ account }) => account)).toEqual([
+    'changed',
+    'older',
+  ]);
   for (const [store, account] of [
     [older, 'older'],
     [changed, 'changed'],

@@ -4,6 +4,7 @@ import { rememberStatus } from '../../../src/store/accounts.ts';
 import { checkChains } from '../../../src/store/chain.ts';
 import { OwnedError } from '../../../src/store/errors.ts';
 import { insertEvents } from '../../../src/store/events.ts';
+import { stoppedAccounts } from '../../../src/store/overview/reach.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { openPostgresStore, ownedStore as owned } from '../../support/postgres-store.ts';
 
@@ -194,6 +195,9 @@ it('stops an account whose database was put back to an older state while it was 
   await expect(see(one, 'd')).rejects.toMatchObject({ problem: 'unusable' });
   await see(other, 'e');
   expect(await seen(store)).toEqual(['a', 'b', 'e']);
+  // The stop is recorded, and is not taken for the commit that is gone.
+  expect(await stoppedAccounts(store.db, undefined)).toMatchObject([{ account: 'default', kind: 'older-state' }]);
+  await expect(see(await owned(store, 'default'), 'f')).rejects.toMatchObject({ problem: 'unusable' });
 });
 
 it('stops an account whose database was put back to before it was claimed: nobody has followed', async () => {

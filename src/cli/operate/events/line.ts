@@ -45,6 +45,6 @@ function said(...words: readonly (string | null)[]): readonly string[] {
 function toneOfEvent({ type, data }: FeedEvent): Tone {
   if (type === 'order.state_changed' && 'newValue' in data) return toneOf('state', data.newValue);
   if (type === 'finding.opened' && 'severity' in data) return toneOf('severity', data.severity);
-  if (type === 'order.needs_attention' || type === 'account.key_refused') return 'error';
+  if (type === 'order.needs_attention' || type === 'account.key_refused' || type === 'account.stopped') return 'error';
   return type === 'account.out_of_reach' || type === 'account.paused' ? 'warning' : 'neutral';
 }

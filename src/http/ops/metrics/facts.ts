@@ -45,6 +45,7 @@ function setOverview(gauges: Gauges, { labelOf, owned, now }: MetricFacts, overv
     }
     for (const kind of HOLD_KINDS) gauges.set('order_sync_holds', 0, { account, kind });
     gauges.set('order_sync_exchange_out_of_reach', 0, { account });
+    gauges.set('order_sync_account_stopped', 0, { account });
   }
   for (const { account: name, orders, findings } of overview.accounts) {
     const account = labelOf(name);
@@ -58,6 +59,8 @@ function setOverview(gauges: Gauges, { labelOf, owned, now }: MetricFacts, overv
   for (const { account } of overview.outOfReach) {
     gauges.set('order_sync_exchange_out_of_reach', 1, { account: labelOf(account) });
   }
+  for (const { account } of overview.stopped)
+    gauges.set('order_sync_account_stopped', 1, { account: labelOf(account) });
   gauges.set('order_sync_oldest_pending_age_seconds', age(overview.oldestPending?.since ?? null, now));
   gauges.set('order_sync_oldest_unknown_age_seconds', age(overview.oldestUnknown?.since ?? null, now));
   setReceivers(gauges, overview, now);

@@ -11,6 +11,7 @@ export const GAUGES = {
   order_sync_oldest_pending_age_seconds: ['Time since the first pending order was due to be sent; 0 where none is.'],
   order_sync_oldest_unknown_age_seconds: ['Time since the oldest order of unknown outcome was sent; 0 where none is.'],
   order_sync_holds: ['1 where a hold keeps requests of the account back.', 'account', 'kind'],
+  order_sync_account_stopped: ['1 if no worker can drive the account.', 'account'],
   order_sync_exchange_out_of_reach: ['1 where the exchange is out of reach of an account.', 'account'],
   order_sync_breaker_open: [
     '1 where the circuit breaker, or a hold, lets no request of the lane go.',

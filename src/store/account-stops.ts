@@ -1,0 +1,52 @@
+import { sql } from 'kysely';
+import type { AccountStop, StopKind } from '../domain/accounts/stops.ts';
+import { insertHappenings, newestOfAccount } from './events.ts';
+import type { Snapshot, Transaction } from './port.ts';
+import { allRows } from './snapshot.ts';
+import { queries } from './statement.ts';
+
+const OLDER_STATE: StopKind = 'older-state';
+
+/**
+ * Records that no worker can drive an account: each stop once. Its event is what all processes read. An older state stands until
+ * a person accepts it, whatever else fails by it.
+ */
+export async function recordStop(
+  tx: Transaction,
+  account: string,
+  { kind, reason, now }: { readonly kind: StopKind; readonly reason: string; readonly now: Date },
+): Promise<void> {
+  const known = await newestOfAccount(tx, account, 'stopped');
+  if (known === kind || known === OLDER_STATE) return;
+  await insertStop(tx, account, { old_value: known, new_value: kind, reason, source: 'daemon' }, now);
+}
+
+/** Records that an account is no longer stopped, where it was. A person alone ends the stop of an older state. */
+export async function endStop(
+  tx: Transaction,
+  account: string,
+  { now, ...how }: { readonly reason: string; readonly actor: string | null; readonly now: Date },
+): Promise<void> {
+  const known = await newestOfAccount(tx, account, 'stopped');
+  if (known === null || (known === OLDER_STATE && how.actor === null)) return;
+  const source = how.actor === null ? 'daemon' : 'operator';
+  await insertStop(tx, account, { old_value: known, source, ...how }, now);
+}
+
+type Stop = Omit<Parameters<typeof insertHappenings>[1][number], 'account' | 'type' | 'subject' | 'field'>;
+
+async function insertStop(tx: Transaction, account: string, stop: Stop, now: Date): Promise<void> {
+  await insertHappenings(tx, [{ account, type: 'account', subject: account, field: 'stopped', ...stop }], now);
+}
+
+/** Reads the stop of an account; null where it is not stopped. */
+export async function readStop(snapshot: Snapshot, account: string): Promise<AccountStop | null> {
+  const newest = queries
+    .selectFrom('events')
+    .select(['account', 'new_value as kind', 'observed_at as since', 'reason'])
+    .where((event) => event.and({ account, type: 'account', subject: account, field: 'stopped' }))
+    .orderBy('id', 'desc')
+    .limit(sql.lit(1));
+  const [stop] = await allRows<Omit<AccountStop, 'kind'> & { readonly kind: string | null }>(snapshot, newest);
+  return stop === undefined || stop.kind === null ? null : { ...stop, kind: stop.kind };
+}
