@@ -23,7 +23,7 @@ import { clockOf } from './process-clock.ts';
 import type { Processes } from './processes.ts';
 import type { Life, Scheduler } from './scheduler.ts';
 import { SeveralAccounts } from './several-accounts.ts';
-import { sharedStore, type CommitFate, type SimulatedServer } from './shared-store.ts';
+import { numberedStore, sharedStore, type CommitFate, type SimulatedServer } from './shared-store.ts';
 
 /** A heartbeat is renewed so often, is trusted for less time than it lasts, and lasts so long. */
 const HEARTBEAT_MS = 1_000;
@@ -218,7 +218,11 @@ export class SimulatedProcess implements Life {
     };
     const take = async (names: readonly string[]) => await this.#take(store, names);
     return {
-      store: { ...store, forAccount: (_account, holding) => ofOwner(holding as Holding) },
+      store: {
+        ...store,
+        forAccount: (_account, holding) =>
+          holding === undefined ? numberedStore(store, this.#server()) : ofOwner(holding as Holding),
+      },
       ownership: {
         take,
         share: async (groups, onTaken, stop) => {
