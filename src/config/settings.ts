@@ -1,6 +1,7 @@
 import { ACCOUNT_NAME, ACCOUNT_NAME_FORM } from '../domain/accounts/name.ts';
 import { PHOTO_TYPES } from '../domain/clients/photo.ts';
 import { CONTRADICTION_KINDS } from '../domain/contradictions.ts';
+import { GUESSED_CLASSES } from '../domain/findings/classes.ts';
 import { AMOUNT_FIELDS } from '../domain/amounts.ts';
 import { cron } from './cron.ts';
 import { databaseUrl } from './database-url.ts';
@@ -87,6 +88,7 @@ export const SETTINGS = {
   'follow.share': type.share,
   'follow.steps': steps,
   'reconcile.tolerance': tolerance,
+  'reconcile.ignore': wordsOf(...GUESSED_CLASSES),
   'reconcile.orderMissingAfter': type.duration('365d'),
   'reconcile.freshFor': type.duration('365d'),
   'reconcile.cron': type.optional(cron),

@@ -68,3 +68,8 @@ export interface Difference {
   readonly expected: string | null;
   readonly actual: string | null;
 }
+
+/** A difference between a pre-order and its order, with its class of findings. */
+export interface EchoDifference extends Difference {
+  readonly class: 'PREORDER_ECHO_MISMATCH' | 'PREORDER_TOKEN_MISMATCH';
+}

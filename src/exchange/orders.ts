@@ -1,7 +1,7 @@
 import { LosslessNumber, stringify } from 'lossless-json';
 import type { CreateOutcome } from '../domain/orders/create.ts';
 import type { AbsenceShape, LookupAnswer } from '../domain/orders/lookup.ts';
-import type { Difference, MerchantOrder, PreOrderView } from '../domain/record.ts';
+import type { EchoDifference, MerchantOrder, PreOrderView } from '../domain/record.ts';
 import { isSameSpelling } from '../domain/text.ts';
 import { comparePreOrder } from '../domain/findings/compare.ts';
 import { readAbsence } from './absence.ts';
@@ -79,7 +79,7 @@ export function readPreOrder(
   body: string,
   preOrderId: string,
   order: MerchantOrder,
-): readonly Difference[] | undefined {
+): readonly EchoDifference[] | undefined {
   const preOrder = readBody(preOrderSchema, body);
   if (preOrder?.id !== preOrderId || preOrder.externalOrderId !== order.externalOrderId) return undefined;
   return comparePreOrder(order, viewOfPreOrder(preOrder), preOrder['exchangeType']);

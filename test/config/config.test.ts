@@ -90,7 +90,13 @@ describe('the layers', () => {
         share: 0.5,
         steps: STEPS,
       },
-      reconcile: { tolerance: '0', orderMissingAfter: 86_400_000, freshFor: 86_400_000, cron: '*/10 * * * *' },
+      reconcile: {
+        tolerance: '0',
+        ignore: [],
+        orderMissingAfter: 86_400_000,
+        freshFor: 86_400_000,
+        cron: '*/10 * * * *',
+      },
       links: { cron: '*/10 * * * *', finalStatuses: [] },
       retention: {},
       photos: {
@@ -153,6 +159,18 @@ describe('the layers', () => {
     expect(follow('DISPUTED_BY', '').disputedBy).toEqual([]);
     expect(() => follow('DISPUTED_BY', 'amounts')).toThrow('follow.disputedBy');
     expect(() => follow('SUCCEEDED_STATUSES', 'REQUEST')).toThrow('follow.succeededStatuses');
+  });
+
+  it('ignores findings only of classes that rest on a guess, and names the nearest', () => {
+    const ignoring = (value: string) => load({ ORDER_SYNC_RECONCILE_IGNORE: value }).reconcile.ignore;
+    expect(ignoring('[TX_HASH_REUSED, PREORDER_TOKEN_MISMATCH]')).toEqual([
+      'PREORDER_TOKEN_MISMATCH',
+      'TX_HASH_REUSED',
+    ]);
+    for (const name of ['AMOUNT_MISMATCH', 'ADDRESS_CHANGED', 'PREORDER_ECHO_MISMATCH', 'UNCHECKED']) {
+      expect(() => ignoring(name)).toThrow('reconcile.ignore');
+    }
+    expect(() => ignoring('TX_HASH_REUSE')).toThrow(/reconcile\.ignore.*TX_HASH_REUSED\?/);
   });
 
   it('keeps each digit of a key that looks like a number', () => {

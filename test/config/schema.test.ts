@@ -39,6 +39,7 @@ describe('the JSON Schema of the settings', () => {
     'exchange: {absence: [{pointer: /a}]}',
     'create: {onUnknown: hld}',
     'follow: {disputedBy: [amounts]}',
+    'reconcile: {ignore: [AMOUNT_MISMATCH]}',
     'database: {url: "mysql://a"}',
     'accounts: {all: {}}',
     'accounts: {a b: {}}',

@@ -11,6 +11,7 @@ export interface ReconciledOrder {
   readonly position?: string;
   readonly from?: string;
   readonly to?: string;
+  readonly paymentToken?: string;
   readonly state?: string;
   readonly outcome?: string;
   readonly createdAt?: string;
@@ -82,10 +83,10 @@ function insertOrder(merchant: Merchant, order: ReconciledOrder): void {
   const changedAt = order.changedAt === undefined ? LOOKED_UP_AT : order.changedAt;
   merchant
     .prepare(
-      `insert into merchant_orders (account, external_order_id, asset, asset_position, from_currency, to_currency)
-       values (?, ?, ?, ?, ?, ?)`,
+      `insert into merchant_orders (account, external_order_id, asset, asset_position, from_currency, to_currency, payment_token)
+       values (?, ?, ?, ?, ?, ?, ?)`,
     )
-    .run(order.account ?? 'default', id, asset, order.position ?? 'INPUT', from, to);
+    .run(order.account ?? 'default', id, asset, order.position ?? 'INPUT', from, to, order.paymentToken ?? null);
   merchant
     .prepare(
       `update merchant_orders set revision = revision + 1, state = :state, created_at = :createdAt, pre_order_id = :preOrderId, order_status = :status, outcome = :outcome, changed_at = :changedAt,

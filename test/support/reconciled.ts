@@ -1,5 +1,6 @@
 import { systemClock } from '../../src/clock.ts';
 import type { AmountField, Tolerance } from '../../src/domain/amounts.ts';
+import type { FindingClassName } from '../../src/domain/findings/classes.ts';
 import { reconcileOrders } from '../../src/flows/reports/reconciliation.ts';
 import type { ReportDocument, Row } from '../../src/reports/formats/document.ts';
 import type { ReconciliationReport } from '../../src/reports/reconciliation/document.ts';
@@ -16,17 +17,18 @@ export interface Given {
   readonly asOf?: string;
   readonly tolerance?: Tolerance;
   readonly outputPosition?: AmountField;
+  readonly ignore?: readonly FindingClassName[];
   readonly mayBeEmpty?: boolean;
 }
 
 /** Makes a database, reconciles it, and gives the report to `use` while its rows can be read. */
 export async function reportOf<Result>(
-  { orders, findings = [], asOf = AS_OF, tolerance = '0', outputPosition, ...scope }: Given,
+  { orders, findings = [], asOf = AS_OF, tolerance = '0', outputPosition, ignore = [], ...scope }: Given,
   use: (report: ReconciliationReport) => Result,
 ): Promise<Awaited<Result>> {
   const database = await newTestDatabase();
   fillDatabase(database.connect(), orders, findings);
-  const settings = { tolerance, outputPosition, freshFor: 86_400_000, orderMissingAfter: 86_400_000 };
+  const settings = { tolerance, outputPosition, freshFor: 86_400_000, orderMissingAfter: 86_400_000, ignore };
   const deps = { store: await database.open(), clock: systemClock() };
   using report = await reconcileOrders(deps, { account: 'default', ...scope, asOf, settings });
   return await use(report);

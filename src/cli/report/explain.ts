@@ -1,6 +1,7 @@
 import { Argument, type Command } from 'commander';
 import {
   FINDING_CLASSES,
+  GUESSED_CLASSES,
   SEVERITIES,
   type FindingClass,
   type FindingClassName,
@@ -36,7 +37,10 @@ function explained(name: FindingClassName, screen: Screen): string {
     kind === 'state'
       ? 'It resolves itself when it is no longer true, and opens again when it comes back.'
       : 'It happened: it stands until a person acknowledges it with order-sync findings ack.';
-  const lines = [meaning, `What to do: ${advice}`, ends].map((line) => `${wrapped(line, screen.width)}\n`);
+  const guess = GUESSED_CLASSES.includes(name)
+    ? ['It rests on a guess about the exchange: if it means nothing at yours, name it in reconcile.ignore.']
+    : [];
+  const lines = [meaning, `What to do: ${advice}`, ends, ...guess].map((line) => `${wrapped(line, screen.width)}\n`);
   return `${name} (${toned(severity, severity, screen)})\n${lines.join('')}`;
 }
 

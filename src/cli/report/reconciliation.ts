@@ -83,13 +83,13 @@ export function define(command: Command): void {
         using progress = slowProgress(clock);
         const { by, from, to, asOf, online, allowEmpty: mayBeEmpty } = options;
         const scope = { account, by, from, to };
+        const settings = config.reconcile;
         const asked =
           online === true && account !== undefined
-            ? await askExchange(command, store, { ...scope, account, asOf: now }, progress)
+            ? await askExchange(command, store, { ...scope, ...settings, account, asOf: now }, progress)
             : undefined;
         const ledger = ledgerOf(options);
         const onProgress = (text: string) => progress.show(text);
-        const settings = config.reconcile;
         const drivenAccounts = config.accounts.map(({ name }) => name);
         const settingsOf = exchangeByAccount(config);
         using report = await reconcileOrders(

@@ -41,6 +41,10 @@ export const FINDING_CLASSES = {
     'The pre-order that the exchange returned differs from the order that was sent.',
     'Compare the two with orders show, and have the exchange correct or cancel the pre-order before the client takes it up.',
   ),
+  PREORDER_TOKEN_MISMATCH: stateError(
+    'The pre-order that the exchange returned bears another payment token than the one that was sent.',
+    'Ask the exchange whether it answers with the token of the request or with one of its own.',
+  ),
   PREORDER_MISSING: stateError(
     'The exchange no longer knows a pre-order that it had accepted.',
     'Ask the exchange what happened to the pre-order, by its id.',
@@ -101,8 +105,12 @@ export const FINDING_CLASSES = {
     'The crypto and the fiat transaction are not in the two currencies of the pair.',
     'Ask the exchange which transactions belong to the order.',
   ),
+  ADDRESS_MISMATCH: stateError(
+    'The external crypto address of the order differs from the one that we gave.',
+    'Pay nothing to the address that was found until the exchange has confirmed it by another channel.',
+  ),
   ADDRESS_CHANGED: changeError(
-    'A crypto address of the order differs from the one that we gave, or changed after the order was made.',
+    'A crypto address of the order changed after the order was made.',
     'Pay nothing to the address that was found until the exchange has confirmed it by another channel.',
   ),
   PAYMENT_ROUTE_MISMATCH: stateError(
@@ -161,6 +169,18 @@ export const FINDING_CLASSES = {
 
 /** The name of a class of findings. */
 export type FindingClassName = keyof typeof FINDING_CLASSES;
+
+/**
+ * The classes that rest on a guess: the interface does not say that the two values are the same. `reconcile.ignore` may name
+ * them. All are of kind `state`, so that their findings resolve themselves.
+ */
+export const GUESSED_CLASSES: readonly FindingClassName[] = [
+  'PREORDER_TOKEN_MISMATCH',
+  'LEG_CURRENCY_MISMATCH',
+  'ADDRESS_MISMATCH',
+  'PAYMENT_ROUTE_MISMATCH',
+  'TX_HASH_REUSED',
+];
 
 /** The severity of the findings of a class; null for a class of another version. */
 export function severityOf(name: string): Severity | null {

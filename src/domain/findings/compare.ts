@@ -1,6 +1,6 @@
 import { isSameCurrency } from '../amounts.ts';
 import { readDecimal, sameDecimal } from '../decimal.ts';
-import type { Difference, MerchantOrder, PreOrderView } from '../record.ts';
+import type { EchoDifference, MerchantOrder, PreOrderView } from '../record.ts';
 import type { FindingClassName } from './classes.ts';
 import type { Finding, ReconcileSettings, RecordContext } from './finding.ts';
 import { RULES } from './rules.ts';
@@ -11,9 +11,12 @@ export interface Comparison {
   readonly unjudged: readonly FindingClassName[];
 }
 
-/** Finds everything that a new order record (§2.7) shows. */
+/** Finds everything that a new order record (§2.7) shows. Of an ignored class nothing is found, so that its findings resolve. */
 export function compareRecord(context: RecordContext, settings: ReconcileSettings): Comparison {
-  const judged = RULES.map(([name, rule]) => ({ name, shown: rule(context, settings) }));
+  const judged = RULES.map(([name, rule]) => ({
+    name,
+    shown: settings.ignore.includes(name) ? [] : rule(context, settings),
+  }));
   return {
     found: judged.flatMap(({ shown }) => shown ?? []),
     unjudged: judged.filter(({ shown }) => shown === undefined).map(({ name }) => name),
@@ -25,7 +28,7 @@ export function comparePreOrder(
   order: MerchantOrder,
   preOrder: PreOrderView,
   exchangeType?: unknown,
-): readonly Difference[] {
+): readonly EchoDifference[] {
   const texts = ['assetPosition', 'orderType', 'providerType', 'cryptoAddress'] as const;
   const decimals = ['asset', 'limit', 'bonus'] as const;
   const currencies = ['fromCurrency', 'toCurrency'] as const;
@@ -35,23 +38,26 @@ export function comparePreOrder(
     ...decimals.filter((field) => order[field] !== null && !sameDecimal(order[field], preOrder[field])),
   ].map((field) => {
     const echoed = preOrder[field];
-    return { expected: `${field} ${order[field]}`, actual: echoed === null ? `no ${field}` : `${field} ${echoed}` };
+    return echo(`${field} ${order[field]}`, echoed === null ? `no ${field}` : `${field} ${echoed}`);
   });
   const isOtherToken = order.paymentToken !== null && order.paymentToken !== preOrder.paymentToken;
   // A payment token is a secret.
-  const otherToken = { expected: 'paymentToken (not shown)', actual: 'another paymentToken' };
+  const otherToken = {
+    class: 'PREORDER_TOKEN_MISMATCH',
+    expected: 'paymentToken (not shown)',
+    actual: 'another paymentToken',
+  } as const;
   return [...differing, ...bonusOf(order, exchangeType), ...(isOtherToken ? [otherToken] : [])];
 }
 
 /** Compares the bonus with the crypto amount (§8). Only a SELL says that the amount that goes in is crypto. */
-function bonusOf(order: MerchantOrder, exchangeType: unknown): readonly Difference[] {
+function bonusOf(order: MerchantOrder, exchangeType: unknown): readonly EchoDifference[] {
   const [bonus, asset] = [readDecimal(order.bonus), readDecimal(order.asset)];
   const isCrypto = exchangeType === 'SELL' && order.assetPosition === 'INPUT';
   if (!isCrypto || !bonus.ok || !asset.ok || bonus.value.lt(asset.value)) return [];
-  return [{ expected: `bonus less than the crypto amount ${order.asset}`, actual: `bonus ${order.bonus}` }];
+  return [echo(`bonus less than the crypto amount ${order.asset}`, `bonus ${order.bonus}`)];
 }
 
-/** Gives the findings of a pre-order that differs from its order. */
-export function echoFindings(differences: readonly Difference[]): readonly Finding[] {
-  return differences.map((difference) => ({ class: 'PREORDER_ECHO_MISMATCH', ...difference }));
+function echo(expected: string, actual: string): EchoDifference {
+  return { class: 'PREORDER_ECHO_MISMATCH', expected, actual };
 }

@@ -28,6 +28,8 @@ export interface RecordContext extends ComparedRecord {
 export interface ReconcileSettings extends AmountSettings {
   readonly finalStatuses: readonly string[];
   readonly openStatuses: readonly string[];
+  /** Classes that the merchant has declared meaningless. */
+  readonly ignore: readonly FindingClassName[];
 }
 
 /** Gives a finding where two values differ. */

@@ -47,6 +47,7 @@ export const RULES: readonly (readonly [FindingClassName, Rule])[] = [
   ['RATE_INCONSISTENT', rate],
   contradiction('type'),
   ['LEG_CURRENCY_MISMATCH', legCurrencies],
+  ['ADDRESS_MISMATCH', addressOfRow],
   ['ADDRESS_CHANGED', addresses],
   ['PAYMENT_ROUTE_MISMATCH', paymentRoute],
   ['TX_HASH_CHANGED', hashChanged],
@@ -139,14 +140,18 @@ function legCurrencies({ order, record }: RecordContext): Judged {
   return [found('LEG_CURRENCY_MISMATCH', expected ?? null, actual ?? null)];
 }
 
-/** Finds a change when it happens, not for as long as the address stays so: it may change again. */
+function addressOfRow({ order, record }: RecordContext): Judged {
+  if (order.cryptoAddress !== null && record.externalCryptoAddress === null) return undefined;
+  return differsWhereGiven('ADDRESS_MISMATCH', order.cryptoAddress, record.externalCryptoAddress);
+}
+
+/** Finds a change when it happens, not for as long as the address stays so: it may change again. Back to ours is none. */
 function addresses({ order, record, earlier }: RecordContext): readonly Finding[] {
   const { externalCryptoAddress: external, internalCryptoAddress: internal } = record;
-  const known = order.cryptoAddress ?? earlier?.externalCryptoAddress ?? null;
-  const isNew = external !== (earlier?.externalCryptoAddress ?? null);
   const before = earlier?.internalCryptoAddress ?? null;
+  const isOurs = external === order.cryptoAddress;
   return [
-    ...(isNew ? differsWhereGiven('ADDRESS_CHANGED', known, external) : []),
+    ...(isOurs ? [] : differsWhereGiven('ADDRESS_CHANGED', earlier?.externalCryptoAddress ?? null, external)),
     ...(before === null ? [] : differs('ADDRESS_CHANGED', before, internal)),
   ];
 }

@@ -1,5 +1,5 @@
 import { checkOrder, describeProblems } from './check.ts';
-import type { Answer, Difference, MerchantOrder, UncheckedOrder } from '../record.ts';
+import type { Answer, EchoDifference, MerchantOrder, UncheckedOrder } from '../record.ts';
 import { createBackoffMs, longestFreshMs, plannedGapMs, REJECTED_LOOKUPS_MS, spreadMs } from './schedule.ts';
 import { after } from '../instant.ts';
 import { LEAST_GAP_MS, type Pace } from './pace/pace.ts';
@@ -7,7 +7,7 @@ import { finding, move, type Decision, type Tracking } from './tracking.ts';
 
 /** The outcome of one create request (§4.9). Only `unknown` leaves open whether the exchange took the order. */
 export type CreateOutcome =
-  | { readonly kind: 'accepted'; readonly preOrder: AcceptedPreOrder; readonly differences: readonly Difference[] }
+  | { readonly kind: 'accepted'; readonly preOrder: AcceptedPreOrder; readonly differences: readonly EchoDifference[] }
   | { readonly kind: 'rejected'; readonly reason: string }
   | { readonly kind: 'not-sent'; readonly why: string }
   | { readonly kind: 'rate-limited'; readonly retryAfterMs: number }
@@ -176,10 +176,11 @@ function accepted(
   const firstMs = Math.min(longestFreshMs(freshFor), Math.max(LEAST_GAP_MS, spreadMs(gapMs, random)));
   const changes = { preOrderId, exchangeType, changedAt: now, nextActionAt: after(now, firstMs) };
   const decision = move(tracking, 'accepted', { source: 'create' }, changes);
-  if (outcome.differences.length === 0) return decision;
-  const differences = outcome.differences.map(({ expected, actual }) => `sent ${expected}, echoed ${actual}`);
-  const echo = finding('PREORDER_ECHO_MISMATCH', 'create', differences.join('; '), null);
-  return { ...decision, events: [...decision.events, echo] };
+  const echoes = [...Map.groupBy(outcome.differences, ({ class: name }) => name)].map(([name, differences]) => {
+    const texts = differences.map(({ expected, actual }) => `sent ${expected}, echoed ${actual}`);
+    return finding(name, 'create', texts.join('; '), null);
+  });
+  return { ...decision, events: [...decision.events, ...echoes] };
 }
 
 function backToPending(

@@ -25,7 +25,12 @@ const STATE_CLASSES = (Object.keys(FINDING_CLASSES) as FindingClassName[]).filte
   (name) => FINDING_CLASSES[name].kind === 'state',
 );
 /** A record cannot judge these: pre-orders are asked for separately, and only the sweep knows what is STUCK. */
-const NOT_OF_RECORD: readonly FindingClassName[] = ['PREORDER_MISSING', 'PREORDER_ECHO_MISMATCH', 'STUCK'];
+const NOT_OF_RECORD: readonly FindingClassName[] = [
+  'PREORDER_MISSING',
+  'PREORDER_ECHO_MISMATCH',
+  'PREORDER_TOKEN_MISMATCH',
+  'STUCK',
+];
 const JUDGED_BY_RECORD = STATE_CLASSES.filter((name) => !NOT_OF_RECORD.includes(name));
 /** The classes that every answer judges. */
 export const JUDGED_BY_ANSWER: readonly FindingClassName[] = [

@@ -1,6 +1,7 @@
 import { NO_TURNS } from '../../domain/orders/record-change.ts';
 import { readRecordView } from '../../exchange/record-view.ts';
 import { readAccountFact, setAccountFact } from '../../store/accounts.ts';
+import { unresolvedPage } from '../../store/findings.ts';
 import { readFollowed } from '../../store/orders-with-records.ts';
 import { trackingOf } from '../../store/order-columns.ts';
 import { forgetCompared, keepUncompared, readRecord, uncomparedIds } from '../../store/order-records.ts';
@@ -70,12 +71,10 @@ async function compareStored(
 }
 
 /** Marks records as not compared when the settings of the comparison have changed since. */
-async function forgetOtherSettings(
-  { account, store, clock, settings }: CompareDeps,
-  signal: AbortSignal,
-): Promise<void> {
-  const { tolerance, outputPosition, finalStatuses, openStatuses } = settings;
-  const given = JSON.stringify({ tolerance, outputPosition, finalStatuses, openStatuses });
+async function forgetOtherSettings(deps: CompareDeps, signal: AbortSignal): Promise<void> {
+  const { account, store, clock, settings } = deps;
+  const { tolerance, outputPosition, finalStatuses, openStatuses, ignore } = settings;
+  const given = JSON.stringify({ tolerance, outputPosition, finalStatuses, openStatuses, ignore });
   const fact = { account, name: SETTINGS_FACT, given, now: clock.now() };
   const known = await readAccountFact(store.db, fact);
   if (known === given) return;
@@ -86,5 +85,26 @@ async function forgetOtherSettings(
     fromId = await store.writer.write((tx) => forgetCompared(tx, page));
     await clock.turn();
   }
-  await store.writer.write((tx) => setAccountFact(tx, fact));
+  await resolveIgnored(deps, signal);
+  if (!signal.aborted) await store.writer.write((tx) => setAccountFact(tx, fact));
+}
+
+/** Resolves the findings of the classes that do not count any more, also of orders without a record. */
+async function resolveIgnored(deps: CompareDeps, signal: AbortSignal): Promise<void> {
+  const { account, store, clock, settings } = deps;
+  for (const name of settings.ignore) {
+    for (const status of ['open', 'acknowledged']) {
+      for (let fromId: number | undefined = 0; fromId !== undefined && !signal.aborted;) {
+        const query = { account, class: name, status, fromId, limit: GROUP };
+        const page: readonly { id: number; externalOrderId: string }[] = await unresolvedPage(store.db, query);
+        await store.writer.write(async (tx) => {
+          for (const { externalOrderId } of page) {
+            await recordFindings(tx, deps, externalOrderId, { found: [], classes: [name], now: clock.now() });
+          }
+        });
+        fromId = page.at(-1)?.id;
+        await clock.turn();
+      }
+    }
+  }
 }

@@ -1,6 +1,5 @@
 import { REFUSALS } from '../../domain/accounts/holds.ts';
 import type { Finding } from '../../domain/findings/finding.ts';
-import { echoFindings } from '../../domain/findings/compare.ts';
 import { after as laterBy } from '../../domain/instant.ts';
 import { decideCreated, type CreateOutcome } from '../../domain/orders/create.ts';
 import { isSuccess } from '../../domain/record.ts';
@@ -43,10 +42,11 @@ export async function recordOrKeep(
 async function recordOutcome(
   deps: OutcomeDeps,
   claimed: Tracking,
-  outcome: CreateOutcome,
+  received: CreateOutcome,
   onHeldUp: () => void,
 ): Promise<void> {
   const { clock, settings, holds } = deps;
+  const outcome = withoutIgnored(received, settings);
   const { account, externalOrderId } = claimed;
   const random = clock.random();
   const writing = (isWhole: boolean) => async (tx: Transaction) => {
@@ -70,6 +70,12 @@ async function recordOutcome(
     return { before, after, isLate, findings };
   };
   countOutcome(deps, outcome, await writeOutcome(deps, externalOrderId, outcome, writing, onHeldUp));
+}
+
+/** An outcome without the differences of classes that do not count (`reconcile.ignore`). */
+function withoutIgnored(outcome: CreateOutcome, { ignore }: Pick<OutcomeDeps['settings'], 'ignore'>): CreateOutcome {
+  if (outcome.kind !== 'accepted') return outcome;
+  return { ...outcome, differences: outcome.differences.filter(({ class: name }) => !ignore.includes(name)) };
 }
 
 /**
@@ -154,10 +160,9 @@ async function noteCreated(
   if (outcome.kind !== 'accepted') return outcomes;
   const preOrderId = outcome.preOrder.id;
   const other = await orderWithPreOrder(tx, { account, externalOrderId, preOrderId });
-  const found = [...echoFindings(outcome.differences), ...(other === undefined ? [] : [reused(preOrderId, other)])];
+  const found = [...outcome.differences, ...(other === undefined ? [] : [reused(preOrderId, other)])];
   if (found.length === 0) return outcomes;
-  const classes = outcome.differences.length === 0 ? [] : (['PREORDER_ECHO_MISMATCH'] as const);
-  return [...outcomes, ...(await recordFindings(tx, deps, externalOrderId, { found, classes, now }))];
+  return [...outcomes, ...(await recordFindings(tx, deps, externalOrderId, { found, classes: [], now }))];
 }
 
 function reused(preOrderId: string, other: string): Finding {

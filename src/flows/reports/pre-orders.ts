@@ -1,4 +1,3 @@
-import { echoFindings } from '../../domain/findings/compare.ts';
 import type { FindingClassName } from '../../domain/findings/classes.ts';
 import type { Finding } from '../../domain/findings/finding.ts';
 import type { PreOrderCounts } from '../../reports/reconciliation/supplements.ts';
@@ -31,7 +30,7 @@ interface JudgedPreOrder extends Pick<JudgedFindings, 'found' | 'classes'> {
   readonly externalOrderId: string;
 }
 
-const CLASSES = ['PREORDER_MISSING', 'PREORDER_ECHO_MISMATCH'] as const satisfies readonly FindingClassName[];
+const CLASSES: readonly FindingClassName[] = ['PREORDER_MISSING', 'PREORDER_ECHO_MISMATCH', 'PREORDER_TOKEN_MISMATCH'];
 const PAGE = 500;
 const CONCURRENCY = 8;
 /** After so many requests in a row without an answer the exchange is out of reach. */
@@ -53,7 +52,7 @@ export async function askPreOrders(
     const answer = inARow < MOST_UNANSWERED ? await ask(row.pre_order_id ?? '') : UNANSWERED;
     counts.asked += 1;
     inARow = answer.kind === 'unanswered' ? inARow + 1 : 0;
-    const one = judge(row, answer);
+    const one = judge(row, answer, scope.ignore);
     if (one === undefined) counts.unanswered += 1;
     else if (one.found.length > 0 || withFindings.has(one.externalOrderId)) judged.push(one);
     if (answer.kind === 'missing') counts.missing += 1;
@@ -76,7 +75,11 @@ export async function recordPreOrderFindings(
 }
 
 /** Undefined where the answer says nothing about the pre-order. */
-function judge(row: PreOrderRow, answer: PreOrderAnswer): JudgedPreOrder | undefined {
+function judge(
+  row: PreOrderRow,
+  answer: PreOrderAnswer,
+  ignore: readonly FindingClassName[] = [],
+): JudgedPreOrder | undefined {
   const { external_order_id: externalOrderId, pre_order_id: preOrderId } = row;
   switch (answer.kind) {
     case 'unanswered':
@@ -88,7 +91,8 @@ function judge(row: PreOrderRow, answer: PreOrderAnswer): JudgedPreOrder | undef
     }
     case 'known': {
       const differences = readPreOrder(answer.body, preOrderId ?? '', sentOrderOf(row));
-      return differences && { externalOrderId, found: echoFindings(differences), classes: CLASSES };
+      const found = differences?.filter(({ class: name }) => !ignore.includes(name));
+      return found && { externalOrderId, found, classes: CLASSES };
     }
   }
 }

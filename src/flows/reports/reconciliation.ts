@@ -140,7 +140,7 @@ async function addAccount(
   hasFindings = true,
 ): Promise<ReconciliationTotals> {
   const { by, from, to, onProgress = async () => {} } = request;
-  const scope = { account, by, from, to, asOf };
+  const scope = { account, by, from, to, asOf, ignore: request.settings.ignore };
   const settings = { ...request.settings, ...request.settingsOf?.(account) };
   const totals = new ReconciliationTotals(settings);
   const moment = new Date(asOf);

@@ -25,6 +25,8 @@ export interface ReconciliationScope {
   readonly tolerance: Tolerance;
   /** In milliseconds. */
   readonly freshFor: number;
+  /** Classes of findings that do not count (`reconcile.ignore`). */
+  readonly ignore: readonly string[];
   /** A period without orders is as it should be. */
   readonly mayBeEmpty?: boolean | undefined;
 }
@@ -174,6 +176,11 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
     { key: 'oldest_lookup_final', label: 'Oldest look-up, final', value: oldestLookup.final },
     { key: 'fresh_for_seconds', label: 'Look-ups count for (s)', value: scope.freshFor / 1_000 },
     { key: 'tolerance', label: 'Tolerance', value: textOf(scope.tolerance) },
+    {
+      key: 'ignored',
+      label: 'Findings that do not count (reconcile.ignore)',
+      value: scope.ignore.length === 0 ? null : scope.ignore.join(', '),
+    },
   ];
 }
 

@@ -11,6 +11,8 @@ import { pairOf, type ReconciledRow } from './rows.ts';
 export interface ReconciliationSettings extends AmountSettings {
   readonly freshFor: number;
   readonly orderMissingAfter: number;
+  /** Classes of findings that do not count. */
+  readonly ignore: readonly FindingClassName[];
 }
 
 /** Why a report cannot say that an order agrees, in plain words. */

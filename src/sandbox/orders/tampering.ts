@@ -59,6 +59,12 @@ export const TAMPERINGS = {
     finding: 'PREORDER_ECHO_MISMATCH',
     echo: (preOrder) => changed(preOrder, 'asset', more),
   },
+  'echo-token': {
+    what: 'the create answers with another payment token',
+    finding: 'PREORDER_TOKEN_MISMATCH',
+    echo: (preOrder) => changed(preOrder, 'paymentToken', () => 'another-token'),
+    needs: 'payment_token',
+  },
   'pre-order': { what: 'the pre-order is not known any more', finding: 'PREORDER_MISSING', isPreOrderDenied: true },
   stray: {
     what: 'an order of 1.5 BTC for EUR although nothing was sent',
@@ -85,7 +91,7 @@ export const TAMPERINGS = {
   'crypto-currency': always('LEG_CURRENCY_MISMATCH', 'other crypto paid', set(`${CRYPTO}.currency`, 'XXX')),
   'fiat-currency': always('LEG_CURRENCY_MISMATCH', 'other money paid', set(`${FIAT}.currency`, 'XXX')),
   address: {
-    ...always('ADDRESS_CHANGED', "not the row's address", set(`${CRYPTO}.externalCryptoAddress`, 'another-address')),
+    ...always('ADDRESS_MISMATCH', "not the row's address", set(`${CRYPTO}.externalCryptoAddress`, 'another-address')),
     needs: 'crypto_address',
   },
   'payment-token': {

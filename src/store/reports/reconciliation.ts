@@ -1,5 +1,6 @@
 import { sql, type SqlBool } from 'kysely';
 import type { KnownFindingRow, ReconciledRow } from '../../reports/reconciliation/rows.ts';
+import type { FindingClassName } from '../../domain/findings/classes.ts';
 import { WAITING_STATES } from '../../domain/orders/states.ts';
 import { ORDER_COLUMNS, type OrderRow, type OrderColumn } from '../order-columns.ts';
 import { holdsTime, unindexed, type Query } from '../dialect.ts';
@@ -19,6 +20,8 @@ export interface ReportScope {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly asOf: string;
+  /** Classes of findings that do not count. */
+  readonly ignore?: readonly FindingClassName[] | undefined;
 }
 
 /** The column with the time that a period is about. */
@@ -61,7 +64,7 @@ export function reconciledRows(scope: ReportScope): Query<ReconciledRow> {
 
 /** Selects findings of the scope that were unresolved at `asOf`. The report finds unchecked orders by itself. */
 export function knownFindings(scope: ReportScope): Query<KnownFindingRow> {
-  const { by = 'insertion', from, to, asOf } = scope;
+  const { by = 'insertion', from, to, asOf, ignore = [] } = scope;
   return queries
     .selectFrom('findings')
     .leftJoin('merchant_orders', (join) =>
@@ -75,7 +78,7 @@ export function knownFindings(scope: ReportScope): Query<KnownFindingRow> {
         .onRef('record.external_order_id', '=', 'findings.external_order_id'),
     )
     .where('findings.account', '=', scope.account)
-    .where('findings.class', '!=', 'UNCHECKED')
+    .where('findings.class', 'not in', ['UNCHECKED', ...ignore])
     .where('findings.first_seen_at', '<=', asOf)
     .where((where) => where.or([where('findings.status', '!=', 'resolved'), where('findings.resolved_at', '>', asOf)]))
     .where((where) =>

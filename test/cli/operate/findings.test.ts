@@ -48,6 +48,12 @@ describe('findings list', () => {
     expect(stdout).not.toContain('\u001b');
   });
 
+  it('names the classes that reconcile.ignore leaves out', async () => {
+    const environment = { ...at.options.environment, ORDER_SYNC_RECONCILE_IGNORE: 'TX_HASH_REUSED' };
+    const { code, stderr } = await runProgram(['findings', 'list'], { ...at.options, environment });
+    expect([code, stderr]).toEqual([0, expect.stringContaining('TX_HASH_REUSED')]);
+  });
+
   it('narrows down by class, severity and status, and says when there are more', async () => {
     put('AMOUNT_MISMATCH open', 'AMOUNT_MISMATCH resolved', 'PAIR_MISMATCH open', 'STUCK acknowledged');
     const listed = async (...args: string[]) => {

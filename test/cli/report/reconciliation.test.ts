@@ -78,6 +78,7 @@ const documentSchema = z.strictObject({
     acknowledged: count,
     unknown_age: count,
     other_accounts: count,
+    ignored: text.nullable(),
     oldest_lookup: z.iso.datetime().nullable(),
     oldest_lookup_final: z.iso.datetime().nullable(),
     fresh_for_seconds: count,

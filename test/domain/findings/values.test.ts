@@ -5,7 +5,7 @@ import type { ReconcileSettings, RecordContext } from '../../../src/domain/findi
 import type { RecordView } from '../../../src/domain/record.ts';
 import { contextWith, CREATED, MODIFIED, RECEIVED, SENT } from '../../support/records.ts';
 
-const SETTINGS: ReconcileSettings = { tolerance: '0', finalStatuses: [], openStatuses: ['REQUEST'] };
+const SETTINGS: ReconcileSettings = { tolerance: '0', finalStatuses: [], openStatuses: ['REQUEST'], ignore: [] };
 const MAPPED: ReconcileSettings = { ...SETTINGS, finalStatuses: ['DONE'] };
 
 const foundIn = (context: RecordContext, settings = SETTINGS) => compareRecord(context, settings).found;
@@ -48,7 +48,7 @@ describe('a finding', () => {
     ['TYPE_MISMATCH', contextWith({ record: { orderType: 'WITHDRAW' } }), 'DEPOSIT', 'WITHDRAW'],
     ['TYPE_MISMATCH', contextWith({ record: { exchangeType: 'BUY' } }), 'SELL', 'BUY'],
     ['LEG_CURRENCY_MISMATCH', contextWith({ record: { fiatCurrency: 'ABC' } }), 'BTC, EUR', 'ABC, BTC'],
-    ['ADDRESS_CHANGED', contextWith({ record: { externalCryptoAddress: 'x' } }), 'address-1', 'x'],
+    ['ADDRESS_MISMATCH', contextWith(unlinked({ externalCryptoAddress: 'x' })), 'address-1', 'x'],
     ['ADDRESS_CHANGED', contextWith({ record: { internalCryptoAddress: null } }), 'inside-1', null],
     ['PAYMENT_ROUTE_MISMATCH', contextWith({ record: { providerType: 'OTHER' } }), 'CARDPROV', 'OTHER'],
     [

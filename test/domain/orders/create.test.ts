@@ -120,8 +120,9 @@ describe('the outcome rule', () => {
 
   it('accepted with another echo: a finding beside it', () => {
     const differences = [
-      { expected: 'asset 1', actual: 'asset 2' },
-      { expected: 'limit 3', actual: 'no limit' },
+      { class: 'PREORDER_ECHO_MISMATCH', expected: 'asset 1', actual: 'asset 2' },
+      { class: 'PREORDER_TOKEN_MISMATCH', expected: 'a token', actual: 'another' },
+      { class: 'PREORDER_ECHO_MISMATCH', expected: 'limit 3', actual: 'no limit' },
     ] as const;
     const { tracking, events } = created({ kind: 'accepted', preOrder, differences });
     expect(tracking.state).toBe('accepted');
@@ -131,6 +132,7 @@ describe('the outcome rule', () => {
       newValue: 'PREORDER_ECHO_MISMATCH',
       reason: 'sent asset 1, echoed asset 2; sent limit 3, echoed no limit',
     });
+    expect(events[2]).toMatchObject({ newValue: 'PREORDER_TOKEN_MISMATCH', reason: 'sent a token, echoed another' });
   });
 
   it('rejected: looked up in an hour, in case the exchange took it after all', () => {

@@ -3,6 +3,7 @@ import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
 import { compareNewRecords } from '../../../src/flows/findings/new-records.ts';
 import { sweep } from '../../../src/flows/findings/sweep.ts';
+import type { FindingClassName } from '../../../src/domain/findings/classes.ts';
 import { syncOnce } from '../../../src/flows/orders/sync.ts';
 import { setHold } from '../../../src/store/account-holds.ts';
 import { scriptedProgram } from '../../support/test-program.ts';
@@ -247,6 +248,33 @@ describe('records that an older version kept', () => {
     expect(recorded()).toEqual(new Set(['AMOUNT_MISMATCH open']));
     await sweepWith('0');
     expect(findings(program)).toHaveLength(ids.length);
+  });
+
+  it('resolve the findings of a class that is ignored, also those of a pre-order, and find them again when it counts', async () => {
+    const { program } = await followed({ a: record('a', { fiat: 'PAID' }), b: NOT_FOUND });
+    const { merchant } = program;
+    merchant.exec(
+      `update order_records set body = replace(body, '"fiatTransaction":{', '"fiatTransaction":{"currency":"USD",')`,
+    );
+    merchant.exec(
+      `update order_records set body = replace(body, '"cryptoTransaction":{', '"cryptoTransaction":{"currency":"BTC",')`,
+    );
+    merchant.exec(`insert into findings (account, class, severity, external_order_id, first_seen_at, last_seen_at, status)
+      select account, 'PREORDER_TOKEN_MISMATCH', 'error', external_order_id, created_at, created_at, 'acknowledged'
+      from merchant_orders where external_order_id = 'b'`);
+    const sweepWith = (...ignore: FindingClassName[]) =>
+      compareNewRecords({ ...program.app, settings: { ...program.app.settings, ignore } }, NEVER);
+    await sweepWith('TX_HASH_REUSED');
+    await sweepWith();
+    expect(findings(program)).toEqual(
+      expect.arrayContaining(['a LEG_CURRENCY_MISMATCH open', 'b PREORDER_TOKEN_MISMATCH acknowledged']),
+    );
+    await sweepWith('LEG_CURRENCY_MISMATCH', 'PREORDER_TOKEN_MISMATCH');
+    expect(findings(program)).toEqual(
+      expect.arrayContaining(['a LEG_CURRENCY_MISMATCH resolved', 'b PREORDER_TOKEN_MISMATCH resolved']),
+    );
+    await sweepWith();
+    expect(findings(program)).toContain('a LEG_CURRENCY_MISMATCH open');
   });
 
   it('do not count as new: their findings are of the time at which they came', async () => {

@@ -1,5 +1,6 @@
 import type { SqliteStatement } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import type { FindingClassName } from '../../../src/domain/findings/classes.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
 import { scriptedProgram } from '../../support/test-program.ts';
@@ -328,11 +329,6 @@ describe('a create that was accepted', () => {
     ['no order type', { orderType: undefined }, 'sent orderType DEPOSIT, echoed no orderType'],
     ['no bonus', { bonus: null }, 'sent bonus 0.5, echoed no bonus'],
     ['another limit', { limit: 3 }, 'sent limit 2, echoed limit 3'],
-    [
-      'another token, which stays in',
-      { paymentToken: 'canary-2' },
-      'sent paymentToken (not shown), echoed another paymentToken',
-    ],
     ['the amount as text', { asset: '1.5' }, 'sent asset 1.5, echoed asset (a string)'],
   ])('with %s in the echo is accepted, with a finding', async (_name, changes, reason) => {
     const { program, exchange } = await scriptedProgram();
@@ -343,6 +339,21 @@ describe('a create that was accepted', () => {
     expect(program.row('a')).toMatchObject({ state: 'accepted', pre_order_id: 'p1' });
     expect(program.events('a')).toContain('finding null → PREORDER_ECHO_MISMATCH');
     expect(findings(program)).toEqual([reason]);
+  });
+
+  it('with another payment token in the echo has a finding of its own, unless that is ignored', async () => {
+    const { program, exchange } = await scriptedProgram();
+    exchange.answer = (request) => echo(request, { paymentToken: 'canary-2' });
+    const create = async (id: string, ignore: readonly FindingClassName[]) => {
+      program.insert({ external_order_id: id });
+      program.merchant.prepare(`update merchant_orders set payment_token = 'canary-1' where state = 'pending'`).run();
+      await createPass({ ...program.app, settings: { ...program.app.settings, ignore } }, NEVER);
+      return program.events(id).filter((event) => event.startsWith('finding'));
+    };
+    expect(await create('a', [])).toEqual(['finding null → PREORDER_TOKEN_MISMATCH']);
+    expect(findings(program)).toEqual(['sent paymentToken (not shown), echoed another paymentToken']);
+    expect(await create('b', ['PREORDER_TOKEN_MISMATCH'])).toEqual([]);
+    expect(program.merchant.prepare('select external_order_id from findings').pluck().all()).toEqual(['a']);
   });
 
   it('with fields that were not sent filled in, unknown ones too, has no finding; the body is kept byte for byte', async () => {

@@ -9,7 +9,7 @@ it('reconciles a month of orders: a few of them want a person, all others agree'
   const database = await newTestDatabase();
   fillMonth(database.connect());
   const store = await database.open();
-  const settings = { tolerance: '0', freshFor: 86_400_000, orderMissingAfter: 86_400_000 };
+  const settings = { tolerance: '0', freshFor: 86_400_000, orderMissingAfter: 86_400_000, ignore: [] };
   using report = await reconcileOrders(
     { store, clock: systemClock() },
     { account: 'default', ...MONTH, asOf: MONTH_AS_OF, settings },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
+import type { FindingClassName } from '../../../src/domain/findings/classes.ts';
 import { askPreOrders, recordPreOrderFindings } from '../../../src/flows/reports/pre-orders.ts';
 import { listFindings } from '../../../src/store/listed-findings.ts';
 import { AS_OF, fillDatabase } from '../../support/filled-database.ts';
@@ -16,6 +17,7 @@ function preOrder(changes: Readonly<Record<string, string>> = {}): string {
     assetPosition: '"INPUT"',
     currencyPair: '{"fromCurrency":"BTC","toCurrency":"EUR"}',
     orderType: '"DEPOSIT"',
+    paymentToken: '"canary-1"',
     ...changes,
   };
   return `{${Object.entries(fields)
@@ -25,14 +27,18 @@ function preOrder(changes: Readonly<Record<string, string>> = {}): string {
 
 /** What comes of asking for it once after the other, and which findings stand after each time. */
 async function asked(...bodies: readonly string[]) {
+  return await askedIgnoring([], ...bodies);
+}
+
+async function askedIgnoring(ignore: readonly FindingClassName[], ...bodies: readonly string[]) {
   const database = await newTestDatabase();
-  fillDatabase(database.connect(), [{ id: 'a' }]);
+  fillDatabase(database.connect(), [{ id: 'a', paymentToken: 'canary-1' }]);
   const store = await database.open();
   const seen = [];
   for (const body of bodies) {
     const answers = await askPreOrders(
       store,
-      { account: ACCOUNT, asOf: AS_OF },
+      { account: ACCOUNT, asOf: AS_OF, ignore },
       () => ({ kind: 'known', body }),
       () => {},
     );
@@ -55,6 +61,14 @@ describe('pre-orders that the exchange is asked for', () => {
       [0, 1, [line('open')]],
       [0, 0, [line('resolved')]],
     ]);
+  });
+
+  it('with another payment token are a finding of their own, unless that is ignored', async () => {
+    const line = (status: string) =>
+      `PREORDER_TOKEN_MISMATCH ${status}: paymentToken (not shown), another paymentToken`;
+    const other = preOrder({ paymentToken: '"canary-2"' });
+    expect(await asked(other)).toEqual([[0, 1, [line('open')]]]);
+    expect(await askedIgnoring(['PREORDER_TOKEN_MISMATCH'], other)).toEqual([[0, 0, []]]);
   });
 
   it.each([

@@ -337,6 +337,16 @@ describe('the report of reconciliation', () => {
     expect((await judged({ ...given, to: '2027-01-01T00:00:00.000Z' })).findings).toHaveLength(2);
   });
 
+  it('leaves out findings of a class that is ignored, and names the class', async () => {
+    const findings: WrittenFinding[] = [{ id: 'a', class: 'TX_HASH_REUSED' }];
+    const given = { orders: [{ id: 'a' }], findings };
+    expect(await judged(given)).toMatchObject({ isClean: false, findings: ['TX_HASH_REUSED open a'] });
+    const ignoring = { ...given, ignore: ['TX_HASH_REUSED', 'ADDRESS_MISMATCH'] as const };
+    expect(await judged(ignoring)).toEqual({ isClean: true, findings: [], reasons: [] });
+    expect(await reportOf(ignoring, factsOf)).toMatchObject({ errors: 0, ignored: 'TX_HASH_REUSED, ADDRESS_MISMATCH' });
+    expect(await reportOf(given, factsOf)).toMatchObject({ errors: 1, ignored: null });
+  });
+
   it('lists what is grave first, then by class and order', async () => {
     const orders = ['b', 'a', 'c'].map((id) => ({ id }));
     const findings: WrittenFinding[] = [

@@ -29,7 +29,13 @@ const WIDTHS = [
 async function monthPage(folder: string): Promise<string> {
   const path = join(folder, 'month.db');
   await monthDatabase(path);
-  const settings = { tolerance: '0', outputPosition: undefined, freshFor: DAY_MS, orderMissingAfter: DAY_MS };
+  const settings = {
+    tolerance: '0',
+    outputPosition: undefined,
+    freshFor: DAY_MS,
+    orderMissingAfter: DAY_MS,
+    ignore: [],
+  };
   const deps = { store: { snapshot: () => openSnapshot(path) }, clock: systemClock() };
   using report = await reconcileOrders(deps, { account: 'default', ...MONTH, asOf: MONTH_AS_OF, settings });
   return await wholeText(htmlText(report.document));

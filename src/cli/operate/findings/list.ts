@@ -32,9 +32,10 @@ export function define(command: Command): void {
     .action(async (options: FindingListOptions) => {
       const { limit, json: _json, account: _account, status: wanted, ...filter } = options;
       const status = wanted === 'any' ? undefined : wanted;
-      const { rows, isCut } = await withAccounts(command, ({ db }, account) =>
-        listFindings(db, { ...filter, account, status, limit: limit + 1 }),
-      );
+      const { rows, isCut, ignore } = await withAccounts(command, async ({ db }, account, { reconcile }) => ({
+        ...(await listFindings(db, { ...filter, account, status, limit: limit + 1 })),
+        ignore: reconcile.ignore,
+      }));
       const isNarrowed = Object.keys(filter).length > 0;
       printList(
         rows,
@@ -42,6 +43,7 @@ export function define(command: Command): void {
         [...accountColumn(command), ...FINDING_COLUMNS],
         isNarrowed ? 'no such finding' : emptyText(wanted),
       );
+      if (ignore.length > 0) process.stderr.write(`not found, as reconcile.ignore says: ${ignore.join(', ')}\n`);
       if (isCut) sayCut('--order and --class look at others');
     });
 }

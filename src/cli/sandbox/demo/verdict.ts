@@ -21,7 +21,7 @@ const FINDING_COLUMNS: readonly Column[] = [
   { key: 'actual', label: 'Actual', kind: 'text', rank: 1 },
 ];
 /** The defaults of the settings. */
-const SETTINGS = { tolerance: '0', freshFor: 24 * 60 * 60_000, orderMissingAfter: 24 * 60 * 60_000 };
+const SETTINGS = { tolerance: '0', freshFor: 24 * 60 * 60_000, orderMissingAfter: 24 * 60 * 60_000, ignore: [] };
 
 /** What is reported on: the orders of the accounts, and the findings that the report has to list. */
 export interface Verdict {

@@ -90,7 +90,7 @@ export const STORE_BUGS: readonly PlantedBug[] = [
       {
         file: 'src/flows/orders/record-outcome.ts',
         in: 'noteCreated',
-        from: '...echoFindings(outcome.differences), ',
+        from: '...outcome.differences, ',
         to: '',
       },
     ],
