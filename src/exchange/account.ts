@@ -10,6 +10,8 @@ export interface AccountState {
   heldForMs(lane: Lane): number;
   /** Requests of the lane go one at a time: a hold may be over, or nobody knows yet whether the key is right. */
   isProbed(lane: BreakerLane): boolean;
+  /** A look-up must show, before the next create, whether creates alone are lost. */
+  readonly isInDoubt: boolean;
   /** The time by which holds are kept: it is not set as a clock is. */
   now(): Date;
   /** Takes note of a reply to a request that was sent at `askedAt`. */
@@ -48,11 +50,12 @@ export function newsOf(reply: UnreadReply, lane: Lane): AccountNews | undefined 
       // What a person asks for may be refused for reasons of its own.
       return lane === 'person' ? undefined : reply;
     case 'not-sent':
-      return undefined;
+      return lane === 'lookup' ? { kind: 'no-answer' } : undefined;
     case 'unknown': {
       const { retryAfterMs } = reply;
       if (retryAfterMs !== undefined) return { kind: 'rate-limited', retryAfterMs };
-      return isOddAnswer(reply) && reply.answer?.httpStatus !== 403 ? { kind: 'served' } : undefined;
+      if (!isOddAnswer(reply)) return lane === 'lookup' ? { kind: 'no-answer' } : undefined;
+      return reply.answer?.httpStatus === 403 ? undefined : { kind: 'served' };
     }
   }
 }

@@ -1,4 +1,4 @@
-import { withJitter } from '../domain/orders/schedule.ts';
+import { OUTAGE_LOOKUP_MS, withJitter } from '../domain/orders/schedule.ts';
 
 /**
  * The health of the exchange as one request shows it. It answered, whatever it said. It failed: no whole answer came, or
@@ -14,9 +14,6 @@ export type BreakerLane = (typeof BREAKER_LANES)[number];
 /** Different subjects that fail in a row before the breaker opens. */
 export const FAILURES_TO_OPEN = 3;
 const FIRST_OPEN_MS = 1_000;
-const LONGEST_OPEN_MS = 5 * 60_000;
-/** Each create that fails may be a pre-order that nobody knows of. */
-const LONGEST_CREATE_OPEN_MS = 15 * 60_000;
 
 /**
  * A circuit breaker. It is closed while `openUntil` is 0, open until that moment of monotonic time, and half-open from
@@ -30,7 +27,9 @@ export interface BreakerState {
   /** The number of times that it ever opened. */
   readonly openingsEver: number;
   readonly openUntil: number;
-  /** A look-up must be answered before the next create: one that failed may have been taken. */
+  /** When it last opened. Requests that began before failed for the same reason: they are one piece of evidence. */
+  readonly openedAt: number;
+  /** A look-up must be answered before the next create: it creates nothing, and one that failed may have been taken. */
   readonly needsProbe: boolean;
   /** Look-ups in a row that were to show whether creates may go again, and failed. */
   readonly failedProbes: number;
@@ -44,6 +43,7 @@ export const CLOSED: BreakerState = {
   openings: 0,
   openingsEver: 0,
   openUntil: 0,
+  openedAt: Number.NEGATIVE_INFINITY,
   needsProbe: false,
   failedProbes: 0,
   width: 1,
@@ -55,62 +55,77 @@ export interface EndedRequest {
   /** The order or link that it was about. */
   readonly subject: string;
   readonly health: Health;
+  /** The moment of monotonic time at which its turn began. */
+  readonly startedAt: number;
 }
 
 /**
  * The state after one more request of the lane. An outage must not turn a backlog into unknown outcomes, nor fill the
  * history with attempts: the breaker opens after three different subjects have failed in a row, so that one order that
- * alone fails opens nothing; at once where the exchange is out of reach. It opens for 1 s, doubling to 5 min, after failed
- * creates to 15 min. `random` is in [0, 1).
+ * alone fails opens nothing; at once where the exchange is out of reach. It opens for 1 s, doubling to 10 s. `random` is
+ * in [0, 1).
  */
 export function nextBreaker(state: BreakerState, request: EndedRequest, now: number, random: number): BreakerState {
-  const { lane, subject, health } = request;
+  const { lane, subject, health, startedAt } = request;
   if (health === 'nothing') return state;
-  const isOpen = state.openUntil > now;
-  // A request that was in flight when the breaker opened must not close it: the exchange may have asked to wait since.
-  if (health === 'answered')
-    return isOpen ? state : { ...CLOSED, openingsEver: state.openingsEver, width: state.width + 1 };
+  const { openingsEver, openedAt, openUntil } = state;
+  // It must neither close the breaker (the exchange may have asked to wait since) nor double the time.
+  const isLate = openUntil > now || startedAt < openedAt;
+  if (health === 'answered') return isLate ? state : { ...CLOSED, openingsEver, openedAt, width: state.width + 1 };
   const hasFailed = health === 'failed';
-  if (hasFailed && state.failed.includes(subject)) return state;
+  const isClosed = openUntil === 0;
+  if (hasFailed && (state.failed.includes(subject) || (isLate && isClosed))) return state;
   const failed = hasFailed ? [...state.failed, subject].slice(-FAILURES_TO_OPEN) : state.failed;
-  const isTaken = hasFailed && lane === 'create';
-  const next = { ...state, failed, needsProbe: state.needsProbe || isTaken };
-  // Nor must it double the time.
-  if (isOpen) return next;
-  const isClosed = state.openUntil === 0;
-  if (hasFailed && isClosed && failed.length < FAILURES_TO_OPEN) return { ...state, failed };
-  const openMs = openingMs(state.openings, isTaken ? LONGEST_CREATE_OPEN_MS : LONGEST_OPEN_MS, random);
+  if (isLate || (hasFailed && isClosed && failed.length < FAILURES_TO_OPEN)) return { ...state, failed };
   return {
-    ...next,
+    ...state,
+    failed,
+    needsProbe: lane === 'create',
     openings: state.openings + 1,
-    openingsEver: state.openingsEver + 1,
-    openUntil: now + openMs,
+    openingsEver: openingsEver + 1,
+    openedAt: now,
+    openUntil: now + openingMs(state.openings, now - startedAt, random),
     width: 1,
   };
 }
 
+/** The end of a look-up that was to show whether creates may go again. */
+export type EndedProbe = Pick<EndedRequest, 'health' | 'startedAt'>;
+
 /**
- * The state of the creates' breaker after a look-up that was to show whether the exchange serves again. Where it was
- * answered, one create may go; only when that is answered too the breaker closes and forgets how often it opened.
+ * The state of the creates' breaker after a probe. Where it was answered, one create may go; only when that is answered too
+ * the breaker closes and forgets how often it opened. A look-up that failed reached the exchange: that is enough where no
+ * create failed but by not reaching it.
  */
-export function afterProbe(state: BreakerState, health: Health, now: number, random: number): BreakerState {
+export function afterProbe(
+  state: BreakerState,
+  { health, startedAt }: EndedProbe,
+  now: number,
+  random: number,
+): BreakerState {
   if (!state.needsProbe || state.openUntil > now) return state;
-  if (health === 'answered') return { ...state, needsProbe: false, failedProbes: 0 };
-  if (health !== 'failed' && health !== 'unreachable') return state;
+  const isReached = health === 'answered' || (health === 'failed' && state.failed.length === 0);
+  if (isReached) return { ...state, needsProbe: false, failedProbes: 0 };
+  if (health === 'nothing') return state;
   return {
     ...state,
     failedProbes: state.failedProbes + 1,
     openingsEver: state.openingsEver + 1,
-    openUntil: now + openingMs(state.failedProbes, LONGEST_OPEN_MS, random),
+    openUntil: now + openingMs(state.failedProbes, now - startedAt, random),
   };
 }
 
-/** The most requests of a lane that may be in flight together: while the breaker is half-open, one. */
+/**
+ * The most requests of a lane that may be in flight together: while the breaker is half-open, one. No create takes the place
+ * of one that failed until one is answered.
+ */
 export function mostInFlight(state: BreakerState, lane: BreakerLane): number {
   if (state.openUntil > 0) return 1;
-  return lane === 'create' ? state.width : Number.POSITIVE_INFINITY;
+  return lane === 'create' ? Math.max(1, state.width - state.failed.length) : Number.POSITIVE_INFINITY;
 }
 
-function openingMs(openingsBefore: number, longestMs: number, random: number): number {
-  return withJitter(Math.min(FIRST_OPEN_MS * 2 ** Math.min(openingsBefore, 12), longestMs), random);
+/** A request that had to time out has waited by itself: the breaker is open for the rest, and for a moment at the least. */
+function openingMs(openingsBefore: number, tookMs: number, random: number): number {
+  const fullMs = Math.min(withJitter(FIRST_OPEN_MS * 2 ** Math.min(openingsBefore, 12), random), OUTAGE_LOOKUP_MS);
+  return Math.max(withJitter(FIRST_OPEN_MS, random), fullMs - tookMs);
 }

@@ -9,6 +9,7 @@ import {
   nextBreaker,
   type BreakerLane,
   type BreakerState,
+  type EndedProbe,
   type Health,
 } from './breaker.ts';
 import type { RateWindow } from './rate-window.ts';
@@ -73,7 +74,7 @@ export class Turn implements Disposable {
 export interface GateOptions {
   readonly concurrency: number;
   readonly window: RateWindow;
-  readonly account: Pick<AccountState, 'heldForMs' | 'isProbed'>;
+  readonly account: Pick<AccountState, 'heldForMs' | 'isProbed' | 'isInDoubt'>;
   readonly watch?: Pick<RequestWatch, 'turned'>;
 }
 
@@ -150,7 +151,7 @@ export class Gate {
       openForMs,
       openings: openings + failedProbes,
       openingsEver,
-      needsProbe,
+      needsProbe: needsProbe || (lane === 'create' && this.#account.isInDoubt),
       failedProbes,
     };
   }
@@ -218,8 +219,9 @@ export class Gate {
 
   #begin(request: TurnRequest, onEnd: () => void): Turn {
     const { lane } = request;
+    const startedAt = this.#clock.monotonic();
     this.#inFlight[lane] += 1;
-    this.#window.start(this.#clock.monotonic());
+    this.#window.start(startedAt);
     this.#pauseWhileFull();
     let isOverForWindow = false;
     const endForWindow = (wasSent: boolean) => {
@@ -233,21 +235,22 @@ export class Gate {
       this.#inFlight[lane] -= 1;
       endForWindow(report.wasSent);
       if (report.isRateLimited === true) this.#window.slowDown(this.#clock.monotonic());
-      this.#feedBreakers(request, report);
+      this.#feedBreakers(request, { ...report, startedAt });
       for (const queueUp of this.#behind.splice(0)) queueUp();
       this.#pauseWhileFull();
       onEnd();
     });
   }
 
-  #feedBreakers({ lane, subject = '', isProbe = false }: TurnRequest, { health }: TurnReport): void {
+  #feedBreakers({ lane, subject = '', isProbe = false }: TurnRequest, ended: EndedProbe): void {
+    const { health } = ended;
     if (health === 'nothing') return;
     const [now, random] = [this.#clock.monotonic(), health === 'answered' ? 0 : this.#clock.random()];
     const everBefore = this.#openingsEver;
     if (lane !== 'person') {
-      this.#breakers[lane] = nextBreaker(this.#breakers[lane], { lane, subject, health }, now, random);
+      this.#breakers[lane] = nextBreaker(this.#breakers[lane], { ...ended, lane, subject }, now, random);
     }
-    if (isProbe) this.#breakers.create = afterProbe(this.#breakers.create, health, now, random);
+    if (isProbe) this.#breakers.create = afterProbe(this.#breakers.create, ended, now, random);
     if (health === 'answered') this.#isSilent = false;
     else if (this.#openingsEver > everBefore) this.#isSilent = true;
   }

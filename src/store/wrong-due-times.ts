@@ -1,5 +1,6 @@
 import type { OrderState } from '../domain/orders/states.ts';
 import { mayNotBeNever } from './due-times.ts';
+import { postpone } from './orders.ts';
 import type { Transaction } from './port.ts';
 
 /** Orders of one state that are due only after `latest`, or never. */
@@ -47,4 +48,30 @@ export async function correctDueTimes(tx: Transaction, query: WronglyDue & { to:
     .where('external_order_id', 'in', wronglyDue(tx, query, true))
     .executeTakeFirstOrThrow();
   return Number(result.numUpdatedRows);
+}
+
+/**
+ * Makes pending orders due at `to` that are due later and for whose state the reason begins with `reason`, at most `limit`.
+ * Gives how many; those that another program has locked are not among them.
+ */
+export async function makePendingDue(
+  tx: Transaction,
+  { account, reason, to, limit }: { account: string; reason: string; to: Date; limit: number },
+): Promise<number> {
+  const rows = await tx
+    .selectFrom('merchant_orders')
+    .select('external_order_id')
+    .where((order) => order.and({ account, state: 'pending' }))
+    .where('next_action_at', '>', to.toISOString())
+    .where('state_reason', 'like', `${reason}%`)
+    // The index of due orders has them so; the key, which SQLite would read all orders by, does not.
+    .orderBy('next_action_at')
+    .limit(limit)
+    .forNoKeyUpdate()
+    .skipLocked()
+    .execute();
+  for (const { external_order_id: externalOrderId } of rows) {
+    await postpone(tx, { account, externalOrderId, until: to });
+  }
+  return rows.length;
 }

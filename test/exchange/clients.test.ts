@@ -427,6 +427,7 @@ describe('a secret of the request', () => {
 
 describe('what a reply says of the account', () => {
   const served = { kind: 'served' };
+  const noAnswer = { kind: 'no-answer' };
   const limited = (retryAfterMs: number) => ({ kind: 'rate-limited', retryAfterMs });
   const after = (seconds: string) => ({ 'retry-after': seconds });
 
@@ -437,8 +438,8 @@ describe('what a reply says of the account', () => {
     [401, KEY_REFUSED, {}, [{ kind: 'key-refused' }]],
     [429, '', after('7'), [limited(7_000)]],
     [503, '', after('7'), [limited(7_000)]],
-    [503, '', {}, []],
-    [500, '', after('7'), []],
+    [503, '', {}, [noAnswer]],
+    [500, '', after('7'), [noAnswer]],
     [403, '<html>', {}, []],
   ])('answered %i to a look-up: %s', async (status, body, headers, expected) => {
     const { answer, client, news } = nockExchange(testClock());

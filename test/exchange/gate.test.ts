@@ -140,15 +140,16 @@ describe('the gate', () => {
   it('gives no turn while the breaker is open, and then a single probe that the others wait for', async () => {
     const clock = steppedClock();
     const gate = new Gate({ concurrency: 4, window: new RateWindow(open), account: unheld() }, clock);
-    await within(gate, 'create', () => 1, { report: UNREACHABLE });
-    expect(gate.breaker('lookup').isOpen).toBe(false);
-    expect(await within(gate, 'create', () => 1)).toBeUndefined();
+    await within(gate, 'lookup', () => 1, { report: UNREACHABLE });
+    expect(gate.breaker('create').isOpen).toBe(false);
+    expect(await within(gate, 'lookup', () => 1)).toBeUndefined();
+    expect(await within(gate, 'create', () => 1)).toBe(1);
     expect(await within(gate, 'person', () => 1)).toBe(1);
     await clock.pass(1_000);
     const probe = Promise.withResolvers<number>();
     const ran: number[] = [];
-    const request = (number: number) => within(gate, 'create', () => ran.push(number));
-    const first = within(gate, 'create', () => probe.promise);
+    const request = (number: number) => within(gate, 'lookup', () => ran.push(number));
+    const first = within(gate, 'lookup', () => probe.promise);
     const others = Promise.all([request(2), request(3)]);
     await clock.pass(0);
     const late = request(4);
@@ -163,12 +164,39 @@ describe('the gate', () => {
   it('gives none to those that wait for a probe when that fails', async () => {
     const clock = steppedClock();
     const gate = new Gate({ concurrency: 4, window: new RateWindow(open), account: unheld() }, clock);
-    await within(gate, 'create', () => 1, { report: UNREACHABLE });
+    await within(gate, 'lookup', () => 1, { report: UNREACHABLE });
     await clock.pass(1_000);
-    const probe = within(gate, 'create', () => 1, { report: UNREACHABLE });
-    const others = Promise.all([1, 2].map(() => within(gate, 'create', () => 1)));
+    const probe = within(gate, 'lookup', () => 1, { report: UNREACHABLE });
+    const others = Promise.all([1, 2].map(() => within(gate, 'lookup', () => 1)));
     expect(await probe).toBe(1);
     expect(await others).toEqual([undefined, undefined]);
+  });
+
+  it('gives no turn to creates that cannot reach the exchange until a look-up does', async () => {
+    const clock = steppedClock();
+    const gate = new Gate({ concurrency: 4, window: new RateWindow(open), account: unheld() }, clock);
+    await within(gate, 'create', () => 1, { report: UNREACHABLE });
+    const probed = async (report: TurnReport) => {
+      await clock.pass(10_000);
+      using probe = await gate.turn({ lane: 'lookup', subject: 'x', isProbe: true });
+      if (probe !== undefined) probe.report = report;
+    };
+    await probed(UNREACHABLE);
+    await clock.pass(10_000);
+    expect(await within(gate, 'create', () => 1)).toBeUndefined();
+    await probed(ANSWERED);
+    expect(await within(gate, 'create', () => 1)).toBe(1);
+  });
+
+  it('gives no turn to creates while it is in doubt whether they alone are lost', async () => {
+    const clock = steppedClock();
+    const account = { ...unheld(), isInDoubt: true };
+    const gate = new Gate({ concurrency: 4, window: new RateWindow(open), account }, clock);
+    expect(gate.breaker('create')).toMatchObject({ isOpen: false, needsProbe: true });
+    expect(await within(gate, 'create', () => 1)).toBeUndefined();
+    expect(await within(gate, 'lookup', () => 1)).toBe(1);
+    account.isInDoubt = false;
+    expect(await within(gate, 'create', () => 1)).toBe(1);
   });
 
   /** Answers of creates come when the test wants them: gives how many were in flight together, round by round. */
@@ -196,6 +224,7 @@ describe('the gate', () => {
     const account = {
       heldForMs: (lane: Lane) => (isHeld(lane) ? heldMs : 0),
       isProbed: (lane: Lane) => isHeld(lane) && heldMs === 0,
+      isInDoubt: false,
     };
     const gate = new Gate({ concurrency: 8, window: new RateWindow(open), account }, clock);
     const running: string[] = [];

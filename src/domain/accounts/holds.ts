@@ -7,8 +7,8 @@ export type HeldLane = 'create' | 'lookup' | 'person';
 /**
  * The kinds of holds, and what each stops. A person pauses creates or everything; `restored` stands after a database that
  * was put back to an older state was accepted. The exchange asks to wait (`rate-limited`: 429, or Retry-After with 503),
- * refuses the key (401), or refuses the account a create (`forbidden`: documented 403). `slowed` lets one create an hour
- * go, as the last ones all had unknown outcomes. `guarded`: one more create would pass a limit of `guard.*`.
+ * refuses the key (401), or refuses the account a create (`forbidden`: documented 403). `slowed` lets lone creates go, each
+ * after a longer wait, as creates stay without an outcome while look-ups are answered. `guarded`: one more create would pass a limit of `guard.*`.
  */
 const STOPS = {
   'creates-paused': ['create'],
@@ -67,6 +67,8 @@ function endOf({ until }: Hold): number {
 export type AccountNews =
   /** The key was taken, and nothing asked to wait. */
   | { readonly kind: 'served' }
+  /** A look-up brought none: the exchange does not serve, or cannot be reached. */
+  | { readonly kind: 'no-answer' }
   /** `hadRoom` where it came (429) although our own rate limit had room. */
   | { readonly kind: 'rate-limited'; readonly retryAfterMs: number; readonly hadRoom?: boolean }
   | { readonly kind: 'key-refused' }
@@ -79,8 +81,20 @@ export type AccountNews =
 /** What binds an account. */
 export interface Restraints {
   readonly holds: readonly Hold[];
-  /** Creates in a row, up to the last one, whose outcomes are unknown. */
+  /** Pieces of evidence in a row, up to the last one, that creates are lost while the exchange serves everything else. */
   readonly unknownInARow: number;
+  /** The last piece. */
+  readonly evidence?: LostCreates | undefined;
+}
+
+/**
+ * Creates of unknown outcome that are one piece of evidence: those that left before the first of them was known to be lost,
+ * and those that were lost before a request was answered.
+ */
+export interface LostCreates {
+  readonly knownAt: Date;
+  /** No request has been answered since: it may be an outage of everything. */
+  readonly isDoubted: boolean;
 }
 
 /** What a reply changes: the hold that it sets in place of one of its kind, and the kinds of holds that it ends. */
@@ -88,57 +102,79 @@ export interface RestraintChange {
   readonly set?: Hold | undefined;
   readonly ended: readonly HoldKind[];
   readonly unknownInARow: number;
+  readonly evidence?: LostCreates | undefined;
 }
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 5 * 60_000;
-/** While creates are slowed, one goes in this time. */
-const SLOWED_MS = 60 * 60_000;
+/** The second piece of evidence slows creates, for so long; each one more for twice as long. */
+const SLOWED_FROM = 2;
+const FIRST_SLOWED_MS = 60_000;
+const LONGEST_SLOWED_MS = 60 * 60_000;
 
 /** Settings that decide about holds. */
 export interface HoldSettings {
-  /** So many creates of unknown outcome in a row slow them. */
+  /** With so many pieces of evidence in a row creates go once an hour. */
   readonly pauseAfterUnknown: number;
 }
 
 /** Decides what a reply to a request of `askedAt` changes of what binds the account. */
 export function decideRestraints(
-  { holds, unknownInARow }: Restraints,
+  { holds, unknownInARow, evidence }: Restraints,
   news: AccountNews,
   askedAt: Date,
   now: Date,
-  { pauseAfterUnknown }: HoldSettings,
+  settings: HoldSettings,
 ): RestraintChange {
   const ended = holds.filter((hold) => isEndedBy(hold, news, askedAt)).map(({ kind }) => kind);
+  const doubted = evidence?.isDoubted === true ? evidence : undefined;
+  const settled = evidence && { ...evidence, isDoubted: false };
   switch (news.kind) {
-    case 'served':
-      return { ended, unknownInARow };
+    case 'served': {
+      if (doubted === undefined || askedAt < doubted.knownAt) return { ended, unknownInARow, evidence };
+      const isSlowed = unknownInARow >= slowedFrom(settings);
+      const set = isSlowed ? slowed(holds, unknownInARow, doubted.knownAt, settings) : undefined;
+      return { ended, unknownInARow, evidence: settled, set };
+    }
+    case 'no-answer':
+      return { ended, unknownInARow: unknownInARow - (doubted === undefined ? 0 : 1), evidence: settled };
     case 'create-accepted':
     case 'create-rejected':
-      return { ended, unknownInARow: 0 };
+      return { ended, unknownInARow: 0, evidence: settled };
     case 'rate-limited':
     case 'key-refused':
     case 'forbidden':
-      return { ended, unknownInARow, set: refused(holds, news, askedAt, now) };
+      return { ended, unknownInARow, evidence, set: refused(holds, news, askedAt, now) };
     case 'create-unknown': {
-      const isSlowed = holds.some(({ kind }) => kind === 'slowed');
-      const inARow = unknownInARow + 1;
-      if (isSlowed || inARow < pauseAfterUnknown) return { ended, unknownInARow: isSlowed ? 0 : inARow };
-      // Counted anew once a person has ended the hold.
-      return { ended, unknownInARow: 0, set: slowed(inARow, now) };
+      const isOfLast = doubted !== undefined || (evidence !== undefined && askedAt < evidence.knownAt);
+      if (isOfLast) return { ended, unknownInARow, evidence };
+      return { ended, unknownInARow: unknownInARow + 1, evidence: { knownAt: now, isDoubted: true } };
     }
   }
 }
 
-/** The hold that lets one create an hour go, the next one in an hour. */
-function slowed(creates: number, now: Date): Hold {
-  const reason = `the last ${creates} creates all had unknown outcomes; one an hour goes until one is accepted`;
-  return { kind: 'slowed', since: now, until: after(now, SLOWED_MS), reason, actor: null };
+/** The pieces of evidence in a row that slow creates. */
+export function slowedFrom({ pauseAfterUnknown }: HoldSettings): number {
+  return Math.min(SLOWED_FROM, pauseAfterUnknown);
 }
 
-/** The same hold once a create has gone. */
-export function slowedAgain(hold: Hold, now: Date): Hold {
-  return { ...hold, until: after(now, SLOWED_MS) };
+/** Tells whether a look-up must show, before the next create, if creates alone are lost: then they are slowed. */
+export function isInDoubt({ unknownInARow, evidence }: Restraints, settings: HoldSettings): boolean {
+  return evidence?.isDoubted === true && unknownInARow >= slowedFrom(settings);
+}
+
+function slowed(holds: readonly Hold[], unknownInARow: number, knownAt: Date, settings: HoldSettings): Hold {
+  const known = holds.find(({ kind }) => kind === 'slowed');
+  const reason = `creates had unknown outcomes ${unknownInARow} times in a row while the exchange answered look-ups`;
+  const hold = { kind: 'slowed', since: known?.since ?? knownAt, until: null, reason, actor: null } as const;
+  return slowedAgain(hold, unknownInARow, knownAt, settings);
+}
+
+/** The same hold once a create has gone: the next one may go 1, 2, 4 … min later, at last an hour. */
+export function slowedAgain(hold: Hold, unknownInARow: number, since: Date, settings: HoldSettings): Hold {
+  const ms = FIRST_SLOWED_MS * 2 ** Math.min(Math.max(0, unknownInARow - SLOWED_FROM), 12);
+  const isHourly = unknownInARow >= settings.pauseAfterUnknown;
+  return { ...hold, until: after(since, isHourly ? LONGEST_SLOWED_MS : Math.min(ms, LONGEST_SLOWED_MS)) };
 }
 
 /** Why the exchange holds an account, by the kind of its reply. */

@@ -112,7 +112,8 @@ export function isNotTaken({ kind }: CreateOutcome, { resends }: Pick<Tracking, 
   return kind === 'rejected' ? resends === 0 : kind !== 'accepted' && kind !== 'unknown';
 }
 
-const NEVER_LEFT = 'not sent: ';
+/** The reason begins so for which an order is pending again whose create never left. */
+export const NEVER_LEFT = 'not sent: ';
 
 /** Gives why a request never left, by the reason for which its order is pending again; undefined where it did leave. */
 export function whyNeverLeft(reason: string | null): string | undefined {

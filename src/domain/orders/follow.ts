@@ -49,7 +49,9 @@ export function decideLookup(
       return { ...absent(tracking, answer.evidence, now, settings), keepsRecord: false };
     case 'unanswered': {
       const isOfOther = answer.answeredFor !== undefined;
-      const nextActionAt = isOfOther ? afterOtherOrder(tracking, now, settings) : afterNoAnswer(tracking, now, random);
+      const nextActionAt = isOfOther
+        ? afterOtherOrder(tracking, now, settings)
+        : afterNoAnswer(tracking, now, random, answer.isOutage);
       return { ...unchanged(tracking, { nextActionAt }), keepsRecord: false };
     }
   }

@@ -12,8 +12,8 @@ import type { Decision, Tracking } from './tracking.ts';
 export type LookupAnswer =
   | FoundRecord
   | { readonly kind: 'absent'; readonly evidence: 'documented' | 'likely' }
-  /** `answeredFor` is the external order id that the answer was about instead. */
-  | { readonly kind: 'unanswered'; readonly why: string; readonly answeredFor?: string };
+  /** `answeredFor` is the external order id that the answer was about instead; `isOutage` where no order is answered. */
+  | { readonly kind: 'unanswered'; readonly why: string; readonly answeredFor?: string; readonly isOutage?: boolean };
 
 /** The record of an order. */
 export interface FoundRecord {

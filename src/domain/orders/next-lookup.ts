@@ -2,7 +2,14 @@ import { after } from '../instant.ts';
 import type { FollowSettings } from './lookup.ts';
 import { LEAST_GAP_MS } from './pace/pace.ts';
 import { isPaced } from './pace/status.ts';
-import { HELD_LOOKUP_MS, longestFreshMs, plannedGapMs, REJECTED_LOOKUPS_MS, unansweredLookupMs } from './schedule.ts';
+import {
+  HELD_LOOKUP_MS,
+  longestFreshMs,
+  OUTAGE_LOOKUP_MS,
+  plannedGapMs,
+  REJECTED_LOOKUPS_MS,
+  unansweredLookupMs,
+} from './schedule.ts';
 import { RECHECKED_STATES, type OrderState } from './states.ts';
 import type { Decision, Tracking } from './tracking.ts';
 
@@ -39,9 +46,15 @@ export function heldLookupMs({ freshFor }: FollowSettings): number {
   return Math.min(HELD_LOOKUP_MS, longestFreshMs(freshFor));
 }
 
-/** A look-up before its time that was not answered leaves the planned look-up where it is. */
-export function afterNoAnswer(tracking: Tracking, now: Date, random: number): Date {
-  return planned(tracking, now) ?? after(now, unansweredLookupMs(silentForMs(tracking, now), random));
+/**
+ * A look-up before its time that was not answered leaves the planned look-up where it is. An outage, in which the exchange
+ * is asked rarely anyway, makes no order wait for longer than until the next look-up shows whether it is over.
+ */
+export function afterNoAnswer(tracking: Tracking, now: Date, random: number, isOutage = false): Date {
+  const longestMs = isOutage ? OUTAGE_LOOKUP_MS : Number.POSITIVE_INFINITY;
+  return (
+    planned(tracking, now) ?? after(now, Math.min(unansweredLookupMs(silentForMs(tracking, now), random), longestMs))
+  );
 }
 
 /**

@@ -6,8 +6,9 @@ import type { LookupAnswer, LookupDecision } from '../../domain/orders/lookup.ts
 import { lateMsOf } from '../../domain/orders/pace/history.ts';
 import { isPaced } from '../../domain/orders/pace/status.ts';
 import { isNeverLookedUp, type LookupSource } from '../../domain/orders/rounds.ts';
-import { FOLLOWED_STATES, RECHECKED_STATES } from '../../domain/orders/states.ts';
+import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../domain/orders/states.ts';
 import type { OrderEvent, Tracking } from '../../domain/orders/tracking.ts';
+import type { OrderLookup } from '../../exchange/asking.ts';
 import type { Health } from '../../exchange/breaker.ts';
 import { rememberStatus } from '../../store/accounts.ts';
 import { lockFollowed } from '../../store/orders-with-records.ts';
@@ -26,9 +27,11 @@ import { compareWithNewest } from './compare-with-newest.ts';
 import { ordersToLookUp } from './due-lookups.ts';
 
 type FollowDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'settings'> &
-  Pick<FlowDeps, 'counters' | 'concurrency' | 'incidents' | 'activity'>;
+  Pick<FlowDeps, 'counters' | 'concurrency' | 'incidents' | 'activity' | 'holds'>;
 
 const PAGE = 200;
+/** Three look-ups in a row failed, and then one more after a wait: a few orders that alone fail are no outage. */
+const OPENINGS_OF_OUTAGE = 2;
 
 /** Status values that the interface document shows (§3). */
 const DOCUMENTED_STATUSES: readonly string[] = ['REQUEST', 'NEW'];
@@ -121,7 +124,8 @@ export async function lookUp(
   const { account, store, exchange, clock } = deps;
   const lookup = await exchange.lookUpOrder(externalOrderId, signal, isProbe);
   if (lookup === undefined) return;
-  const { answer, askedAt, health } = lookup;
+  const { askedAt, health } = lookup;
+  const answer = inOutage(exchange, lookup);
   const random = clock.random();
   const recorded = await store.writer.write(async (tx) => {
     const row = await lockFollowed(tx, account, externalOrderId);
@@ -137,8 +141,24 @@ export async function lookUp(
     if (answer.kind === 'unanswered' && isOutage) deps.incidents.exchangeFailed(answer.why);
     return;
   }
+  const { before, decision } = recorded;
+  // The create was taken, so that creates are not lost.
+  if (isUncertain(before.state) && answer.kind === 'found' && decision.tracking.state !== 'disputed') {
+    deps.holds.note({ kind: 'create-accepted' }, before.sentAt ?? askedAt);
+  }
   countAnswer(deps, answer, recorded);
   if (answer.kind === 'unanswered') countUnanswered(deps, externalOrderId, answer.why, health);
+}
+
+function isUncertain(state: OrderState): boolean {
+  return state === 'unknown' || state === 'held';
+}
+
+/** The answer, and whether none came because the exchange has answered nothing for a while. */
+function inOutage(exchange: FollowDeps['exchange'], { answer, health }: OrderLookup): LookupAnswer {
+  const isOutage = health === 'failed' || health === 'unreachable';
+  if (answer.kind !== 'unanswered' || !isOutage) return answer;
+  return { ...answer, isOutage: exchange.breaker('lookup').openings >= OPENINGS_OF_OUTAGE };
 }
 
 /** What an answer decided about an order. */

@@ -1,13 +1,17 @@
 import { FOLLOWED_STATES, type OrderState } from '../../domain/orders/states.ts';
+import { NEVER_LEFT } from '../../domain/orders/create.ts';
 import { trackingOf } from '../../store/order-columns.ts';
 import { dueOrders, FIRST_DUE, readOrder } from '../../store/orders.ts';
-import { isolateFailure } from '../pass/isolate.ts';
+import { makePendingDue } from '../../store/wrong-due-times.ts';
+import type { FlowDeps } from '../pass/deps.ts';
+import { isolateFailure, isRefusal } from '../pass/isolate.ts';
 import { lookUp } from './follow.ts';
 
 type ProbeDeps = Parameters<typeof lookUp>[0];
 
 /** Pending orders that take turns: one whose look-ups alone fail must not keep the others unsent. */
 const CANDIDATES = 10;
+const PAGE = 200;
 
 /**
  * Looks one order up where that must be answered before the next create, and there is one to send. A look-up creates
@@ -23,6 +27,20 @@ export async function probeForCreates(deps: ProbeDeps, signal: AbortSignal): Pro
   const { needsProbe: isStillNeeded, openForMs } = exchange.breaker('create');
   if (isStillNeeded) deps.log.debug({ externalOrderId, openForMs }, 'a probe was not answered, so no create goes yet');
   else deps.log.debug({ externalOrderId }, 'a probe was answered: creates go again, one at first');
+  if (!isStillNeeded && failedProbes > 0) await makeUnsentDue(deps);
+}
+
+/** Makes the orders due now whose creates never left: they wait for the end of an outage alone. */
+export async function makeUnsentDue({ account, store, clock }: Pick<FlowDeps, 'account' | 'store' | 'clock'>) {
+  try {
+    for (let made = PAGE; made >= PAGE;) {
+      const query = { account, reason: NEVER_LEFT, to: clock.now(), limit: PAGE };
+      made = await store.writer.write((tx) => makePendingDue(tx, query));
+    }
+  } catch (error) {
+    // Those that a trigger of the merchant's refuses come due at their own times.
+    if (!isRefusal(error)) throw error;
+  }
 }
 
 /** The order that last answered, where it is followed anyway, or else one of the next to be sent. */

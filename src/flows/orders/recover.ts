@@ -8,6 +8,7 @@ import type { FlowDeps } from '../pass/deps.ts';
 import { recordUnknownOutcome } from '../findings/record-findings.ts';
 import { recordOrKeep } from './record-outcome.ts';
 import { correctTimes, type CorrectDeps } from './correct-times.ts';
+import { makeUnsentDue } from './probe.ts';
 
 const PAGE = 200;
 
@@ -32,6 +33,7 @@ export async function recover(deps: RecoverDeps & CorrectDeps, clockWentBack: bo
   }
   if (found > 0) log.warn({ orders: found }, 'found orders whose create was under way; they will be looked up');
   await correctTimes(deps, clockWentBack);
+  await makeUnsentDue(deps);
 }
 
 /**

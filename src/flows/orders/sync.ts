@@ -92,10 +92,11 @@ async function repeatWhileOpen(
   for (;;) {
     const before = { ...exchange.breaker(lane), timesHeld: holds.timesHeld };
     await pass();
-    const { openForMs, openings, openingsEver } = exchange.breaker(lane);
+    const { openForMs, openings, openingsEver, needsProbe } = exchange.breaker(lane);
     // A breaker or a hold stops the pass also where it is over once what was in flight is done.
     const isNew = openingsEver > before.openingsEver || holds.timesHeld > before.timesHeld;
-    const wasStopped = before.isOpen || isNew;
+    const mustProbe = needsProbe && !before.needsProbe;
+    const wasStopped = before.isOpen || isNew || mustProbe;
     const isWorthWaiting = openings <= MOST_OPENINGS && openForMs <= LONGEST_WAIT_MS;
     if (!wasStopped || !isWorthWaiting || holds.isKeyWrong || signal.aborted) return;
     await clock.sleep(openForMs, signal).catch(() => undefined);

@@ -3,15 +3,19 @@ import type { Clock } from '../../clock.ts';
 import {
   decideRestraints,
   decideSending,
+  isInDoubt,
   RESUMED_HOLDS,
   slowedAgain,
+  slowedFrom,
   takenOver,
   type AccountNews,
   type HeldLane,
   type Hold,
   type HoldKind,
   type HoldSettings,
+  type LostCreates,
   type RestraintChange,
+  type Restraints,
 } from '../../domain/accounts/holds.ts';
 import { after } from '../../domain/instant.ts';
 import { messageOf } from '../../domain/text.ts';
@@ -49,6 +53,7 @@ export class AccountHolds implements AccountState {
   readonly #began: { readonly at: number; readonly monotonic: number };
   #holds: readonly Hold[] = [];
   #unknownInARow = 0;
+  #evidence: LostCreates | undefined;
   #forbiddenEnded = 0;
   #isKeyTaken = false;
   #isKeyRefused = false;
@@ -67,10 +72,13 @@ export class AccountHolds implements AccountState {
     const { store, account } = this.#deps;
     const fact = async (name: string) => await readAccountFact(store.db, { account, name });
     this.#isKeyTaken = (await fact(FACTS.keyTaken)) !== undefined;
-    this.#unknownInARow = Number((await fact(FACTS.unknownInARow)) ?? 0);
+    const unknownInARow = Number((await fact(FACTS.unknownInARow)) ?? 0);
     this.#forbiddenEnded = Number((await fact(FACTS.forbiddenEnded)) ?? 0);
     const holds = await readHolds(store.db, account);
     this.#holds = holds.map((hold) => takenOver(hold, this.now()));
+    // The last one may have been of an outage, or a person has ended the hold since.
+    const most = this.#isSlowed ? unknownInARow : slowedFrom(this.#deps.settings) - 1;
+    this.#unknownInARow = Math.min(unknownInARow, most);
   }
 
   /** Reads what persons have set and ended, whenever another program has committed. */
@@ -84,7 +92,22 @@ export class AccountHolds implements AccountState {
       isWritten || this.#unwritten.has(kind) || stored.some((one) => one.kind === kind);
     const isResumed = (hold: Hold) => RESUMED_HOLDS.includes(hold.kind) && !isStored(hold);
     const own = this.#holds.filter((hold) => hold.until !== null && !isResumed(hold));
+    const wasSlowed = this.#isSlowed;
     this.#holds = [...stored.filter(({ until }) => until === null), ...own];
+    // Counted anew once a person has ended the hold.
+    if (wasSlowed && !this.#isSlowed) [this.#unknownInARow, this.#evidence] = [0, undefined];
+  }
+
+  get #isSlowed(): boolean {
+    return this.#holds.some(({ kind }) => kind === 'slowed');
+  }
+
+  get isInDoubt(): boolean {
+    return isInDoubt(this.#restraints, this.#deps.settings);
+  }
+
+  get #restraints(): Restraints {
+    return { holds: this.#holds, unknownInARow: this.#unknownInARow, evidence: this.#evidence };
   }
 
   get all(): readonly Hold[] {
@@ -131,8 +154,8 @@ export class AccountHolds implements AccountState {
     }
     if (news.kind === 'key-refused') this.#deps.incidents.keyRefused();
     if (news.kind === 'served' || news.kind === 'key-refused') this.#isKeyRefused = news.kind === 'key-refused';
-    const restraints = { holds: this.#holds, unknownInARow: this.#unknownInARow };
-    const change = decideRestraints(restraints, news, askedAt, this.now(), this.#deps.settings);
+    const change = decideRestraints(this.#restraints, news, askedAt, this.now(), this.#deps.settings);
+    this.#evidence = change.evidence;
     const facts = [
       ...(isFirstTaken ? [[FACTS.keyTaken, 'yes']] : []),
       ...(change.unknownInARow === this.#unknownInARow ? [] : [[FACTS.unknownInARow, String(change.unknownInARow)]]),
@@ -157,12 +180,12 @@ export class AccountHolds implements AccountState {
     this.#holds = this.#holds.map((hold) => (hold.kind === 'key-refused' ? { ...hold, until: this.now() } : hold));
   }
 
-  /** Lets the next create wait for an hour where creates are slowed. Call what it returns once the transaction is durable. */
+  /** Lets the next create wait where creates are slowed. Call what it returns once the transaction is durable. */
   async claimWithin(tx: Transaction): Promise<() => void> {
     const slowed = this.#holds.find(({ kind }) => kind === 'slowed');
     if (slowed === undefined) return () => {};
-    const { account, clock } = this.#deps;
-    const next = slowedAgain(slowed, this.now());
+    const { account, clock, settings } = this.#deps;
+    const next = slowedAgain(slowed, this.#unknownInARow, this.now(), settings);
     await setHold(tx, account, this.#asStored(next), clock.now());
     return () => this.#apply({ set: next, ended: [], unknownInARow: this.#unknownInARow });
   }

@@ -33,7 +33,7 @@ const HOLDS: Readonly<Record<Exclude<HoldKind, 'rate-limited'>, readonly [tone: 
   'key-refused': ['error', 'The exchange refuses the key'],
   forbidden: ['error', 'The exchange does not let the account create orders'],
   guarded: ['error', 'No order is created: a limit of guard.* was reached'],
-  slowed: ['error', 'One order an hour is created'],
+  slowed: ['error', 'Few orders are created: creates have unknown outcomes'],
 };
 
 /** Everything that needs a person, the gravest first. */

@@ -1,8 +1,10 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   decideRestraints,
   decideSending,
   describeHold,
+  isInDoubt,
   REFUSALS,
   RESUMED_HOLDS,
   slowedAgain,
@@ -12,6 +14,7 @@ import {
   type AccountNews,
   type Hold,
   type HoldKind,
+  type Restraints,
 } from '../../../src/domain/accounts/holds.ts';
 import { after } from '../../../src/domain/instant.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../support/tracking.ts';
@@ -84,29 +87,102 @@ describe('a hold', () => {
 });
 
 describe('creates whose outcomes are unknown', () => {
-  it('are counted until one has an outcome', () => {
-    expect(decide({ kind: 'create-unknown' }, [], NOW, 1)).toEqual({ ended: [], unknownInARow: 2 });
-    expect(decide({ kind: 'served' })).toEqual({ ended: [], unknownInARow: 2 });
-    for (const kind of ['create-accepted', 'create-rejected'] as const) expect(decide({ kind }).unknownInARow).toBe(0);
+  type Step = readonly [AccountNews['kind'], askedAtMs: number, nowMs: number];
+  const at = (ms: number) => after(NOW, ms);
+
+  /** The restraints after replies, each asked and received so many ms from now. */
+  function restrained(steps: readonly Step[], settings = { pauseAfterUnknown: 10 }): Restraints {
+    let restraints: Restraints = { holds: [], unknownInARow: 0 };
+    for (const [kind, askedAt, now] of steps) {
+      const change = decideRestraints(restraints, { kind } as AccountNews, at(askedAt), at(now), settings);
+      const left = restraints.holds.filter((one) => one.kind !== change.set?.kind && !change.ended.includes(one.kind));
+      restraints = { ...change, holds: change.set === undefined ? left : [...left, change.set] };
+    }
+    return restraints;
+  }
+
+  const lost = (ms: number, tookMs = 1): Step => ['create-unknown', ms - tookMs, ms];
+  const answered = (ms: number): Step => ['served', ms - 1, ms];
+  const silent = (ms: number): Step => ['no-answer', ms - 1, ms];
+
+  it.each<[string, readonly Step[], number]>([
+    ['count once an answer shows that the exchange serves everything else', [lost(5), answered(9)], 1],
+    ['count each where others are answered in between', [lost(5), answered(9), lost(15), answered(19)], 2],
+    [
+      'are one piece of evidence where they left before the first was known',
+      [lost(9, 9), answered(12), lost(15, 9)],
+      1,
+    ],
+    ['are one piece of evidence where nothing is answered in between', [lost(5), lost(9), lost(15), answered(19)], 1],
+    ['do not count where look-ups have no answer either', [lost(5), silent(9), answered(19)], 0],
+    ['do not count twice where look-ups have none', [lost(5), answered(9), lost(15), silent(19), silent(29)], 1],
+    ['are not shown to be lost alone by what was asked before', [lost(5), ['served', 1, 9], silent(19)], 0],
+    ['are counted until one is accepted', [lost(5), answered(9), ['create-accepted', 10, 11]], 0],
+    ['are counted until one is rejected', [lost(5), answered(9), ['create-rejected', 10, 11]], 0],
+  ])('%s', (_what, steps, unknownInARow) => {
+    expect(restrained(steps)).toMatchObject({ unknownInARow });
   });
 
-  it('slow creates to one an hour when there are too many in a row', () => {
-    const { set, ...rest } = decide({ kind: 'create-unknown' });
-    expect(rest).toEqual({ ended: [], unknownInARow: 0 });
-    expect(set).toEqual({
-      kind: 'slowed',
-      since: NOW,
-      until: after(NOW, HOUR),
-      reason: expect.stringContaining('3') as string,
-      actor: null,
+  it('slow creates from the second piece of evidence on, each time for twice as long, up to an hour', () => {
+    const steps: Step[] = [];
+    const waits = Array.from({ length: 10 }, (_, piece) => {
+      steps.push(lost(100 * piece + 50), answered(100 * piece + 60));
+      const [slowed] = restrained(steps, { pauseAfterUnknown: 100 }).holds;
+      return slowed === undefined ? 0 : (slowed.until!.getTime() - at(100 * piece + 50).getTime()) / MINUTE;
     });
-    expect(slowedAgain(set!, after(NOW, HOUR))).toEqual({ ...set, until: after(NOW, 2 * HOUR) });
+    expect(waits).toEqual([0, 1, 2, 4, 8, 16, 32, 60, 60, 60]);
   });
 
-  it('are not counted while creates are slowed', () => {
-    const holds = [hold('forbidden'), hold('slowed')];
-    expect(decide({ kind: 'create-unknown' }, holds)).toEqual({ ended: [], unknownInARow: 0 });
-    expect(decide({ kind: 'create-unknown' }, [hold('forbidden')]).set?.kind).toBe('slowed');
+  it.each([
+    [1, [60, 60, 60]],
+    [2, [0, 60, 60]],
+    [3, [0, 1, 60]],
+  ])('slow creates to one an hour after %i', (pauseAfterUnknown, expected) => {
+    const steps: Step[] = [];
+    const waits = [0, 100, 200].map((ms) => {
+      steps.push(lost(ms + 50), answered(ms + 60));
+      const [slowed] = restrained(steps, { pauseAfterUnknown }).holds;
+      return slowed === undefined ? 0 : (slowed.until!.getTime() - at(ms + 50).getTime()) / MINUTE;
+    });
+    expect(waits).toEqual(expected);
+  });
+
+  it('name how often, and since when, in the hold, which the next create makes longer', () => {
+    const { holds, ...rest } = restrained([lost(5), answered(9), lost(15), answered(19), lost(25), answered(29)]);
+    const reason = expect.stringContaining('3') as string;
+    expect(holds).toEqual([{ kind: 'slowed', since: at(15), until: at(25 + 2 * MINUTE), reason, actor: null }]);
+    expect(rest.unknownInARow).toBe(3);
+    const next = slowedAgain(holds[0]!, 3, at(2 * MINUTE), { pauseAfterUnknown: 10 });
+    expect(next).toEqual({ ...holds[0], until: at(4 * MINUTE) });
+  });
+
+  it.each<[string, readonly Step[], boolean]>([
+    ['before the first answer of a second piece', [lost(5), answered(9), lost(15)], true],
+    ['not of the first, which may be an outage', [lost(5)], false],
+    ['not once a look-up was answered', [lost(5), answered(9), lost(15), answered(19)], false],
+    ['not once a look-up had no answer', [lost(5), answered(9), lost(15), silent(19)], false],
+  ])('leave it in doubt whether creates alone are lost %s', (_what, steps, expected) => {
+    expect(isInDoubt(restrained(steps), { pauseAfterUnknown: 10 })).toBe(expected);
+  });
+
+  it('never slow creates in an outage of everything, and otherwise never for longer than an hour', () => {
+    const kinds = fc.constantFrom<AccountNews['kind'][]>('served', 'no-answer', 'create-accepted', 'create-unknown');
+    const step = fc.tuple(kinds, fc.nat(30_000), fc.nat(60_000));
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 12 }), (drawn, pauseAfterUnknown) => {
+        let now = 0;
+        const steps = drawn.map(([kind, tookMs, afterMs]): Step => [kind, (now += afterMs) - tookMs, now]);
+        const outage = steps.filter(([kind]) => kind === 'no-answer' || kind === 'create-unknown');
+        expect(restrained(outage, { pauseAfterUnknown })).toMatchObject({ holds: [] });
+        expect(restrained(outage, { pauseAfterUnknown }).unknownInARow).toBeLessThanOrEqual(1);
+        const { holds, unknownInARow, evidence } = restrained(steps, { pauseAfterUnknown });
+        expect(unknownInARow).toBeGreaterThanOrEqual(evidence?.isDoubted === true ? 1 : 0);
+        for (const { since, until } of holds) {
+          expect(until!.getTime()).toBeLessThanOrEqual(at(now).getTime() + HOUR);
+          expect(since.getTime()).toBeGreaterThanOrEqual(NOW.getTime());
+        }
+      }),
+    );
   });
 });
 

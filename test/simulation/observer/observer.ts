@@ -12,6 +12,7 @@ import { Knowledge, type Create, type Known } from './known.ts';
 import { OrderChecks } from './orders.ts';
 import { PromptChecks } from './prompt.ts';
 import { RequestChecks, type Ended, type SentRequests } from './requests.ts';
+import { SlowedChecks } from './slowed.ts';
 import { WaitChecks } from './waits.ts';
 
 /** What the merchant's own trigger says as it raises. */
@@ -25,6 +26,7 @@ export class Observer {
   readonly #history: HistoryChecks;
   readonly #orders: OrderChecks;
   readonly #waits: WaitChecks;
+  readonly #slowed: SlowedChecks;
   readonly #prompt: PromptChecks;
   readonly #books: Books;
   readonly #readVersion: Database.Statement;
@@ -44,6 +46,8 @@ export class Observer {
     this.#orders = new OrderChecks(reader, plan, this.#knowledge, this.#history);
     const waits = reader.prepare("select until from account_holds where account = ? and kind = 'rate-limited'").pluck();
     this.#waits = new WaitChecks(plan, this.#knowledge, () => waits.get(account) as string | undefined);
+    const slowed = reader.prepare("select since from account_holds where account = ? and kind = 'slowed'").pluck();
+    this.#slowed = new SlowedChecks(plan, this.#knowledge, () => slowed.get(account) as string | undefined);
     this.#prompt = new PromptChecks(reader, plan, this.#knowledge);
     this.#books = new Books(reader, plan, this.#knowledge);
     this.#readVersion = reader.prepare('pragma data_version').pluck();
@@ -125,6 +129,7 @@ export class Observer {
   ended(request: HttpRequest, id: string, ending: Ended, create: Create | undefined, now: number): void {
     if (!this.#knowledge.has(id)) return;
     this.#waits.answered(ending, now);
+    this.#slowed.ended(ending, id, request.method === 'POST' ? (create?.at ?? now) : undefined, now);
     this.#requests.ended(request, id, ending, create);
   }
 
@@ -137,12 +142,14 @@ export class Observer {
   died(): void {
     this.#requests.died();
     this.#waits.died();
+    this.#slowed.died();
   }
 
   /** An older copy was put in place: what the exchange and the observer know of requests stays. */
   restored(): void {
     this.#history.restored();
     this.#orders.restored();
+    this.#slowed.restored();
     this.#version = undefined;
   }
 
@@ -192,6 +199,7 @@ export class Observer {
     this.#version = version;
     this.#history.check();
     this.#orders.check(wallMs, this.#requests.mostInFlight);
+    this.#slowed.check();
   }
 
   /** Whether a check finds nothing broken; that it does is no violation yet. */

@@ -94,6 +94,19 @@ export const EXCHANGE_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
+    name: 'outage-slows-creates',
+    text: 'creates of unknown outcome slow creates also while look-ups are not answered either',
+    breaks: /creates are slowed/,
+    edits: [
+      {
+        file: 'src/domain/accounts/holds.ts',
+        in: 'decideRestraints',
+        from: 'unknownInARow: unknownInARow - (doubted === undefined ? 0 : 1), evidence: settled',
+        to: 'unknownInARow, evidence',
+      },
+    ],
+  },
+  {
     name: 'retry-after-is-ignored',
     text: 'a 429 holds the account for a second, whatever it asks for',
     breaks: /Retry-After kept/,

@@ -130,7 +130,7 @@ export const FOLLOW_BUGS: readonly PlantedBug[] = [
       {
         file: 'src/domain/orders/next-lookup.ts',
         in: 'afterNoAnswer',
-        from: 'after(now, unansweredLookupMs(silentForMs(tracking, now), random))',
+        from: 'after(now, Math.min(unansweredLookupMs(silentForMs(tracking, now), random), longestMs))',
         to: 'now',
       },
     ],
