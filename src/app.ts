@@ -183,7 +183,7 @@ async function takeOver(
   const last = await spentByLastOwner(deps, rate);
   if (!isTakenUp) await recover(deps, last.clockWentBack);
   const { newestAt, unmarked } = await takeUpFailOvers({ ...deps, intents });
-  intents.begin(holding.account, { generation: holding.generation, at: clock.now() });
+  intents.begin(holding.account, { generation: holding.generation, at: holding.now() });
   // A fail-over may have lost what was spent of the rate limit's window before it.
   const at = clock.monotonic() - Math.max(0, holding.now().getTime() - (newestAt ?? 0));
   const spent = newestAt === undefined ? last.spent : [...last.spent, { at, requests: rate.requests }];

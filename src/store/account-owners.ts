@@ -47,11 +47,15 @@ const HEARD_AT = sql`case when o.holder is null then o.granted_at else coalesce(
 
 /**
  * Claims accounts whose last owner has given them back or is over: each gets the next generation, unless another has claimed
- * it since it was read. One whose row is locked is left out. Gives the accounts that were claimed. With the claim a fail-over is
+ * it since it was read. One whose row is locked is left out. Gives the accounts that were claimed, each with the time-line of the server. With the claim a fail-over is
  * written down: the server is on another time-line than at the account's last commit, or than when the tables were made.
  */
-export async function claimAccounts(db: Database, holder: string, claims: readonly Claim[]): Promise<Set<string>> {
-  const claimed = new Set<string>();
+export async function claimAccounts(
+  db: Database,
+  holder: string,
+  claims: readonly Claim[],
+): Promise<Map<string, string | null>> {
+  const claimed = new Map<string, string | null>();
   for (const batch of batches(claims)) {
     const accounts = batch.map(({ account }) => account);
     const unknown = batch.flatMap(({ account, generation }) => (generation === 0 ? [account] : []));
@@ -60,11 +64,11 @@ export async function claimAccounts(db: Database, holder: string, claims: readon
         select account, 0 from unnest(${unknown}::text[]) as k (account) order by account
         on conflict (account) do nothing`.execute(db);
     }
-    const { rows } = await sql<{ account: string }>`with due as (
+    const { rows } = await sql<{ account: string; line: string | null }>`with due as (
         select o.account, k.settings, o.generation + 1 as id, server.line, json_build_object(
           'id', o.generation + 1, 'fromTimeLine', coalesce(o.time_line, i.migrated_on), 'toTimeLine', server.line,
           'seenAt', ${NOW}, 'heardAt', ${HEARD_AT}, 'generation', o.generation, 'settings', o.settings, 'nextSettings', k.settings, 'walked', o.walked,
-          'insertedUntil', case when o.time_line is null then i.time_line_since end)::text as fail_over,
+          'insertedUntil', case when o.time_line is null and i.time_line = server.line then i.time_line_since end)::text as fail_over,
           coalesce(o.time_line, i.migrated_on) is distinct from server.line as is_another
         from (select order_sync_time_line() as line) as server cross join database_identity i cross join account_owners o
         join unnest(${accounts}::text[], ${batch.map(({ generation }) => generation)}::bigint[],
@@ -74,10 +78,10 @@ export async function claimAccounts(db: Database, holder: string, claims: readon
       noticed as (insert into account_facts (account, name, value, first_seen_at)
         select account, ${FAIL_OVER_FACT} || id, fail_over, ${NOW} from due where is_another
         on conflict (account, name) do update set value = excluded.value)
-      update account_owners o set generation = due.id, holder = ${holder}, settings = due.settings, granted_at = ${NOW},
+      update account_owners o set generation = due.id, holder = ${holder}, last_commit = ${holder}, settings = due.settings, granted_at = ${NOW},
         time_line = due.line, walked = null
-      from due where o.account = due.account returning o.account`.execute(db);
-    for (const { account } of rows) claimed.add(account);
+      from due where o.account = due.account returning o.account, due.line`.execute(db);
+    for (const { account, line } of rows) claimed.set(account, line);
   }
   return claimed;
 }

@@ -72,6 +72,12 @@ export interface Snapshot extends AsyncDisposable {
   pages<Row>(query: Query<Row>): AsyncIterable<readonly Row[]>;
 }
 
+/** A commit of an owner, by its name, on a time-line of the server: null if that tells none. */
+export interface OwnersCommit {
+  readonly name: string;
+  readonly timeLine: string | null;
+}
+
 /** The right of this process to drive an account, and so to send its requests. */
 export interface Holding {
   readonly account: string;
@@ -91,6 +97,8 @@ export interface Holding {
   readonly lastOwnerUntil: number | undefined;
   /** Settings of the account that its last owner had otherwise, where other workers are there: those of this process hold now. */
   readonly differsIn: readonly string[];
+  /** The first commit of this owner: its name, and the time-line that it was made on. Absent if commits bear no names. */
+  readonly claim?: OwnersCommit;
   /** The place in the due orders that the create pass has reached, as JSON: the next owner reads it after a fail-over. */
   walked?: string;
   /** Aborts when the account is to be given back or was lost: nothing more is begun for it. */

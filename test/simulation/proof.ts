@@ -51,6 +51,7 @@ export const promotedWorlds = partOf({
   text: 'standbys promoted that lack the last commits, with the owner lost or back a while later, and decided on by a person',
   seeds: { small: 60, full: 480 },
   seedsAPiece: 60,
+  kept: [71432],
   least: (dose) => ({ promotions: dose === 'small' ? 150 : 1_200 }),
 });
 

@@ -45,12 +45,12 @@ export function sharedStore(store: Store, clock: Clock, holding: Holding, server
 }
 
 /** The database as a person's command writes it: its events are numbered by the time-line of the server as well. */
-export function numberedStore(store: Store, { timeLine }: Pick<SimulatedServer, 'timeLine'>): Store {
+export function numberedStore(store: Store, server: Pick<SimulatedServer, 'timeLine'>): Store {
   const { writer } = store;
   const numbered =
     <Result>(work: Work<Result>): Work<Result> =>
     async (tx) => {
-      for (const text of numberingOf(timeLine)) await sql.raw(text).execute(tx);
+      for (const text of numberingOf(server.timeLine)) await sql.raw(text).execute(tx);
       return await work(tx);
     };
   return {

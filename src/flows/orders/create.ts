@@ -42,7 +42,7 @@ export async function createPass(deps: CreateDeps, signal: AbortSignal): Promise
   await probeForCreates(deps, signal);
   await sendUnforbidden(deps, signal);
   await forEachConcurrently(dueIn(deps, 'pending', signal), deps.concurrency, (id) =>
-    isolateFailure(deps, id, () => sendOrder(deps, id, signal)),
+    isolateFailure(deps, id, () => sendOrder(deps, id, signal)).finally(() => deps.walk.end(id)),
   );
 }
 
@@ -63,11 +63,13 @@ async function* dueIn(
   for (;;) {
     const page = await dueOrders(store.db, { account, state, until: clock.now(), from, limit: PAGE });
     const before = from;
-    if (state === 'pending') walk.from(from);
     for (const due of page) {
       if (state === 'pending') await walk.next(signal);
       if (signal.aborted || (state === 'pending' && (isStopped(exchange) || inFlight.isFull))) return;
-      if (!unmarked.has(due.externalOrderId)) yield due.externalOrderId;
+      if (!unmarked.has(due.externalOrderId)) {
+        if (state === 'pending') walk.begin(due.externalOrderId, from);
+        yield due.externalOrderId;
+      }
       from = due;
     }
     if (page.length < PAGE) return;

@@ -12,6 +12,8 @@ export class Walk {
   readonly #holding: Pick<Holding, 'walked'>;
   readonly #clock: Clock;
   readonly #window: RateWindow;
+  /** By the id of an order that a pass is at, the place before it; the first one that it came to is the oldest. */
+  readonly #under = new Map<string, string>();
 
   constructor(holding: Pick<Holding, 'walked'>, clock: Clock, { requests, intervalMs }: RateLimit) {
     this.#holding = holding;
@@ -19,9 +21,16 @@ export class Walk {
     this.#window = new RateWindow({ requests: requests * MOST_WALKED_PER_REQUEST, intervalMs });
   }
 
-  /** A pass goes on from this place. The next commit writes it down. */
-  from({ nextActionAt, externalOrderId }: DueKey): void {
-    this.#holding.walked = JSON.stringify([nextActionAt, externalOrderId]);
+  /** A pass comes to an order, from the place before it. The next commit writes down the first place that it is not done with. */
+  begin(externalOrderId: string, { nextActionAt, externalOrderId: before }: DueKey): void {
+    this.#under.set(externalOrderId, JSON.stringify([nextActionAt, before]));
+    const [oldest] = this.#under.values();
+    if (oldest !== undefined) this.#holding.walked = oldest;
+  }
+
+  /** The pass is done with the order. */
+  end(externalOrderId: string): void {
+    this.#under.delete(externalOrderId);
   }
 
   /** Waits until the pass may walk by one row more. */

@@ -3,7 +3,7 @@ import type { WorkerView } from '../../domain/accounts/heartbeats.ts';
 import { differences, type SettingsText } from '../../domain/accounts/settings.ts';
 import { claimAccounts, releaseAccounts, type AccountOwner } from '../account-owners.ts';
 import { StoreError } from '../errors.ts';
-import type { AccountGroup, Database, Holding } from '../port.ts';
+import type { AccountGroup, Database, Holding, OwnersCommit } from '../port.ts';
 import type { SeenWorker } from '../workers.ts';
 import type { Worker } from './worker.ts';
 
@@ -23,6 +23,7 @@ export class HeldAccount implements Holding {
   readonly lastOwnerUntil: number | undefined;
   readonly differsIn: readonly string[];
   readonly worker: Worker;
+  readonly claim: OwnersCommit;
   walked?: string;
   readonly #deps: Pick<HoldingDeps, 'clock' | 'view'>;
   readonly #ending = new AbortController();
@@ -32,7 +33,9 @@ export class HeldAccount implements Holding {
   constructor(
     deps: Pick<HoldingDeps, 'clock' | 'view'>,
     worker: Worker,
-    facts: Pick<Holding, 'account' | 'generation' | 'lastOwnerUntil' | 'differsIn'>,
+    facts: Pick<Holding, 'account' | 'generation' | 'lastOwnerUntil' | 'differsIn'> & {
+      readonly timeLine: string | null;
+    },
     giveBack: (held: HeldAccount) => Promise<void>,
   ) {
     this.account = facts.account;
@@ -40,6 +43,7 @@ export class HeldAccount implements Holding {
     this.lastOwnerUntil = facts.lastOwnerUntil;
     this.differsIn = facts.differsIn;
     this.worker = worker;
+    this.claim = { name: worker.holder, timeLine: facts.timeLine };
     this.#deps = deps;
     this.#giveBack = giveBack;
   }
@@ -116,7 +120,8 @@ export class Holdings {
     }));
     const claimed = await claimAccounts(db, worker.holder, claims);
     const isWhole = (group: AccountGroup) => group.every((account) => claimed.has(account));
-    const held = groups.filter(isWhole).flatMap((group) => group.map((account) => this.#hold(worker, account, owners)));
+    const hold = (account: string) => this.#hold(worker, { account, timeLine: claimed.get(account) ?? null }, owners);
+    const held = groups.filter(isWhole).flatMap((group) => group.map(hold));
     const parts = groups.filter((group) => !isWhole(group)).flat();
     const unwanted = claims
       .filter(({ account }) => parts.includes(account) && claimed.has(account))
@@ -149,12 +154,17 @@ export class Holdings {
     await this.#releasing;
   }
 
-  #hold(worker: Worker, account: string, owners: ReadonlyMap<string, AccountOwner>): HeldAccount {
+  #hold(
+    worker: Worker,
+    { account, timeLine }: { readonly account: string; readonly timeLine: string | null },
+    owners: ReadonlyMap<string, AccountOwner>,
+  ): HeldAccount {
     const { view, clock, settingsOf } = this.#deps;
     const { generation = 0, holder = null, settings = null } = owners.get(account) ?? {};
     const isAlone = !view.workers.some((other) => other.isSharing && other.holder !== worker.holder);
     const facts = {
       account,
+      timeLine,
       generation: generation + 1,
       lastOwnerUntil: holder === null ? undefined : view.trustedUntil(holder, clock.monotonic()),
       differsIn: isAlone || settings === null ? [] : differences(settings, settingsOf(account)),

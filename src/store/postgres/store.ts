@@ -36,7 +36,7 @@ const MOST_MIGRATION_TRIES = 5;
 const OLDEST_VERSION = 14;
 
 /** What an owner writes with. */
-type Fence = Pick<Holding, 'generation' | 'walked'>;
+type Fence = Pick<Holding, 'generation' | 'claim' | 'walked'>;
 
 /** The way in which a command opens the database. */
 export interface PostgresOptions {

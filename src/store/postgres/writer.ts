@@ -32,7 +32,7 @@ interface TransactionDeps {
 
 /** An owner that writes, and the mark that tells an older state of what it has written. */
 export interface OwnerWriting {
-  readonly holding: Pick<Holding, 'generation' | 'walked'>;
+  readonly holding: Pick<Holding, 'generation' | 'claim' | 'walked'>;
   readonly mark: Pick<AccountMark, 'lostCommit' | 'tellOthers'>;
 }
 
@@ -54,8 +54,8 @@ export class AccountTransactions implements Transactions {
   readonly #owner: OwnerWriting | undefined;
   /** That of the server in the transaction that is under way, or in the last one. */
   #timeLine: string | null | undefined;
-  /** The name of the last commit of this owner, and of those after it that may have been done; none before the first. */
-  #last: string[] = [];
+  /** The name of the last commit of this owner, and of those after it that may have been done; its claim is the first. */
+  #last: string[];
   /** The newest commit with intents. */
   #intents: ReplicatedCommit | undefined;
 
@@ -64,6 +64,9 @@ export class AccountTransactions implements Transactions {
     this.#deps = deps;
     this.#account = account;
     this.#owner = owner;
+    const claim = owner?.holding.claim;
+    this.#last = claim === undefined ? [] : [claim.name];
+    this.#timeLine = claim?.timeLine;
   }
 
   isInPlace(): boolean {
@@ -165,7 +168,10 @@ export class AccountTransactions implements Transactions {
     }
     const { holding, mark } = this.#owner;
     const { generation, walked } = holding;
-    const isLast = this.#last.length === 0 ? '' : `and last_commit in ('${this.#last.join(`', '`)}')`;
+    const isLast =
+      this.#last.length === 0
+        ? ''
+        : `and last_commit in (${this.#last.map((one) => pg.escapeLiteral(one)).join(', ')})`;
     const { rows } = await lent.exec(`${BEGIN};
       update account_owners set last_commit = '${name}', time_line = order_sync_time_line(),
         walked = ${walked === undefined ? 'null' : pg.escapeLiteral(walked)}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { doubtedBy, isKnownTo, mostWalked, walkedTo, type FailOver } from '../../../src/domain/accounts/fail-over.ts';
+
+const limits = (rate: string, concurrency: string) =>
+  JSON.stringify({ 'exchange.rate': rate, 'exchange.concurrency': concurrency });
+
+const failOver: FailOver = {
+  id: 7,
+  generation: 6,
+  fromTimeLine: '1/00000001',
+  toTimeLine: '1/00000002',
+  seenAt: '2040-01-01T00:00:10.000Z',
+  heardAt: '2040-01-01T00:00:00.000Z',
+  settings: limits('5 in 1000 ms', '8'),
+  nextSettings: limits('5 in 1000 ms', '8'),
+  walked: null,
+  insertedUntil: null,
+};
+
+describe('the orders that a lost owner may have walked by', () => {
+  it('are ten times its rate since its last heartbeat, and ten seconds more for the clocks, and those in flight', () => {
+    expect(mostWalked(failOver)).toBe((20 + 1) * 5 * 10 + 2 * 8);
+  });
+
+  it.each([
+    ['its own rate', { settings: limits('50 in 1000 ms', '8') }, 21 * 500 + 16],
+    ['that of the next owner: it may have had newer settings', { nextSettings: limits('50 in 1000 ms', '8') }, 10_516],
+    ['its own concurrency', { settings: limits('5 in 1000 ms', '80') }, 21 * 50 + 160],
+    ['the clocks alone if its heartbeat is later than the claim', { heardAt: '2040-01-01T01:00:00.000Z' }, 566],
+  ])('are counted by %s', (_what, change, most) => {
+    expect(mostWalked({ ...failOver, ...change })).toBe(most);
+  });
+
+  it.each([
+    ['heartbeat', { heardAt: null }],
+    ['settings', { settings: null }],
+    ['settings of the next owner', { nextSettings: null }],
+    ['rate', { settings: limits('many', '8') }],
+    ['concurrency', { settings: limits('5 in 1000 ms', 'undefined') }],
+    ['text of the settings', { settings: '{' }],
+  ])('are all if nothing tells its %s', (_what, change) => {
+    expect(mostWalked({ ...failOver, ...change })).toBeUndefined();
+  });
+
+  it('begin at the place that it had reached, or at the beginning if nothing tells that', () => {
+    expect(walkedTo({ ...failOver, walked: '["2040","a"]' })).toEqual(['2040', 'a']);
+    for (const walked of [null, '{', '7', '[7]']) expect(walkedTo({ ...failOver, walked })).toBeUndefined();
+  });
+
+  it('are those that were inserted before, by clocks that may differ', () => {
+    const insertedUntil = '2040-01-01T00:00:00.000Z';
+    const known = ['2040-01-01T00:00:09.000Z', '2040-01-01T00:00:11.000Z'].map((at) =>
+      isKnownTo({ insertedUntil }, at),
+    );
+    expect([...known, isKnownTo(failOver, '2041-01-01T00:00:00.000Z')]).toEqual([true, false, true]);
+  });
+});
+
+describe('an order that stayed as it was over a fail-over', () => {
+  const before = '2040-01-01T00:00:00.000Z';
+  it.each(['rejected', 'invalid', 'unknown', 'held'] as const)('counts as sent if it is %s', (state) => {
+    expect(doubtedBy([failOver], { state, failOver: null }, before)).toBe(failOver);
+  });
+
+  it.each([
+    ['it changed since', {}, '2040-01-01T00:00:11.000Z'],
+    ['a person said that it was not sent', { decision: 'not-sent' }, before],
+    ['the lost owner named all that it had sent', { isExact: true }, before],
+  ] as const)('does not if %s', (_what, change, updatedAt) => {
+    expect(doubtedBy([{ ...failOver, ...change }], { state: 'rejected', failOver: null }, updatedAt)).toBeUndefined();
+  });
+});
