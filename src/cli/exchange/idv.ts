@@ -34,7 +34,7 @@ function definePhotos(command: Command): void {
     .option('--action-id <id>', 'with the level LIVENESS only')
     .option(
       '--token <text>',
-      'your own token that comes back with the delivery, of at least 16 characters; - reads it from standard input, as others see the command line',
+      'your own token that comes back with the delivery, of at least 16 characters where photos.listen is set; - reads it from standard input, as others see the command line',
     )
     .option('--json', 'print JSON')
     .addHelpText(

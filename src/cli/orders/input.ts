@@ -7,7 +7,7 @@ import { CommandError, EXIT } from '../shared/exit.ts';
 export async function openInput(file: string): Promise<Readable> {
   if (file === '-') return process.stdin;
   const handle = await open(file).catch((error: Error) => {
-    throw new CommandError(EXIT.data, `the file cannot be read: ${error.message}`, { cause: error });
+    throw new CommandError(EXIT.disk, `the file cannot be read: ${error.message}`, { cause: error });
   });
   if (!(await handle.stat()).isDirectory()) return handle.createReadStream();
   await handle.close();

@@ -139,12 +139,12 @@ describe('orders import', () => {
   });
 
   it.each([
-    ['nowhere.csv', /^order-sync: the file cannot be read: ENOENT: [^\n]*'nowhere\.csv'\n$/],
-    ['folder.csv', /^order-sync: folder\.csv is a folder; name a file\n$/],
-  ])('ends with 65 when there is no file to read: %s', async (file, message) => {
+    ['nowhere.csv', 74, /^order-sync: the file cannot be read: ENOENT: [^\n]*'nowhere\.csv'\n$/],
+    ['folder.csv', 65, /^order-sync: folder\.csv is a folder; name a file\n$/],
+  ])('says that there is no file to read: %s ends with %i', async (file, exit, message) => {
     mkdirSync(join(at.folder, 'folder.csv'));
     const { code, stdout, stderr } = await orders(['import', file]);
-    expect([code, stdout]).toEqual([65, '']);
+    expect([code, stdout]).toEqual([exit, '']);
     expect(stderr).toMatch(message);
   });
 });
