@@ -6,8 +6,8 @@ import { up as sqliteInitial } from './sqlite/0001_initial.ts';
  * The SHA-256 of the statements that each migration runs. A database keeps it, so that tables of another commit are known as such.
  * Migrations are only added once a version was released. test/store/migrations.test.ts prints the new value after a change.
  */
-const SQLITE_0001 = '5f5147472e58bd9ab0ea1e9bb0986e149c4fecc7bb301c7b76f7583cc54a87c9';
-const POSTGRES_0001 = '4a90607d78933a92fe48e870af09c8e2e60607fd93668dde98f1a4888b028e3b';
+const SQLITE_0001 = '7d59a9af9c973690d062ca716d687e05e71bec33c1ada558ede4dcbd7cd67b28';
+const POSTGRES_0001 = 'f5e08423ffe80bd774e5093caab5e63c8dedda52fd153b589df187c21ac91915';
 
 /** A migration with the hash of its statements. */
 interface HashedMigration extends Migration {

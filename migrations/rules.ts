@@ -14,6 +14,16 @@ export const MERCHANT_COLUMNS = [
   'bonus',
 ];
 
+/** The value of each column of the merchant's for which null stands for one that was left out. */
+export const DEFAULTS: Readonly<Record<string, string>> = {
+  account: `'default'`,
+  asset_position: `'INPUT'`,
+  order_type: `'DEPOSIT'`,
+};
+
+/** The reason of a row whose account was null: it is sent if there is one account alone. */
+export const NULL_ACCOUNT = 'account is null';
+
 /** The columns that order-sync writes, each with its value until then. */
 export const OUR_COLUMNS: Readonly<Record<string, string | undefined>> = {
   state: `'pending'`,
@@ -114,6 +124,8 @@ export const RULES = {
       and exists (select 1 from merchant_orders o
         where o.account = new.account and o.external_order_id = new.external_order_id and ${isSent('o.')})`,
   ),
+  /** Of each update: an order never changes its account without a word. */
+  accountGiven: refused('account cannot become null', `new.account is null and old.account <> 'default'`),
   /** Of each update of our columns. */
   moves: moveRules(),
   /** Of each change and delete of an event. */
@@ -165,5 +177,10 @@ function moveRules(): readonly Rule[] {
 }
 
 function anyChanged(columns: readonly string[]): string {
-  return columns.map((column) => `new.${column} is distinct from old.${column}`).join(' or ');
+  return columns.map((column) => `${newValue(column)} is distinct from old.${column}`).join(' or ');
+}
+
+function newValue(column: string): string {
+  const value = DEFAULTS[column];
+  return value === undefined ? `new.${column}` : `coalesce(new.${column}, ${value})`;
 }

@@ -54,8 +54,8 @@ const ORDERS = [
       constraint account_is_200_bytes_at_most check (octet_length(account) <= 200),
     external_order_id text not null
       constraint external_order_id_is_2000_bytes_at_most check (octet_length(external_order_id) <= 2000),
-    asset text, asset_position text default 'INPUT', from_currency text, to_currency text,
-    order_type text default 'DEPOSIT', order_limit text, payment_token text, provider_type text,
+    asset text, asset_position text not null default 'INPUT', from_currency text, to_currency text,
+    order_type text not null default 'DEPOSIT', order_limit text, payment_token text, provider_type text,
     crypto_address text, bonus text,
     state text not null default 'pending', state_reason text, revision bigint not null default 0,
     pre_order_id text, exchange_type text, order_id text, order_status text, crypto_status text, fiat_status text,

@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely';
-import { isChanged, RULES, type Rule } from '../rules.ts';
+import { DEFAULTS, isChanged, NULL_ACCOUNT, RULES, type Rule } from '../rules.ts';
 
 /** The time at which the statement began, in UTC with milliseconds, as the program writes every time. */
 export const NOW = `to_char(statement_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
@@ -38,6 +38,9 @@ const GUARDS: readonly Guard[] = [
     // program writes it is believed, no other.
     body: `begin
       ${RULES.begin.map(refusal).join(' ')}
+      if new.account is null then new.state_reason := '${NULL_ACCOUNT}'; end if;
+      ${setDefaults()}
+      new.updated_at := coalesce(new.updated_at, ${NOW});
       if not ${isTime('new.created_at')} or new.created_at > ${NOW} then new.created_at := ${NOW}; end if;
       if not ${looksLikeTime('new.next_action_at')} then new.next_action_at := ${NOW}; end if;
       return new;
@@ -54,7 +57,8 @@ const GUARDS: readonly Guard[] = [
     name: 'guard_update',
     on: 'before update on merchant_orders for each row',
     body: `begin
-      ${[RULES.fixed, RULES.idKept, ...RULES.moves].map(refusal).join(' ')}
+      ${[RULES.accountGiven, RULES.fixed, RULES.idKept, ...RULES.moves].map(refusal).join(' ')}
+      ${setDefaults()}
       if old.state = 'invalid' and (${isChanged()}) then
         new.next_action_at := ${NOW};
         new.revision := new.revision + 1;
@@ -83,6 +87,12 @@ const GUARDS: readonly Guard[] = [
     body: `begin ${refusal(RULES.history)} return null; end`,
   },
 ];
+
+/** Null stands for a column that was left out. */
+function setDefaults(): string {
+  const columns = Object.entries(DEFAULTS);
+  return columns.map(([column, value]) => `new.${column} := coalesce(new.${column}, ${value});`).join(' ');
+}
 
 function refusal({ message, when }: Rule): string {
   return `if ${when} then raise exception using errcode = '${REFUSED}', message = '${message}'; end if;`;

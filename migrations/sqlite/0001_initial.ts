@@ -18,21 +18,24 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await guardEvents(db);
 }
 
+/** Null stands for a column that was left out. */
+const OR_NULL = 'not null on conflict replace default';
+
 /**
  * The merchant's columns come first, then what order-sync writes. With a rowid, INSERT OR REPLACE of another order with
  * the rowid of a sent one would take it away.
  */
 const ORDERS = [
   `create table merchant_orders (
-    account text not null default 'default',
+    account text ${OR_NULL} 'default',
     external_order_id text not null constraint external_order_id_is_text check (typeof(external_order_id) = 'text'),
-    asset text, asset_position text default 'INPUT', from_currency text, to_currency text,
-    order_type text default 'DEPOSIT', order_limit text, payment_token text, provider_type text,
+    asset text, asset_position text ${OR_NULL} 'INPUT', from_currency text, to_currency text,
+    order_type text ${OR_NULL} 'DEPOSIT', order_limit text, payment_token text, provider_type text,
     crypto_address text, bonus text,
     state text not null default 'pending', state_reason text, revision integer not null default 0,
     pre_order_id text, exchange_type text, order_id text, order_status text, crypto_status text, fiat_status text,
     attempts integer not null default 0, next_action_at text default (${NOW}), last_lookup_at text,
-    created_at text not null default (${NOW}), updated_at text not null default (${NOW}),
+    created_at text ${OR_NULL} (${NOW}), updated_at text ${OR_NULL} (${NOW}),
     sent_at text, changed_at text, modification_date text, stale_date text,
     verifications integer not null default 0, resends integer not null default 0, rechecks integer not null default 0,
     documented_absences integer not null default 0, absent_at text, adopted_at text,

@@ -1,9 +1,11 @@
 import { sql, type Kysely } from 'kysely';
-import { isChanged, MERCHANT_COLUMNS, OUR_COLUMNS, RULES, type Rule } from '../rules.ts';
+import { DEFAULTS, isChanged, MERCHANT_COLUMNS, NULL_ACCOUNT, OUR_COLUMNS, RULES, type Rule } from '../rules.ts';
 
 /** UTC with milliseconds, as the program writes every time. */
 const FORMAT = '%Y-%m-%dT%H:%M:%fZ';
 export const NOW = `strftime('${FORMAT}', 'now')`;
+
+const NOTED = `account = ${DEFAULTS['account']} and name = '${NULL_ACCOUNT}'`;
 
 const OF_NEW = 'account = new.account and external_order_id = new.external_order_id';
 
@@ -28,6 +30,15 @@ function guards(): Readonly<Record<string, string>> {
     sent_is_not_replaced: `after insert on merchant_orders ${refusedWhen(RULES.notReplaced)}`,
     // Neither does UPDATE OR REPLACE, of another order's id to that of a sent one.
     sent_keeps_its_id: `before update of account, external_order_id on merchant_orders ${refusedWhen(RULES.idKept)}`,
+    account_is_given: `before update of account on merchant_orders ${refusedWhen(RULES.accountGiven)}`,
+    // Only here is seen that the account was null; what is noted is gone with the insert.
+    null_account: `before insert on merchant_orders when new.account is null begin
+      delete from account_facts where ${NOTED};
+      insert into account_facts values (${DEFAULTS['account']}, '${NULL_ACCOUNT}', new.external_order_id, ${NOW})`,
+    null_account_noted: `after insert on merchant_orders
+      when exists (select 1 from account_facts where ${NOTED} and value = new.external_order_id) begin
+      update merchant_orders set state_reason = '${NULL_ACCOUNT}', revision = revision + 1 where ${OF_NEW};
+      delete from account_facts where ${NOTED}`,
     begin: `before insert on merchant_orders begin ${[RULES.moved, ...RULES.begin].map(refusal).join('; ')}`,
     moved_is_fixed: `before update of ${merchant} on merchant_orders ${refusedWhen(RULES.moved)}`,
     moved_is_kept: `before delete on merchant_orders ${refusedWhen(RULES.moved)}`,

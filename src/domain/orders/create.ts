@@ -1,4 +1,4 @@
-import { checkOrder, describeProblems } from './check.ts';
+import { checkOrder, describeProblems, NULL_ACCOUNT, NULL_STANDS_FOR, WHOSE } from './check.ts';
 import type { Answer, EchoDifference, MerchantOrder, UncheckedOrder } from '../record.ts';
 import { createBackoffMs, longestFreshMs, plannedGapMs, REJECTED_LOOKUPS_MS, spreadMs } from './schedule.ts';
 import { after } from '../instant.ts';
@@ -40,11 +40,13 @@ export interface CreateSettings {
 }
 
 /** Decides about a row that a pass found due. The row is read in the transaction that records the intent. */
-export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date): ClaimDecision {
+export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date, isOnlyAccount = true): ClaimDecision {
   if (tracking.state !== 'pending') return { kind: 'skip' };
   const checked = checkOrder(row);
-  if (!checked.ok) {
-    const how = { source: 'create', reason: describeProblems(checked.problems) } as const;
+  const isOfNobody = tracking.stateReason === NULL_ACCOUNT && !isOnlyAccount;
+  if (!checked.ok || isOfNobody) {
+    const problems = checked.ok ? [] : [describeProblems(checked.problems)];
+    const how = { source: 'create', reason: [...(isOfNobody ? [WHOSE] : []), ...problems].join('; ') } as const;
     return { kind: 'invalid', decision: move(tracking, 'invalid', how, { nextActionAt: null }) };
   }
   const sent = {
@@ -60,7 +62,10 @@ export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date):
 /** Moves an invalid row that was corrected back to pending; undefined where it was not corrected. */
 export function decideCorrected(tracking: Tracking, now: Date): Decision | undefined {
   if (tracking.state !== 'invalid' || tracking.nextActionAt === null) return undefined;
-  return move(tracking, 'pending', { source: 'import', reason: 'the row was corrected' }, { nextActionAt: now });
+  // Another correction leaves open whose it is; one of the account is told by the account.
+  const isOfNobody = tracking.stateReason?.startsWith(WHOSE) === true && tracking.account === NULL_STANDS_FOR;
+  const reason = isOfNobody ? NULL_ACCOUNT : 'the row was corrected';
+  return move(tracking, 'pending', { source: 'import', reason }, { nextActionAt: now });
 }
 
 /**

@@ -162,7 +162,7 @@ async function turnOnceReplicated(
 
 /** Makes the intent durable, for the row as it stands now. Undefined when there is nothing to send. */
 async function claim(
-  { account, store, clock, counters, log, lease, holds, incidents, inFlight }: CreateDeps,
+  { account, store, clock, settings, counters, log, lease, holds, incidents, inFlight }: CreateDeps,
   externalOrderId: string,
   create: Pick<CreateInFlight, 'intends'>,
   guarded: Pick<GuardedCreate, 'decide'>,
@@ -176,7 +176,7 @@ async function claim(
       if (row === undefined) return undefined;
       const now = clock.now();
       const before = trackingOf(row);
-      const decided = decideClaim(before, uncheckedOrderOf(row), now);
+      const decided = decideClaim(before, uncheckedOrderOf(row), now, settings.isOnlyAccount);
       if (decided.kind === 'skip') return undefined;
       const guard = decided.kind === 'send' ? await guarded.decide(tx, decided.order) : undefined;
       if (guard?.kind === 'wait') return guard;

@@ -22,6 +22,12 @@ import type { Counters } from './counters.ts';
 /** The settings of findings; the time after which an order is stuck is learned. */
 type FindingSettings = ReconcileSettings & Omit<OverdueSettings, 'stuckAfter'>;
 
+interface FlowFacts {
+  readonly pace: FollowPace;
+  /** No other account is configured. */
+  readonly isOnlyAccount: boolean;
+}
+
 /** The dependencies of the flows. Each asks for the part it uses. */
 export interface FlowDeps {
   readonly account: string;
@@ -31,7 +37,7 @@ export interface FlowDeps {
   readonly log: Logger;
   /** What fails for a while, or again and again: it is not logged at each request. */
   readonly incidents: Incidents;
-  readonly settings: CreateSettings & FollowSettings & FindingSettings & { readonly pace: FollowPace };
+  readonly settings: CreateSettings & FollowSettings & FindingSettings & FlowFacts;
   readonly links: { readonly finalStatuses: readonly string[] };
   readonly photos: Config['photos'];
   /** Most orders that one pass works on at a time. */

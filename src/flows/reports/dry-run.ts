@@ -3,7 +3,7 @@ import { CreateWindow } from '../../domain/accounts/guard.ts';
 import { stops, viewOf, type HoldView } from '../../domain/accounts/holds.ts';
 import { DecimalSum } from '../../domain/decimal.ts';
 import { after } from '../../domain/instant.ts';
-import { checkOrder, describeProblems } from '../../domain/orders/check.ts';
+import { checkOrder, describeProblems, NULL_ACCOUNT, WHOSE } from '../../domain/orders/check.ts';
 import type { MerchantOrder } from '../../domain/record.ts';
 import { withoutTokens } from '../../exchange/hidden.ts';
 import { preOrderBody } from '../../exchange/orders.ts';
@@ -58,7 +58,7 @@ export interface DryRun {
   readonly olderState: string | null;
 }
 
-type DryRunConfig = Pick<Config, 'exchange' | 'guard' | 'follow'>;
+type DryRunConfig = Pick<Config, 'exchange' | 'guard' | 'follow' | 'accounts'>;
 
 /** Says what a daemon would send for an account now: it reads what waits, a page at a time. */
 export async function dryRun({
@@ -83,7 +83,10 @@ export async function dryRun({
   await countSent(db, { account, now, countsFrom: await guardCountsFrom(db, account) }, window);
   const all = new Backlog(window, now, msAnOrder, rows);
   for (const state of ['invalid', 'pending'] as const) {
-    for await (const row of waiting(store, account, state)) all.add(row);
+    for await (const row of waiting(store, account, state)) {
+      if (row.state_reason === NULL_ACCOUNT && config.accounts.length > 1) all.addInvalid(row, WHOSE);
+      else all.add(row);
+    }
   }
   const { orders } = all;
   const createShare = follow.pace === 'learned' ? 1 - follow.share : 1;
@@ -138,12 +141,7 @@ class Backlog {
   add(row: OrderRow): void {
     const { external_order_id: externalOrderId } = row;
     const checked = checkOrder(uncheckedOrderOf(row));
-    if (!checked.ok) {
-      this.#invalidOrders += 1;
-      const reason = describeProblems(checked.problems);
-      if (this.#invalid.length < this.#rows) this.#invalid.push({ externalOrderId, reason });
-      return;
-    }
+    if (!checked.ok) return this.addInvalid(row, describeProblems(checked.problems));
     const { order } = checked;
     this.#guardAgainst(order);
     this.orders += 1;
@@ -152,6 +150,11 @@ class Backlog {
       this.#first.push({ externalOrderId, body: withoutTokens(preOrderBody(order)) });
     }
     this.#sum(order);
+  }
+
+  addInvalid({ external_order_id: externalOrderId }: OrderRow, reason: string): void {
+    this.#invalidOrders += 1;
+    if (this.#invalid.length < this.#rows) this.#invalid.push({ externalOrderId, reason });
   }
 
   found(): Pick<DryRun, 'wouldSend' | 'invalid' | 'guard'> {

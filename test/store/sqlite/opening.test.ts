@@ -227,7 +227,7 @@ describe('a corrupt database', () => {
         insert into merchant_orders (external_order_id) select i from n;
       vacuum;`);
     const bytes = readFileSync(path);
-    const rows = bytes.lastIndexOf('DEPOSIT');
+    const rows = bytes.lastIndexOf('INPUTDEPOSIT');
     bytes.fill(0xa5, rows - 8_192, rows);
     writeFileSync(path, bytes);
     const store = await openAs('current');
