@@ -38,6 +38,7 @@ export const FAIL_OVER_BUGS: readonly PlantedBug[] = [
         from: 'resends: tracking.resends + 1',
         to: 'resends: tracking.resends',
       },
+      { file: FLOW, in: 'keepFromResending', from: 'row.resends > 0', to: 'row.resends >= 0' },
     ],
   },
   {
