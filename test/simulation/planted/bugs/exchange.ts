@@ -94,6 +94,19 @@ export const EXCHANGE_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
+    name: 'creates-in-flight-count-each',
+    text: 'each create of unknown outcome is a piece of evidence that creates alone are lost, also of those in flight together',
+    breaks: /creates are slowed/,
+    edits: [
+      {
+        file: 'src/domain/accounts/holds.ts',
+        in: 'decideRestraints',
+        from: 'if (isOfLast) return { ended, unknownInARow, evidence };',
+        to: '',
+      },
+    ],
+  },
+  {
     name: 'outage-slows-creates',
     text: 'creates of unknown outcome slow creates also while look-ups are not answered either',
     breaks: /creates are slowed/,
