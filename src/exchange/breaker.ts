@@ -119,9 +119,9 @@ export function afterProbe(
  * The most requests of a lane that may be in flight together: while the breaker is half-open, one. No create takes the place
  * of one that failed until one is answered.
  */
-export function mostInFlight(state: BreakerState, lane: BreakerLane): number {
+export function mostInFlight(state: BreakerState, lane: BreakerLane, concurrency: number): number {
   if (state.openUntil > 0) return 1;
-  return lane === 'create' ? Math.max(1, state.width - state.failed.length) : Number.POSITIVE_INFINITY;
+  return lane === 'create' ? Math.max(1, Math.min(state.width, concurrency) - state.failed.length) : concurrency;
 }
 
 /** A request that had to time out has waited by itself: the breaker is open for the rest, and for a moment at the least. */

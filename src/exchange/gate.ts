@@ -211,7 +211,7 @@ export class Gate {
 
   #isFull(lane: Lane): boolean {
     if (lane === 'person') return false;
-    if (this.#inFlight[lane] >= mostInFlight(this.#breakers[lane], lane)) return true;
+    if (this.#inFlight[lane] >= mostInFlight(this.#breakers[lane], lane, this.#queue.concurrency)) return true;
     if (!this.#account.isProbed(lane)) return false;
     const probed = BREAKER_LANES.filter((one) => this.#account.isProbed(one));
     return probed.some((one) => this.#inFlight[one] > 0);

@@ -120,17 +120,17 @@ describe('the breaker', () => {
     expect(ended(halfOpen, late, 9_000, 1)).toEqual({ ...halfOpen, failed: ['b', 'c', 'h'] });
     const closed = ended(halfOpen, { lane: 'create', subject: 'd', health: 'answered' }, 2_000, 1);
     expect(ended(closed, late, 9_000, 1)).toBe(closed);
-    expect(mostInFlight(closed, 'create')).toBe(2);
+    expect(mostInFlight(closed, 'create', 8)).toBe(2);
   });
 
   it('lets no create take the place of one that failed, but for the last, until one is answered', () => {
-    const [wide, one] = [{ ...CLOSED, width: 8 }, CLOSED];
+    const [wide, one] = [{ ...CLOSED, width: 50 }, CLOSED];
     const failing = (state: BreakerState) =>
       ['a', 'b'].map((subject) => (state = ended(state, { lane: 'create', subject, health: 'failed' }, 0, 1)));
-    expect(failing(wide).map((state) => mostInFlight(state, 'create'))).toEqual([7, 6]);
-    expect(failing(one).map((state) => mostInFlight(state, 'create'))).toEqual([1, 1]);
+    expect(failing(wide).map((state) => mostInFlight(state, 'create', 8))).toEqual([7, 6]);
+    expect(failing(one).map((state) => mostInFlight(state, 'create', 8))).toEqual([1, 1]);
     const answered = { lane: 'create', subject: 'c', health: 'answered' } as const;
-    expect(failing(wide).map((state) => mostInFlight(ended(state, answered, 0, 1), 'create'))).toEqual([9, 9]);
+    expect(failing(wide).map((state) => mostInFlight(ended(state, answered, 0, 1), 'create', 8))).toEqual([8, 8]);
   });
 
   it('is open for the rest of its time after a request that timed out, and for a moment at the least', () => {
@@ -178,7 +178,7 @@ describe('the breaker', () => {
     expect(failed).toMatchObject({ needsProbe: true, openings: 1, openUntil: 2_000 });
     const answered = probed(failed, 'answered', 2_000, 1);
     expect(answered).toMatchObject({ needsProbe: false, openings: 1, failedProbes: 0 });
-    expect(mostInFlight(answered, 'create')).toBe(1);
+    expect(mostInFlight(answered, 'create', 8)).toBe(1);
     const again = ended(answered, { lane: 'create', subject: 'd', health: 'failed' }, 2_000, 1);
     expect(again).toMatchObject({ needsProbe: true, openings: 2, openUntil: 4_000 });
   });
@@ -234,8 +234,8 @@ describe('the breaker', () => {
           // Creates that may have been taken are followed by a look-up that is answered, or by an answered create.
           const isLost = before.failed.length > 0;
           if (before.needsProbe && !state.needsProbe) expect(health === 'answered' || !isLost).toBe(true);
-          expect(mostInFlight(state, lane)).toBeGreaterThanOrEqual(1);
-          if (!isClosed) expect(mostInFlight(state, lane)).toBe(1);
+          expect(mostInFlight(state, lane, 8)).toBeGreaterThanOrEqual(1);
+          if (!isClosed) expect(mostInFlight(state, lane, 8)).toBe(1);
         }
       }),
     );
