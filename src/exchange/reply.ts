@@ -1,7 +1,8 @@
 import { HIDDEN, withoutAddresses } from '../domain/text.ts';
 import type { z } from 'zod';
 import type { Clock } from '../clock.ts';
-import { readBody, readJson, valueAt, withDigits } from './json.ts';
+import { isLosslessNumber } from 'lossless-json';
+import { readBody, readJson, withDigits } from './json.ts';
 import { isSuccess, type Answer } from '../domain/record.ts';
 import { errorSchema, type ErrorBody } from './schemas.ts';
 import { TransportError, type HttpRequest, type Transport } from './transport.ts';
@@ -94,10 +95,16 @@ export interface AskedFor {
 /** Gives nothing of an answer that bears another id than the one that was asked for: it is about somebody else. */
 export function aboutTheOneAsked<Value>(reply: Reply<Value>, asked: AskedFor | undefined): Reply<Value> {
   if (reply.kind !== 'ok' || asked === undefined) return reply;
-  const values: readonly unknown[] = Array.isArray(reply.value) ? reply.value : [reply.value];
-  const ids = values.map((value) => withDigits(valueAt(value, `/${asked.field}`)) ?? asked.id);
-  if (ids.every((id) => id === asked.id)) return reply;
+  if (idsIn(reply.value, asked.field.toLowerCase()).every((id) => withDigits(id) === asked.id)) return reply;
   return { kind: 'unknown', why: `the exchange answered about another ${asked.what}; nothing of its answer is shown` };
+}
+
+/** The ids that a value bears in a field, in whatever case its name is: those of its parts too where it bears none itself. */
+function idsIn(value: unknown, field: string): readonly unknown[] {
+  if (typeof value !== 'object' || value === null || isLosslessNumber(value)) return [];
+  const named = Object.entries(value).filter(([name, id]) => name.toLowerCase() === field && id !== null);
+  if (named.length > 0) return named.map(([, id]) => id as unknown);
+  return Object.values(value).flatMap((part) => idsIn(part, field));
 }
 
 /** The answer that a reply was read from; undefined where none came, or one that speaks of the account. */

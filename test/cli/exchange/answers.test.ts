@@ -30,6 +30,18 @@ describe('an answer about somebody else', () => {
     [['pre-order', 'show', 'p1'], `{"id":"p2","externalOrderId":"${SECRET}"}`, 'pre-order'],
     [['pre-order', 'show', 'p1'], `[{"id":"p2","externalOrderId":"${SECRET}"}]`, 'pre-order'],
     [['lookup', 'a'], `[{"externalOrderId":"a"},{"externalOrderId":"b","order":{"id":"${SECRET}"}}]`, 'order'],
+    [['pre-order', 'show', 'p1'], `[[{"id":"p1"}],[{"id":"p2","externalOrderId":"${SECRET}"}]]`, 'pre-order'],
+    [['pre-order', 'show', 'p1'], `{"data":{"id":"p2","externalOrderId":"${SECRET}"}}`, 'pre-order'],
+    [['pre-order', 'show', 'p1'], `{"id":null,"ID":"p2","externalOrderId":"${SECRET}"}`, 'pre-order'],
+    [['pre-order', 'show', 'p1'], `{"id":["p1"],"externalOrderId":"${SECRET}"}`, 'pre-order'],
+    [['pre-order', 'show', 'p1'], `{"__proto__":{"id":"p2","externalOrderId":"${SECRET}"}}`, 'pre-order'],
+    [['pre-order', 'show', '17'], `{"id":17.0,"externalOrderId":"${SECRET}"}`, 'pre-order'],
+    [['lookup', 'a'], `{"result":[{"EXTERNALORDERID":"b","order":{"id":"${SECRET}"}}]}`, 'order'],
+    [['lookup', 'a'], `{"externalOrderId":"A","order":{"id":"${SECRET}"}}`, 'order'],
+    [['sdk-token', 'l1'], `{"LinkID":"l2","token":"${SECRET}","expiresAt":"2026-01-05"}`, 'link'],
+    [['sdk-token', 'l1'], `{"linkId":["l1","l2"],"token":"${SECRET}","expiresAt":"2026-01-05"}`, 'link'],
+    [['sdk-token', 'l1'], `{"client":{"linkId":"l2"},"token":"${SECRET}","expiresAt":"2026-01-05"}`, 'link'],
+    [['customer', 'show', 'l1'], `{"link":{"linkid":"l2"},"firstName":"${SECRET}"}`, 'link'],
     [['lookup', 'a'], `{"externalOrderId":"b","order":{"id":"${SECRET}"}}`, 'order'],
   ])('is not shown: %j', async (args, body, what) => {
     const { program, exchange } = await scriptedControlSocket();
