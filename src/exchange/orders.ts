@@ -110,7 +110,7 @@ export function readLookup(
   }
   const evidence = readAbsence(reply, externalOrderId, absence);
   if (evidence !== undefined) return { kind: 'absent', evidence };
-  if (reply.kind === 'ok') return { kind: 'unanswered', why: 'the order record cannot be read' };
+  if (reply.kind === 'ok') return { kind: 'unanswered', why: 'the order record cannot be read', isUnreadable: true };
   // Its message may quote what the order holds, such as a payment token, and this request does not know that.
   if (reply.kind === 'refused') return { kind: 'unanswered', why: refusedAs(reply) };
   return { kind: 'unanswered', why: 'why' in reply ? reply.why : reply.kind };

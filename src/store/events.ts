@@ -220,8 +220,8 @@ export async function firstSentAt(db: Database, account: string, externalOrderId
   return rows[0] === undefined ? null : new Date(rows[0].observed_at);
 }
 
-/** What the events of an account tell of it: that the exchange is out of its reach, that no worker can drive it. */
-type AccountField = 'exchange' | 'stopped';
+/** What the events of an account tell of it: that the exchange is out of its reach, that its answers cannot be read, that no worker can drive it. */
+export type AccountField = 'exchange' | 'answers' | 'stopped';
 
 const newestStatement = statement((v: { account: string; field: AccountField }) =>
   queries

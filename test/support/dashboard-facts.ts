@@ -76,6 +76,7 @@ export function dashboardFacts(changes: Partial<DashboardFacts> = {}): Dashboard
         actor: 'kim',
       },
     ],
+    unreadable: [],
     stopped: [],
     exchange: {
       outOfReach: [],

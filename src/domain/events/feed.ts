@@ -19,6 +19,8 @@ export const EVENT_TYPES = [
   'account.resumed',
   'account.restored',
   'account.stopped',
+  'account.unreadable',
+  'account.readable',
 ] as const;
 
 /** The type of an event of the feed. */
@@ -122,6 +124,7 @@ function typeOf({ type, field, old_value: from, new_value: to }: EventRow): Even
       return 'photos.received';
     case 'account':
       if (field === 'exchange') return to === null ? 'account.back' : 'account.out_of_reach';
+      if (field === 'answers') return to === null ? 'account.readable' : 'account.unreadable';
       if (field === 'stopped') return to === null ? 'account.resumed' : 'account.stopped';
       if (field === 'restore') return 'account.restored';
       if (to === KEY_REFUSED) return 'account.key_refused';

@@ -12,8 +12,17 @@ import type { Decision, Tracking } from './tracking.ts';
 export type LookupAnswer =
   | FoundRecord
   | { readonly kind: 'absent'; readonly evidence: 'documented' | 'likely' }
-  /** `answeredFor` is the external order id that the answer was about instead; `isOutage` where no order is answered. */
-  | { readonly kind: 'unanswered'; readonly why: string; readonly answeredFor?: string; readonly isOutage?: boolean };
+  /**
+   * `answeredFor` is the external order id that the answer was about instead; `isOutage` where no order is answered;
+   * `isUnreadable` where a record came that cannot be read.
+   */
+  | {
+      readonly kind: 'unanswered';
+      readonly why: string;
+      readonly answeredFor?: string;
+      readonly isOutage?: boolean;
+      readonly isUnreadable?: true;
+    };
 
 /** The record of an order. */
 export interface FoundRecord {

@@ -147,6 +147,8 @@ export async function lookUp(
     deps.holds.note({ kind: 'create-accepted' }, before.sentAt ?? askedAt);
   }
   countAnswer(deps, answer, recorded);
+  if (answer.kind === 'found') deps.incidents.recordRead();
+  if (answer.kind === 'unanswered' && answer.isUnreadable) deps.incidents.recordUnreadable(externalOrderId);
   if (answer.kind === 'unanswered') countUnanswered(deps, externalOrderId, answer.why, health);
 }
 

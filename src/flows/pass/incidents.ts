@@ -57,6 +57,10 @@ const MESSAGES: Partial<Record<IncidentKind, Messages>> = {
 
 const LANE_NAMES: Readonly<Record<BreakerLane, string>> = { create: 'creates', lookup: 'look-ups' };
 /** New statuses come together when an account is new. */
+const REACH = { field: 'exchange', value: 'out-of-reach', over: 'the exchange answers' } as const;
+const ANSWERS = { field: 'answers', value: 'cannot-be-read', over: 'an order record was read' } as const;
+/** Records of so many orders in a row that cannot be read speak of the account. */
+const UNREADABLE_ORDERS = 3;
 const GATHER_STATUSES_MS = 10_000;
 const MOST_STATUSES = 20;
 
@@ -68,6 +72,9 @@ export class Incidents {
   readonly #deps: IncidentDeps;
   readonly #story = new IncidentStory();
   readonly #reach: ExchangeReach;
+  readonly #answers: ExchangeReach;
+  /** Orders whose records could not be read since one could. */
+  readonly #unreadable = new Set<string>();
   readonly #since = new Map<IncidentKind, string>();
   /** The most that was seen to wait for an incident. */
   readonly #heldUp = new Map<IncidentKind, WaitingOrders>();
@@ -80,12 +87,14 @@ export class Incidents {
 
   constructor(deps: IncidentDeps) {
     this.#deps = deps;
-    this.#reach = new ExchangeReach(deps);
+    this.#reach = new ExchangeReach(deps, REACH);
+    this.#answers = new ExchangeReach(deps, ANSWERS);
   }
 
   /** Takes over what the last owner recorded. */
   async open(): Promise<void> {
     await this.#reach.open();
+    await this.#answers.open();
   }
 
   /** The exchange served a request. */
@@ -97,6 +106,20 @@ export class Incidents {
   keyRefused(): void {
     this.#exchangeCause = undefined;
     this.#reach.found();
+  }
+
+  /** A look-up brought an order record that cannot be read. */
+  recordUnreadable(externalOrderId: string): void {
+    if (this.#unreadable.size < UNREADABLE_ORDERS) this.#unreadable.add(externalOrderId);
+    if (this.#unreadable.size === UNREADABLE_ORDERS) {
+      this.#answers.lost(`order records cannot be read, for one that of ${[...this.#unreadable][0]}`);
+    }
+  }
+
+  /** A look-up brought an order record. */
+  recordRead(): void {
+    this.#unreadable.clear();
+    this.#answers.found();
   }
 
   /** From now on the exchange and the holds of the account are watched as well. */

@@ -11,45 +11,55 @@ interface ReachDeps {
   readonly log: Logger;
 }
 
-/** Records when the exchange goes out of reach of an account, and when it is back: each once, also over a restart. */
+/** What is wrong with the exchange, as its event has it, and what is said when that is over. */
+interface Trouble {
+  readonly field: 'exchange' | 'answers';
+  readonly value: string;
+  readonly over: string;
+}
+
+/** Records when the exchange goes out of reach of an account, or cannot be read, and when that is over: each once, also over a restart. */
 export class ExchangeReach {
   readonly #deps: ReachDeps;
+  readonly #trouble: Trouble;
   #isOut = false;
 
-  constructor(deps: ReachDeps) {
+  constructor(deps: ReachDeps, trouble: Trouble) {
     this.#deps = deps;
+    this.#trouble = trouble;
   }
 
   /** Takes over what the last owner recorded. */
   async open(): Promise<void> {
     const { store, account } = this.#deps;
-    this.#isOut = (await newestOfAccount(store.db, account, 'exchange')) !== null;
+    this.#isOut = (await newestOfAccount(store.db, account, this.#trouble.field)) !== null;
   }
 
-  /** The exchange is out of reach, for this reason. */
+  /** It has begun, for this reason. */
   lost(cause: string): void {
-    if (!this.#isOut) this.#record('out-of-reach', cause);
+    if (!this.#isOut) this.#record(this.#trouble.value, cause);
   }
 
-  /** The exchange is within reach. */
+  /** It is over. */
   found(): void {
-    if (this.#isOut) this.#record(null, 'the exchange answers');
+    if (this.#isOut) this.#record(null, this.#trouble.over);
   }
 
   #record(newValue: string | null, reason: string): void {
     const { store, account, clock, log } = this.#deps;
     this.#isOut = newValue !== null;
-    const event = { account, type: 'account', subject: account, field: 'exchange', source: 'exchange' } as const;
+    const { field } = this.#trouble;
+    const event = { account, type: 'account', subject: account, field, source: 'exchange' } as const;
     store.writer
       .write(async (tx) => {
-        const oldValue = await newestOfAccount(tx, account, 'exchange');
+        const oldValue = await newestOfAccount(tx, account, field);
         if (oldValue === newValue) return;
         await insertHappenings(tx, [{ ...event, old_value: oldValue, new_value: newValue, reason }], clock.now());
       })
       .catch((error: unknown) => {
         log.warn(
           { cause: messageOf(error) },
-          'an event of the account cannot be written: whether the exchange is within reach',
+          'an event of the account cannot be written: whether the exchange is within reach and can be read',
         );
       });
   }

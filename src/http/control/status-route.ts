@@ -113,6 +113,7 @@ const value = named(
       findings: [{ class: 'STUCK', severity: 'warning', open: 1 }],
       holds: [],
       outOfReach: [],
+      unreadable: [],
       stopped: [],
       receivers: [],
       lastEventAt: SINCE,

@@ -59,6 +59,8 @@ const DATA = {
   'account.resumed': [account, 'They go on.'],
   'account.restored': [account, 'A person accepted a database that was put back to an older state.'],
   'account.stopped': [account, 'No worker can drive the account; `account.resumed` follows when one can.'],
+  'account.unreadable': [account, 'The order records of several orders in a row cannot be read.'],
+  'account.readable': [account, 'An order record was read again.'],
 } as const satisfies Readonly<Record<EventType, readonly [z.ZodType, string]>>;
 
 function ofType(type: EventType, [data, description]: (typeof DATA)[EventType]) {

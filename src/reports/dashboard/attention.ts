@@ -43,6 +43,7 @@ export function needsOf(facts: DashboardFacts): readonly Need[] {
     ...stoppedNeeds(facts),
     ...facts.holds.flatMap(holdNeed),
     ...outOfReach(facts),
+    ...unreadableNeeds(facts),
     ...undecided(facts),
     ...waiting(facts),
     ...facts.findings.flatMap((one) => findingNeed(one, facts)),
@@ -84,6 +85,13 @@ function outOfReach({ exchange }: DashboardFacts): readonly Need[] {
     since,
     command: 'order-sync doctor',
   }));
+}
+
+function unreadableNeeds({ unreadable }: DashboardFacts): readonly Need[] {
+  return unreadable.map(({ account, since, reason }) => {
+    const title = `The answers of the exchange cannot be read${ofAccount(account)}`;
+    return need(title, reason ?? '', since, `order-sync probe${accountWords(account)}`);
+  });
 }
 
 function undecided({ undecided: orders, orders: counts }: DashboardFacts): readonly Need[] {

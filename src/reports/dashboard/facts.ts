@@ -2,7 +2,7 @@ import type { HoldView } from '../../domain/accounts/holds.ts';
 import type { AccountStop } from '../../domain/accounts/stops.ts';
 import type { FeedEvent } from '../../domain/events/feed.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
-import type { ReceiverState } from '../status/overview.ts';
+import type { LostReach, ReceiverState } from '../status/overview.ts';
 import type { RateUse } from '../status/status.ts';
 import type { SummaryPart } from '../summary.ts';
 
@@ -22,6 +22,8 @@ export interface DashboardFacts {
   /** The gravest open findings, the first ones of many. */
   readonly newestFindings: readonly NamedFinding[];
   readonly holds: readonly AccountHold[];
+  /** Accounts whose order records cannot be read. */
+  readonly unreadable: readonly LostReach[];
   /** Accounts that no worker can drive. */
   readonly stopped: readonly AccountStop[];
   /** Null where this process drives none of the accounts, so that nobody here knows. */

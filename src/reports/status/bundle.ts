@@ -26,7 +26,7 @@ export function bundledOverview(overview: Overview, pseudonym: Pseudonym): objec
       state: one.state,
       since: one.since,
     };
-  const { orders, more, findings, holds, outOfReach, stopped, receivers, lastEventAt, accounts } = overview;
+  const { orders, more, findings, holds, outOfReach, unreadable, stopped, receivers, lastEventAt, accounts } = overview;
   return {
     orders,
     more,
@@ -51,6 +51,7 @@ export function bundledOverview(overview: Overview, pseudonym: Pseudonym): objec
       deadLetters,
     })),
     outOfReach: outOfReach.map(({ account, since }) => ({ account: pseudonym('account', account), since })),
+    unreadable: unreadable.map(({ account, since }) => ({ account: pseudonym('account', account), since })),
     stopped: stopped.map(({ account, kind, since }) => ({ account: pseudonym('account', account), kind, since })),
     accounts: accounts.map((one) => ({ ...one, account: pseudonym('account', one.account) })),
   };

@@ -79,6 +79,8 @@ export interface Overview {
   readonly holds: readonly AccountHold[];
   /** Accounts of which the exchange is out of reach, as was last recorded. */
   readonly outOfReach: readonly LostReach[];
+  /** Accounts whose order records cannot be read, as was last recorded. */
+  readonly unreadable: readonly LostReach[];
   /** Accounts that no worker can drive, as was last recorded. */
   readonly stopped: readonly AccountStop[];
   /** The receivers of the settings. */

@@ -36,6 +36,7 @@ export function judgeStatus(status: Status): StatusVerdict {
     ...heldReasons(status),
     ...stopReasons(status),
     ...reachReasons(status),
+    ...unreadableReasons(status),
     ...databaseReasons(status),
     ...daemonReasons(status),
     ...clockReasons(status),
@@ -78,6 +79,13 @@ function stopReasons({ overview, olderState }: Status): StatusReason[] {
     const text = `stopped${ofAccounts(stops, overview.account)} since ${since}: ${reason ?? kind}`;
     return { end: 'look', text, remedy: stopRemedy(kind, wordsOf(stops)) };
   });
+}
+
+function unreadableReasons({ overview: { unreadable, account } }: Status): StatusReason[] {
+  const [first] = unreadable;
+  if (first === undefined) return [];
+  const text = `the answers of the exchange cannot be read${ofAccounts(unreadable, account)} since ${first.since}: ${first.reason ?? ''}`;
+  return [{ end: 'look', text, remedy: `order-sync probe${wordsOf([first])}` }];
 }
 
 function reachReasons({ overview }: Status): StatusReason[] {

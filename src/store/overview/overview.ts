@@ -8,7 +8,7 @@ import { readWebhooks } from '../webhooks/state.ts';
 import { readCounts, sumOf } from './counts.ts';
 import { newestEvents } from './newest.ts';
 import { firstPending, firstUnknown, ordersToDecide } from './orders.ts';
-import { outOfReach, stoppedAccounts } from './reach.ts';
+import { outOfReach, stoppedAccounts, unreadableAnswers } from './reach.ts';
 
 /** So many holds, accounts and events are shown at the most. */
 const MOST_HOLDS = 100;
@@ -37,6 +37,7 @@ export async function readOverview(db: Database, { account, endpoints, now }: Ov
     findings: openFindings(accounts),
     holds: await readAllHolds(db, account),
     outOfReach: await outOfReach(db, account),
+    unreadable: await unreadableAnswers(db, account),
     stopped: await stoppedAccounts(db, account),
     receivers: await readWebhooks(db, endpoints),
     lastEventAt: newest[0]?.observed_at ?? null,

@@ -1,12 +1,17 @@
 import { sql } from 'kysely';
 import type { AccountStop } from '../../domain/accounts/stops.ts';
 import type { LostReach } from '../../reports/status/overview.ts';
+import type { AccountField } from '../events.ts';
 import type { Database } from '../port.ts';
 
 /** Reads of which accounts the exchange is out of reach. */
 export async function outOfReach(db: Database, account: string | undefined): Promise<readonly LostReach[]> {
-  const rows = await newestEvents(db, account, 'exchange');
-  return rows.map(({ account: name, since, reason }) => ({ account: name, since, reason }));
+  return (await newestEvents(db, account, 'exchange')).map(withoutKind);
+}
+
+/** Reads of which accounts the order records cannot be read. */
+export async function unreadableAnswers(db: Database, account: string | undefined): Promise<readonly LostReach[]> {
+  return (await newestEvents(db, account, 'answers')).map(withoutKind);
 }
 
 /** Reads which accounts are stopped. */
@@ -18,7 +23,7 @@ export async function stoppedAccounts(db: Database, account: string | undefined)
 async function newestEvents(
   db: Database,
   account: string | undefined,
-  field: 'exchange' | 'stopped',
+  field: AccountField,
 ): Promise<readonly AccountStop[]> {
   const ofAccount = account === undefined ? sql`` : sql`where account = ${account}`;
   const newest = sql`select id from events where account = event_heads.account and type = 'account' and subject = event_heads.account
@@ -29,4 +34,8 @@ async function newestEvents(
     join events as event on event.account = reach.account and event.id = reach.id
     where event.new_value is not null order by reach.account`.execute(db);
   return rows;
+}
+
+function withoutKind({ account, since, reason }: AccountStop): LostReach {
+  return { account, since, reason };
 }

@@ -32,6 +32,7 @@ describe('order-sync doctor', () => {
     const { findings, of } = await doctor(program);
     expect(new Set(findings.map(({ check }) => check))).toEqual(
       new Set([
+        'accounts',
         'runtime',
         'settings',
         'permissions',

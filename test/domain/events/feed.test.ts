@@ -47,6 +47,8 @@ describe('an event of the feed', () => {
     [{ type: 'account', field: 'exchange', new_value: 'out-of-reach' }, 'account.out_of_reach'],
     [{ type: 'account', field: 'exchange', new_value: null }, 'account.back'],
     [{ type: 'account', field: 'restore' }, 'account.restored'],
+    [{ type: 'account', field: 'answers', new_value: 'cannot-be-read' }, 'account.unreadable'],
+    [{ type: 'account', field: 'answers', new_value: null }, 'account.readable'],
     [{ type: 'account', field: 'stopped', old_value: null, new_value: 'older-state' }, 'account.stopped'],
     [{ type: 'account', field: 'stopped', old_value: 'older-state', new_value: null }, 'account.resumed'],
     [{ type: 'account', field: 'hold', old_value: null, new_value: 'key-refused' }, 'account.key_refused'],

@@ -290,6 +290,8 @@ describe('an event', () => {
     ['account.paused', { type: 'account', field: 'hold', new_value: 'paused' }],
     ['account.resumed', { type: 'account', field: 'hold', old_value: 'paused' }],
     ['account.restored', { type: 'account', field: 'restore' }],
+    ['account.unreadable', { type: 'account', field: 'answers', new_value: 'cannot-be-read' }],
+    ['account.readable', { type: 'account', field: 'answers' }],
     ['account.stopped', { type: 'account', field: 'stopped', new_value: 'older-state' }],
   ];
 

@@ -1,12 +1,15 @@
 import { statSync } from 'node:fs';
 import type { Clock } from '../../../clock.ts';
 import type { Config } from '../../../config/config.ts';
+import { describeStop, stopRemedy } from '../../../domain/accounts/stops.ts';
+import { accountWords } from '../../../domain/accounts/words.ts';
 import { instantMs } from '../../../domain/instant.ts';
 import { accountsIn } from '../../../store/accounts.ts';
 import { hasStandbys, NO_TIME_LINE, readTimeLine, UNPROVED_STANDBYS } from '../../../store/fail-overs.ts';
 import { RESTORE_ADVICE, readSignOfRestore } from '../../../store/mark.ts';
 import type { Store } from '../../../store/port.ts';
 import { clocksApart, CLOCK_REMEDY } from '../../../reports/status/verdict.ts';
+import { stoppedAccounts, unreadableAnswers } from '../../../store/overview/reach.ts';
 import { newestRecord } from '../../../store/overview/newest.ts';
 import { checkIntegrity } from '../../../store/sqlite/backup.ts';
 import { EXIT } from '../../shared/exit.ts';
@@ -62,6 +65,19 @@ async function checkMarks(store: Store): Promise<readonly Finding[]> {
 function markFinding(sign: string | undefined): Finding {
   if (sign === undefined) return ok('mark', 'the database is not older than its mark');
   return fault('mark', EXIT.data, `the database ${sign}`, RESTORE_ADVICE);
+}
+
+/** What the events of all accounts say last: accounts that are stopped, and answers that cannot be read. */
+export async function checkAccounts({ db }: Store): Promise<readonly Finding[]> {
+  const stopped = (await stoppedAccounts(db, undefined)).map((stop) =>
+    warning('accounts', describeStop(stop), stopRemedy(stop.kind, accountWords(stop.account))),
+  );
+  const unreadable = (await unreadableAnswers(db, undefined)).map(({ account, since, reason }) => {
+    const found = `the answers of the exchange cannot be read for ${account} since ${since}: ${reason ?? ''}`;
+    return warning('accounts', found, `order-sync probe${accountWords(account)}`);
+  });
+  const found = [...stopped, ...unreadable];
+  return found.length > 0 ? found : [ok('accounts', 'none is stopped, and answers can be read')];
 }
 
 /** The clock of this machine beside those of the database and of the exchange: the newest record says when it was sent (§2.7). */

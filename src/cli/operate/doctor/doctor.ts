@@ -14,7 +14,7 @@ import { screenOf } from '../../shared/screen.ts';
 import { rightSettings } from '../config/check.ts';
 import { askDaemon } from '../status.ts';
 import { writeBundle } from './bundle.ts';
-import { checkClock, checkDatabase } from './database.ts';
+import { checkAccounts, checkClock, checkDatabase } from './database.ts';
 import { checkAddress, checkKey, checkWebhook } from './exchange.ts';
 import { exitCodeOf, fault, ok, runCheck, warning, type Check, type Finding } from './finding.ts';
 import { checkDisk, checkFiles, checkOps, checkRuntime, checkService } from './machine.ts';
@@ -104,6 +104,7 @@ function checksOf(command: Command, config: Config): readonly Check[] {
   return [
     { name: 'permissions', run: async () => checkFiles(config) },
     { name: 'database', run: () => withStore(config, (store) => checkDatabase(config, store)) },
+    { name: 'accounts', run: () => withStore(config, checkAccounts) },
     { name: 'disk', run: () => checkDisk(config) },
     { name: 'clock', run: () => withStore(config, (store) => checkClock(store, asked, clock)) },
     ...[...baseUrls].map((url): Check => ({ name: 'address', run: (signal) => checkAddress(url, clock, signal) })),

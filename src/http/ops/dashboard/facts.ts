@@ -142,7 +142,18 @@ function known<Value>(all: Map<string, Value>, account = '', made: () => Value):
 }
 
 function ofOverview(overview: Overview) {
-  const { asOf: at, orders, more, findings, holds, stopped, attention, newest: events, receivers } = overview;
+  const {
+    asOf: at,
+    orders,
+    more,
+    findings,
+    holds,
+    unreadable,
+    stopped,
+    attention,
+    newest: events,
+    receivers,
+  } = overview;
   const oldest: OldestIn[] = [overview.oldestPending, overview.oldestUnknown].filter((one) => one !== null);
   return {
     at,
@@ -159,6 +170,7 @@ function ofOverview(overview: Overview) {
       isMore: false,
     })),
     holds,
+    unreadable,
     stopped,
     events,
     receivers,
