@@ -232,3 +232,22 @@ describe('an order that a person ended', () => {
     expect(decided(state, judgement, {}, { ...SETTINGS, recheckFinalAfter: [] }).tracking?.nextActionAt).toBeNull();
   });
 });
+
+describe('a decision on an order that a fail-over left in doubt', () => {
+  const inDoubt = (judgement: Judgement) => {
+    const tracking = trackingWith({ state: 'held', sentAt: SENT, lastLookupAt: NOW, absentAt: NOW, attempts: 1 });
+    const made = decideByOperator(tracking, { judgement, ...WHO }, NOW, SETTINGS, { doubt: 'the fail-over 7' });
+    return made.ok ? made.to : made.why;
+  };
+
+  it.each<[Judgement, string]>([
+    [{ kind: 'not-created' }, 'the fail-over 7'],
+    [{ kind: 'not-created', mayDuplicate: true }, 'pending'],
+    [{ kind: 'retry', mayDuplicate: false }, 'the fail-over 7'],
+    [{ kind: 'retry', mayDuplicate: true }, 'pending'],
+    [{ kind: 'exists', preOrderId: 'p1' }, 'accepted'],
+    [{ kind: 'abandoned' }, 'abandoned'],
+  ])('is refused if it sends the order again, unless a second order is accepted: %o', (judgement, outcome) => {
+    expect(inDoubt(judgement)).toBe(outcome);
+  });
+});

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { after } from '../../../src/domain/instant.ts';
-import { assumeSent } from '../../../src/domain/orders/restore.ts';
+import { assumeSent, freeOfDoubt } from '../../../src/domain/orders/restore.ts';
+import { ORDER_STATES, type OrderState } from '../../../src/domain/orders/states.ts';
 import { finding, isNeverSent, move } from '../../../src/domain/orders/tracking.ts';
 import { SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';
 
@@ -38,6 +39,12 @@ describe('a move', () => {
     expect(move({ ...row, attempts: 1 }, to, { source: 'lookup' }).tracking.state).toBe(to);
     expect(move(row, 'disputed', { source: 'lookup' }).tracking.state).toBe('disputed');
     expect(move({ ...row, state: 'cancelled' }, to, { source: 'lookup' }).tracking.state).toBe(to);
+  });
+
+  it('leaves an order in the doubt of a fail-over while its outcome is unknown', () => {
+    const moved = (from: 'unknown' | 'sending', to: 'unknown' | 'held' | 'open') =>
+      move(trackingWith({ state: from, attempts: 1, failOver: 7 }), to, { source: 'lookup' }).tracking.failOver;
+    expect([moved('sending', 'unknown'), moved('unknown', 'held'), moved('unknown', 'open')]).toEqual([7, 7, null]);
   });
 
   it('is for an order that was sent, or taken over', () => {
@@ -81,5 +88,40 @@ describe('an order that may have been sent from a newer state of the database', 
     const row = trackingWith({ ...before, state });
     expect(assumeSent(row, how, NOW, SETTINGS)).toEqual({ tracking: { ...row, ...request }, events: [] });
     expect(assumeSent(row, how, NOW, { verifyAfter: [] }).tracking.nextActionAt).toEqual(NOW);
+  });
+});
+
+describe('a decision on all orders that a fail-over left in doubt', () => {
+  const HOW = { source: 'operator', actor: 'anna', reason: 'asked the exchange' } as const;
+  const decided = (state: OrderState, isSent: boolean) => {
+    const order = {
+      state,
+      attempts: 1,
+      resends: 2,
+      verifications: 3,
+      failOver: 7,
+      changedAt: null,
+      nextActionAt: null,
+    };
+    return freeOfDoubt(trackingWith(order), isSent, HOW, NOW);
+  };
+  const SENT = { state: 'accepted', failOver: null, resends: 2, changedAt: NOW, nextActionAt: NOW };
+  const NOT_SENT = { state: 'pending', failOver: null, resends: 3, verifications: 0, nextActionAt: NOW };
+
+  it.each([
+    [true, SENT],
+    [false, NOT_SENT],
+  ])('moves one that is unknown over held, and one that is held at once: sent is %s', (isSent, moved) => {
+    expect(decided('held', isSent).map(({ tracking }) => tracking)).toMatchObject([moved]);
+    expect(decided('unknown', isSent).map(({ tracking }) => tracking)).toMatchObject([{ state: 'held' }, moved]);
+    expect(decided('unknown', isSent).flatMap(({ events }) => events)).toMatchObject([
+      { oldValue: 'unknown', newValue: 'held', ...HOW },
+      { oldValue: 'held', newValue: moved.state, ...HOW },
+    ]);
+  });
+
+  it('decides nothing on an order whose outcome is known', () => {
+    const known = ORDER_STATES.filter((state) => state !== 'unknown' && state !== 'held');
+    expect(known.flatMap((state) => [...decided(state, true), ...decided(state, false)])).toEqual([]);
   });
 });
