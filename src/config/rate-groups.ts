@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AccountConfig, Config } from './config.ts';
+import { MOST_WALKED_PER_REQUEST, WALKED } from '../domain/accounts/fail-over.ts';
 import { readMerchantKey } from './merchant-key.ts';
 import { ConfigError } from './settings.ts';
 
@@ -59,6 +60,7 @@ function settingsOf(
     'follow.openStatuses': openStatuses,
     'follow.disputedBy': disputedBy,
     'database.synchronousStandbys': synchronousStandbys,
+    [WALKED]: MOST_WALKED_PER_REQUEST,
   };
   const known = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(

@@ -8,7 +8,7 @@ import { grantNext } from '../../src/store/accounts.ts';
 import { OwnedError, StoreError } from '../../src/store/errors.ts';
 import { saveFailOver } from '../../src/store/fail-overs.ts';
 import type { Holding, Store, Transaction } from '../../src/store/port.ts';
-import type { FailOver } from '../../src/domain/accounts/fail-over.ts';
+import { MOST_WALKED_PER_REQUEST, WALKED, type FailOver } from '../../src/domain/accounts/fail-over.ts';
 import { SentIntents } from '../../src/flows/pass/sent-intents.ts';
 import { openAsOwner, type OwnedStore } from '../../src/store/open.ts';
 import { openStore, type OpenOptions } from '../../src/store/sqlite/store.ts';
@@ -269,6 +269,7 @@ export class SimulatedProcess implements Life {
     const limits = {
       'exchange.rate': `${rate.requests} in ${rate.interval} ms`,
       'exchange.concurrency': String(concurrency),
+      [WALKED]: String(MOST_WALKED_PER_REQUEST),
     };
     const settings = JSON.stringify(limits);
     const fromTimeLine = last.time_line ?? FIRST_TIME_LINE;

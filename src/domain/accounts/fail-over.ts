@@ -39,6 +39,9 @@ export type FailOverDecision = 'sent' | 'not-sent';
 /** A pass walks by this many rows at the most for each request that the rate allows, whether it sends them or not. */
 export const MOST_WALKED_PER_REQUEST = 10;
 
+/** The name of that limit among the settings of an owner: one of another version may have walked by more. */
+export const WALKED = 'rows walked by per request';
+
 /** The clocks of two servers differ by less. */
 const CLOCKS_MS = 10_000;
 
@@ -48,9 +51,9 @@ export function mostWalked({ settings, nextSettings, heardAt, seenAt }: FailOver
   if (heardAt === null || !limits.every((one) => one !== undefined)) return undefined;
   const unheardMs = Math.max(0, Date.parse(seenAt) - Date.parse(heardAt)) + CLOCKS_MS;
   const rows = Math.max(
-    ...limits.map(({ requests, intervalMs, concurrency }) => {
+    ...limits.map(({ requests, intervalMs, concurrency, walked }) => {
       const windows = Math.ceil(unheardMs / intervalMs) + 1;
-      return windows * requests * MOST_WALKED_PER_REQUEST + 2 * concurrency;
+      return windows * requests * walked + 2 * concurrency;
     }),
   );
   return Number.isSafeInteger(rows) ? rows : undefined;
@@ -63,6 +66,7 @@ function readLimits(settings: string | null) {
     requests: Number(requests),
     intervalMs: Number(intervalMs),
     concurrency: Number(byPath?.['exchange.concurrency']),
+    walked: Number(byPath?.[WALKED]),
   };
   return Object.values(limits).every((limit) => Number.isSafeInteger(limit) && limit > 0) ? limits : undefined;
 }

@@ -119,16 +119,24 @@ async function isThere({ db }: FailOverDeps['store'], { account, externalOrderId
 /** Gives the orders that the lost owner may have walked by, a page at a time. */
 async function* walkedBy(deps: FailOverDeps, failOver: FailOver): AsyncGenerator<readonly string[]> {
   const most = mostWalked(failOver);
-  const due = { until: failOver.seenAt, isDue: true, isUnforbidden: false, most };
-  yield* pendingFrom(deps, failOver, { ...due, from: FIRST_DUE });
-  const place = walkedTo(failOver);
-  if (place !== undefined) {
-    yield* pendingFrom(deps, failOver, { ...due, from: { nextActionAt: place[0], externalOrderId: place[1] } });
-  }
-  // While the account is forbidden to create, a pass sends an order past those that were refused.
-  yield* pendingFrom(deps, failOver, { ...due, from: FIRST_DUE, isUnforbidden: true });
+  const due = { until: failOver.seenAt, from: FIRST_DUE, isDue: true, isUnforbidden: false, most };
+  if (most === undefined) yield* pendingFrom(deps, failOver, due);
+  else yield* pagesOf(await walkedWithin(deps, failOver, due));
   // A person, or the end of an outage, may have made these due in the lost time.
-  yield* pendingFrom(deps, failOver, { ...due, from: FIRST_DUE, isDue: false, most: undefined });
+  yield* pendingFrom(deps, failOver, { ...due, isDue: false, most: undefined });
+}
+
+/** Reads all of them before one is marked: a marked order is pending no longer, so that others would be counted in its place. */
+async function walkedWithin(deps: FailOverDeps, failOver: FailOver, due: Range): Promise<readonly string[]> {
+  const place = walkedTo(failOver);
+  const fromPlace = place && { ...due, from: { nextActionAt: place[0], externalOrderId: place[1] } };
+  // While the account is forbidden to create, a pass sends an order past those that were refused.
+  const ranges = [due, ...(fromPlace === undefined ? [] : [fromPlace]), { ...due, isUnforbidden: true }];
+  const walked = new Set<string>();
+  for (const range of ranges) {
+    for await (const ids of pendingFrom(deps, failOver, range)) for (const id of ids) walked.add(id);
+  }
+  return [...walked];
 }
 
 interface Range {

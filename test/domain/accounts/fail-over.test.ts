@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { doubtedBy, isKnownTo, mostWalked, walkedTo, type FailOver } from '../../../src/domain/accounts/fail-over.ts';
+import {
+  doubtedBy,
+  isKnownTo,
+  mostWalked,
+  WALKED,
+  walkedTo,
+  type FailOver,
+} from '../../../src/domain/accounts/fail-over.ts';
 
-const limits = (rate: string, concurrency: string) =>
-  JSON.stringify({ 'exchange.rate': rate, 'exchange.concurrency': concurrency });
+const limits = (rate: string, concurrency: string, walked = '10') =>
+  JSON.stringify({ 'exchange.rate': rate, 'exchange.concurrency': concurrency, [WALKED]: walked });
 
 const failOver: FailOver = {
   id: 7,
@@ -26,6 +33,7 @@ describe('the orders that a lost owner may have walked by', () => {
     ['its own rate', { settings: limits('50 in 1000 ms', '8') }, 21 * 500 + 16],
     ['that of the next owner: it may have had newer settings', { nextSettings: limits('50 in 1000 ms', '8') }, 10_516],
     ['its own concurrency', { settings: limits('5 in 1000 ms', '80') }, 21 * 50 + 160],
+    ['the rows that its version walked by', { settings: limits('5 in 1000 ms', '8', '20') }, 21 * 100 + 16],
     ['the clocks alone if its heartbeat is later than the claim', { heardAt: '2040-01-01T01:00:00.000Z' }, 566],
   ])('are counted by %s', (_what, change, most) => {
     expect(mostWalked({ ...failOver, ...change })).toBe(most);
@@ -37,6 +45,7 @@ describe('the orders that a lost owner may have walked by', () => {
     ['settings of the next owner', { nextSettings: null }],
     ['rate', { settings: limits('many', '8') }],
     ['concurrency', { settings: limits('5 in 1000 ms', 'undefined') }],
+    ['rows of a pass', { nextSettings: limits('5 in 1000 ms', '8', 'undefined') }],
     ['text of the settings', { settings: '{' }],
   ])('are all if nothing tells its %s', (_what, change) => {
     expect(mostWalked({ ...failOver, ...change })).toBeUndefined();

@@ -14,7 +14,7 @@ export const FAIL_OVER_BUGS: readonly PlantedBug[] = [
       {
         file: 'src/domain/accounts/fail-over.ts',
         in: 'mostWalked',
-        from: 'windows * requests * MOST_WALKED_PER_REQUEST + 2 * concurrency',
+        from: 'windows * requests * walked + 2 * concurrency',
         to: 'windows * requests',
       },
     ],
