@@ -19,6 +19,8 @@ export const EXIT = {
   owned: 75,
   keyRefused: 77,
   config: 78,
+  /** A second signal ended the process at once; the number is the shell's. */
+  killed: 130,
 } as const;
 
 const STORE_EXIT: Readonly<Record<StoreProblem, number>> = {

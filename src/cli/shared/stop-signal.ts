@@ -1,7 +1,6 @@
 import { systemClock, type Clock } from '../../clock.ts';
+import { EXIT } from './exit.ts';
 
-/** A second signal ends the process at once, as the shell counts it. */
-const KILLED_BY_SIGNAL = 130;
 /** A signal to the whole process group comes twice through the launcher: within this time it is the first. */
 const SAME_SIGNAL_MS = 2_000;
 
@@ -10,7 +9,7 @@ export function stopSignal(clock: Pick<Clock, 'monotonic'> = systemClock()): Abo
   const stopping = new AbortController();
   let firstAt = Number.POSITIVE_INFINITY;
   const onSignal = () => {
-    if (clock.monotonic() - firstAt >= SAME_SIGNAL_MS) process.exit(KILLED_BY_SIGNAL);
+    if (clock.monotonic() - firstAt >= SAME_SIGNAL_MS) process.exit(EXIT.killed);
     firstAt = Math.min(firstAt, clock.monotonic());
     stopping.abort();
   };
