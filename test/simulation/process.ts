@@ -16,6 +16,7 @@ import type { SqliteConfig } from '../support/test-program.ts';
 import type { Chance } from './plan/chance.ts';
 import { FIRST_ACCOUNT } from './plan/names.ts';
 import type { Plan } from './plan/plan.ts';
+import { triggerKindOf } from './shop.ts';
 import type { SimulatedReceivers } from './receivers/receivers.ts';
 import type { DeliveryObserver } from './observer/deliveries.ts';
 import { OneAccount, type Driven, type Driving } from './one-account.ts';
@@ -293,6 +294,7 @@ export class SimulatedProcess implements Life {
   #server(): SimulatedServer {
     return {
       timeLine: this.#world.timeLine,
+      defers: this.#world.plan.trigger !== null && triggerKindOf(this.#world.plan) === 'deferred',
       fateOf: () => this.#fateOfCommit(),
       fail: (promise, detail) => this.#world.fail(promise, detail),
     };

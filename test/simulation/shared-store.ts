@@ -5,7 +5,8 @@ import type { Database, Holding, Store, Work } from '../../src/store/port.ts';
 import { Standbys } from '../../src/store/postgres/standbys.ts';
 import { AccountTransactions } from '../../src/store/postgres/writer.ts';
 import { storeError } from '../../src/store/sqlite/errors.ts';
-import { sql, type CompiledQuery, type Kysely } from 'kysely';
+import { CompiledQuery, sql, type Kysely } from 'kysely';
+import { RUN_DEFERRED } from './shop.ts';
 
 /** What becomes of a commit: it is done and says so, or its connection is lost before or after it is done. */
 export type CommitFate = 'heard' | 'lost-before' | 'lost-after';
@@ -14,6 +15,8 @@ export type CommitFate = 'heard' | 'lost-before' | 'lost-after';
 export interface SimulatedServer {
   /** It has another one after each promotion of a standby. */
   readonly timeLine: string;
+  /** The merchant has a trigger that is deferred to the end of each transaction. */
+  readonly defers: boolean;
   readonly fateOf: () => CommitFate;
   /** A promise is broken. */
   fail(promise: string, detail: string): void;
@@ -40,7 +43,7 @@ export function sharedStore(store: Store, clock: Clock, holding: Holding, server
     account,
     { holding, mark },
   );
-  const writer = new GroupWriter(ofSqlite(transactions, store.address), clock, undefined, store.newEvents);
+  const writer = new GroupWriter(ofSqlite(transactions, store.address, server), clock, undefined, store.newEvents);
   return { ...store, writer };
 }
 
@@ -66,10 +69,13 @@ export function numberedStore(store: Store, server: Pick<SimulatedServer, 'timeL
 }
 
 /** Has the errors of SQLite mean what they mean to its own writer. */
-function ofSqlite(transactions: Transactions, address: string): Transactions {
+function ofSqlite(transactions: Transactions, address: string, { defers }: SimulatedServer): Transactions {
   return {
     isInPlace: () => true,
     isRemote: true,
+    runDeferred: async (tx) => {
+      for (const one of defers ? RUN_DEFERRED : []) await tx.run?.(CompiledQuery.raw(one));
+    },
     run: async (work, signal, onFailure) =>
       await transactions.run(
         async (tx) => {
@@ -129,9 +135,10 @@ function inOrder(connection: Kysely<never>) {
 async function execute(
   text: string,
   run: (text: string) => Promise<readonly Readonly<Record<string, unknown>>[]>,
-  { fateOf, timeLine }: SimulatedServer,
+  { fateOf, timeLine, defers }: SimulatedServer,
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
   if (text === 'commit') {
+    for (const one of defers ? RUN_DEFERRED : []) await run(one);
     const fate = fateOf();
     await run(fate === 'lost-before' ? 'rollback' : 'commit');
     if (fate !== 'heard') throw new StoreError('disk', 'the connection was lost while a transaction was committed');
@@ -148,9 +155,13 @@ async function execute(
 }
 
 function ofSqliteText(statement: string, timeLine: string): string {
-  return statement
-    .replaceAll('order_sync_time_line()', `'${timeLine}'`)
-    .replace(/\s+for update$|, set_config\(.*$/s, '');
+  return (
+    statement
+      .replaceAll('order_sync_time_line()', `'${timeLine}'`)
+      // The driver writes text with a backslash so.
+      .replaceAll(/ E'((?:[^']|'')*)'/g, (_literal, text: string) => `'${text.replaceAll('\\\\', '\\')}'`)
+      .replace(/\s+for update$|, set_config\(.*$/s, '')
+  );
 }
 
 /** The ids of events begin beyond those of the time-lines before, as a sequence of the server has them. */

@@ -2,6 +2,7 @@ import Database from 'better-sqlite3';
 import type { Window } from './plan/chance.ts';
 import { quoted } from './plan/names.ts';
 import type { PlannedOrder } from './plan/orders.ts';
+import type { Plan } from './plan/plan.ts';
 import { SHOP_IS_BROKEN, type Observer } from './observer/observer.ts';
 import type { Scheduler } from './scheduler.ts';
 
@@ -22,6 +23,41 @@ interface Owner {
 }
 
 type Row = Readonly<Record<string, string | number | null>>;
+
+/**
+ * A trigger of the merchant's: it raises, its table is gone, or it undoes in silence that an order is about to be sent, before that is
+ * written, after it, or, as a server has it, when the transaction ends.
+ */
+const TRIGGER_KINDS = [
+  ...(['after', 'raises', 'before', 'gone', 'after', 'raises', 'deferred', 'gone'] as const),
+  ...(['after', 'raises', 'deferred', 'gone', 'deferred', 'raises', 'deferred', 'gone'] as const),
+];
+export type TriggerKind = (typeof TRIGGER_KINDS)[number];
+
+/** The kind of trigger of a world; triggers are deferred where processes share a server alone. */
+export function triggerKindOf({ seed, shared }: Pick<Plan, 'seed' | 'shared'>): TriggerKind {
+  const kind = TRIGGER_KINDS[seed % TRIGGER_KINDS.length] ?? 'after';
+  return kind === 'deferred' && shared === null ? (seed % 4 === 0 ? 'after' : 'before') : kind;
+}
+
+const MAKE_LOG = 'create table shop_log (external_order_id text, state text)';
+
+const IS_SENT = `update of state on merchant_orders when new.state = 'sending' and exists (select 1 from shop_takes_back) begin`;
+const UNDOES: Readonly<Partial<Record<TriggerKind, string>>> = {
+  before: `create trigger shop_undoes before ${IS_SENT} select raise(ignore); end;`,
+  after: `create trigger shop_undoes after ${IS_SENT}
+    update merchant_orders set state = 'pending', state_reason = 'not now', revision = revision + 1
+    where account = new.account and external_order_id = new.external_order_id; end;`,
+  deferred: `create table shop_deferred (account text, id text);
+    create trigger shop_undoes after ${IS_SENT} insert into shop_deferred values (new.account, new.external_order_id); end;`,
+};
+
+/** What a server does with a deferred trigger when it ends a transaction, or runs such triggers before that. */
+export const RUN_DEFERRED = [
+  `update merchant_orders set state = 'pending', state_reason = 'not now', revision = revision + 1
+    where state = 'sending' and (account, external_order_id) in (select account, id from shop_deferred)`,
+  'delete from shop_deferred',
+];
 
 /** The merchant's own program beside ours: it inserts and corrects rows, saves whole rows, and has a trigger of its own. */
 export class Shop {
@@ -109,20 +145,13 @@ export class Shop {
     this.#world.wake();
   }
 
-  /**
-   * The trigger writes each change of a row into a table of the merchant's own; at times that table refuses. Another one takes
-   * back, in silence, that an order is about to be sent.
-   */
-  addTrigger(raises: Window | null, takesBack: boolean): void {
+  /** The trigger writes each change of a row into a table of the merchant's own. In a time it does what `kind` says beside that. */
+  addTrigger(raises: Window | null, kind: TriggerKind): void {
     this.#database.exec(`
-      create table shop_log (external_order_id text, state text);
+      ${MAKE_LOG};
       create table shop_broken (reason text);
       create table shop_takes_back (reason text);
-      create trigger shop_undoes after update of state on merchant_orders when new.state = 'sending' begin
-        update merchant_orders set state = 'pending', state_reason = 'not now', revision = revision + 1
-        where account = new.account and external_order_id = new.external_order_id
-          and exists (select 1 from shop_takes_back);
-      end;
+      ${UNDOES[kind] ?? ''}
       create trigger shop_notes after update on merchant_orders begin
         select raise(abort, '${SHOP_IS_BROKEN}') where exists (select 1 from shop_broken);
         insert into shop_log values (new.external_order_id, new.state);
@@ -130,14 +159,15 @@ export class Shop {
     `);
     if (raises === null) return;
     const { scheduler } = this.#world;
-    const table = takesBack ? 'shop_takes_back' : 'shop_broken';
+    const isSilent = kind in UNDOES;
+    const table = isSilent ? 'shop_takes_back' : 'shop_broken';
     scheduler.after(raises.from, "the shop's trigger raises", () => {
-      this.#isBroken = !takesBack;
-      this.#database.exec(`insert into ${table} values ('deployment')`);
+      this.#isBroken = !isSilent;
+      this.#database.exec(kind === 'gone' ? 'drop table shop_log' : `insert into ${table} values ('deployment')`);
     });
     scheduler.after(raises.to, "the shop's trigger raises no more", () => {
       this.#isBroken = false;
-      this.#database.exec(`delete from ${table}`);
+      this.#database.exec(kind === 'gone' ? MAKE_LOG : `delete from ${table}`);
       this.#world.wake();
     });
   }

@@ -19,7 +19,7 @@ import { Processes } from './processes.ts';
 import { Reader } from './reader.ts';
 import { SimulatedReceivers } from './receivers/receivers.ts';
 import { Scheduler, type Life } from './scheduler.ts';
-import { Shop } from './shop.ts';
+import { Shop, triggerKindOf } from './shop.ts';
 
 /** Of a world with one order, and more for each. */
 const MOST_STEPS = 300_000;
@@ -203,7 +203,7 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
     for (const { at, ms } of this.plan.blocked) {
       this.scheduler.after(at, `the event loop is blocked for ${ms} ms`, () => this.#processes.block(ms));
     }
-    if (this.plan.trigger !== null) this.shop.addTrigger(this.plan.trigger.raises, this.plan.seed % 2 === 0);
+    if (this.plan.trigger !== null) this.shop.addTrigger(this.plan.trigger.raises, triggerKindOf(this.plan));
     for (const still of this.plan.shared?.stills ?? []) {
       this.scheduler.after(still.at, 'a process stands still', () => this.#processes.standStill(still.ms));
     }

@@ -17,6 +17,7 @@ import { WaitChecks } from './waits.ts';
 
 /** What the merchant's own trigger says as it raises. */
 export const SHOP_IS_BROKEN = 'the shop is broken';
+const OF_SHOP = [SHOP_IS_BROKEN, 'a trigger changed', 'no such table: main.shop_log'];
 
 /** Knows what the exchange really did, and checks after each step that the program keeps its promises. */
 export class Observer {
@@ -110,8 +111,9 @@ export class Observer {
   /** The program has written a line that leaves the process. */
   logged(line: string): void {
     if (line.includes('canary')) this.fail('secrets stay in', line);
-    // Where the merchant's own trigger raises, that is what is to be logged.
-    const isOfShop = line.includes(SHOP_IS_BROKEN) || line.includes('a trigger changed');
+    // Where the merchant's own trigger raises, or its table is gone, that is what is to be logged.
+    const isSkipped = this.#plan.trigger !== null && line.includes('was changed since it was read');
+    const isOfShop = isSkipped || OF_SHOP.some((text) => line.includes(text));
     if (line.includes('an order cannot be written') && !isOfShop) this.fail('no bug', line);
   }
 
