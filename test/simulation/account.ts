@@ -144,6 +144,21 @@ export class SimulatedAccount implements AsyncDisposable {
     this.#world.wake();
   }
 
+  async pauseCreates(): Promise<void> {
+    await this.#person?.pause('creates-paused');
+  }
+
+  resume(): void {
+    if (this.#person !== undefined) this.#resume(this.#person);
+  }
+
+  /** A person has the orders sent again that were rejected, as far as that creates none twice. */
+  async retryRejected(): Promise<void> {
+    const rejected = `select external_order_id from merchant_orders where account = ? and state = 'rejected'`;
+    await this.#person?.retry(this.#reader.prepare(rejected).pluck().all(this.plan.account) as string[]);
+    this.#world.wake();
+  }
+
   /** A person asks the exchange about every order in doubt, and decides on all of them. */
   async decideFailOvers(): Promise<number> {
     const deps = { account: this.plan.account, store: await this.#openStore(), clock: this.#clock() };

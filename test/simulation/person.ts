@@ -48,6 +48,11 @@ export class Person implements AsyncDisposable {
     return false;
   }
 
+  /** Tries to have orders sent again, but none that may be created twice. */
+  async retry(ids: readonly string[]): Promise<void> {
+    for (const id of ids) await this.decide({ id, kind: 'retry', isCareful: true });
+  }
+
   /** Pauses the account. */
   async pause(kind: 'creates-paused' | 'all-paused'): Promise<void> {
     const { account, store, clock } = this.#deps;
@@ -66,9 +71,9 @@ export class Person implements AsyncDisposable {
     await this.#deps.store.close();
   }
 
-  #judge({ id, kind }: PlannedDecision): Judgement {
+  #judge({ id, kind, isCareful = false }: PlannedDecision): Judgement {
     const [made] = this.#exchange.preOrdersOf(id);
-    if (kind === 'retry') return { kind, mayDuplicate: true };
+    if (kind === 'retry') return { kind, mayDuplicate: !isCareful };
     if (kind === 'exists' || kind === 'not-created') {
       return made === undefined ? { kind: 'not-created' } : { kind: 'exists', preOrderId: made.id };
     }

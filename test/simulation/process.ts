@@ -20,6 +20,7 @@ import { triggerKindOf } from './shop.ts';
 import type { SimulatedReceivers } from './receivers/receivers.ts';
 import type { DeliveryObserver } from './observer/deliveries.ts';
 import { OneAccount, type Driven, type Driving } from './one-account.ts';
+import { withoutLocked } from './locked-rows.ts';
 import { clockOf } from './process-clock.ts';
 import type { Processes } from './processes.ts';
 import type { Life, Scheduler } from './scheduler.ts';
@@ -70,6 +71,8 @@ export interface Surroundings {
   /** The time-line of the server that processes share, and the last heartbeat that it has received. */
   readonly timeLine: string;
   readonly lastHeardAt: Date;
+  /** The orders whose rows other transactions have locked. */
+  readonly lockedRows: ReadonlySet<string>;
   /** A promise is broken. */
   fail(promise: string, detail: string): void;
   /** What was in flight reaches nobody: the process is gone. */
@@ -365,7 +368,7 @@ export class SimulatedProcess implements Life {
     };
     return {
       reader: statement.reader,
-      all: (parameters) => around(() => statement.all(parameters)),
+      all: (parameters) => around(() => withoutLocked(sql, statement.all(parameters), this.#world.lockedRows)),
       run: (parameters) => around(() => statement.run(parameters)),
       iterate: (parameters) => around(() => statement.iterate(parameters)),
     };

@@ -8,7 +8,7 @@ import { copyPathOf, SimulatedAccount, type AccountWorld } from './account.ts';
 import { emptyDatabaseOf, frozenClock, type Ground } from './ground.ts';
 import { acceptCopy } from './modes/older-copy.ts';
 import type { Outcome } from './modes/mode.ts';
-import type { Machine, Promotion, Trial } from './modes/trial.ts';
+import type { Limits, Machine, Promotion, Trial } from './modes/trial.ts';
 import { DeliveryObserver } from './observer/deliveries.ts';
 import type { Observer } from './observer/observer.ts';
 import { Chance, MINUTE, type Window } from './plan/chance.ts';
@@ -38,7 +38,7 @@ export async function live(plan: Plan, ground: Ground, trial?: Trial): Promise<O
 }
 
 class World implements Surroundings, AccountWorld, Machine, Disposable {
-  readonly plan: Plan;
+  plan: Plan;
   readonly chance: Chance;
   readonly scheduler: Scheduler;
   readonly shop: Shop;
@@ -46,9 +46,12 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
   readonly deliveries: DeliveryObserver;
   readonly receivers: SimulatedReceivers;
   readonly log: Logger;
-  readonly config: SqliteConfig;
+  config: SqliteConfig;
+  readonly lockedRows = new Set<string>();
   readonly #processes: Processes;
   readonly #nextDue: Database.Statement;
+  readonly #firstDue: Database.Statement;
+  readonly #hasRejected: Database.Statement;
   readonly #reader: Reader;
   readonly #trial: Trial | undefined;
   isOlder = false;
@@ -72,6 +75,12 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
     this.#reader = new Reader(path);
     const reader = this.#reader.asDatabase();
     this.#nextDue = reader.prepare('select min(next_action_at) from merchant_orders').pluck();
+    this.#firstDue = reader
+      .prepare(
+        `select external_order_id from merchant_orders where state = 'pending' order by next_action_at, external_order_id limit ?`,
+      )
+      .pluck();
+    this.#hasRejected = reader.prepare(`select 1 from merchant_orders where state = 'rejected'`);
     this.shop = new Shop(this, path);
     const sent = plan.sharesLimit ? { arrivals: [], departures: [] } : undefined;
     this.accounts = plansOf(plan).map((one) => new SimulatedAccount(this, one, reader, sent));
@@ -320,6 +329,37 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
         this.scheduler.after(MINUTE, 'the lost process names what it sent', () => report(triesLeft - 1));
     };
     this.scheduler.after(reportsAfterMs, 'the lost process is back', () => report(3));
+  }
+
+  firstDue(most: number): readonly string[] {
+    return this.#firstDue.all(most) as string[];
+  }
+
+  get hasRejected(): boolean {
+    return this.#hasRejected.get() !== undefined;
+  }
+
+  reload(limits: Limits): void {
+    this.plan = { ...this.plan, settings: { ...this.plan.settings, ...limits } };
+    this.config = withPlan(this.config, this.plan, this.path);
+    this.observer.reloaded(limits, this.scheduler.now);
+  }
+
+  endProcess(where: string): void {
+    this.#processes.end(where);
+  }
+
+  async pauseCreates(): Promise<void> {
+    for (const account of this.accounts) await account.pauseCreates();
+    this.heed();
+  }
+
+  resume(): void {
+    for (const account of this.accounts) account.resume();
+  }
+
+  retryRejected(): void {
+    for (const account of this.accounts) void account.retryRejected();
   }
 
   async decideFailOvers(): Promise<number> {

@@ -4,29 +4,32 @@ import { planOrders } from '../plan/orders.ts';
 import { planAlone, type Plan } from '../plan/plan.ts';
 import { live } from '../world.ts';
 import type { Mode } from './mode.ts';
+import { drawLostKinds, LostStretches, type LostKinds } from './lost-stretch.ts';
 import { planForFiles, readState } from './older-copy.ts';
 import type { Machine, Trial } from './trial.ts';
 
 const MOST_PROMOTIONS = 4;
 const LEAST_STEPS = 5;
 const MOST_STEPS = 120;
+const FASTEST = { requests: 5, interval: SECOND } as const;
 /** A slow limit of the rate: with more orders than a pass walks by in the time that is counted at least. */
 const RATES = [
   { requests: 1, interval: 30 * SECOND },
   { requests: 1, interval: 10 * SECOND },
   { requests: 2, interval: 10 * SECOND },
-  { requests: 5, interval: SECOND },
+  FASTEST,
 ] as const;
 
 /**
  * Worlds of a server whose machine is lost together with the process that drives the account: a standby that lacks the last steps is
  * promoted, and another process takes over. In some the lost process comes back a while later and names what it had sent. A person
  * asks the exchange about the orders in doubt, and decides on all of them. Corrections of the shop, and what a person decided in the
- * lost time, are lost with it; the shop corrects its rows once more.
+ * lost time, are lost with it; the shop corrects its rows once more. In half of the worlds the lost time also has locked rows,
+ * retries by a person, the end of a pause, or a process with other limits.
  */
 export const promoted: Mode = {
   name: 'promoted',
-  run: async (seed, ground) => await live(planForServer(seed), ground, new Promotions(new Chance(seed + 8_000_027))),
+  run: async (seed, ground) => await live(planForServer(seed), ground, new Promotions(seed)),
 };
 
 /** What a standby has received, when, and after how many creates. */
@@ -39,12 +42,14 @@ interface Standby {
 class Promotions implements Trial {
   readonly counts = { promotions: 0, lostCreates: 0, inDoubt: 0, lateWorkers: 0 };
   readonly #chance: Chance;
+  readonly #stretches: LostStretches;
   #stepsLeft: number;
   #standby: Standby | undefined;
   #isDeciding = false;
 
-  constructor(chance: Chance) {
-    this.#chance = chance;
+  constructor(seed: number) {
+    this.#chance = new Chance(seed + 8_000_027);
+    this.#stretches = new LostStretches(new Chance(seed + 8_000_099), kindsOf(seed));
     this.#stepsLeft = this.#steps();
   }
 
@@ -62,20 +67,23 @@ class Promotions implements Trial {
     this.#stepsLeft -= 1;
     if (this.#stepsLeft > 0 || readState(machine.path).orders < machine.plan.orders.length) return;
     this.#stepsLeft = this.#steps();
-    if (this.#standby === undefined) this.#receive(machine);
-    else await this.#promote(machine, this.#standby);
+    if (this.#standby !== undefined) await this.#promote(machine, this.#standby);
+    else if (this.#stretches.mayBegin(machine)) await this.#receive(machine);
   }
 
   #steps(): number {
     return LEAST_STEPS + this.#chance.below(MOST_STEPS);
   }
 
-  #receive({ path, scheduler, observer }: Machine): void {
+  async #receive(machine: Machine): Promise<void> {
+    const { path, scheduler, observer } = machine;
+    await this.#stretches.beforeIt(machine);
     const standby = `${path}.standby`;
     removeFiles(standby);
     copyFiles(path, standby);
     scheduler.note('what a standby has received');
     this.#standby = { path: standby, at: scheduler.now, creates: observer.creates };
+    this.#stretches.begun(machine);
   }
 
   async #promote(machine: Machine, { path: standby, at, creates }: Standby): Promise<void> {
@@ -91,6 +99,7 @@ class Promotions implements Trial {
       copyFiles(standby, path);
       removeFiles(standby);
     });
+    this.#stretches.ended(machine);
     scheduler.note(`the standby is promoted; ${observer.creates - creates} creates are lost`);
     scheduler.after(
       this.#chance.of([5, 5, 45]) * MINUTE + this.#chance.below(MINUTE),
@@ -120,11 +129,16 @@ function planForServer(seed: number): Plan {
       mendedAt: order.mendedAt === null ? null : chance.below(10 * MINUTE),
     }));
   const faults = chance.of([0, 0, 0.1]);
+  const { isRetried } = kindsOf(seed);
+  const drawn = chance.of(RATES);
+  // A slow limit lets too few go: some must be rejected before the stretch, and sent again in it.
+  const rate = isRetried ? FASTEST : drawn;
   return {
     ...plan,
     orders,
-    faults,
-    settings: { ...plan.settings, rate: { ...chance.of(RATES), mode: 'proved' }, concurrency: 1 + chance.below(3) },
+    faults: isRetried ? 0.4 : faults,
+    ...(isRetried && { createFaults: [...plan.createFaults, 'refused', 'refused'] as const }),
+    settings: { ...plan.settings, rate: { ...rate, mode: 'proved' }, concurrency: 1 + chance.below(3) },
     shared: { stills: [], lostCommits: chance.of([0, 0, 0.05]) },
     decisions: own.decisions.map((one, index) => ({
       ...one,
@@ -132,6 +146,10 @@ function planForServer(seed: number): Plan {
       at: chance.below(20 * MINUTE),
     })),
   };
+}
+
+function kindsOf(seed: number): LostKinds {
+  return drawLostKinds(new Chance(seed + 8_000_083), RATES);
 }
 
 /** The server that is simulated is a file, and that has a mark. Nothing writes it between two steps. */

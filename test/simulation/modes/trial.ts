@@ -2,6 +2,7 @@ import type { Observer } from '../observer/observer.ts';
 import type { Scheduler } from '../scheduler.ts';
 import type { WrapStatement } from '../process.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { PlannedSettings } from '../plan/settings.ts';
 
 /** The machine that a world's program, shop and person run on, as a trial takes its files away. */
 export interface Machine {
@@ -22,6 +23,22 @@ export interface Machine {
   promote(promotion: Promotion, change: () => void): Promise<void>;
   /** A person asks the exchange about the orders that fail-overs left in doubt, and decides on all. Returns how many there were. */
   decideFailOvers(): Promise<number>;
+  /** Other transactions have the rows of these orders locked. */
+  readonly lockedRows: Set<string>;
+  /** There may be work. */
+  wake(): void;
+  /** The ids of the orders that are due first. */
+  firstDue(most: number): readonly string[];
+  readonly hasRejected: boolean;
+  /** Puts other limits into the settings: the next process has them. */
+  reload(limits: Limits): void;
+  /** Ends the process; another one begins after a while. */
+  endProcess(where: string): void;
+  /** A person pauses creates, or has them go on. */
+  pauseCreates(): Promise<void>;
+  resume(): void;
+  /** A person has the orders sent again that were rejected, as far as that creates none twice. */
+  retryRejected(): void;
   /** A person accepts the older copy with nothing running, and starts the program. */
   accept(isNothingSent: boolean, wrap?: WrapStatement): Promise<void>;
 }
@@ -31,6 +48,9 @@ export interface Promotion {
   readonly heardAt: number;
   readonly reportsAfterMs: number | undefined;
 }
+
+/** What the settings limit requests by. */
+export type Limits = Pick<PlannedSettings, 'rate' | 'concurrency'>;
 
 /** What happens to the files of a world, beside its plan. */
 export interface Trial {

@@ -5,6 +5,7 @@ import type { SandboxExchange } from '../../../src/sandbox/exchange.ts';
 import { quoted } from '../plan/names.ts';
 import type { PlannedOrder } from '../plan/orders.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { PlannedSettings } from '../plan/settings.ts';
 import { Books } from './books.ts';
 import { checkEnd } from './end.ts';
 import { HistoryChecks } from './history.ts';
@@ -106,6 +107,11 @@ export class Observer {
   /** A person lets creates go on that were paused or stopped. */
   resumed(now: number): void {
     this.#requests.resumed(now);
+  }
+
+  /** The next process has other limits. */
+  reloaded(limits: Pick<PlannedSettings, 'rate' | 'concurrency'>, now: number): void {
+    this.#requests.reloaded(limits, now);
   }
 
   /** The program has written a line that leaves the process. */

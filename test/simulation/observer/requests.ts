@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse } from '../../../src/exchange/transport.ts';
 import { quoted as quotedId } from '../plan/names.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { PlannedSettings } from '../plan/settings.ts';
 import { idsIn, provesAbsence, statusesIn, verdictOf } from './answers.ts';
 import { quoted, type Create, type Known, type Knowledge } from './known.ts';
 
@@ -8,6 +9,9 @@ const HOUR_MS = 3_600_000;
 const RESEND_NOT_BEFORE_MS = 600_000;
 /** So long after a pause the requests that had their turn may still leave. */
 const PAUSE_WITHIN_MS = 20_000;
+
+/** The bytes of a process that died may be on their way for so long. */
+const LATEST_ARRIVAL_MS = 1_000;
 
 /** What came of a request, as its process learns it. */
 export interface Ended {
@@ -31,6 +35,8 @@ export class RequestChecks {
   #inFlight = 0;
   #resumedAt = 0;
   #promotedAt = Number.NEGATIVE_INFINITY;
+  #limits: Pick<PlannedSettings, 'rate' | 'concurrency'>;
+  #reloadedAt = Number.NEGATIVE_INFINITY;
   #pause: { readonly kind: string; startedAt: number | undefined } | null = null;
 
   /** `stateOf` reads the state of an order as it is committed. */
@@ -42,13 +48,14 @@ export class RequestChecks {
   ) {
     this.#sent = sent;
     this.#plan = plan;
+    this.#limits = plan.settings;
     this.#knowledge = knowledge;
     this.#stateOf = stateOf;
   }
 
   /** How many may be in flight: a process that wakes late may have begun as many as the one that has followed it. */
   get mostInFlight(): number {
-    return this.#plan.settings.concurrency * (this.#plan.shared === null ? 1 : 2);
+    return this.#limits.concurrency * (this.#plan.shared === null ? 1 : 2);
   }
 
   /** How many requests have arrived. */
@@ -65,6 +72,12 @@ export class RequestChecks {
   resumed(now: number): void {
     this.#pause = null;
     this.#resumedAt = now;
+  }
+
+  /** The next process has other limits: those before it kept theirs. */
+  reloaded(limits: Pick<PlannedSettings, 'rate' | 'concurrency'>, now: number): void {
+    this.#limits = limits;
+    this.#reloadedAt = now + LATEST_ARRIVAL_MS;
   }
 
   /** A standby was promoted that lacks some of what was sent. */
@@ -118,8 +131,8 @@ export class RequestChecks {
   }
 
   #checkRate(times: readonly number[], now: number): void {
-    const { requests, interval } = this.#plan.settings.rate;
-    const inWindow = times.filter((at) => at > now - interval);
+    const { requests, interval } = this.#limits.rate;
+    const inWindow = times.filter((at) => at > Math.max(now - interval, this.#reloadedAt));
     if (inWindow.length > requests)
       this.#knowledge.fail('rate kept', `${inWindow.length} requests in ${interval} ms at ${now}`);
   }

@@ -8,6 +8,8 @@ import type { PlannedSettings } from './settings.ts';
 export interface PlannedDecision {
   readonly id: string;
   readonly kind: Judgement['kind'];
+  /** They do not say that it may be created twice. */
+  readonly isCareful?: boolean;
 }
 
 /** What one seed decides beforehand of one account; times in milliseconds since the world began. */
