@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { Walk } from '../../../src/flows/pass/walk.ts';
+import { hastyClock } from '../../support/test-clock.ts';
 import {
   doubtedBy,
   isKnownTo,
@@ -27,6 +29,18 @@ const failOver: FailOver = {
 describe('the orders that a lost owner may have walked by', () => {
   it('are ten times its rate since its last heartbeat, and ten seconds more for the clocks, and those in flight', () => {
     expect(mostWalked(failOver)).toBe((20 + 1) * 5 * 10 + 2 * 8);
+  });
+
+  it('are no fewer than a pass can walk by, if the clock of the promoted server is ten seconds behind', async () => {
+    const [unheardMs, intervalMs] = [60_000, 10_000];
+    const clock = hastyClock();
+    const walk = new Walk({}, clock, { requests: 1, intervalMs });
+    const begunAt = clock.monotonic();
+    let rows = -1;
+    for (; clock.monotonic() - begunAt <= unheardMs; rows += 1) await walk.next(new AbortController().signal);
+    const seenAt = new Date(Date.parse('2040-01-01T00:00:00.000Z') + unheardMs - 10_000).toISOString();
+    const settings = limits(`1 in ${intervalMs} ms`, '1');
+    expect(mostWalked({ ...failOver, seenAt, settings, nextSettings: settings })).toBe(rows + 2);
   });
 
   it.each([

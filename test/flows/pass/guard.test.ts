@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { assumeRowSent } from '../../../src/flows/orders/assume-sent.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { endHolds } from '../../../src/store/account-holds.ts';
 import { readFeed } from '../../../src/store/feed.ts';
+import { lockOrder } from '../../../src/store/orders.ts';
 import { echo, refusal } from '../../support/scripted-exchange.ts';
 import { scriptedProgram, type TestProgram } from '../../support/test-program.ts';
 import { HOUR, MINUTE } from '../../support/tracking.ts';
@@ -77,6 +79,28 @@ describe('guard.createsPerHour', () => {
     insert(10);
     await create();
     expect([pending(program), exchange.count('POST'), kinds(program)]).toEqual([0, 40, []]);
+  });
+
+  it('counts no order that a fail-over left in doubt, though an earlier create of it was sent within the hour', async () => {
+    const { program, exchange, insert, create } = await guarded(environment);
+    const { account, store } = program.app;
+    const answer = exchange.answer;
+    exchange.answer = () => ({ status: 429, headers: { 'retry-after': '1' } });
+    insert(1, 'doubted');
+    await create();
+    program.clock.advance(MINUTE);
+    await store.writer.write(async (tx) => {
+      const row = await lockOrder(tx, account, 'doubted0');
+      if (row !== undefined)
+        await assumeRowSent(tx, row, { source: 'create', reason: 'a fail-over', failOver: 1 }, program.app);
+    });
+    await program.restart();
+    exchange.answer = answer;
+    insert(10);
+    await create();
+    const doubted = program.merchant.prepare(`select state, attempts from merchant_orders where state <> 'accepted'`);
+    expect(doubted.all()).toEqual([{ state: 'unknown', attempts: 2 }]);
+    expect([pending(program), kinds(program)]).toEqual([0, []]);
   });
 
   it('counts over a sliding hour', async () => {

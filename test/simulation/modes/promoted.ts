@@ -149,7 +149,7 @@ function planForServer(seed: number): Plan {
 }
 
 function kindsOf(seed: number): LostKinds {
-  return drawLostKinds(new Chance(seed + 8_000_083), RATES);
+  return drawLostKinds(new Chance(seed + 8_000_112), RATES);
 }
 
 /** The server that is simulated is a file, and that has a mark. Nothing writes it between two steps. */
