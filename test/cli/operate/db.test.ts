@@ -104,7 +104,7 @@ describe('a database that cannot be used', () => {
         const rows = bytes.lastIndexOf('DEPOSIT');
         writeFileSync(path, bytes.fill(0xa5, rows - 8_192, rows));
       },
-      /^order-sync: the database is not a sound SQLite database \([^\n]*\); restore a backup\n$/,
+      /^order-sync: \S+orders\.db is not a sound SQLite database \([^\n]*\); restore a backup\n$/,
     ],
   ])('makes a report end with 65, and says why in a line: %s', async (_what, make, message) => {
     await make();

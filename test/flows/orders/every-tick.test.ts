@@ -53,7 +53,9 @@ describe('with the pace every-tick', () => {
       expect(looked.toSorted()).toEqual(all);
       for (const kind of [accepted, open]) {
         const order = looked.filter((id) => kind.includes(id));
-        if (before !== undefined) expect(order).toEqual(before.filter((id) => kind.includes(id)));
+        // Two whose answers share a commit were looked up at the same time.
+        const places = before?.filter((id) => kind.includes(id)) ?? order;
+        for (const [place, id] of order.entries()) expect(Math.abs(places.indexOf(id) - place)).toBeLessThanOrEqual(1);
       }
       before = looked;
     }
