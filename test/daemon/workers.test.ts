@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
+import { NO_TIME_LINE } from '../../src/store/fail-overs.ts';
 import { openStore } from '../../src/store/postgres/store.ts';
 import { runProgram, type CommandResult } from '../support/cli-function.ts';
 import { temporaryFolder } from '../support/folders.ts';
@@ -89,6 +90,18 @@ describe('a worker on PostgreSQL', () => {
       return daemon.output().includes('"advice":"after a restore');
     };
     expect([await logged(), await logged(), await logged(marks)]).toEqual([false, false, true]);
+  });
+
+  it('warns at its start if the server tells neither its identifier nor its time-line', async () => {
+    const on = await workers();
+    await on.read(`create or replace function order_sync_time_line() returns text language sql as 'select null::text'`);
+    const daemon = await on.start();
+    const warnings = () =>
+      daemon
+        .output()
+        .split('\n')
+        .filter((line) => line.includes('"level":"warn"') && line.includes(NO_TIME_LINE)).length;
+    await vi.waitFor(() => expect(warnings()).toBe(1), { timeout: 20_000 });
   });
 
   it('tells how it does, and has its set-up looked at', async () => {
