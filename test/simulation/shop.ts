@@ -133,6 +133,7 @@ export class Shop {
 
   /** Saves every column as it was read, as programs do that know rows as objects. The database takes it where nothing of ours differs. */
   #save({ plan, observer }: Owner, row: Row): void {
+    if (this.#isBroken) return;
     const columns = Object.keys(row);
     const assignments = columns.map((column) => `${column} = @${column}`).join(', ');
     const before = this.#read(plan.account, String(row['external_order_id']));

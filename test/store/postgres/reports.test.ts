@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, it, vi } from 'vitest';
@@ -75,13 +75,18 @@ it('every report, export and list of the same orders is the same, byte for byte,
   await monthDatabase(path);
   const sqlite = new Database(path);
   addOdd(sqlite);
+  const { eventId } = sqlite.prepare('select max(id) as eventId from events').get() as { eventId: number };
+  writeFileSync(`${path}.mark`, JSON.stringify({ generation: 0, eventId, at: MONTH_AS_OF }));
   sqlite.close();
   const database = await newPostgresDatabase();
   const merchant = openMerchant(database);
   fillMonth(merchant);
   addOdd(merchant);
+  // The program follows the clock of the database.
+  merchant.exec(`create schema at_month; alter database ${new URL(database.url).pathname.slice(1)} set search_path = at_month, pg_catalog, public;
+    create function at_month.clock_timestamp() returns timestamptz language sql as $$ select '${MONTH_AS_OF}'::timestamptz $$`);
   merchant.close();
-  vi.useFakeTimers({ toFake: ['Date'], now: new Date(MONTH_AS_OF) });
+  vi.useFakeTimers({ toFake: ['Date', 'hrtime'], now: new Date(MONTH_AS_OF) });
   const said = async (url: string, args: readonly string[]) => {
     const environment = { ORDER_SYNC_DATABASE_URL: url };
     const { code, stdout, stderr } = await runProgram(args, { cwd: folder, environment });
