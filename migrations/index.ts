@@ -6,8 +6,8 @@ import { up as sqliteInitial } from './sqlite/0001_initial.ts';
  * The SHA-256 of the statements that each migration runs. A database keeps it, so that tables of another commit are known as such.
  * Migrations are only added once a version was released. test/store/migrations.test.ts prints the new value after a change.
  */
-const SQLITE_0001 = '7d59a9af9c973690d062ca716d687e05e71bec33c1ada558ede4dcbd7cd67b28';
-const POSTGRES_0001 = 'f5e08423ffe80bd774e5093caab5e63c8dedda52fd153b589df187c21ac91915';
+const SQLITE_0001 = 'e25baba0d916abe2345272540a60db207f576973adc1c03537e9b8de6c339e90';
+const POSTGRES_0001 = '96d9018b66d06cf68934492fca1c22c200fe9c2f5b516b52f3257b69bf8a5b17';
 
 /** A migration with the hash of its statements. */
 interface HashedMigration extends Migration {

@@ -142,14 +142,14 @@ const LINKS = [
 
 /** No column for the token of a delivery: its hash is enough to know it again. `delivery` is the one that used it. */
 const PHOTOS = [
-  `create table photo_tokens (account text not null, token_hash text not null, link_id text not null,
+  `create table photo_tokens (account text not null, token_hash text not null, request_id text not null, link_id text not null,
     level text not null, action_id text, created_at text not null, expires_at text not null, delivery text,
     constraint photo_tokens_key primary key (account, token_hash))`,
   // A delivery bears its token, and not the name of its account.
   'create index photo_tokens_of_hash on photo_tokens (token_hash, created_at)',
   'create index photo_tokens_awaited on photo_tokens (account, created_at) where delivery is null',
   `create table photos (id integer primary key autoincrement, account text not null, link_id text not null,
-    level text not null, action_id text, delivery text not null, original_name text not null, type text,
+    level text not null, action_id text, request_id text not null, delivery text not null, original_name text not null, type text,
     size integer not null, sha256 text not null, stored_name text unique, received_at text not null, refusal text)`,
   'create index photos_of_link on photos (account, link_id, id)',
   'create index photos_of_delivery on photos (delivery)',

@@ -33,7 +33,7 @@ export async function forgetPhotoToken(tx: Transaction, account: string, tokenHa
 
 /** A delivery that was asked for, and the files that were stored for it. */
 export type PhotoToken = KnownToken &
-  Pick<PhotoTokensTable, 'account' | 'link_id' | 'level' | 'action_id' | 'delivery'>;
+  Pick<PhotoTokensTable, 'account' | 'request_id' | 'link_id' | 'level' | 'action_id' | 'delivery'>;
 
 /**
  * Reads a token by its hash, whatever account it was made for: the time that takes says nothing about the token, which nobody
@@ -67,7 +67,8 @@ export async function recordDelivery(
   const [first] = photos;
   if (first === undefined) return;
   const event = { account, type: 'photos', subject: first.link_id, field: first.level, source: 'delivery' } as const;
-  await insertHappenings(tx, [{ ...event, new_value: delivery }], new Date(first.received_at));
+  const values = { old_value: first.request_id, new_value: delivery };
+  await insertHappenings(tx, [{ ...event, ...values }], new Date(first.received_at));
 }
 
 /** Reads the files of one delivery. */
@@ -116,7 +117,7 @@ export async function deletePhotos(tx: Transaction, account: string, ids: readon
 /** A delivery that was asked for and has not come. */
 export type AwaitedDelivery = Pick<
   PhotoTokensTable,
-  'account' | 'link_id' | 'level' | 'action_id' | 'created_at' | 'expires_at'
+  'account' | 'request_id' | 'link_id' | 'level' | 'action_id' | 'created_at' | 'expires_at'
 >;
 
 /** Lists the deliveries that were asked for and have not come, of all links or of one, the newest first. */
@@ -125,7 +126,7 @@ export async function listAwaited(db: Database, query: OfLink): Promise<readonly
   const list = async ({ account, linkId, limit }: OfAccount<OfLink>) => {
     let rows = db
       .selectFrom('photo_tokens')
-      .select(['account', 'link_id', 'level', 'action_id', 'created_at', 'expires_at'])
+      .select(['account', 'request_id', 'link_id', 'level', 'action_id', 'created_at', 'expires_at'])
       .where('account', '=', account)
       .where('delivery', 'is', null);
     if (linkId !== undefined) rows = rows.where('link_id', '=', linkId);

@@ -63,6 +63,7 @@ export interface EventsTable {
   subject: string;
   /** What changed; the class of a finding, the level of photos. */
   field: string;
+  /** The value before; the request of photos. */
   old_value: string | null;
   new_value: string | null;
   observed_at: string;
@@ -231,6 +232,8 @@ export interface LinksTable {
 export interface PhotoTokensTable {
   account: string;
   token_hash: string;
+  /** What `idv photos` printed: random, so it tells nothing of the token. */
+  request_id: string;
   link_id: string;
   level: string;
   action_id: string | null;
@@ -241,12 +244,8 @@ export interface PhotoTokensTable {
 }
 
 /** A row of `photos`: one file that was received, and kept or refused (§6). */
-export interface PhotosTable {
+export interface PhotosTable extends Omit<PhotoTokensTable, 'token_hash' | 'created_at' | 'expires_at'> {
   id: Generated<number>;
-  account: string;
-  link_id: string;
-  level: string;
-  action_id: string | null;
   delivery: string;
   /** As the sender calls it, for people alone: control characters are escaped. */
   original_name: string;

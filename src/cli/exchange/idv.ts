@@ -30,7 +30,9 @@ export function define(command: Command): void {
 
 function definePhotos(command: Command): void {
   command
-    .description('asks for the delivery of verification photos; the daemon receives them where photos.listen is set')
+    .description(
+      'asks for the delivery of verification photos and prints the id of the request, which the photos bear; the daemon receives them where photos.listen is set',
+    )
     .option('--action-id <id>', 'with the level LIVENESS only')
     .option(
       '--token <text>',

@@ -80,7 +80,13 @@ export type EventData =
       readonly actor: string | null;
     }
   | ({ readonly linkId: string } & Change)
-  | { readonly linkId: string; readonly level: string; readonly delivery: string | null }
+  | {
+      readonly linkId: string;
+      readonly level: string;
+      /** The request that the delivery answers. */
+      readonly requestId: string | null;
+      readonly delivery: string | null;
+    }
   | {
       /** What holds the account; null where no hold is meant. */
       readonly hold: string | null;
@@ -144,7 +150,7 @@ function dataOf(row: EventRow): EventData {
     case 'link':
       return { linkId: subject, ...change };
     case 'photos':
-      return { linkId: subject, level: field, delivery: newValue };
+      return { linkId: subject, level: field, requestId: oldValue, delivery: newValue };
     case 'account':
       return { hold: field === 'hold' ? (newValue ?? oldValue) : null, reason, actor };
     default:

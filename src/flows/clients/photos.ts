@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { stringify } from 'lossless-json';
 import { decideDelivery } from '../../domain/clients/photo.ts';
 import { after } from '../../domain/instant.ts';
 import { hasControlCharacter } from '../../domain/text.ts';
@@ -70,17 +71,18 @@ function assertUsable(token: string, isReceivedHere: boolean): void {
 
 /**
  * Asks for the delivery of the verification photos of a client (§4.5) with a new token. Its hash is stored first, because
- * the delivery may come before the answer. Throws `UnusableIdError` on an id that cannot be sent or stored.
+ * the delivery may come before the answer. The answer gets the id of the request, `requestId`, which the photos bear. Throws `UnusableIdError` on an id that cannot be sent or stored.
  */
 export async function requestPhotos(
   { account, store, exchange, clock, log, photos }: PhotoDeps & Pick<FlowDeps, 'exchange'>,
   { linkId, level, actionId, token: ownToken }: PhotosAsked,
   signal?: AbortSignal,
-): Promise<Reply<{ status: string }>> {
+): Promise<Reply<{ status: string; requestId: string }>> {
   storableLinkId(linkId);
   if (ownToken !== undefined) assertUsable(ownToken, photos.listen !== undefined);
   const token = ownToken ?? randomBytes(TOKEN_BYTES).toString('base64url');
   const tokenHash = hashOf(token);
+  const requestId = randomName();
   const now = clock.now();
   await store.writer.write(async (tx) => {
     if (ownToken !== undefined && (await readPhotoToken(tx, tokenHash)) !== undefined) {
@@ -89,6 +91,7 @@ export async function requestPhotos(
     await keepPhotoToken(tx, {
       account,
       token_hash: tokenHash,
+      request_id: requestId,
       link_id: linkId,
       level,
       action_id: level === 'LIVENESS' ? (actionId ?? null) : null,
@@ -104,7 +107,9 @@ export async function requestPhotos(
   if (answer.kind !== 'ok' && answer.kind !== 'unknown') {
     await store.writer.write((tx) => forgetPhotoToken(tx, account, tokenHash));
   }
-  return answer;
+  if (answer.kind !== 'ok') return answer;
+  const value = { ...answer.value, requestId };
+  return { ...answer, value, body: stringify(value) ?? answer.body };
 }
 
 /**
@@ -223,6 +228,7 @@ async function record(
   const bytes = kept.reduce((sum, { size }) => sum + size, 0);
   const facts = {
     account: known?.account,
+    requestId: known?.request_id,
     linkId: known?.link_id,
     verificationLevel: known?.level,
     files: kept.length,
@@ -249,6 +255,7 @@ function rowOf({ clock }: DeliveryDeps, delivery: string, token: PhotoToken, fil
     link_id: token.link_id,
     level: token.level,
     action_id: token.action_id,
+    request_id: token.request_id,
     delivery,
     original_name: file.originalName,
     type: file.type ?? null,

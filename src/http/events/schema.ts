@@ -49,7 +49,12 @@ const DATA = {
   'finding.acknowledged': [finding, 'A person has seen it.'],
   'link.status_changed': [z.looseObject({ linkId, field: text, ...change }), 'The status of a client link changed.'],
   'photos.received': [
-    z.looseObject({ linkId, level: text.describe('The verification flow (§4.4).'), delivery: orNull('The delivery.') }),
+    z.looseObject({
+      linkId,
+      level: text.describe('The verification flow (§4.4).'),
+      requestId: orNull('The request that the delivery answers.'),
+      delivery: orNull('The delivery.'),
+    }),
     'Photos of a client were received.',
   ],
   'account.out_of_reach': [account, 'The exchange cannot be reached.'],

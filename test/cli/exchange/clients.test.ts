@@ -229,12 +229,20 @@ describe.each(MODES)('%s', (mode) => {
     expect(program.merchant.prepare('select count(*) from links').pluck().get()).toBe(0);
   });
 
-  it('idv photos keeps the hash of its token with what was asked for, and prints no token', async () => {
+  it('idv photos keeps the hash of its token with what was asked for, and prints the request and no token', async () => {
     const { program, run } = await setUp(mode);
+    const requests: string[] = [];
     for (const options of [['MAIN'], ['LIVENESS', '--action-id', 'a-1']]) {
       const { stdout } = await run('idv', 'photos', 'link-1', '--json', '--level', ...options);
-      expect(stdout).toBe('{"status":"ok"}\n');
+      const [, requestId = ''] =
+        /^\{"status":"ok","requestId":"([0-9a-f]{32})"\}\n$/.exec(stdout) ?? expect.fail(stdout);
+      requests.push(requestId);
     }
+    const stored = program.merchant.prepare('select request_id from photo_tokens order by level desc');
+    expect(stored.pluck().all()).toEqual(requests);
+    const { stdout: awaited } = await run('photos', 'list', '--awaited', '--json');
+    const listed = JSON.parse(awaited) as { request_id: string }[];
+    expect(listed.map(({ request_id: id }) => id).toSorted()).toEqual(requests.toSorted());
     const tokens = program.merchant.prepare('select link_id, level, action_id from photo_tokens order by level desc');
     expect(tokens.all()).toEqual([
       { link_id: 'link-1', level: 'MAIN', action_id: null },
@@ -242,6 +250,9 @@ describe.each(MODES)('%s', (mode) => {
     ]);
     const hashes = program.merchant.prepare('select length(token_hash) from photo_tokens').pluck().all();
     expect(hashes).toEqual([64, 64]);
+    const own = ['--token', 'a-token-of-the-shop'];
+    const { stdout: text } = await run('idv', 'photos', 'link-1', '--level', 'MAIN', ...own);
+    expect(text).toMatch(/^status +ok\nrequest id +[0-9a-f]{32}\n$/);
   });
 
   it('idv photos keeps no e-mail address for a link: exit 64', async () => {

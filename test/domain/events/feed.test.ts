@@ -73,7 +73,11 @@ describe('an event of the feed', () => {
     ['an order', {}, { externalOrderId: 'o-1', ...change }],
     ['an order that needs a person', { type: 'order.needs_attention' }, { externalOrderId: 'o-1', ...change }],
     ['a link', { type: 'link' }, { linkId: 'o-1', ...change }],
-    ['photos', { type: 'photos', field: 'MAIN' }, { linkId: 'o-1', level: 'MAIN', delivery: 'final' }],
+    [
+      'photos',
+      { type: 'photos', field: 'MAIN' },
+      { linkId: 'o-1', level: 'MAIN', requestId: 'open', delivery: 'final' },
+    ],
     ['a hold', { type: 'account', field: 'hold', old_value: null, new_value: 'paused' }, { hold: 'paused', ...who }],
     [
       'the end of a hold',

@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { feedEventOf, type EventRow } from '../../../src/domain/events/feed.ts';
 import { UnusableIdError } from '../../../src/exchange/ids.ts';
 import { PhotoFolder } from '../../../src/flows/clients/photo-folder.ts';
 import type { DeliveryPart } from '../../../src/flows/clients/photo-form.ts';
 import { acceptDelivery, purgePhotos, requestPhotos, sweepPhotos } from '../../../src/flows/clients/photos.ts';
 import { purgeAccount } from '../../../src/flows/orders/retention.ts';
 import { StoreError } from '../../../src/store/errors.ts';
-import { listAwaited } from '../../../src/store/photos.ts';
+import { listAwaited, listPhotos } from '../../../src/store/photos.ts';
 import { JPEG, photoProgram, PNG, type PhotoProgram } from '../../support/photo-program.ts';
 import { refusal } from '../../support/scripted-exchange.ts';
 import { DAY, HOUR } from '../../support/tracking.ts';
@@ -55,6 +56,7 @@ describe('asking for photos (§4.5)', () => {
       created_at: now.toISOString(),
       expires_at: new Date(now.getTime() + DAY).toISOString(),
       delivery: null,
+      request_id: expect.stringMatching(/^[0-9a-f]{32}$/),
     };
     const rows = [
       { ...same, token_hash: sha256(first), link_id: 'l1', level: 'MAIN', action_id: null },
@@ -100,6 +102,39 @@ describe('asking for photos (§4.5)', () => {
     expect(on.exchange.requests).toHaveLength(1);
     expect(await deliver(on, asked.token)).toEqual({ kind: 'stored' });
     expect(JSON.stringify([on.log.lines, on.tokens()])).not.toContain(asked.token);
+  });
+
+  it.each([
+    ['a token that was made', undefined],
+    ['an own token', 'a token of the shop'],
+  ])('gives a request with %s an id, which its photos and their event bear', async (_what, own) => {
+    const on = await photoProgram();
+    const { app } = on.program;
+    const requests: string[] = [];
+    for (const linkId of ['other', 'l1']) {
+      const asked = { linkId, level: 'MAIN', token: linkId === 'l1' ? own : undefined } as const;
+      const answer = await requestPhotos(app, asked);
+      if (answer.kind !== 'ok') throw new Error(answer.kind);
+      expect(JSON.parse(answer.body)).toEqual({ status: 'ok', requestId: answer.value.requestId });
+      requests.push(answer.value.requestId);
+    }
+    const { token } = JSON.parse(on.exchange.requests.at(-1)?.body ?? '') as { token: string };
+    const [other, requestId = ''] = requests;
+    expect(requestId).not.toBe(other);
+    expect(sha256(token)).not.toContain(requestId);
+    const awaited = await listAwaited(app.store.db, { account: app.account, linkId: 'l1', limit: 9 });
+    expect(awaited).toMatchObject([{ request_id: requestId }]);
+    expect(await deliver(on, 'a token that no request had')).toMatchObject(FORBIDDEN);
+    expect(await deliver(on, token)).toEqual({ kind: 'stored' });
+    expect(on.rows().map((row) => row['request_id'])).toEqual([requestId, requestId]);
+    const listed = await listPhotos(app.store.db, { account: app.account, linkId: 'l1', limit: 9 });
+    expect(listed.map((row) => row.request_id)).toEqual([requestId, requestId]);
+    const events = await app.store.db.selectFrom('events').selectAll().where('type', '=', 'photos').execute();
+    expect(events.map((row) => feedEventOf(row as EventRow).data)).toEqual([
+      { linkId: 'l1', level: 'MAIN', requestId, delivery: on.rows()[0]?.['delivery'] },
+    ]);
+    expect(on.log.with(/^photos were received/)).toMatchObject([{ requestId }]);
+    expect(on.log.with(/was refused/)[0]).not.toHaveProperty('requestId');
   });
 
   it.each(['', ' ', 'a\nb', 'x'.repeat(1_001)])('refuses the own token %j', async (token) => {
@@ -172,6 +207,7 @@ describe('a delivery', () => {
       link_id: 'l1',
       level: 'LIVENESS',
       action_id: 'a1',
+      request_id: on.tokens()[0]?.['request_id'],
       delivery: expect.stringMatching(/^[0-9a-f]{32}$/),
       received_at: on.program.clock.now().toISOString(),
     };

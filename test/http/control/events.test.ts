@@ -283,7 +283,7 @@ describe('an event', () => {
     ['finding.resolved', { type: 'finding.resolved', field: 'AMOUNT_MISMATCH' }],
     ['finding.acknowledged', { type: 'finding.acknowledged', field: 'AMOUNT_MISMATCH', actor: 'ada' }],
     ['link.status_changed', { type: 'link', field: 'status', new_value: 'VERIFIED' }],
-    ['photos.received', { type: 'photos', field: 'MAIN', new_value: 'delivery' }],
+    ['photos.received', { type: 'photos', field: 'MAIN', old_value: 'request', new_value: 'delivery' }],
     ['account.out_of_reach', { type: 'account', field: 'exchange', new_value: 'out of reach' }],
     ['account.back', { type: 'account', field: 'exchange', old_value: 'out of reach' }],
     ['account.key_refused', { type: 'account', field: 'hold', new_value: 'key-refused' }],

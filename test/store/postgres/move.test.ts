@@ -63,8 +63,8 @@ async function filled(): Promise<void> {
   for (const id of ['a', 'B', 'ä', '\u{1F600}', '\uFFFD', 'a b'])
     fill('merchant_orders', { account: 'default', external_order_id: id, state: 'open', bonus: null });
   sqlite((db) =>
-    db.exec(`insert into photos (id, account, link_id, level, delivery, original_name, size, sha256, received_at)
-    values (7, 'a', 'b', 'c', 'd', 'e', 1, 'f', 'g'); delete from photos where id > 7`),
+    db.exec(`insert into photos (id, account, link_id, level, request_id, delivery, original_name, size, sha256, received_at)
+    values (7, 'a', 'b', 'c', 'r', 'd', 'e', 1, 'f', 'g'); delete from photos where id > 7`),
   );
   await withStore(async (store) => {
     for (const account of ['default', 'shop-2', 'default']) {

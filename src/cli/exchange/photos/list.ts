@@ -22,6 +22,7 @@ export function define(command: Command): void {
           { label: 'link', of: (row) => row.link_id },
           { label: 'level', of: (row) => row.level },
           { label: 'action', rank: 1, of: (row) => row.action_id },
+          { label: 'request', rank: 3, of: (row) => row.request_id },
           { label: 'taken until', kind: 'time', rank: 2, of: (row) => row.expires_at },
         ];
         printList(awaited, options, [...accountColumn(command), ...columns], 'no delivery is awaited');
@@ -33,6 +34,7 @@ export function define(command: Command): void {
         { label: 'link', of: (row) => row.link_id },
         { label: 'level', rank: 2, of: (row) => row.level },
         { label: 'action', rank: 4, of: (row) => row.action_id },
+        { label: 'request', rank: 7, of: (row) => row.request_id },
         { label: 'name', rank: 3, of: (row) => row.original_name },
         { label: 'type', rank: 5, of: (row) => row.type },
         { label: 'bytes', kind: 'count', rank: 6, of: (row) => row.size },

@@ -90,7 +90,12 @@ export const CLIENT_OPERATIONS = {
         error: 'is taken with the level LIVENESS only',
       })
       .meta({ examples: [{ level: 'LIVENESS', actionId: 'action-1' }] }),
-    value: named('PhotoRequest', 'The delivery is asked for (§4.5).', validationSchema, { status: 'ok' }),
+    value: named(
+      'PhotoRequest',
+      'The delivery is asked for (§4.5).',
+      validationSchema.extend({ requestId: z.string().describe('The id of the request, which its photos bear.') }),
+      { status: 'ok', requestId: '0f8e2c5a7b1d4e6f9a3c5b7d9e1f2a4c' },
+    ),
     errors: [...LOOKUP_ERRORS, '413'],
     run: (deps, { linkId: id, level: asked, actionId, token }, signal) => {
       const request = { linkId: id, level: asked, actionId: actionId ?? undefined, token: token ?? undefined };
