@@ -4,7 +4,7 @@ import { SqliteCompiler } from '../../src/store/dialect.ts';
 const PASSES_OVER = '/* skip locked */';
 
 interface Compiler {
-  visitSelectModifier(node: SelectModifierNode): void;
+  visitSelectModifier: (this: Compiler, node: SelectModifierNode) => void;
   append(text: string): void;
 }
 
