@@ -32,7 +32,6 @@ export const EXCHANGE_BUGS: readonly PlantedBug[] = [
     name: 'bare-400-counts-as-refused',
     text: 'a 400 without the documented body refuses the order, whatever the setting says',
     breaks: /everything settles or is held/,
-    notCaught: 'since the waits of creates and the triggers of the shop have changed, no world that was tried shows it',
     edits: [
       {
         file: 'src/exchange/orders.ts',

@@ -183,7 +183,6 @@ export const FOLLOW_BUGS: readonly PlantedBug[] = [
     name: 'resent-after-one-absence',
     text: 'one documented absence is enough to send a create again',
     breaks: /unknown is never re-sent/,
-    notCaught: 'since the waits of creates and the triggers of the shop have changed, no world that was tried shows it',
     edits: [
       {
         file: ABSENT,
