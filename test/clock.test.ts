@@ -79,7 +79,8 @@ describe('the clock of a machine', () => {
       clock.follow?.(new Date(machine + aheadMs - tookMs / 2), to - tookMs, to);
       return Math.round((clock.now().getTime() - machine) / 100) * 100;
     };
-    expect(clock.databaseAheadMs).toBeUndefined();
+    // All clocks of the process follow one database: another test may have moved them, and this one moves them back.
+    expect(show(0, 0)).toBe(0);
     expect(show(400, 1_000)).toBe(0);
     expect(show(10 * MINUTE, 20)).toBe(10 * MINUTE);
     expect(show(10 * MINUTE + 300, 1_000)).toBe(10 * MINUTE);
@@ -92,5 +93,6 @@ describe('the clock of a machine', () => {
         .now()
         .getTime() - machine,
     ).toBeLessThan(-9 * MINUTE);
+    expect(show(0, 0)).toBe(0);
   });
 });
