@@ -1,7 +1,14 @@
 import { mutation } from '../mutation/proof.ts';
 import { plantedBugs } from '../simulation/planted/proof.ts';
 import { hostileInput } from '../hostile/proof.ts';
-import { exhaustiveWorlds, promotedWorlds, randomWorlds, restoredWorlds, tornWorlds } from '../simulation/proof.ts';
+import {
+  exhaustiveWorlds,
+  promotedWorlds,
+  randomWorlds,
+  restoredWorlds,
+  themedWorlds,
+  tornWorlds,
+} from '../simulation/proof.ts';
 import { soak } from '../soak/proof.ts';
 import { windtunnelPostgres, windtunnelPromotion, windtunnelSqlite } from '../windtunnel/proof.ts';
 import type { Part } from './part.ts';
@@ -13,6 +20,7 @@ export const PARTS: readonly Part[] = [
   tornWorlds,
   restoredWorlds,
   promotedWorlds,
+  themedWorlds,
   plantedBugs,
   mutation,
   hostileInput,

@@ -55,6 +55,15 @@ export const promotedWorlds = partOf({
   least: (dose) => ({ promotions: dose === 'small' ? 150 : 1_200 }),
 });
 
+/** Worlds in which faults that belong together happen often. */
+export const themedWorlds = partOf({
+  name: 'themed',
+  text: 'faults that belong together, often: creates lost and absences of every kind, records that contradict and that lack fields, commits whose answer is lost',
+  seeds: { small: 40, full: 480 },
+  seedsAPiece: 60,
+  least: (dose) => ({ seeds: dose === 'small' ? 40 : 480 }),
+});
+
 interface Worlds extends Pick<Part, 'name' | 'text' | 'least'> {
   readonly seeds: Readonly<Record<Dose, number>>;
   readonly seedsAPiece: number;

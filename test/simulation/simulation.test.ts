@@ -13,6 +13,7 @@ const WORLDS: Readonly<Record<string, { from: number; count: number }>> = {
   torn: { from: 1, count: 1 },
   restored: { from: 1, count: 1 },
   promoted: { from: 1, count: 1 },
+  themed: { from: 1, count: 2 },
 };
 /** Of a mode with several worlds a seed, the one that is looked at. */
 const PLACE = 50;

@@ -3,6 +3,7 @@ import { exhaustive } from './exhaustive.ts';
 import type { Mode } from './mode.ts';
 import { promoted } from './promoted.ts';
 import { restored } from './restored.ts';
+import { themed } from './themed.ts';
 import { torn } from './torn.ts';
 
 /** Worlds in which one seed decides what happens. */
@@ -10,7 +11,7 @@ const random: Mode = { name: 'random', run: simulate };
 
 /** Every way to try worlds, by its name. */
 export const MODES: ReadonlyMap<string, Mode> = new Map(
-  [random, exhaustive, torn, restored, promoted].map((mode) => [mode.name, mode]),
+  [random, exhaustive, torn, restored, promoted, themed].map((mode) => [mode.name, mode]),
 );
 
 /** Throws where there is none of that name. */

@@ -97,7 +97,6 @@ export const EXCHANGE_BUGS: readonly PlantedBug[] = [
     name: 'creates-in-flight-count-each',
     text: 'each create of unknown outcome is a piece of evidence that creates alone are lost, also of those in flight together',
     breaks: /creates are slowed/,
-    notCaught: 'since the waits of creates and the triggers of the shop have changed, no world that was tried shows it',
     edits: [
       {
         file: 'src/domain/accounts/holds.ts',

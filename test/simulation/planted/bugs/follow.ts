@@ -22,7 +22,7 @@ export const FOLLOW_BUGS: readonly PlantedBug[] = [
     name: 'record-that-lacks-settles-a-dispute',
     text: 'a record that lacks what an order is disputed by makes it ours',
     breaks: /what contradicts never reads as ours|no order of ours is disputed/,
-    notCaught: 'since the waits of creates and the triggers of the shop have changed, no world that was tried shows it',
+    mode: 'themed',
     edits: [
       {
         file: 'src/flows/findings/evidence.ts',
@@ -101,7 +101,7 @@ export const FOLLOW_BUGS: readonly PlantedBug[] = [
     name: 'likely-absence-counts',
     text: 'any 404, or an empty answer, counts as documented absence',
     breaks: /unknown is never re-sent/,
-    notCaught: 'since the waits of creates and the triggers of the shop have changed, no world that was tried shows it',
+    mode: 'themed',
     edits: [
       {
         file: 'src/exchange/absence.ts',
@@ -169,7 +169,7 @@ export const FOLLOW_BUGS: readonly PlantedBug[] = [
     name: 'resent-twice',
     text: 'a create is sent again each time that the absence of its order is documented',
     breaks: /unknown is never re-sent|no bug/,
-    notCaught: 'since the waits of creates and the triggers of the shop have changed, no world that was tried shows it',
+    mode: 'themed',
     edits: [
       {
         file: ABSENT,

@@ -5,8 +5,8 @@ export const STORE_BUGS: readonly PlantedBug[] = [
   {
     name: 'unknown-commit-taken-for-undone',
     text: 'a commit whose connection was lost is taken for undone, and made again',
-    breaks: /no bug|one event a change/,
-    notCaught: 'since the waits of creates and the triggers of the shop have changed, no world that was tried shows it',
+    breaks: /no bug|one event a change|what was committed stays/,
+    mode: 'themed',
     edits: [
       {
         file: 'src/store/postgres/writer.ts',
