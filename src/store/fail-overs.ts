@@ -98,23 +98,33 @@ export async function countDoubtful(db: Database, account: string, failOver: num
   return Number(orders);
 }
 
-/** Reads pending orders in the order in which they are due, after `from`: of those due by `until`, or after it. */
+/** Orders that are due by `until`, or after it: those after `from`, up to `to` with it. */
+interface PendingQuery {
+  readonly account: string;
+  readonly from: DueKey;
+  readonly to?: DueKey | undefined;
+  readonly until: string;
+  readonly isDue: boolean;
+  readonly isUnforbidden: boolean;
+  readonly limit: number;
+}
+
+/** Reads pending orders in the order in which they are due. */
 export async function pendingOrders(
   db: Database,
-  query: { account: string; from: DueKey; until: string; isDue: boolean; isUnforbidden: boolean; limit: number },
+  { account, from, to, until, isDue, isUnforbidden, limit }: PendingQuery,
 ): Promise<readonly (DueKey & { readonly createdAt: string })[]> {
-  const { account, from, until, isDue, isUnforbidden, limit } = query;
   let orders = db
     .selectFrom('merchant_orders')
     .select(['external_order_id', 'next_action_at', 'created_at'])
     .where((order) => order.and({ account, state: 'pending' }))
     .where('next_action_at', isDue ? '<=' : '>', until)
-    .where((where) =>
-      where(
-        where.refTuple('next_action_at', 'external_order_id'),
-        '>',
-        where.tuple(from.nextActionAt, from.externalOrderId),
-      ),
+    .where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('next_action_at', 'external_order_id'), '>', tuple(from.nextActionAt, from.externalOrderId)),
+    );
+  if (to !== undefined)
+    orders = orders.where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('next_action_at', 'external_order_id'), '<=', tuple(to.nextActionAt, to.externalOrderId)),
     );
   if (isUnforbidden) orders = orders.where('forbidden_in', '=', 0);
   const rows = await orders.orderBy('next_action_at').orderBy('external_order_id').limit(limit).execute();

@@ -80,7 +80,8 @@ export async function shop(orders: number): Promise<Shop> {
 export function promote(database: PostgresTestDatabase, timeLine: number): void {
   query(
     database,
-    `create or replace function order_sync_time_line() returns text language sql as $$ select '1/0000000${timeLine}' $$`,
+    `create or replace function order_sync_time_line() returns text language sql as
+      $$ select system_identifier || '/0000000${timeLine}' from pg_control_system() $$`,
   );
 }
 

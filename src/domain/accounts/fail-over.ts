@@ -98,6 +98,12 @@ function readJson(text: string | null): unknown {
   }
 }
 
+/** The server was promoted once since the last commit of the lost owner: no other owner can have been lost between the two. */
+export function isSinglePromotion({ fromTimeLine, toTimeLine }: FailOver): boolean {
+  const [from, to] = [fromTimeLine, toTimeLine].map((line) => line?.split('/'));
+  return from?.[0] === to?.[0] && Number(`0x${from?.[1]}`) + 1 === Number(`0x${to?.[1]}`);
+}
+
 /** The fail-over was noticed after this time, by clocks that may differ. */
 export function isSeenAfter(seenAt: string, time: Date): boolean {
   return Date.parse(seenAt) >= time.getTime() - CLOCKS_MS;

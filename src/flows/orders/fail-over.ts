@@ -3,6 +3,7 @@ import {
   isCovered,
   isKnownTo,
   isSeenAfter,
+  isSinglePromotion,
   mostWalked,
   walkedTo,
   type FailOver,
@@ -94,7 +95,7 @@ export async function reportSent(deps: FailOverDeps): Promise<void> {
 }
 
 /** The orders that this process sent and of whose newest intent the server knows nothing; all that were lost if `isExact`. */
-async function lostIntents({ account, store, intents }: FailOverDeps, { id, generation }: FailOver) {
+async function lostIntents({ account, store, intents }: FailOverDeps, failOver: FailOver) {
   const [sent, forgotten] = [intents.of(account), intents.forgottenOf(account)];
   const ids: string[] = [];
   for (const page of pagesOf(sent)) {
@@ -108,60 +109,73 @@ async function lostIntents({ account, store, intents }: FailOverDeps, { id, gene
   }
   const isKept = forgotten === undefined || (await isThere(store, forgotten));
   // What was sent until a later fail-over is lost too.
-  const isNewest = (await readFailOvers(store.db, account)).at(-1)?.id === id;
-  return { ids, isExact: isNewest && isKept && intents.ownedSince(account)?.generation === generation };
+  const isNewest = (await readFailOvers(store.db, account)).at(-1)?.id === failOver.id;
+  const isLast = intents.ownedSince(account)?.generation === failOver.generation;
+  const isOnlyLoss = isLast && intents.isFirstLoss(account, failOver.seenAt) && isSinglePromotion(failOver);
+  return { ids, isExact: isNewest && isKept && isOnlyLoss };
 }
 
 async function isThere({ db }: FailOverDeps['store'], { account, externalOrderId, sentAt }: SentIntent) {
   return (await sentTimes(db, account, [externalOrderId])).get(externalOrderId) === sentAt;
 }
 
-/** Gives the orders that the lost owner may have walked by, a page at a time. */
+/** Yields the orders that the lost owner may have walked by, a page at a time. */
 async function* walkedBy(deps: FailOverDeps, failOver: FailOver): AsyncGenerator<readonly string[]> {
+  const due = { until: failOver.seenAt, from: FIRST_DUE, isDue: true, isUnforbidden: false };
   const most = mostWalked(failOver);
-  const due = { until: failOver.seenAt, from: FIRST_DUE, isDue: true, isUnforbidden: false, most };
-  if (most === undefined) yield* pendingFrom(deps, failOver, due);
-  else yield* pagesOf(await walkedWithin(deps, failOver, due));
+  const ranges = most === undefined ? [due] : await walkedRanges(deps, failOver, due, most);
+  for (const range of ranges) yield* pendingFrom(deps, failOver, range);
   // A person, or the end of an outage, may have made these due in the lost time.
-  yield* pendingFrom(deps, failOver, { ...due, isDue: false, most: undefined });
+  yield* pendingFrom(deps, failOver, { ...due, isDue: false });
 }
 
-/** Reads all of them before one is marked: a marked order is pending no longer, so that others would be counted in its place. */
-async function walkedWithin(deps: FailOverDeps, failOver: FailOver, due: Range): Promise<readonly string[]> {
+/**
+ * Returns the due orders that a pass may have walked by. Their ends are read before an order is marked: a marked order is no longer
+ * pending, so that another would be counted in its place.
+ */
+async function walkedRanges(deps: FailOverDeps, failOver: FailOver, due: Range, most: number): Promise<Range[]> {
   const place = walkedTo(failOver);
   const fromPlace = place && { ...due, from: { nextActionAt: place[0], externalOrderId: place[1] } };
   // While the account is forbidden to create, a pass sends an order past those that were refused.
   const ranges = [due, ...(fromPlace === undefined ? [] : [fromPlace]), { ...due, isUnforbidden: true }];
-  const walked = new Set<string>();
+  const ends: Range[] = [];
   for (const range of ranges) {
-    for await (const ids of pendingFrom(deps, failOver, range)) for (const id of ids) walked.add(id);
+    let [to, left]: [DueKey | undefined, number] = [undefined, most];
+    for await (const page of pendingPages(deps, range, most)) {
+      to = page.at(-1) ?? to;
+      left -= page.length;
+    }
+    ends.push({ ...range, to: left > 0 ? undefined : to });
   }
-  return [...walked];
+  return ends;
 }
 
 interface Range {
   readonly from: DueKey;
+  /** The last order; undefined for all. */
+  readonly to?: DueKey | undefined;
   readonly until: string;
   readonly isDue: boolean;
   readonly isUnforbidden: boolean;
-  readonly most: number | undefined;
 }
 
-async function* pendingFrom(
-  { account, store }: FailOverDeps,
-  failOver: FailOver,
-  { from, most = Infinity, ...range }: Range,
-): AsyncGenerator<readonly string[]> {
-  for (let [place, left] = [from, most]; left > 0;) {
-    const limit = Math.min(PAGE, left);
-    const page = await pendingOrders(store.db, { account, ...range, from: place, limit });
+async function* pendingFrom(deps: FailOverDeps, failOver: FailOver, range: Range): AsyncGenerator<readonly string[]> {
+  for await (const page of pendingPages(deps, range)) {
     const isKnown = ({ createdAt }: { readonly createdAt: string }) =>
       isKnownTo(failOver, createdAt) && (range.isDue || createdAt <= range.until);
     yield page.filter(isKnown).map(({ externalOrderId }) => externalOrderId);
+  }
+}
+
+async function* pendingPages({ account, store }: FailOverDeps, range: Range, most = Infinity) {
+  for (let [from, left] = [range.from, most]; left > 0;) {
+    const limit = Math.min(PAGE, left);
+    const page = await pendingOrders(store.db, { account, ...range, from, limit });
+    yield page;
     left -= page.length;
     const last = page.at(-1);
     if (page.length < limit || last === undefined) return;
-    place = last;
+    from = last;
   }
 }
 

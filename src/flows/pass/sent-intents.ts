@@ -24,10 +24,22 @@ export class SentIntents {
   readonly #kept = new Map<string, SentIntent>();
   readonly #forgotten = new Map<string, SentIntent>();
   readonly #owned = new Map<string, OwnedSince>();
+  readonly #lostIn = new Map<string, string>();
 
   /** The process drives an account as its owner of a generation from now on. */
   begin(account: string, since: OwnedSince): void {
     this.#owned.set(account, since);
+    this.#lostIn.delete(account);
+  }
+
+  /**
+   * Returns true if the fail-over that was noticed then is the first one that this process saw since it drove the account. After a
+   * second one, the server between the two may have had another owner, of which the newest server knows nothing.
+   */
+  isFirstLoss(account: string, seenAt: string): boolean {
+    const first = this.#lostIn.get(account) ?? seenAt;
+    this.#lostIn.set(account, first);
+    return first === seenAt;
   }
 
   add(intent: SentIntent): void {

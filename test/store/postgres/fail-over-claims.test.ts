@@ -37,7 +37,7 @@ it('an account that had no owner yet has orders sent that were inserted after th
   const standby = await promotedLater();
   query(
     standby,
-    `update database_identity set time_line = '1/00000002',
+    `update database_identity set time_line = order_sync_time_line(),
       time_line_since = to_char((now() - interval '1 hour') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
   );
   insert(standby, 'since');
