@@ -61,11 +61,17 @@ export interface EndedRequest {
 
 /**
  * The state after one more request of the lane. An outage must not turn a backlog into unknown outcomes, nor fill the
- * history with attempts: the breaker opens after three different subjects have failed in a row, so that one order that
- * alone fails opens nothing; at once where the exchange is out of reach. It opens for 1 s, doubling to 10 s. `random` is
+ * history with attempts: the breaker opens after three different subjects have failed in a row (`failuresToOpen`), so that one
+ * order that alone fails opens nothing; at once if the exchange is out of reach. It opens for 1 s, doubling to 10 s. `random` is
  * in [0, 1).
  */
-export function nextBreaker(state: BreakerState, request: EndedRequest, now: number, random: number): BreakerState {
+export function nextBreaker(
+  state: BreakerState,
+  request: EndedRequest,
+  now: number,
+  random: number,
+  failuresToOpen = FAILURES_TO_OPEN,
+): BreakerState {
   const { lane, subject, health, startedAt } = request;
   if (health === 'nothing') return state;
   const { openingsEver, openedAt, openUntil } = state;
@@ -76,7 +82,7 @@ export function nextBreaker(state: BreakerState, request: EndedRequest, now: num
   const isClosed = openUntil === 0;
   if (hasFailed && (state.failed.includes(subject) || (isLate && isClosed))) return state;
   const failed = hasFailed ? [...state.failed, subject].slice(-FAILURES_TO_OPEN) : state.failed;
-  if (isLate || (hasFailed && isClosed && failed.length < FAILURES_TO_OPEN)) return { ...state, failed };
+  if (isLate || (hasFailed && isClosed && failed.length < failuresToOpen)) return { ...state, failed };
   return {
     ...state,
     failed,

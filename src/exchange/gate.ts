@@ -5,6 +5,7 @@ import {
   afterProbe,
   BREAKER_LANES,
   CLOSED,
+  FAILURES_TO_OPEN,
   mostInFlight,
   nextBreaker,
   type BreakerLane,
@@ -248,7 +249,9 @@ export class Gate {
     const [now, random] = [this.#clock.monotonic(), health === 'answered' ? 0 : this.#clock.random()];
     const everBefore = this.#openingsEver;
     if (lane !== 'person') {
-      this.#breakers[lane] = nextBreaker(this.#breakers[lane], { ...ended, lane, subject }, now, random);
+      // At most `exchange.concurrency` + 1 creates are lost before a look-up shows how the exchange does.
+      const failures = lane === 'create' ? Math.min(FAILURES_TO_OPEN, this.#queue.concurrency + 1) : FAILURES_TO_OPEN;
+      this.#breakers[lane] = nextBreaker(this.#breakers[lane], { ...ended, lane, subject }, now, random, failures);
     }
     if (isProbe) this.#breakers.create = afterProbe(this.#breakers.create, ended, now, random);
     if (health === 'answered') this.#isSilent = false;
