@@ -20,7 +20,7 @@ import { accountsOfFailOvers } from './store/fail-overs.ts';
 import { accountsOfAnotherClock, type SweptPass } from './store/due-times.ts';
 import type { Holding } from './store/port.ts';
 
-/** A worker that lost an account names what it sent if the fail-over is no older than this. */
+/** A worker reports intents that a fail-over lost for at most this long after it. */
 const REPORTED_FOR_MS = 60 * 60_000;
 /** An account rests when nothing was due for this time. */
 const REST_AFTER_MS = 60_000;
@@ -177,7 +177,7 @@ export class Accounts implements UsableAccounts {
     this.#reread += count;
   }
 
-  /** Names what this process sent in accounts that it lost, if a fail-over lost that. */
+  /** Reports intents that a fail-over lost, in accounts that this process lost. */
   async #reportSent(): Promise<void> {
     const { config, store, clock, log } = this.#deps;
     const lost = this.#intents.accounts.filter((name) => !this.#owned.has(name));

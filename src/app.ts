@@ -184,7 +184,7 @@ async function takeOver(
   if (!isTakenUp) await recover(deps, last.clockWentBack);
   const { newestAt, unmarked } = await takeUpFailOvers({ ...deps, intents });
   intents.begin(holding.account, { generation: holding.generation, at: holding.now() });
-  // A fail-over may have lost what was spent of the rate limit's window before it.
+  // A fail-over may have lost the requests that count in the rate limit's window.
   const at = clock.monotonic() - Math.max(0, holding.now().getTime() - (newestAt ?? 0));
   const spent = newestAt === undefined ? last.spent : [...last.spent, { at, requests: rate.requests }];
   const window = (await rateGroup?.windowOf(deps, rate, spent)) ?? new RateWindow(rate, spent);

@@ -59,20 +59,20 @@ export function steadyTime(wall: () => number, monotonic: () => number): () => D
   };
 }
 
-/** A clock of a database is at most so far from that of the machine, in ms, unless a person should look. */
+/** From this difference on, in ms, a person should check the clocks of database and machine. */
 export const CLOCKS_APART_MS = 2_000;
 
-/** A process works at one database: every clock of it follows the clock of that one. */
+/** A process uses one database, so all its clocks follow that database's clock. */
 const followed: { aheadMs?: number } = {};
 
-/** The clock of the machine, and of the database once that has been seen: due times are those of the database. */
+/** The clock of the machine, or of the database once its time was read: due times are the database's. */
 export function systemClock(wall: () => number = () => Date.now()): Clock {
   const monotonic = () => Number(process.hrtime.bigint()) / 1e6;
   return {
     now: steadyTime(() => wall() + Math.round(followed.aheadMs ?? 0), monotonic),
     follow(time, from, to) {
       const aheadMs = time.getTime() - (wall() - (monotonic() - (from + to) / 2));
-      // The time that the answer took, and the milliseconds that both clocks leave out, say nothing about the clocks.
+      // A difference within half the time of the answer, and 1 ms of rounding, proves nothing.
       const isOff = Math.abs(aheadMs - (followed.aheadMs ?? 0)) > (to - from) / 2 + 1;
       followed.aheadMs = isOff ? aheadMs : (followed.aheadMs ?? 0);
     },

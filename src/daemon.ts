@@ -220,7 +220,7 @@ async function tellOfMarks({ database }: Config, { db, mark }: Store, log: Logge
   log.warn({ marks: mark.path, advice }, 'no mark here of any account: an older state is noticed from now on');
 }
 
-/** Waits until the first accounts are known, and says so once the database can be read. */
+/** Waits for the first accounts, up to a limit, and for the database; then logs that the daemon is ready. */
 async function begun(
   accounts: Accounts,
   { patience, ...deps }: ReadyDeps & { readonly patience: Patience; readonly stop: AbortSignal },

@@ -67,7 +67,7 @@ export class DrivenAccount {
     return !isOpen && !(needsProbe && exchange.breaker('lookup').isOpen);
   }
 
-  /** A failure is remembered: the circuit breakers are not closed, due times are still to be corrected, or outcomes to be written. */
+  /** True while a circuit breaker counts openings, a due time must be corrected, or an outcome must be written. */
   get isRecovering(): boolean {
     const { exchange, uncorrected, inFlight } = this.app;
     if (inFlight.unwrittenSize > 0) return true;

@@ -29,7 +29,7 @@ interface Failed {
 export class FailedAccounts {
   readonly #deps: FailedDeps;
   readonly #failed = new Map<string, Failed>();
-  /** Accounts that are driven again, and the time from which on they are no longer stopped. */
+  /** Accounts that are tried again; one that still goes on at `until` is no longer stopped. */
   readonly #tried = new Map<string, { readonly account: OwnedAccount; readonly until: number }>();
 
   constructor(deps: FailedDeps) {
@@ -53,13 +53,13 @@ export class FailedAccounts {
     if (key !== undefined) isOther(key);
     this.#failed.set(account.name, { account, key, tryAt: clock.monotonic() + TRY_AGAIN_MS });
     this.#tried.delete(account.name);
-    // A hold tells of a key that is refused.
+    // A refused key has a hold instead.
     if (isKeyRefused) return;
     const kind = error instanceof ConfigError ? 'wrong-settings' : 'has-failed';
     this.#record(account, (tx) => recordStop(tx, account.name, { kind, reason: facts.cause, now: clock.now() }));
   }
 
-  /** Tries those of these accounts that an owner before has recorded as stopped. */
+  /** Tries the accounts that an earlier owner recorded as stopped. */
   async takeUp(accounts: readonly OwnedAccount[]): Promise<void> {
     const stopped = new Set((await stoppedAccounts(this.#deps.store.db, undefined)).map(({ account }) => account));
     for (const account of accounts) if (stopped.has(account.name)) this.#try(account);
@@ -70,7 +70,7 @@ export class FailedAccounts {
     account.tryAgain();
   }
 
-  /** Tries those again whose time has come. One that goes on for as long as it would be tried again is no longer stopped. */
+  /** Tries failed accounts again at their time. An account that then goes on for a minute is no longer stopped. */
   tryAgain(): void {
     const now = this.#deps.clock.monotonic();
     for (const [name, { account, until }] of this.#tried) {
@@ -93,7 +93,7 @@ export class FailedAccounts {
     this.#record(account, (tx) => endStop(tx, account.name, { reason: 'the account is driven', actor: null, now }));
   }
 
-  /** Writes as a person's command does: an owner may not write to a database in an older state. */
+  /** Writes without ownership: an owner cannot write to a database in an older state. */
   #record({ name }: OwnedAccount, work: (tx: Transaction) => Promise<void>): void {
     const { store, log } = this.#deps;
     store

@@ -34,7 +34,7 @@ export interface PostgresDatabase {
   readonly isPasswordInUrl: boolean;
   /** Most connections of this process at the same time. */
   readonly poolSize: number;
-  /** A request leaves only when its intent is on so many synchronous standbys. */
+  /** A request leaves only when its intent is on this many synchronous standbys. */
   readonly synchronousStandbys: number;
   /** `require` encrypts and does not check who answers. */
   readonly tls: 'off' | 'require' | 'verify';

@@ -48,7 +48,7 @@ export const words: SettingType<readonly string[]> = settingType(
   (text) => Object.freeze([...new Set(listOf(text))]),
 );
 
-/** A list of names of hosts, in small letters. */
+/** A list of host names, in lower case. */
 export const hostNames: SettingType<readonly string[]> = settingType(
   { type: 'array', items: { type: 'string', pattern: '^[A-Za-z0-9.-]+$' } },
   (text) => {

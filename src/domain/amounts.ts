@@ -38,7 +38,7 @@ export function currencyOf(
   return field === 'inputAsset' ? pair.fromCurrency : pair.toCurrency;
 }
 
-/** Tells whether two codes name one currency: letter case makes no other one. */
+/** Tells whether two codes name one currency, in any letter case. */
 export function isSameCurrency(left: string, right: string | null): boolean {
   return left.toUpperCase() === right?.toUpperCase();
 }

@@ -21,14 +21,14 @@ export interface PhotoRequest {
 
 /** How the answer to one request is read beside its schema. */
 export interface Asking {
-  /** Is given a success from which nothing can be read. */
+  /** Called with a success that cannot be read. */
   readonly onUnread?: (answer: Answer) => void;
   readonly asked?: AskedFor;
-  /** The body of §4.5 that says that no delivery address is set counts with any HTTP status. */
+  /** `INVALID_VALUE` (§4.5: no delivery address) counts with any HTTP status but 401 and 429. */
   readonly isForPhotos?: true;
 }
 
-/** Settings of the client, and what it stands on. */
+/** Settings and dependencies of the client. */
 export interface ClientOptions extends GateOptions {
   readonly transport: Transport;
   readonly clock: Clock;
@@ -45,7 +45,7 @@ export interface ClientOptions extends GateOptions {
 export interface OrderLookup {
   readonly answer: LookupAnswer;
   readonly askedAt: Date;
-  /** What the reply shows of the exchange, beside the order. */
+  /** The exchange's health, as the reply shows it. */
   readonly health: Health;
 }
 

@@ -27,9 +27,9 @@ export interface BreakerState {
   /** The number of times that it ever opened. */
   readonly openingsEver: number;
   readonly openUntil: number;
-  /** When it last opened. Requests that began before failed for the same reason: they are one piece of evidence. */
+  /** When it last opened. Requests that began earlier fail for the same reason: they decide nothing more. */
   readonly openedAt: number;
-  /** A look-up must be answered before the next create: it creates nothing, and one that failed may have been taken. */
+  /** A look-up, which creates nothing, must be answered before the next create: a failed create may be taken. */
   readonly needsProbe: boolean;
   /** Look-ups in a row that were to show whether creates may go again, and failed. */
   readonly failedProbes: number;
@@ -55,7 +55,7 @@ export interface EndedRequest {
   /** The order or link that it was about. */
   readonly subject: string;
   readonly health: Health;
-  /** The moment of monotonic time at which its turn began. */
+  /** The monotonic time at which its turn began. */
   readonly startedAt: number;
 }
 
@@ -75,7 +75,7 @@ export function nextBreaker(
   const { lane, subject, health, startedAt } = request;
   if (health === 'nothing') return state;
   const { openingsEver, openedAt, openUntil } = state;
-  // It must neither close the breaker (the exchange may have asked to wait since) nor double the time.
+  // A late request neither closes the breaker (the exchange may have asked to wait since) nor doubles the time.
   const isLate = openUntil > now || startedAt < openedAt;
   if (health === 'answered') return isLate ? state : { ...CLOSED, openingsEver, openedAt, width: state.width + 1 };
   const hasFailed = health === 'failed';
@@ -95,13 +95,13 @@ export function nextBreaker(
   };
 }
 
-/** The end of a look-up that was to show whether creates may go again. */
+/** The end of a look-up that shows whether creates may go again. */
 export type EndedProbe = Pick<EndedRequest, 'health' | 'startedAt'>;
 
 /**
- * The state of the creates' breaker after a probe. Where it was answered, one create may go; only when that is answered too
- * the breaker closes and forgets how often it opened. A look-up that failed reached the exchange: that is enough where no
- * create failed but by not reaching it.
+ * The state of the creates' breaker after a probe. If the probe was answered, one create may go; when that create is
+ * answered too, the breaker closes and forgets how often it opened. A failed look-up reached the exchange: this is enough if
+ * creates failed only because they did not reach it.
  */
 export function afterProbe(
   state: BreakerState,
@@ -122,15 +122,15 @@ export function afterProbe(
 }
 
 /**
- * The most requests of a lane that may be in flight together: while the breaker is half-open, one. No create takes the place
- * of one that failed until one is answered.
+ * The most requests of a lane that may be in flight together: while the breaker is half-open, one. A failed create keeps its
+ * place until a create is answered.
  */
 export function mostInFlight(state: BreakerState, lane: BreakerLane, concurrency: number): number {
   if (state.openUntil > 0) return 1;
   return lane === 'create' ? Math.max(1, Math.min(state.width, concurrency) - state.failed.length) : concurrency;
 }
 
-/** A request that had to time out has waited by itself: the breaker is open for the rest, and for a moment at the least. */
+/** The time that the request took counts: the breaker is open for the rest, and for a moment at the least. */
 function openingMs(openingsBefore: number, tookMs: number, random: number): number {
   const fullMs = Math.min(withJitter(FIRST_OPEN_MS * 2 ** Math.min(openingsBefore, 12), random), OUTAGE_LOOKUP_MS);
   return Math.max(withJitter(FIRST_OPEN_MS, random), fullMs - tookMs);

@@ -77,7 +77,7 @@ export function readReply<Value>(reply: UnreadReply, schema: z.ZodType<Value>): 
   return { kind: 'ok', value, body: reply.body };
 }
 
-/** Takes the documented error of §4.5 for a refusal with any HTTP status: the document states none. */
+/** Takes the error of §4.5 for a refusal with any HTTP status but 401 and 429: the document states none. */
 export function uploadRefusal(reply: UnreadReply, secrets: readonly string[]): UnreadReply {
   const answer = answerOf(reply);
   const error = answer && errorSchema.safeParse(readJson(answer.body)).data;
@@ -85,21 +85,21 @@ export function uploadRefusal(reply: UnreadReply, secrets: readonly string[]): U
   return { kind: 'refused', httpStatus: answer.httpStatus, error: hiding(secrets, error), answer };
 }
 
-/** What a request asks about, and the field of the answer that bears its id. */
+/** The subject of a request, and the field of the answer that bears its id. */
 export interface AskedFor {
   readonly what: 'link' | 'pre-order' | 'order';
   readonly field: string;
   readonly id: string;
 }
 
-/** Gives nothing of an answer that bears another id than the one that was asked for: it is about somebody else. */
+/** Drops an answer that bears another id than the one that was asked for: it is about somebody else. */
 export function aboutTheOneAsked<Value>(reply: Reply<Value>, asked: AskedFor | undefined): Reply<Value> {
   if (reply.kind !== 'ok' || asked === undefined) return reply;
   if (idsIn(reply.value, asked.field.toLowerCase()).every((id) => withDigits(id) === asked.id)) return reply;
   return { kind: 'unknown', why: `the exchange answered about another ${asked.what}; nothing of its answer is shown` };
 }
 
-/** The ids that a value bears in a field, in whatever case its name is: those of its parts too where it bears none itself. */
+/** Finds the ids in a field of a value, in any letter case of its name; if it has none, the ids in its parts. */
 function idsIn(value: unknown, field: string): readonly unknown[] {
   if (typeof value !== 'object' || value === null || isLosslessNumber(value)) return [];
   const named = Object.entries(value).filter(([name, id]) => name.toLowerCase() === field && id !== null);

@@ -47,8 +47,9 @@ const HEARD_AT = sql`case when o.holder is null then o.granted_at else coalesce(
 
 /**
  * Claims accounts whose last owner has given them back or is over: each gets the next generation, unless another has claimed
- * it since it was read. One whose row is locked is left out. Gives the accounts that were claimed, each with the time-line of the server. With the claim a fail-over is
- * written down: the server is on another time-line than at the account's last commit, or than when the tables were made.
+ * it since it was read. An account whose row is locked is left out. Returns the claimed accounts, each with the server's
+ * time-line. The claim records a fail-over if the server is on another time-line than at the account's last commit, or than
+ * when the tables were made.
  */
 export async function claimAccounts(
   db: Database,

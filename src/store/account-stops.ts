@@ -8,8 +8,8 @@ import { queries } from './statement.ts';
 const OLDER_STATE: StopKind = 'older-state';
 
 /**
- * Records that no worker can drive an account: each stop once. Its event is what all processes read. An older state stands until
- * a person accepts it, whatever else fails by it.
+ * Records once that no worker can drive an account, as an event that all processes read. An older state stands until a
+ * person accepts it, whatever else fails.
  */
 export async function recordStop(
   tx: Transaction,
@@ -21,7 +21,7 @@ export async function recordStop(
   await insertStop(tx, account, { old_value: known, new_value: kind, reason, source: 'daemon' }, now);
 }
 
-/** Records that an account is no longer stopped, where it was. A person alone ends the stop of an older state. */
+/** Records that an account is no longer stopped, if it was. Only a person ends the stop of an older state. */
 export async function endStop(
   tx: Transaction,
   account: string,
@@ -39,7 +39,7 @@ async function insertStop(tx: Transaction, account: string, stop: Stop, now: Dat
   await insertHappenings(tx, [{ account, type: 'account', subject: account, field: 'stopped', ...stop }], now);
 }
 
-/** Reads the stop of an account; null where it is not stopped. */
+/** Reads the stop of an account; null if it is not stopped. */
 export async function readStop(snapshot: Snapshot, account: string): Promise<AccountStop | null> {
   const newest = queries
     .selectFrom('events')

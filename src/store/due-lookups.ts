@@ -51,7 +51,7 @@ function dueOf(source: LookupSource, v: Values) {
   return isNeverLookedUp(source) ? due.where('last_lookup_at', 'is', null) : due;
 }
 
-/** Reads up to `limit` orders of each source that are to be looked up, of each the oldest first, of `newest` the newest. */
+/** Reads up to `limit` due orders of each source, the oldest first; of `newest` the newest first. */
 export async function dueLookups(
   db: Database,
   query: { account: string; limit: number; placeOf: (source: LookupSource) => SourcePlace },

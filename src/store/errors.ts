@@ -22,7 +22,7 @@ export class RowLockedError extends StoreError {
   }
 }
 
-/** The database failed by a code of which nothing is known here. */
+/** The database failed with a code that is not known here. */
 export class UnlistedError extends StoreError {
   constructor(message: string, options?: ErrorOptions) {
     super('unusable', message, options);
@@ -34,7 +34,7 @@ export class OwnedError extends Error {
   override readonly name = 'OwnedError';
 }
 
-/** True where the database failed by such a code: the same work may come through, or fail by one row alone. */
+/** True if the database failed with an unknown code: the same work may pass, or fail because of one row. */
 export function isUnlisted(error: unknown): error is Error {
   if (error instanceof StoreError || !(error instanceof Error)) return error instanceof UnlistedError;
   return 'code' in error && String(error.code).startsWith('SQLITE_');

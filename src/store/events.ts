@@ -220,7 +220,7 @@ export async function firstSentAt(db: Database, account: string, externalOrderId
   return rows[0] === undefined ? null : new Date(rows[0].observed_at);
 }
 
-/** What the events of an account tell of it: that the exchange is out of its reach, that its answers cannot be read, that no worker can drive it. */
+/** Fields of account events: the exchange is out of reach, its answers cannot be read, no worker can drive the account. */
 export type AccountField = 'exchange' | 'answers' | 'stopped';
 
 const newestStatement = statement((v: { account: string; field: AccountField }) =>
@@ -237,7 +237,7 @@ const newestStatement = statement((v: { account: string; field: AccountField }) 
     .limit(1),
 );
 
-/** Reads what the newest event of a field says of an account: null where it is well. */
+/** Reads the newest value of a field of an account; null if all is well. */
 export async function newestOfAccount(db: Database, account: string, field: AccountField): Promise<string | null> {
   return (await newestStatement(db, { account, field })).rows[0]?.new_value ?? null;
 }

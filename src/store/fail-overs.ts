@@ -7,7 +7,7 @@ import type { DueKey } from './orders.ts';
 import type { Database, Store, Transaction } from './port.ts';
 import { queries, statement } from './statement.ts';
 
-/** The beginning of the names of the facts in which fail-overs stand; the end is the id. */
+/** The names of facts that store fail-overs begin with this; the id follows. */
 export const FAIL_OVER_FACT = 'fail-over.';
 
 const failOversStatement = statement((v: { account: string }) =>
@@ -29,13 +29,13 @@ export async function readTimeLine(db: Database): Promise<string | null> {
 export const NO_TIME_LINE =
   'it does not tell its time-line, so the promotion of a standby that lacks commits is not noticed: grant execute on pg_control_system to the role, or stop all workers before each fail-over and run db accept-restore';
 
-/** True if standbys stream from the server. A role without pg_read_all_stats sees that they are there, and no more. */
+/** True if standbys stream from the server. A role without pg_read_all_stats sees only that they exist. */
 export async function hasStandbys(db: Database): Promise<boolean> {
   const { rows } = await sql<{ is: number }>`select exists (select from pg_stat_replication) as is`.execute(db);
   return rows[0]?.is === 1;
 }
 
-/** The advice for a server with standbys of which none is waited for. */
+/** The advice for a server with standbys if none is required. */
 export const UNPROVED_STANDBYS =
   'standbys are attached and database.synchronousStandbys is 0: orders that were sent just before a fail-over may need a person; set it to 1 with synchronous_standby_names and grant pg_read_all_stats to the role';
 
@@ -45,7 +45,7 @@ export async function readFailOvers(db: Database, account: string): Promise<read
   return rows.map(({ value }) => JSON.parse(value) as FailOver).toSorted((one, other) => one.id - other.id);
 }
 
-/** Reads which of these accounts have had a fail-over since a time that the lost owner has not reported on. */
+/** Reads which of these accounts have had a fail-over since a time, and no report of its lost owner. */
 export async function accountsOfFailOvers(
   db: Database,
   accounts: readonly string[],
@@ -65,7 +65,7 @@ export async function accountsOfFailOvers(
   return rows.map(({ account }) => account);
 }
 
-/** Writes a fail-over of an account, in place of what was known of it. */
+/** Writes a fail-over of an account, in place of its earlier version. */
 export async function saveFailOver(tx: Transaction, account: string, failOver: FailOver, now: Date): Promise<void> {
   const given = JSON.stringify(failOver);
   await setAccountFact(tx, { account, name: `${FAIL_OVER_FACT}${failOver.id}`, given, now });
@@ -135,7 +135,7 @@ export async function pendingOrders(
   }));
 }
 
-/** Reads when the newest create of each of these orders was sent, as far as the database knows; orders that it lacks are left out. */
+/** Reads when the newest known create of each of these orders was sent; orders that the database lacks are left out. */
 export async function sentTimes(
   db: Database,
   account: string,
@@ -153,13 +153,13 @@ export async function sentTimes(
 
 const FINDING = 'FAIL_OVER';
 
-/** Writes down a fail-over, and the one finding that tells how many orders it left in doubt: it is open while there are any. */
+/** Writes a fail-over, and its one finding with the number of orders left in doubt: it is open while there are any. */
 export async function tellFailOver(tx: Transaction, account: string, failOver: FailOver, now: Date): Promise<void> {
   await saveFailOver(tx, account, failOver, now);
   await tellDoubts(tx, account, failOver, now);
 }
 
-/** Resolves the findings of fail-overs that leave no order in doubt any more: look-ups have settled them. */
+/** Resolves the findings of fail-overs whose orders in doubt have all been settled by look-ups. */
 export async function resolveFailOvers({ db, writer }: Store, account: string, now: Date): Promise<void> {
   const told = await db
     .selectFrom('findings')

@@ -28,7 +28,7 @@ export async function findingsOf(
   return known.toSorted((one, other) => one.id - other.id);
 }
 
-/** Writes the changes of an order's findings, or of the account's own, with an event for each that is open or resolved from now on. */
+/** Writes changes of findings of an order, or of the account, with an event for each finding that opens or resolves. */
 export async function saveFindings(
   tx: Transaction,
   order: { account: string; externalOrderId: string | null },

@@ -18,7 +18,7 @@ export interface Transactions {
   isInPlace(): boolean;
   /** True where each statement takes a way to a server and back: works about different orders are then run beside each other. */
   readonly isRemote: boolean;
-  /** Runs the triggers of an open transaction that are deferred to its end; absent if there are none in such a database. */
+  /** Runs the deferred triggers of an open transaction; absent if the database has none. */
   runDeferred?(tx: Transaction): Promise<void>;
   /** As `Writer.isReplicated`; absent if no standbys are required. */
   isReplicated?(signal: AbortSignal): true | Promise<boolean>;
@@ -43,7 +43,7 @@ interface Waiting {
 
 const MAX_GROUP = 200;
 const MOST_TURNS = 5;
-/** Work that fails by a code of which nothing is known is tried so often. */
+/** How often work is tried that fails with an unknown code. */
 const MOST_TRIES = 3;
 const FULL_DISK_WAIT_MS = 1_000;
 

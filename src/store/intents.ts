@@ -4,7 +4,7 @@ import { ORDER_COLUMNS, type OrderRow } from './order-columns.ts';
 import type { Transaction } from './port.ts';
 import { queries, statement, together } from './statement.ts';
 
-/** An order that is sent once its transaction is durable: the row must stand there as it was decided. */
+/** An order that is sent once its transaction is durable: the row must be as it was written. */
 export type IntendedRow = Readonly<Partial<OrderRow>>;
 
 /** Notes that an order is about to be sent. `row` is what this transaction read, `tracking` what it wrote. */
@@ -23,9 +23,9 @@ const intentStatement = statement((v: { account: string; externalOrderId: string
 );
 
 /**
- * Reads the intents of a transaction again as its last statement, behind the triggers that are deferred. A trigger may have undone
- * or changed one, and a count of changed rows does not tell. Throws `StoreError` then: nothing of the transaction is committed, so
- * nothing is sent.
+ * Reads the intents of a transaction again as its last statement, after the deferred triggers. If a trigger has undone or
+ * changed an intent, which a count of changed rows does not show, throws `StoreError`: nothing is committed, so nothing is
+ * sent.
  */
 export async function assertIntents(tx: Transaction, runDeferred: () => Promise<void> | undefined): Promise<void> {
   const intents = [...(tx.intents?.values() ?? [])];

@@ -115,7 +115,7 @@ export async function readSignOfRestore(
   account?: string,
 ): Promise<string | undefined> {
   const position = account === undefined ? await readPosition(db) : await readPositionOf(db, account);
-  // A standby was promoted since, and whoever claimed the account then took up what it lacks.
+  // A standby was promoted since, and the next owner took up the commits that it lacks.
   if (mark?.timeLine !== undefined && mark.timeLine !== position.timeLine) return undefined;
   if (mark === undefined && position.eventId === 0 && (await isCopy(db))) {
     return 'is a copy that db backup made, and no mark beside it says what was sent since';

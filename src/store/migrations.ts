@@ -25,8 +25,8 @@ export function migrationStatus(kind: DatabaseKind, applied: AppliedMigrations):
 }
 
 /**
- * Throws `StoreError` where the tables are not what a command wants. `others` are those of other programs in a database without
- * tables of order-sync, if nobody has said that they are made beside them.
+ * Throws `StoreError` if the tables are not as a command wants them. `others` are tables of other programs in a database
+ * without tables of order-sync; empty with `intoExisting`.
  */
 export function assertKnownVersion(
   { kind, address }: { readonly kind: DatabaseKind; readonly address: string },

@@ -109,7 +109,7 @@ interface OrderKey {
 const rowOf = (v: OrderKey) =>
   queries
     .selectFrom('merchant_orders')
-    // By name: a plan that is kept fails once the merchant adds a column.
+    // By name: a kept `select *` fails once the merchant adds a column.
     .select(ROW_COLUMNS)
     .where((order) => order.and({ account: v.account, external_order_id: v.externalOrderId }));
 const rowStatement = statement((v: OrderKey) => rowOf(v));
@@ -231,7 +231,7 @@ export async function saveDecision(
     insertEvents(tx, subject, decision.events),
   );
   const [written] = result.rows;
-  // A trigger that gives the old row back counts as a change.
+  // A trigger that restores the old row counts as a change.
   if (written?.revision !== tracking.revision) {
     const why =
       written === undefined ? 'was changed since it was read' : 'is left as it was by a trigger; correct that';

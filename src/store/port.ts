@@ -53,8 +53,8 @@ export interface Writer {
     about?: readonly string[],
   ): Promise<Result>;
   /**
-   * True if all that is committed is known to be on as many synchronous standbys as `database.synchronousStandbys` says. Otherwise
-   * resolves to true once it is, to false if `signal` aborts first. Asked after each intent and before its request.
+   * True if all committed intents are known to be on `database.synchronousStandbys` synchronous standbys. Otherwise resolves
+   * to true once they are, to false if `signal` aborts first. Asked after each intent and before its request.
    */
   isReplicated(signal: AbortSignal): true | Promise<boolean>;
   /** Why the last group could not be committed: the database is locked or its disk is full. Undefined once one could. */
@@ -72,7 +72,7 @@ export interface Snapshot extends AsyncDisposable {
   pages<Row>(query: Query<Row>): AsyncIterable<readonly Row[]>;
 }
 
-/** A commit of an owner, by its name, on a time-line of the server: null if that tells none. */
+/** A commit of an owner, by its name; `timeLine` is null if the server does not tell it. */
 export interface OwnersCommit {
   readonly name: string;
   readonly timeLine: string | null;
@@ -97,7 +97,7 @@ export interface Holding {
   readonly lastOwnerUntil: number | undefined;
   /** Settings of the account that its last owner had otherwise, where other workers are there: those of this process hold now. */
   readonly differsIn: readonly string[];
-  /** The first commit of this owner: its name, and the time-line that it was made on. Absent if commits bear no names. */
+  /** The first commit of this owner. Absent if commits bear no names. */
   readonly claim?: OwnersCommit;
   /** The place in the due orders that the create pass has reached, as JSON: the next owner reads it after a fail-over. */
   walked?: string;
@@ -167,7 +167,7 @@ export interface Mark {
   sign(): Promise<string | undefined>;
   /** True where the database has a history and no mark tells how far any of its accounts had come. */
   isMissing(): Promise<boolean>;
-  /** Keeps every worker from the accounts that a mark of this machine shows to be in an older state. Throws `StoreError`. */
+  /** Stops every account that a mark of this machine shows to be in an older state. Throws `StoreError`. */
   compareAll(): Promise<void>;
   /** Writes what a person has decided about a restored database. Throws `StoreError`. */
   write(content: MarkContent): Promise<void>;

@@ -50,7 +50,7 @@ export interface MerchantOrdersTable {
   outcome: string | null;
   /** The contradictions in spite of which a person said that the order is ours: JSON. */
   ours_despite: string | null;
-  /** The fail-over that left in doubt whether the order was sent. */
+  /** The fail-over that left the order in doubt. */
   fail_over: number | null;
 }
 
@@ -232,7 +232,7 @@ export interface LinksTable {
 export interface PhotoTokensTable {
   account: string;
   token_hash: string;
-  /** What `idv photos` printed: random, so it tells nothing of the token. */
+  /** The random id that `idv photos` prints; it reveals nothing of the token. */
   request_id: string;
   link_id: string;
   level: string;

@@ -40,7 +40,7 @@ export interface Heartbeat {
   readonly workers: readonly SeenWorker[];
 }
 
-/** The last heartbeat of a worker that is over is kept this long, in milliseconds: its accounts are claimed within seconds. */
+/** How long the last heartbeat of an ended worker is kept, in milliseconds: its accounts are claimed within seconds. */
 const ENDED_KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /** The time of the database's clock, so many milliseconds from now. */
@@ -85,7 +85,7 @@ export async function endWorker(
   db: Database,
   { holder, seenUntil }: Pick<SeenWorker, 'holder' | 'seenUntil'>,
 ): Promise<boolean> {
-  // A renewal that is under way is waited for: then it is another time. The next owner of an account counts from the heartbeat.
+  // The delete waits for a renewal under way, and then finds another time. The next owner counts from the heartbeat.
   const { numAffectedRows } = await sql`with over as (delete from workers
       where holder = ${holder} and seen_until = ${seenUntil.toISOString()} returning holder, seen_until),
     old as (delete from ended_workers where seen_until < ${databaseTime(-ENDED_KEPT_MS)})

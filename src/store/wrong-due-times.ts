@@ -51,8 +51,8 @@ export async function correctDueTimes(tx: Transaction, query: WronglyDue & { to:
 }
 
 /**
- * Makes pending orders due at `to` that are due later and for whose state the reason begins with `reason`, at most `limit`.
- * Gives how many; those that another program has locked are not among them.
+ * Makes up to `limit` pending orders due at `to` that are due later and whose reason begins with `reason`. Leaves out orders
+ * that another program has locked. Returns how many.
  */
 export async function makePendingDue(
   tx: Transaction,
@@ -64,7 +64,7 @@ export async function makePendingDue(
     .where((order) => order.and({ account, state: 'pending' }))
     .where('next_action_at', '>', to.toISOString())
     .where('state_reason', 'like', `${reason}%`)
-    // The index of due orders has them so; the key, which SQLite would read all orders by, does not.
+    // This is the order of the index of due orders; else SQLite would read all orders by the key.
     .orderBy('next_action_at')
     .limit(limit)
     .forNoKeyUpdate()

@@ -38,7 +38,7 @@ function cardsText(cards: readonly Card[], names: readonly string[]): string {
   return cards.length === 0 ? 'no card is saved\n' : tableOf(textColumns(...names), cards, screenOf());
 }
 
-/** These fields of each card, an id that is a number as text. The client has checked that the body holds a list of cards. */
+/** Picks fields of each card; a numeric id becomes text. The client has checked that the body is a list of cards. */
 function rows(body: string, names: readonly (typeof REVEALED)[number][]): Card[] {
   const cards = readJson(body) as Record<string, unknown>[];
   const field = (value: unknown) => (withDigits(value) as string | null | undefined) ?? null;

@@ -43,7 +43,7 @@ export function define(command: Command): void {
       if (isFolder(out)) command.error('error: --out is a folder: name a file');
       const format = chooseFormat(FORMATS, json === true ? 'json' : given, out) ?? 'table';
       const { story, document } = await withAccount(command, 'current', async (store, settings) => {
-        // Once the database is open: its clock counts.
+        // The clock follows the database once that is open.
         const until = asOf === undefined ? systemClock().now() : new Date(asOf);
         const found = await storyOf(store, settings, externalOrderId, {
           asOf: until,
@@ -71,7 +71,7 @@ function paceIn(store: Store, settings: AccountSettings, asOf: Date): ReadPace {
   };
 }
 
-/** A mark that cannot be read tells nothing of the order. */
+/** Ignores a mark that cannot be read. */
 async function olderStateOf({ mark }: Store) {
   const sign = await mark.sign().catch(() => undefined);
   if (sign === undefined) return undefined;

@@ -58,7 +58,7 @@ export function accountFilterOf(command: Command, config: Pick<Config, 'accounts
   return account === ALL ? undefined : account;
 }
 
-/** The same for a command that tells of all accounts where none is named and none is the default one. */
+/** The same for a command that covers all accounts if none is named and none is the default. */
 export function accountOrAll(command: Command, config: Pick<Config, 'accounts'>): string | undefined {
   const { account } = command.optsWithGlobals<AccountOptions>();
   const hasDefault = config.accounts.some(({ name }) => name === DEFAULT_ACCOUNT);

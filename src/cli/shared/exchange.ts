@@ -112,7 +112,7 @@ export function printAnswer({ body }: Pick<Answer, 'body'>, asJson: boolean | un
   process.stdout.write(asJson === true ? `${body}\n` : answerText(body, screenOf(), tones));
 }
 
-/** Prints the answer of §4.2 or §4.5. Any other word than the documented one is no yes: it is printed, and the exit code is 1. */
+/** Prints the answer of §4.2 or §4.5. The exit code of any word other than the documented one is 1. */
 export function printWord(answer: Answer, documented: 'OK' | 'ok', asJson: boolean | undefined): void {
   printAnswer(answer, asJson);
   const { status } = JSON.parse(answer.body) as { status: string };

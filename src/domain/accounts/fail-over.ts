@@ -3,8 +3,8 @@ import type { Tracking } from '../orders/tracking.ts';
 import { accountWords } from './words.ts';
 
 /**
- * A promotion of a standby, as the next owner of an account noticed it: the server is on another time-line than the last commit of
- * the owner before, so commits may be lost. All times are of the database.
+ * A promotion of a standby, noticed by the next owner of an account: the server is on another time-line than the earlier
+ * owner's last commit, so commits may be lost. All times are the database's.
  */
 export interface FailOver {
   /** The generation of the owner that noticed it. */
@@ -14,13 +14,13 @@ export interface FailOver {
   readonly seenAt: string;
   /** The last sign of life of the lost owner that the server still has; null if it has none. */
   readonly heardAt: string | null;
-  /** The lost owner, as the server still knows it. */
+  /** The lost owner's generation on this server. */
   readonly generation: number;
-  /** The settings that it drove the account with, as JSON by path; null if the server does not have them. */
+  /** The lost owner's settings, as JSON by path; null if the server does not have them. */
   readonly settings: string | null;
-  /** Those of the owner that noticed it: the lost owner may have had newer ones than the server knows. */
+  /** The next owner's settings: the lost owner may have had newer settings than the server knows. */
   readonly nextSettings: string | null;
-  /** The place in the due orders that its create pass had reached, as JSON; null for the beginning. */
+  /** The place of the lost owner's create pass in the due orders, as JSON; null for the beginning. */
   readonly walked: string | null;
   /** Orders that were inserted later cannot have been sent; null if that is not known. */
   readonly insertedUntil: string | null;
@@ -28,24 +28,24 @@ export interface FailOver {
   readonly markedAt?: string;
   /** When the lost owner named the orders that it had sent. */
   readonly reportedAt?: string;
-  /** No other order is in doubt than those that the lost owner's own process named. */
+  /** Only orders that the lost owner's own process named are in doubt. */
   readonly isExact?: boolean;
   readonly decision?: FailOverDecision;
 }
 
-/** What a person says of the orders that a fail-over left in doubt. */
+/** A person's decision on the orders that a fail-over left in doubt. */
 export type FailOverDecision = 'sent' | 'not-sent';
 
-/** A pass walks by this many rows at the most for each request that the rate allows, whether it sends them or not. */
+/** The most rows, sent or not, that a pass walks by for each request that the rate allows. */
 export const MOST_WALKED_PER_REQUEST = 10;
 
-/** The name of that limit among the settings of an owner: one of another version may have walked by more. */
+/** The name of this limit in an owner's settings: another version may have another limit. */
 export const WALKED = 'rows walked by per request';
 
-/** The clocks of two servers differ by less. */
+/** The most that clocks of two servers differ. */
 const CLOCKS_MS = 10_000;
 
-/** Returns how many due rows the lost owner may have walked by since its last sign of life; undefined if nothing tells. */
+/** Returns how many due rows the lost owner may have walked by since its last sign of life; undefined if unknown. */
 export function mostWalked({ settings, nextSettings, heardAt, seenAt }: FailOver): number | undefined {
   const limits = [readLimits(settings), readLimits(nextSettings)];
   if (heardAt === null || !limits.every((one) => one !== undefined)) return undefined;
@@ -72,8 +72,8 @@ function readLimits(settings: string | null) {
 }
 
 /**
- * Every request of the lost owner left after its intent was on a synchronous standby, so the promoted server has all of them. Both
- * owners must say so: the lost one may have been told to send without standbys in the lost time.
+ * Tells whether the lost owner sent only after its intents were on a synchronous standby, so that the promoted server has
+ * them. The next owner must require standbys too: the lost owner's setting may have been set to 0 in the lost time.
  */
 export function isCovered({ settings, nextSettings }: FailOver): boolean {
   return [settings, nextSettings].every((one) => {
@@ -104,19 +104,19 @@ export function isSinglePromotion({ fromTimeLine, toTimeLine }: FailOver): boole
   return from?.[0] === to?.[0] && Number(`0x${from?.[1]}`) + 1 === Number(`0x${to?.[1]}`);
 }
 
-/** The fail-over was noticed after this time, by clocks that may differ. */
+/** Tells whether a fail-over was noticed after a time; clocks may differ. */
 export function isSeenAfter(seenAt: string, time: Date): boolean {
   return Date.parse(seenAt) >= time.getTime() - CLOCKS_MS;
 }
 
-/** The order was inserted before the fail-over, so that the lost owner may have known it. */
+/** Tells whether the lost owner may have known an order, by its time of insertion. */
 export function isKnownTo({ insertedUntil }: Pick<FailOver, 'insertedUntil'>, createdAt: string): boolean {
   return insertedUntil === null || createdAt <= after(new Date(insertedUntil), CLOCKS_MS).toISOString();
 }
 
 /**
- * Finds the fail-over that may have lost a create of an order which stayed as it was: a person or the merchant could have set it
- * free in the lost time. `updatedAt` is the order's newest change.
+ * Finds the fail-over that may have lost a create of an order that kept its state: in the lost time a person or the merchant
+ * may have released it. `updatedAt` is the order's newest change.
  */
 export function doubtedBy(
   failOvers: readonly FailOver[],

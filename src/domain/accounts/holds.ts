@@ -7,8 +7,9 @@ export type HeldLane = 'create' | 'lookup' | 'person';
 /**
  * The kinds of holds, and what each stops. A person pauses creates or everything; `restored` stands after a database that
  * was put back to an older state was accepted. The exchange asks to wait (`rate-limited`: 429, or Retry-After with 503),
- * refuses the key (401), or refuses the account a create (`forbidden`: documented 403). `slowed` lets lone creates go, each
- * after a longer wait, as creates stay without an outcome while look-ups are answered. `guarded`: one more create would pass a limit of `guard.*`.
+ * refuses the key (401), or refuses the account a create (`forbidden`: documented 403). `slowed` lets single creates go,
+ * each after a longer wait, because creates have no outcome while look-ups are answered. `guarded`: one more create would
+ * pass a limit of `guard.*`.
  */
 const STOPS = {
   'creates-paused': ['create'],
@@ -24,7 +25,6 @@ const STOPS = {
 /** The kind of a hold; an account has one of each at the most. */
 export type HoldKind = keyof typeof STOPS;
 
-/** Every kind once. */
 export const HOLD_KINDS = Object.keys(STOPS) as readonly HoldKind[];
 
 /** The holds that `order-sync resume` ends. The others end when the exchange takes a request. */
@@ -67,7 +67,7 @@ function endOf({ until }: Hold): number {
 export type AccountNews =
   /** The key was taken, and nothing asked to wait. */
   | { readonly kind: 'served' }
-  /** A look-up brought none: the exchange does not serve, or cannot be reached. */
+  /** A look-up got no answer: the exchange does not serve, or cannot be reached. */
   | { readonly kind: 'no-answer' }
   /** `hadRoom` where it came (429) although our own rate limit had room. */
   | { readonly kind: 'rate-limited'; readonly retryAfterMs: number; readonly hadRoom?: boolean }
@@ -81,19 +81,19 @@ export type AccountNews =
 /** What binds an account. */
 export interface Restraints {
   readonly holds: readonly Hold[];
-  /** Pieces of evidence in a row, up to the last one, that creates are lost while the exchange serves everything else. */
+  /** Pieces of evidence in a row that creates are lost while the exchange serves everything else. */
   readonly unknownInARow: number;
   /** The last piece. */
   readonly evidence?: LostCreates | undefined;
 }
 
 /**
- * Creates of unknown outcome that are one piece of evidence: those that left before the first of them was known to be lost,
- * and those that were lost before a request was answered.
+ * Creates of unknown outcome that are one piece of evidence: a create belongs to it if it left before `knownAt`, or was lost
+ * before a request was answered.
  */
 export interface LostCreates {
   readonly knownAt: Date;
-  /** No request has been answered since: it may be an outage of everything. */
+  /** No request was answered since `knownAt`: everything may be out of reach. */
   readonly isDoubted: boolean;
 }
 
@@ -107,14 +107,14 @@ export interface RestraintChange {
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 5 * 60_000;
-/** The second piece of evidence slows creates, for so long; each one more for twice as long. */
+/** The second piece of evidence slows creates; each further piece doubles the wait. */
 const SLOWED_FROM = 2;
 const FIRST_SLOWED_MS = 60_000;
 const LONGEST_SLOWED_MS = 60 * 60_000;
 
 /** Settings that decide about holds. */
 export interface HoldSettings {
-  /** With so many pieces of evidence in a row creates go once an hour. */
+  /** From this many pieces of evidence in a row on creates go once an hour. */
   readonly pauseAfterUnknown: number;
 }
 
@@ -153,12 +153,12 @@ export function decideRestraints(
   }
 }
 
-/** The pieces of evidence in a row that slow creates. */
+/** Returns how many pieces of evidence slow creates. */
 export function slowedFrom({ pauseAfterUnknown }: HoldSettings): number {
   return Math.min(SLOWED_FROM, pauseAfterUnknown);
 }
 
-/** Tells whether a look-up must show, before the next create, if creates alone are lost: then they are slowed. */
+/** Tells whether the next create must wait for a look-up, which shows whether creates alone are lost. */
 export function isInDoubt({ unknownInARow, evidence }: Restraints, settings: HoldSettings): boolean {
   return evidence?.isDoubted === true && unknownInARow >= slowedFrom(settings);
 }
@@ -170,7 +170,7 @@ function slowed(holds: readonly Hold[], unknownInARow: number, knownAt: Date, se
   return slowedAgain(hold, unknownInARow, knownAt, settings);
 }
 
-/** The same hold once a create has gone: the next one may go 1, 2, 4 … min later, at last an hour. */
+/** The same hold after a create: the next create may go 1, 2, 4 … min later, at most an hour. */
 export function slowedAgain(hold: Hold, unknownInARow: number, since: Date, settings: HoldSettings): Hold {
   const ms = FIRST_SLOWED_MS * 2 ** Math.min(Math.max(0, unknownInARow - SLOWED_FROM), 12);
   const isHourly = unknownInARow >= settings.pauseAfterUnknown;

@@ -4,7 +4,7 @@ export interface AccountReadiness {
   /** False while another process may drive it: its lease could not be renewed. */
   readonly isTrusted: boolean;
   readonly isKeyRefused: boolean;
-  /** Why no worker can drive it, and what to do; undefined where one can. */
+  /** Why no worker can drive it, and what to do; undefined if one can. */
   readonly stopped: string | undefined;
   /** Why the exchange is out of its reach; undefined where it is not. */
   readonly outOfReach: string | undefined;

@@ -1,4 +1,4 @@
-/** Why an account is stopped: its database is in an older state, its settings are wrong, or it failed by something else. */
+/** Why an account is stopped: its database is in an older state, its settings are wrong, or it failed otherwise. */
 export type StopKind = 'older-state' | 'wrong-settings' | 'has-failed';
 
 /** An account that no worker can drive, since when, and why. */
@@ -16,7 +16,7 @@ const REMEDIES: Readonly<Record<StopKind, string>> = {
   'has-failed': 'order-sync doctor',
 };
 
-/** The command that helps against a stop; `words` say which accounts it is about. The daemon tries again each minute. */
+/** Returns the command that helps against a stop; `words` name the accounts. The daemon tries again each minute. */
 export function stopRemedy(kind: string, words: string): string {
   const command = Object.hasOwn(REMEDIES, kind) ? REMEDIES[kind as StopKind] : REMEDIES['has-failed'];
   return kind === 'wrong-settings' ? command : `${command}${words}`;

@@ -18,7 +18,7 @@ export interface OrderAge {
   readonly lastLookupAt: Date | null;
   /** Creates that were repeated after an unknown outcome. */
   readonly resends: number;
-  /** The fail-over that left in doubt whether it was sent: one finding tells of all its orders. */
+  /** The fail-over that left the order in doubt: one finding covers all such orders. */
   readonly failOver: number | null;
   /** The date of the older record that the newest look-up brought; null where it brought none. */
   readonly staleDate: string | null;

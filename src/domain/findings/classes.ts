@@ -171,8 +171,8 @@ export const FINDING_CLASSES = {
 export type FindingClassName = keyof typeof FINDING_CLASSES;
 
 /**
- * The classes that rest on a guess: the interface does not say that the two values are the same. `reconcile.ignore` may name
- * them. All are of kind `state`, so that their findings resolve themselves.
+ * The classes that `reconcile.ignore` may name: the interface does not say that the two values are the same. All are of kind
+ * `state`, so that their findings resolve themselves.
  */
 export const GUESSED_CLASSES: readonly FindingClassName[] = [
   'PREORDER_TOKEN_MISMATCH',

@@ -11,7 +11,7 @@ export interface Comparison {
   readonly unjudged: readonly FindingClassName[];
 }
 
-/** Finds everything that a new order record (§2.7) shows. Of an ignored class nothing is found, so that its findings resolve. */
+/** Finds everything that a new order record (§2.7) shows, but nothing of ignored classes, so that their findings resolve. */
 export function compareRecord(context: RecordContext, settings: ReconcileSettings): Comparison {
   const judged = RULES.map(([name, rule]) => ({
     name,
@@ -50,7 +50,7 @@ export function comparePreOrder(
   return [...differing, ...bonusOf(order, exchangeType), ...(isOtherToken ? [otherToken] : [])];
 }
 
-/** Compares the bonus with the crypto amount (§8). Only a SELL says that the amount that goes in is crypto. */
+/** Compares the bonus with the crypto amount (§8). Only in a SELL is the input amount known to be crypto. */
 function bonusOf(order: MerchantOrder, exchangeType: unknown): readonly EchoDifference[] {
   const [bonus, asset] = [readDecimal(order.bonus), readDecimal(order.asset)];
   const isCrypto = exchangeType === 'SELL' && order.assetPosition === 'INPUT';

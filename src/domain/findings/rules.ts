@@ -145,7 +145,7 @@ function addressOfRow({ order, record }: RecordContext): Judged {
   return differsWhereGiven('ADDRESS_MISMATCH', order.cryptoAddress, record.externalCryptoAddress);
 }
 
-/** Finds a change when it happens, not for as long as the address stays so: it may change again. Back to ours is none. */
+/** Finds each change of an address once, because it may change again. A change back to our address is no finding. */
 function addresses({ order, record, earlier }: RecordContext): readonly Finding[] {
   const { externalCryptoAddress: external, internalCryptoAddress: internal } = record;
   const before = earlier?.internalCryptoAddress ?? null;

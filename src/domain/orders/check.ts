@@ -8,12 +8,12 @@ export const MAX_ID_BYTES_ENCODED = 4_000;
 
 const MAX_TEXT_LENGTH = 1_000;
 
-/** The reason of a row that was inserted with null for its account, as a guard of the database writes it. */
+/** The reason that a guard of the database writes if a row is inserted with null for its account. */
 export const NULL_ACCOUNT = 'account is null';
-/** The account that the database puts in its place. */
+/** The account that the guard writes for null. */
 export const NULL_STANDS_FOR = 'default';
 
-/** The reason for which such a row is invalid if several accounts are configured: the key of another merchant may send it. */
+/** The reason if several accounts are configured: such a row is invalid, because another merchant's key may send it. */
 export const WHOSE = `${NULL_ACCOUNT}, and several accounts are configured: set it, or run orders retry if it is default`;
 
 /** One error of an order, and the field that it is in. */

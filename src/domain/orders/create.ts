@@ -62,7 +62,7 @@ export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date, 
 /** Moves an invalid row that was corrected back to pending; undefined where it was not corrected. */
 export function decideCorrected(tracking: Tracking, now: Date): Decision | undefined {
   if (tracking.state !== 'invalid' || tracking.nextActionAt === null) return undefined;
-  // Another correction leaves open whose it is; one of the account is told by the account.
+  // Only a correction of the account shows whose row it is.
   const isOfNobody = tracking.stateReason?.startsWith(WHOSE) === true && tracking.account === NULL_STANDS_FOR;
   const reason = isOfNobody ? NULL_ACCOUNT : 'the row was corrected';
   return move(tracking, 'pending', { source: 'import', reason }, { nextActionAt: now });
@@ -117,7 +117,7 @@ export function isNotTaken({ kind }: CreateOutcome, { resends }: Pick<Tracking, 
   return kind === 'rejected' ? resends === 0 : kind !== 'accepted' && kind !== 'unknown';
 }
 
-/** The reason begins so for which an order is pending again whose create never left. */
+/** The reason of an order that is pending again begins so if its create never left. */
 export const NEVER_LEFT = 'not sent: ';
 
 /** Gives why a request never left, by the reason for which its order is pending again; undefined where it did leave. */

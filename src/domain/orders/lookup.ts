@@ -13,8 +13,8 @@ export type LookupAnswer =
   | FoundRecord
   | { readonly kind: 'absent'; readonly evidence: 'documented' | 'likely' }
   /**
-   * `answeredFor` is the external order id that the answer was about instead; `isOutage` where no order is answered;
-   * `isUnreadable` where a record came that cannot be read.
+   * `answeredFor` is the other external order id that the answer was about; `isOutage`: the exchange answers for no order;
+   * `isUnreadable`: the record cannot be read.
    */
   | {
       readonly kind: 'unanswered';

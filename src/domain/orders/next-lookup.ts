@@ -47,8 +47,8 @@ export function heldLookupMs({ freshFor }: FollowSettings): number {
 }
 
 /**
- * A look-up before its time that was not answered leaves the planned look-up where it is. An outage, in which the exchange
- * is asked rarely anyway, makes no order wait for longer than until the next look-up shows whether it is over.
+ * An early look-up that was not answered leaves the planned look-up where it is. In an outage requests are rare anyway, so
+ * no order waits for longer than until the next look-up shows whether the outage is over.
  */
 export function afterNoAnswer(tracking: Tracking, now: Date, random: number, isOutage = false): Date {
   const longestMs = isOutage ? OUTAGE_LOOKUP_MS : Number.POSITIVE_INFINITY;

@@ -37,7 +37,7 @@ export interface DecisionEvidence {
   readonly acceptedAndAbsent?: string | undefined;
   /** The newest record of the order. */
   readonly newest?: NewestRecord | undefined;
-  /** Why the database may have lost that the order was sent, and what decides it. */
+  /** Why the order may have been sent without a trace, and the command that decides. */
   readonly doubt?: string | undefined;
 }
 
@@ -162,7 +162,7 @@ function notKnowable({ sentAt, absentAt }: Tracking, now: Date): string | undefi
   );
 }
 
-/** After a fail-over neither a look-up nor the row as it stands tells that the order was not sent. */
+/** After a fail-over neither a look-up nor the row proves that the order was not sent. */
 function leftInDoubt(judgement: Judgement, doubt: string | undefined): string | undefined {
   const isSentAgain = judgement.kind === 'not-created' || judgement.kind === 'retry';
   return isSentAgain && judgement.mayDuplicate !== true ? doubt : undefined;

@@ -100,7 +100,7 @@ export function decideChange(
   if (turns.repeats > 0 && !isTaken) return { fields: [], isContrary: true, turns };
   const changed = COMPARED.filter((path) => !isSame(path, newest.documented.get(path), received.documented.get(path)));
   const other = otherChange(newest, received);
-  // An exchange may date a record anew for each answer: a date that moves alone is stored, and tells nothing.
+  // An exchange may date each answer anew: a date that changes alone is stored, and is no event.
   const isDateAlone = other.length === 0 && changed.every((path) => path === DATE);
   const fields = isDateAlone ? [] : [...changed.flatMap((path) => documentedChange(path, newest, received)), ...other];
   const isQuiet = changed.every((path) => QUIET.includes(path));

@@ -5,7 +5,7 @@ import { move, type Decision, type OrderEvent, type Tracking } from './tracking.
 
 /** The part of the history that says who took an order for sent, and why. */
 export interface Assumption extends Pick<OrderEvent, 'source' | 'reason' | 'actor'> {
-  /** The fail-over that left it in doubt. */
+  /** The fail-over that left the order in doubt. */
   readonly failOver?: number;
 }
 
@@ -36,7 +36,7 @@ export function assumeSent(
   return move(tracking, 'unknown', how, request);
 }
 
-/** Decides on an order that was taken for sent: it was, or it was not and is sent again. No decision if its outcome is known. */
+/** Accepts an order that was taken for sent, or makes it pending again. No decision if its outcome is known. */
 export function freeOfDoubt(tracking: Tracking, isSent: boolean, how: Assumption, now: Date): readonly Decision[] {
   if (tracking.state !== 'unknown' && tracking.state !== 'held') return [];
   const held = tracking.state === 'unknown' ? [move(tracking, 'held', how)] : [];

@@ -1,8 +1,8 @@
 import type { OrderState } from './states.ts';
 
 /**
- * The orders of a state that is looked up; `new` are those of the accepted ones that were never looked up, and `newest` the same
- * ones read from the other end.
+ * A state whose orders are looked up. `new`: the accepted orders that were never looked up; `newest`: the same orders, read
+ * from the other end.
  */
 export type LookupSource = 'new' | 'newest' | Exclude<OrderState, 'pending' | 'sending' | 'invalid'>;
 
@@ -37,8 +37,8 @@ export interface DueLookup {
 }
 
 /**
- * Chooses the look-ups of a round, in their order: of each group the oldest, by its weight, until there are enough. Of those that
- * were never looked up the newest goes in every other place: a backlog that is due for weeks does not keep a new order waiting.
+ * Chooses the look-ups of a round, in their order: the oldest of each group, by its weight, until the round is full. Orders
+ * that were never looked up go oldest and newest in turn: a backlog that is due for weeks does not keep a new order waiting.
  */
 export function nextRound<Due extends DueLookup>(due: readonly Due[]): readonly Due[] {
   const groups = GROUPS.map(({ weight, sources }) => ({
@@ -52,7 +52,7 @@ export function nextRound<Due extends DueLookup>(due: readonly Due[]): readonly 
   return round.slice(0, LOOKUPS_A_ROUND);
 }
 
-/** The oldest first, and in every other place the newest; each order once, though two sources may have it. */
+/** Takes the oldest and the newest in turn; each order once, though two sources may have it. */
 function fromBothEnds<Due extends DueLookup>(due: readonly Due[]): Due[] {
   const oldest = due.filter(({ source }) => source !== 'newest').toSorted(byAge);
   const newest = due.filter(({ source }) => source === 'newest').toSorted((one, other) => byAge(other, one));

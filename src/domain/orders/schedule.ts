@@ -34,7 +34,7 @@ export function unansweredLookupMs(silentForMs: number, random: number): number 
   return withJitter(Math.min(Math.max(30 * SECOND, silentForMs / 4), 15 * MINUTE), random);
 }
 
-/** While the exchange is out of reach, one request shows so often whether it is back. */
+/** How often a request shows whether an exchange out of reach is back. */
 export const OUTAGE_LOOKUP_MS = 10 * SECOND;
 
 /** The wait between look-ups of a held order, whose order may still appear. */

@@ -46,7 +46,7 @@ export interface Tracking {
   readonly outcome: 'succeeded' | 'failed' | null;
   /** The contradictions in spite of which a person said that the order is ours, as `disputes.ts` writes them. */
   readonly oursDespite: string | null;
-  /** The fail-over that left in doubt whether the order was sent; null once that is known, or if none did. */
+  /** The fail-over that left the order in doubt; null if none did, or once the outcome is known. */
   readonly failOver: number | null;
 }
 

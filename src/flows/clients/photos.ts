@@ -71,7 +71,8 @@ function assertUsable(token: string, isReceivedHere: boolean): void {
 
 /**
  * Asks for the delivery of the verification photos of a client (§4.5) with a new token. Its hash is stored first, because
- * the delivery may come before the answer. The answer gets the id of the request, `requestId`, which the photos bear. Throws `UnusableIdError` on an id that cannot be sent or stored.
+ * the delivery may come before the answer. The answer gets the id of the request, `requestId`, which the photos bear. Throws
+ * `UnusableIdError` on an id that cannot be sent or stored.
  */
 export async function requestPhotos(
   { account, store, exchange, clock, log, photos }: PhotoDeps & Pick<FlowDeps, 'exchange'>,

@@ -89,7 +89,7 @@ async function forgetOtherSettings(deps: CompareDeps, signal: AbortSignal): Prom
   if (!signal.aborted) await store.writer.write((tx) => setAccountFact(tx, fact));
 }
 
-/** Resolves the findings of the classes that do not count any more, also of orders without a record. */
+/** Resolves the findings of ignored classes, also of orders without a record. */
 async function resolveIgnored(deps: CompareDeps, signal: AbortSignal): Promise<void> {
   const { account, store, clock, settings } = deps;
   for (const name of settings.ignore) {

@@ -11,8 +11,7 @@ interface ClockWatchDeps {
 
 /**
  * Watches whether the clock was set back. What was planned under the clock before would be waited for until that time
- * comes again, so it becomes due now, as it does at a start. It also says when the clock of the machine is not that of the
- * database.
+ * comes again, so it becomes due now, as it does at a start. It also logs when the clocks of machine and database differ.
  */
 export class ClockWatch {
   readonly #deps: ClockWatchDeps;

@@ -12,7 +12,7 @@ export interface FailOverAnswer {
   readonly isSent: boolean;
   readonly actor: string;
   readonly reason: string;
-  /** The orders that it is about; all that the fail-over left in doubt if there are none. */
+  /** The orders to decide; undefined for all that the fail-over left in doubt. */
   readonly ids?: readonly string[] | undefined;
 }
 
@@ -21,8 +21,8 @@ type DecidingDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'>;
 const PAGE = 200;
 
 /**
- * Carries out a person's decision about a fail-over. Orders that were sent are followed as accepted ones; others are sent when they
- * are due. Returns how many orders it decided, and how many are left.
+ * Carries out a person's decision on the orders that a fail-over left in doubt: they become accepted if they were sent, and
+ * else pending and due now. Returns how many orders it decided, and how many are left.
  */
 export async function decideFailOver(
   deps: DecidingDeps,
@@ -73,7 +73,7 @@ function decisionsFor(
 ): readonly Decision[] {
   const how = { source: 'operator', reason, actor } as const;
   if (tracking.failOver === id) return freeOfDoubt(tracking, isSent, how, now);
-  // It stayed as it was, and may be sent again from now on.
+  // An order that stayed as it was may be sent again from now on.
   const isLeft = ['rejected', 'invalid'].includes(tracking.state) && !isSent && tracking.failOver === null;
   const event: OrderEvent = {
     ...finding('FAIL_OVER', 'operator', `not sent before ${seenAt}: ${reason}`, null),

@@ -18,7 +18,7 @@ export async function* ordersToLookUp(
   onRound: (sources: ReadonlySet<LookupSource>) => void = () => {},
 ): AsyncGenerator<string> {
   const places = new Map<LookupSource, DueKey>();
-  // Orders of the last rounds that the newest ones still have among them: they are in flight, or could not be written.
+  // Orders of the last rounds that are still among the newest: they are in flight, or could not be written.
   let taken = new Set<string>();
   while (!isOver()) {
     const placeOf = (source: LookupSource) => ({

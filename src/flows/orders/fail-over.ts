@@ -29,12 +29,12 @@ type FailOverDeps = Assuming & Pick<FlowDeps, 'account' | 'store' | 'log'> & { r
 
 const PAGE = 200;
 
-/** Orders that may have been sent and are not marked yet, because another program has their rows locked: they must not be sent. */
+/** Orders that may have been sent and are not marked yet, because another program locks the rows: they must not be sent. */
 export type Unmarked = Set<string>;
 
 /**
- * Takes up the fail-overs that were noticed for the account: each order that a lost owner may have sent becomes unknown. Nothing is
- * sent before it returns. Returns the orders whose rows are locked, for `markLeft`, and when the newest fail-over was noticed, in ms.
+ * Takes up the fail-overs of an account: each order that a lost owner may have sent becomes unknown. Nothing is sent before
+ * it returns. Returns the orders whose rows are locked, for `markLeft`, and when the newest fail-over was noticed, in ms.
  */
 export async function takeUpFailOvers(
   deps: FailOverDeps,
@@ -68,8 +68,8 @@ export async function markLeft(deps: FailOverDeps, unmarked: Unmarked): Promise<
 }
 
 /**
- * Names the orders that this process sent as the lost owner, if it lives on: they take the place of those that it may have walked
- * by. Returns without a word while there is nothing to name.
+ * Names the orders that this process sent as the lost owner, if it lives on: they take the place of the orders that it may
+ * have walked by. Does nothing if it has reported every fail-over.
  */
 export async function reportSent(deps: FailOverDeps): Promise<void> {
   const { account, store, clock, intents, log } = deps;
@@ -81,7 +81,7 @@ export async function reportSent(deps: FailOverDeps): Promise<void> {
     const locked: Unmarked = new Set();
     const sent = await lostIntents(deps, failOver);
     for (const ids of pagesOf(sent.ids)) await mark(deps, failOver, ids, locked);
-    // Its owner is still marking, or another program has rows locked: the rest follows another time.
+    // The next owner is still marking, or another program locks rows: a later call does the rest.
     if (failOver.markedAt === undefined || locked.size > 0) continue;
     if (sent.isExact) await freeOthers(deps, failOver, new Set(sent.ids));
     const reportedAt = clock.now().toISOString();
@@ -94,7 +94,7 @@ export async function reportSent(deps: FailOverDeps): Promise<void> {
   }
 }
 
-/** The orders that this process sent and of whose newest intent the server knows nothing; all that were lost if `isExact`. */
+/** Finds orders that this process sent and whose newest intent the server lacks; all that were lost if `isExact`. */
 async function lostIntents({ account, store, intents }: FailOverDeps, failOver: FailOver) {
   const [sent, forgotten] = [intents.of(account), intents.forgottenOf(account)];
   const ids: string[] = [];
@@ -108,7 +108,7 @@ async function lostIntents({ account, store, intents }: FailOverDeps, failOver: 
     ids.push(...page.filter(isLost).map(({ externalOrderId }) => externalOrderId));
   }
   const isKept = forgotten === undefined || (await isThere(store, forgotten));
-  // What was sent until a later fail-over is lost too.
+  // A later fail-over lost further intents.
   const isNewest = (await readFailOvers(store.db, account)).at(-1)?.id === failOver.id;
   const isLast = intents.ownedSince(account)?.generation === failOver.generation;
   const isOnlyLoss = isLast && intents.isFirstLoss(account, failOver.seenAt) && isSinglePromotion(failOver);
@@ -136,7 +136,7 @@ async function* walkedBy(deps: FailOverDeps, failOver: FailOver): AsyncGenerator
 async function walkedRanges(deps: FailOverDeps, failOver: FailOver, due: Range, most: number): Promise<Range[]> {
   const place = walkedTo(failOver);
   const fromPlace = place && { ...due, from: { nextActionAt: place[0], externalOrderId: place[1] } };
-  // While the account is forbidden to create, a pass sends an order past those that were refused.
+  // While the account is forbidden to create, a pass skips refused orders and sends the next one.
   const ranges = [due, ...(fromPlace === undefined ? [] : [fromPlace]), { ...due, isUnforbidden: true }];
   const ends: Range[] = [];
   for (const range of ranges) {
@@ -186,7 +186,7 @@ export function doubtOf(account: string, failOver: FailOver): Assumption {
   return { source: 'create', reason, failOver: failOver.id };
 }
 
-/** Takes orders for sent that were not sent as far as the server knows. */
+/** Takes orders for sent whose intents the server lacks. */
 async function mark(deps: FailOverDeps, failOver: FailOver, ids: readonly string[], locked: Unmarked): Promise<void> {
   const { account, store } = deps;
   if (ids.length === 0) return;
@@ -198,11 +198,11 @@ async function mark(deps: FailOverDeps, failOver: FailOver, ids: readonly string
     if (row !== undefined && ['pending', 'rejected', 'invalid'].includes(row.state))
       await assumeRowSent(tx, row, how, deps);
   };
-  // They share a commit, and on a server the way to it: nothing is sent until all are marked.
+  // These writes share commits and round trips: nothing is sent until all orders are marked.
   await Promise.all(ids.map(async (id) => await store.writer.write((tx) => markOne(tx, id), [id])));
 }
 
-/** An absent order is no proof after a fail-over: an unknown create that was repeated in the lost time is not repeated again. */
+/** Keeps unknown creates from a resend: they may have been resent in the lost time, and an absent order is no proof. */
 async function keepFromResending({ account, store, clock }: FailOverDeps): Promise<void> {
   for (let fromId = ''; ;) {
     const ids = await orderIds(store.db, { account, states: ['unknown'], fromId, limit: PAGE });
@@ -219,7 +219,7 @@ async function keepFromResending({ account, store, clock }: FailOverDeps): Promi
   }
 }
 
-/** Has orders sent again that the lost owner did not name. */
+/** Makes orders pending that the lost owner did not name. */
 async function freeOthers(deps: FailOverDeps, { id: failOver }: FailOver, named: ReadonlySet<string>): Promise<void> {
   const { account, store, clock } = deps;
   const reason = 'the worker that drove the account before the fail-over did not send it';
@@ -244,7 +244,7 @@ async function save({ account, store, clock }: FailOverDeps, failOver: FailOver)
   await store.writer.write((tx) => saveFailOver(tx, account, failOver, clock.now()));
 }
 
-/** Tells of the fail-overs whose orders are all marked. */
+/** Records and logs the fail-overs whose orders are all marked. */
 async function endMarking({ account, store, clock, log }: FailOverDeps, unmarked: Unmarked): Promise<void> {
   if (unmarked.size > 0) return;
   for (const failOver of await readFailOvers(store.db, account)) {

@@ -30,7 +30,7 @@ type FollowDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'l
   Pick<FlowDeps, 'counters' | 'concurrency' | 'incidents' | 'activity' | 'holds'>;
 
 const PAGE = 200;
-/** Three look-ups in a row failed, and then one more after a wait: a few orders that alone fail are no outage. */
+/** The breaker opened, and once more after a wait: a few orders that alone fail are no outage. */
 const OPENINGS_OF_OUTAGE = 2;
 
 /** Status values that the interface document shows (§3). */
@@ -142,7 +142,7 @@ export async function lookUp(
     return;
   }
   const { before, decision } = recorded;
-  // The create was taken, so that creates are not lost.
+  // The create was taken, so creates are not lost.
   if (isUncertain(before.state) && answer.kind === 'found' && decision.tracking.state !== 'disputed') {
     deps.holds.note({ kind: 'create-accepted' }, before.sentAt ?? askedAt);
   }
@@ -156,7 +156,7 @@ function isUncertain(state: OrderState): boolean {
   return state === 'unknown' || state === 'held';
 }
 
-/** The answer, and whether none came because the exchange has answered nothing for a while. */
+/** Adds to a missing answer whether the exchange has answered nothing for a while. */
 function inOutage(exchange: FollowDeps['exchange'], { answer, health }: OrderLookup): LookupAnswer {
   const isOutage = health === 'failed' || health === 'unreachable';
   if (answer.kind !== 'unanswered' || !isOutage) return answer;

@@ -30,7 +30,7 @@ export async function probeForCreates(deps: ProbeDeps, signal: AbortSignal): Pro
   if (!isStillNeeded && failedProbes > 0) await makeUnsentDue(deps);
 }
 
-/** Makes the orders due now whose creates never left: they wait for the end of an outage alone. */
+/** Makes orders due now whose creates never left: they wait only for the end of an outage. */
 export async function makeUnsentDue({ account, store, clock }: Pick<FlowDeps, 'account' | 'store' | 'clock'>) {
   try {
     for (let made = PAGE; made >= PAGE;) {
@@ -38,7 +38,7 @@ export async function makeUnsentDue({ account, store, clock }: Pick<FlowDeps, 'a
       made = await store.writer.write((tx) => makePendingDue(tx, query));
     }
   } catch (error) {
-    // Those that a trigger of the merchant's refuses come due at their own times.
+    // Orders that a merchant's trigger refuses come due at their own times.
     if (!isRefusal(error)) throw error;
   }
 }

@@ -72,7 +72,7 @@ async function recordOutcome(
   countOutcome(deps, outcome, await writeOutcome(deps, externalOrderId, outcome, writing, onHeldUp));
 }
 
-/** An outcome without the differences of classes that do not count (`reconcile.ignore`). */
+/** Removes the differences of ignored classes (`reconcile.ignore`) from an outcome. */
 function withoutIgnored(outcome: CreateOutcome, { ignore }: Pick<OutcomeDeps['settings'], 'ignore'>): CreateOutcome {
   if (outcome.kind !== 'accepted') return outcome;
   return { ...outcome, differences: outcome.differences.filter(({ class: name }) => !ignore.includes(name)) };

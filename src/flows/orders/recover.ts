@@ -38,8 +38,8 @@ export async function recover(deps: RecoverDeps & CorrectDeps, clockWentBack: bo
 
 /**
  * Puts right, while the program runs, the orders that are `sending` although none of its creates is under way: their
- * outcomes could not be written. One whose outcome this process still knows has that; what it never sent is pending again; what it
- * may have sent is unknown.
+ * outcomes could not be written. An order whose outcome this process still knows gets it; an order that it never sent is
+ * pending again; any other order is unknown.
  */
 export async function recoverUnrecorded(deps: UnrecordedDeps): Promise<void> {
   const { account, store, clock, inFlight, log } = deps;

@@ -76,7 +76,7 @@ export class AccountHolds implements AccountState {
     this.#forbiddenEnded = Number((await fact(FACTS.forbiddenEnded)) ?? 0);
     const holds = await readHolds(store.db, account);
     this.#holds = holds.map((hold) => takenOver(hold, this.now()));
-    // The last one may have been of an outage, or a person has ended the hold since.
+    // Without the hold, the last evidence may be an outage, or a person ended the hold.
     const most = this.#isSlowed ? unknownInARow : slowedFrom(this.#deps.settings) - 1;
     this.#unknownInARow = Math.min(unknownInARow, most);
   }
@@ -94,7 +94,7 @@ export class AccountHolds implements AccountState {
     const own = this.#holds.filter((hold) => hold.until !== null && !isResumed(hold));
     const wasSlowed = this.#isSlowed;
     this.#holds = [...stored.filter(({ until }) => until === null), ...own];
-    // Counted anew once a person has ended the hold.
+    // A person ended the hold: the count begins anew.
     if (wasSlowed && !this.#isSlowed) [this.#unknownInARow, this.#evidence] = [0, undefined];
   }
 
@@ -180,7 +180,7 @@ export class AccountHolds implements AccountState {
     this.#holds = this.#holds.map((hold) => (hold.kind === 'key-refused' ? { ...hold, until: this.now() } : hold));
   }
 
-  /** Lets the next create wait where creates are slowed. Call what it returns once the transaction is durable. */
+  /** Makes the next create wait if creates are slowed. Call the result once the transaction is durable. */
   async claimWithin(tx: Transaction): Promise<() => void> {
     const slowed = this.#holds.find(({ kind }) => kind === 'slowed');
     if (slowed === undefined) return () => {};

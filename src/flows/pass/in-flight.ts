@@ -8,7 +8,7 @@ export interface UnwrittenOutcome {
   readonly tryAt: Date;
 }
 
-/** More outcomes are not kept: their orders are looked up. */
+/** The most outcomes kept; orders of others are looked up. */
 const MOST_UNWRITTEN = 1_000;
 
 /** One create that is under way, until it is disposed of. */
@@ -91,7 +91,7 @@ export class CreatesInFlight {
     };
   }
 
-  /** Keeps an outcome that could not be written, of a request that may have been taken: no other one has its order sent again. */
+  /** Keeps an outcome that could not be written, unless it would have the order sent again. */
   keep(unwritten: UnwrittenOutcome): void {
     const { claimed, outcome } = unwritten;
     const isOfTaken = ['accepted', 'rejected', 'unknown'].includes(outcome.kind);
@@ -103,7 +103,7 @@ export class CreatesInFlight {
     return this.#unwritten.size;
   }
 
-  /** The outcome of an order that could not be written; undefined if it is not known or was written. */
+  /** The outcome that is kept for an order; undefined if none is. */
   unwritten(externalOrderId: string): UnwrittenOutcome | undefined {
     return this.#unwritten.get(externalOrderId);
   }

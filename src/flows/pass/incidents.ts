@@ -59,7 +59,7 @@ const LANE_NAMES: Readonly<Record<BreakerLane, string>> = { create: 'creates', l
 /** New statuses come together when an account is new. */
 const REACH = { field: 'exchange', value: 'out-of-reach', over: 'the exchange answers' } as const;
 const ANSWERS = { field: 'answers', value: 'cannot-be-read', over: 'an order record was read' } as const;
-/** Records of so many orders in a row that cannot be read speak of the account. */
+/** Unreadable records of this many orders in a row speak of the account. */
 const UNREADABLE_ORDERS = 3;
 const GATHER_STATUSES_MS = 10_000;
 const MOST_STATUSES = 20;
@@ -73,7 +73,7 @@ export class Incidents {
   readonly #story = new IncidentStory();
   readonly #reach: ExchangeReach;
   readonly #answers: ExchangeReach;
-  /** Orders whose records could not be read since one could. */
+  /** Orders with unreadable records since the last readable one. */
   readonly #unreadable = new Set<string>();
   readonly #since = new Map<IncidentKind, string>();
   /** The most that was seen to wait for an incident. */

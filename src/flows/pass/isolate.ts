@@ -45,8 +45,8 @@ export async function isolateFailure(
 }
 
 /**
- * True where the database refuses what was written of an order, fails by it again and again, or has its row locked: others may be
- * written.
+ * True if the database refuses the write of an order, fails at it again and again, or has its row locked: other orders may
+ * be written.
  */
 export function isRefusal(error: unknown): error is Error {
   const isRefused = error instanceof StoreError && error.problem === 'refused';

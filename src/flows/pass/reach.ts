@@ -11,14 +11,14 @@ interface ReachDeps {
   readonly log: Logger;
 }
 
-/** What is wrong with the exchange, as its event has it, and what is said when that is over. */
+/** The field and value of the event when a trouble begins; `over` is the reason of the event that ends it. */
 interface Trouble {
   readonly field: 'exchange' | 'answers';
   readonly value: string;
   readonly over: string;
 }
 
-/** Records when the exchange goes out of reach of an account, or cannot be read, and when that is over: each once, also over a restart. */
+/** Records when a trouble of the exchange begins for an account, and when it ends: each once, also across restarts. */
 export class ExchangeReach {
   readonly #deps: ReachDeps;
   readonly #trouble: Trouble;
@@ -35,12 +35,12 @@ export class ExchangeReach {
     this.#isOut = (await newestOfAccount(store.db, account, this.#trouble.field)) !== null;
   }
 
-  /** It has begun, for this reason. */
+  /** The trouble has begun. */
   lost(cause: string): void {
     if (!this.#isOut) this.#record(this.#trouble.value, cause);
   }
 
-  /** It is over. */
+  /** The trouble is over. */
   found(): void {
     if (this.#isOut) this.#record(null, this.#trouble.over);
   }

@@ -2,22 +2,22 @@
 export interface SentIntent {
   readonly account: string;
   readonly externalOrderId: string;
-  /** As the row has it. */
+  /** `sent_at` of the row. */
   readonly sentAt: string;
 }
 
-/** When a process began to drive an account, and as its owner of which generation. */
+/** When a process began to drive an account, and with which generation. */
 export interface OwnedSince {
   readonly generation: number;
   readonly at: Date;
 }
 
-/** Older intents than this many are forgotten: some 20 minutes at 8 a second. */
+/** The most intents that are kept: some 20 minutes at 8 a second. */
 const MOST_KEPT = 10_000;
 
 /**
- * The newest intents that this process committed, in all accounts: after a fail-over they tell exactly which creates the promoted
- * server knows nothing of.
+ * The newest intents that this process committed, in all accounts: after a fail-over they show exactly which creates the
+ * promoted server lacks.
  */
 export class SentIntents {
   /** By the order's key; the oldest first. */
@@ -26,7 +26,7 @@ export class SentIntents {
   readonly #owned = new Map<string, OwnedSince>();
   readonly #lostIn = new Map<string, string>();
 
-  /** The process drives an account as its owner of a generation from now on. */
+  /** Notes that this process now drives an account, as this generation. */
   begin(account: string, since: OwnedSince): void {
     this.#owned.set(account, since);
     this.#lostIn.delete(account);
@@ -57,7 +57,7 @@ export class SentIntents {
     return [...this.#owned.keys()];
   }
 
-  /** Since when this process last drove the account; undefined if it never did. */
+  /** When this process last began to drive the account; undefined if it never did. */
   ownedSince(account: string): OwnedSince | undefined {
     return this.#owned.get(account);
   }

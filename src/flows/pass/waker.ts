@@ -41,7 +41,7 @@ export class Cron implements AsyncDisposable {
     this.#onTick = onTick;
     if (expression === undefined) return;
     this.#task = schedule(expression, () => this.#tick(), { timezone: 'UTC', noOverlap: true });
-    // node-cron writes a line of its own for each tick that is missed, unless somebody listens.
+    // Without a listener node-cron writes a line of its own for each missed tick.
     this.#task.on('execution:missed', () => void (this.#missed += 1));
     this.#expectNext();
   }
@@ -58,7 +58,7 @@ export class Cron implements AsyncDisposable {
     if (this.#task !== undefined && this.#clock.monotonic() > this.#overdueAt) this.#tick();
   }
 
-  /** Gives how many ticks were missed since it was last asked. */
+  /** Returns how many ticks were missed since the last call. */
   takeMissed(): number {
     const missed = this.#missed;
     this.#missed = 0;

@@ -5,14 +5,14 @@ import type { DueKey } from '../../store/orders.ts';
 import type { Holding } from '../../store/port.ts';
 
 /**
- * Bounds how fast create passes walk by due rows, sent or not: after a fail-over the next owner counts from it which orders this one
- * may have sent.
+ * Bounds how fast create passes walk by due rows, sent or not: after a fail-over the next owner computes from this bound
+ * which orders this owner may have sent.
  */
 export class Walk {
   readonly #holding: Pick<Holding, 'walked'>;
   readonly #clock: Clock;
   readonly #window: RateWindow;
-  /** By the id of an order that a pass is at, the place before it; the first one that it came to is the oldest. */
+  /** The place before each order that a pass is working on, by the order's id; the oldest first. */
   readonly #under = new Map<string, string>();
 
   constructor(holding: Pick<Holding, 'walked'>, clock: Clock, { requests, intervalMs }: RateLimit) {
@@ -21,7 +21,7 @@ export class Walk {
     this.#window = new RateWindow({ requests: requests * MOST_WALKED_PER_REQUEST, intervalMs });
   }
 
-  /** A pass comes to an order, from the place before it. The next commit writes down the first place that it is not done with. */
+  /** A pass comes to an order. The next commit writes the place before the oldest order that is not done. */
   begin(externalOrderId: string, { nextActionAt, externalOrderId: before }: DueKey): void {
     this.#under.set(externalOrderId, JSON.stringify([nextActionAt, before]));
     const [oldest] = this.#under.values();

@@ -23,7 +23,7 @@ export type ReadPace = (order: StoryRows['order']) => Promise<StoryPace | undefi
 interface StoryOptions {
   readonly asOf: Date;
   readonly readPace?: ReadPace;
-  /** Says that the database is an older copy, where one knows. */
+  /** Present if the database is known to be an older copy. */
   readonly olderState?: StorySettings['olderState'];
 }
 

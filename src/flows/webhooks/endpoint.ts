@@ -171,7 +171,7 @@ export class EndpointDelivery {
     if (!isParkedFirst) await this.#sendParked(its, due);
   }
 
-  /** Reads the next events: more than a page if the endpoint has failed at all orders of it, so that others have their turn. */
+  /** Reads the next events: more than a page if the endpoint has failed at all its orders, so that others get a turn. */
   async #readNext({ account, store, ...its }: AccountDelivery, cursor: number) {
     for (let rows: readonly EventRow[] = []; ;) {
       const page = await readFeed(store.db, { account, afterId: rows.at(-1)?.id ?? cursor, limit: PAGE });

@@ -24,7 +24,7 @@ export class Suspects {
     return Math.min(...items.map((item) => this.#turnOf(item)), Number.POSITIVE_INFINITY);
   }
 
-  /** True if there are any, and the endpoint has failed at each. */
+  /** True if the endpoint has failed at all items; false for none. */
   areAll(items: readonly Named[]): boolean {
     return items.length > 0 && items.every(({ name }) => this.#failed.has(name));
   }

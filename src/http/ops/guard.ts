@@ -6,7 +6,7 @@ import { isLoopback } from '../../config/values.ts';
 
 /** Says that the process lives, and nothing else: it is open to all. */
 const OPEN = '/livez';
-/** What machines ask for, with the token, by whatever address they know. */
+/** Pages for machines, which may ask by any name, with the token. */
 const OF_MACHINES = ['/readyz', '/metrics'];
 const CHANGES_NOTHING = ['GET', 'HEAD'];
 
@@ -23,9 +23,9 @@ const HEADERS = {
 };
 
 /**
- * Lets through who may ask, by a name of this server: no page of another site reaches it by a name that was made to lead here
- * (DNS rebinding), which an IP address is not. A token is asked for if there is one; without it the names of this machine
- * alone are taken. What is not a GET must come from a page of this server.
+ * Lets a request through by a name of this server or an IP address, so that no page of another site reaches it by a name
+ * that was made to lead here (DNS rebinding). It must bear the token if there is one; without a token only the names of this
+ * machine are taken. A request other than GET and HEAD must come from a page of this server.
  */
 export function guard(server: FastifyInstance, { token, listen, hosts }: Config['ops']): void {
   const isOwn = (host: string) =>

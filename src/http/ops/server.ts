@@ -32,7 +32,7 @@ export interface OpsDeps extends OpsSources {
 export interface OpsEndpoint {
   /** The address of its root; undefined while it does not listen. */
   readonly url: string | undefined;
-  /** Why it does not listen; undefined where it does, or is off. */
+  /** Why it does not listen; undefined if it does, or is off. */
   readonly failure: string | undefined;
   /** Takes nothing new, and returns when it is closed. Never rejects. */
   close(): Promise<void>;

@@ -84,7 +84,7 @@ export function bundledEvent(event: EventRow, pseudonym: Pseudonym): object {
   };
 }
 
-/** States, kinds of holds, and what else became of an account, which is always several words. */
+/** States, kinds of holds, and values of account events, which always have a hyphen. */
 const OUR_WORD = new RegExp(`^(${[...ORDER_STATES, ...HOLD_KINDS].join('|')}|[a-z]+-[a-z]+(-[a-z]+)?)$`);
 /** A field of a record, or a class of findings. */
 const FIELD = /^[A-Za-z_.]{1,80}$/;

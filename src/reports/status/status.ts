@@ -41,7 +41,7 @@ export interface DaemonStatus {
   readonly rate: RateUse;
   /** Why it cannot write the database, so that it sends nothing; null where it can. */
   readonly unwritten: string | null;
-  /** Why the ops endpoint does not listen; null where it does, or is off. */
+  /** Why the ops endpoint does not listen; null if it does, or is off. */
   readonly opsFailure: string | null;
   /** What it does in the accounts that it has driven; a few of them where they are many. */
   readonly accounts: readonly LiveStatus[];
@@ -53,11 +53,11 @@ export interface Status {
   readonly database: string;
   /** Null where none answers: then all is from the database. */
   readonly daemon: DaemonStatus | null;
-  /** Without a daemon that answers: the process that drives an account all the same; null where none does. */
+  /** The process that drives an account although no daemon answers; null if there is none. */
   readonly driver: string | null;
   /** Without a daemon: by what the database shows that it is an older copy, so that none begins; null where nothing shows it. */
   readonly olderState: string | null;
-  /** How far the clock of the database is ahead of that of the daemon's machine, in ms; null for a database in a file. */
+  /** How far the clock of the database is ahead of the machine's, in ms; null for a database in a file. */
   readonly databaseAheadMs: number | null;
   readonly overview: Overview;
 }

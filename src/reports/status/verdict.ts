@@ -71,7 +71,7 @@ function heldReasons({ overview }: Status): StatusReason[] {
   });
 }
 
-/** An older state that the mark here shows is said already. */
+/** Leaves out older states if the mark here shows one. */
 function stopReasons({ overview, olderState }: Status): StatusReason[] {
   const told = overview.stopped.filter(({ kind }) => olderState === null || kind !== 'older-state');
   return [...Map.groupBy(told, ({ kind }) => kind)].map(([kind, stops]) => {
@@ -97,7 +97,7 @@ function reachReasons({ overview }: Status): StatusReason[] {
   return [{ end: 'out-of-reach', text, remedy: 'order-sync doctor' }];
 }
 
-/** What helps against a process that drives accounts and does not answer. */
+/** The remedy if a process drives accounts and does not answer. */
 export const SILENT_REMEDY = 'see whether it is a command that ends by itself; if it hangs, stop it and see its log';
 
 function opsReasons({ daemon }: Status): StatusReason[] {
@@ -106,7 +106,7 @@ function opsReasons({ daemon }: Status): StatusReason[] {
   return [{ end: 'look', text: `the ops endpoint does not listen: ${failure}`, remedy: OPS_REMEDY }];
 }
 
-/** What helps where the ops endpoint does not listen. */
+/** The remedy if the ops endpoint does not listen. */
 export const OPS_REMEDY = 'give ops.listen a free port, or off; the log of the daemon says more';
 
 function databaseReasons({ daemon }: Status): StatusReason[] {
@@ -119,10 +119,10 @@ function clockReasons({ databaseAheadMs }: Status): StatusReason[] {
   return text === undefined ? [] : [{ end: 'look', text, remedy: CLOCK_REMEDY }];
 }
 
-/** What helps against clocks that are apart. */
+/** The remedy for clocks that differ. */
 export const CLOCK_REMEDY = 'check the time service of this machine and that of the database';
 
-/** Says how far the clock of a machine is from that of its database; undefined where that is little. */
+/** Says how far the clocks of machine and database differ; undefined below `CLOCKS_APART_MS`. */
 export function clocksApart(databaseAheadMs: number): string | undefined {
   if (Math.abs(databaseAheadMs) < CLOCKS_APART_MS) return undefined;
   const side = databaseAheadMs > 0 ? 'behind' : 'ahead of';

@@ -14,7 +14,7 @@ export interface StoryEvidence {
   readonly findings: readonly StoryFinding[];
   /** The holds of its account, as they are now. */
   readonly holds: readonly HoldView[];
-  /** The stop of its account; null where it is not stopped. */
+  /** The stop of its account; null if it is not stopped. */
   readonly stop: AccountStop | null;
   /** How soon it is looked up as it is now; undefined where it is not looked up at a pace. */
   readonly pace?: StoryPace | undefined;

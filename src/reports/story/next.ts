@@ -13,7 +13,7 @@ export interface StorySettings {
   readonly onUnknown: 'hold' | 'resend';
   /** False where the account stands in no settings of this machine, so that nothing is sent or looked up for it. */
   readonly isDriven?: boolean;
-  /** Says that the database is an older copy, so that nothing is sent or looked up, and the command that helps. */
+  /** Present if the database is an older copy, so that nothing is sent or looked up; `remedy` is a command. */
   readonly olderState?: { readonly why: string; readonly remedy: string } | undefined;
 }
 

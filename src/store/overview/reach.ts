@@ -19,7 +19,7 @@ export async function stoppedAccounts(db: Database, account: string | undefined)
   return await newestEvents(db, account, 'stopped');
 }
 
-/** Reads the newest events of a field, where they do not say that the account is well: one look into an index each. */
+/** Reads the newest event of a field for each account that is not well, by one index search an account. */
 async function newestEvents(
   db: Database,
   account: string | undefined,

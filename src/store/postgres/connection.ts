@@ -18,7 +18,7 @@ const LIFETIME_S = 60;
 const KEEP_ALIVE_MS = 10_000;
 /** Statements that have a name: they are parsed and planned once a connection. The program has fewer of them. */
 const KEPT_STATEMENTS = 500;
-/** A statement whose plan a connection may not use any more is tried so often on other connections. */
+/** How often a statement with a stale plan is tried on other connections. */
 export const MOST_STALE = 3;
 
 /** How connections are used. */
@@ -96,7 +96,7 @@ class Pool implements Connections {
   readonly #names = new Map<string, string>();
   /** What each connection of the pool is used through. */
   readonly #links = new WeakMap<pg.PoolClient, Link>();
-  /** Raised when prepared statements are of no use any more: connections of an earlier number are replaced. */
+  /** Raised when prepared statements are stale: connections of an earlier epoch are replaced. */
   #epoch = 0;
 
   constructor(pool: pg.Pool, address: string, options: ConnectionOptions) {
@@ -159,7 +159,7 @@ class Pool implements Connections {
   #nameOf(text: string): string | undefined {
     const known = this.#names.get(text);
     if (known !== undefined || this.#names.size >= KEPT_STATEMENTS) return known;
-    // By its text: a pooler may give the connection a session in which another process has prepared statements.
+    // By its text: a pooler may give the connection a session with prepared statements of another process.
     const name = `order_sync_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
     this.#names.set(text, name);
     return name;
@@ -233,7 +233,7 @@ class Link implements Lent {
     } catch (error) {
       if (isStale(error)) this.#options.onStale();
       this.#isLost ||= isConnectionLost(error) || isStale(error);
-      // Statements that were sent behind the one that failed tell nothing.
+      // Errors of statements behind the one that failed say nothing.
       if (!isAborted(error) || this.#failure === undefined) this.#failure = postgresError(error, address);
       throw this.#failure;
     }

@@ -33,7 +33,7 @@ const MEANINGS: readonly Meaning[] = [
  */
 const REFUSED = /^(2[23]|44|P0|(?!5[3-8]|72|XX)[5-9I-Z])/;
 
-/** In a function too these speak of the server, the connection or a lock, and not of the row. */
+/** Codes that speak of the server, the connection or a lock, even in a function, and not of the row. */
 const NOT_OF_FUNCTIONS = /^(08|25006|28|40|53|55P03|57P|58|XX00[12])/;
 
 /** The codes of a connection that cannot be encrypted in the way that is set. */
@@ -77,8 +77,8 @@ export function isWorthRetry({ problem, cause }: StoreError): boolean {
 }
 
 /**
- * True when a prepared statement is of no use any more: a table was changed, or a pooler gave the connection another session.
- * Nothing was done.
+ * True when a prepared statement is stale: a table was changed, or a pooler gave the connection another session. The
+ * statement did nothing.
  */
 export function isStale(error: unknown): boolean {
   const cause = error instanceof StoreError ? error.cause : error;
@@ -101,15 +101,15 @@ export function isTwice(error: unknown): boolean {
 }
 
 /**
- * The function, as of a trigger of the merchant's, in which a statement failed by what it found there. Undefined in every other
- * case; the guards of order-sync have a code of their own.
+ * The function, such as a merchant's trigger, in which a statement failed, if the failure is its own. Undefined in every
+ * other case; the guards of order-sync have a code of their own.
  */
 function functionOf(error: unknown): string | undefined {
   if (!isOfServer(error)) return undefined;
   const { where = '', routine, code = '' } = error;
   const isRaised = routine === 'exec_stmt_raise';
   if (!isRaised && NOT_OF_FUNCTIONS.test(code)) return undefined;
-  // Values and statements are quoted there. In each language of the server a function has its parentheses.
+  // `where` quotes values and statements. In each language of the server a function has parentheses.
   const unquoted = where.replaceAll(/'[^']*'|"[^"]*[\s(][^"]*"(?!\()/g, '');
   const [, byCall, byName] = /((?:[\w.$]+|"[^"]+")\([^)]*\))|function "([^"]+)"/.exec(unquoted) ?? [];
   const name = byCall ?? byName;

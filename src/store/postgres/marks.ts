@@ -74,8 +74,8 @@ export class AccountMarks {
   }
 
   /**
-   * Compares every mark of this machine with the database. Keeps all workers, also the one that drives it, from an account that
-   * came back in an older state: only this machine may know. Throws `StoreError`.
+   * Compares every mark of this machine with the database. Stops an account in an older state for all workers, also its
+   * owner: only this machine may know. Throws `StoreError`.
    */
   async compare(): Promise<void> {
     const { db, file } = this.#deps;
@@ -126,8 +126,8 @@ export class AccountMarks {
 }
 
 /**
- * Reads which of these accounts may be in an older state than their marks name. After a promotion none is: whoever claims an
- * account takes up what the promoted standby lacks.
+ * Reads which of these accounts may be in an older state than their marks name. After a promotion none is: the next owner
+ * takes up the commits that the standby lacks.
  */
 async function suspected(
   db: Database,
@@ -215,12 +215,12 @@ export class AccountMark implements Mark, FollowingMark {
   /** The error where the last commit of this process is not in the database. */
   async lostCommit(tx: Transaction): Promise<OlderStateError> {
     const { generation, eventId } = await readPositionOf(tx, this.account);
-    // No event has this hash: what is recorded from now on is not the commit that is lost.
+    // No event has this hash, so no later event is taken for the lost commit.
     const lost = { generation, eventId: eventId + 1, hash: '', at: this.#deps.clock.now().toISOString() };
     return this.#older('was put back to an older state while it was driven', lost);
   }
 
-  /** Keeps every worker from the account if the database is in an older state, and has its owner, which lacks the mark, lose it. */
+  /** Stops the account for every worker if the database is in an older state; its owner, which lacks the mark, loses it. */
   async stopIfOlder(): Promise<void> {
     const { account } = this;
     if ((await this.#readFact(this.#deps.db, FOUND_OLDER)) !== undefined) return;
@@ -273,7 +273,7 @@ export class AccountMark implements Mark, FollowingMark {
 
 /** An account was found in an older state than its mark names. */
 export class OlderStateError extends StoreError {
-  /** By what the database shows it. */
+  /** How the database shows the older state. */
   readonly sign: string;
   readonly mark: MarkContent;
   constructor(message: string, sign: string, mark: MarkContent) {

@@ -157,7 +157,7 @@ class PostgresOwnership implements Ownership {
     const work = async () => {
       await this.#holdings.giveBack();
       await this.#sharing?.balance(worker, this.#stopping.signal);
-      // Before it began, or while it was taken for over, others may have gone on with an older state of the database.
+      // Before this worker began, or while it was taken for dead, others may have gone on from an older state.
       if (this.#sharing === undefined || this.#compared === worker) return;
       await this.#deps.mark.compareAll();
       this.#compared = worker;

@@ -5,7 +5,7 @@ import type { Connections, Lent } from './connection.ts';
 
 const FIRST_LOOK_MS = 5;
 const LOOK_MS = 250;
-/** A standby that needs longer is told of. */
+/** A longer wait for standbys is reported. */
 const SLOW_MS = 2_000;
 
 /** A commit that bears intents. Its position stays unknown if the connection was lost before it could be read. */
@@ -19,7 +19,7 @@ interface Reading {
   readonly position: bigint;
   readonly timeLine: string | null;
   readonly lastCommit: string | null;
-  /** As many standbys as are required have flushed all up to here; undefined if there are fewer. */
+  /** The required number of standbys has flushed all up to here; undefined if there are fewer. */
   readonly flushed: bigint | undefined;
 }
 
@@ -42,7 +42,7 @@ export class Standbys {
     return this.#required > 0;
   }
 
-  /** Why nothing leaves; it is in memory, because a commit may wait for a standby as well. */
+  /** Why nothing leaves; kept in memory, because a commit may wait for a standby as well. */
   get failure(): StoreError | undefined {
     const since = Math.min(...[...this.#waits].flat());
     const waitedMs = this.#clock.monotonic() - since;
@@ -63,8 +63,8 @@ export class Standbys {
   }
 
   /**
-   * Resolves to true once enough standbys have flushed the commit, to false if `signal` aborts first. `isLast` tells whether a name
-   * is that of the owner's last commit: on another server, or on another time-line of this one, the commit must be there.
+   * Resolves to true once enough standbys have flushed the commit, to false if `signal` aborts first. `isLast` tells whether
+   * a name is that of the owner's last commit: on another server or time-line that commit must be there.
    */
   async prove(
     commit: ReplicatedCommit,
@@ -115,8 +115,8 @@ export class Standbys {
   }
 
   /**
-   * The position is that of inserted log: a commit that is not flushed here yet is before it as well. `sync_state` is judged where
-   * it is used: the list of synchronous standbys may be emptied between any two statements.
+   * The position is the insert position of the log, which covers commits that are not flushed here yet. The same statement
+   * reads `sync_state`: the list of synchronous standbys may be emptied between any two statements.
    */
   async #read(lent: Lent, account: string): Promise<Reading> {
     const { rows } = await lent.exec(`select pg_current_wal_insert_lsn()::text as position,

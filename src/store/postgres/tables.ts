@@ -13,7 +13,7 @@ export const OWN_TABLES = [
   'database_identity',
 ];
 
-/** The tables of other programs in this schema, in the order of their names; those that an extension has made are of none. */
+/** The tables of other programs in this schema, in the order of their names; tables of an extension do not count. */
 export async function otherTables(db: Database): Promise<readonly string[]> {
   const names = sql.join([...OWN_TABLES, 'kysely_migration', 'kysely_migration_lock']);
   const { rows } = await sql<{ name: string }>`select relname::text as name from pg_class

@@ -3,22 +3,22 @@ import type { Lent } from './connection.ts';
 import { isConnectionLost } from './errors.ts';
 
 /**
- * The limits of a transaction that writes. The row of the account is waited for while others write; and a process that stands
- * still in the middle gives it back before its heartbeat is over.
+ * The limits of a transaction that writes. It waits for the row of the account while others write, and a process that stands
+ * still in the middle loses the row before its heartbeat is over.
  */
 export const BEGIN = `begin isolation level read committed;
   set local lock_timeout = '3s'; set local statement_timeout = '30s';
   set local idle_in_transaction_session_timeout = '2s'`;
 
 /**
- * Set once the account is locked. All its orders wait while one of them is locked by a transaction of the merchant's. The server,
- * the database or the role may have a weaker `synchronous_commit` at any moment; a stronger one stays.
+ * Set once the account is locked: from then on all its orders wait while a merchant's transaction locks one of them. The
+ * server, the database or the role may have a weaker `synchronous_commit` at any moment; a stronger one stays.
  */
 export const ONCE_LOCKED = `set_config('lock_timeout', '200ms', true),
         case when current_setting('synchronous_commit') in ('off', 'local', 'remote_write')
           then set_config('synchronous_commit', 'on', true) end`;
 
-/** Gives the failure where it is not known whether the commit was done; throws where it surely was not. */
+/** Returns the failure if it is not known whether the commit was done; throws if it was not. */
 export async function commit(lent: Lent): Promise<StoreError | undefined> {
   try {
     const { command } = await lent.exec('commit');

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { storable } from '../../domain/text.ts';
 
-/** What the exchange or another program says may hold NUL. */
+/** Texts of the exchange or other programs may contain NUL. */
 export function storableValues(values: readonly unknown[]): unknown[] {
   return values.map((value) => (typeof value === 'string' && value.includes('\0') ? storable(value) : value));
 }
@@ -12,7 +12,7 @@ function exactNumber(text: string): number | string {
   return Number.isSafeInteger(number) ? number : text;
 }
 
-/** How values of each type are read: as SQLite gives them. All else comes as text. */
+/** Reads values of each type as SQLite does. All other types are read as text. */
 export const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   [pg.types.builtins.BYTEA]: (text) => Buffer.from(text.slice('\\x'.length), 'hex'),
   [pg.types.builtins.BOOL]: (text) => (text === 't' ? 1 : 0),

@@ -23,7 +23,7 @@ const EVENTS_OF_A_TIME_LINE = 1_000_000_000;
 /** The database, as the transactions of one account need it. */
 interface TransactionDeps {
   readonly address: string;
-  /** The time-line on which the events of the database are numbered, as far as this process knows: the newest commit tells. */
+  /** The time-line on which the events of the database are numbered, as of the newest commit of this process. */
   readonly numbering: { timeLine?: string | null | undefined };
   readonly connections: Pick<Connections, 'lend'>;
   readonly clock: Clock;
@@ -52,9 +52,9 @@ export class AccountTransactions implements Transactions {
   readonly #deps: TransactionDeps;
   readonly #account: string;
   readonly #owner: OwnerWriting | undefined;
-  /** That of the server in the transaction that is under way, or in the last one. */
+  /** The server's time-line in the transaction that is under way, or in the last one. */
   #timeLine: string | null | undefined;
-  /** The name of the last commit of this owner, and of those after it that may have been done; its claim is the first. */
+  /** The names of this owner's last commit and of later commits that may have been done; the claim is the first. */
   #last: string[];
   /** The newest commit with intents. */
   #intents: ReplicatedCommit | undefined;
@@ -150,7 +150,7 @@ export class AccountTransactions implements Transactions {
     return await commit(lent).finally(() => wait[Symbol.dispose]());
   }
 
-  /** Reads the proof once for all intents of a commit, on its connection. If that fails, their creates go on to look. */
+  /** Reads the proof once for all intents of a commit, on its connection. If that fails, each create looks again. */
   async #proveIntents(lent: Lent): Promise<void> {
     this.#intents = {};
     const isLast = (name: string) => this.#last.includes(name);
@@ -180,7 +180,7 @@ export class AccountTransactions implements Transactions {
     if (rows[0] !== undefined) return await this.#numberEvents(lent, rows[0]['time_line']);
     const owner = await this.#ownerRow(lent);
     this.#assertNotFollowed(owner, generation);
-    // Whoever claims the account next takes up what a promotion lost; a database that was put back stops the account.
+    // The next owner takes up the commits that a promotion lost; a database that was put back stops the account.
     const server = owner?.['server'];
     if (server !== (this.#timeLine ?? server) || server !== (owner?.['time_line'] ?? server)) {
       throw new OwnedError(`a promoted standby lacks the last commits of the account ${this.#account}`);
@@ -188,7 +188,7 @@ export class AccountTransactions implements Transactions {
     throw await mark.lostCommit(lent.db);
   }
 
-  /** The ids of events never come twice: those that a promoted standby lacks were told to others. */
+  /** Event ids never come twice: others may have read the events that a promoted standby lacks. */
   async #numberEvents(lent: Lent, server: unknown): Promise<void> {
     const { numbering } = this.#deps;
     const timeLine = typeof server === 'string' ? server : null;

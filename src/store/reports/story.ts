@@ -17,7 +17,7 @@ export interface StoryRows {
   readonly keptAnswers: readonly { readonly receivedAt: string; readonly httpStatus: number; readonly body: string }[];
   readonly findings: readonly StoryFinding[];
   readonly holds: readonly HoldView[];
-  /** Null where its account is not stopped. */
+  /** Null if its account is not stopped. */
   readonly stop: AccountStop | null;
 }
 

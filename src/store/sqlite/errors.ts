@@ -20,8 +20,8 @@ export function storeError(error: unknown, path: string): unknown {
 }
 
 /**
- * As `storeError`, for a statement about rows. Where nothing else is known, as of a table that is gone, a trigger of the merchant's
- * may have met it: SQLite does not name it.
+ * As `storeError`, for a statement about rows. A general error, such as a table that is gone, may come from a merchant's
+ * trigger, which SQLite does not name.
  */
 export function rowError(error: unknown, path: string, triggersOf: () => readonly string[]): unknown {
   const meant = storeError(error, path);

@@ -13,8 +13,8 @@ const TABLE = `create table if not exists marks (database text not null, account
   primary key (database, account)) without rowid`;
 
 /**
- * A mark is never put back by itself: the process that was followed may be the last to write. After the promotion of a standby
- * the account goes on from an earlier place.
+ * A mark never goes back, because the former owner may be the last to write. Only after the promotion of a standby the
+ * account goes on from an earlier place.
  */
 const NAME = `insert into marks values (:database, :account, :generation, :eventId, :content)
   on conflict do update set generation = excluded.generation, event_id = excluded.event_id, content = excluded.content
@@ -58,7 +58,7 @@ export class MarksFile {
     );
   }
 
-  /** Gives the marks of accounts after `fromAccount`, in their order, that can be understood. Throws `StoreError`. */
+  /** Returns the readable marks of accounts after `fromAccount`, in their order. Throws `StoreError`. */
   page(fromAccount: string, limit: number): readonly (readonly [account: string, mark: MarkContent])[] {
     if (this.#opened === undefined && !existsSync(this.path)) return [];
     return this.#with((file) => {

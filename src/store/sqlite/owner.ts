@@ -80,7 +80,7 @@ export function lockHolder(databasePath: string): string | undefined {
   }
 }
 
-/** The process that has locked a file, where Linux tells it: of each lock it names process, device and inode. */
+/** The process that has locked a file, if Linux tells it: it lists process, device and inode of each lock. */
 function pidOfLock(path: string): string | undefined {
   try {
     const { dev, ino } = statSync(path);

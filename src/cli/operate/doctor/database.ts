@@ -67,7 +67,7 @@ function markFinding(sign: string | undefined): Finding {
   return fault('mark', EXIT.data, `the database ${sign}`, RESTORE_ADVICE);
 }
 
-/** What the events of all accounts say last: accounts that are stopped, and answers that cannot be read. */
+/** Reports accounts that are stopped or get answers that cannot be read, by their newest events. */
 export async function checkAccounts({ db }: Store): Promise<readonly Finding[]> {
   const stopped = (await stoppedAccounts(db, undefined)).map((stop) =>
     warning('accounts', describeStop(stop), stopRemedy(stop.kind, accountWords(stop.account))),
@@ -80,7 +80,7 @@ export async function checkAccounts({ db }: Store): Promise<readonly Finding[]> 
   return found.length > 0 ? found : [ok('accounts', 'none is stopped, and answers can be read')];
 }
 
-/** The clock of this machine beside those of the database and of the exchange: the newest record says when it was sent (§2.7). */
+/** Compares the machine's clock with the database's, and with the exchange's by the newest order record (§2.7). */
 export async function checkClock(
   store: Store,
   accounts: readonly string[],

@@ -40,7 +40,7 @@ Examples:
   order-sync doctor --bundle support.json`;
 
 const TONES: Readonly<Record<Finding['level'], Tone>> = { ok: 'good', warning: 'warning', fault: 'error' };
-/** Of more accounts not all keys are tried. */
+/** The most accounts whose keys are tried. */
 const MOST_ASKED = 20;
 const NAME_WIDTH = 13;
 const LEVEL_WIDTH = 9;
@@ -95,7 +95,7 @@ function checksOf(command: Command, config: Config): readonly Check[] {
   const asked = names.slice(0, MOST_ASKED);
   const baseUrls = new Set(asked.flatMap((name) => exchangeByAccount(config)(name).baseUrl ?? []));
   const daemon = async () => (await askDaemon(config, account))?.daemon ?? undefined;
-  // What is wrong with the database has a line of its own.
+  // The check `database` reports a database that fails.
   const driver = () => withStore(config, (store) => driverOf(config.database, store, asked)).catch(() => undefined);
   const keyOf = async (name: string) => {
     const finding = await checkKey(command, configOf(config, name));

@@ -64,7 +64,7 @@ export async function checkDisk({ database }: Config): Promise<readonly Finding[
   return [ok('disk', found, facts)];
 }
 
-/** Whether something starts the daemon again when it ends. `pid` is that of the daemon that answers, `driver` who drives an account. */
+/** Checks that pm2 or systemd restarts the daemon. `pid`: the daemon that answers; `driver`: the owner of an account. */
 export function checkService(pid: number | undefined, driver: string | undefined): Finding {
   if (pid === undefined && driver !== undefined) {
     return warning('service', `${driver} drives the account and does not answer`, SILENT_REMEDY);
@@ -101,7 +101,7 @@ function parentOf(pid: number): string {
   return '';
 }
 
-/** Whether the ops endpoint can be reached, or its address is taken by another program. The daemon that answers knows. */
+/** Checks whether the ops endpoint listens, or another program has its address. `daemon`: undefined if none answers. */
 export async function checkOps(
   config: Config,
   daemon: Pick<DaemonStatus, 'opsFailure'> | undefined,
