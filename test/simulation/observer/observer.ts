@@ -206,7 +206,7 @@ export class Observer {
     if (version === this.#version) return;
     this.#version = version;
     this.#history.check();
-    this.#orders.check(wallMs, this.#requests.mostInFlight);
+    this.#orders.check(wallMs, this.#requests.mostSending);
     this.#slowed.check();
   }
 

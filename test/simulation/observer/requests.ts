@@ -36,6 +36,7 @@ export class RequestChecks {
   #resumedAt = 0;
   #promotedAt = Number.NEGATIVE_INFINITY;
   #limits: Pick<PlannedSettings, 'rate' | 'concurrency'>;
+  #mostConcurrency = 0;
   #reloadedAt = Number.NEGATIVE_INFINITY;
   #pause: { readonly kind: string; startedAt: number | undefined } | null = null;
 
@@ -58,6 +59,11 @@ export class RequestChecks {
     return this.#limits.concurrency * (this.#plan.shared === null ? 1 : 2);
   }
 
+  /** How many orders may be sending: an owner before the last reload may have left as many as its limits let. */
+  get mostSending(): number {
+    return Math.max(this.#mostConcurrency, this.#limits.concurrency) * (this.#plan.shared === null ? 1 : 2);
+  }
+
   /** How many requests have arrived. */
   get count(): number {
     return this.#count;
@@ -76,6 +82,7 @@ export class RequestChecks {
 
   /** The next process has other limits: those before it kept theirs. */
   reloaded(limits: Pick<PlannedSettings, 'rate' | 'concurrency'>, now: number): void {
+    this.#mostConcurrency = Math.max(this.#mostConcurrency, this.#limits.concurrency);
     this.#limits = limits;
     this.#reloadedAt = now + LATEST_ARRIVAL_MS;
   }
