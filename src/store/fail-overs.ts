@@ -119,12 +119,20 @@ export async function pendingOrders(
     .select(['external_order_id', 'next_action_at', 'created_at'])
     .where((order) => order.and({ account, state: 'pending' }))
     .where('next_action_at', isDue ? '<=' : '>', until)
-    .where(({ eb, refTuple, tuple }) =>
-      eb(refTuple('next_action_at', 'external_order_id'), '>', tuple(from.nextActionAt, from.externalOrderId)),
+    .where((where) =>
+      where(
+        where.refTuple('next_action_at', 'external_order_id'),
+        '>',
+        where.tuple(from.nextActionAt, from.externalOrderId),
+      ),
     );
   if (to !== undefined)
-    orders = orders.where(({ eb, refTuple, tuple }) =>
-      eb(refTuple('next_action_at', 'external_order_id'), '<=', tuple(to.nextActionAt, to.externalOrderId)),
+    orders = orders.where((where) =>
+      where(
+        where.refTuple('next_action_at', 'external_order_id'),
+        '<=',
+        where.tuple(to.nextActionAt, to.externalOrderId),
+      ),
     );
   if (isUnforbidden) orders = orders.where('forbidden_in', '=', 0);
   const rows = await orders.orderBy('next_action_at').orderBy('external_order_id').limit(limit).execute();

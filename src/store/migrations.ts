@@ -83,6 +83,11 @@ export function isUpToDate(kind: DatabaseKind, applied: AppliedMigrations): bool
   return applied.size === Object.keys(MIGRATIONS[kind]).length;
 }
 
+/** The error for a database in which another program has tables with names of ours. */
+export function foreignTables(address: string, names: readonly string[]): StoreError {
+  return unusable(`${address} holds tables of another program (${names.join(', ')}); name an empty database`);
+}
+
 /** Runs the migrations that wait. Throws `StoreError`; what the driver says is told by `explain`. */
 export async function migrate(
   db: Database,

@@ -278,7 +278,8 @@ function fastFolder(): string {
   return bavail * bsize >= ROOM_BYTES ? memory : tmpdir();
 }
 
-async function freePort(): Promise<number> {
+/** Finds a port of this machine that nothing listens on. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -9,6 +9,7 @@ import { GroupWriter } from '../group-writer.ts';
 import { assertNotMoved } from '../moves.ts';
 import {
   assertKnownVersion,
+  foreignTables,
   isUpToDate,
   migrate,
   migrationStatus,
@@ -17,6 +18,7 @@ import {
 } from '../migrations.ts';
 import type { Database, Holding, Store, Writer } from '../port.ts';
 import { MarksFile } from '../sqlite/marks.ts';
+import { queries, statement } from '../statement.ts';
 import { openConnections, type Connections } from './connection.ts';
 import { isTwice, postgresError } from './errors.ts';
 import { NewEvents } from '../new-events.ts';
@@ -67,6 +69,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   const hasTables = applied.size > 0 || expect !== 'any';
   const identity = hasTables ? await readIdentity(connections.db, address) : '';
   const readings = undo.use(openConnections(place, { max: MOST_SNAPSHOTS, hurry }));
+  if (expect === 'upgrade') await assertOwnSessions(connections, readings);
   const standbys = new Standbys(connections, clock, address, place.synchronousStandbys);
   const deps = { address, connections, clock, numbering: {}, standbys };
   const newEvents = new NewEvents();
@@ -125,6 +128,22 @@ async function* changesFor(
 function noneOfDatabase(error: unknown): readonly string[] {
   if (error instanceof StoreError) return [];
   throw error;
+}
+
+const probeStatement = statement(() => queries.selectNoFrom(sql.lit(1).as('probe')));
+
+/**
+ * Throws `StoreError` behind a pooler that gives one session to two connections and loses their prepared statements: an owner must
+ * learn it before it sends, not when the outcome of a create cannot be written.
+ */
+async function assertOwnSessions(...pools: readonly Connections[]): Promise<void> {
+  const lent = await Promise.all(pools.map((pool) => pool.lend()));
+  try {
+    // The same name: the pooler gives the second connection the session of the first, which has that statement already.
+    for (const { db } of lent) await probeStatement(db, {});
+  } finally {
+    for (const one of lent) one.release();
+  }
 }
 
 /** Throws `StoreError` where the server or the database cannot hold orders safely. */
@@ -200,8 +219,7 @@ async function assertNoneForeign(connections: Connections, address: string): Pro
   const names = await takenNames(connections.db);
   // Another process may have made them meanwhile.
   if (names.length === 0 || (await appliedMigrations(connections)).size > 0) return;
-  const message = `${address} holds tables of another program (${names.join(', ')}); name an empty database`;
-  throw new StoreError('unusable', message);
+  throw foreignTables(address, names);
 }
 
 async function appliedMigrations({ db }: Connections): Promise<AppliedMigrations> {

@@ -37,12 +37,12 @@ export interface Connection {
 export type WrapStatement = (sql: string, statement: SqliteStatement) => SqliteStatement;
 
 /**
- * Opens the file, made new with mode 0600 where `create` says so. `check` throws when the file is not ours, before
- * anything of it is changed. Throws the driver's and the system's errors.
+ * Opens the file, made new with mode 0600 if `create` says so. `check` runs before anything of the file is changed; it throws if the
+ * file cannot be used, and returns false if the file is not ours: then it stays as it is. Throws the driver's and the system's errors.
  */
 export function connect(
   path: string,
-  options: { create: boolean; check?: (sqlite: Database.Database) => void; wrap?: WrapStatement },
+  options: { create: boolean; check?: (sqlite: Database.Database) => boolean; wrap?: WrapStatement },
 ): Connection {
   if (options.create && !existsSync(path)) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -51,9 +51,10 @@ export function connect(
   const opened = statSync(path);
   const sqlite = new Database(path, { fileMustExist: true, timeout: OPENING_TIMEOUT_MS });
   try {
-    options.check?.(sqlite);
-    for (const ending of ['', '-wal', '-shm']) closeToOthers(`${path}${ending}`);
-    sqlite.pragma('journal_mode = wal');
+    if (options.check?.(sqlite) !== false) {
+      for (const ending of ['', '-wal', '-shm']) closeToOthers(`${path}${ending}`);
+      sqlite.pragma('journal_mode = wal');
+    }
     sqlite.pragma('synchronous = full');
     sqlite.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
     sqlite.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);

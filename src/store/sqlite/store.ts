@@ -7,6 +7,7 @@ import { StoreError } from '../errors.ts';
 import { GroupWriter } from '../group-writer.ts';
 import {
   assertKnownVersion,
+  foreignTables,
   isUpToDate,
   migrate,
   migrationStatus,
@@ -132,8 +133,11 @@ function openConnection(path: string, options: OpenOptions): Connection {
       create: options.expect === 'migrate',
       check: (sqlite) => {
         const applied = appliedMigrations(sqlite);
-        const others = applied.size > 0 || options.intoExisting === true ? [] : otherTables(sqlite);
-        assertKnownVersion(describe(path), applied, options.expect, others);
+        const { own, others } = applied.size > 0 ? { own: [], others: [] } : tablesOf(sqlite);
+        assertKnownVersion(describe(path), applied, options.expect, options.intoExisting === true ? [] : others);
+        if (options.expect === 'any') return applied.size > 0;
+        if (own.length > 0) throw foreignTables(path, own);
+        return true;
       },
       ...(options.wrap === undefined ? {} : { wrap: options.wrap }),
     });
@@ -148,10 +152,17 @@ async function closeConnection(connection: Connection): Promise<void> {
   connection.sqlite.close();
 }
 
-/** The tables of other programs, in the order of their names. */
-function otherTables(sqlite: Connection['sqlite']): readonly string[] {
+/** The tables of a file in the order of their names: those with a name of ours, and those of other programs. */
+function tablesOf(sqlite: Connection['sqlite']): {
+  readonly own: readonly string[];
+  readonly others: readonly string[];
+} {
   const tables = sqlite.prepare(`select name from sqlite_master where type = 'table' order by name`).pluck().all();
-  return (tables as string[]).filter((name) => !/^(sqlite|kysely)_/.test(name) && !OWN_TABLES.includes(name));
+  const names = (tables as string[]).filter((name) => !/^(sqlite|kysely)_/.test(name));
+  return {
+    own: names.filter((name) => OWN_TABLES.includes(name)),
+    others: names.filter((name) => !OWN_TABLES.includes(name)),
+  };
 }
 
 function appliedMigrations(sqlite: Connection['sqlite']): AppliedMigrations {

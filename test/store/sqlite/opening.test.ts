@@ -139,18 +139,6 @@ describe('a file that is no database of ours', () => {
       `${path} is a database without the tables of order-sync; check database.url, or make them with: order-sync db migrate`,
     ]);
   });
-
-  it('but has a table of the same name is not made ours, and keeps its own', async () => {
-    makeForeign(`create table merchant_orders (mine); insert into merchant_orders values ('kept')`);
-    expect(await problemOf(openAs('migrate'))).toEqual([
-      'unusable',
-      expect.stringMatching(/could not be migrated: .*merchant_orders.* already exists/),
-    ]);
-    const connection = new Database(path);
-    expect(connection.prepare('select mine from merchant_orders').pluck().all()).toEqual(['kept']);
-    expect(connection.prepare(`select name from sqlite_master where name = 'order_events'`).all()).toEqual([]);
-    connection.close();
-  });
 });
 
 describe('a database of another version', () => {
@@ -203,6 +191,28 @@ describe('a database of another version', () => {
       expect(readFileSync(path).equals(before)).toBe(true);
     },
   );
+
+  it('is left as it is if its tables have names of ours and none is of a migration', async () => {
+    makeForeign('create table merchant_orders (id)');
+    const before = readFileSync(path);
+    for (const intoExisting of [false, true]) {
+      const opening = openStore(path, systemClock(), { expect: 'migrate', intoExisting });
+      expect(await problemOf(opening)).toEqual([
+        'unusable',
+        expect.stringMatching(/another program \(merchant_orders\)/),
+      ]);
+    }
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  it('of another program is only read by a command that takes any', async () => {
+    makeForeign('create table theirs (id)');
+    const before = readFileSync(path);
+    const store = await openAs('any');
+    expect(await store.migrations()).toEqual({ applied: [], pending: NAMES });
+    await store.close();
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
 
   it('that is older is brought up to date', async () => {
     makeForeign('create table theirs (id)');
