@@ -83,6 +83,12 @@ describe('order-sync doctor', () => {
     expect(of('webhook').map(({ level }) => level)).toEqual(['ok', 'fault']);
   });
 
+  it('does not judge an ops endpoint whose port the system chooses', async () => {
+    const { program } = await scriptedControlSocket();
+    const { of } = await doctor(program, [], { ORDER_SYNC_OPS_LISTEN: '127.0.0.1:0' });
+    expect(of('ops')).toMatchObject([{ level: 'ok' }]);
+  });
+
   it('names each file that others may read', async () => {
     const { program } = await scriptedControlSocket();
     const { path } = program.config.database;

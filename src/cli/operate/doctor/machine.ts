@@ -113,6 +113,7 @@ export async function checkOps(
   const address = `${listen.host}:${listen.port}`;
   const failure = daemon?.opsFailure ?? null;
   if (failure !== null) return warning('ops', `the daemon does not listen on ${address}: ${failure}`, OPS_REMEDY);
+  if (listen.port === 0) return ok('ops', `${address} stands for any free port; the log of the daemon names it`);
   const isTaken = await listens(listen.host.replaceAll(/[[\]]/g, ''), listen.port, signal);
   if (isTaken && isUp) return ok('ops', `listens on ${address}`);
   if (!isTaken && !isUp) return ok('ops', `${address} is free for the daemon`);
