@@ -94,11 +94,15 @@ describe('an order that is refused', () => {
     ['an empty limit', { limit: '' }, 'limit is not a decimal number: ""'],
     ['a currency with a blank behind it', { fromCurrency: 'btc ' }, 'fromCurrency begins or ends with a blank'],
     ['a currency with a wide blank', { toCurrency: '\u00a0EUR' }, 'toCurrency begins or ends with a blank'],
-    ['a pair of one currency', { toCurrency: 'BTC' }, 'toCurrency must differ from fromCurrency, is "BTC"'],
+    [
+      'a pair of one currency',
+      { toCurrency: 'BTC' },
+      'toCurrency must differ from the other currency of the pair, is "BTC"',
+    ],
     [
       'a pair of one currency in other letters',
       { toCurrency: 'btc' },
-      'toCurrency must differ from fromCurrency, is "btc"',
+      'toCurrency must differ from the other currency of the pair, is "btc"',
     ],
     ['a negative bonus', { bonus: '-1' }, 'bonus must not be negative, is "-1"'],
     ['an empty id', { externalOrderId: '' }, 'externalOrderId is empty'],
