@@ -136,13 +136,19 @@ const probeStatement = statement(() => queries.selectNoFrom(sql.lit(1).as('probe
  * Throws `StoreError` behind a pooler that gives one session to two connections and loses their prepared statements: an owner must
  * learn it before it sends, not when the outcome of a create cannot be written.
  */
-async function assertOwnSessions(...pools: readonly Connections[]): Promise<void> {
-  const lent = await Promise.all(pools.map((pool) => pool.lend()));
+async function assertOwnSessions(connections: Connections, readings: Connections): Promise<void> {
+  const one = await connections.lend();
   try {
-    // The same name: the pooler gives the second connection the session of the first, which has that statement already.
-    for (const { db } of lent) await probeStatement(db, {});
+    await probeStatement(one.db, {});
+    const other = await readings.lend();
+    try {
+      // The pooler gives it the session of the first, which has a statement of that name already.
+      await probeStatement(other.db, {});
+    } finally {
+      other.release();
+    }
   } finally {
-    for (const one of lent) one.release();
+    one.release();
   }
 }
 
