@@ -29,8 +29,11 @@ type FailOverDeps = Assuming & Pick<FlowDeps, 'account' | 'store' | 'log'> & { r
 
 const PAGE = 200;
 
-/** Orders that may have been sent and are not marked yet, because another program locks the rows: they must not be sent. */
-export type Unmarked = Set<string>;
+/**
+ * Orders that may have been sent and are not marked yet, because another program locks the rows: they must not be sent. Each with the
+ * fail-over that left it in doubt.
+ */
+type Unmarked = FlowDeps['unmarked'];
 
 /**
  * Takes up the fail-overs of an account: each order that a lost owner may have sent becomes unknown. Nothing is sent before
@@ -41,7 +44,7 @@ export async function takeUpFailOvers(
 ): Promise<{ readonly newestAt: number | undefined; readonly unmarked: Unmarked }> {
   const { account, store } = deps;
   await reportSent(deps);
-  const unmarked: Unmarked = new Set();
+  const unmarked: Unmarked = new Map();
   const all = await readFailOvers(store.db, account);
   const open = all.filter(({ markedAt }) => markedAt === undefined);
   const newest = all.at(-1);
@@ -50,7 +53,7 @@ export async function takeUpFailOvers(
     await mark(deps, failOver, sent.ids, unmarked);
     const isExact = sent.isExact || isCovered(failOver);
     if (!isExact) for await (const ids of walkedBy(deps, failOver)) await mark(deps, failOver, ids, unmarked);
-    if (!isCovered(failOver)) await keepFromResending(deps);
+    if (!isCovered(failOver)) await keepFromResending(deps, failOver, unmarked);
     if (isExact) await save(deps, { ...failOver, isExact: true });
   }
   await endMarking(deps, unmarked);
@@ -59,11 +62,9 @@ export async function takeUpFailOvers(
 
 /** Marks the orders whose rows were locked before. */
 export async function markLeft(deps: FailOverDeps, unmarked: Unmarked): Promise<void> {
-  if (unmarked.size === 0) return;
-  const ids = [...unmarked];
-  const failOvers = await readFailOvers(deps.store.db, deps.account);
-  const open = failOvers.findLast(({ markedAt }) => markedAt === undefined);
-  if (open !== undefined) for (const page of pagesOf(ids)) await mark(deps, open, page, unmarked);
+  const [first] = unmarked.values();
+  if (first === undefined) return;
+  for (const page of pagesOf([...unmarked.keys()])) await mark(deps, first, page, unmarked);
   await endMarking(deps, unmarked);
 }
 
@@ -78,7 +79,7 @@ export async function reportSent(deps: FailOverDeps): Promise<void> {
   const isOurs = ({ reportedAt, generation, seenAt }: FailOver) =>
     reportedAt === undefined && generation <= owned.generation && isSeenAfter(seenAt, owned.at);
   for (const failOver of (await readFailOvers(store.db, account)).filter(isOurs)) {
-    const locked: Unmarked = new Set();
+    const locked: Unmarked = new Map();
     const sent = await lostIntents(deps, failOver);
     for (const ids of pagesOf(sent.ids)) await mark(deps, failOver, ids, locked);
     // The next owner is still marking, or another program locks rows: a later call does the rest.
@@ -186,34 +187,36 @@ export function doubtOf(account: string, failOver: FailOver): Assumption {
   return { source: 'create', reason, failOver: failOver.id };
 }
 
-/** Takes orders for sent whose intents the server lacks. */
+/**
+ * Takes orders for sent whose intents the server lacks, and keeps unknown creates from a resend. An order whose row is locked stays in
+ * doubt of the fail-over that found it first: the owner that a later one lost knows nothing of the earlier one.
+ */
 async function mark(deps: FailOverDeps, failOver: FailOver, ids: readonly string[], locked: Unmarked): Promise<void> {
-  const { account, store } = deps;
-  if (ids.length === 0) return;
-  const how = doubtOf(account, failOver);
-  const markOne = async (tx: Transaction, id: string) => {
+  const { account, store, clock } = deps;
+  const markOne = async (tx: Transaction, id: string, first: FailOver) => {
     const row = await lockFreeOrder(tx, account, id);
     if (row !== undefined) locked.delete(id);
-    else if ((await readOrder(tx, account, id)) !== undefined) locked.add(id);
-    if (row !== undefined && ['pending', 'rejected', 'invalid'].includes(row.state))
-      await assumeRowSent(tx, row, how, deps);
+    else if ((await readOrder(tx, account, id)) !== undefined) locked.set(id, first);
+    if (row?.state === 'unknown' && row.resends === 0) {
+      const before = trackingOf(row);
+      await saveDecision(tx, before, { tracking: { ...before, resends: 1 }, events: [] }, clock.now());
+    } else if (row !== undefined && ['pending', 'rejected', 'invalid'].includes(row.state))
+      await assumeRowSent(tx, row, doubtOf(account, first), deps);
   };
   // These writes share commits and round trips: nothing is sent until all orders are marked.
-  await Promise.all(ids.map(async (id) => await store.writer.write((tx) => markOne(tx, id), [id])));
+  const marking = ids.map(async (id) => {
+    const first = locked.get(id) ?? failOver;
+    await store.writer.write((tx) => markOne(tx, id, first), [id]);
+  });
+  await Promise.all(marking);
 }
 
 /** Keeps unknown creates from a resend: they may have been resent in the lost time, and an absent order is no proof. */
-async function keepFromResending({ account, store, clock }: FailOverDeps): Promise<void> {
+async function keepFromResending(deps: FailOverDeps, failOver: FailOver, locked: Unmarked): Promise<void> {
   for (let fromId = ''; ;) {
-    const ids = await orderIds(store.db, { account, states: ['unknown'], fromId, limit: PAGE });
-    await store.writer.write(async (tx) => {
-      for (const id of ids) {
-        const row = await lockFreeOrder(tx, account, id);
-        if (row?.state !== 'unknown' || row.resends > 0) continue;
-        const before = trackingOf(row);
-        await saveDecision(tx, before, { tracking: { ...before, resends: 1 }, events: [] }, clock.now());
-      }
-    });
+    const query = { account: deps.account, states: ['unknown'], fromId, limit: PAGE } as const;
+    const ids = await orderIds(deps.store.db, query);
+    await mark(deps, failOver, ids, locked);
     if (ids.length < PAGE) return;
     fromId = ids.at(-1) ?? fromId;
   }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
 import type { Config } from '../../config/config.ts';
+import type { FailOver } from '../../domain/accounts/fail-over.ts';
 import type { CreateSettings } from '../../domain/orders/create.ts';
 import type { FollowSettings } from '../../domain/orders/lookup.ts';
 import type { OverdueSettings } from '../../domain/findings/age.ts';
@@ -49,8 +50,8 @@ export interface FlowDeps {
   readonly walk: Walk;
   /** The newest creates of this process, in all its accounts. */
   readonly intents: SentIntents;
-  /** Orders that a fail-over left in doubt, and that are not marked yet. */
-  readonly unmarked: Set<string>;
+  /** Orders that a fail-over left in doubt and that are not marked yet, each with that fail-over. */
+  readonly unmarked: Map<string, FailOver>;
   readonly counters: Counters;
   /** Due times that are still to be corrected. */
   readonly uncorrected: Uncorrected;

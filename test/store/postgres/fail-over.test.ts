@@ -7,6 +7,7 @@ import { reportSent } from '../../../src/flows/orders/fail-over.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
 import { runProgram } from '../../support/cli-function.ts';
 import { temporaryFolder } from '../../support/folders.ts';
+import { openMerchant } from '../../support/merchant-postgres.ts';
 import { OWNER } from '../../support/postgres-server.ts';
 import type { PostgresTestDatabase } from '../../support/postgres.ts';
 import {
@@ -174,6 +175,33 @@ describe('a promoted standby that lacks the last commits', () => {
     const standby = await promotedLater();
     await runProgram(['pause', '--reason', 'a look'], { environment: { ORDER_SYNC_DATABASE_URL: standby.url } });
     expect(newest(standby)).toBeGreaterThan(1_000_000_000);
+  });
+
+  it('leaves an order whose row is locked in doubt of the first of two fail-overs, whoever speaks of the second', async () => {
+    const { drive, database, promotedLater } = await shop(3);
+    await drive(database, async () => {});
+    const standby = await promotedLater();
+    const lock = openMerchant(standby);
+    onTestFinished(() => void lock.close());
+    lock.exec('begin');
+    lock.exec(`select from merchant_orders where external_order_id = 'o0001' for update`);
+    await drive(standby, async () => {});
+    expect(idsIn(standby, 'pending')).toEqual(['o0001']);
+    promote(standby, 3);
+    await drive(standby, async (app) => {
+      lock.exec('commit');
+      await send(app);
+    });
+    const doubts = query(standby, `select distinct fail_over::int as id from merchant_orders where state = 'unknown'`);
+    const failOvers = query(
+      standby,
+      `select value::json ->> 'id' as id from account_facts where name like 'fail-over%'`,
+    );
+    expect([idsIn(standby, 'unknown').length, doubts.map(({ id }) => Number(id))]).toEqual([
+      3,
+      [Math.min(...failOvers.map(({ id }) => Number(id)))],
+    ]);
+    expect(failOvers).toHaveLength(2);
   });
 
   it('lets the process go on that wrote last and finds its last commit there', async () => {

@@ -38,7 +38,7 @@ export const FAIL_OVER_BUGS: readonly PlantedBug[] = [
         from: 'resends: tracking.resends + 1',
         to: 'resends: tracking.resends',
       },
-      { file: FLOW, in: 'keepFromResending', from: 'row.resends > 0', to: 'row.resends >= 0' },
+      { file: FLOW, in: 'mark', from: 'row.resends === 0', to: 'row.resends < 0' },
     ],
   },
   {
@@ -63,6 +63,13 @@ export const FAIL_OVER_BUGS: readonly PlantedBug[] = [
     edits: [
       { file: FLOW, in: 'lostIntents', from: 'isNewest && isKept && isOnlyLoss', to: 'isNewest && isKept && isLast' },
     ],
+  },
+  {
+    name: 'locked-row-is-in-doubt-of-the-later-fail-over',
+    text: 'an order whose row is locked while a fail-over is taken up is in doubt of a later one, which another worker settles',
+    breaks: TWICE,
+    mode: 'promoted',
+    edits: [{ file: FLOW, in: 'mark', from: 'locked.get(id) ?? failOver', to: 'failOver' }],
   },
   {
     name: 'correction-after-a-fail-over-is-sent',
