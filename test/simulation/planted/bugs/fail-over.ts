@@ -65,13 +65,6 @@ export const FAIL_OVER_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'locked-row-is-in-doubt-of-the-later-fail-over',
-    text: 'an order whose row is locked while a fail-over is taken up is in doubt of a later one, which another worker settles',
-    breaks: TWICE,
-    mode: 'promoted',
-    edits: [{ file: FLOW, in: 'mark', from: 'locked.get(id) ?? failOver', to: 'failOver' }],
-  },
-  {
     name: 'correction-after-a-fail-over-is-sent',
     text: 'a row that was corrected once more after a fail-over is sent, though it may have been sent before',
     breaks: TWICE,
