@@ -92,6 +92,28 @@ describe('a promoted standby that lacks the last commits', () => {
     expect([...created().values()].every((count) => count === 1)).toBe(true);
   });
 
+  it.each([
+    ['was promoted after another one, on which another worker may have sent', 3, false],
+    ['is the second one that the worker sees', 2, true],
+  ])('leaves all in doubt whatever one worker names if it %s', async (_name, timeLine, isSeenBefore) => {
+    const { drive, database, promotedLater, created } = await shop(30);
+    await drive(database, async () => {});
+    const standby = await promotedLater();
+    promote(standby, timeLine);
+    const intents = await drive(database, async (app) => {
+      await sendSome(3)(app);
+      app.intents.begin('default', { generation: 1, at: new Date(0) });
+      return app.intents;
+    });
+    if (isSeenBefore) intents.isFirstLoss('default', '2030-01-01T00:00:00.000Z');
+    await drive(standby, send);
+    const { clock, settings, log, store } = await openedBy(standby);
+    await reportSent({ account: 'default', clock, settings, log, store, intents });
+    await drive(standby, send);
+    expect(idsIn(standby, 'unknown')).toHaveLength(30);
+    expect([...created().values()].every((count) => count === 1)).toBe(true);
+  });
+
   it('has its finding resolved once look-ups have found each order in doubt', async () => {
     const { drive, database, promotedLater, exchange } = await shop(3);
     await drive(database, async () => {});

@@ -56,15 +56,6 @@ export const FAIL_OVER_BUGS: readonly PlantedBug[] = [
     edits: [{ file: FLOW, in: 'freeOthers', from: '!named.has(one)', to: 'named.has(one)' }],
   },
   {
-    name: 'late-worker-speaks-for-others',
-    text: 'a worker that comes back after two fail-overs has the orders sent again that another worker sent between them',
-    breaks: TWICE,
-    mode: 'promoted',
-    edits: [
-      { file: FLOW, in: 'lostIntents', from: 'isNewest && isKept && isOnlyLoss', to: 'isNewest && isKept && isLast' },
-    ],
-  },
-  {
     name: 'correction-after-a-fail-over-is-sent',
     text: 'a row that was corrected once more after a fail-over is sent, though it may have been sent before',
     breaks: TWICE,
