@@ -58,7 +58,7 @@ function planThemed(seed: number): Plan {
     faults: chance.of([0.3, 0.6, 0.9]),
     createFaults: theme.createFaults,
     lookupFaults: theme.lookupFaults,
-    // What a person, a clock or a limit does hides what these faults do.
+    // Decisions of persons, clock changes and limits would hide the effects of these faults.
     decisions: [],
     clockSet: [],
     outages: [],
