@@ -36,3 +36,21 @@ it('changes are those of other connections, and name the accounts in which a per
   stop.abort();
   await watching;
 });
+
+it('a commit of another connection is seen without a look at its time, because the log of the database is watched', async () => {
+  const path = join(temporaryFolder(), 'orders.db');
+  await newDatabase(path);
+  const clock = testClock();
+  const [store, other] = await Promise.all([1, 2].map(() => openStore(path, clock, { expect: 'current' })));
+  if (store === undefined || other === undefined) throw new Error('they are open');
+  onTestFinished(async () => void (await Promise.all([store.close(), other.close()])));
+  const stop = new AbortController();
+  const changes = store.changes(stop.signal)[Symbol.asyncIterator]();
+  // The clock stands still.
+  const next = changes.next();
+  for (let turns = 0; turns < 5; turns += 1) await clock.turn();
+  await other.writer.write((tx) => sql`insert into merchant_orders (external_order_id) values ('a')`.execute(tx));
+  expect(await next).toEqual({ value: [], done: false });
+  stop.abort();
+  await changes.return?.();
+});
