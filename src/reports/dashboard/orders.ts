@@ -1,8 +1,11 @@
 import { ORDER_STATES, type OrderState } from '../../domain/orders/states.ts';
+import { figureText } from '../formats/chart.ts';
+import { HALF_SIZES } from '../formats/chart/svg.ts';
+import type { ColumnChart } from '../formats/document.ts';
 import { toneOf } from '../formats/tone.ts';
-import { inUnits } from '../formats/words.ts';
-import { AGE_LIMITS_MS, type ActivityFacts, type Ageing, type DashboardFacts } from './facts.ts';
-import { ageOf, badge, count, empty, note, section, table, tile, type ShownColumn } from './markup.ts';
+import { inUnits, withCommas } from '../formats/words.ts';
+import { AGE_LIMITS_MS, type Ageing, type DashboardFacts } from './facts.ts';
+import { ageOf, count, empty, note, section, table, tile, type ShownColumn } from './markup.ts';
 
 const MEANINGS: Readonly<Record<OrderState, string>> = {
   pending: 'waits to be sent',
@@ -57,61 +60,34 @@ function ageRow({ state, orders }: Ageing['rows'][number]) {
 }
 
 const SERIES = [
-  ['inserted', 'neutral', 'inserted'],
-  ['accepted', 'info', 'accepted'],
-  ['final', 'good', 'final'],
+  ['inserted', 'neutral'],
+  ['accepted', 'info'],
+  ['final', 'good'],
 ] as const;
-/** The drawing, in its own units. */
-const [WIDTH, HEIGHT, BASE, TOP] = [720, 190, 166, 14];
+/** Each sixth hour has its name below the drawing. */
+const HOUR_NAMES = Array.from({ length: 24 }, (_, hour) =>
+  hour % 6 === 0 ? `${String(hour).padStart(2, '0')}:00` : null,
+);
 
 /** The orders of today by hour: how many came, were accepted, and became final. */
 export function flowSection({ activity }: DashboardFacts): string {
   const title = 'Orders of today by hour';
   if (activity === null) return section('flow', title, empty('Choose an account to see its hours.'));
   const { hours } = activity;
-  const sums = SERIES.map(([key, tone, name]) => {
-    const sum = hours[key].reduce((all, one) => all + one, 0);
-    return `<li>${badge(tone, name)} ${count(sum)}</li>`;
+  const series = SERIES.map(([name, tone]) => {
+    const sum = hours[name].reduce((total, orders) => total + orders, 0);
+    return { name, note: withCommas(sum), look: { tone } };
   });
+  const chart: ColumnChart = {
+    kind: 'columns',
+    part: 'days',
+    title: `Orders of ${hours.day} by hour`,
+    text: 'Hours are UTC.',
+    steps: HOUR_NAMES,
+    series,
+    isBeside: true,
+    panels: [{ unit: 'orders an hour', values: SERIES.map(([name]) => hours[name]) }],
+  };
   const cut = hours.since === null ? '' : note(`Counted from ${hours.since.slice(11, 16)} UTC on, as there is more.`);
-  return section(
-    'flow',
-    title,
-    `<div class="panel chart-panel"><ul class="legend">${sums.join('')}</ul>\n${drawing(hours)}</div>\n${cut}`,
-  );
-}
-
-function drawing(hours: ActivityFacts['hours']): string {
-  const most = niceTop(Math.max(1, ...SERIES.flatMap(([key]) => hours[key])));
-  const [left, step] = [44, (WIDTH - 52) / 24];
-  const yOf = (value: number) => BASE - ((BASE - TOP) * value) / most;
-  const lines = [0, most / 2, most].map((value) => {
-    const y = yOf(value);
-    return `<path class="line" d="M${left} ${y}H${WIDTH - 8}"/><text class="muted" x="${left - 8}" y="${y + 4}" text-anchor="end">${shortNumber(value)}</text>`;
-  });
-  const bars = SERIES.map(([key, tone], place) => {
-    const path = hours[key].map((value, hour) => {
-      if (value === 0) return '';
-      const x = left + hour * step + step * (0.14 + place * 0.25);
-      return `M${x.toFixed(1)} ${BASE}V${yOf(value).toFixed(1)}h${(step * 0.22).toFixed(1)}V${BASE}z`;
-    });
-    return `<path class="${tone}" d="${path.join('')}"/>`;
-  });
-  const labels = [0, 6, 12, 18].map(
-    (hour) =>
-      `<text class="muted" x="${(left + hour * step).toFixed(1)}" y="${HEIGHT - 6}">${String(hour).padStart(2, '0')}:00</text>`,
-  );
-  const sum = (key: (typeof SERIES)[number][0]) => hours[key].reduce((all, one) => all + one, 0);
-  const words = SERIES.map(([key, , name]) => `${sum(key)} ${name}`).join(', ');
-  return `<svg class="hours" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Of ${hours.day}: ${words}">${lines.join('')}${bars.join('')}${labels.join('')}</svg>`;
-}
-
-/** The least of 1, 2, 4, 10, 20 and so on that is not below. */
-function niceTop(most: number): number {
-  const power = 10 ** Math.floor(Math.log10(most));
-  return ([1, 2, 4, 10].find((one) => one * power >= most) ?? 10) * power;
-}
-
-function shortNumber(value: number): string {
-  return value >= 10_000 ? `${value / 1_000}k` : String(value);
+  return section('flow', title, `${figureText(chart, 0, HALF_SIZES)}${cut}`);
 }

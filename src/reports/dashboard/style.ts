@@ -40,13 +40,9 @@ main { max-width: 1760px; padding: 20px 32px 64px; }
 .needs .age { font-weight: 400; font-size: 12.5px; color: var(--muted); margin-left: 8px; }
 .needs code { padding: 5px 9px; background: var(--faint); border: 1px solid var(--line); border-radius: 7px; max-width: 100%; overflow-wrap: anywhere; user-select: all; }
 .needs .more { color: var(--muted); font-size: 13px; border-left-color: var(--line); }
-.chart-panel { padding: 14px 16px 10px; }
-.legend { list-style: none; display: flex; flex-wrap: wrap; gap: 4px 18px; margin: 0 0 10px; padding: 0; font-size: 13.5px; font-variant-numeric: tabular-nums; }
-.hours { display: block; width: 100%; height: auto; font-size: 11.5px; font-family: inherit; font-variant-numeric: tabular-nums; }
-.hours .line { stroke: var(--line); }
-.hours .muted { fill: var(--muted); }
-.hours :is(.good, .info) { fill: var(--edge); }
-.hours .neutral { fill: var(--neutral-edge); }
+.board .chart { grid-template-columns: minmax(0, 1fr); margin: 0; }
+.board .chart :is(p, strong) { display: inline; font-size: 13.5px; margin-right: 8px; }
+.board .chart ul { display: flex; }
 .board > #events { grid-row: span 3; }
 .events { list-style: none; padding: 4px 0; max-height: 590px; overflow-y: auto; font-size: 13.5px; }
 .events li { display: flex; gap: 14px; padding: 4px 16px; line-height: 1.45; }
@@ -62,7 +58,6 @@ meter { flex: 1 1 160px; height: 14px; }
 .classes span b { font-weight: 600; }
 .classes + .panel { margin-top: 12px !important; }
 strong b { font-weight: inherit; margin-left: .17em; }
-.legend b:not([class]) { font-weight: inherit; margin-left: .17em; }
 [data-number] { --align: right; --wrap: nowrap; }
 .zero { color: var(--muted); }
 time { font-variant-numeric: tabular-nums; white-space: nowrap; }

@@ -116,6 +116,8 @@ export interface ColumnChart extends ChartHead {
   readonly kind: 'columns';
   readonly steps: Steps;
   readonly series: readonly Series[];
+  /** The series stand beside each other in each step, and not on each other. */
+  readonly isBeside?: boolean;
   /** One row of `values` a series, one value a step. */
   readonly panels: readonly { readonly unit: string; readonly values: readonly (readonly number[])[] }[];
 }

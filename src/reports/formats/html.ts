@@ -1,5 +1,4 @@
-import { drawFigures } from './chart.ts';
-import { FIGURE_STYLE } from './chart/style.ts';
+import { figureText } from './chart.ts';
 import type { ReportDocument } from './document.ts';
 import { aboutText, headText, PART_TITLES, partsOf } from './html/head.ts';
 import { readSection, type ReadSection } from './html/read.ts';
@@ -36,7 +35,7 @@ export async function pageParts(document: ReportDocument): Promise<PageParts> {
 async function* contentText(document: ReportDocument, sections: readonly ReadSection[]): AsyncGenerator<string> {
   yield headText(document, sections);
   const parts = partsOf(sections);
-  const figures = await drawFigures(document.charts);
+  const figures = document.charts.map((chart, id) => ({ part: chart.part, text: figureText(chart, id) }));
   // A part without sections has no heading.
   for (const figure of figures) if (!parts.some(([part]) => part === figure.part)) yield figure.text;
   const hasParts = parts.length > 1;
@@ -60,7 +59,7 @@ function pageHead(title: string, rules: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escapeText(title)}</title>
-<style>${STYLE}${FIGURE_STYLE}@page{@bottom-left{content:${cssString(title.slice(0, 100))}}}
+<style>${STYLE}@page{@bottom-left{content:${cssString(title.slice(0, 100))}}}
 ${rules}</style>
 </head>
 <body>

@@ -1,6 +1,6 @@
 import { instantMs } from '../../domain/instant.ts';
 import { WAITING_STATES } from '../../domain/orders/states.ts';
-import { durationText } from '../formats/chart/times.ts';
+import { durationText } from '../formats/chart/axis.ts';
 import type { Chart, Look, Row, SectionPart, Span, SpanChart } from '../formats/document.ts';
 import { toneOf } from '../formats/tone.ts';
 import { counted, cut } from '../formats/words.ts';

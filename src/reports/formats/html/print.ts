@@ -25,6 +25,11 @@ export const PRINT = `
   .cards li > * { padding: 6pt 8pt; }
   .cards strong { font-size: 13pt; }
   .plots { max-width: 150mm; }
+  .chart { grid-template-columns: 55mm minmax(0, 1fr); }
+  .chart strong { font-size: 10pt; }
+  .chart p, .chart ul { font-size: 8pt; }
+  .plots text { stroke: #fff; }
+  .plots svg { max-height: 95mm; }
   figure { border: 0; padding: 0; margin-top: 12pt; }
   .panel { overflow: visible; border: 0; border-radius: 0; margin-top: 4pt; }
   .panel.info, .panel.good, .panel.warning, .panel.error { border-left: 0; }

@@ -1,5 +1,43 @@
-import type { Span } from '../document.ts';
+import type { Span, Steps } from '../document.ts';
 import { inUnits } from '../words.ts';
+import { labelText, type Drawing } from './svg.ts';
+
+const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
+/** A number that is greater is written with its power of ten. */
+const GREATEST_WORD = 1e15;
+/** Between two names below an axis. */
+const NAME_GAP = 10;
+const LONGEST_NAME = 12;
+
+/** A number of an axis: `0.05`, `400`, `12.5K`. */
+export function numberText(value: number): string {
+  return Math.abs(value) < GREATEST_WORD ? COMPACT.format(value) : value.toExponential(0);
+}
+
+/** Round numbers from one that is not above `low` to one that is not below `high`, about `most` of them. Counts have whole ones. */
+export function valueTicks(low: number, high: number, most: number, isWhole: boolean): readonly number[] {
+  const rough = (high > low ? high - low : 1) / most;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const round = ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10) * power;
+  const step = isWhole ? Math.max(1, round) : round;
+  const first = Math.floor(low / step);
+  const last = Math.max(first + 1, Math.ceil(high / step));
+  return Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step);
+}
+
+/** Writes the names of the steps below an axis, each below the middle of its step, without those that have no room. */
+export function writeSteps(drawing: Drawing, steps: Steps, [left, right]: readonly [number, number], y: number): void {
+  const step = (right - left) / steps.length;
+  let end = Number.NEGATIVE_INFINITY;
+  steps.forEach((name, place) => {
+    const text = labelText(name ?? '', LONGEST_NAME);
+    const half = drawing.widthOf(text) / 2;
+    const middle = Math.min(right - half, Math.max(left - NAME_GAP + half, left + (place + 0.5) * step));
+    if (text === '' || middle - half < end + NAME_GAP) return;
+    drawing.text(middle, y, text, { anchor: 'middle', isMuted: true });
+    end = middle + half;
+  });
+}
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
