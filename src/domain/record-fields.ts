@@ -1,64 +1,117 @@
-/** The paths of all fields of an order record (§2.7), in the order of the document. */
-export const RECORD_PATHS = [
-  'externalOrderId',
-  'merchant.id',
-  'order.id',
-  'order.number',
-  'order.orderType',
-  'order.exchangeType',
-  'order.status',
-  'order.resultMessage',
-  'order.submitByResident',
-  'order.creationDate',
-  'order.modificationDate',
-  'order.completionDate',
-  'order.serverDate',
-  'order.exchangeOperation.currencyPair.fromCurrency',
-  'order.exchangeOperation.currencyPair.toCurrency',
-  'order.exchangeOperation.inputAsset',
-  'order.exchangeOperation.outputAsset',
-  'order.exchangeOperation.ratio',
-  'order.cryptoTransaction.currency',
-  'order.cryptoTransaction.externalCryptoAddress',
-  'order.cryptoTransaction.internalCryptoAddress',
-  'order.cryptoTransaction.fee',
-  'order.cryptoTransaction.feePaymentEnabledByClient',
-  'order.cryptoTransaction.status',
-  'order.cryptoTransaction.transactionHash',
-  'order.fiatTransaction.currency',
-  'order.fiatTransaction.internalToken',
-  'order.fiatTransaction.link',
-  'order.fiatTransaction.orderIdentity',
-  'order.fiatTransaction.paymentToken',
-  'order.fiatTransaction.paymentType',
-  'order.fiatTransaction.processingBank',
-  'order.fiatTransaction.providerType',
-  'order.fiatTransaction.resultMessage',
-  'order.fiatTransaction.status',
-  'percent',
-  'percentEnabled',
-  'reward',
-] as const;
+import { z } from 'zod';
 
-/** The path of a field of an order record: the names that lead to it, joined by points. */
-export type RecordPath = (typeof RECORD_PATHS)[number];
+// An exchange may leave a field out, add others, and write null: only ids and statuses are certain.
+const text = z.string().nullish();
+const number = z.number().nullish();
+const flag = z.boolean().nullish();
+const time = z.iso.datetime().nullish();
+const part = <Shape extends z.core.$ZodShape>(shape: Shape) => z.looseObject(shape).nullish();
+const currencyPair = part({ fromCurrency: z.string(), toCurrency: z.string() });
 
-/** The paths of all fields of a pre-order (§2.6), in the order of the document. */
-export const PRE_ORDER_PATHS = [
-  'id',
-  'asset',
-  'assetPosition',
-  'currencyPair.fromCurrency',
-  'currencyPair.toCurrency',
-  'externalOrderId',
-  'orderType',
-  'exchangeType',
-  'limit',
-  'paymentToken',
-  'providerType',
-  'cryptoAddress',
-  'bonus',
-] as const;
+/** A pre-order (§2.6), in the order of the document. */
+export const PRE_ORDER = z.looseObject({
+  id: z.string(),
+  asset: z.number(),
+  assetPosition: text,
+  currencyPair,
+  externalOrderId: z.string(),
+  orderType: text,
+  exchangeType: text,
+  limit: number,
+  paymentToken: text,
+  providerType: text,
+  cryptoAddress: text,
+  bonus: number,
+});
+
+/** An order record (§2.7), in the order of the document. */
+export const ORDER_RECORD = z.looseObject({
+  externalOrderId: z.string(),
+  merchant: part({ id: z.string() }),
+  order: z.looseObject({
+    id: z.string(),
+    number,
+    orderType: text,
+    exchangeType: text,
+    status: z.string(),
+    resultMessage: text,
+    submitByResident: flag,
+    creationDate: time,
+    modificationDate: time,
+    completionDate: time,
+    serverDate: time,
+    exchangeOperation: part({ currencyPair, inputAsset: number, outputAsset: number, ratio: number }),
+    cryptoTransaction: part({
+      currency: text,
+      externalCryptoAddress: text,
+      internalCryptoAddress: text,
+      fee: number,
+      feePaymentEnabledByClient: flag,
+      status: text,
+      transactionHash: text,
+    }),
+    fiatTransaction: part({
+      currency: text,
+      internalToken: text,
+      link: text,
+      orderIdentity: text,
+      paymentToken: text,
+      paymentType: text,
+      processingBank: text,
+      providerType: text,
+      resultMessage: text,
+      status: text,
+    }),
+  }),
+  percent: number,
+  percentEnabled: flag,
+  reward: number,
+});
+
+/** The paths in the fields of an object: the names that lead to each value, joined by points. */
+type PathIn<Shape> = {
+  [Name in keyof Shape & string]: Shape[Name] extends
+    | z.ZodObject<infer Inner>
+    | z.ZodOptional<z.ZodNullable<z.ZodObject<infer Inner>>>
+    ? `${Name}.${PathIn<Inner>}`
+    : Name;
+}[keyof Shape & string];
+
+/** The path of a field of an order record. */
+export type RecordPath = PathIn<(typeof ORDER_RECORD)['shape']>;
+type PreOrderPath = PathIn<(typeof PRE_ORDER)['shape']>;
+
+const RECORD_LEAVES = leavesOf(ORDER_RECORD) as readonly Leaf<RecordPath>[];
+const PRE_ORDER_LEAVES = leavesOf(PRE_ORDER) as readonly Leaf<PreOrderPath>[];
+
+/** The paths of all fields of an order record. */
+export const RECORD_PATHS = RECORD_LEAVES.map(({ path }) => path);
+/** The paths of its numbers: two texts of the same number are the same. */
+export const RECORD_NUMBERS = RECORD_LEAVES.filter(({ isNumber }) => isNumber).map(({ path }) => path);
+/** The paths of all fields of a pre-order. */
+export const PRE_ORDER_PATHS = PRE_ORDER_LEAVES.map(({ path }) => path);
+/** The paths of its numbers. */
+export const PRE_ORDER_NUMBERS = PRE_ORDER_LEAVES.filter(({ isNumber }) => isNumber).map(({ path }) => path);
+
+interface Leaf<Path extends string = string> {
+  readonly path: Path;
+  readonly isNumber: boolean;
+}
+
+function leavesOf({ shape }: z.ZodObject, above = ''): readonly Leaf[] {
+  return Object.entries(shape).flatMap(([name, described]) => {
+    const field = bare(described);
+    const path = `${above}${name}`;
+    return field instanceof z.ZodObject
+      ? leavesOf(field, `${path}.`)
+      : [{ path, isNumber: field instanceof z.ZodNumber }];
+  });
+}
+
+/** The type of a field that may be null or left out. */
+function bare(field: z.core.$ZodType): z.core.$ZodType {
+  return field instanceof z.ZodOptional || field instanceof z.ZodNullable ? bare(field.unwrap()) : field;
+}
 
 /** The fields of a body as text, numbers digit by digit as received. What is null or not given is left out. */
 export interface BodyFields<Path extends string> {

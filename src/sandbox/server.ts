@@ -3,7 +3,6 @@ import Fastify from 'fastify';
 import { Deliveries, type LoggedDelivery } from './clients/delivery.ts';
 import { answerWith } from './faults/faulty-answer.ts';
 import { decideFault, namesFault, NOT_TAKEN, type Fault, type FaultPlan } from './faults/faults.ts';
-import { openApi } from './openapi.ts';
 import { SandboxExchange, type SandboxOptions } from './exchange.ts';
 
 /** A request in the log. */
@@ -114,7 +113,6 @@ function newServer() {
   const server = Fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
-  server.get('/openapi.json', async () => openApi());
   return server;
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { SandboxAnswer } from '../../src/sandbox/api/answer.ts';
 import { SandboxExchange, type SandboxOptions } from '../../src/sandbox/exchange.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
-import { readScenarios } from '../../src/sandbox/orders/scenario-file.ts';
+import { readScenarios } from '../../src/sandbox/orders/scenario.ts';
 import { SCENARIOS } from '../../src/sandbox/orders/scenario.ts';
 import { testClock } from '../support/test-clock.ts';
 

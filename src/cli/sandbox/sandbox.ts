@@ -6,11 +6,10 @@ import { shellWord } from '../../domain/text.ts';
 import { systemClock } from '../../clock.ts';
 import { headerText, isLoopback } from '../../config/values.ts';
 import { FAULTS, type Fault, type FaultPlan } from '../../sandbox/faults/faults.ts';
-import { EMAIL_INPUTS } from '../../sandbox/clients/email-inputs.ts';
+import { EMAIL_INPUTS } from '../../sandbox/clients/clients.ts';
 import { seededRandom } from '../../sandbox/random.ts';
-import { readScenarios } from '../../sandbox/orders/scenario-file.ts';
 import { ODD_ANSWERS } from '../../sandbox/orders/odd-answers.ts';
-import { SCENARIOS, scenarioNamedIn, type Scenarios } from '../../sandbox/orders/scenario.ts';
+import { readScenarios, SCENARIOS, scenarioNamedIn, type Scenarios } from '../../sandbox/orders/scenario.ts';
 import { startSandbox } from '../../sandbox/server.ts';
 import { TAMPERINGS, type Tampering } from '../../sandbox/orders/tampering.ts';
 import { itemList, paragraphs } from '../shared/help.ts';
@@ -61,10 +60,9 @@ ${TAMPERING_HELP}
 
 Photos are delivered with --photo-url only: without it a request for them is
 refused with INVALID_VALUE. An unknown link is answered 404 NOT_FOUND, another
-key 401. The whole interface is described at /openapi.json; /_sandbox/requests,
-/_sandbox/deliveries and /_sandbox/census show what happened. Verification
-statuses besides NOT_VERIFIED, their causes and their delays are invented, as
-are customers and cards.
+key 401. /_sandbox/requests, /_sandbox/deliveries and /_sandbox/census show what
+happened. Verification statuses besides NOT_VERIFIED, their causes and their
+delays are invented, as are customers and cards.
 
 ${paragraphs(`Scenarios: ${Object.keys(SCENARIOS).join(', ')}.`)}
 Of these some are about the answers; their orders are completed:

@@ -1,5 +1,5 @@
 import { sameDecimal } from '../decimal.ts';
-import { RECORD_PATHS, type RecordFields, type RecordPath } from '../record-fields.ts';
+import { RECORD_NUMBERS, RECORD_PATHS, type RecordFields, type RecordPath } from '../record-fields.ts';
 
 /** A field of the newest record that differs from the record before it. */
 export interface FieldChange {
@@ -54,16 +54,6 @@ const HIDDEN: readonly RecordPath[] = [
   'order.fiatTransaction.internalToken',
   'order.fiatTransaction.link',
   'order.fiatTransaction.paymentToken',
-];
-/** Two texts of the same number are the same. */
-const AMOUNTS: readonly RecordPath[] = [
-  'order.number',
-  'order.exchangeOperation.inputAsset',
-  'order.exchangeOperation.outputAsset',
-  'order.exchangeOperation.ratio',
-  'order.cryptoTransaction.fee',
-  'percent',
-  'reward',
 ];
 const STATUSES: readonly RecordPath[] = [
   'order.status',
@@ -126,7 +116,7 @@ function turned({ newestHash, receivedHash, turns: known }: RecordComparison, wa
 
 function isSame(path: RecordPath, one: string | undefined, other: string | undefined): boolean {
   if (one === other) return true;
-  return AMOUNTS.includes(path) && sameDecimal(one, other);
+  return RECORD_NUMBERS.includes(path) && sameDecimal(one, other);
 }
 
 function documentedChange(path: RecordPath, newest: RecordFields, received: RecordFields): readonly FieldChange[] {

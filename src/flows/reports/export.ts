@@ -1,5 +1,5 @@
 import { HIDDEN } from '../../domain/text.ts';
-import { PRE_ORDER_PATHS, RECORD_PATHS } from '../../domain/record-fields.ts';
+import { PRE_ORDER_NUMBERS, PRE_ORDER_PATHS, RECORD_NUMBERS, RECORD_PATHS } from '../../domain/record-fields.ts';
 import { withoutTokens } from '../../exchange/hidden.ts';
 import { readFields } from '../../exchange/record-fields.ts';
 import type { Cell, Column, Row, Section } from '../../reports/formats/document.ts';
@@ -8,20 +8,12 @@ import { ROW_COLUMNS } from '../../store/order-columns.ts';
 import type { Database } from '../../store/port.ts';
 import { exportedOrders, type ExportedRow, type ExportFilter } from '../../store/reports/export.ts';
 
-const AMOUNTS: readonly string[] = [
+const NUMBERS: readonly string[] = [
   'asset',
   'order_limit',
   'bonus',
-  'pre_order.asset',
-  'pre_order.limit',
-  'pre_order.bonus',
-  'record.order.number',
-  'record.order.exchangeOperation.inputAsset',
-  'record.order.exchangeOperation.outputAsset',
-  'record.order.exchangeOperation.ratio',
-  'record.order.cryptoTransaction.fee',
-  'record.percent',
-  'record.reward',
+  ...PRE_ORDER_NUMBERS.map((path) => `pre_order.${path}`),
+  ...RECORD_NUMBERS.map((path) => `record.${path}`),
 ];
 
 /**
@@ -32,7 +24,7 @@ export const EXPORT_COLUMNS: readonly Column[] = [
   ...ROW_COLUMNS,
   ...[...PRE_ORDER_PATHS, 'other'].map((path) => `pre_order.${path}`),
   ...[...RECORD_PATHS, 'other'].map((path) => `record.${path}`),
-].map((key) => ({ key, label: key, kind: AMOUNTS.includes(key) ? 'digits' : 'text' }));
+].map((key) => ({ key, label: key, kind: NUMBERS.includes(key) ? 'digits' : 'text' }));
 
 /** The orders of an export: of all accounts, one after the other, where none is named. */
 type ExportRequest = Omit<ExportFilter, 'account'> & { readonly account: string | undefined };

@@ -1,5 +1,4 @@
 import { stringify } from 'lossless-json';
-import { REFUSALS, type Refusal, type RefusalName } from './refusals.ts';
 
 /** A request to the sandbox; header names are in lower case. */
 export interface SandboxRequest {
@@ -21,7 +20,35 @@ export function answer(status: number, body: unknown, headers: Record<string, st
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: stringify(body) ?? '' };
 }
 
-/** Makes a refusal, with another message where one is given. */
+interface Refusal {
+  readonly httpStatus: number;
+  readonly body: { readonly message: string; readonly code: string; readonly status?: string };
+}
+
+/** Every refusal of the sandbox, by a name of ours: those of §7, and below them those that the interface does not show. */
+export const REFUSALS = {
+  keyRefused: refusal(401, 'UNAUTHORIZED', 'invalid x-api-key'),
+  invalidEmail: refusal(400, 'INVALID_EMAIL', 'validation errors'),
+  linkAlreadyExists: refusal(400, 'LINK_ALREADY_EXISTS', 'validation errors'),
+  badEmailRequest: refusal(400, 'BAD_REQUEST', 'validation errors'),
+  linkNotFound: refusal(404, 'NOT_FOUND', 'link not found'),
+  uploadUrlNotSet: { httpStatus: 400, body: { message: 'Upload url was not set', code: 'INVALID_VALUE' } },
+
+  malformed: refusal(400, 'BAD_REQUEST', 'the request is not one of the interface'),
+  preOrderNotFound: refusal(404, 'NOT_FOUND', 'pre-order not found'),
+  orderNotFound: refusal(404, 'NOT_FOUND', 'order not found'),
+  noSuchEndpoint: refusal(404, 'NOT_FOUND', 'no such endpoint'),
+  tooManyRequests: refusal(429, 'TOO_MANY_REQUESTS', 'too many requests'),
+} as const satisfies Record<string, Refusal>;
+
+/** The name of a refusal. */
+export type RefusalName = keyof typeof REFUSALS;
+
+function refusal(httpStatus: number, status: string, message: string): Refusal {
+  return { httpStatus, body: { message, code: String(httpStatus), status } };
+}
+
+/** Makes a refusal, with another message if one is named. */
 export function refuse(name: RefusalName, message?: string, headers: Record<string, string> = {}): SandboxAnswer {
   const { httpStatus, body }: Refusal = REFUSALS[name];
   return answer(httpStatus, message === undefined ? body : { ...body, message }, headers);

@@ -8,9 +8,7 @@ import { refuse, type SandboxAnswer, type SandboxRequest } from './answer.ts';
 export const levelSchema = z.enum(['MAIN', 'LIVENESS']);
 
 /** A JSON number with every digit. */
-const exactNumber = z
-  .custom<LosslessNumber>(isLosslessNumber, { error: 'must be a number', abort: true })
-  .meta({ type: 'number' });
+const exactNumber = z.custom<LosslessNumber>(isLosslessNumber, { error: 'must be a number', abort: true });
 const text = z.string().min(1);
 const bodyError = (issue: { code?: string }) => (issue.code === 'invalid_type' ? 'must be a JSON object' : undefined);
 
@@ -32,9 +30,7 @@ export const preOrderRequest = z
   .strictObject(
     {
       externalOrderId: text,
-      asset: exactNumber
-        .refine(({ value }) => new Big(value).gt(0), 'must be positive')
-        .meta({ type: 'number', exclusiveMinimum: 0 }),
+      asset: exactNumber.refine(({ value }) => new Big(value).gt(0), 'must be positive'),
       assetPosition: text,
       currencyPair: z.strictObject({ fromCurrency: text, toCurrency: text }),
       orderType: text,

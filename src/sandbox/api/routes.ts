@@ -1,69 +1,32 @@
-import type { z } from 'zod';
 import { hasControlCharacter } from '../../domain/text.ts';
-import type { AnswerName } from './answer-schemas.ts';
-import type { RefusalName } from './refusals.ts';
-import { emailRequest, photoRequest, preOrderRequest } from './requests.ts';
 
 /** An endpoint of §4. */
-export interface Route {
-  readonly section: string;
-  readonly summary: string;
+interface Route {
   readonly method: 'GET' | 'POST';
   /** Its parameters are in braces. */
   readonly path: string;
   /** The only parameter of the query; required. */
   readonly query?: string;
-  /** A header that is required besides the key. */
-  readonly header?: string;
-  readonly body?: z.ZodType;
-  readonly answer: AnswerName;
-  /** Refusals besides those of all endpoints. */
-  readonly refusals: readonly RefusalName[];
 }
 
 const CLIENT = '/api/v1/merchant/client';
 const LINK = `${CLIENT}/{linkId}`;
 const ORDERS = '/api/v1/merchant/orders';
-const OF_AN_EMAIL = ['invalidEmail', 'linkAlreadyExists', 'badEmailRequest'] as const;
-const OF_A_LINK = ['linkNotFound'] as const;
-const email = { body: emailRequest };
-const byLink = { query: 'linkId', header: 'linkId' };
-const byExternalId = { query: 'externalOrderId' };
 
-const route =
-  (method: Route['method']) =>
-  (
-    section: string,
-    summary: string,
-    path: string,
-    answer: AnswerName,
-    refusals: readonly RefusalName[],
-    request: Pick<Route, 'query' | 'header' | 'body'> = {},
-  ): Route => ({ section, summary, method, path, answer, refusals, ...request });
-const get = route('GET');
-const post = route('POST');
-
-/** All endpoints of §4: section, summary, path, answer, refusals, and what the request bears besides. */
+/** All endpoints of §4, in the order of the document. */
 export const ROUTES = {
-  createLink: post('4.1', 'Create link', CLIENT, 'Link', OF_AN_EMAIL, email),
-  validateEmail: post('4.2', 'Validate client e-mail', `${CLIENT}/validate/email`, 'Validation', OF_AN_EMAIL, email),
-  showLink: get('4.3', 'Get client by link', LINK, 'Link', OF_A_LINK),
-  verificationToken: get('4.4', 'Get verification token', `${LINK}/idv/{level_type}`, 'VerificationToken', OF_A_LINK),
-  requestPhotos: post(
-    '4.5',
-    'Request delivery of verification photos',
-    `${LINK}/idv/photos/external/upload`,
-    'PhotosRequested',
-    ['uploadUrlNotSet', 'linkNotFound'],
-    { body: photoRequest },
-  ),
-  showCustomer: get('4.6', 'Get customer', `${LINK}/cardprov/customer`, 'Customer', OF_A_LINK),
-  listCards: get('4.7', 'Get customer cards', `${LINK}/cardprov/customer/card`, 'Cards', OF_A_LINK),
-  sdkToken: post('4.8', 'Get SDK token', '/api/v1/merchant/sdk/token', 'SdkToken', OF_A_LINK, byLink),
-  createPreOrder: post('4.9', 'Create pre-order', `${ORDERS}/request`, 'PreOrder', [], { body: preOrderRequest }),
-  showPreOrder: get('4.10', 'Get pre-order', `${ORDERS}/request/{preOrderId}`, 'PreOrder', ['preOrderNotFound']),
-  showOrder: get('4.11', 'Get order by external id', ORDERS, 'Order', ['orderNotFound'], byExternalId),
-};
+  createLink: { method: 'POST', path: CLIENT },
+  validateEmail: { method: 'POST', path: `${CLIENT}/validate/email` },
+  showLink: { method: 'GET', path: LINK },
+  verificationToken: { method: 'GET', path: `${LINK}/idv/{level_type}` },
+  requestPhotos: { method: 'POST', path: `${LINK}/idv/photos/external/upload` },
+  showCustomer: { method: 'GET', path: `${LINK}/cardprov/customer` },
+  listCards: { method: 'GET', path: `${LINK}/cardprov/customer/card` },
+  sdkToken: { method: 'POST', path: '/api/v1/merchant/sdk/token', query: 'linkId' },
+  createPreOrder: { method: 'POST', path: `${ORDERS}/request` },
+  showPreOrder: { method: 'GET', path: `${ORDERS}/request/{preOrderId}` },
+  showOrder: { method: 'GET', path: ORDERS, query: 'externalOrderId' },
+} as const satisfies Record<string, Route>;
 
 /** The name of an endpoint. */
 export type RouteName = keyof typeof ROUTES;

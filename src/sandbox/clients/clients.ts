@@ -1,10 +1,10 @@
 import type { Clock } from '../../clock.ts';
 import { answer, refuse, type SandboxAnswer } from '../api/answer.ts';
 import type { PhotoRequest } from '../api/requests.ts';
-import { cardsOf, customerOf } from './customer.ts';
-import { randomHex } from '../random.ts';
-import { oddityOf, type PhotoDelivery, type PhotoOddity } from './photos.ts';
-import { statusAfter, verificationOf, type VerificationStep } from './verification.ts';
+import { randomHex, seededRandom } from '../random.ts';
+import { oddityOf, type PhotoDelivery, type PhotoOddity, PHOTO_ODDITIES } from './photos.ts';
+import { nameAfter } from '../names.ts';
+import { createHash } from 'node:crypto';
 
 /** Options of the clients of a sandbox. */
 export interface ClientOptions {
@@ -123,4 +123,110 @@ export class Clients {
   #after(ms: number): string {
     return new Date(this.#options.clock.now().getTime() + ms).toISOString();
   }
+}
+
+/** One step of the verification of a link, `afterMs` after the step before. */
+interface VerificationStep {
+  readonly afterMs: number;
+  readonly status: string;
+}
+
+/**
+ * Courses of a verification, by name. The interface shows only NOT_VERIFIED (§3): the other statuses, their order and
+ * their delays are ours, and a real exchange will differ.
+ */
+const VERIFICATIONS: Readonly<Record<string, readonly VerificationStep[]>> = {
+  verified: [
+    { afterMs: 5_000, status: 'PENDING' },
+    { afterMs: 10_000, status: 'VERIFIED' },
+  ],
+  refused: [
+    { afterMs: 5_000, status: 'PENDING' },
+    { afterMs: 10_000, status: 'REFUSED' },
+  ],
+  /** Verified, and later not any more. */
+  lapsed: [
+    { afterMs: 5_000, status: 'PENDING' },
+    { afterMs: 10_000, status: 'VERIFIED' },
+    { afterMs: 3_600_000, status: 'NOT_VERIFIED' },
+  ],
+  'not-begun': [],
+};
+
+/** Finds the verification that an e-mail address `verification-<name>-…` asks for; `verified` for all others. */
+function verificationOf(email: string): readonly VerificationStep[] {
+  return VERIFICATIONS[nameAfter('verification-', email, Object.keys(VERIFICATIONS)) ?? 'verified'] ?? [];
+}
+
+/** Gives the status of a link that was created `elapsedMs` ago. */
+function statusAfter(steps: readonly VerificationStep[], elapsedMs: number, speed: number): string {
+  let status = 'NOT_VERIFIED';
+  let at = 0;
+  for (const step of steps) {
+    at += step.afterMs / speed;
+    if (at > elapsedMs) break;
+    status = step.status;
+  }
+  return status;
+}
+
+/** The e-mail addresses of clients (§4.1) that make the sandbox do something special, with what it does. */
+export const EMAIL_INPUTS: readonly (readonly [input: string, effect: string])[] = [
+  ['without one @ between two parts', '400 INVALID_EMAIL'],
+  ['the same a second time', '400 LINK_ALREADY_EXISTS'],
+  ['bad-request…', '400 BAD_REQUEST'],
+  ['no-cards…', 'the customer has no saved card'],
+  ['no-upload-url…', 'photos are refused with INVALID_VALUE, as where no delivery address is set'],
+  ['verification-NAME-…', `how its verification goes on: ${Object.keys(VERIFICATIONS).join(', ')}`],
+  ['photos-NAME-…', `how its photos are delivered: ${PHOTO_ODDITIES.join(', ')}`],
+];
+
+/** Numbers that card networks publish for tests; no real card has them. */
+const TEST_CARDS = [
+  ['VISA', '4111111111111111'],
+  ['VISA', '4242424242424242'],
+  ['VISA', '4012888888881881'],
+  ['MASTERCARD', '5555555555554444'],
+  ['MASTERCARD', '5105105105105100'],
+  ['AMEX', '378282246310005'],
+] as const;
+const FIRST_NAMES = ['Ada', 'Boris', 'Carla', 'Dmitri', 'Elena', 'Farid'] as const;
+const MOST_CARDS = 3;
+
+/** Makes the customer of a link at the card-payment provider (§2.4): the same for the same seed and link id. */
+function customerOf(linkId: string, seed: number) {
+  const random = randomOf('customer', linkId, seed);
+  return {
+    customerNumber: `sandbox-customer-${Math.floor(random() * 1e9)}`,
+    firstName: pick(FIRST_NAMES, random),
+    lastName: 'Sandbox',
+    linkId,
+  };
+}
+
+/** Makes one to three saved cards (§2.5) of the customer of a link: the same for the same seed and link id. */
+export function cardsOf(linkId: string, seed: number) {
+  const random = randomOf('cards', linkId, seed);
+  const first = Math.floor(random() * TEST_CARDS.length);
+  const count = 1 + Math.floor(random() * MOST_CARDS);
+  return Array.from({ length: count }, (_, index) => {
+    const [type, number] = TEST_CARDS[(first + index) % TEST_CARDS.length] ?? TEST_CARDS[0];
+    // No country has the code ZZ.
+    return {
+      id: `card-${linkId}-${index + 1}`,
+      bank: 'Sandbox Bank',
+      country: 'ZZ',
+      number,
+      token: `sandbox-card-token-${randomHex(random)}`,
+      type,
+    };
+  });
+}
+
+function randomOf(what: string, linkId: string, seed: number): () => number {
+  return seededRandom(createHash('sha256').update(`${what} ${seed} ${linkId}`).digest().readUInt32BE());
+}
+
+function pick<Item>(items: readonly [Item, ...Item[]], random: () => number): Item {
+  return items[Math.floor(random() * items.length)] ?? items[0];
 }

@@ -5,7 +5,7 @@ import { createServer as createHttpServer, type IncomingMessage } from 'node:htt
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { controlSocketPath } from '../../../src/http/control/socket-path.ts';
-import { cardsOf } from '../../../src/sandbox/clients/customer.ts';
+import { cardsOf } from '../../../src/sandbox/clients/clients.ts';
 import { runProgram, type CommandResult } from '../../support/cli-function.ts';
 import { runCommand } from '../../support/cli-process.ts';
 import { controlSocket } from '../../support/control-socket.ts';

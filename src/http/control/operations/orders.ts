@@ -1,5 +1,6 @@
 import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
 import { z } from 'zod';
+import { ORDER_RECORD, PRE_ORDER } from '../../../domain/record-fields.ts';
 import { quote } from '../../../domain/text.ts';
 import { addOrder } from '../../../flows/orders/add.ts';
 import { adoptOrder } from '../../../flows/orders/adopt.ts';
@@ -11,87 +12,34 @@ const tag = 'orders';
 const jsonNumber = z.custom<LosslessNumber>(isLosslessNumber, 'expected a number').meta({ type: 'number' });
 const amount = z.union([z.string(), jsonNumber]).describe('A decimal, as text or as a number; every digit counts.');
 
-/** Records of the exchange are passed on as received, with unknown fields and every digit. */
-const text = z.string().nullish();
-const number = z.number().nullish();
-const pair = z.looseObject({ fromCurrency: z.string(), toCurrency: z.string() });
-const time = z.iso.datetime().nullish();
+const preOrderValue = named('PreOrder', 'A pre-order (§2.6), as received.', PRE_ORDER, {
+  id: '4be1c7',
+  asset: 0.25,
+  assetPosition: 'INPUT',
+  currencyPair: { fromCurrency: 'BTC', toCurrency: 'EUR' },
+  externalOrderId: 'shop-1001',
+  orderType: 'DEPOSIT',
+  exchangeType: 'SELL',
+  limit: null,
+});
 
-const preOrderValue = named(
-  'PreOrder',
-  'A pre-order (§2.6).',
-  z.looseObject({
-    id: z.string(),
-    asset: z.number(),
-    assetPosition: text,
-    currencyPair: pair.nullish(),
-    externalOrderId: z.string(),
-    orderType: text,
-    exchangeType: text,
-    limit: number,
-    paymentToken: text,
-    providerType: text,
-    cryptoAddress: text,
-    bonus: number,
-  }),
-  {
-    id: '4be1c7',
-    asset: 0.25,
-    assetPosition: 'INPUT',
-    currencyPair: { fromCurrency: 'BTC', toCurrency: 'EUR' },
-    externalOrderId: 'shop-1001',
+const orderRecordValue = named('OrderRecord', 'An order record (§2.7), as received.', ORDER_RECORD, {
+  externalOrderId: 'shop-1001',
+  merchant: { id: 'merchant-1' },
+  order: {
+    id: 'order-1',
+    number: 1,
     orderType: 'DEPOSIT',
     exchangeType: 'SELL',
-    limit: null,
+    status: 'REQUEST',
+    creationDate: '2026-01-05T12:00:00Z',
+    cryptoTransaction: { currency: 'BTC', status: 'NEW' },
+    fiatTransaction: { currency: 'EUR', status: 'NEW' },
   },
-);
-
-const orderRecordValue = named(
-  'OrderRecord',
-  'An order record (§2.7). The transactions have more fields than are listed here.',
-  z.looseObject({
-    externalOrderId: z.string(),
-    merchant: z.looseObject({ id: z.string() }).nullish(),
-    order: z.looseObject({
-      id: z.string(),
-      number,
-      orderType: text,
-      exchangeType: text,
-      status: z.string(),
-      resultMessage: text,
-      submitByResident: z.boolean().nullish(),
-      creationDate: time,
-      modificationDate: time,
-      completionDate: time,
-      serverDate: time,
-      exchangeOperation: z
-        .looseObject({ currencyPair: pair.nullish(), inputAsset: number, outputAsset: number, ratio: number })
-        .nullish(),
-      cryptoTransaction: z.looseObject({ status: text }).nullish(),
-      fiatTransaction: z.looseObject({ status: text }).nullish(),
-    }),
-    percent: number,
-    percentEnabled: z.boolean().nullish(),
-    reward: number,
-  }),
-  {
-    externalOrderId: 'shop-1001',
-    merchant: { id: 'merchant-1' },
-    order: {
-      id: 'order-1',
-      number: 1,
-      orderType: 'DEPOSIT',
-      exchangeType: 'SELL',
-      status: 'REQUEST',
-      creationDate: '2026-01-05T12:00:00Z',
-      cryptoTransaction: { currency: 'BTC', status: 'NEW' },
-      fiatTransaction: { currency: 'EUR', status: 'NEW' },
-    },
-    percent: 1.5,
-    percentEnabled: true,
-    reward: 0,
-  },
-);
+  percent: 1.5,
+  percentEnabled: true,
+  reward: 0,
+});
 
 const addedOrderValue = named(
   'AddedOrder',
