@@ -26,7 +26,7 @@ export async function measureFollowing({ folder, sizes, say, write }: Bench): Pr
   const config = loadConfig({ requireExchange: false, env: { ORDER_SYNC_CONFIG: '/dev/null' }, cwd: folder });
   const { follow, reconcile, exchange } = config;
   const longestMs = Math.min(LONGEST_GAP_MS, longestFreshMs(reconcile.freshFor));
-  const settings: FollowedBy = { steps: follow.steps, worthMs: follow.worth, share: follow.share, longestMs };
+  const settings: FollowedBy = { worthMs: follow.worth, share: follow.share, longestMs };
   const worlds = worldsOf(sizes === SMALL ? SMALL_SIZE : SIZE, longestMs);
   const followed = (world: World, budget: number, worthMs = settings.worthMs) => {
     say(`following: ${world.name}, ${budget} look-ups a second`);

@@ -1,14 +1,13 @@
-import { LEAST_GAP_MS, spacedPace, type PaceLimits, type Step } from '../../src/domain/orders/pace/pace.ts';
+import { LEAST_GAP_MS, type PaceLimits } from '../../src/domain/orders/pace/pace.ts';
 import { quantile } from '../figures.ts';
 import { Oracle } from './oracle.ts';
 import { roundRobin } from './round-robin.ts';
 import { simulate, type Outcome } from './simulate.ts';
-import { backOff, following, Learned } from './strategies.ts';
+import { backOff, following, Learned, stepPace } from './strategies.ts';
 import { SECOND, type World } from './world.ts';
 
 /** What of the settings the worlds are followed by. */
 export interface FollowedBy {
-  readonly steps: readonly Step[];
   readonly worthMs: number;
   readonly share: number;
   /** The longest time between two look-ups, in milliseconds. */
@@ -53,7 +52,7 @@ export function compare(world: World, budget: number, settings: FollowedBy): Com
   const results = {
     roundRobin: roundRobin(world, budget, limits),
     backOff: simulate(world, rate, backOff(limits)),
-    steps: simulate(world, rate, following(spacedPace(settings.steps, limits))),
+    steps: simulate(world, rate, following(stepPace(limits))),
     learned: simulate(world, rate, new Learned(world, limits)),
     oracle: simulate(world, rate, new Oracle(world, limits)),
   };

@@ -1,10 +1,30 @@
 import { staysOf, type Stay, type StatusEvent } from '../../src/domain/orders/pace/history.ts';
 import { PaceLearner, type LearnedPace, type Pace, type PaceLimits } from '../../src/domain/orders/pace/pace.ts';
 import { statusOf, type Follower, type SeenOrder } from './simulate.ts';
-import { HOUR, type World } from './world.ts';
+import { DAY, HOUR, MINUTE, SECOND, type World } from './world.ts';
 
 /** As the program learns: the newest changes that look-ups found. */
 const NEWEST_CHANGES = 20_000;
+
+/** The ages since the last change from which on an order is looked up every `everyMs`. */
+export const STEPS = [
+  { fromMs: 0, everyMs: 5 * SECOND },
+  ...[10, 20, 40, 80, 160, 320].map((seconds) => ({ fromMs: seconds * SECOND, everyMs: seconds * SECOND })),
+  { fromMs: 10 * MINUTE, everyMs: 10 * MINUTE },
+  { fromMs: HOUR, everyMs: HOUR },
+  { fromMs: 3 * DAY, everyMs: DAY },
+  { fromMs: 90 * DAY, everyMs: 7 * DAY },
+];
+
+/** Spaces look-ups by the time since the last change alone. */
+export function stepPace({ leastMs, mostMs }: Pick<PaceLimits, 'leastMs' | 'mostMs'>): Pace {
+  return {
+    gapMs: (_order, sinceChangeMs) => {
+      const step = STEPS.findLast(({ fromMs }) => fromMs <= sinceChangeMs) ?? STEPS[0];
+      return Math.min(mostMs, Math.max(leastMs, step?.everyMs ?? mostMs));
+    },
+  };
+}
 
 /** Goes by a pace that does not change. */
 export function following(pace: Pace): Follower {

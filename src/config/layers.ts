@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suggestion } from '../domain/suggestion.ts';
-import { ACCOUNT_PATHS, PATHS, type ConfigProblem } from './settings.ts';
+import { ACCOUNT_PATHS, GONE_SETTINGS, PATHS, type ConfigProblem } from './settings.ts';
 import {
   collect,
   readSettingsFile,
@@ -160,6 +160,8 @@ function accountVariable(name: string, found: FileSettings, accounts: FileSettin
 }
 
 function unknownVariable(name: string, known: readonly string[]): string {
+  const gone = [...GONE_SETTINGS].find(([path]) => name.replace(/_FILE$/, '').endsWith(variableOf(path)));
+  if (gone !== undefined) return gone[1];
   const meant = suggestion(name, known);
   const advice = meant === undefined ? 'config/default.yaml has them all' : `did you mean ${PREFIX}${meant}?`;
   return `is not a variable of a setting; ${advice}`;

@@ -1,4 +1,3 @@
-import type { Step } from '../domain/orders/pace/pace.ts';
 import {
   DURATION_SCHEMA,
   meantBy,
@@ -19,28 +18,6 @@ export const durations = (minCount: number): SettingType<readonly number[]> =>
     }
     return Object.freeze(moments);
   });
-
-/** Steps, the first one without an age: `[5s, 1m after 10m, 1h after 1d]`. */
-export const steps: SettingType<readonly Step[]> = settingType(
-  { type: 'array', items: { type: 'string', pattern: '^\\S+( after \\S+)?$' }, minItems: 1 },
-  (text) => {
-    const read = listOf(text).map((item, index) => {
-      const [every = '', word, age, ...more] = item.split(/\s+/);
-      const isFirst = index === 0 && word === undefined;
-      if (!isFirst && (index === 0 || word !== 'after' || age === undefined || more.length > 0))
-        throw new Error(STEPS_FORM);
-      return { fromMs: isFirst ? 0 : parseDuration(age ?? ''), everyMs: parseDuration(every) };
-    });
-    if (read.length === 0) throw new Error(STEPS_FORM);
-    if (read.some(({ fromMs }, index) => index > 0 && fromMs <= read[index - 1]!.fromMs)) {
-      throw new Error(`must list ages that grow, such as ${STEPS_EXAMPLE}`);
-    }
-    return Object.freeze(read);
-  },
-);
-
-const STEPS_EXAMPLE = '[5s, 1m after 10m, 1h after 1d]';
-const STEPS_FORM = `must list a duration, and then durations each after an age, such as ${STEPS_EXAMPLE}`;
 
 /** A list of words, each once. */
 export const words: SettingType<readonly string[]> = settingType(

@@ -7,6 +7,7 @@ import { withoutPassword } from './database-url.ts';
 import {
   ACCOUNT_PATHS,
   ConfigError,
+  GONE_SETTINGS,
   JSON_SETTINGS,
   PATHS,
   SECRETS,
@@ -116,7 +117,7 @@ class Reader implements FileSettings {
     } else if (!scope.has(path)) {
       const meant = suggestion(path, scope.names);
       const advice = meant === undefined ? 'config/default.yaml has them all' : `did you mean ${prefix}${meant}?`;
-      refuse(`${setting} is not a setting; ${advice}`);
+      refuse(`${setting} ${GONE_SETTINGS.get(path) ?? `is not a setting; ${advice}`}`);
     } else {
       this.#take(node, path, offset, prefix, entries);
     }

@@ -5,7 +5,7 @@ import { GUESSED_CLASSES } from '../domain/findings/classes.ts';
 import { AMOUNT_FIELDS } from '../domain/amounts.ts';
 import { cron } from './cron.ts';
 import { databaseUrl } from './database-url.ts';
-import { durations, hostNames, steps, words, wordsOf } from './lists.ts';
+import { durations, hostNames, words, wordsOf } from './lists.ts';
 import { absenceShapes, assetLimits, tolerance } from './shapes.ts';
 import * as type from './values.ts';
 import { webhookEndpoints } from './webhooks.ts';
@@ -46,6 +46,17 @@ function textOf(problems: readonly ConfigProblem[]): string {
     : [`${problems.length} things are wrong with the settings:`, ...lines].join('\n  ');
 }
 
+const PACES = type.oneOf('learned', 'every-tick');
+const pace = type.settingType(PACES.schema, (text) => {
+  if (text === 'spaced') throw new Error('is no longer spaced by steps: write learned, which has steps of its own');
+  return PACES(text);
+});
+
+/** Settings that are gone, with the advice that follows the name of the setting in a sentence. */
+export const GONE_SETTINGS: ReadonlyMap<string, string> = new Map([
+  ['follow.steps', 'is gone: delete it, and write follow.pace: learned, which has steps of its own'],
+]);
+
 /**
  * Every setting with its type: durations in milliseconds, sizes in bytes. The defaults, and the texts that describe the
  * settings, stand in `config/default.yaml`.
@@ -83,10 +94,9 @@ export const SETTINGS = {
   'follow.disputedBy': wordsOf(...CONTRADICTION_KINDS),
   'follow.recheckFinalAfter': durations(0),
   'follow.giveUpAfter': type.optional(type.duration('3650d')),
-  'follow.pace': type.oneOf('learned', 'spaced', 'every-tick'),
+  'follow.pace': pace,
   'follow.worth': type.duration('1d'),
   'follow.share': type.share,
-  'follow.steps': steps,
   'reconcile.tolerance': tolerance,
   'reconcile.ignore': wordsOf(...GUESSED_CLASSES),
   'reconcile.orderMissingAfter': type.duration('365d'),

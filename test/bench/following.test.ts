@@ -2,13 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { compare } from '../../bench/following/compare.ts';
 import { roundRobin } from '../../bench/following/round-robin.ts';
 import { simulate } from '../../bench/following/simulate.ts';
-import { following } from '../../bench/following/strategies.ts';
+import { following, stepPace } from '../../bench/following/strategies.ts';
 import { missedTableOf, tableOf } from '../../bench/following/table.ts';
 import { worldsOf } from '../../bench/following/worlds.ts';
-import { spacedPace } from '../../src/domain/orders/pace/pace.ts';
-import { DAY, HOUR, SECOND, STEPS } from '../support/tracking.ts';
+import { DAY, HOUR, SECOND } from '../support/tracking.ts';
 
-const SETTINGS = { steps: STEPS, worthMs: 2 * SECOND, share: 0.5, longestMs: 0.9 * DAY };
+const SETTINGS = { worthMs: 2 * SECOND, share: 0.5, longestMs: 0.9 * DAY };
 const worlds = worldsOf({ ordersADay: 3_000, warmUpMs: 2 * HOUR, measuredMs: 2 * HOUR }, SETTINGS.longestMs);
 
 describe('the simulation of following', () => {
@@ -35,7 +34,7 @@ describe('the simulation of following', () => {
       ({ leavesAt: [takenUpAt = 0] }) => takenUpAt >= world.measuredFrom && takenUpAt < world.measuredTo,
     );
     expect(roundRobin(world, 10, limits).delays).toHaveLength(length);
-    expect(simulate(world, 10, following(spacedPace(STEPS, limits))).delays).toHaveLength(length);
+    expect(simulate(world, 10, following(stepPace(limits))).delays).toHaveLength(length);
   });
 
   it('shows each world in a line', () => {

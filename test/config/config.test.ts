@@ -1,4 +1,3 @@
-import { STEPS } from '../support/tracking.ts';
 import { chmodSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -88,7 +87,6 @@ describe('the layers', () => {
         pace: 'learned',
         worth: 2_000,
         share: 0.5,
-        steps: STEPS,
       },
       reconcile: {
         tolerance: '0',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { settingsInForce } from '../../src/config/rate-groups.ts';
-import { DAY, HOUR, MINUTE, SECOND, STEPS } from '../support/tracking.ts';
+import { SECOND } from '../support/tracking.ts';
 
 let cwd: string;
 beforeEach(() => {
@@ -23,19 +23,11 @@ function load(env: Readonly<Record<string, string>>, yaml?: string) {
 const follow = (name: string, value: string) => load({ [`ORDER_SYNC_FOLLOW_${name}`]: value }).follow;
 
 describe('the settings of the pace', () => {
-  it('have look-ups learned, in half of the rate, with steps for those who want them', () => {
-    expect(load({}).follow).toMatchObject({ pace: 'learned', worth: 2 * SECOND, share: 0.5, steps: STEPS });
+  it('have look-ups learned, in half of the rate', () => {
+    expect(load({}).follow).toMatchObject({ pace: 'learned', worth: 2 * SECOND, share: 0.5 });
   });
 
   it('are read in a file and in the environment alike', () => {
-    const steps = [
-      { fromMs: 0, everyMs: 5 * SECOND },
-      { fromMs: 10 * MINUTE, everyMs: MINUTE },
-      { fromMs: 2 * DAY, everyMs: HOUR },
-    ];
-    expect(follow('STEPS', '5s, 1m after 10m,1h  after  2d').steps).toEqual(steps);
-    expect(load({}, 'follow: {steps: [5s, 1m after 10m, 1h after 2d]}').follow.steps).toEqual(steps);
-    expect(follow('STEPS', '1h').steps).toEqual([{ fromMs: 0, everyMs: HOUR }]);
     expect([follow('SHARE', '1').share, follow('SHARE', '0.000001').share]).toEqual([1, 0.000_001]);
     expect([follow('WORTH', '250ms').worth, follow('PACE', 'every-tick').pace]).toEqual([250, 'every-tick']);
   });
@@ -44,24 +36,33 @@ describe('the settings of the pace', () => {
     ['PACE', ['fast', '']],
     ['WORTH', ['0s', '2', '2d']],
     ['SHARE', ['0', '1.1', '50%', '-0.5', '1e-3', '', 'NaN', '.5', '0.0000001']],
-    [
-      'STEPS',
-      ['', '5s after 1m', '5s, 1m', '5s, 1m after', '5s, 1m before 10m', '5s, 1m after 10m 1h', '5s, x after 10m'],
-    ],
-    ['STEPS', ['5s, 1m after 10m, 2m after 10m', '5s, 1m after 10m, 2m after 5m']],
   ])('are refused where they cannot be, by their names: %s %j', (name, texts) => {
     for (const text of texts) expect(() => follow(name, text)).toThrow(`follow.${name.toLowerCase()}`);
   });
 
   it('may be another for an account, and two workers need not agree on them', () => {
-    const yaml = `follow: {pace: spaced, share: 0.2}\naccounts:\n  a: {follow: {pace: every-tick}}\n  b: {follow: {worth: 9s}}`;
+    const yaml = `follow: {share: 0.2}\naccounts:\n  a: {follow: {pace: every-tick}}\n  b: {follow: {worth: 9s}}`;
     const config = load({}, yaml);
     const of = config.accounts.map(({ follow: { pace, share, worth } }) => [pace, share, worth]);
     expect(of).toEqual([
       ['every-tick', 0.2, 2 * SECOND],
-      ['spaced', 0.2, 9 * SECOND],
+      ['learned', 0.2, 9 * SECOND],
     ]);
     const other = load({}, yaml.replace('every-tick', 'learned'));
     expect(settingsInForce(other)('a')).toEqual(settingsInForce(config)('a'));
+  });
+
+  it.each(['follow: {%}', 'accounts: {a: {follow: {%}}}'])('name their successor where they are gone: %s', (yaml) => {
+    const refused = (setting: string) => () => load({}, yaml.replace('%', setting));
+    expect(refused('pace: spaced')).toThrow(/own\.yaml:1: .*follow\.pace\b.*\blearned\b/);
+    expect(refused('steps: [5s, 1m after 10m]')).toThrow(/own\.yaml:1: .*follow\.steps\b.*follow\.pace: learned\b/);
+  });
+
+  it.each(['', 'ACCOUNTS_A_'])('name their successor in the environment too: %s', (prefix) => {
+    const refused = (name: string, value: string) => () =>
+      load({ [`ORDER_SYNC_${prefix}FOLLOW_${name}`]: value }, 'accounts: {a: {}}');
+    expect(refused('PACE', 'spaced')).toThrow(/FOLLOW_PACE.*\blearned\b/);
+    for (const name of ['STEPS', 'STEPS_FILE'])
+      expect(refused(name, '5s')).toThrow(new RegExp(`FOLLOW_${name}: .*follow\\.pace: learned`));
   });
 });

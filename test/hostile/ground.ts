@@ -67,7 +67,6 @@ export async function ground({
     ORDER_SYNC_EXCHANGE_API_KEY: SECRET,
     ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '100000',
     ORDER_SYNC_DATABASE_URL: `sqlite:${path}`,
-    ORDER_SYNC_FOLLOW_PACE: 'spaced',
     ORDER_SYNC_OPS_LISTEN: 'off',
     ...environment,
   };

@@ -152,8 +152,8 @@ async function start(url: string, clock: TestClock, options: TestProgramOptions)
         : { ORDER_SYNC_EXCHANGE_API_KEY_FILE: options.apiKeyFile }),
       ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '100000',
       ORDER_SYNC_DATABASE_URL: database.url,
-      // The times of look-ups are those of the steps.
-      ORDER_SYNC_FOLLOW_PACE: 'spaced',
+      // A new order is due at the first tick after it was accepted.
+      ORDER_SYNC_FOLLOW_WORTH: '200ms',
       ORDER_SYNC_OPS_LISTEN: 'off',
       ...options.environment,
     },

@@ -1,5 +1,5 @@
 import { CONTRADICTION_KINDS } from '../../src/domain/contradictions.ts';
-import { spacedPace } from '../../src/domain/orders/pace/pace.ts';
+import { stepPace } from '../../bench/following/strategies.ts';
 import type { FollowSettings, LookupAnswer } from '../../src/domain/orders/lookup.ts';
 import type { RecordView } from '../../src/domain/record.ts';
 import type { Tracking } from '../../src/domain/orders/tracking.ts';
@@ -9,16 +9,6 @@ export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
-
-/** The default of `follow.steps`. */
-export const STEPS = [
-  { fromMs: 0, everyMs: 5 * SECOND },
-  ...[10, 20, 40, 80, 160, 320].map((seconds) => ({ fromMs: seconds * SECOND, everyMs: seconds * SECOND })),
-  { fromMs: 10 * MINUTE, everyMs: 10 * MINUTE },
-  { fromMs: HOUR, everyMs: HOUR },
-  { fromMs: 3 * DAY, everyMs: DAY },
-  { fromMs: 90 * DAY, everyMs: 7 * DAY },
-];
 
 /** The default settings of verification, and look-ups that are spaced by age alone. */
 export const SETTINGS: FollowSettings = {
@@ -41,7 +31,7 @@ export const SETTINGS: FollowSettings = {
   disputedBy: CONTRADICTION_KINDS,
   recheckFinalAfter: [HOUR, DAY, 7 * DAY],
   freshFor: Number.POSITIVE_INFINITY,
-  pace: spacedPace(STEPS, { leastMs: 5 * SECOND, mostMs: 7 * DAY }),
+  pace: stepPace({ leastMs: 5 * SECOND, mostMs: 7 * DAY }),
 };
 
 /** A row that was just put in, with these differences. */

@@ -5,7 +5,6 @@ import {
   LEAST_GAP_MS,
   LONGEST_GAP_MS,
   PaceLearner,
-  spacedPace,
   type LearnedPace,
   type Pace,
   type PaceLimits,
@@ -54,7 +53,7 @@ export class SharedDemand {
 }
 
 /** Settings that decide how soon orders are looked up again. */
-export type PaceSettings = Pick<Config['follow'], 'pace' | 'worth' | 'share' | 'steps'> & {
+export type PaceSettings = Pick<Config['follow'], 'pace' | 'worth' | 'share'> & {
   readonly freshFor: number;
   readonly rate: Config['exchange']['rate'];
   /** The shortest time between two ticks of `schedule.cron`, in milliseconds. */
@@ -68,12 +67,11 @@ export class FollowPace implements Pace {
   readonly limits: PaceLimits;
   /** What was learned from the history. */
   history: Learned | undefined;
-  readonly #fixed: Pace | undefined;
   readonly #shared: SharedDemand | undefined;
   #learned: LearnedPace;
   #isLearned = false;
 
-  constructor({ pace, worth, share, steps, freshFor, rate, tickMs }: PaceSettings, shared?: SharedDemand) {
+  constructor({ pace, worth, share, freshFor, rate, tickMs }: PaceSettings, shared?: SharedDemand) {
     this.kind = pace;
     this.#shared = shared;
     const perMs = rate.requests / rate.interval;
@@ -85,17 +83,16 @@ export class FollowPace implements Pace {
       rate: perMs,
       budget: share * perMs,
     };
-    if (pace !== 'learned') this.#fixed = pace === 'spaced' ? spacedPace(steps, this.limits) : EVERY_TICK;
     this.#learned = new PaceLearner().pace(this.limits);
   }
 
   gapMs(order: PacedOrder, sinceChangeMs: number): number {
-    return (this.#fixed ?? this.#learned).gapMs(order, sinceChangeMs);
+    return (this.kind === 'every-tick' ? EVERY_TICK : this.#learned).gapMs(order, sinceChangeMs);
   }
 
   /** It learns, and has learned nothing yet. */
   get isNew(): boolean {
-    return this.#fixed === undefined && !this.#isLearned;
+    return this.kind === 'learned' && !this.#isLearned;
   }
 
   /** What was learned last, whether it is in force or not. */

@@ -23,9 +23,6 @@ export async function paceOfOrder(
   if (!isPaced(order.state) || since === null || sinceMs === undefined) return undefined;
   const of = { status: statusName(order), since };
   if (pace.kind === 'every-tick') return { kind: pace.kind, ...of };
-  if (pace.kind === 'spaced') {
-    return { kind: pace.kind, ...of, everyMs: pace.gapMs(order, deps.clock.now().getTime() - sinceMs) };
-  }
   const { stays: ended, from } = await readHistory(deps, signal);
   const learned = new PaceLearner(ended, from).pace(pace.limits);
   const key = statusKey(order);

@@ -10,7 +10,6 @@ export type StoryPace = {
   readonly since: string;
 } & (
   | { readonly kind: 'every-tick' }
-  | { readonly kind: 'spaced'; readonly everyMs: number }
   /** So many stays in the status have ended, half of them within `halfMs`; infinite where it is not known. */
   | { readonly kind: 'learned'; readonly stays: number; readonly halfMs: number }
 );
@@ -22,9 +21,6 @@ const FEW_STAYS = 10;
 export function paceSentence(pace: StoryPace, asOf: Date): string {
   const forMs = Math.max(0, asOf.getTime() - (instantMs(pace.since) ?? 0));
   if (pace.kind === 'every-tick') return 'It is looked up at each tick of schedule.cron (follow.pace).';
-  if (pace.kind === 'spaced') {
-    return `It is looked up every ${inUnits(pace.everyMs)}, as nothing has changed for ${inUnits(forMs)} (follow.steps).`;
-  }
   const { status, stays, halfMs } = pace;
   if (stays < FEW_STAYS) {
     const known = stays === 0 ? 'no order has been seen to leave it' : `only ${counted(stays, 'order')} left it`;

@@ -4,11 +4,11 @@ import { decideLookup, isLookedUp } from '../../../src/domain/orders/follow.ts';
 import { isFinalRecord, type LookupAnswer } from '../../../src/domain/orders/lookup.ts';
 import { isAcceptedAndAbsent, RESEND_NOT_BEFORE_MS } from '../../../src/domain/orders/absent.ts';
 import { isAllowedMove, type OrderState } from '../../../src/domain/orders/states.ts';
-import { spacedPace } from '../../../src/domain/orders/pace/pace.ts';
+import { stepPace } from '../../../bench/following/strategies.ts';
 import { PACED_STATES, type PacedOrder } from '../../../src/domain/orders/pace/status.ts';
 import { after } from '../../../src/domain/instant.ts';
 import type { OrderEvent, Tracking } from '../../../src/domain/orders/tracking.ts';
-import { DAY, newRecord, found, HOUR, MINUTE, SECOND, SETTINGS, STEPS, trackingWith } from '../../support/tracking.ts';
+import { DAY, newRecord, found, HOUR, MINUTE, SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
 const NOT_FOUND: LookupAnswer = { kind: 'absent', evidence: 'documented' };
@@ -213,7 +213,7 @@ describe('a record older than the one we have', () => {
 describe('an order that must stay fresh', () => {
   it.each(['open', 'accepted', 'held'] as const)('is looked up before it is not: %s', (state) => {
     const known = trackingWith({ state, changedAt: after(NOW, -100 * DAY) });
-    const pace = spacedPace(STEPS, { leastMs: 5 * SECOND, mostMs: 0.9 * DAY });
+    const pace = stepPace({ leastMs: 5 * SECOND, mostMs: 0.9 * DAY });
     const fresh = { ...SETTINGS, freshFor: DAY, pace };
     const { tracking } = decideLookup(known, { kind: 'absent', evidence: 'documented' }, NOW, 0.5, fresh);
     expect(tracking.nextActionAt).toEqual(after(NOW, 0.9 * DAY));

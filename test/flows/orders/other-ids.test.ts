@@ -7,8 +7,10 @@ import { DAY, MINUTE } from '../../support/tracking.ts';
 const NEVER = new AbortController().signal;
 
 /** An order that is answered for another id, looked up whenever it is due for a day; the requests of that day. */
-async function aDayOf(answeredFor: string, options: TestProgramOptions = {}) {
-  const { program, exchange } = await acceptedOrders(['a'], options);
+async function aDayOf(answeredFor: string, environment: TestProgramOptions['environment'] = {}) {
+  const { program, exchange } = await acceptedOrders(['a'], {
+    environment: { ORDER_SYNC_FOLLOW_WORTH: '60s', ...environment },
+  });
   exchange.answer = () => record(answeredFor);
   for (let time = 0; time < DAY; time += MINUTE / 4) {
     program.clock.advance(MINUTE / 4);
@@ -29,7 +31,7 @@ describe('an order that is answered', () => {
   });
 
   it('under another spelling is followed as ours where the settings say that it is', async () => {
-    const { program } = await aDayOf('A', { environment: { ORDER_SYNC_FOLLOW_DISPUTED_BY: 'merchant,amount' } });
+    const { program } = await aDayOf('A', { ORDER_SYNC_FOLLOW_DISPUTED_BY: 'merchant,amount' });
     expect(program.row('a')['state']).toBe('open');
   });
 

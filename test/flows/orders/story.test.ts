@@ -138,9 +138,9 @@ describe('the story of an order', () => {
       12:00:15.000Z The exchange has the order now; it is followed.
       12:00:15.000Z The newest record came: order o1, 1.5 BTC in.
       12:00:15.000Z Finding CREATE_UNKNOWN is no longer true.
-          > It is followed to its end, next at 12:00:20.000Z.
+          > It is followed to its end, next at 12:00:19.500Z.
       12:00:15.000Z is open
-          > It is followed to its end, next at 12:00:20.000Z."
+          > It is followed to its end, next at 12:00:19.500Z."
     `);
   });
 
@@ -191,11 +191,11 @@ describe('the story of an order', () => {
       2026-01-16T12:00:02.000Z Create request 2 was about to go out.
       2026-01-16T12:00:02.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
       2026-01-16T12:00:02.000Z Finding CREATE_UNKNOWN is no longer true.
-          > It is looked up until its order appears, next at 2026-01-16T12:00:07.000Z.
+          > It is looked up until its order appears, next at 2026-01-16T12:00:06.500Z.
           > When it is certain that it was never taken up:
           > order-sync orders resolve a --as abandoned --reason TEXT
       2026-01-16T12:00:02.000Z is accepted
-          > It is looked up until its order appears, next at 2026-01-16T12:00:07.000Z.
+          > It is looked up until its order appears, next at 2026-01-16T12:00:06.500Z.
           > When it is certain that it was never taken up:
           > order-sync orders resolve a --as abandoned --reason TEXT"
     `);
@@ -238,10 +238,10 @@ describe('the story of an order', () => {
       14:01:00.000Z The exchange has an order all the same, although the row was abandoned; it is followed.
       14:01:00.000Z The newest record came: order o1, 1.5 BTC in.
       14:01:00.000Z Finding UNEXPECTED_ORDER (error): (meaning) Expected: no order: abandoned; is: o1.
-          > It is followed to its end, next at 14:01:05.000Z.
+          > It is followed to its end, next at 14:01:04.500Z.
           > A person should look at finding UNEXPECTED_ORDER: (advice)
       14:01:00.000Z is open
-          > It is followed to its end, next at 14:01:05.000Z.
+          > It is followed to its end, next at 14:01:04.500Z.
           > A person should look at finding UNEXPECTED_ORDER: (advice)"
     `);
   });
@@ -273,11 +273,11 @@ describe('the story of an order', () => {
           > order-sync orders cancel a --reason TEXT
       13:00:02.000Z Create request 3 was about to go out.
       13:00:02.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
-          > It is looked up until its order appears, next at 13:00:07.000Z.
+          > It is looked up until its order appears, next at 13:00:06.500Z.
           > When it is certain that it was never taken up:
           > order-sync orders resolve a --as abandoned --reason TEXT
       13:00:02.000Z is accepted
-          > It is looked up until its order appears, next at 13:00:07.000Z.
+          > It is looked up until its order appears, next at 13:00:06.500Z.
           > When it is certain that it was never taken up:
           > order-sync orders resolve a --as abandoned --reason TEXT"
     `);
@@ -302,11 +302,11 @@ describe('the story of an order', () => {
       12:00:02.000Z The row was corrected and waits to be sent.
       12:00:02.000Z Create request 1 was about to go out.
       12:00:02.000Z The exchange accepted it as pre-order p1: 2 BTC to EUR.
-          > It is looked up until its order appears, next at 12:00:07.000Z.
+          > It is looked up until its order appears, next at 12:00:06.500Z.
           > When it is certain that it was never taken up:
           > order-sync orders resolve a --as abandoned --reason TEXT
       12:00:02.000Z is accepted
-          > It is looked up until its order appears, next at 12:00:07.000Z.
+          > It is looked up until its order appears, next at 12:00:06.500Z.
           > When it is certain that it was never taken up:
           > order-sync orders resolve a --as abandoned --reason TEXT"
     `);
@@ -372,10 +372,10 @@ describe('the story of an order', () => {
       2026-01-06T13:00:05.000Z The order that was final is open again; it is followed.
       2026-01-06T13:00:05.000Z The newest record came: order o1, 1.5 BTC in.
       2026-01-06T13:00:05.000Z Finding TERMINAL_REOPENED (warning): (meaning) Expected: final as COMPLETED; is: open as REQUEST, modified 2026-01-06T12:00:07Z.
-          > It is followed to its end, next at 2026-01-06T13:00:10.000Z.
+          > It is followed to its end, next at 2026-01-06T13:00:09.500Z.
           > A person should look at finding TERMINAL_REOPENED: (advice)
       2026-01-06T13:00:05.000Z is open
-          > It is followed to its end, next at 2026-01-06T13:00:10.000Z.
+          > It is followed to its end, next at 2026-01-06T13:00:09.500Z.
           > A person should look at finding TERMINAL_REOPENED: (advice)"
     `);
   });

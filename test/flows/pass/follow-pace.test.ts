@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { PaceLearner } from '../../../src/domain/orders/pace/pace.ts';
 import { statusKey, type PacedOrder } from '../../../src/domain/orders/pace/status.ts';
 import { FollowPace, SharedDemand } from '../../../src/flows/pass/follow-pace.ts';
-import { DAY, HOUR, MINUTE, SECOND, STEPS } from '../../support/tracking.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../support/tracking.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
 const ACCEPTED: PacedOrder = { state: 'accepted', orderStatus: null, cryptoStatus: null, fiatStatus: null };
@@ -10,7 +10,6 @@ const SETTINGS = {
   pace: 'learned',
   worth: 2 * SECOND,
   share: 0.5,
-  steps: STEPS,
   freshFor: DAY,
   tickMs: 5 * SECOND,
 } as const;

@@ -65,7 +65,7 @@ describe('the log of an outage of ten minutes with 200 orders', () => {
     const messages = said();
     expect(messages).toEqual({
       'the exchange is out of reach': 1,
-      'the exchange is still out of reach': 9,
+      'the exchange is still out of reach': 10,
       'the exchange is back': 1,
     });
     expect(on.log.with('the exchange is out of reach')).toMatchObject([

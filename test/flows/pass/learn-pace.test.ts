@@ -108,7 +108,7 @@ describe('the history', () => {
   });
 
   it('is not read for a pace that does not learn', async () => {
-    const { program } = await scriptedProgram();
+    const { program } = await scriptedProgram({ environment: { ORDER_SYNC_FOLLOW_PACE: 'every-tick' } });
     const store = {
       ...program.app.store,
       get db(): never {

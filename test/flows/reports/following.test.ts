@@ -38,13 +38,13 @@ it('orders that were due before the last tick wait for their turn, but not where
   const { program, lookUp } = await acceptedOrders(ids);
   await lookUp(3 * MINUTE);
   const { app, config, clock } = program;
-  const read = async (kind: 'spaced' | 'every-tick') => {
+  const read = async (kind: 'learned' | 'every-tick') => {
     const { pace } = flowSettings({ ...config, follow: { ...config.follow, pace: kind } });
     return (await followingOf({ account: 'default', store: app.store, clock, pace }, signal)).overdue;
   };
-  expect(await read('spaced')).toBeUndefined();
+  expect(await read('learned')).toBeUndefined();
   clock.advance(30 * MINUTE);
-  expect(await read('spaced')).toMatchObject({ orders: 12, isSilent: true, byStatus: new Map([['accepted', 12]]) });
+  expect(await read('learned')).toMatchObject({ orders: 12, isSilent: true, byStatus: new Map([['accepted', 12]]) });
   expect(await read('every-tick')).toBeUndefined();
 });
 
@@ -61,12 +61,7 @@ it('an order is compared with all that have left its status', async () => {
   expect(await paceOf(program, 'a-0')).toMatchObject({ status: 'REQUEST / NEW / NEW', stays: 0 });
 });
 
-it('an order is looked up as the settings say, whatever others did', async () => {
-  const { program, lookUp } = await acceptedOrders(['a'], {
-    environment: { ORDER_SYNC_FOLLOW_STEPS: '5s,10m after 1m' },
-  });
-  await lookUp(2 * MINUTE);
-  expect(await paceOf(program, 'a')).toMatchObject({ kind: 'spaced', everyMs: 10 * MINUTE });
+it('an order may be looked up at each tick, whatever others did', async () => {
   const cron = await acceptedOrders(['a'], { environment: { ORDER_SYNC_FOLLOW_PACE: 'every-tick' } });
   await cron.lookUp(SECOND);
   expect(await paceOf(cron.program, 'a')).toMatchObject({ kind: 'every-tick', status: 'accepted' });

@@ -21,7 +21,7 @@ export interface PlannedSettings {
   readonly disputedBy: readonly ContradictionKind[];
   readonly recheckFinalAfter: readonly number[] | undefined;
   readonly giveUpAfter: number | undefined;
-  readonly pace: 'learned' | 'spaced';
+  readonly worth: number;
   readonly share: number;
   readonly createsPerHour: number | undefined;
   readonly assetPerHour: readonly AssetLimit[];
@@ -75,7 +75,8 @@ export function planSettings(chance: Chance): PlannedSettings {
     disputedBy: now(0.2, () => ALL_KINDS.filter(() => chance.next() < 0.5), ALL_KINDS),
     recheckFinalAfter: now(0.3, () => chance.of([[], [10 * MINUTE], [0, HOUR, DAY]]), undefined),
     giveUpAfter: now(0.25, () => chance.of([10 * MINUTE, 2 * HOUR, DAY]), undefined),
-    pace: now(0.25, () => 'spaced', 'learned'),
+    // Worlds last for days: with the default they would be mostly look-ups of orders that never end.
+    worth: now(0.25, () => 5 * MINUTE, 30 * SECOND),
     share: chance.of([0.1, 0.5, 0.5, 1]),
     createsPerHour: isGuarded && chance.next() < 0.6 ? 2 + chance.below(4) : undefined,
     assetPerHour: isGuarded && chance.next() < 0.6 ? [ASSET_LIMIT] : [],
@@ -105,8 +106,7 @@ function settingsOf(config: Pick<SqliteConfig, 'create' | 'follow' | 'guard' | '
       pauseAfterUnknown,
       ...(verifyAfter && { verifyAfter }),
     },
-    // Worlds last for days: with the default worth they would be mostly look-ups of orders that never end.
-    follow: { ...config.follow, ...follow, ...(recheckFinalAfter && { recheckFinalAfter }), worth: 30_000 },
+    follow: { ...config.follow, ...follow, ...(recheckFinalAfter && { recheckFinalAfter }) },
     guard: { ...config.guard, createsPerHour, assetPerHour },
     exchange: { ...config.exchange, concurrency, absence, outputPosition, rate: { ...config.exchange.rate, ...rate } },
   };
@@ -114,7 +114,7 @@ function settingsOf(config: Pick<SqliteConfig, 'create' | 'follow' | 'guard' | '
 
 function followOf(planned: PlannedSettings) {
   const { finalStatuses, openStatuses, succeededStatuses, disputedBy, recheckFinalAfter, giveUpAfter } = planned;
-  const { pace, share, createsPerHour, assetPerHour } = planned;
+  const { worth, share, createsPerHour, assetPerHour } = planned;
   const statuses = { finalStatuses, openStatuses, succeededStatuses };
-  return { ...statuses, disputedBy, recheckFinalAfter, giveUpAfter, pace, share, createsPerHour, assetPerHour };
+  return { ...statuses, disputedBy, recheckFinalAfter, giveUpAfter, worth, share, createsPerHour, assetPerHour };
 }

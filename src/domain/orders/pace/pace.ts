@@ -27,12 +27,6 @@ export interface PaceLimits extends Budget {
   readonly worthMs: number;
 }
 
-/** From an age on, in milliseconds since the last change, orders are looked up every `everyMs`. */
-export interface Step {
-  readonly fromMs: number;
-  readonly everyMs: number;
-}
-
 /** More statuses than these share what is assumed where nothing is known. */
 export const MOST_STATUSES = 200;
 /** Stands for all statuses for which there is no room. */
@@ -40,16 +34,6 @@ export const OTHERS = '';
 
 /** An order is due at each tick of `schedule.cron`; of those that are due, the one that was looked up least recently goes first. */
 export const EVERY_TICK: Pace = { gapMs: () => 1 };
-
-/** Spaces look-ups by the time since the last change alone. `steps` begin at 0, in the order of their ages. */
-export function spacedPace(steps: readonly Step[], { leastMs, mostMs }: Pick<PaceLimits, 'leastMs' | 'mostMs'>): Pace {
-  return {
-    gapMs: (_order, sinceChangeMs) => {
-      const step = steps.findLast(({ fromMs }) => fromMs <= sinceChangeMs) ?? steps[0];
-      return Math.min(mostMs, Math.max(leastMs, step?.everyMs ?? mostMs));
-    },
-  };
-}
 
 /** An order that is followed: its look-ups so far, and the next one. */
 export interface FollowedOrder extends PacedOrder {

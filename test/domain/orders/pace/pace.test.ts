@@ -2,12 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   EVERY_TICK,
-  LEAST_GAP_MS,
   LONGEST_GAP_MS,
   MOST_STATUSES,
   OTHERS,
   PaceLearner,
-  spacedPace,
 } from '../../../../src/domain/orders/pace/pace.ts';
 import { demandAt, solvePrice } from '../../../../src/domain/orders/pace/price.ts';
 import { statusKey } from '../../../../src/domain/orders/pace/status.ts';
@@ -24,7 +22,7 @@ import {
   stay,
   stays,
 } from '../../../support/paces.ts';
-import { DAY, HOUR, MINUTE, SECOND, STEPS } from '../../../support/tracking.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../../support/tracking.ts';
 
 describe('a learned pace', () => {
   it('has each status looked up when its orders change', () => {
@@ -195,28 +193,6 @@ describe('the price of a look-up', () => {
 });
 
 describe('other paces', () => {
-  const spaced = spacedPace(STEPS, { leastMs: LEAST_GAP_MS, mostMs: LONGEST_GAP_MS });
-
-  it.each([
-    [-HOUR, 5 * SECOND],
-    [0, 5 * SECOND],
-    [10 * SECOND, 10 * SECOND],
-    [5 * MINUTE, 160 * SECOND],
-    [HOUR - 1, 10 * MINUTE],
-    [HOUR, HOUR],
-    [3 * DAY - 1, HOUR],
-    [3 * DAY, DAY],
-    [90 * DAY, 7 * DAY],
-  ])('spaced by steps, %d ms after the last change, is %d ms', (since, gap) => {
-    expect(spaced.gapMs(OPEN, since)).toBe(gap);
-  });
-
-  it('spaced by steps keeps within its bounds', () => {
-    const bounded = spacedPace(STEPS, { leastMs: MINUTE, mostMs: HOUR });
-    expect([0, 100 * DAY].map((since) => bounded.gapMs(OPEN, since))).toEqual([MINUTE, HOUR]);
-    expect(spacedPace([], { leastMs: MINUTE, mostMs: HOUR }).gapMs(OPEN, 0)).toBe(HOUR);
-  });
-
   it('at every tick makes an order due again before the next one, and not within the same', () => {
     expect(EVERY_TICK.gapMs(OPEN, 0)).toBe(1);
   });
