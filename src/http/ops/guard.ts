@@ -11,7 +11,7 @@ const OF_MACHINES = ['/readyz', '/metrics'];
 const CHANGES_NOTHING = ['GET', 'HEAD'];
 
 /** A page loads and runs what this server has for it, and nothing else. */
-export const CONTENT_POLICY =
+const CONTENT_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 const HEADERS = {
   'content-security-policy': CONTENT_POLICY,

@@ -1,8 +1,9 @@
+import type { Column, Row } from '../formats/document.ts';
 import { toneOf } from '../formats/tone.ts';
 import { proseText } from '../formats/html/text.ts';
 import { classOf, gravestFirst } from './attention.ts';
 import type { DashboardFacts } from './facts.ts';
-import { badge, count, empty, moment, orderLink, section, table, type ShownColumn } from './markup.ts';
+import { badge, count, empty, orderPath, section, table } from './markup.ts';
 
 /** The open findings: what each class means and what to do about it, and the gravest ones by name. */
 export function findingsSection({ findings, newestFindings, at }: DashboardFacts): string {
@@ -14,30 +15,22 @@ export function findingsSection({ findings, newestFindings, at }: DashboardFacts
     const tone = toneOf('severity', known?.severity ?? 'warning');
     return `<li>${badge(tone, name)} <strong>${count(number)}${isMore ? '+' : ''}</strong> <span>${words}</span></li>\n`;
   });
-  const rows = newestFindings.map((finding) => ({
-    ...finding,
-    severity: finding.severity,
-    order: finding.externalOrderId,
-    expected: finding.expected,
-    actual: finding.actual,
-    firstSeenAt: finding.firstSeenAt,
-  }));
-  const columns: readonly ShownColumn<(typeof rows)[number]>[] = [
-    {
-      key: 'order',
-      label: 'Order',
-      kind: 'text',
-      markup: ({ externalOrderId, account }) =>
-        externalOrderId === null ? 'none' : orderLink({ externalOrderId, account }),
-    },
+  const rows = newestFindings.map((finding) => ({ ...finding, order: finding.externalOrderId ?? 'none' }));
+  const columns: readonly Column[] = [
+    { key: 'order', label: 'Order', kind: 'text', href: orderOf },
     { key: 'severity', label: 'Severity', kind: 'severity' },
     { key: 'class', label: 'Finding', kind: 'text' },
     { key: 'expected', label: 'Expected', kind: 'text' },
     { key: 'actual', label: 'Actual', kind: 'text' },
-    { key: 'firstSeenAt', label: 'First seen', kind: 'time', markup: (row) => moment(row.firstSeenAt, at) },
+    { key: 'firstSeenAt', label: 'First seen', kind: 'time', agesAt: at },
   ];
   const list = `<ul class="panel classes">\n${items.join('')}</ul>\n`;
   return section('findings', title, `${list}${table(title, columns, rows)}`, { wide: true });
+}
+
+function orderOf({ externalOrderId = null, account = null }: Row): string | undefined {
+  if (externalOrderId === null) return undefined;
+  return orderPath({ externalOrderId: String(externalOrderId), account: String(account) });
 }
 
 /** An order that a search has found. */
@@ -54,13 +47,13 @@ export interface FoundOrder {
 export function foundSection(query: string, found: readonly FoundOrder[], isCut: boolean, at: string): string {
   const title = `Orders whose id begins with ${query}`;
   const rows = found.map((order) => ({ ...order }));
-  const columns: readonly ShownColumn<(typeof rows)[number]>[] = [
-    { key: 'id', label: 'Order', kind: 'text', markup: (row) => orderLink(row) },
+  const columns: readonly Column[] = [
+    { key: 'externalOrderId', label: 'Order', kind: 'text', href: orderOf },
     { key: 'account', label: 'Account', kind: 'text' },
     { key: 'state', label: 'State', kind: 'state' },
     { key: 'pair', label: 'Pair', kind: 'text' },
     { key: 'asset', label: 'Amount', kind: 'decimal' },
-    { key: 'createdAt', label: 'Inserted', kind: 'time', markup: (row) => moment(row.createdAt, at) },
+    { key: 'createdAt', label: 'Inserted', kind: 'time', agesAt: at },
   ];
   const list =
     rows.length === 0 ? '<p class="panel empty">No order has such an id.</p>\n' : table('Orders', columns, rows);

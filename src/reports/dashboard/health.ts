@@ -7,7 +7,8 @@ import { counted } from '../formats/words.ts';
 import { receiverNeeds } from '../status/receivers.ts';
 import { needsOf, type Need } from './attention.ts';
 import type { DashboardFacts } from './facts.ts';
-import { ageOf, command, empty, moment, orderLink, section, tile, type Tile } from './markup.ts';
+import { ageOf, momentText } from '../formats/html/cells.ts';
+import { command, empty, orderLink, section, tile, type Tile } from './markup.ts';
 
 /** Rows of what needs a person; more are counted. */
 const MOST_NEEDS = 20;
@@ -30,7 +31,7 @@ export function titleOf(facts: DashboardFacts): string {
 function verdictOf(facts: DashboardFacts): { readonly tone: Tone; readonly text: string; readonly more: string } {
   const needs = needsOf(facts);
   const errors = needs.filter(({ tone }) => tone === 'error').length;
-  const more = `As of ${moment(facts.at, facts.at).replace(/ <small>.*/s, '')} UTC`;
+  const more = `As of ${momentText(facts.at, facts.at).replace(/ <small>.*/s, '')} UTC`;
   if (needs.length === 0) return { tone: 'good', text: 'All is well', more };
   const things = needs.length === 1 ? '1 thing needs a person' : `${needs.length} things need a person`;
   return { tone: errors > 0 ? 'error' : 'warning', text: things, more };
@@ -48,7 +49,7 @@ export function needsSection(facts: DashboardFacts): string {
 }
 
 function needItem({ tone, title, text, since, command: words, order }: Need, now: string): string {
-  const age = since === null ? '' : ` <span class="age">${moment(since, now)}</span>`;
+  const age = since === null ? '' : ` <span class="age">${momentText(since, now)}</span>`;
   const helps = words === null ? '' : command(words);
   return `<li class="${tone}"><div class="what"><h3>${icon(tone)}${order === undefined ? proseText(title) : orderLink(order, title)}${age}</h3><p>${proseText(text)}</p></div>${helps}</li>\n`;
 }
@@ -67,23 +68,24 @@ function exchange({ exchange: known, at }: DashboardFacts): Tile {
   const detail = lastAnswerAt === null ? 'no answer yet' : `last answer ${ageText(lastAnswerAt, at)}`;
   if (lastAnswerAt === null && first === undefined) return { label, tone: 'neutral', value: 'not asked yet' };
   if (first === undefined) return { label, tone: 'good', value: 'well', detail };
-  return { label, tone: 'error', value: 'out of reach', detail: `since ${moment(first.since, at)}` };
+  return { label, tone: 'error', value: 'out of reach', detail: `since ${momentText(first.since, at)}` };
 }
 
 function key({ holds, exchange: known, at }: DashboardFacts): Tile {
   const [label, refused] = ['Key', holds.find(({ kind }) => kind === 'key-refused')];
   if (refused !== undefined)
-    return { label, tone: 'error', value: 'refused', detail: `since ${moment(refused.since, at)}` };
+    return { label, tone: 'error', value: 'refused', detail: `since ${momentText(refused.since, at)}` };
   if ((known?.lastAnswerAt ?? null) === null) return { label, tone: 'neutral', value: 'not used yet' };
   return { label, tone: 'good', value: 'accepted' };
 }
 
 function creating({ holds, stopped: [stop], at }: DashboardFacts): Tile {
   const [label, hold] = ['Creating', holds.find((one) => stops(one, 'create'))];
-  if (stop !== undefined) return { label, tone: 'error', value: 'stopped', detail: `since ${moment(stop.since, at)}` };
+  if (stop !== undefined)
+    return { label, tone: 'error', value: 'stopped', detail: `since ${momentText(stop.since, at)}` };
   if (hold === undefined) return { label, tone: 'good', value: 'goes on' };
   const isShort = hold.kind === 'rate-limited';
-  const detail = `${escapeText(hold.kind)} since ${moment(hold.since, at)}`;
+  const detail = `${escapeText(hold.kind)} since ${momentText(hold.since, at)}`;
   return { label, tone: isShort ? 'info' : 'warning', value: isShort ? 'waits' : 'paused', detail };
 }
 
@@ -101,7 +103,7 @@ function receivers({ receivers: all, at }: DashboardFacts): Tile {
   const failing = all.flatMap(({ failingSince }) => failingSince ?? []).toSorted();
   const [first] = failing;
   if (first !== undefined) {
-    const detail = `since ${moment(first, at)}`;
+    const detail = `since ${momentText(first, at)}`;
     return { label, tone: isGrave ? 'warning' : 'info', value: `${failing.length} of ${all.length} fail`, detail };
   }
   const oldest = all.flatMap(({ oldestWaiting }) => oldestWaiting ?? []).toSorted()[0];

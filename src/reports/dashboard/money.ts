@@ -1,13 +1,13 @@
 import { DecimalSum } from '../../domain/decimal.ts';
-import type { Row } from '../formats/document.ts';
+import type { Column, Row } from '../formats/document.ts';
 import { withCommas } from '../formats/words.ts';
 import { outcomeOf } from '../reconciliation/outcome.ts';
 import { pairOf } from '../reconciliation/rows.ts';
 import type { DashboardFacts, MoneyPeriod } from './facts.ts';
-import { empty, note, section, table, type ShownColumn } from './markup.ts';
+import { empty, note, section, table } from './markup.ts';
 
 const OUTCOMES = ['succeeded', 'failed', 'open', 'outcome_unknown', 'disputed'] as const;
-const COLUMNS: readonly ShownColumn[] = [
+const COLUMNS: readonly Column[] = [
   { key: 'pair', label: 'Pair', kind: 'text' },
   { key: 'currency', label: 'Currency', kind: 'text' },
   { key: 'orders', label: 'Orders', kind: 'count' },

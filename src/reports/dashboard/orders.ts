@@ -1,11 +1,12 @@
 import { ORDER_STATES, type OrderState } from '../../domain/orders/states.ts';
 import { figureText } from '../formats/chart.ts';
 import { HALF_SIZES } from '../formats/chart/svg.ts';
-import type { ColumnChart } from '../formats/document.ts';
+import type { Column, ColumnChart } from '../formats/document.ts';
 import { toneOf } from '../formats/tone.ts';
 import { inUnits, withCommas } from '../formats/words.ts';
 import { AGE_LIMITS_MS, type Ageing, type DashboardFacts } from './facts.ts';
-import { ageOf, count, empty, note, section, table, tile, type ShownColumn } from './markup.ts';
+import { ageOf } from '../formats/html/cells.ts';
+import { count, empty, note, section, table, tile } from './markup.ts';
 
 const MEANINGS: Readonly<Record<OrderState, string>> = {
   pending: 'waits to be sent',
@@ -50,7 +51,7 @@ export function ageingSection({ activity }: DashboardFacts): string {
 }
 
 const AGE_NAMES = [...AGE_LIMITS_MS.map((limit) => `under ${inUnits(limit)}`), 'longer'];
-const AGE_COLUMNS: readonly ShownColumn[] = [
+const AGE_COLUMNS: readonly Column[] = [
   { key: 'state', label: 'State', kind: 'state' },
   ...AGE_NAMES.map((label) => ({ key: label, label, kind: 'count' as const })),
 ];

@@ -18,8 +18,6 @@ export interface Frame {
   readonly reloadSeconds?: number;
   /** A person may pause and resume here. */
   readonly isActionable?: boolean;
-  /** Rules of style of its own, allowed by their hash. */
-  readonly rules?: string;
 }
 
 /** Writes the dashboard. */
@@ -48,7 +46,7 @@ export function messagePage(frame: Frame, text: string): string {
 
 /** Writes a page with its head, the choice of the account and the search; `body` is markup. */
 export function framed(frame: Frame, body: string): string {
-  const { title, account, rules, reloadSeconds } = frame;
+  const { title, account, reloadSeconds } = frame;
   const isLive = reloadSeconds !== undefined;
   const reload =
     reloadSeconds === undefined ? '' : `<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>\n`;
@@ -61,7 +59,7 @@ export function framed(frame: Frame, body: string): string {
 <title>${escapeText(cutText(title))}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/dashboard.css">
-${rules === undefined ? '' : `<style>${rules}</style>\n`}${reload}<script type="module" src="/dashboard.js"></script>
+${reload}<script type="module" src="/dashboard.js"></script>
 </head>
 <body${isLive && account !== undefined ? ` data-account="${escapeText(account)}" data-events="${EVENT_TYPES.join(' ')}"` : ''}>
 <a class="skip" href="#main">To the content</a>

@@ -58,8 +58,6 @@ meter { flex: 1 1 160px; height: 14px; }
 .classes span b { font-weight: 600; }
 .classes + .panel { margin-top: 12px !important; }
 strong b { font-weight: inherit; margin-left: .17em; }
-[data-number] { --align: right; --wrap: nowrap; }
-.zero { color: var(--muted); }
 time { font-variant-numeric: tabular-nums; white-space: nowrap; }
 td small, td time + small { white-space: nowrap; }
 `;
@@ -88,7 +86,6 @@ const SIZES = `
   main { padding: 14px 16px 48px; }
   .states { grid-template-columns: 1fr 1fr; }
   .events li { flex-wrap: wrap; gap: 0 12px; padding: 6px 16px; }
-  main tbody > tr > [data-label]::before { content: attr(data-label); }
   #findings:has(.zero)::after, #ageing::after, #requests::after, #money::after { content: none !important; }
 }
 @media (min-width: 2400px) {

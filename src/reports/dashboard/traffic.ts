@@ -1,10 +1,11 @@
 import type { FeedEvent } from '../../domain/events/feed.ts';
 import { inUnits } from '../formats/words.ts';
 import { cutText, escapeText, proseText } from '../formats/html/text.ts';
-import type { Tone } from '../formats/document.ts';
+import type { Column, Tone } from '../formats/document.ts';
 import { toneOf } from '../formats/tone.ts';
 import type { DashboardFacts, ExchangeFacts, Times } from './facts.ts';
-import { badge, count, empty, moment, note, orderLink, section, table, type ShownColumn } from './markup.ts';
+import { momentText } from '../formats/html/cells.ts';
+import { badge, count, empty, note, orderLink, section, table } from './markup.ts';
 
 /** Requests against the limit, how long they take, and how late changes are seen. */
 export function requestsSection({ exchange }: DashboardFacts): string {
@@ -21,7 +22,7 @@ export function requestsSection({ exchange }: DashboardFacts): string {
   return section('requests', title, `${meter(exchange)}${operations}${note(detection(exchange.detection))}`);
 }
 
-const OPERATIONS: readonly ShownColumn[] = [
+const OPERATIONS: readonly Column[] = [
   { key: 'operation', label: 'Operation', kind: 'text' },
   { key: 'requests', label: 'Requests', kind: 'count' },
   { key: 'failed', label: 'Failed', kind: 'count' },
@@ -53,7 +54,7 @@ export function eventsSection({ events, at, account }: DashboardFacts): string {
   const items = events.map((event) => {
     const { name, tone, text } = said(event);
     const of = account === undefined ? ` <small>${escapeText(event.account)}</small>` : '';
-    return `<li><span class="when">${moment(event.timestamp, at)}</span> <span>${badge(tone, name)} ${text}${of}</span></li>\n`;
+    return `<li><span class="when">${momentText(event.timestamp, at)}</span> <span>${badge(tone, name)} ${text}${of}</span></li>\n`;
   });
   return section(
     'events',

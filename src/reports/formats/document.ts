@@ -27,6 +27,10 @@ export interface Column {
   readonly isForPrograms?: boolean;
   /** The amounts are in the unit of their group, such as its currency. */
   readonly hasGroupUnit?: boolean;
+  /** In HTML: the address that a cell leads to; undefined if it leads nowhere. */
+  readonly href?: (row: Row) => string | undefined;
+  /** In HTML: the time of the page, from which the age of each time is counted that stands beside it. */
+  readonly agesAt?: string;
 }
 
 /** A table of a report. Its rows are read once, while they are written, so there may be many. */

@@ -1,38 +1,26 @@
 import { figureText } from './chart.ts';
 import type { ReportDocument } from './document.ts';
 import { aboutText, headText, PART_TITLES, partsOf } from './html/head.ts';
-import { readSection, type ReadSection } from './html/read.ts';
+import { readSection } from './html/read.ts';
 import { STYLE } from './html/style.ts';
-import { tableRules } from './html/rules.ts';
 import { sectionText } from './html/section.ts';
 import { cssString, escapeText } from './html/text.ts';
 
 /** The page loads nothing and runs nothing. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
-/** The content of a page, and the rules of style that it needs beside `STYLE`. */
-export interface PageParts {
-  readonly rules: string;
-  readonly content: AsyncIterable<string>;
-}
-
 /** Writes a report as one page with its charts, without scripts. */
 export async function* htmlText(document: ReportDocument): AsyncGenerator<string> {
-  const { rules, content } = await pageParts(document);
-  yield pageHead(document.title, rules);
-  yield* content;
+  yield pageHead(document.title);
+  yield* contentText(document);
   yield '</main>\n</body>\n</html>\n';
 }
 
-/** Reads a report and writes the parts of its page, for a page that has more than the report. */
-export async function pageParts(document: ReportDocument): Promise<PageParts> {
+/** Reads a report and writes what its page has between head and end, for a page that has more than the report. */
+export async function* contentText(document: ReportDocument): AsyncGenerator<string> {
   const shown = document.sections.filter(({ isForPrograms }) => isForPrograms !== true);
   const sections = [];
   for (const section of shown) sections.push(await readSection(section));
-  return { rules: sections.map(tableRules).join(''), content: contentText(document, sections) };
-}
-
-async function* contentText(document: ReportDocument, sections: readonly ReadSection[]): AsyncGenerator<string> {
   yield headText(document, sections);
   const parts = partsOf(sections);
   const figures = document.charts.map((chart, id) => ({ part: chart.part, text: figureText(chart, id) }));
@@ -50,7 +38,7 @@ async function* contentText(document: ReportDocument, sections: readonly ReadSec
   yield aboutText(document);
 }
 
-function pageHead(title: string, rules: string): string {
+function pageHead(title: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -59,8 +47,7 @@ function pageHead(title: string, rules: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escapeText(title)}</title>
-<style>${STYLE}@page{@bottom-left{content:${cssString(title.slice(0, 100))}}}
-${rules}</style>
+<style>${STYLE}@page{@bottom-left{content:${cssString(title.slice(0, 100))}}}</style>
 </head>
 <body>
 <main>

@@ -90,9 +90,8 @@ describe('the dashboard of a program', () => {
     expect(answer.status).toBe(200);
     expect(page).not.toContain('<script>alert');
     expect(page).toContain('id="timeline"');
-    const policy = answer.headers.get('content-security-policy') ?? '';
-    expect(policy).toMatch(/style-src 'self' 'sha256-[\w+/=]+'/);
-    expect(policy).not.toContain('unsafe');
+    expect(answer.headers.get('content-security-policy')).toContain("style-src 'self';");
+    expect(page).not.toMatch(/<style| style=/);
   });
 
   it.each([

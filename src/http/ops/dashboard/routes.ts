@@ -55,7 +55,7 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
     if (account === null || account === undefined) return answer(reply, 404, pages, 'Name an account of the settings.');
     const page = await storyPage(pages, account, request.params.id);
     if (page === undefined) return answer(reply, 404, pages, 'There is no such order.');
-    return await reply.header('content-security-policy', page.policy).type(HTML).send(page.text);
+    return await reply.type(HTML).send(page);
   });
   server.get('/dashboard.css', (_request, reply) => reply.type('text/css; charset=utf-8').send(DASHBOARD_STYLE));
   server.get('/dashboard.js', async (_request, reply) =>

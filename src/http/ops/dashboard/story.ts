@@ -1,15 +1,13 @@
-import { createHash } from 'node:crypto';
 import { configOf } from '../../../config/config.ts';
 import { storyOf } from '../../../flows/reports/story.ts';
 import { orderForms } from '../../../reports/dashboard/forms.ts';
 import { framed } from '../../../reports/dashboard/page.ts';
 import type { Section } from '../../../reports/formats/document.ts';
-import { pageParts } from '../../../reports/formats/html.ts';
+import { contentText } from '../../../reports/formats/html.ts';
 import type { StoryEvent } from '../../../reports/story/evidence.ts';
 import { findingsOf } from '../../../store/findings.ts';
 import { trackingOf } from '../../../store/order-columns.ts';
 import { readOrder } from '../../../store/orders.ts';
-import { CONTENT_POLICY } from '../guard.ts';
 import type { Pages } from './routes.ts';
 
 /** The newest events of an order that its page lists. */
@@ -20,21 +18,20 @@ export async function storyPage(
   { deps, accounts, token }: Pages,
   account: string,
   externalOrderId: string,
-): Promise<{ readonly text: string; readonly policy: string } | undefined> {
+): Promise<string | undefined> {
   const { store, clock, config } = deps;
   const told = await storyOf(store, configOf(config, account), externalOrderId, { asOf: clock.now() });
   if (told === undefined) return undefined;
   const sections = [...told.document.sections, eventsSection(told.evidence.events)];
-  const { rules, content } = await pageParts({ ...told.document, sections });
   const forms = token === undefined ? '' : await formsOf(deps, { account, token }, externalOrderId);
-  const main = (await Array.fromAsync(content)).join('');
-  const frame = { title: `Order ${externalOrderId} · order-sync`, account, accounts, rules };
-  const hash = createHash('sha256').update(rules).digest('base64');
-  return {
-    text: framed({ ...frame, isActionable: token !== undefined }, `<div class="story-page">\n${main}${forms}</div>\n`),
-    // The rules of its tables are of this page alone.
-    policy: CONTENT_POLICY.replace("style-src 'self'", `$& 'sha256-${hash}'`),
+  const main = (await Array.fromAsync(contentText({ ...told.document, sections }))).join('');
+  const frame = {
+    title: `Order ${externalOrderId} · order-sync`,
+    account,
+    accounts,
+    isActionable: token !== undefined,
   };
+  return framed(frame, `<div class="story-page">\n${main}${forms}</div>\n`);
 }
 
 async function formsOf(

@@ -136,7 +136,7 @@ function writeNames(
     const y = middle + index * pitch;
     if (size.name === 'wide') {
       drawing.text(0, y - 7, labelText(name, 28));
-      drawing.text(0, y + 8, labelText(note, 34), { isMuted: true });
+      drawing.text(0, y + 8, labelText(note, 30), { isMuted: true });
     } else {
       drawing.text(0, y - 24, labelText(name, 24));
       drawing.text(size.width, y - 24, labelText(note, 30), { anchor: 'end', isMuted: true });

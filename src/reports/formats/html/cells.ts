@@ -1,25 +1,59 @@
-import type { Cell, Column } from '../document.ts';
+import { instantMs } from '../../../domain/instant.ts';
+import type { Cell, Column, Row } from '../document.ts';
 import { isNumeric, saysNothing } from '../numbers.ts';
 import { toneOf } from '../tone.ts';
+import { inUnits } from '../words.ts';
 import { cutText, escapeText, widthOf } from './text.ts';
 
 /** Longer fractions are not padded: nothing that a person compares has so many places. */
 const MOST_PLACES = 24;
 /** The width of a badge around its word. */
 const BADGE = 3;
+/** Texts of up to this many columns of text stay on one line. */
+const LONGEST_LINE = 34;
+/** A column whose texts have several lines is as wide as this at least; the style has it too. */
+const LEAST_WIDTH = 26;
+/** The columns of text that a table has on A4, and those between two cells. */
+const PAPER_WIDTH = 180;
+const GAP = 2;
 const TONED: ReadonlySet<Column['kind']> = new Set(['severity', 'state', 'outcome']);
 
-/** What a column is like, seen in its cells. */
+/** A column as its table shows it. */
 export interface ShownColumn {
   readonly column: Column;
-  readonly isNumber: boolean;
   /** The width of its widest cell, in columns of text. */
   readonly width: number;
-  readonly hasSpaces: boolean;
+  /** Its cells stay on one line. */
+  readonly isOneLine: boolean;
+  readonly isOnPaper: boolean;
 }
 
-/** Looks at the cells of a column that are shown. */
-export function shownColumn(column: Column, values: readonly Cell[]): ShownColumn {
+/** Looks at the cells of the columns of a table. Those that A4 has no room for are the least important ones, and of equal ones the last. */
+export function shownColumns(columns: readonly Column[], rows: readonly Row[]): readonly ShownColumn[] {
+  const measured = columns.map((column) => measure(column, valuesOf(column, rows)));
+  const kept = new Set(measured);
+  const width = () => [...kept].reduce((sum, column) => sum + paperWidth(column), 0);
+  const leastFirst = measured
+    .slice(1)
+    .toReversed()
+    .toSorted((a, b) => (b.column.rank ?? 0) - (a.column.rank ?? 0));
+  for (const column of leastFirst) if (width() > PAPER_WIDTH) kept.delete(column);
+  return measured.map((column) => ({ ...column, isOnPaper: kept.has(column) }));
+}
+
+/** The cells of a column. */
+export function valuesOf({ key }: Column, rows: readonly Row[]): readonly Cell[] {
+  return rows.map((row) => row[key] ?? null);
+}
+
+/** The heading of a column, with the unit of its amounts, and with the zone of its times. */
+export function headingOf({ label: whole, kind, hasGroupUnit }: Column, unit?: string): string {
+  const label = cutText(whole);
+  if (hasGroupUnit === true && unit !== undefined) return `${label} (${unit})`;
+  return kind === 'time' && !label.includes('UTC') ? `${label} (UTC)` : label;
+}
+
+function measure(column: Column, values: readonly Cell[]): Omit<ShownColumn, 'isOnPaper'> {
   const places = placesOf(column, values);
   const texts = values.map((value) => shownText(value, column));
   const widths = texts.map((text) => {
@@ -29,7 +63,13 @@ export function shownColumn(column: Column, values: readonly Cell[]): ShownColum
     return Math.max(widthOf(text), whole.length + Math.ceil(whole.length / 9) + (places > 0 ? places + 1 : 0));
   });
   const width = widths.reduce((most, one) => Math.max(most, one), 0);
-  return { column, isNumber: isNumeric(column), width, hasSpaces: texts.some((text) => text.includes(' ')) };
+  const isOneLine = isNumeric(column) || width <= LONGEST_LINE || !texts.some((text) => text.includes(' '));
+  return { column, width, isOneLine };
+}
+
+function paperWidth({ column, width, isOneLine }: Omit<ShownColumn, 'isOnPaper'>): number {
+  const heading = Math.max(...headingOf(column).split(' ').map(widthOf));
+  return GAP + Math.max(heading, isOneLine ? width : LEAST_WIDTH);
 }
 
 /** The most digits after the decimal point in cells that stand below each other. */
@@ -39,18 +79,63 @@ export function placesOf(column: Column, values: readonly Cell[]): number {
   return places.reduce((most, one) => (one > MOST_PLACES ? most : Math.max(most, one)), 0);
 }
 
-/** Writes a cell; the first one of a row names it. `places` is what its fraction is filled up to. */
-export function cellText(value: Cell, column: Column, places: number, isFirst: boolean): string {
+/** How a cell stands in its table. */
+export interface CellPlace {
+  /** The first cell of a row names it. */
+  readonly isFirst: boolean;
+  /** Its fraction is filled up to so many digits. */
+  readonly places: number;
+  /** Stands beside the cell on a phone. */
+  readonly heading: string;
+}
+
+/** Writes a cell of a row. */
+export function cellText(row: Row, shown: ShownColumn, { isFirst, places, heading }: CellPlace): string {
+  const { column } = shown;
+  const value = row[column.key] ?? null;
+  const isZero = isNumeric(column) && value !== null && value !== '' && saysNothing(value, column);
+  const names = [columnClass(shown), isZero ? 'zero' : ''].filter((name) => name !== '');
   const text = shownText(value, column);
-  const [open, tag] = isFirst ? ['th scope="row"', 'th'] : ['td', 'td'];
-  if (TONED.has(column.kind) && text !== '')
-    return `<${open}><b class="${toneOf(column.kind, value)}">${escapeText(text)}</b></${tag}>`;
-  if (isNumeric(column)) {
-    const state = saysNothing(value, column) && text !== '' ? ' class="zero"' : '';
-    return `<${open}${state}>${figure(text, places)}</${tag}>`;
-  }
-  const isCut = column.kind !== 'time' && text !== String(value ?? '');
-  return `<${open}${isCut ? ` title="${escapeText(value)}"` : ''}>${escapeText(text)}</${tag}>`;
+  const isCut = !isNumeric(column) && !TONED.has(column.kind) && column.kind !== 'time' && text !== String(value ?? '');
+  const attributes = [
+    isFirst ? ' scope="row"' : '',
+    names.length === 0 ? '' : ` class="${names.join(' ')}"`,
+    ` data-label="${escapeText(heading)}"`,
+    isCut ? ` title="${escapeText(value)}"` : '',
+  ];
+  const tag = isFirst ? 'th' : 'td';
+  return `<${tag}${attributes.join('')}>${innerText(row, column, places)}</${tag}>`;
+}
+
+/** The class by which the style aligns and wraps the cells of a column, and leaves them off the paper. */
+export function columnClass({ column, isOneLine, isOnPaper }: ShownColumn): string {
+  const names = [isNumeric(column) ? 'n' : '', isOneLine ? '' : 'w', isOnPaper ? '' : 'screen'];
+  return names.filter((name) => name !== '').join(' ');
+}
+
+function innerText(row: Row, column: Column, places: number): string {
+  const value = row[column.key] ?? null;
+  const text = shownText(value, column);
+  const href = column.href?.(row);
+  if (href !== undefined) return `<a href="${escapeText(href)}">${escapeText(text)}</a>`;
+  if (column.agesAt !== undefined && value !== null) return momentText(String(value), column.agesAt);
+  if (TONED.has(column.kind) && text !== '') return `<b class="${toneOf(column.kind, value)}">${escapeText(text)}</b>`;
+  return isNumeric(column) ? figure(text, places) : escapeText(text);
+}
+
+/** Writes the time of a moment, the day too unless it is that of `now`, with its age beside it. */
+export function momentText(at: string, now: string): string {
+  const ms = instantMs(at);
+  if (ms === undefined) return escapeText(cutText(at));
+  const text = new Date(ms).toISOString();
+  const shown = text.slice(0, 10) === now.slice(0, 10) ? text.slice(11, 19) : text.slice(0, 19).replace('T', ' ');
+  return `<time datetime="${text}">${shown}</time> <small>· ${ageOf(at, now)}</small>`;
+}
+
+/** How long ago a moment was: `45 s`, `2.5 min`. */
+export function ageOf(at: string, now: string): string {
+  const ms = (instantMs(now) ?? 0) - (instantMs(at) ?? 0);
+  return ms < 1_000 ? 'now' : inUnits(ms);
 }
 
 /** The text of a value outside a table. */

@@ -41,6 +41,7 @@ export const PRINT = `
   .more { padding: 2pt 0; }
   .frame { overflow: visible; max-height: none; }
   .paper { display: block; }
+  tr > .screen { display: none; }
   table { font-size: 7.5pt; line-height: 1.3; }
   th, td { padding: 2pt 4pt; background: none; min-width: 0; }
   tr > :first-child { position: static; padding-left: 0; }

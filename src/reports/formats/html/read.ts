@@ -1,6 +1,6 @@
 import { rowsForPeople, type Cell, type Column, type GroupHead, type Row, type Section } from '../document.ts';
 import { saysNothing } from '../numbers.ts';
-import { shownColumn, type ShownColumn } from './cells.ts';
+import { shownColumns, type ShownColumn } from './cells.ts';
 
 /** Nobody reads more rows, and they make the page slow. */
 const MOST_ROWS = 1_000;
@@ -39,12 +39,7 @@ export async function readSection(section: Section): Promise<ReadSection> {
   // The first column names the row.
   const shown = candidates.filter((column, index) => index === 0 || groups.count === 0 || !silent.has(column));
   const rows = groups.all.flatMap((group) => group.rows);
-  const columns = shown.map((column) =>
-    shownColumn(
-      column,
-      rows.map((row) => row[column.key] ?? null),
-    ),
-  );
+  const columns = shownColumns(shown, rows);
   const leftOut = candidates.filter((column) => !shown.includes(column));
   return { section, columns, leftOut, groups: groups.all, count: groups.count };
 }

@@ -1,9 +1,8 @@
 import type { Column, GroupHead } from '../document.ts';
 import { icon } from './icon.ts';
-import type { ReadGroup, ReadSection } from './read.ts';
-import { missingOnPaper } from './rules.ts';
+import type { ReadSection } from './read.ts';
 import { tableText } from './table.ts';
-import { cssString, cutText, escapeText, idOf, proseText } from './text.ts';
+import { idOf, proseText } from './text.ts';
 
 /** Writes a section with its heading of the given level. */
 export function* sectionText(read: ReadSection, level: number): Generator<string> {
@@ -12,7 +11,7 @@ export function* sectionText(read: ReadSection, level: number): Generator<string
   if (section.lead !== undefined && count > 0) yield paragraph('lead', section.lead);
   if (count === 0) yield paragraph('panel empty', section.empty ?? 'none');
   for (const group of groups) {
-    yield `<div class="panel ${group.head?.tone ?? 'neutral'}"${unitOf(group)}>\n`;
+    yield `<div class="panel ${group.head?.tone ?? 'neutral'}">\n`;
     if (group.head !== null) yield headText(group.head, level + 1);
     const name = group.head === null ? section.title : `${section.title}: ${group.head.title}`;
     if (group.rows.length > 0) yield* tableText(name, group, columns);
@@ -21,7 +20,7 @@ export function* sectionText(read: ReadSection, level: number): Generator<string
     yield '</div>\n';
   }
   if (leftOut.length > 0) yield paragraph('note', `Zero or empty throughout: ${listed(leftOut)}.`);
-  const missing = missingOnPaper(columns).map(({ column }) => column);
+  const missing = columns.filter(({ isOnPaper }) => !isOnPaper).map(({ column }) => column);
   if (count > 0 && missing.length > 0) yield paragraph('note paper', `Not on paper: ${listed(missing)}.`);
   yield '</section>\n';
 }
@@ -36,11 +35,6 @@ function lineText(line: string): string {
   const [, begin, rest] = /^([A-Z][a-z ]{2,20}): (.+)$/s.exec(line) ?? [];
   if (begin === undefined || rest === undefined) return `<p>${proseText(line)}</p>\n`;
   return `<p><strong>${proseText(begin)}:</strong> ${proseText(rest)}</p>\n`;
-}
-
-/** The unit goes to the names beside the cells of a phone, which the style writes. */
-function unitOf({ head }: ReadGroup): string {
-  return head?.unit === undefined ? '' : ` style="${escapeText(`--unit:${cssString(` (${cutText(head.unit)})`)}`)}"`;
 }
 
 function listed(columns: readonly Column[]): string {

@@ -103,7 +103,7 @@ const TABLES = `
 .frame:focus-visible { outline-offset: -2px; }
 .tall { max-height: min(85vh, 900px); overflow-y: auto; }
 table { border-collapse: separate; border-spacing: 0; width: 100%; font-size: 13.5px; line-height: 1.4; font-variant-numeric: tabular-nums lining-nums; }
-th, td { padding: 7px 12px; text-align: var(--align, left); white-space: var(--wrap, normal); min-width: var(--least, 0); vertical-align: top; border-bottom: 1px solid var(--line); background: var(--surface); unicode-bidi: isolate; }
+th, td { padding: 7px 12px; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); background: var(--surface); unicode-bidi: isolate; }
 tbody > tr:last-child > * { border-bottom: 0; }
 thead th { position: sticky; top: 0; z-index: 1; vertical-align: bottom; color: var(--muted); font-size: 12.5px; font-weight: 600; line-height: 1.25; background: var(--faint); }
 thead th:first-child { z-index: 2; }
@@ -111,6 +111,9 @@ tr > :first-child { position: sticky; left: 0; padding-left: 16px; }
 tr > :last-child { padding-right: 16px; }
 tbody th { font-weight: 600; }
 tbody tr:hover > * { background: var(--faint); }
+tbody > tr > * { white-space: nowrap; }
+tr > .w { white-space: normal; min-width: 26ch; }
+tr > .n { text-align: right; }
 .zero { color: var(--muted); }
 td > b, th > b, .cards b { font-weight: inherit; margin-left: .17em; }
 td > i, th > i { visibility: hidden; font-style: normal; }
@@ -158,6 +161,7 @@ const PHONE = `
   .story td::after { display: none; }
   .story tbody > tr > :nth-child(n)::before, main tbody > tr > :only-child::before { display: none; }
   main tbody > tr > :only-child { font-size: 14px; }
+  main tbody > tr > ::before { content: attr(data-label); }
   tbody > tr > ::before { display: block; color: var(--muted); font-size: 12px; font-weight: 400; line-height: 1.3; }
   td > i, th > i { display: none; }
   section:has(.zero)::after { content: "Zeros are left out of the cards."; display: block; color: var(--muted); font-size: 13px; margin-top: 8px; }
@@ -194,5 +198,5 @@ const CHARTS = `
 }
 `;
 
-/** The style of the page. What depends on a table's columns is written beside it. */
+/** The style of the page. */
 export const STYLE = `${COLORS}${PAGE}${TABLES}${CHARTS}${PHONE}${PRINT}`;
