@@ -50,7 +50,7 @@ export function ageingSection({ activity }: DashboardFacts): string {
   return section('ageing', title, `${table(title, AGE_COLUMNS, rows.map(ageRow))}${cut === '' ? note(text) : cut}`);
 }
 
-const AGE_NAMES = [...AGE_LIMITS_MS.map((limit) => `under ${inUnits(limit)}`), 'longer'];
+const AGE_NAMES = [...AGE_LIMITS_MS.map((limit) => `under ${inUnits(limit).replace(' ', '\u00a0')}`), 'longer'];
 const AGE_COLUMNS: readonly Column[] = [
   { key: 'state', label: 'State', kind: 'state' },
   ...AGE_NAMES.map((label) => ({ key: label, label, kind: 'count' as const })),
