@@ -4,7 +4,7 @@ import { systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { accountsToSend } from '../../src/store/due-times.ts';
 import { openStore } from '../../src/store/open.ts';
-import { dueOrders, FIRST_DUE } from '../../src/store/orders.ts';
+import { DUE_COLUMNS, findOrders, FIRST_DUE } from '../../src/store/find-orders.ts';
 import type { Database } from '../../src/store/port.ts';
 import { middle, type Figure } from '../figures.ts';
 import { settingsFor } from '../settings.ts';
@@ -30,10 +30,17 @@ export async function measureClaim(bench: ServerBench): Promise<Figure[]> {
   const config = loadConfig({ requireExchange: true, cwd: bench.folder, env: settingsFor(NOBODY, url) });
   const store = await openStore(config.database, systemClock(), { expect: 'upgrade' });
   const { db } = store;
-  const due = { account: 'shop-1', state: 'pending', until: new Date(), from: FIRST_DUE, limit: DUE } as const;
-  const found = await dueOrders(db, due);
+  const due = {
+    account: 'shop-1',
+    state: 'pending',
+    until: new Date(),
+    after: FIRST_DUE,
+    by: 'due',
+    limit: DUE,
+  } as const;
+  const found = await findOrders(db, due, DUE_COLUMNS);
   if (found.length !== DUE) throw new Error(`${found.length} due rows were found, not ${DUE}`);
-  const claim = await statementOf(db, (collecting) => dueOrders(collecting, due));
+  const claim = await statementOf(db, (collecting) => findOrders(collecting, due, DUE_COLUMNS));
   const look = await statementOf(db, (collecting) => accountsToSend(collecting, ''));
   await store.close();
   const rows = `${bench.sizes.large.toLocaleString('en')} rows`;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { isNeverLookedUp, LOOKUP_SOURCES, type DueLookup, type LookupSource } from '../domain/orders/rounds.ts';
-import { FIRST_DUE, type DueKey } from './orders.ts';
+import { FIRST_DUE, isDueAfter, type DueKey } from './find-orders.ts';
 import type { Database } from './port.ts';
 import { queries, statement } from './statement.ts';
 
@@ -38,12 +38,8 @@ function dueOf(source: LookupSource, v: Values) {
     .where('account', '=', v['account'] as string)
     .where('state', '=', sql.lit(isNeverLookedUp(source) ? 'accepted' : source))
     .where('next_action_at', '<=', v[name(source, 'until')] as string)
-    .where((where) =>
-      where(
-        where.refTuple('next_action_at', 'external_order_id'),
-        '>',
-        where.tuple(v[name(source, 'time')] as string, v[name(source, 'id')] as string),
-      ),
+    .where(
+      isDueAfter({ nextActionAt: v[name(source, 'time')] as string, externalOrderId: v[name(source, 'id')] as string }),
     )
     .orderBy('next_action_at', direction)
     .orderBy('external_order_id', direction)

@@ -3,7 +3,7 @@ import type { FailOver } from '../domain/accounts/fail-over.ts';
 import { decideFindings, type KnownFinding } from '../domain/findings/lifecycle.ts';
 import { setAccountFact } from './accounts.ts';
 import { saveFindings } from './findings.ts';
-import type { DueKey } from './orders.ts';
+import type { DueKey } from './find-orders.ts';
 import type { Database, Store, Transaction } from './port.ts';
 import { queries, statement } from './statement.ts';
 

@@ -1,4 +1,5 @@
 import { StoreError } from './errors.ts';
+import { findOrders } from './find-orders.ts';
 import { ORDER_COLUMNS, type OrderColumns } from './order-columns.ts';
 import type { Transaction } from './port.ts';
 
@@ -9,14 +10,9 @@ export type ColumnsAndState = OrderColumns & { readonly state: string };
 export async function ordersById(
   tx: Transaction,
   account: string,
-  externalOrderIds: readonly string[],
+  ids: readonly string[],
 ): Promise<readonly ColumnsAndState[]> {
-  return await tx
-    .selectFrom('merchant_orders')
-    .select([...ORDER_COLUMNS, 'state'])
-    .where('account', '=', account)
-    .where('external_order_id', 'in', externalOrderIds)
-    .execute();
+  return await findOrders(tx, { account, ids, by: 'id', limit: ids.length }, [...ORDER_COLUMNS, 'state']);
 }
 
 /** Inserts those of the orders whose ids no row has: the merchant may be inserting one of them. Gives how many. */

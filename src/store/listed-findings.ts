@@ -5,7 +5,8 @@ import type { OrderState } from '../domain/orders/states.ts';
 import type { FindingRow } from './findings.ts';
 import { accountsIn } from './accounts.ts';
 import { listAccounts, type Listed, type ListQuery, type OfAccount } from './listed.ts';
-import { isLike, type IdFilter, type Pair } from './listed-orders.ts';
+import { isLike, type IdFilter } from './find-orders.ts';
+import type { Pair } from './listed-orders.ts';
 import { unindexed } from './dialect.ts';
 import type { Database } from './port.ts';
 

@@ -1,11 +1,11 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { FindingClassName } from '../domain/findings/classes.ts';
 import type { OrderState } from '../domain/orders/states.ts';
-import { storable } from '../domain/text.ts';
 import { accountNames, accountsIn } from './accounts.ts';
 import { listAccounts, newestFirst, type Listed, type ListQuery, type OfAccount } from './listed.ts';
 import type { OrderRow } from './order-columns.ts';
 import { unindexed } from './dialect.ts';
+import { isLike, type IdFilter } from './find-orders.ts';
 import type { Database } from './port.ts';
 
 /** A list looks at no more orders than this. */
@@ -32,12 +32,6 @@ type Filter = OfAccount<OrderFilter>;
 export interface Pair {
   readonly from: string;
   readonly to: string;
-}
-
-/** An id, or all that begin with it. */
-export interface IdFilter {
-  readonly id: string;
-  readonly isPrefix: boolean;
 }
 
 /** What a statement asks of a row. */
@@ -182,51 +176,4 @@ function hasFinding(name: FindingClassName): Condition {
 function idsWithFinding(account: string, name: FindingClassName): RawBuilder<unknown> {
   return sql`select external_order_id from findings
     where account = ${account} and status in ('open', 'acknowledged') and class = ${name} and ${unindexed('external_order_id')} is not null`;
-}
-
-/** Tells whether `external_order_id` is the id or begins with it, by a range of an index. */
-export function isLike({ id, isPrefix }: IdFilter): Condition {
-  if (!isPrefix) return sql`external_order_id = ${id}`;
-  // No text that begins with the prefix comes after this one.
-  return sql`external_order_id >= ${id} and external_order_id < ${`${id}\u{10ffff}`}`;
-}
-
-/** Reads the orders of an account whose id begins with a text, in the order of their ids: that with this very id is the first. */
-export async function ordersLike(db: Database, account: string, begin: string, limit: number): Promise<OrderRow[]> {
-  const id = storable(begin);
-  const { rows } = await sql<OrderRow>`select * from merchant_orders
-    where account = ${account} and ${isLike({ id, isPrefix: true })} order by external_order_id limit ${limit}`.execute(
-    db,
-  );
-  return rows;
-}
-
-/** The orders of one state that a person decides about together; times are compared with `created_at`. */
-export interface DecisionFilter {
-  readonly account: string;
-  readonly state: OrderState;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-  readonly limit: number;
-}
-
-/** Reads the rows that match the filter, in the order of their ids. */
-export async function rowsToDecide(db: Database, filter: DecisionFilter): Promise<OrderRow[]> {
-  const { account, state } = filter;
-  let rows = db
-    .selectFrom('merchant_orders')
-    .selectAll()
-    .where('account', '=', account)
-    .where('external_order_id', 'in', idsOf(db, account, state));
-  if (filter.from !== undefined) rows = rows.where('created_at', '>=', filter.from);
-  if (filter.to !== undefined) rows = rows.where('created_at', '<', filter.to);
-  return await rows.orderBy('external_order_id').limit(filter.limit).execute();
-}
-
-/** By the index of states, which has the ids: for whole rows SQLite goes through the table. */
-function idsOf(db: Database, account: string, state: string) {
-  return db
-    .selectFrom('merchant_orders')
-    .select('external_order_id')
-    .where((order) => order.and({ account, state }));
 }

@@ -4,7 +4,7 @@ import { readTime } from '../domain/instant.ts';
 import type { OrderState } from '../domain/orders/states.ts';
 import { MERCHANT_ID } from './accounts.ts';
 import { ROW_COLUMNS, type OrderRow } from './order-columns.ts';
-import type { DueKey } from './orders.ts';
+import type { DueKey } from './find-orders.ts';
 import type { Database, Transaction } from './port.ts';
 import { queries, statement } from './statement.ts';
 

@@ -8,40 +8,6 @@ import { ROW_COLUMNS, trackedColumnsOf, type OrderRow } from './order-columns.ts
 import type { Database, Transaction } from './port.ts';
 import { queries, statement, together } from './statement.ts';
 
-/** A place in the list of due orders; a pass goes on after it, so that it meets each row once. */
-export interface DueKey {
-  readonly nextActionAt: string;
-  readonly externalOrderId: string;
-}
-
-/** The place before all due orders. */
-export const FIRST_DUE: DueKey = { nextActionAt: '', externalOrderId: '' };
-
-const dueStatement = statement((v: DueKey & { account: string; state: string; until: string; limit: number }) =>
-  queries
-    .selectFrom('merchant_orders')
-    .select(['external_order_id', 'next_action_at'])
-    .where('account', '=', v.account)
-    .where('state', '=', v.state)
-    .where('next_action_at', '<=', v.until)
-    .where((where) =>
-      where(where.refTuple('next_action_at', 'external_order_id'), '>', where.tuple(v.nextActionAt, v.externalOrderId)),
-    )
-    .orderBy('next_action_at')
-    .orderBy('external_order_id')
-    .limit(v.limit),
-);
-
-/** Reads the orders of one state that are due at `until`, oldest first, after `from`. */
-export async function dueOrders(
-  db: Database,
-  query: { account: string; state: OrderState; until: Date; from: DueKey; limit: number },
-): Promise<DueKey[]> {
-  const { from, until, ...rest } = query;
-  const { rows } = await dueStatement(db, { ...rest, ...from, until: until.toISOString() });
-  return rows.map((row) => ({ nextActionAt: row.next_action_at ?? '', externalOrderId: row.external_order_id }));
-}
-
 type FollowedState = 'sending' | (typeof FOLLOWED_STATES)[number];
 
 /**
@@ -63,21 +29,6 @@ export async function orderIds(
       and ${isFollowed()}
     order by external_order_id limit ${limit}`;
   return (await ids.execute(db)).rows.map((row) => row.external_order_id);
-}
-
-const unforbiddenStatement = statement((v: { account: string; until: string }) =>
-  queries
-    .selectFrom('merchant_orders')
-    .select('external_order_id')
-    .where((order) => order.and({ account: v.account, state: 'pending', forbidden_in: 0 }))
-    .where('next_action_at', '<=', v.until)
-    .orderBy('next_action_at')
-    .limit(1),
-);
-
-/** Reads the pending order that is due for longest and that was never refused with 403; undefined where there is none. */
-export async function dueUnforbidden(db: Database, account: string, until: Date): Promise<string | undefined> {
-  return (await unforbiddenStatement(db, { account, until: until.toISOString() })).rows[0]?.external_order_id;
 }
 
 const sendingStatement = statement((v: { account: string; until: string; limit: number }) =>

@@ -1,7 +1,5 @@
 import { sql } from 'kysely';
 import { RECHECKED_STATES, FOLLOWED_STATES } from '../domain/orders/states.ts';
-import type { OrderRow } from './order-columns.ts';
-import type { DueKey } from './orders.ts';
 import type { Database } from './port.ts';
 import { queries, statement } from './statement.ts';
 
@@ -48,27 +46,4 @@ export async function countWaiting(
   const sum = (isPending: boolean) =>
     counted.filter((one) => one.isPending === isPending).reduce((all, { orders }) => all + orders, 0);
   return { pending: sum(true), lookupsDue: Math.min(sum(false), limit) };
-}
-
-/** Reads whole rows that wait to be sent, or to be checked again, in the order in which they are due, after `from`. */
-export async function waitingRows(
-  db: Database,
-  query: { account: string; state: 'pending' | 'invalid'; from: DueKey; limit: number },
-): Promise<readonly OrderRow[]> {
-  const { account, state, from, limit } = query;
-  return await db
-    .selectFrom('merchant_orders')
-    .selectAll()
-    .where((order) => order.and({ account, state }))
-    .where((where) =>
-      where(
-        where.refTuple('next_action_at', 'external_order_id'),
-        '>',
-        where.tuple(from.nextActionAt, from.externalOrderId),
-      ),
-    )
-    .orderBy('next_action_at')
-    .orderBy('external_order_id')
-    .limit(limit)
-    .execute();
 }

@@ -5,6 +5,7 @@ import { decideCorrected } from '../../src/domain/orders/create.ts';
 import { ALLOWED_NEXT, ORDER_STATES, type OrderState } from '../../src/domain/orders/states.ts';
 import { move, type Decision, type Tracking } from '../../src/domain/orders/tracking.ts';
 import * as accounts from '../../src/store/accounts.ts';
+import { DUE_COLUMNS, dueKeyOf, findOrders, FIRST_DUE, type OrderFilter } from '../../src/store/find-orders.ts';
 import * as orders from '../../src/store/orders.ts';
 import { correctDueTimes } from '../../src/store/wrong-due-times.ts';
 import { orderEvents } from '../../src/store/events.ts';
@@ -201,16 +202,9 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
 
   describe(`what is due, on ${dialect}`, () => {
     const at = (second: number) => new Date(NOW.getTime() + second * 1_000);
-    const due = (query: Partial<Parameters<typeof orders.dueOrders>[1]> = {}) => {
-      const from = orders.FIRST_DUE;
-      return orders.dueOrders(subject.store.db, {
-        account: ACCOUNT,
-        state: 'open',
-        until: at(9),
-        from,
-        limit: 9,
-        ...query,
-      });
+    const due = async (query: Partial<OrderFilter> = {}) => {
+      const filter = { account: ACCOUNT, state: 'open', until: at(9), after: FIRST_DUE, by: 'due', limit: 9 } as const;
+      return (await findOrders(subject.store.db, { ...filter, ...query }, DUE_COLUMNS)).map(dueKeyOf);
     };
     const insertDue = async (id: string, nextActionAt: Date | null, state: OrderState = 'open') =>
       await insertIn(id, state, { nextActionAt });
@@ -236,11 +230,11 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       const ids = Array.from({ length: 7 }, (_, index) => `o${index}`);
       for (const id of ids) await insertDue(id, at(id < 'o5' ? 1 : 0));
       const met: string[] = [];
-      for (let from = orders.FIRST_DUE; ;) {
-        const page = await due({ from, limit: 2 });
+      for (let after = FIRST_DUE; ;) {
+        const page = await due({ after, limit: 2 });
         met.push(...page.map(({ externalOrderId }) => externalOrderId));
         if (page.length < 2) break;
-        from = page.at(-1) ?? from;
+        after = page.at(-1) ?? after;
       }
       expect(met).toEqual(['o5', 'o6', 'o0', 'o1', 'o2', 'o3', 'o4']);
     });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { OrderState } from '../../src/domain/orders/states.ts';
 import { move, type Decision, type Tracking } from '../../src/domain/orders/tracking.ts';
+import { DUE_COLUMNS, dueKeyOf, findOrders, FIRST_DUE } from '../../src/store/find-orders.ts';
 import { trackingOf } from '../../src/store/order-columns.ts';
 import * as orders from '../../src/store/orders.ts';
 import { orderEvents } from '../../src/store/events.ts';
@@ -34,14 +35,14 @@ describe('orders that are due', () => {
     put('open', row('b', { next_action_at: at(1) }), row('c', { next_action_at: at(1) }));
     put('open', row('a', { next_action_at: at(2) }), row('z', { next_action_at: at(0) }));
     const from = { nextActionAt: at(1).toISOString(), externalOrderId: 'b' };
-    const query = { account, state: 'open', until: at(9), limit: 9 } as const;
-    expect(await orders.dueOrders(store.db, { ...query, from })).toEqual([
+    const query = { account, state: 'open', until: at(9), by: 'due', limit: 9 } as const;
+    const due = async (filter: object) =>
+      (await findOrders(store.db, { ...query, ...filter }, DUE_COLUMNS)).map(dueKeyOf);
+    expect(await due({ after: from })).toEqual([
       { nextActionAt: at(1).toISOString(), externalOrderId: 'c' },
       { nextActionAt: at(2).toISOString(), externalOrderId: 'a' },
     ]);
-    expect(await orders.dueOrders(store.db, { ...query, from: orders.FIRST_DUE, limit: 1 })).toMatchObject([
-      { externalOrderId: 'z' },
-    ]);
+    expect(await due({ after: FIRST_DUE, limit: 1 })).toMatchObject([{ externalOrderId: 'z' }]);
   });
 
   it('are asked for by when they were looked up last, with those that never were', async () => {
@@ -54,7 +55,8 @@ describe('orders that are due', () => {
 });
 
 describe('the pending order that is due for longest and was never refused with 403', () => {
-  const due = () => orders.dueUnforbidden(store.db, account, at(5));
+  const filter = { account, state: 'pending', forbiddenIn: 0, until: at(5), by: 'due', limit: 1 } as const;
+  const due = async () => (await findOrders(store.db, filter, ['external_order_id']))[0]?.external_order_id;
 
   it('is none where there is none', async () => {
     put('pending', row('later', { next_action_at: at(6) }), row('forbidden', { forbidden_in: 1 }));

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import type { IdFilter, Pair } from '../../store/listed-orders.ts';
+import type { IdFilter } from '../../store/find-orders.ts';
+import type { Pair } from '../../store/listed-orders.ts';
 
 /** The orders that a list is about. */
 export interface OrderOptions {

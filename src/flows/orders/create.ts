@@ -2,7 +2,8 @@ import { decideClaim, decideCorrected, isNotTaken, type CreateOutcome } from '..
 import type { MerchantOrder } from '../../domain/record.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
 import type { Turn } from '../../exchange/gate.ts';
-import { FIRST_DUE, dueOrders, dueUnforbidden, lockFreeOrder, saveDecision } from '../../store/orders.ts';
+import { DUE_COLUMNS, dueKeyOf, findOrders, FIRST_DUE } from '../../store/find-orders.ts';
+import { lockFreeOrder, saveDecision } from '../../store/orders.ts';
 import { together } from '../../store/statement.ts';
 import { intend } from '../../store/intents.ts';
 import { trackingOf, uncheckedOrderOf } from '../../store/order-columns.ts';
@@ -50,7 +51,8 @@ export async function createPass(deps: CreateDeps, signal: AbortSignal): Promise
 async function sendUnforbidden(deps: CreateDeps, signal: AbortSignal): Promise<void> {
   const { account, store, clock, exchange, holds } = deps;
   if (!holds.all.some(({ kind }) => kind === 'forbidden') || isStopped(exchange)) return;
-  const id = await dueUnforbidden(store.db, account, clock.now());
+  const filter = { account, state: 'pending', forbiddenIn: 0, until: clock.now(), by: 'due', limit: 1 } as const;
+  const id = (await findOrders(store.db, filter, ['external_order_id']))[0]?.external_order_id;
   if (id !== undefined && !deps.unmarked.has(id)) await isolateFailure(deps, id, () => sendOrder(deps, id, signal));
 }
 
@@ -61,7 +63,8 @@ async function* dueIn(
 ): AsyncGenerator<string> {
   let from = FIRST_DUE;
   for (;;) {
-    const page = await dueOrders(store.db, { account, state, until: clock.now(), from, limit: PAGE });
+    const filter = { account, state, until: clock.now(), after: from, by: 'due', limit: PAGE } as const;
+    const page = (await findOrders(store.db, filter, DUE_COLUMNS)).map(dueKeyOf);
     const before = from;
     for (const due of page) {
       if (state === 'pending') await walk.next(signal);

@@ -1,6 +1,6 @@
 import { isNeverLookedUp, LOOKUPS_A_ROUND, nextRound, type LookupSource } from '../../domain/orders/rounds.ts';
 import { dueLookups } from '../../store/due-lookups.ts';
-import type { DueKey } from '../../store/orders.ts';
+import type { DueKey } from '../../store/find-orders.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 
 /** Gives the time until which the orders of a source count as due, each time anew. */

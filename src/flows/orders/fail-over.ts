@@ -20,7 +20,8 @@ import {
 } from '../../store/fail-overs.ts';
 import type { Transaction } from '../../store/port.ts';
 import { trackingOf } from '../../store/order-columns.ts';
-import { FIRST_DUE, lockFreeOrder, orderIds, readOrder, saveDecision, type DueKey } from '../../store/orders.ts';
+import { FIRST_DUE, type DueKey } from '../../store/find-orders.ts';
+import { lockFreeOrder, orderIds, readOrder, saveDecision } from '../../store/orders.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import type { SentIntent, SentIntents } from '../pass/sent-intents.ts';
 import { assumeRowSent, type Assuming } from './assume-sent.ts';

@@ -8,11 +8,11 @@ import {
 import type { OrderState } from '../../domain/orders/states.ts';
 import { findUnknownOutcome, OVERDUE_CLASSES } from '../../domain/findings/age.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
-import { rowsToDecide, type DecisionFilter } from '../../store/listed-orders.ts';
+import { findOrders, type OrderFilter } from '../../store/find-orders.ts';
 import { orderWithPreOrder, lockOrder, saveDecision } from '../../store/orders.ts';
 import { readFailOvers } from '../../store/fail-overs.ts';
 import { doubtOf } from './fail-over.ts';
-import { trackingOf, type OrderRow } from '../../store/order-columns.ts';
+import { ROW_COLUMNS, trackingOf, type OrderRow } from '../../store/order-columns.ts';
 import type { Database } from '../../store/port.ts';
 import { readAcceptedAndAbsent } from './absence.ts';
 import type { FlowDeps } from '../pass/deps.ts';
@@ -45,10 +45,11 @@ export type OperatorResult =
 /** Lists the orders that match a filter, and what the decision would do to each as it is now. */
 export async function listTargets(
   { account, store, clock, settings }: OperatorDeps,
-  filter: Omit<DecisionFilter, 'account'>,
+  { from, to, limit, ...filter }: Pick<OrderFilter, 'state' | 'from' | 'to' | 'limit'>,
   action: OperatorAction,
 ): Promise<readonly { readonly target: OperatorTarget; readonly result: OperatorResult }[]> {
-  const rows = await rowsToDecide(store.db, { account, ...filter });
+  const query = { account, state: filter.state, from, to, by: 'id', limit } as const;
+  const rows = await findOrders(store.db, query, ROW_COLUMNS);
   const now = clock.now();
   const targets = [];
   for (const row of rows) {

@@ -1,7 +1,8 @@
 import { FOLLOWED_STATES, type OrderState } from '../../domain/orders/states.ts';
 import { NEVER_LEFT } from '../../domain/orders/create.ts';
 import { trackingOf } from '../../store/order-columns.ts';
-import { dueOrders, FIRST_DUE, readOrder } from '../../store/orders.ts';
+import { findOrders } from '../../store/find-orders.ts';
+import { readOrder } from '../../store/orders.ts';
 import { makePendingDue } from '../../store/wrong-due-times.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { isolateFailure, isRefusal } from '../pass/isolate.ts';
@@ -45,14 +46,14 @@ export async function makeUnsentDue({ account, store, clock }: Pick<FlowDeps, 'a
 
 /** The order that last answered, where it is followed anyway, or else one of the next to be sent. */
 async function orderToProbe({ account, store, clock, exchange }: ProbeDeps, turn: number): Promise<string | undefined> {
-  const query = { account, state: 'pending', until: clock.now(), from: FIRST_DUE, limit: CANDIDATES } as const;
-  const due = await dueOrders(store.db, query);
+  const filter = { account, state: 'pending', until: clock.now(), by: 'due', limit: CANDIDATES } as const;
+  const due = await findOrders(store.db, filter, ['external_order_id']);
   if (due.length === 0) return undefined;
   const { lastAnswered } = exchange;
   const row = lastAnswered === undefined ? undefined : await readOrder(store.db, account, lastAnswered);
   // A look-up before its time would use up one of the few of an order that has ended.
   if (row !== undefined && isFollowed(trackingOf(row).state)) return lastAnswered;
-  return due[turn % due.length]?.externalOrderId;
+  return due[turn % due.length]?.external_order_id;
 }
 
 function isFollowed(state: OrderState): boolean {

@@ -5,7 +5,7 @@ import { endStop } from '../../store/account-stops.ts';
 import { insertHappenings, newestEventTime } from '../../store/events.ts';
 import { forgetMove } from '../../store/moves.ts';
 import { orderIds } from '../../store/orders.ts';
-import { someOrderIds } from '../../store/restored-orders.ts';
+import { findOrders } from '../../store/find-orders.ts';
 import type { MissingTime, Transaction } from '../../store/port.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { assumeOrderSent, type Assuming } from './assume-sent.ts';
@@ -96,7 +96,8 @@ async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason
     // Ids that are not valid Unicode cannot be read, nor sent: they come again in each page.
     for (let unreadable = 0; ;) {
       const limit = PAGE + unreadable;
-      const ids = await someOrderIds(store.db, { account, state, limit });
+      const some = await findOrders(store.db, { account, state, by: 'due', limit }, ['external_order_id']);
+      const ids = some.map((row) => row.external_order_id);
       const assumed = await assume(ids);
       orders += assumed;
       unreadable = ids.length - assumed;

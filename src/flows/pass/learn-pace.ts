@@ -11,7 +11,7 @@ import {
   statusEvents,
 } from '../../store/status-events.ts';
 import { orderAges, type AgedOrder } from '../../store/orders-with-records.ts';
-import { FIRST_DUE } from '../../store/orders.ts';
+import { FIRST_DUE } from '../../store/find-orders.ts';
 import type { FlowDeps } from './deps.ts';
 import type { Learned } from './follow-pace.ts';
 

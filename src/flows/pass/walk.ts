@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { MOST_WALKED_PER_REQUEST } from '../../domain/accounts/fail-over.ts';
 import { RateWindow, type RateLimit } from '../../exchange/rate-window.ts';
-import type { DueKey } from '../../store/orders.ts';
+import type { DueKey } from '../../store/find-orders.ts';
 import type { Holding } from '../../store/port.ts';
 
 /**

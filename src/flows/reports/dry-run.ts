@@ -8,9 +8,9 @@ import type { MerchantOrder } from '../../domain/record.ts';
 import { withoutTokens } from '../../exchange/hidden.ts';
 import { preOrderBody } from '../../exchange/orders.ts';
 import { guardCountsFrom, readHolds } from '../../store/account-holds.ts';
-import { FIRST_DUE } from '../../store/orders.ts';
-import { uncheckedOrderOf, type OrderRow } from '../../store/order-columns.ts';
-import { countWaiting, waitingRows } from '../../store/waiting-orders.ts';
+import { dueKeyOf, findOrders, FIRST_DUE } from '../../store/find-orders.ts';
+import { ROW_COLUMNS, uncheckedOrderOf, type OrderRow } from '../../store/order-columns.ts';
+import { countWaiting } from '../../store/waiting-orders.ts';
 import type { Store } from '../../store/port.ts';
 import { countSent } from '../pass/guard.ts';
 
@@ -105,11 +105,11 @@ export async function dryRun({
 /** The rows of a state that have a time, in its order. */
 async function* waiting({ db }: Store, account: string, state: 'pending' | 'invalid'): AsyncGenerator<OrderRow> {
   for (let from = FIRST_DUE; ;) {
-    const page = await waitingRows(db, { account, state, from, limit: PAGE });
+    const page = await findOrders(db, { account, state, after: from, by: 'due', limit: PAGE }, ROW_COLUMNS);
     yield* page;
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) return;
-    const next = { nextActionAt: last.next_action_at ?? '', externalOrderId: last.external_order_id };
+    const next = dueKeyOf(last);
     // SQLite reads ids that are no text otherwise than it compares them: a page of them would come again and again.
     const isStuck = next.externalOrderId === from.externalOrderId;
     from = isStuck ? { nextActionAt: `${next.nextActionAt}~`, externalOrderId: '' } : next;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Walk } from '../../../src/flows/pass/walk.ts';
 import type { Holding } from '../../../src/store/port.ts';
-import { FIRST_DUE } from '../../../src/store/orders.ts';
+import { FIRST_DUE } from '../../../src/store/find-orders.ts';
 import { testClock } from '../../support/test-clock.ts';
 
 it('writes down the place before the first order that the pass is not done with', () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { expect, it, vi } from 'vitest';
 import { dueLookups } from '../../../src/store/due-lookups.ts';
+import { DUE_COLUMNS, findOrders, FIRST_DUE } from '../../../src/store/find-orders.ts';
 import { accountsToSend } from '../../../src/store/due-times.ts';
 import { findingsOf } from '../../../src/store/findings.ts';
 import { sendingOrders } from '../../../src/store/orders.ts';
@@ -160,6 +161,12 @@ const ASKED: Readonly<Record<string, (db: Database) => Promise<unknown>>> = {
   sendingOrders: (db) => sendingOrders(db, { account: 'default', until: LATER, limit: 100 }),
   dueLookups: (db) =>
     dueLookups(db, { account: 'default', limit: 10, placeOf: () => ({ until: LATER, after: undefined }) }),
+  findOrders: (db) =>
+    findOrders(
+      db,
+      { account: 'default', state: 'pending', until: LATER, after: FIRST_DUE, by: 'due', limit: 10 },
+      DUE_COLUMNS,
+    ),
   findingsOf: (db) => findingsOf(db, 'default', 'none'),
   accountsToSend: (db) => accountsToSend(db, ''),
   countWaiting: (db) => countWaiting(db, { account: 'default', now: LATER, limit: 10 }),

@@ -16,7 +16,8 @@ import { DASHBOARD_STYLE } from '../../../reports/dashboard/style.ts';
 import { pairOf } from '../../../reports/reconciliation/rows.ts';
 import { readHolds } from '../../../store/account-holds.ts';
 import { feedHead } from '../../../store/feed.ts';
-import { ordersLike } from '../../../store/listed-orders.ts';
+import { findOrders } from '../../../store/find-orders.ts';
+import { ROW_COLUMNS } from '../../../store/order-columns.ts';
 import { viewOf } from '../../../domain/accounts/holds.ts';
 import { EventStreams } from '../../events/stream.ts';
 import type { OpsPages } from '../routes.ts';
@@ -119,7 +120,8 @@ async function search(pages: Pages, request: FastifyRequest, reply: FastifyReply
   const found: FoundOrder[] = [];
   const searched = account === undefined ? accounts.slice(0, MOST_ACCOUNTS) : [account];
   for (const name of query.length > LONGEST_QUERY ? [] : searched) {
-    const rows = await ordersLike(deps.store.db, name, query, MOST_FOUND + 1 - found.length);
+    const filter = { account: name, beginning: query, by: 'id', limit: MOST_FOUND + 1 - found.length } as const;
+    const rows = await findOrders(deps.store.db, filter, ROW_COLUMNS);
     for (const row of rows) {
       const { external_order_id: externalOrderId, state, asset, created_at: createdAt } = row;
       found.push({ account: name, externalOrderId, state, pair: pairOf(row), asset, createdAt });
