@@ -1,5 +1,6 @@
 import type { Migration } from 'kysely/migration';
 import { up as postgresInitial } from './postgres/0001_initial.ts';
+import { up as postgresNotify } from './postgres/0003_notify.ts';
 import { up as sqliteInitial } from './sqlite/0001_initial.ts';
 
 /**
@@ -8,6 +9,7 @@ import { up as sqliteInitial } from './sqlite/0001_initial.ts';
  */
 const SQLITE_0001 = 'e25baba0d916abe2345272540a60db207f576973adc1c03537e9b8de6c339e90';
 const POSTGRES_0001 = '96d9018b66d06cf68934492fca1c22c200fe9c2f5b516b52f3257b69bf8a5b17';
+const POSTGRES_0003 = 'bb6d741c47f1c8b5ceecb638d8e494a8aee34c89b10f5b3ccf476f0c6c654153';
 
 /** A migration with the hash of its statements. */
 interface HashedMigration extends Migration {
@@ -17,5 +19,8 @@ interface HashedMigration extends Migration {
 /** Every migration of each dialect by name, oldest first. A name, once released, is never changed or taken away. */
 export const MIGRATIONS = {
   sqlite: { '0001_initial': { up: sqliteInitial, hash: SQLITE_0001 } },
-  postgres: { '0001_initial': { up: postgresInitial, hash: POSTGRES_0001 } },
+  postgres: {
+    '0001_initial': { up: postgresInitial, hash: POSTGRES_0001 },
+    '0003_notify': { up: postgresNotify, hash: POSTGRES_0003 },
+  },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, HashedMigration>>>>;

@@ -34,6 +34,8 @@ export interface PostgresDatabase {
   readonly isPasswordInUrl: boolean;
   /** Most connections of this process at the same time. */
   readonly poolSize: number;
+  /** True if the merchant's inserts notify this process. */
+  readonly notify: boolean;
   /** A request leaves only when its intent is on this many synchronous standbys. */
   readonly synchronousStandbys: number;
   /** `require` encrypts and does not check who answers. */
@@ -76,6 +78,7 @@ export function databaseOf(values: Values, cwd: string, passwordFile: string | u
     passwordFile,
     isPasswordInUrl: place.password !== undefined,
     poolSize: values['database.poolSize'],
+    notify: values['database.notify'] === 'on',
     synchronousStandbys: values['database.synchronousStandbys'],
     tls: values['database.tls'] ?? (isFolder || isLoopback(machine) ? 'off' : 'verify'),
     tlsCaFile: caFile === undefined ? undefined : resolve(cwd, caFile),

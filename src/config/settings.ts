@@ -75,6 +75,7 @@ export const SETTINGS = {
   'database.url': databaseUrl,
   'database.password': type.optional(type.plainText),
   'database.poolSize': type.wholeNumber(1, 1_000),
+  'database.notify': type.oneOf('on', 'off'),
   'database.synchronousStandbys': type.wholeNumber(0, 5),
   'database.tls': type.optional(type.oneOf('off', 'require', 'verify')),
   'database.tlsCaFile': type.optional(type.plainText),

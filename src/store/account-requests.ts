@@ -134,6 +134,7 @@ export async function wakeOwner(tx: Database, account: string): Promise<void> {
     on conflict (account, id) do update set holder = excluded.holder, asked_at = excluded.asked_at, taken_at = null`.execute(
     tx,
   );
+  await sql`select pg_notify('order_sync', current_schema())`.execute(tx);
 }
 
 /** Writes how far a request has come. False where nobody waits for it any more. */

@@ -16,6 +16,8 @@ export interface WorkerOptions {
 export interface NewWorker extends Pick<WorkerOptions, 'socket' | 'publicKey'> {
   readonly holder: string;
   readonly host: string;
+  /** True if it listens for notices of new rows. */
+  readonly listens: boolean;
   /** The units that it shares, as text; undefined where it takes only what it is told. */
   readonly units: string | undefined;
 }
@@ -51,9 +53,9 @@ function databaseTime(aheadMs = 0): RawBuilder<string> {
 
 /** Enters a worker, with its first heartbeat. */
 export async function enterWorker(db: Database, worker: NewWorker): Promise<void> {
-  const { holder, host, socket = null, publicKey = null, units = null } = worker;
-  await sql`insert into workers (holder, seen_until, host, socket, public_key, started_at, units)
-    values (${holder}, ${databaseTime(HEARTBEAT_MS)}, ${host}, ${socket}, ${publicKey}, ${databaseTime()}, ${units})`.execute(
+  const { holder, host, listens, socket = null, publicKey = null, units = null } = worker;
+  await sql`insert into workers (holder, seen_until, host, socket, public_key, started_at, units, listens)
+    values (${holder}, ${databaseTime(HEARTBEAT_MS)}, ${host}, ${socket}, ${publicKey}, ${databaseTime()}, ${units}, ${listens})`.execute(
     db,
   );
 }

@@ -112,6 +112,7 @@ async function lendConnection(store: Store, server: SimulatedServer) {
     // A server ends the transaction of a connection that is closed.
     release: (isUseless = false) =>
       void (isUseless ? run('rollback') : Promise.resolve()).catch(() => undefined).then(() => isBack.resolve()),
+    listen: () => Promise.reject(new Error('nothing listens in a simulated world')),
     async exec(text: string) {
       try {
         return { rows: await execute(text, run, server), command: '' };

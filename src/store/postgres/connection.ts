@@ -37,6 +37,8 @@ export interface Lent {
   readonly db: Database;
   /** Runs statements that stand in one text, without parameters; gives what the last one gave. */
   exec(text: string): Promise<{ readonly rows: readonly Record<string, unknown>[]; readonly command: string }>;
+  /** Calls `onNotice` for each notice of a channel with what it bears, until the connection ends. */
+  listen(channel: string, to: { onNotice(payload: string): void; onEnd(): void }): Promise<void>;
   /** Gives the connection back; it is closed where it was lost, or where it may be in the middle of something. */
   release(isUseless?: boolean): void;
 }
@@ -215,6 +217,13 @@ class Link implements Lent {
     const result: unknown = await this.#send({ text });
     const last = (Array.isArray(result) ? result.at(-1) : result) as pg.QueryResult<Record<string, unknown>>;
     return { rows: last.rows, command: last.command };
+  }
+
+  async listen(channel: string, to: { onNotice(payload: string): void; onEnd(): void }): Promise<void> {
+    const { client } = this.#options;
+    client.on('notification', ({ payload = '' }) => to.onNotice(payload));
+    client.once('end', () => to.onEnd());
+    await this.exec(`listen ${pg.escapeIdentifier(channel)}`);
   }
 
   release(isUseless = false): void {

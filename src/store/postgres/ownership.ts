@@ -29,7 +29,7 @@ export function openOwnership(
   { socket, publicKey, settingsOf = () => ({}) }: WorkerOptions,
 ): PostgresOwnership {
   const heartbeats = openConnections(place, { max: 1, answerTimeoutMs: ANSWER_TIMEOUT_MS });
-  const facts = { host: hostname(), socket, publicKey };
+  const facts = { host: hostname(), socket, publicKey, listens: place.notify && publicKey !== undefined };
   return new PostgresOwnership({ heartbeats, db, mark, clock, settingsOf, facts });
 }
 

@@ -3,7 +3,6 @@ import pg from 'pg';
 import type { Clock } from '../../clock.ts';
 import type { PostgresDatabase } from '../../config/database.ts';
 import { ConfigError } from '../../config/settings.ts';
-import { takeWoken } from '../account-requests.ts';
 import { StoreError } from '../errors.ts';
 import { GroupWriter } from '../group-writer.ts';
 import { assertNotMoved } from '../moves.ts';
@@ -16,13 +15,14 @@ import {
   type AppliedMigrations,
   type Expectation,
 } from '../migrations.ts';
-import type { Database, Holding, Store, Writer } from '../port.ts';
+import type { Holding, Store, Writer } from '../port.ts';
 import { MarksFile } from '../sqlite/marks.ts';
 import { queries, statement } from '../statement.ts';
 import { openConnections, type Connections } from './connection.ts';
 import { isTwice, postgresError } from './errors.ts';
 import { NewEvents } from '../new-events.ts';
 import { AccountMarks, readIdentity, type AccountMark } from './marks.ts';
+import { changesOf } from './notices.ts';
 import { openSnapshot } from './snapshot.ts';
 import { Standbys } from './standbys.ts';
 import { otherTables, takenNames } from './tables.ts';
@@ -32,8 +32,6 @@ import { AccountTransactions, type OwnerWriting } from './writer.ts';
 const ANSWER_TIMEOUT_MS = 35_000;
 /** Beside the pool: who reads a snapshot also writes, and would wait for itself. */
 const MOST_SNAPSHOTS = 4;
-/** A new row is seen within this time. */
-const LOOK_MS = 200;
 const MOST_MIGRATION_TRIES = 5;
 const OLDEST_VERSION = 14;
 
@@ -70,6 +68,8 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   const identity = hasTables ? await readIdentity(connections.db, address) : '';
   const readings = undo.use(openConnections(place, { max: MOST_SNAPSHOTS, hurry }));
   if (expect === 'upgrade') await assertOwnSessions(connections, readings);
+  const isListening = place.notify && publicKey !== undefined;
+  const notices = isListening ? undo.use(openConnections(place, { max: 1, hurry })) : undefined;
   const standbys = new Standbys(connections, clock, address, place.synchronousStandbys);
   const deps = { address, connections, clock, numbering: {}, standbys };
   const newEvents = new NewEvents();
@@ -102,32 +102,12 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
     newEvents,
     snapshot: () => openSnapshot(readings),
     migrations: async () => migrationStatus('postgres', await appliedMigrations(connections)),
-    changes: (signal) => changesFor(publicKey, connections.db, clock, signal),
+    changes: (signal) => changesOf({ db: connections.db, clock, publicKey, notices }, signal),
     isInPlace: () => true,
     forAccount,
     close: async () => {},
   });
   return { ...forAccount('default'), close: () => disposal.disposeAsync() };
-}
-
-/** Others may have written at any moment; who decides something leaves word of it. */
-async function* changesFor(
-  publicKey: string | undefined,
-  db: Database,
-  clock: Pick<Clock, 'sleep'>,
-  signal: AbortSignal,
-): AsyncGenerator<readonly string[]> {
-  for (;;) {
-    await clock.sleep(LOOK_MS, signal).catch(() => undefined);
-    if (signal.aborted) return;
-    yield publicKey === undefined ? [] : await takeWoken(db, publicKey).catch(noneOfDatabase);
-  }
-}
-
-/** Whoever looks for new rows is told of the failure as well. */
-function noneOfDatabase(error: unknown): readonly string[] {
-  if (error instanceof StoreError) return [];
-  throw error;
 }
 
 const probeStatement = statement(() => queries.selectNoFrom(sql.lit(1).as('probe')));

@@ -5,7 +5,7 @@ import type { Database } from '../port.ts';
 import { endWorker, enterWorker, renewHeartbeat, type NewWorker, type SeenWorker } from '../workers.ts';
 
 /** How a worker presents itself to others. */
-export type WorkerFacts = Pick<NewWorker, 'host' | 'socket' | 'publicKey'>;
+export type WorkerFacts = Pick<NewWorker, 'host' | 'socket' | 'publicKey' | 'listens'>;
 
 /**
  * This process as a worker: from its first heartbeat until it is declared over. Then it is over for good, and another one
