@@ -1,83 +1,90 @@
 import PQueue from 'p-queue';
+import type { Logger } from 'pino';
+import { OwnedAccount, type PassesOf } from './accounts/account.ts';
 import { DueAccounts } from './accounts/due-accounts.ts';
 import { FailedAccounts, isOfAll, isOvertaken } from './accounts/failed-accounts.ts';
-import type { AccountsDeps } from './accounts/deps.ts';
-import { OwnedAccount, type Driving } from './accounts/owned-account.ts';
-import { OwnershipLog } from './accounts/ownership-log.ts';
-import { RateGroups } from './accounts/rate-groups.ts';
-import { Sweeps } from './accounts/sweeps.ts';
 import { startApp } from './app.ts';
-import { configOf, requireExchange } from './config/config.ts';
+import type { Clock } from './clock.ts';
+import { configOf, requireExchange, type Config } from './config/config.ts';
+import { groupsOf } from './config/rate-groups.ts';
 import { after } from './domain/instant.ts';
 import { LONGEST_WAIT_MS } from './domain/orders/schedule.ts';
+import type { Connect } from './exchange/transport.ts';
 import { ClockWatch } from './flows/orders/clock-watch.ts';
 import { reportSent } from './flows/orders/fail-over.ts';
-import { SentIntents } from './flows/pass/sent-intents.ts';
+import type { Activities } from './flows/pass/activity.ts';
 import type { FollowPace } from './flows/pass/follow-pace.ts';
 import { LEASE_MS } from './flows/pass/lease.ts';
+import type { Patience } from './flows/pass/patience.ts';
+import { RateGroups } from './flows/pass/rate-group.ts';
+import { SentIntents } from './flows/pass/sent-intents.ts';
 import type { AccountInUse, Accounts as UsableAccounts } from './http/control/operations/operation.ts';
-import { accountsOfFailOvers } from './store/fail-overs.ts';
 import { accountsOfAnotherClock, type SweptPass } from './store/due-times.ts';
-import type { Holding } from './store/port.ts';
+import { accountsOfFailOvers } from './store/fail-overs.ts';
+import type { Holding, Store } from './store/port.ts';
 
 /** A worker reports intents that a fail-over lost for at most this long after it. */
 const REPORTED_FOR_MS = 60 * 60_000;
-/** An account rests when nothing was due for this time. */
-const REST_AFTER_MS = 60_000;
-/** Where more than so many are driven, those that have nothing to do rest at once: each takes memory. */
-const MOST_DRIVEN = 300;
-/** All accounts are read again in so many seconds: whatever was missed is seen then. */
-const REREAD_IN_S = 60;
+/** If more accounts are wired, those that have nothing to do end at once: each takes memory. */
+const MOST_WIRED = 300;
 /** Accounts that one statement reads. */
 const SLICE = 500;
-/** Accounts that are started at the same time. */
+/** Accounts that are wired at the same time. */
 const STARTS = 8;
+/** A line of the log names at most this many accounts. */
+const MOST_NAMED = 20;
+
+/** What the accounts of a process work with. */
+interface AccountsDeps {
+  readonly config: Config;
+  /** The database, for any account. */
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly patience: Patience;
+  readonly activities: Activities;
+  readonly connect?: Connect | undefined;
+  readonly passesOf: PassesOf;
+  /** The last tick of `schedule.cron`. */
+  readonly tickedAt: () => Date;
+  readonly stop: AbortSignal;
+  /** The process cannot go on. */
+  readonly onFailure: (error: unknown) => void;
+}
 
 /**
- * The accounts that this process drives: each from when something is due in it until nothing is for a minute, so that
+ * The accounts that this process owns. Each is wired from when something is due in it until nothing is for a minute, so that
  * thousands of idle ones cost next to nothing. An account that fails stops no other.
  */
 export class Accounts implements UsableAccounts {
   readonly #deps: AccountsDeps;
-  readonly #driving: Driving;
   readonly #owned = new Map<string, OwnedAccount>();
   readonly #due: DueAccounts;
   readonly #starts = new PQueue({ concurrency: STARTS });
   readonly #failed: FailedAccounts;
   readonly #clockWatch: ClockWatch;
-  readonly #sweeps: Sweeps;
   readonly #rateGroups: RateGroups;
-  readonly #ownershipLog: OwnershipLog;
   readonly #intents = new SentIntents();
   readonly #begun = Promise.withResolvers<void>();
   #names: readonly string[] | undefined;
   #taken: string[] = [];
-  #reread = 0;
+  #left: string[] = [];
+  #isBegun = false;
 
   constructor(deps: AccountsDeps) {
     this.#deps = deps;
-    const { store, stop, passesOf } = deps;
     this.#due = new DueAccounts({ ...deps, owned: this.#owned });
-    this.#sweeps = new Sweeps({ store, owned: this.#owned, names: () => this.names });
-    this.#rateGroups = new RateGroups(deps.config, this.#owned);
-    this.#ownershipLog = new OwnershipLog(deps);
     this.#failed = new FailedAccounts(deps);
     this.#clockWatch = new ClockWatch(deps, () => this.#correctAll());
-    this.#driving = {
-      start: (holding, pace) => this.#starts.add(() => this.#start(holding, pace)),
-      passesOf,
-      stop,
-      onPass: (account) => this.#due.read(account),
-      onFailure: (account, error) => this.#fail(account, error),
-    };
+    this.#rateGroups = new RateGroups(groupsOf(deps.config));
   }
 
-  /** One account alone is driven all the time, and what it fails by ends the process. */
+  /** One account alone is wired all the time, and its failure ends the process. */
   get isOnly(): boolean {
     return this.#deps.config.accounts.length === 1;
   }
 
-  /** Resolves when the first accounts are known, and what is due in them; of one account alone when it is driven. */
+  /** Resolves when the first accounts and their due times are known; of one account alone when it is wired. */
   get begun(): Promise<void> {
     return this.#begun.promise;
   }
@@ -95,18 +102,25 @@ export class Accounts implements UsableAccounts {
 
   /** Takes over an account that this process owns from now on. */
   take(holding: Holding): void {
-    const [deps, account] = [this.#deps, new OwnedAccount(holding, this.#driving)];
+    const { clock, patience, passesOf, stop, onFailure } = this.#deps;
+    const account = new OwnedAccount(holding, {
+      wire: (...owned) => this.#starts.add(() => this.#wire(...owned)),
+      passesOf,
+      stop,
+      onPass: ({ name }) => this.#due.read(name),
+      onFailure: (failed, error) => this.#fail(failed, error),
+    });
     this.#owned.set(account.name, account);
     this.#names = undefined;
     holding.ending.addEventListener('abort', () => void this.#giveBack(account), { once: true });
     if (holding.ending.aborted) void this.#giveBack(account);
     if (this.#taken.push(account.name) > 1) return;
     // Accounts mostly come together.
-    void deps.clock
+    void clock
       .turn()
-      .then(() => this.#deps.patience.with(() => this.#begin(this.#taken.splice(0).toSorted())))
+      .then(() => patience.with(() => this.#begin(this.#taken.splice(0).toSorted())))
       .then(() => this.#begun.resolve())
-      .catch((error: unknown) => isOvertaken(deps, error) || deps.onFailure(error));
+      .catch((error: unknown) => isOvertaken(this.#deps, error) || onFailure(error));
   }
 
   async use(name: string): Promise<AccountInUse | undefined> {
@@ -135,9 +149,9 @@ export class Accounts implements UsableAccounts {
     this.#deps.store.newEvents.tell(name);
     const account = this.#owned.get(name);
     if (account === undefined) return;
-    await account.driven?.app.holds.read();
-    await this.#due.read(account);
-    if (account.driven !== undefined) for (const pass of ['create', 'lookup'] as const) account.wake(pass);
+    await account.wired?.app.holds.read();
+    await this.#due.read(name);
+    if (account.wired !== undefined) for (const pass of ['create', 'lookup'] as const) account.wake(pass);
   }
 
   /** Wakes the accounts in which something has come due. */
@@ -150,31 +164,22 @@ export class Accounts implements UsableAccounts {
     this.#due.tick();
   }
 
-  /** Begins to run a pass in each account that has work for it, a few at a time. */
+  /** Begins to run a pass in each account that has work for it, some accounts a second: the others are not wired for it. */
   sweep(pass: SweptPass): void {
     if (this.isOnly) for (const account of this.#owned.values()) account.wake(pass);
-    else this.#sweeps.begin(pass);
+    else this.#due.sweep(pass);
   }
 
-  /** Does what is done each second: nothing is asked of the database but of accounts at work, and of the next few others. */
+  /** Does the work of each second. Only wired accounts, and the next few others, cost a statement. */
   async eachSecond(): Promise<void> {
     this.#failed.tryAgain();
-    await this.#deps.patience.with(() => this.#attendAll());
-  }
-
-  async #attendAll(): Promise<void> {
-    const { names } = this;
-    await this.#clockWatch.correct();
-    const driven = [...this.#owned.values()].filter((account) => account.driven !== undefined);
-    for (const account of driven) await this.#attend(account, driven.length > MOST_DRIVEN);
-    await this.#sweeps.eachSecond();
-    await this.#reportSent();
-    const count = Math.ceil(names.length / REREAD_IN_S);
-    if (this.#reread >= names.length) this.#reread = 0;
-    const slice = names.slice(this.#reread, this.#reread + count);
-    for (const name of slice) await this.#owned.get(name)?.driven?.app.holds.read();
-    await this.#readSlice(slice);
-    this.#reread += count;
+    await this.#deps.patience.with(async () => {
+      await this.#clockWatch.correct();
+      const wired = [...this.#owned.values()].filter((account) => account.wired !== undefined);
+      for (const account of wired) await this.#due.attend(account, wired.length > MOST_WIRED);
+      await this.#reportSent();
+      await this.#due.readNext(this.names);
+    });
   }
 
   /** Reports intents that a fail-over lost, in accounts that this process lost. */
@@ -189,23 +194,23 @@ export class Accounts implements UsableAccounts {
 
   /** Reads the keys again that may have changed. */
   rereadKeys(): void {
-    for (const { driven } of this.#owned.values()) driven?.app.holds.rereadKey();
+    for (const { wired } of this.#owned.values()) wired?.app.holds.rereadKey();
   }
 
   /** Breaks off what is under way. */
   endGracePeriod(): void {
     const { store } = this.#deps;
     store.writer.endGracePeriod();
-    // Those that are about to be driven too: on PostgreSQL each has a writer of its own.
+    // Also of accounts that are about to be wired: on PostgreSQL each has a writer of its own.
     for (const { name, holding } of this.#owned.values()) store.forAccount(name, holding).writer.endGracePeriod();
   }
 
-  /** Resolves when no account is driven any more; only once the process stops. */
+  /** Resolves when no account is wired any more; only once the process stops. */
   async ended(): Promise<void> {
     await Promise.all([...this.#owned.values()].map(async ({ life }) => await life));
   }
 
-  async #start(holding: Holding, pace: FollowPace | undefined) {
+  async #wire(holding: Holding, pace: FollowPace | undefined) {
     const { config, store, clock, log, connect, activities, stop } = this.#deps;
     const { account, ending } = holding;
     if (stop.aborted || ending.aborted) return undefined;
@@ -215,7 +220,7 @@ export class Accounts implements UsableAccounts {
       clock,
       log: this.isOnly ? log : log.child({ account }),
       connect,
-      rateGroup: this.#rateGroups.of(account),
+      rateGroup: this.#rateGroups.of(account, (name) => this.#owned.get(name)?.holding),
       isTakenUp: pace !== undefined,
       activity: activities.of(account),
       intents: this.#intents,
@@ -223,17 +228,19 @@ export class Accounts implements UsableAccounts {
     });
   }
 
-  /** Reads what is due in accounts that were taken; those that another clock left wrong times in are put right. */
+  /** Reads what is due in accounts that were taken; times that another clock wrote are corrected. */
   async #begin(names: readonly string[]): Promise<void> {
-    const { store, clock } = this.#deps;
-    this.#ownershipLog.taken(names);
+    const { store, clock, log } = this.#deps;
+    // The line "order-sync is ready" counts the first accounts.
+    if (this.#isBegun) log.info(factsOf(names), 'accounts are driven here from now on');
+    this.#isBegun = true;
     await this.#due.look();
     await this.#failed.takeUp(names.flatMap((name) => this.#owned.get(name) ?? []));
     if (this.isOnly) return void (await Promise.all(names.map((name) => this.#beginOnly(name))));
     for (let first = 0; first < names.length; first += SLICE) {
       const slice = names.slice(first, first + SLICE);
-      await this.#readSlice(slice);
       const [from = '', to = from, now] = [slice[0], slice.at(-1), clock.now()];
+      await this.#due.read(from, to);
       const late = { due: after(now, LONGEST_WAIT_MS), lease: after(now, LEASE_MS) };
       const wrong = await accountsOfAnotherClock(store.db, { from, to, ...late });
       for (const name of wrong) this.#owned.get(name)?.wake('create');
@@ -253,28 +260,10 @@ export class Accounts implements UsableAccounts {
     using _ = (await account?.use())?.use;
   }
 
-  async #attend(account: OwnedAccount, isCrowded: boolean): Promise<void> {
-    const { driven } = account;
-    if (driven === undefined) return;
-    await driven.app.incidents.report();
-    if (driven.app.uncorrected.isDue) driven.wake('uncorrected');
-    // Long passes, and what others use it for, bring new times.
-    if (driven.isBusy) return await this.#due.read(account);
-    const soon = this.#deps.clock.now().getTime() + REST_AFTER_MS;
-    const isDue = this.#due.wakeAgain(account, driven, isCrowded ? 0 : soon);
-    const isIdle = driven.idleMs >= REST_AFTER_MS || isCrowded;
-    if (!this.isOnly && !isDue && isIdle && !driven.isBusy && !driven.isRecovering) driven.stop();
-  }
-
-  async #readSlice(names: readonly string[]): Promise<void> {
-    const [from, to] = [names[0], names.at(-1)];
-    if (from !== undefined && to !== undefined) await this.#due.readRange(from, to);
-  }
-
   /** What was planned under a clock that was set back since is due now. */
   #correctAll(): void {
     for (const account of this.#owned.values()) {
-      if (account.driven !== undefined || this.#due.isAwaited(account)) account.wake('clock');
+      if (account.wired !== undefined || account.due.isAny) account.wake('clock');
     }
   }
 
@@ -295,6 +284,12 @@ export class Accounts implements UsableAccounts {
     this.#owned.delete(account.name);
     this.#due.forget(account.name);
     this.#names = undefined;
-    await this.#ownershipLog.left(account.name);
+    if (this.#deps.stop.aborted || this.#left.push(account.name) > 1) return;
+    await this.#deps.clock.turn();
+    this.#deps.log.info(factsOf(this.#left.splice(0).toSorted()), 'accounts are driven here no more');
   }
+}
+
+function factsOf(names: readonly string[]) {
+  return { accounts: names.length, first: names.slice(0, MOST_NAMED) };
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Logger } from 'pino';
 import { Accounts } from './accounts.ts';
-import type { PassesOf } from './accounts/driven-account.ts';
+import type { PassesOf } from './accounts/account.ts';
 import type { App, Overrides } from './app.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config/config.ts';
@@ -18,7 +18,7 @@ import { withGracePeriod } from './flows/pass/grace-period.ts';
 import { learnFirst } from './flows/pass/learn-pace.ts';
 import { Patience } from './flows/pass/patience.ts';
 import { repeatEvery } from './flows/pass/repeat.ts';
-import { Cron, tellMissed } from './flows/pass/waker.ts';
+import { Cron, tellMissed } from './flows/pass/cron.ts';
 import type { StatusSources } from './flows/reports/status.ts';
 import { reachOf } from './http/control/reach.ts';
 import { serveControl } from './http/control/server.ts';

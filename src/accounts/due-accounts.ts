@@ -1,18 +1,21 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
-import { DueTimes } from '../domain/accounts/agenda.ts';
-import { accountsToSend, dueTimes, type AccountDue } from '../store/due-times.ts';
+import type { DueKind } from '../domain/accounts/due.ts';
+import { accountsToSend, accountsWith, dueTimes, type SweptPass } from '../store/due-times.ts';
 import type { Store } from '../store/port.ts';
-import type { DrivenAccount } from './driven-account.ts';
-import type { DueKind, OwnedAccount } from './owned-account.ts';
+import type { OwnedAccount } from './account.ts';
 
 /** The pass that each kind of due times wakes. */
 const PASS_OF = { create: 'create', verify: 'lookup', follow: 'lookup' } as const satisfies Record<DueKind, string>;
 const KINDS = Object.keys(PASS_OF) as DueKind[];
-/** Those that wait for their times alone. */
+/** The kinds that wait for their times alone. */
 const BY_TIME = ['create', 'verify'] as const;
 
+/** An account stops when nothing was due for this time. */
+const REST_AFTER_MS = 60_000;
+/** All accounts are read again in this time: whatever was missed is seen then. */
+const READ_IN_S = 60;
 const MOST_NAMED = 20;
 
 interface DueDeps {
@@ -25,15 +28,15 @@ interface DueDeps {
   readonly owned: ReadonlyMap<string, OwnedAccount>;
 }
 
-/** Knows when something is due in each owned account, and wakes those in which something is. */
+/** Reads when something is due in the owned accounts, and wakes those in which something is. */
 export class DueAccounts {
   readonly #deps: DueDeps;
-  readonly #times: Readonly<Record<DueKind, DueTimes>> = {
-    create: new DueTimes(),
-    verify: new DueTimes(),
-    follow: new DueTimes(),
-  };
-
+  /** No account must be woken by time before this. */
+  #next = Number.POSITIVE_INFINITY;
+  /** The place of the account that is read next. */
+  #place = 0;
+  /** The sweeps under way, each with the names of the accounts that it has still to look at. */
+  readonly #sweeps = new Map<SweptPass, Set<string>>();
   /** The accounts of the settings, and those that are known to be in none. */
   readonly #known: Set<string>;
 
@@ -44,92 +47,110 @@ export class DueAccounts {
 
   /** Wakes the accounts in which something has come due. Look-ups of followed orders wait for `tick`. */
   wakeDue(): void {
-    for (const kind of BY_TIME) this.#wake(kind);
+    if (this.#until('create') < this.#next) return;
+    const accounts = [...this.#deps.owned.values()];
+    for (const kind of BY_TIME) this.#wake(kind, accounts);
+    this.#next = Number.POSITIVE_INFINITY;
+    for (const account of accounts) this.#expect(account);
   }
 
   /** `schedule.cron` has ticked. */
   tick(): void {
-    this.#wake('follow');
-  }
-
-  /** Reads anew what is due in an account. */
-  async read({ name }: OwnedAccount): Promise<void> {
-    await this.readRange(name, name);
+    this.#wake('follow', [...this.#deps.owned.values()]);
   }
 
   /** Reads anew what is due in the owned accounts from one name to another, both included. */
-  async readRange(from: string, to: string): Promise<void> {
+  async read(from: string, to = from): Promise<void> {
     const { store, owned } = this.#deps;
-    for (const due of await dueTimes(store.db, from, to)) {
-      const account = owned.get(due.account);
-      if (account !== undefined) this.#plan(account, due);
+    for (const { account: name, ...times } of await dueTimes(store.db, from, to)) {
+      const account = owned.get(name);
+      if (account === undefined) continue;
+      account.due.read(times);
+      for (const kind of KINDS) this.#wake(kind, [account]);
+      this.#expect(account);
     }
   }
 
-  /** Looks for new and corrected rows in all accounts. Says once of those that nobody drives. */
+  /** Looks for new and corrected rows in all accounts. Logs once the accounts with such rows that nobody drives. */
   async look(): Promise<void> {
-    const { store, clock, owned } = this.#deps;
+    const { store, owned, log } = this.#deps;
     const unknown: string[] = [];
     for (let place: string | undefined = ''; place !== undefined;) {
       const { due, next } = await accountsToSend(store.db, place);
-      const now = clock.now().getTime();
       for (const [name, create] of due) {
         const account = owned.get(name);
         if (!this.#known.has(name)) unknown.push(name);
         if (account === undefined) continue;
-        if (create > now) this.#times.create.setEarlier(name, create);
-        // The same as before, where something keeps it from being sent.
-        else if (account.due.create !== create) {
-          account.due = { ...account.due, create };
-          account.wake('create');
-        }
+        account.due.read({ create });
+        this.#wake('create', [account]);
+        this.#expect(account);
       }
       place = next;
     }
     if (unknown.length === 0) return;
     for (const name of unknown) this.#known.add(name);
     const facts = { count: unknown.length, accounts: unknown.slice(0, MOST_NAMED) };
-    this.#deps.log.warn(facts, 'orders of accounts that are not configured are pending; nobody sends them');
+    log.warn(facts, 'orders of accounts that are not configured are pending; nobody sends them');
   }
 
-  /** Wakes a driven account again for what is due and nothing keeps back. Tells whether something is due, or is before `until`. */
-  wakeAgain(account: OwnedAccount, driven: DrivenAccount, until: number): boolean {
-    const due = KINDS.filter((kind) => this.#isDue(account, kind));
-    for (const pass of new Set(due.map((kind) => PASS_OF[kind]))) if (driven.mayRun(pass)) driven.wake(pass);
-    // Followed orders wait for a tick, which may be far away.
-    return due.length > 0 || BY_TIME.some((kind) => (this.#times[kind].of(account.name) ?? Infinity) < until);
+  /** Has the accounts looked at one after the other by `readNext`, and the pass woken in each that has work for it. */
+  sweep(pass: SweptPass): void {
+    this.#sweeps.set(pass, new Set(this.#deps.owned.keys()));
   }
 
-  /** True where something will be due. */
-  isAwaited({ name }: OwnedAccount): boolean {
-    return KINDS.some((kind) => this.#times[kind].of(name) !== undefined);
-  }
-
-  forget(name: string): void {
-    for (const kind of KINDS) this.#times[kind].plan(name, undefined);
-  }
-
-  #plan(account: OwnedAccount, due: AccountDue): void {
-    const before = account.due;
-    account.due = due;
-    for (const kind of KINDS) {
-      const isDue = this.#isDue(account, kind);
-      this.#times[kind].plan(account.name, isDue ? undefined : due[kind]);
-      // What is due as it was before waits for a hold or a circuit breaker, or is no work at all.
-      if (isDue && due[kind] !== before[kind]) account.wake(PASS_OF[kind]);
+  /** Reads the next of the accounts, in the order of their names, and has the sweeps under way look at them. */
+  async readNext(names: readonly string[]): Promise<void> {
+    const { store, owned } = this.#deps;
+    if (this.#place >= names.length) this.#place = 0;
+    const slice = names.slice(this.#place, this.#place + Math.ceil(names.length / READ_IN_S));
+    const [from, to] = [slice[0], slice.at(-1)];
+    if (from === undefined || to === undefined) return;
+    for (const name of slice) await owned.get(name)?.wired?.app.holds.read();
+    await this.read(from, to);
+    for (const [pass, left] of this.#sweeps) {
+      for (const name of await accountsWith(pass, store.db, from, to)) if (left.has(name)) owned.get(name)?.wake(pass);
+      for (const name of slice) left.delete(name);
+      if (left.size === 0) this.#sweeps.delete(pass);
     }
+    this.#place += slice.length;
   }
 
-  #isDue({ due }: OwnedAccount, kind: DueKind): boolean {
-    const at = due[kind];
-    return at !== undefined && at <= this.#until(kind);
+  /** The account is not owned any more. */
+  forget(name: string): void {
+    for (const left of this.#sweeps.values()) left.delete(name);
+  }
+
+  /**
+   * Wakes a wired account again for what is due and not restrained. If nothing is due for a minute, or there are too many wired
+   * accounts, it stops: only an account that is the only one stays wired.
+   */
+  async attend(account: OwnedAccount, isCrowded: boolean): Promise<void> {
+    const { wired, due } = account;
+    if (wired === undefined) return;
+    await wired.app.incidents.report();
+    if (wired.app.uncorrected.isDue) wired.wake('uncorrected');
+    // Long passes, and others that use the account, bring new times.
+    if (wired.isBusy) return await this.read(account.name);
+    const kinds = KINDS.filter((kind) => due.isDue(kind, this.#until(kind)));
+    for (const pass of new Set(kinds.map((kind) => PASS_OF[kind]))) if (wired.mayRun(pass)) wired.wake(pass);
+    const soon = isCrowded ? 0 : this.#deps.clock.now().getTime() + REST_AFTER_MS;
+    // Followed orders wait for a tick, which may be far away.
+    const isAwaited = kinds.length > 0 || BY_TIME.some((kind) => due.isDue(kind, soon));
+    const isIdle = isCrowded || wired.idleMs >= REST_AFTER_MS;
+    const isOnly = this.#deps.config.accounts.length === 1;
+    if (!isOnly && !isAwaited && isIdle && !wired.isBusy && !wired.isRecovering) wired.stop();
+  }
+
+  #wake(kind: DueKind, accounts: readonly OwnedAccount[]): void {
+    const due = accounts.filter((account) => account.due.take(kind, this.#until(kind)));
+    for (const account of due) account.wake(PASS_OF[kind]);
+  }
+
+  #expect({ due }: OwnedAccount): void {
+    this.#next = Math.min(this.#next, ...BY_TIME.map((kind) => due.next(kind)));
   }
 
   #until(kind: DueKind): number {
     return (kind === 'follow' ? this.#deps.tickedAt() : this.#deps.clock.now()).getTime();
-  }
-
-  #wake(kind: DueKind): void {
-    for (const name of this.#times[kind].take(this.#until(kind))) this.#deps.owned.get(name)?.wake(PASS_OF[kind]);
   }
 }

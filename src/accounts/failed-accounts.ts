@@ -8,7 +8,7 @@ import { endStop, recordStop } from '../store/account-stops.ts';
 import { OwnedError, StoreError } from '../store/errors.ts';
 import { stoppedAccounts } from '../store/overview/reach.ts';
 import type { Store, Transaction } from '../store/port.ts';
-import type { OwnedAccount } from './owned-account.ts';
+import type { OwnedAccount } from './account.ts';
 
 const TRY_AGAIN_MS = 60_000;
 
@@ -22,21 +22,19 @@ interface Failed {
   readonly account: OwnedAccount;
   /** The key that was refused: the account is tried again with another one. */
   readonly key: MerchantKey | undefined;
-  tryAt: number;
+  /** When the account is tried again or, if it has gone on since, is no longer stopped. */
+  nextAt: number;
 }
 
-/** The accounts that could not go on while others do, until they are tried again. */
+/** The accounts that could not go on while others do: each is tried again once a minute until it goes on for a minute. */
 export class FailedAccounts {
   readonly #deps: FailedDeps;
   readonly #failed = new Map<string, Failed>();
-  /** Accounts that are tried again; one that still goes on at `until` is no longer stopped. */
-  readonly #tried = new Map<string, { readonly account: OwnedAccount; readonly until: number }>();
 
   constructor(deps: FailedDeps) {
     this.#deps = deps;
   }
 
-  /** An account has failed. */
   add(account: OwnedAccount, error: unknown, exchange: ConstructorParameters<typeof MerchantKey>[0]): void {
     const { log, clock } = this.#deps;
     const isKeyRefused = error instanceof KeyRefusedError;
@@ -51,8 +49,7 @@ export class FailedAccounts {
     const key = isKeyRefused ? new MerchantKey(exchange) : undefined;
     // The one that was refused.
     if (key !== undefined) isOther(key);
-    this.#failed.set(account.name, { account, key, tryAt: clock.monotonic() + TRY_AGAIN_MS });
-    this.#tried.delete(account.name);
+    this.#failed.set(account.name, { account, key, nextAt: clock.monotonic() + TRY_AGAIN_MS });
     // A refused key has a hold instead.
     if (isKeyRefused) return;
     const kind = error instanceof ConfigError ? 'wrong-settings' : 'has-failed';
@@ -62,29 +59,27 @@ export class FailedAccounts {
   /** Tries the accounts that an earlier owner recorded as stopped. */
   async takeUp(accounts: readonly OwnedAccount[]): Promise<void> {
     const stopped = new Set((await stoppedAccounts(this.#deps.store.db, undefined)).map(({ account }) => account));
-    for (const account of accounts) if (stopped.has(account.name)) this.#try(account);
+    const nextAt = this.#deps.clock.monotonic() + TRY_AGAIN_MS;
+    for (const account of accounts) {
+      if (!stopped.has(account.name)) continue;
+      this.#failed.set(account.name, { account, key: undefined, nextAt });
+      account.tryAgain();
+    }
   }
 
-  #try(account: OwnedAccount): void {
-    this.#tried.set(account.name, { account, until: this.#deps.clock.monotonic() + TRY_AGAIN_MS });
-    account.tryAgain();
-  }
-
-  /** Tries failed accounts again at their time. An account that then goes on for a minute is no longer stopped. */
+  /** Tries failed accounts again at their time. */
   tryAgain(): void {
     const now = this.#deps.clock.monotonic();
-    for (const [name, { account, until }] of this.#tried) {
-      if (until > now && !account.holding.ending.aborted) continue;
-      this.#tried.delete(name);
-      if (!account.holding.ending.aborted && !account.hasFailed) this.#end(account);
-    }
     for (const [name, failed] of this.#failed) {
-      if (failed.tryAt > now) continue;
-      failed.tryAt = now + TRY_AGAIN_MS;
-      if (failed.account.hasFailed && failed.key !== undefined && !isOther(failed.key)) continue;
-      this.#failed.delete(name);
-      if (failed.account.hasFailed) this.#try(failed.account);
-      else this.#end(failed.account);
+      const { account, key } = failed;
+      if (account.holding.ending.aborted) this.#failed.delete(name);
+      else if (failed.nextAt <= now) {
+        failed.nextAt = now + TRY_AGAIN_MS;
+        if (!account.hasFailed) {
+          this.#failed.delete(name);
+          this.#end(account);
+        } else if (key === undefined || isOther(key)) account.tryAgain();
+      }
     }
   }
 

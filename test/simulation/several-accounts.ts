@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Accounts } from '../../src/accounts.ts';
-import type { Passes, PassesOf } from '../../src/accounts/driven-account.ts';
+import type { Passes, PassesOf } from '../../src/accounts/account.ts';
 import type { Clock } from '../../src/clock.ts';
 import { groupsOf } from '../../src/config/rate-groups.ts';
 import { passesBy } from '../../src/daemon.ts';

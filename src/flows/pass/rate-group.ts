@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { RateLimit, RateWindow, SpentRequests } from '../../exchange/rate-window.ts';
 import { SharedWindow } from '../../exchange/shared-window.ts';
-import type { Holding, Store } from '../../store/port.ts';
+import type { AccountGroup, Holding, Store } from '../../store/port.ts';
 import { SharedDemand } from './follow-pace.ts';
 import { spentByLastOwner } from './lease.ts';
 
@@ -39,5 +39,27 @@ export class RateGroup {
       all.push(...(await spentByLastOwner({ store, clock, holding, account: holding.account }, limit)).spent);
     }
     return new SharedWindow(limit, all, clock);
+  }
+}
+
+/** The limits that owned accounts share, each for as long as its accounts are owned. */
+export class RateGroups {
+  readonly #groupOf: ReadonlyMap<string, AccountGroup>;
+  readonly #limits = new WeakMap<Holding, RateGroup>();
+
+  constructor(groups: readonly AccountGroup[]) {
+    const shared = groups.filter(({ length }) => length > 1);
+    this.#groupOf = new Map(shared.flatMap((group) => group.map((name) => [name, group] as const)));
+  }
+
+  /** The limit that an owned account shares; undefined if it has its own. */
+  of(account: string, holdingOf: (account: string) => Holding | undefined): RateGroup | undefined {
+    const holdings = this.#groupOf.get(account)?.flatMap((name) => holdingOf(name) ?? []);
+    const [first] = holdings ?? [];
+    if (holdings === undefined || first === undefined) return undefined;
+    // Its accounts come and go together: an earlier limit counts no more, as another owner may have sent since.
+    const limit = this.#limits.get(first) ?? new RateGroup(holdings);
+    this.#limits.set(first, limit);
+    return limit;
   }
 }

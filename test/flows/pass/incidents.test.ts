@@ -1,8 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
-import { repeatPass } from '../../../src/flows/pass/repeat.ts';
-import { Waker } from '../../../src/flows/pass/waker.ts';
+import { RepeatedPass } from '../../../src/flows/pass/repeat.ts';
 import { StoreError } from '../../../src/store/errors.ts';
 import { setHold } from '../../../src/store/account-holds.ts';
 import { newestOfAccount } from '../../../src/store/events.ts';
@@ -157,37 +156,44 @@ describe('a pass that the database broke off', () => {
   it('is not run more and more often where something else wakes it too', async () => {
     const { on } = await program();
     const stop = new AbortController();
-    const waker = new Waker();
     let times = 0;
-    const running = repeatPass(on.app, waker, stop.signal, async () => {
+    const failed = vi.fn<(error: unknown) => void>();
+    const work = async () => {
       times += 1;
       throw new StoreError('busy', 'locked');
-    });
+    };
+    const pass = new RepeatedPass(on.app, stop.signal, work, failed);
+    pass.wake();
     for (let tenths = 0; tenths < 300; tenths += 1) {
-      if (tenths % 7 === 0) waker.wake();
+      if (tenths % 7 === 0) pass.wake();
       await on.clock.turn();
       on.clock.advance(SECOND / 10);
     }
     // Once a second by itself, and 43 times by another.
     expect(times).toBeLessThanOrEqual(30 + 43 + 1);
     stop.abort();
-    await running;
+    await pass.ended;
+    expect(failed).not.toHaveBeenCalled();
   });
 
   it('is run again soon, although nothing wakes it', async () => {
     const { on } = await program();
     const stop = new AbortController();
     let times = 0;
-    const running = repeatPass(on.app, new Waker(), stop.signal, async () => {
+    const failed = vi.fn<(error: unknown) => void>();
+    const work = async () => {
       times += 1;
       if (times === 1) throw new StoreError('busy', 'locked');
-    });
+    };
+    const pass = new RepeatedPass(on.app, stop.signal, work, failed);
+    pass.wake();
     await on.clock.turn();
     on.clock.advance(SECOND);
     await on.clock.turn();
     expect(times).toBe(2);
     stop.abort();
-    await running;
+    await pass.ended;
+    expect(failed).not.toHaveBeenCalled();
   });
 });
 
@@ -202,17 +208,15 @@ describe('the log of a database that cannot be written', () => {
       await on.app.store.writer.write(async () => {});
       let isFull = true;
       const stop = new AbortController();
-      const wakers = [new Waker(), new Waker()];
-      const passes = wakers.map((waker) =>
-        repeatPass(on.app, waker, stop.signal, () =>
-          on.app.store.writer.write(async () => {
-            if (isFull) throw new StoreError('disk', 'the disk is full');
-          }),
-        ),
-      );
+      const failed = vi.fn<(error: unknown) => void>();
+      const write = () =>
+        on.app.store.writer.write(async () => {
+          if (isFull) throw new StoreError('disk', 'the disk is full');
+        });
+      const passes = [0, 1].map(() => new RepeatedPass(on.app, stop.signal, write, failed));
       const said = story(on);
       const second = async () => {
-        for (const waker of wakers) waker.wake();
+        for (const pass of passes) pass.wake();
         await on.clock.turn();
         await on.app.incidents.report();
         on.clock.advance(SECOND);
@@ -221,7 +225,8 @@ describe('the log of a database that cannot be written', () => {
       isFull = false;
       for (let seconds = 0; seconds < 10; seconds += 1) await second();
       stop.abort();
-      await Promise.all(passes);
+      await Promise.all(passes.map(({ ended }) => ended));
+      expect(failed).not.toHaveBeenCalled();
       expect(said()).toEqual({
         'the database cannot be written; nothing is sent until it can': 1,
         'the database still cannot be written': 2,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OwnedAccount } from '../../../src/accounts/owned-account.ts';
+import { OwnedAccount } from '../../../src/accounts/account.ts';
 import { MOST_STATUSES, PaceLearner } from '../../../src/domain/orders/pace/pace.ts';
 import { statusKey, type PacedOrder } from '../../../src/domain/orders/pace/status.ts';
 import { lookUpDue } from '../../../src/flows/orders/follow.ts';
@@ -234,7 +234,7 @@ describe('what was learned', () => {
     const { program } = await scriptedProgram({ environment: LEARNED });
     const given: unknown[] = [];
     const account = new OwnedAccount({ account: 'default', ending: NEVER } as never, {
-      start: async (_, pace) => {
+      wire: async (_, pace) => {
         given.push(pace);
         return { ...program.app, [Symbol.asyncDispose]: async () => {} };
       },
@@ -248,7 +248,7 @@ describe('what was learned', () => {
     for (let times = 0; times < 2; times += 1) {
       const used = await account.use();
       used?.use[Symbol.dispose]();
-      account.driven?.stop();
+      account.wired?.stop();
       await account.life;
     }
     expect(given).toEqual([undefined, program.app.settings.pace]);

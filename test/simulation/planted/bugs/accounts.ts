@@ -25,7 +25,7 @@ export const ACCOUNT_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: ACCOUNTS,
-        in: 'Accounts.#start',
+        in: 'Accounts.#wire',
         from: 'requireExchange(configOf(config, account))',
         to: 'requireExchange(config)',
       },
@@ -51,8 +51,8 @@ export const ACCOUNT_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: ACCOUNTS,
-        in: 'Accounts.#start',
-        from: 'rateGroup: this.#rateGroups.of(account)',
+        in: 'Accounts.#wire',
+        from: 'rateGroup: this.#rateGroups.of(account, (name) => this.#owned.get(name)?.holding)',
         to: 'rateGroup: undefined',
       },
     ],
@@ -91,10 +91,10 @@ export const ACCOUNT_BUGS: readonly PlantedBug[] = [
       {
         file: 'src/accounts/due-accounts.ts',
         in: 'DueAccounts.#wake',
-        from: 'this.#times[kind].take(this.#until(kind))',
-        to: '[...this.#times[kind].take(this.#until(kind))].slice(0, 1)',
+        from: 'of due)',
+        to: 'of due.slice(0, 1))',
       },
-      { file: ACCOUNTS, in: 'Accounts.#attendAll', from: 'await this.#readSlice(slice);', to: '' },
+      { file: 'src/accounts/due-accounts.ts', in: 'DueAccounts.readNext', from: 'await this.read(from, to);', to: '' },
     ],
   },
 ];

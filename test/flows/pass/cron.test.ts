@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
-import { Cron, tellMissed } from '../../../src/flows/pass/waker.ts';
+import { Cron, tellMissed } from '../../../src/flows/pass/cron.ts';
 import { capturedLog } from '../../support/captured-log.ts';
 
 const MISSED = /ticks of the schedule were missed/;

@@ -5,28 +5,6 @@ import type { Clock } from '../../clock.ts';
 /** A tick that is later than this is overdue. */
 const OVERDUE_MS = 10_000;
 
-/** Wakes one pass, at once or, where the pass is running, when it has ended. */
-export class Waker {
-  #isWoken = false;
-  #resolve: (() => void) | undefined;
-
-  wake(): void {
-    this.#isWoken = true;
-    this.#resolve?.();
-  }
-
-  /** Resolves when the pass is to run again, or when `stop` aborts. */
-  async next(stop: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#resolve = resolve;
-    const onStop = () => resolve();
-    stop.addEventListener('abort', onStop);
-    if (!this.#isWoken && !stop.aborted) await promise;
-    stop.removeEventListener('abort', onStop);
-    this.#isWoken = false;
-  }
-}
-
 /** Ticks at the times of a cron expression in UTC, or never where there is none, until it is disposed of. */
 export class Cron implements AsyncDisposable {
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;

@@ -1,0 +1,273 @@
+import { once } from 'node:events';
+import type { App } from '../app.ts';
+import { DueTimes } from '../domain/accounts/due.ts';
+import type { FollowPace } from '../flows/pass/follow-pace.ts';
+import { withGracePeriod } from '../flows/pass/grace-period.ts';
+import { RepeatedPass } from '../flows/pass/repeat.ts';
+import type { Holding } from '../store/port.ts';
+
+/** The work of an account, each kind a pass of its own. */
+export interface Passes {
+  create(): Promise<void>;
+  lookup(): Promise<void>;
+  links(): Promise<void>;
+  findings(): Promise<void>;
+  /** Corrects what was planned under a clock that was set back since. */
+  clock(): Promise<void>;
+  /** Corrects what of that could not be corrected before. */
+  uncorrected(): Promise<void>;
+}
+type PassName = keyof Passes;
+
+/** Returns the passes of an account, which end when `stop` aborts. */
+export type PassesOf = (app: App, stop: AbortSignal) => Passes;
+
+/** What accounts work with. */
+interface AccountDeps {
+  /**
+   * Wires the account, once it is its turn; undefined if it must end by then. `pace` is that of the time before, if the account was
+   * wired before: then what the last owner left is put right already.
+   */
+  readonly wire: (holding: Holding, pace: FollowPace | undefined) => Promise<App | undefined>;
+  readonly passesOf: PassesOf;
+  /** The process stops. */
+  readonly stop: AbortSignal;
+  /** Is awaited after each pass of an account. */
+  readonly onPass: (account: OwnedAccount) => Promise<void>;
+  /** An account cannot go on: it does not work until `tryAgain` is called. */
+  readonly onFailure: (account: OwnedAccount, error: unknown) => void;
+}
+
+/**
+ * An account that this process owns. It is wired while a pass was woken or somebody uses it; otherwise it costs the memory of
+ * this object alone.
+ */
+export class OwnedAccount {
+  readonly name: string;
+  readonly holding: Holding;
+  readonly due = new DueTimes();
+  readonly #deps: AccountDeps;
+  readonly #wanted = new Set<PassName>();
+  #wired: WiredAccount | undefined;
+  #life: Promise<void> | undefined;
+  #onWired: PromiseWithResolvers<void> | undefined;
+  #pace: FollowPace | undefined;
+  #hasFailed = false;
+
+  constructor(holding: Holding, deps: AccountDeps) {
+    this.name = holding.account;
+    this.holding = holding;
+    this.#deps = deps;
+  }
+
+  /** Undefined while the account is not wired, or takes nothing new. */
+  get wired(): WiredAccount | undefined {
+    return this.#wired?.isStopping === false ? this.#wired : undefined;
+  }
+
+  /** Resolves when the account is not wired any more; undefined if it is not. */
+  get life(): Promise<void> | undefined {
+    return this.#life;
+  }
+
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
+  /** Runs a pass. An account that has failed is not woken. */
+  wake(pass: PassName): void {
+    if (this.wired !== undefined) return this.wired.wake(pass);
+    if (this.#isOver || this.#hasFailed) return;
+    this.#wanted.add(pass);
+    this.#begin();
+  }
+
+  /** The cause of the failure may have ended. */
+  tryAgain(): void {
+    this.#hasFailed = false;
+    this.wake('create');
+    this.wake('lookup');
+  }
+
+  /**
+   * Keeps the account wired until `use` is disposed of; undefined if the account is not owned any more. Rejects if the account
+   * cannot be wired.
+   */
+  async use(): Promise<{ readonly app: App; readonly use: Disposable } | undefined> {
+    this.#hasFailed = false;
+    for (let { wired } = this; ; { wired } = this) {
+      if (wired !== undefined) return { app: wired.app, use: wired.use() };
+      if (this.#isOver) return undefined;
+      this.#onWired ??= Promise.withResolvers();
+      this.#begin();
+      await this.#onWired.promise;
+    }
+  }
+
+  get #isOver(): boolean {
+    return this.#deps.stop.aborted || this.holding.ending.aborted;
+  }
+
+  get #isWanted(): boolean {
+    return (this.#wanted.size > 0 || this.#onWired !== undefined) && !this.#isOver && !this.#hasFailed;
+  }
+
+  #begin(): void {
+    this.#life ??= this.#live().finally(() => {
+      this.#life = undefined;
+      // Woken since.
+      if (this.#isWanted) this.#begin();
+    });
+  }
+
+  async #live(): Promise<void> {
+    try {
+      while (this.#isWanted) await this.#work();
+      this.#onWired?.resolve();
+    } catch (error) {
+      this.#hasFailed = true;
+      this.#onWired?.reject(error);
+      this.#deps.onFailure(this, error);
+    }
+    this.#onWired = undefined;
+    this.#wanted.clear();
+    this.due.forgetWakes();
+  }
+
+  async #work(): Promise<void> {
+    const { wire, passesOf, stop, onPass } = this.#deps;
+    await using app = await wire(this.holding, this.#pace);
+    if (app === undefined) return;
+    this.#pace = app.settings.pace;
+    const wired = new WiredAccount(app, passesOf, AbortSignal.any([stop, this.holding.ending]), () => onPass(this));
+    this.#wired = wired;
+    for (const pass of this.#wanted) wired.wake(pass);
+    this.#wanted.clear();
+    this.#onWired?.resolve();
+    this.#onWired = undefined;
+    try {
+      await wired.ended();
+    } finally {
+      this.#wired = undefined;
+    }
+  }
+}
+
+/** An account with its client and all else that its passes need, until it stops. */
+export class WiredAccount {
+  readonly app: App;
+  readonly #passes: Passes;
+  readonly #stop: AbortSignal;
+  readonly #stopping = new AbortController();
+  /** Is awaited after each pass. */
+  readonly #onPass: () => Promise<void>;
+  readonly #repeated = new Map<PassName, RepeatedPass>();
+  #failure: { readonly error: unknown } | undefined;
+  #uses = 0;
+  #activeAt: number;
+  #onUnused = () => {};
+
+  constructor(app: App, passesOf: PassesOf, stop: AbortSignal, onPass: () => Promise<void>) {
+    this.app = app;
+    this.#stop = AbortSignal.any([stop, this.#stopping.signal]);
+    this.#passes = passesOf(app, this.#stop);
+    this.#onPass = onPass;
+    this.#activeAt = app.clock.monotonic();
+  }
+
+  get isBusy(): boolean {
+    return this.#uses > 0 || this.#repeated.values().some(({ isBusy }) => isBusy);
+  }
+
+  /** The account takes nothing new. */
+  get isStopping(): boolean {
+    return this.#stop.aborted;
+  }
+
+  get idleMs(): number {
+    return this.isBusy ? 0 : this.app.clock.monotonic() - this.#activeAt;
+  }
+
+  /** Requests of the pass's kind can go: no circuit breaker and no hold stops them. */
+  mayRun(pass: 'create' | 'lookup'): boolean {
+    const { exchange } = this.app;
+    const { isOpen, needsProbe } = exchange.breaker(pass);
+    return !isOpen && !(needsProbe && exchange.breaker('lookup').isOpen);
+  }
+
+  /** True while a circuit breaker counts openings, a due time must be corrected, or an outcome must be written. */
+  get isRecovering(): boolean {
+    const { exchange, uncorrected, inFlight } = this.app;
+    if (inFlight.unwrittenSize > 0) return true;
+    return uncorrected.isAny || exchange.breaker('create').openings > 0 || exchange.breaker('lookup').openings > 0;
+  }
+
+  /** Runs a pass, or, if it is running, once more when it has ended. */
+  wake(name: PassName): void {
+    this.app.activity.passWanted(name);
+    const known = this.#repeated.get(name);
+    const pass =
+      known ??
+      new RepeatedPass(
+        this.app,
+        this.#stop,
+        () => this.#run(name),
+        (error) => this.#fail(error),
+      );
+    this.#repeated.set(name, pass);
+    pass.wake();
+  }
+
+  /** Keeps the account wired for somebody else than its passes until the result is disposed of. */
+  use(): Disposable {
+    this.#uses += 1;
+    return {
+      [Symbol.dispose]: () => {
+        this.#uses -= 1;
+        this.#activeAt = this.app.clock.monotonic();
+        if (this.#uses === 0) this.#onUnused();
+      },
+    };
+  }
+
+  /** Takes nothing new from now on. */
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  /** Resolves when it was stopped and what was under way has ended. Rejects with the first failure of its passes. */
+  async ended(): Promise<void> {
+    if (!this.#stop.aborted) await once(this.#stop, 'abort');
+    await withGracePeriod(this.app, this.#stop, () =>
+      Promise.all([...this.#repeated.values().map(({ ended }) => ended), this.#unused()]),
+    );
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#stopping.abort(error);
+  }
+
+  async #run(name: PassName): Promise<void> {
+    const onEnd = this.app.activity.passBegins(name);
+    let isGood = false;
+    try {
+      await this.#passes[name]();
+      await this.#onPass();
+      isGood = true;
+    } finally {
+      onEnd(isGood);
+      if (this.#repeated.get(name)?.isWoken === true) this.app.activity.passWanted(name);
+      this.#activeAt = this.app.clock.monotonic();
+    }
+  }
+
+  async #unused(): Promise<void> {
+    if (this.#uses === 0 || this.app.gracePeriodOver.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onUnused = resolve;
+    this.app.gracePeriodOver.addEventListener('abort', () => resolve(), { once: true });
+    await promise;
+  }
+}

@@ -1,0 +1,52 @@
+/** The kinds of due times: creates, verifications of unknown outcomes, look-ups of followed orders. */
+export type DueKind = 'create' | 'verify' | 'follow';
+
+/** The first due time of each kind, in ms of UTC; undefined if none is due ever. */
+export type FirstDue = Readonly<Partial<Record<DueKind, number | undefined>>>;
+
+/**
+ * The first due times of an account as they were last read. A pass is woken once for each of these times: what is still due
+ * as it was before waits for a restraint, or is no work at all.
+ */
+export class DueTimes {
+  #first: FirstDue = {};
+  /** The times for which a pass was woken. */
+  #wokenFor: FirstDue = {};
+
+  /** True if something is due, or will be. */
+  get isAny(): boolean {
+    return Object.values(this.#first).some((at) => at !== undefined);
+  }
+
+  /** Takes in times that were read; a kind that is left out stays as it was. */
+  read(times: FirstDue): void {
+    this.#first = { ...this.#first, ...times };
+    for (const kind of Object.keys(times) as DueKind[]) {
+      if (this.#first[kind] !== this.#wokenFor[kind]) this.#wokenFor = { ...this.#wokenFor, [kind]: undefined };
+    }
+  }
+
+  /** True if something of the kind is due at `until`. */
+  isDue(kind: DueKind, until: number): boolean {
+    const at = this.#first[kind];
+    return at !== undefined && at <= until;
+  }
+
+  /** The time for which a pass of the kind is still to be woken. */
+  next(kind: DueKind): number {
+    const at = this.#first[kind];
+    return at === undefined || at === this.#wokenFor[kind] ? Number.POSITIVE_INFINITY : at;
+  }
+
+  /** Returns true once for each time of the kind that has come at `until`: a pass must be woken then. */
+  take(kind: DueKind, until: number): boolean {
+    if (this.next(kind) > until) return false;
+    this.#wokenFor = { ...this.#wokenFor, [kind]: this.#first[kind] };
+    return true;
+  }
+
+  /** Whoever was woken for the times does not work any more. */
+  forgetWakes(): void {
+    this.#wokenFor = {};
+  }
+}
