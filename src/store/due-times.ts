@@ -177,6 +177,13 @@ export async function accountsWith(
   return (await sweptStatements[pass](db, { from, to })).rows.map(({ account }) => account);
 }
 
+/** True if an order of the account is due ever, or the account has work for a sweep. */
+export async function isAnythingAwaited(db: Database, account: string): Promise<boolean> {
+  const [times] = await dueTimes(db, account);
+  if (times !== undefined && [times.create, times.verify, times.follow].some((at) => at !== undefined)) return true;
+  return (await accountsWith('findings', db, account, account)).length > 0;
+}
+
 /** Accounts of one look at the most; the next look goes on after them. */
 const ACCOUNTS_OF_A_LOOK = 1_000;
 

@@ -2,6 +2,7 @@ import { findOverdue, judgedIn, OVERDUE_CLASSES, type OverdueSettings } from '..
 import type { FindingClassName } from '../../domain/findings/classes.ts';
 import { OverdueOrders } from '../../domain/orders/pace/overdue.ts';
 import { orderAgesById, type AgedOrder } from '../../store/orders-with-records.ts';
+import { isAnythingAwaited } from '../../store/due-times.ts';
 import { resolveFailOvers } from '../../store/fail-overs.ts';
 import { unresolvedFindings, unresolvedPage } from '../../store/findings.ts';
 import { countFindings } from '../pass/counters.ts';
@@ -30,6 +31,9 @@ type SweepDeps = Pick<
  */
 export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
+  if (!(await isAnythingAwaited(deps.store.db, deps.account))) {
+    return await resolveFailOvers(deps.store, deps.account, deps.clock.now());
+  }
   const { learner, stuckAfter } = await learnHistory(deps, signal);
   const settings = { ...deps.settings, stuckAfter };
   const waiting = new OverdueOrders(settings.pace.overdueAfterMs);

@@ -100,6 +100,7 @@ describe('the history', () => {
   ])('of the time before is gone by from the first look-up on: %s', async (_, begin) => {
     const { program } = await scriptedProgram({ environment: LEARNED });
     writeHistory(program, 50, 10 * MINUTE, 40 * SECOND);
+    program.insert({ external_order_id: 'waits' });
     expect(gaps(program)).toEqual(assumed(program));
     await begin(program);
     expect(program.app.settings.pace.isNew).toBe(false);
@@ -192,6 +193,10 @@ describe('what was learned', () => {
     const { program } = await scriptedProgram({ environment: LEARNED });
     const { pace } = program.app.settings;
     writeHistory(program, 1_000, 10 * MINUTE, 40 * SECOND);
+    await sweep(program.app, NEVER);
+    expect(pace.history).toBeUndefined();
+    // If no order waits, nothing is to be paced.
+    program.insert({ external_order_id: 'waits' });
     await sweep(program.app, NEVER);
     const { history } = pace;
     expect(history).toMatchObject({ changes: 5_000 });
