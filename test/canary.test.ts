@@ -108,7 +108,6 @@ const READING = [
 ];
 /** Commands that leave files, in every format that there is. */
 const WRITING = [
-  ...['html', 'xlsx', 'json'].map((format) => `report following --out following.${format}`),
   ...['html', 'xlsx', 'json'].map((format) => `report reconciliation --out reconciliation.${format}`),
   'report reconciliation --out every-table/',
   'report changes --out changes.csv',

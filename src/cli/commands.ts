@@ -82,11 +82,6 @@ export const COMMANDS: Readonly<Record<string, Entries>> = {
           () => import('./report/ageing.ts'),
           'one-or-all',
         ],
-        following: [
-          'how soon orders are looked up; how late changes were seen',
-          () => import('./report/following.ts'),
-          'one-or-all',
-        ],
         changes: ['every change of a period, in order', () => import('./report/changes.ts'), 'one-or-all'],
         explain: ['what a class of findings means, and what to do about it', () => import('./report/explain.ts')],
       },

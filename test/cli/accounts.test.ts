@@ -99,7 +99,7 @@ describe.each(Object.entries(DIALECTS))('--account, on %s,', (dialect, newPlace)
       'photos purge --older-than 1d',
     ];
     const ofAll = ['orders list', 'orders export', 'findings list', 'links', 'photos list', 'photos list --awaited'];
-    const reports = ['summary', 'reconciliation', 'ageing', 'following', 'changes'].map((name) => `report ${name}`);
+    const reports = ['summary', 'reconciliation', 'ageing', 'changes'].map((name) => `report ${name}`);
     const pauses = ['pause --all --reason r', 'resume --reason r'];
     for (const line of [...ofOne, ...ofAll, ...reports, ...pauses]) {
       const { code, stdout, stderr } = await run(line);

@@ -90,6 +90,7 @@ export function dashboardFacts(changes: Partial<DashboardFacts> = {}): Dashboard
         { operation: 'lookUpOrder', count: 8_204_812, failed: 211, p50Ms: 61, p99Ms: 1_210 },
       ],
       detection: { count: 20_113, p50Ms: 2_400, p99Ms: 19_000 },
+      overdue: null,
     },
     database: { address: '/var/lib/order-sync/order-sync.db', failure: null, bytes: 1_812_000_000, readMs: 31.2 },
     receivers: [receiverState({ oldestWaiting: SHOWN_AT })],

@@ -4,7 +4,7 @@ import type { AccountSettings } from '../../config/config.ts';
 import { stopRemedy } from '../../domain/accounts/stops.ts';
 import { accountWords } from '../../domain/accounts/words.ts';
 import { flowSettings } from '../../flows/pass/settings.ts';
-import { paceOfOrder } from '../../flows/reports/following.ts';
+import { paceOfOrder } from '../../flows/reports/order-pace.ts';
 import { storyOf, type ReadPace } from '../../flows/reports/story.ts';
 import { PLAIN, wrapped, type Screen } from '../../reports/formats/terminal/screen.ts';
 import { printable } from '../../reports/formats/text.ts';

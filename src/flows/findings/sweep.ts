@@ -22,7 +22,7 @@ const WORTH_TELLING_MS = 10 * 60_000;
 
 type SweepDeps = Pick<
   FlowDeps,
-  'account' | 'store' | 'clock' | 'settings' | 'counters' | 'log' | 'incidents' | 'holds' | 'exchange'
+  'account' | 'store' | 'clock' | 'settings' | 'counters' | 'log' | 'incidents' | 'holds' | 'exchange' | 'activity'
 >;
 
 /**
@@ -43,6 +43,7 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void>
     await judgeChanged(deps, overdue, settings);
   });
   if (!signal.aborted) settings.pace.take(all, deps.clock.monotonic());
+  deps.activity.overdue = waiting.all;
   logOverdue(deps, waiting);
   await resolveFailOvers(deps.store, deps.account, deps.clock.now());
   for (const status of ['open', 'acknowledged']) {

@@ -1,9 +1,12 @@
 import type { Clock } from '../../clock.ts';
 import type { Hold } from '../../domain/accounts/holds.ts';
+import type { Overdue } from '../../domain/orders/pace/overdue.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
 import type { Lane } from '../../exchange/gate.ts';
 import type { RequestWatch, WatchedRequest } from '../../exchange/watch.ts';
 import type { Holding } from '../../store/port.ts';
+import type { OverdueStatus } from '../../reports/status/status.ts';
+import { NewestTimes } from './newest-times.ts';
 
 /** What drives an account now. */
 export interface LiveAccount {
@@ -46,6 +49,10 @@ export class Activity implements RequestWatch {
   readonly #seconds = new Float64Array(RECENT_SECONDS);
   readonly #requests = new Float64Array(RECENT_SECONDS);
   readonly #passes = new Map<string, PassActivity>();
+  /** The orders that waited for a look-up which was due, when the followed ones were last read. */
+  overdue: Overdue | undefined;
+  /** How late the newest changes were seen, in milliseconds. */
+  readonly seenLate = new NewestTimes();
   #inFlight = 0;
   #answeredAt: Date | undefined;
   #last: WatchedRequest | undefined;
@@ -114,6 +121,7 @@ export class Activity implements RequestWatch {
 
   /** A look-up saw a change so many milliseconds after it was made. */
   changeSeen(lateMs: number): void {
+    this.seenLate.add(lateMs);
     for (const listener of this.#listeners) listener.onChange?.(this.account, lateMs);
   }
 
@@ -139,6 +147,7 @@ export class Activity implements RequestWatch {
   /** Nothing drives it any more. */
   rests(): void {
     this.live = undefined;
+    this.overdue = undefined;
     for (const [pass, { goodAt }] of this.#passes) this.#passes.set(pass, { ...NEVER, goodAt });
   }
 }
@@ -173,4 +182,12 @@ export class Activities {
   listen(listener: ActivityListener): void {
     this.#listeners.push(listener);
   }
+}
+
+/** The orders of several accounts that wait for a look-up which was due; null where none does. */
+export function overdueOf(activities: readonly Pick<Activity, 'overdue'>[]): OverdueStatus | null {
+  const waiting = activities.flatMap(({ overdue }) => overdue ?? []);
+  if (waiting.length === 0) return null;
+  const sinceMs = Math.min(...waiting.map(({ since }) => since.getTime()));
+  return { orders: waiting.reduce((sum, { orders }) => sum + orders, 0), since: new Date(sinceMs).toISOString() };
 }

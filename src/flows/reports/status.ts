@@ -4,7 +4,8 @@ import type { BreakerLane } from '../../exchange/breaker.ts';
 import type { DaemonStatus, LiveStatus, Status } from '../../reports/status/status.ts';
 import { readOverview } from '../../store/overview/overview.ts';
 import type { Store } from '../../store/port.ts';
-import type { Activities, Activity } from '../pass/activity.ts';
+import { overdueOf, type Activities, type Activity } from '../pass/activity.ts';
+import { timesOf } from '../pass/newest-times.ts';
 import { rateUse } from '../pass/rate-use.ts';
 
 /** Of more accounts that are driven only the first are told of one by one. */
@@ -53,6 +54,8 @@ function daemonStatus(
     rate: rateUse(activities, config, account),
     unwritten: store.writer.failure?.message ?? null,
     opsFailure: ops.failure ?? null,
+    seenLate: timesOf(asked.map(({ seenLate }) => seenLate)),
+    overdue: overdueOf(asked),
     accounts: sorted.slice(0, MOST_ACCOUNTS).map(liveStatus),
   };
 }

@@ -44,6 +44,13 @@ const daemon = z.object({
     .describe('Requests of the last time, of what the rate limits allow in one.'),
   unwritten: z.string().nullable().describe('Why it cannot write the database, so that it sends nothing.'),
   opsFailure: z.string().nullable().describe('Why the ops endpoint does not listen; null where it does, or is off.'),
+  seenLate: z
+    .object({ count, p50Ms: z.number(), p99Ms: z.number() })
+    .describe('How late changes of orders were seen, of those that the exchange dates.'),
+  overdue: z
+    .object({ orders: count, since: time })
+    .nullable()
+    .describe('Orders that waited for a look-up which was due, at the last tick of reconcile.cron, and since when.'),
   accounts: z.array(live),
 });
 const receiver = z.object({

@@ -3,7 +3,7 @@ import type { AccountStop } from '../../domain/accounts/stops.ts';
 import type { FeedEvent } from '../../domain/events/feed.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
 import type { LostReach, ReceiverState } from '../status/overview.ts';
-import type { RateUse } from '../status/status.ts';
+import type { OverdueStatus, RateUse, Times } from '../status/status.ts';
 import type { SummaryPart } from '../summary.ts';
 
 /** What a dashboard shows, read at one moment. Times are UTC, ISO 8601; a list that is cut says so. */
@@ -95,19 +95,13 @@ export interface ExchangeFacts {
   readonly operations: readonly OperationFacts[];
   /** How late changes of orders were seen. */
   readonly detection: Times | null;
+  readonly overdue: OverdueStatus | null;
 }
 
 /** Requests of one operation since the process began. */
 export interface OperationFacts extends Times {
   readonly operation: string;
   readonly failed: number;
-}
-
-/** So many times; half of them, and 99 of 100, are not longer than so many milliseconds. */
-export interface Times {
-  readonly count: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
 }
 
 /** The database, for people. */

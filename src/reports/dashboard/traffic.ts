@@ -3,7 +3,8 @@ import { inUnits } from '../formats/words.ts';
 import { cutText, escapeText, proseText } from '../formats/html/text.ts';
 import type { Column, Tone } from '../formats/document.ts';
 import { toneOf } from '../formats/tone.ts';
-import type { DashboardFacts, ExchangeFacts, Times } from './facts.ts';
+import type { OverdueStatus, Times } from '../status/status.ts';
+import type { DashboardFacts, ExchangeFacts } from './facts.ts';
 import { momentText } from '../formats/html/cells.ts';
 import { badge, count, empty, note, orderLink, section, table } from './markup.ts';
 
@@ -19,7 +20,11 @@ export function requestsSection({ exchange }: DashboardFacts): string {
     p99: times(p99Ms),
   }));
   const operations = rows.length === 0 ? empty('No request yet.') : table(title, OPERATIONS, rows);
-  return section('requests', title, `${meter(exchange)}${operations}${note(detection(exchange.detection))}`);
+  return section(
+    'requests',
+    title,
+    `${meter(exchange)}${operations}${note(`${detection(exchange.detection)}${overdue(exchange.overdue)}`)}`,
+  );
 }
 
 const OPERATIONS: readonly Column[] = [
@@ -41,6 +46,11 @@ function detection(known: Times | null): string {
   if (known === null || known.count === 0) return 'No change of an order was seen yet, so nobody knows how late.';
   const { count: changes, p50Ms, p99Ms } = known;
   return `Of ${changes} changes half were seen within ${times(p50Ms)}, 99 % within ${times(p99Ms)}.`;
+}
+
+function overdue(known: OverdueStatus | null): string {
+  if (known === null) return '';
+  return ` Look-ups of ${known.orders} orders are overdue, the first since ${known.since}.`;
 }
 
 function times(ms: number): string {

@@ -30,6 +30,19 @@ export interface RateUse {
   readonly intervalMs: number;
 }
 
+/** So many times; half of them, and 99 of 100, are not longer than so many milliseconds. */
+export interface Times {
+  readonly count: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** Followed orders whose look-up was due before the last tick, and when the first of them was due. */
+export interface OverdueStatus {
+  readonly orders: number;
+  readonly since: string;
+}
+
 /** A daemon that answers. */
 export interface DaemonStatus {
   readonly pid: number;
@@ -43,6 +56,10 @@ export interface DaemonStatus {
   readonly unwritten: string | null;
   /** Why the ops endpoint does not listen; null if it does, or is off. */
   readonly opsFailure: string | null;
+  /** How late changes of orders were seen, of the newest of each account; counted since the start. */
+  readonly seenLate: Times;
+  /** Null where no order waits, as of the last tick of `reconcile.cron`. */
+  readonly overdue: OverdueStatus | null;
   /** What it does in the accounts that it has driven; a few of them where they are many. */
   readonly accounts: readonly LiveStatus[];
 }

@@ -99,7 +99,10 @@ const LANES = [
   ['lookup', 'look-ups'],
 ] as const;
 
-function liveFields({ accounts, rate }: DaemonStatus, ago: (time: string | null) => string): readonly Field[] {
+function liveFields(
+  { accounts, rate, seenLate, overdue }: DaemonStatus,
+  ago: (time: string | null) => string,
+): readonly Field[] {
   const newest = (times: readonly (string | null)[]) =>
     times.reduce((one, other) => (other !== null && (one === null || other > one) ? other : one), null);
   const inFlight = accounts.reduce((all, one) => all + one.inFlight, 0);
@@ -116,6 +119,18 @@ function liveFields({ accounts, rate }: DaemonStatus, ago: (time: string | null)
       label: 'held back',
       value: slowed.join(', ') || 'nothing',
       tone: slowed.length === 0 ? undefined : 'warning',
+    },
+    {
+      label: 'changes seen',
+      value:
+        seenLate.count === 0
+          ? 'none that the exchange dates'
+          : `half within ${inUnits(seenLate.p50Ms)}, 99 % within ${inUnits(seenLate.p99Ms)}`,
+    },
+    {
+      label: 'overdue look-ups',
+      value: overdue === null ? 'none' : `${withCommas(overdue.orders)}, the first since ${overdue.since}`,
+      tone: overdue === null ? undefined : 'warning',
     },
     ...['create', 'lookup'].map((name) => ({
       label: `last ${name} pass`,

@@ -34,6 +34,8 @@ describe('order-sync status', () => {
     exchange.answer = (request) => (request.method === 'POST' ? echo(request) : NOT_FOUND);
     program.insert({ external_order_id: 'a' });
     await createPass(program.app, NEVER);
+    program.app.activity.changeSeen(3_000);
+    program.app.activity.overdue = { orders: 2, since: program.clock.now() };
     const { code, status } = await commandOf(program).json();
     expect(code).toBe(0);
     expect(status).toMatchObject({
@@ -41,6 +43,8 @@ describe('order-sync status', () => {
       daemon: {
         pid: process.pid,
         rate: { spent: 1, requests: 100, intervalMs: 10_000 },
+        seenLate: { count: 1, p50Ms: 3_000, p99Ms: 3_000 },
+        overdue: { orders: 2, since: program.clock.now().toISOString() },
         accounts: [{ account: 'default', isDriven: true, inFlight: 0, answeredAt: program.clock.now().toISOString() }],
       },
       overview: { account: 'default', orders: { accepted: 1, pending: 0 } },

@@ -104,7 +104,6 @@ describe('--section', () => {
     const reports = [
       ['reconciliation', LEDGER, ['--account', 'all']],
       ['ageing', []],
-      ['following', []],
       ['changes', []],
     ] as const;
     for (const [name, ...ways] of reports) {

@@ -211,5 +211,7 @@ const DAEMON = {
   rate: RATE,
   unwritten: null,
   opsFailure: null,
+  seenLate: { count: 0, p50Ms: 0, p99Ms: 0 },
+  overdue: null,
   accounts: [],
 };

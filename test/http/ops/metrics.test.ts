@@ -84,6 +84,7 @@ describe('/metrics', () => {
     on.activity.turned('create', 250);
     on.activity.passBegins('create')(false);
     on.activity.changeSeen(3_000);
+    on.activity.overdue = { orders: 7, since: new Date(0) };
     const metrics = await scrape(on);
     const labels = { account: 'default', operation: 'create_pre_order', outcome: 'not_sent' };
     expect(valueOf(metrics, 'order_sync_requests_total', labels)).toBe(1);
@@ -92,6 +93,7 @@ describe('/metrics', () => {
     expect(valueOf(metrics, 'order_sync_pass_duration_seconds_count', { pass: 'create', good: 'false' })).toBe(1);
     expect(valueOf(metrics, 'order_sync_detection_delay_seconds_sum')).toBe(3);
     expect(valueOf(metrics, 'order_sync_requests_in_flight', { account: 'default' })).toBe(1);
+    expect(valueOf(metrics, 'order_sync_lookups_overdue', { account: 'default' })).toBe(7);
   });
 
   it('has a label for each of 50 accounts, and adds up the others', async () => {

@@ -202,7 +202,7 @@ function sayTampered(shops: readonly Shop[]): void {
 }
 
 /** Reports what came of it. True where it is what should come of it. */
-async function judge({ shops, store, config, sandbox, clock }: Play, later: number): Promise<boolean> {
+async function judge({ shops, store, sandbox, clock }: Play, later: number): Promise<boolean> {
   print('');
   const accounts = shops.map(({ account }) => account);
   process.stdout.write(await summaryOf({ store, accounts }));
@@ -211,7 +211,7 @@ async function judge({ shops, store, config, sandbox, clock }: Play, later: numb
   const duplicated = made.flatMap((census) => census.duplicated);
   const sent = shops.flatMap((shop) => shop.orders).length + later;
   say(`${counted(sent, 'order')} sent, ${preOrders} pre-orders at the exchange, ${duplicated.length} created twice.`);
-  say((await lateChanges({ store, clock, accounts, config })) ?? 'Nobody knows how late changes were seen.');
+  say((await lateChanges({ store, clock, accounts })) ?? 'Nobody knows how late changes were seen.');
   print('');
   const expected = shops.flatMap((shop) => shop.expected);
   const isAsExpected = await reconcileDemo({ store, clock, accounts, expected }, print);

@@ -1,13 +1,11 @@
 import type { Clock } from '../../../clock.ts';
-import { configOf, type Config } from '../../../config/config.ts';
-import type { LearnedPace } from '../../../domain/orders/pace/pace.ts';
-import { flowSettings } from '../../../flows/pass/settings.ts';
-import { followingOf } from '../../../flows/reports/following.ts';
+import { latenessOf } from '../../../domain/orders/pace/lateness.ts';
+import { readHistory } from '../../../flows/pass/learn-pace.ts';
 import { reconcileOrders } from '../../../flows/reports/reconciliation.ts';
 import { accountColumns } from '../../../reports/formats/accounts.ts';
 import type { Column, Row } from '../../../reports/formats/document.ts';
-import { lateSentence } from '../../../reports/following/statuses.ts';
 import { tableOf } from '../../../reports/formats/terminal/layout.ts';
+import { inUnits, withCommas } from '../../../reports/formats/words.ts';
 import { SUMMARY_COLUMNS, summarize, type SummaryPart } from '../../../reports/summary.ts';
 import type { Store } from '../../../store/port.ts';
 import { summaryParts } from '../../../store/reports/summary.ts';
@@ -45,20 +43,19 @@ function onlyOf(accounts: readonly string[]): string | undefined {
   return accounts.length === 1 ? accounts[0] : undefined;
 }
 
-/** Says how late the changes of the orders were seen, as `report following` does; undefined where it is known of none. */
-export async function lateChanges({
-  store,
-  clock,
-  accounts,
-  config,
-}: Omit<Verdict, 'expected'> & { readonly config: Config }): Promise<string | undefined> {
+/** Says how late the changes of the orders were seen; undefined where it is known of none. */
+export async function lateChanges({ store, clock, accounts }: Omit<Verdict, 'expected'>): Promise<string | undefined> {
   const { signal } = new AbortController();
-  const read: LearnedPace[] = [];
+  const lateMs: number[] = [];
   for (const account of accounts) {
-    const { pace } = flowSettings(configOf(config, account));
-    read.push((await followingOf({ account, store: store.forAccount(account), clock, pace }, signal)).learned);
+    const { stays } = await readHistory({ account, store: store.forAccount(account), clock }, signal);
+    for (const stay of stays) if (stay.isByExchange && stay.lateMs !== undefined) lateMs.push(stay.lateMs);
   }
-  return lateSentence(read);
+  const late = latenessOf(lateMs);
+  if (late === undefined) return undefined;
+  const { changes, meanMs, p95Ms } = late;
+  const seen = changes === 1 ? 'One change was' : `${withCommas(changes)} changes were`;
+  return `${seen} seen ${inUnits(meanMs)} after the exchange made them in the mean, 95 % within ${inUnits(p95Ms)}.`;
 }
 
 /** Prints the verdict and the findings of the reconciliation report. True when it lists the expected findings and no others. */

@@ -17,19 +17,6 @@ export function statusKey({ state, orderStatus, cryptoStatus, fiatStatus }: Pace
   return state === 'accepted' ? state : JSON.stringify([state, orderStatus, cryptoStatus, fiatStatus]);
 }
 
-/** The order of which a text is the key; undefined for the text that stands for all others. */
-export function orderOfKey(key: string): PacedOrder | undefined {
-  if (key === '') return undefined;
-  if (isAccepted(key)) return { state: 'accepted', orderStatus: null, cryptoStatus: null, fiatStatus: null };
-  const [state, orderStatus, cryptoStatus, fiatStatus] = JSON.parse(key) as [OrderState, ...(string | null)[]];
-  return {
-    state,
-    orderStatus: orderStatus ?? null,
-    cryptoStatus: cryptoStatus ?? null,
-    fiatStatus: fiatStatus ?? null,
-  };
-}
-
 /** Tells whether a key is that of the accepted pre-orders. */
 export function isAccepted(key: string): boolean {
   return key === ('accepted' satisfies OrderState);

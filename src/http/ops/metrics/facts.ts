@@ -91,6 +91,7 @@ function setLive(gauges: Gauges, { activities, labelOf, now }: MetricFacts): voi
   for (const activity of activities.all) {
     const account = labelOf(activity.account);
     gauges.set('order_sync_requests_in_flight', activity.inFlight, { account });
+    gauges.set('order_sync_lookups_overdue', activity.overdue?.orders ?? 0, { account });
     gauges.set('order_sync_stalled_seconds', stalledMsOf(activity, now) / 1_000, { account });
     if (activity.answeredAt !== undefined) {
       gauges.set('order_sync_last_answer_age_seconds', secondsSince(activity.answeredAt, now), { account });

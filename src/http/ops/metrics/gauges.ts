@@ -19,6 +19,10 @@ export const GAUGES = {
     'lane',
   ],
   order_sync_requests_in_flight: ['Requests that have left and have not ended.', 'account'],
+  order_sync_lookups_overdue: [
+    'Orders whose look-up was due before the last tick, when they were last read.',
+    'account',
+  ],
   order_sync_last_answer_age_seconds: ['Time since the exchange last answered anything but a 5xx.', 'account'],
   order_sync_pass_age_seconds: ['Time since a pass of the account last ended well in this process.', 'account'],
   order_sync_stalled_seconds: ['Time that work has waited without a good pass or an answered request.', 'account'],
@@ -38,7 +42,12 @@ export const GAUGES = {
 export type GaugeName = keyof typeof GAUGES;
 
 /** Several accounts may share a label: numbers are added up, of ages and flags the highest counts. */
-const ADDED_UP: readonly GaugeName[] = ['order_sync_orders', 'order_sync_findings', 'order_sync_requests_in_flight'];
+const ADDED_UP: readonly GaugeName[] = [
+  'order_sync_orders',
+  'order_sync_findings',
+  'order_sync_requests_in_flight',
+  'order_sync_lookups_overdue',
+];
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { followingOf, paceOfOrder } from '../../../src/flows/reports/following.ts';
+import { paceOfOrder } from '../../../src/flows/reports/order-pace.ts';
 import { flowSettings } from '../../../src/flows/pass/settings.ts';
 import { readStory } from '../../../src/store/reports/story.ts';
 import { record } from '../../support/scripted-exchange.ts';
@@ -16,37 +16,6 @@ async function paceOf({ app, config, clock }: TestProgram, externalOrderId: stri
   const deps = { account: 'default', store: app.store, clock, pace: flowSettings(config).pace };
   return await paceOfOrder(deps, rows.order, signal);
 }
-
-it('an account is read as its pace would learn it, and no pace in force changes', async () => {
-  const { program, answers, lookUp } = await acceptedOrders([...ids, 'b'], LEARNED);
-  await lookUp(3 * MINUTE);
-  for (const id of ids) answers.set(id, record(id));
-  await lookUp(MINUTE);
-  const { app, config, clock } = program;
-  const inForce = app.settings.pace.learned;
-  const { pace } = flowSettings(config);
-  const { learned } = await followingOf({ account: 'default', store: app.store, clock, pace }, signal);
-  expect(learned.statuses.map(({ stays, orders }) => [stays, orders])).toEqual([
-    [12, 1],
-    [0, 12],
-  ]);
-  expect(learned.demand).toBeGreaterThan(0);
-  expect(app.settings.pace.learned).toBe(inForce);
-});
-
-it('orders that were due before the last tick wait for their turn, but not where each is due all the time', async () => {
-  const { program, lookUp } = await acceptedOrders(ids);
-  await lookUp(3 * MINUTE);
-  const { app, config, clock } = program;
-  const read = async (kind: 'learned' | 'every-tick') => {
-    const { pace } = flowSettings({ ...config, follow: { ...config.follow, pace: kind } });
-    return (await followingOf({ account: 'default', store: app.store, clock, pace }, signal)).overdue;
-  };
-  expect(await read('learned')).toBeUndefined();
-  clock.advance(30 * MINUTE);
-  expect(await read('learned')).toMatchObject({ orders: 12, isSilent: true, byStatus: new Map([['accepted', 12]]) });
-  expect(await read('every-tick')).toBeUndefined();
-});
 
 it('an order is compared with all that have left its status', async () => {
   const { program, answers, lookUp } = await acceptedOrders([...ids, 'b'], LEARNED);

@@ -1,20 +1,18 @@
 import { instantMs } from '../../domain/instant.ts';
-import { OverdueOrders } from '../../domain/orders/pace/overdue.ts';
 import { PaceLearner } from '../../domain/orders/pace/pace.ts';
 import { isPaced, statusKey, statusName, type PacedOrder } from '../../domain/orders/pace/status.ts';
 import { ageBy } from '../../domain/orders/pace/stay-times.ts';
-import type { FollowedAccount } from '../../reports/following/statuses.ts';
 import type { StoryPace } from '../../reports/story/pace.ts';
 import type { FlowDeps } from '../pass/deps.ts';
-import { addFollowed, readHistory } from '../pass/learn-pace.ts';
+import { readHistory } from '../pass/learn-pace.ts';
 import type { FollowPace } from '../pass/follow-pace.ts';
 
 /** What the pace of an account is read with: nothing is written. */
-export type FollowingDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'> & { readonly pace: FollowPace };
+type PaceDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'> & { readonly pace: FollowPace };
 
 /** Gives what decides when an order is looked up as it is now; undefined where it is not looked up at a pace. */
 export async function paceOfOrder(
-  { pace, ...deps }: FollowingDeps,
+  { pace, ...deps }: PaceDeps,
   order: PacedOrder & { readonly changedAt: string | null },
   signal: AbortSignal,
 ): Promise<StoryPace | undefined> {
@@ -28,16 +26,4 @@ export async function paceOfOrder(
   const key = statusKey(order);
   const stays = learned.statuses.find((one) => one.key === key)?.stays ?? 0;
   return { kind: pace.kind, ...of, stays, halfMs: ageBy(0.5, learned.hazardsOf(key)) };
-}
-
-/** Reads how soon the orders of an account are looked up, and how late their changes were seen. Not at one moment: orders go on. */
-export async function followingOf({ pace, ...deps }: FollowingDeps, signal: AbortSignal): Promise<FollowedAccount> {
-  const { kind, limits } = pace;
-  const { stays, from } = await readHistory(deps, signal);
-  const waiting = new OverdueOrders(pace.overdueAfterMs);
-  const learner = await addFollowed(deps, new PaceLearner(stays, from), signal, async (page, now) => {
-    waiting.addAll(page, now);
-  });
-  const { account } = deps;
-  return { account, pace: kind, budget: limits.budget, learned: learner.pace(limits), overdue: waiting.all };
 }
