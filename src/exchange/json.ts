@@ -1,4 +1,5 @@
-import { isLosslessNumber, parse, type ParseOptions } from 'lossless-json';
+import { randomUUID } from 'node:crypto';
+import { isLosslessNumber, LosslessNumber, parse, type ParseOptions } from 'lossless-json';
 import type { z } from 'zod';
 
 /** Deeper than any answer of the interface; lossless-json reads by recursion. */
@@ -9,7 +10,52 @@ const MAX_DEPTH = 50;
  * that is given twice the last value counts, as with `JSON.parse`: one odd name must not hide the rest.
  */
 export function readJson(body: string): unknown {
-  return read(body, { onDuplicateKey: ({ newValue }) => newValue });
+  const known = recentlyRead.get(body);
+  if (known !== undefined) return known;
+  const value = readFast(body) ?? read(body, { onDuplicateKey: ({ newValue }) => newValue });
+  if (value === undefined || body.length > LONGEST_KEPT) return value;
+  const [oldest] = recentlyRead.keys();
+  if (recentlyRead.size >= MOST_KEPT && oldest !== undefined) recentlyRead.delete(oldest);
+  recentlyRead.set(body, value);
+  return value;
+}
+
+/** A record is read for the fields that decide, for those that are shown, and when it is the one before: parsed once for all. */
+const recentlyRead = new Map<string, unknown>();
+const MOST_KEPT = 64;
+const LONGEST_KEPT = 16_384;
+
+/** Stands before the digits of a number; no body can hold it. */
+const DIGITS = `digits ${randomUUID()}`;
+/** A number behind a name, as JSON has them. */
+const NAMED_NUMBER = /(":\s*)(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)/g;
+
+/**
+ * The object that a body holds, read by the parser of the engine, which is twice as fast: each number behind a name is made a list
+ * of `DIGITS` and its digits first. Undefined where that is no JSON (a string that held what looks like a name and its number
+ * was torn in two), or where numbers stand elsewhere: then the parser that keeps digits reads it.
+ */
+function readFast(body: string): unknown {
+  try {
+    const value: unknown = JSON.parse(withoutNul(body).replace(NAMED_NUMBER, `$1["${DIGITS}","$2"]`));
+    return typeof value === 'object' ? withNumbers(value, 1) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Puts numbers in the place of their digits. Throws on a number that lost digits, and on a value that is too deep. */
+function withNumbers(value: unknown, depth: number): unknown {
+  if (typeof value === 'number') throw new Error('a number stands behind no name');
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value) && value[0] === DIGITS) return new LosslessNumber(String(value[1]));
+  if (depth > MAX_DEPTH) throw new Error('too deep');
+  const parts = value as Record<string, unknown>;
+  for (const name of Object.keys(parts)) {
+    const part = parts[name];
+    if (typeof part === 'object' || typeof part === 'number') parts[name] = withNumbers(part, depth + 1);
+  }
+  return value;
 }
 
 /**

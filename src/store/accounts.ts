@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import type { Query } from './dialect.ts';
 import { OwnedError } from './errors.ts';
 import type { Database, Transaction } from './port.ts';
-import { compileFor, queries, statement } from './statement.ts';
+import type { SeenStatusesTable } from './schema.ts';
+import { compileFor, queries, rowsStatement, statement } from './statement.ts';
 
 /**
  * Gives a new owner the next generation of the account. The lock fails where its file was removed or the database has two
@@ -16,6 +17,7 @@ export async function nextGeneration(tx: Transaction, account: string, known = 0
     .values({ account, generation })
     .onConflict((conflict) => conflict.column('account').doUpdateSet({ generation }))
     .execute();
+  tx.generations?.delete(account);
   return generation;
 }
 
@@ -28,8 +30,9 @@ export async function grantNext(tx: Transaction, accounts: readonly string[]): P
 
 /** Throws `OwnedError` when the account has an owner of a later generation. */
 export async function assertNewestOwner(tx: Transaction, account: string, generation: number): Promise<void> {
-  const { rows } = await generationStatement(tx, { account });
-  if (rows[0]?.generation !== generation) {
+  const newest = tx.generations?.get(account) ?? (await generationStatement(tx, { account })).rows[0]?.generation;
+  if (newest !== undefined) tx.generations?.set(account, newest);
+  if (newest !== generation) {
     throw new OwnedError('another order-sync process has taken over the database; stop one of the two');
   }
 }
@@ -123,20 +126,23 @@ export async function forgetAccountFact(
   await tx.deleteFrom('account_facts').where('account', '=', account).where('name', '=', name).execute();
 }
 
-const seenStatement = statement((v: { account: string; field: string; value: string; firstSeenAt: string }) =>
+/** A status value of an order or a link, and when it was first seen. */
+export type SeenStatus = SeenStatusesTable;
+
+const seenStatement = rowsStatement(['account', 'field', 'value', 'first_seen_at'], (seen: readonly SeenStatus[]) =>
   queries
     .insertInto('seen_statuses')
-    .values({ account: v.account, field: v.field, value: v.value, first_seen_at: v.firstSeenAt })
-    .onConflict((conflict) => conflict.doNothing()),
+    .values(seen)
+    .onConflict((conflict) => conflict.doNothing())
+    .returning(['field', 'value']),
 );
 
-/** Remembers a status value. True when it was never seen before. */
-export async function rememberStatus(
+/** Remembers status values. Returns those that were never seen before. */
+export async function rememberStatuses(
   tx: Transaction,
-  seen: { account: string; field: string; value: string; firstSeenAt: string },
-): Promise<boolean> {
-  const result = await seenStatement(tx, seen);
-  return result.numAffectedRows === 1n;
+  seen: readonly SeenStatus[],
+): Promise<readonly Pick<SeenStatus, 'field' | 'value'>[]> {
+  return await seenStatement(tx, seen);
 }
 
 /** Requests that an owner may send until a time, and those that it has sent: they count for the next owner. */

@@ -7,7 +7,7 @@ import { storable } from '../domain/text.ts';
 import { countEvent, countsOf, type Counts, type Uncounted } from './counts.ts';
 import type { Database, EventHead, Transaction } from './port.ts';
 import type { EventHeadsTable, EventsTable } from './schema.ts';
-import { queries, statement, together } from './statement.ts';
+import { queries, rowsStatement, statement } from './statement.ts';
 
 /** A change that is to be recorded, by the columns of `events`. */
 export type NewEvent = Omit<EventsTable, 'id' | 'previous_hash' | 'hash'>;
@@ -43,11 +43,12 @@ const headStatement = statement((v: { account: string }) =>
   queries.selectFrom('event_heads').select(['id', 'hash', 'counts']).where('account', '=', v.account),
 );
 
-const insertStatement = statement((v: NewEvent & { previousHash: string; hash: string }) =>
-  queries
-    .insertInto('events')
-    .values({ ...columnsOf(v), previous_hash: v.previousHash, hash: v.hash })
-    .returning('id'),
+/** An event and its place in the chain. */
+type ChainedEvent = NewEvent & { readonly previous_hash: string; readonly hash: string };
+
+const insertStatement = rowsStatement(
+  [...COLUMNS, 'previous_hash', 'hash'] as const,
+  (events: readonly ChainedEvent[]) => queries.insertInto('events').values(events).returning('id'),
 );
 
 const moveHeadStatement = statement((v: { account: string; id: number; hash: string; counts: string }) =>
@@ -128,14 +129,14 @@ export async function appendToChain(
   // Nothing is awaited until the statements are on their way: what others add meanwhile comes after.
   const chained = events.map((event) => {
     const { old_value: oldValue, new_value: newValue } = event;
-    const stored = columnsOf({ ...event, old_value: bounded(oldValue), new_value: bounded(newValue) }, storedText);
+    const stored = columnsOf({ ...event, old_value: bounded(oldValue), new_value: bounded(newValue) });
     const previousHash = head.hash;
     head.hash = hash('sha256', hashedText(previousHash, stored));
     countEvent(head.counts, event);
-    return { ...stored, previousHash, hash: head.hash };
+    return { ...stored, previous_hash: previousHash, hash: head.hash };
   });
-  const inserted = await together(...chained.map((event) => insertStatement(tx, event)));
-  for (const { rows } of inserted) for (const { id } of rows) head.id = Math.max(head.id, id);
+  const inserted = await insertStatement(tx, chained);
+  for (const { id } of inserted) head.id = Math.max(head.id, id);
   if (tx.heads === undefined) await moveHead(tx, account, head);
 }
 
@@ -167,20 +168,20 @@ function headFrom({ id, hash: newest, counts }: StoredHead = { id: 0, hash: '', 
   return { id, hash: newest, counts: countsOf(counts) };
 }
 
-/** By name: what compiles a statement gives a placeholder for each name that is asked for. */
-function columnsOf(event: NewEvent, change = (value: string | null) => value): NewEvent {
-  return Object.fromEntries(COLUMNS.map((column) => [column, change(event[column])])) as unknown as NewEvent;
+/** The columns of an event alone, as the database gives them back: what the exchange sends may hold half a character. */
+function columnsOf(event: NewEvent): NewEvent {
+  const columns: Record<string, string | null> = {};
+  for (const column of COLUMNS) {
+    const value = event[column];
+    columns[column] = value === null ? null : storable(value);
+  }
+  return columns as unknown as NewEvent;
 }
 
 /** The exchange decides how long its values are. Two long ones that begin alike stay different by their hash. */
 function bounded(value: string | null): string | null {
   if (value === null || value.length <= LONGEST_VALUE) return value;
   return `${value.slice(0, LONGEST_VALUE)}… (SHA-256 ${hash('sha256', value)})`;
-}
-
-/** As the database gives it back: what the exchange sends may hold half a character. */
-function storedText(value: string | null): string | null {
-  return value === null ? null : storable(value);
 }
 
 /** Reads the history of one order, oldest first. */

@@ -147,7 +147,7 @@ export class GroupWriter implements Writer {
       const work = async (tx: Transaction) => {
         await this.#mark?.assertNotOlder(tx);
         heads = new Map();
-        const chained = Object.assign(tx, { heads, intents: new Map() });
+        const chained = Object.assign(tx, { heads, generations: new Map(), intents: new Map() });
         const done = this.#transactions.isRemote ? await runBeside(group, chained) : await runEach(group, chained);
         await endChains(chained);
         await assertIntents(chained, () => this.#transactions.runDeferred?.(chained));

@@ -15,6 +15,8 @@ export interface Database extends Kysely<Tables> {
   readonly run?: <Row>(query: CompiledQuery<Row>) => QueryResult<Row> | Promise<QueryResult<Row>>;
   /** In a transaction of a writer: where the chains of events end that it has added to, by account. It writes them once. */
   readonly heads?: Map<string, EventHead>;
+  /** In a transaction of a writer: the newest generation of each account that it has read; nothing else writes it meanwhile. */
+  readonly generations?: Map<string, number>;
   /** In a transaction of a writer: the orders that are sent once it is durable, by their ids. */
   readonly intents?: Map<string, IntendedRow>;
 }

@@ -39,6 +39,38 @@ export function statement<Values extends object, Row = unknown>(
   };
 }
 
+/** The most rows of one statement; what happens to an order at once is seldom more. */
+const MOST_ROWS = 20;
+
+/** A statement that inserts rows, in their order, and returns a row for each that it has inserted. */
+export type RowsStatement<Row, Result> = (db: Database, rows: readonly Row[]) => Promise<readonly Result[]>;
+
+/** As `statement`, for several rows of these columns at once: compiled once for each number of rows. */
+export function rowsStatement<Row extends object, Result>(
+  columns: readonly (keyof Row & string)[],
+  build: (rows: readonly Row[]) => Query<Result>,
+): RowsStatement<Row, Result> {
+  const byRows = new Map<number, Statement<Record<string, unknown>, Result>>();
+  const statementFor = (rows: number) => {
+    const places = Array.from({ length: rows }, (_, place) => place);
+    const rowAt = (values: Record<string, unknown>, place: number) =>
+      Object.fromEntries(columns.map((column) => [column, values[`${column} ${place}`]])) as Row;
+    const made = statement((values: Record<string, unknown>) => build(places.map((place) => rowAt(values, place))));
+    byRows.set(rows, made);
+    return made;
+  };
+  return async (db, rows) => {
+    const running = [];
+    for (let first = 0; first < rows.length; first += MOST_ROWS) {
+      const part = rows.slice(first, first + MOST_ROWS);
+      const values: Record<string, unknown> = {};
+      for (const [place, row] of part.entries()) for (const name of columns) values[`${name} ${place}`] = row[name];
+      running.push((byRows.get(part.length) ?? statementFor(part.length))(db, values));
+    }
+    return (await together(...running)).flatMap((result) => result.rows);
+  };
+}
+
 /**
  * Runs statements of one transaction that do not wait for each other, in this order; over a connection they take one way to the
  * database and back. Throws the first error once all have ended: none goes on after the end of its transaction.

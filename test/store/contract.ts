@@ -620,9 +620,10 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
 
     it('is new the first time that a status is seen, by account and field', async () => {
       const isNew = (account: string, field: string, value: string) =>
-        subject.store.writer.write((tx) =>
-          accounts.rememberStatus(tx, { account, field, value, firstSeenAt: NOW.toISOString() }),
-        );
+        subject.store.writer.write(async (tx) => {
+          const seen = { account, field, value, first_seen_at: NOW.toISOString() };
+          return (await accounts.rememberStatuses(tx, [seen, seen])).length === 1;
+        });
       expect(await isNew(ACCOUNT, 'order.status', 'ODD')).toBe(true);
       expect(await isNew(ACCOUNT, 'order.status', 'ODD')).toBe(false);
       expect(await isNew(ACCOUNT, 'order.status', 'odd')).toBe(true);

@@ -73,6 +73,18 @@ describe('the hash of an event', () => {
     expect(merchant.prepare('select id, hash from event_heads').all()).toEqual([{ id: 4, hash: rows()[3]?.hash }]);
   });
 
+  it('goes on where works beside each other record more at once than one statement takes', async () => {
+    const works = ['a', 'b', 'c'].map((subject) => {
+      const many = Array.from({ length: 45 }, (_, place) => eventWith({ subject, new_value: `${subject} ${place}` }));
+      return store.writer.write((tx) => appendToChain(tx, 'default', many), [subject]);
+    });
+    await Promise.all(works);
+    expect(broken()).toEqual([]);
+    expect(rows()).toHaveLength(135);
+    const { id, hash } = rows()[134]!;
+    expect(merchant.prepare('select id, hash from event_heads').all()).toEqual([{ id, hash }]);
+  });
+
   it('goes on from event to event of an account, of orders and links, and from account to account anew', async () => {
     await insert(eventWith(), eventWith({ account: 'other' }), eventWith({ type: 'link' }));
     await insert(eventWith({ old_value: 'pending', new_value: 'sending' }));

@@ -17,7 +17,7 @@ import type { Link } from '../../exchange/schemas.ts';
 import { StoreError } from '../../store/errors.ts';
 import { keepAnswer } from '../../store/kept-answers.ts';
 import { FIRST_CHECK, linksToCheck, readLink, saveLink, trackedLinkOf, type CheckKey } from '../../store/links.ts';
-import { rememberStatus } from '../../store/accounts.ts';
+import { rememberStatuses } from '../../store/accounts.ts';
 import type { Transaction } from '../../store/port.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import type { LoggedFailure } from '../pass/incidents.ts';
@@ -228,8 +228,8 @@ async function save(
   const { account, status } = decision.link;
   await saveLink(tx, before, decision, now);
   const isChanged = decision.events.some(({ field }) => field === 'status');
-  const seen = { account, field: 'link.status', value: status, firstSeenAt: now.toISOString() };
-  return { ...decision, isUnseen: isChanged && (await rememberStatus(tx, seen)) };
+  const seen = { account, field: 'link.status', value: status, first_seen_at: now.toISOString() };
+  return { ...decision, isUnseen: isChanged && (await rememberStatuses(tx, [seen])).length > 0 };
 }
 
 function logSaved({ log, incidents }: LinkDeps, { link: { linkId, status }, events, isUnseen }: Saved): void {

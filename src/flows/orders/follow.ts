@@ -10,7 +10,7 @@ import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../domain
 import type { OrderEvent, Tracking } from '../../domain/orders/tracking.ts';
 import type { OrderLookup } from '../../exchange/asking.ts';
 import type { Health } from '../../exchange/breaker.ts';
-import { rememberStatus } from '../../store/accounts.ts';
+import { rememberStatuses, type SeenStatus } from '../../store/accounts.ts';
 import { lockFollowed } from '../../store/orders-with-records.ts';
 import { orderIds, saveDecision } from '../../store/orders.ts';
 import { trackingOf } from '../../store/order-columns.ts';
@@ -35,11 +35,6 @@ const OPENINGS_OF_OUTAGE = 2;
 
 /** Status values that the interface document shows (§3). */
 const DOCUMENTED_STATUSES: readonly string[] = ['REQUEST', 'NEW'];
-
-interface SeenStatus {
-  readonly field: string;
-  readonly value: string;
-}
 
 /** Which orders a follow pass looks up: those that are due, or every order being followed, due or not. */
 export type FollowScope = 'due' | 'all';
@@ -168,7 +163,7 @@ export interface RecordedAnswer {
   readonly before: Tracking;
   readonly decision: LookupDecision;
   readonly findings: NewFindings;
-  readonly unseen: readonly SeenStatus[];
+  readonly unseen: readonly Pick<SeenStatus, 'field' | 'value'>[];
 }
 
 /** Records what the answer to a look-up decides about a row, which this transaction has read. */
@@ -193,14 +188,11 @@ async function unseenStatuses(
   account: string,
   events: readonly OrderEvent[],
   now: Date,
-): Promise<readonly SeenStatus[]> {
-  const unseen = [];
-  for (const { field, newValue: value } of events) {
-    if (!field.endsWith('.status') || value === null) continue;
-    if (await rememberStatus(tx, { account, field, value, firstSeenAt: now.toISOString() }))
-      unseen.push({ field, value });
-  }
-  return unseen;
+): Promise<RecordedAnswer['unseen']> {
+  const seen = events.flatMap(({ field, newValue: value }) =>
+    field.endsWith('.status') && value !== null ? [{ account, field, value, first_seen_at: now.toISOString() }] : [],
+  );
+  return seen.length === 0 ? [] : await rememberStatuses(tx, seen);
 }
 
 /** Counts and logs what an answer decided, once that is durable. */

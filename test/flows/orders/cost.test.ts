@@ -42,9 +42,9 @@ it('an order costs these statements and commits on SQLite', ofSqlite('statements
   }).toEqual({
     create: [22, 2],
     absent: [15, 2],
-    found: [22, 2],
+    found: [17, 2],
     unchanged: [9, 2],
-    final: [19, 2],
+    final: [17, 2],
     nothing: [4, 0],
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sql } from 'kysely';
-import { rememberStatus } from '../../../src/store/accounts.ts';
+import { rememberStatuses } from '../../../src/store/accounts.ts';
 import { checkChains } from '../../../src/store/chain.ts';
 import { OwnedError } from '../../../src/store/errors.ts';
 import { insertEvents } from '../../../src/store/events.ts';
@@ -20,7 +20,7 @@ const CHANGE = {
 
 const see = async ({ writer }: Store, value: string, then = () => {}) =>
   await writer.write(async (tx) => {
-    await rememberStatus(tx, { account: 'default', field: 'f', value, firstSeenAt: 'now' });
+    await rememberStatuses(tx, [{ account: 'default', field: 'f', value, first_seen_at: 'now' }]);
     then();
     return value;
   });

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import type { SqliteStatement } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readOrder } from '../../../src/store/orders.ts';
-import { rememberStatus } from '../../../src/store/accounts.ts';
+import { rememberStatuses } from '../../../src/store/accounts.ts';
 import { scriptedProgram } from '../../support/test-program.ts';
 
 describe('writes that are asked for together', () => {
@@ -23,7 +23,7 @@ describe('writes that are asked for together', () => {
     const { writer } = program.app.store;
     const see = async (value: string, then = () => {}) => {
       const result = await writer.write(async (tx) => {
-        await rememberStatus(tx, { account: 'default', field: 'f', value, firstSeenAt: 'now' });
+        await rememberStatuses(tx, [{ account: 'default', field: 'f', value, first_seen_at: 'now' }]);
         then();
         return value;
       });

@@ -121,8 +121,8 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
       {
         file: 'src/store/accounts.ts',
         in: 'assertNewestOwner',
-        from: 'rows[0]?.generation !== generation',
-        to: '(rows[0]?.generation ?? 0) < generation',
+        from: 'newest !== generation',
+        to: '(newest ?? 0) < generation',
       },
       {
         file: 'src/store/postgres/writer.ts',

@@ -1,0 +1,67 @@
+import fc from 'fast-check';
+import { LosslessNumber, parse, stringify } from 'lossless-json';
+import { describe, expect, it } from 'vitest';
+import { readJson } from '../../src/exchange/json.ts';
+
+/** The parser that keeps every digit: the last value of a name that is given twice counts. */
+function parsed(body: string): unknown {
+  try {
+    return parse(body, null, { onDuplicateKey: ({ newValue }) => newValue });
+  } catch {
+    return undefined;
+  }
+}
+
+const digits = fc.stringMatching(/^-?(0|[1-9]\d{0,24})(\.\d{1,24})?([eE][+-]?\d{1,3})?$/);
+/** Texts that look like names, numbers and the ends of strings. */
+const oddText = fc.array(
+  fc.constantFrom('"', '\\', ':', ' ', '1', '-0.5e3', '[', '{', ',', 'a', '\u00a0', '__proto__'),
+);
+const text = oddText.map((parts) => parts.join(''));
+const { value } = fc.letrec<{ value: unknown; list: unknown; object: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 5 },
+    digits.map((number) => new LosslessNumber(number)),
+    text,
+    fc.constantFrom(null, true, false),
+    tie('object'),
+    tie('list'),
+  ),
+  list: fc.array(tie('value'), { maxLength: 3 }),
+  object: fc.dictionary(text, tie('value'), { maxKeys: 4 }),
+}));
+
+describe('reading a JSON body', () => {
+  it('keeps every digit, wherever a number stands, as the parser that keeps digits does', () => {
+    fc.assert(
+      fc.property(value, fc.constantFrom(undefined, 1, '\t'), (given, space) => {
+        const body = stringify(given, null, space) ?? 'null';
+        expect(readJson(body)).toEqual(parsed(body));
+      }),
+    );
+  });
+
+  it('reads a body that was cut or changed as the parser that keeps digits does', () => {
+    fc.assert(
+      fc.property(value, fc.nat(), fc.constantFrom('', '"', '0', '.', ':', ' 7', '\\', '}'), (given, at, instead) => {
+        const body = stringify({ a: given, b: given }) ?? '';
+        const changed = body.slice(0, at % body.length) + instead + body.slice((at % body.length) + 1);
+        expect(readJson(changed)).toEqual(parsed(changed));
+      }),
+    );
+  });
+
+  it.each([
+    ['{"a" : 12345678901234567.123456789}', '12345678901234567.123456789'],
+    ['{"a":1,"a":0.10}', '0.10'],
+    ['{"a":\n-0}', '-0'],
+  ])('reads the number of %s', (body, number) => {
+    expect(readJson(body)).toEqual({ a: new LosslessNumber(number) });
+    expect(readJson(body)).toEqual({ a: new LosslessNumber(number) });
+  });
+
+  it.each(['{"a":01}', '{"a":1.}', '{"a":+1}', '{"a":.5}', `${'{"a":'.repeat(51)}1${'}'.repeat(51)}`])(
+    'reads nothing from %s',
+    (body) => expect(readJson(body)).toBeUndefined(),
+  );
+});
