@@ -43,7 +43,7 @@ export interface AgeingFacts {
 }
 
 /** Name and version of the JSON form. A change that breaks its readers needs the next number. */
-export const AGEING_SCHEMA = 'order-sync.ageing/1';
+const AGEING_SCHEMA = 'order-sync.ageing/1';
 
 /** The states in which an order stays until a person decides, or may come to that. */
 export const PERSON_STATES: readonly OrderState[] = ['held', 'disputed', 'unknown'];

@@ -18,7 +18,7 @@ export type Change = {
 };
 
 /** Name and version of the JSON form. A change that breaks its readers needs the next number. */
-export const CHANGES_SCHEMA = 'order-sync.changes/1';
+const CHANGES_SCHEMA = 'order-sync.changes/1';
 
 const COLUMNS: readonly Column[] = [
   { key: 'id', label: 'No.', kind: 'count', rank: 2 },
@@ -35,7 +35,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** The period of the report, and whether it has a change. */
-export interface ChangesFacts {
+interface ChangesFacts {
   /** Undefined: all accounts. */
   readonly account: string | undefined;
   readonly from: string | null;

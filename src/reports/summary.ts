@@ -92,7 +92,7 @@ function emptyGroup(part: SummaryPart) {
 }
 
 /** What a summary is of. */
-export interface SummaryFacts {
+interface SummaryFacts {
   /** Undefined: all accounts. */
   readonly account: string | undefined;
   /** The settings by which the amounts of an account are read. */
@@ -108,7 +108,7 @@ export interface SummaryFacts {
 }
 
 /** A summary, and whether its period has no order. */
-export interface SummaryReport {
+interface SummaryReport {
   readonly document: ReportDocument;
   readonly isEmpty: boolean;
 }

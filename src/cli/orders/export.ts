@@ -3,7 +3,7 @@ import { ORDER_STATES } from '../../domain/orders/states.ts';
 import { exportSection } from '../../flows/reports/export.ts';
 import { csvText } from '../../reports/formats/csv.ts';
 import type { Row, Section } from '../../reports/formats/document.ts';
-import { ndjsonText } from '../../reports/formats/ndjson.ts';
+import { ndjsonText } from '../../reports/formats/json.ts';
 import { OUTCOMES } from '../../reports/reconciliation/outcome.ts';
 import type { ExportFilter } from '../../store/reports/export.ts';
 import { chooseFormat, isFolder } from '../report/output.ts';

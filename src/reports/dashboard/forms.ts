@@ -9,7 +9,7 @@ import { badge } from './markup.ts';
 export const LONGEST_TEXT = 500;
 
 /** What every form bears: the account that it is about, and the token that no page of another site knows. */
-export interface FormBase {
+interface FormBase {
   readonly account: string;
   readonly token: string;
 }
@@ -24,7 +24,7 @@ const WORDS: Readonly<Record<Judgement['kind'], string>> = {
 };
 
 /** An order that a person may decide about, as the person is shown it. */
-export interface DecidedOrder {
+interface DecidedOrder {
   readonly externalOrderId: string;
   readonly state: OrderState;
   readonly attempts: number;

@@ -1,7 +1,6 @@
 import type { Cell, Column, Row, Tone } from '../formats/document.ts';
-import { shownColumns } from '../formats/html/cells.ts';
+import { figure, shownColumns, tableText } from '../formats/html/cells.ts';
 import { icon } from '../formats/html/icon.ts';
-import { tableText } from '../formats/html/table.ts';
 import { cutText, escapeText, proseText } from '../formats/html/text.ts';
 
 /** Writes a section with its heading; `live` ones are kept up to date by the script of the page. */
@@ -21,7 +20,6 @@ export function empty(text: string): string {
   return `<p class="panel empty">${proseText(text)}</p>\n`;
 }
 
-/** Writes a note below a table. */
 export function note(text: string): string {
   return `<p class="note">${proseText(text)}</p>\n`;
 }
@@ -33,9 +31,7 @@ export function command(text: string): string {
 
 /** Writes a count with a space between its thousands that is no letter: what is copied is the number. */
 export function count(number: number): string {
-  const digits = String(number);
-  const first = digits.length % 3 || 3;
-  return `${digits.slice(0, first)}${digits.slice(first).replace(/\d{3}/g, '<b>$&</b>')}`;
+  return figure(String(number));
 }
 
 /** Writes the id of an order, or another text, as a link to its story. */
@@ -46,8 +42,7 @@ export function orderLink(order: OrderName, text = order.externalOrderId): strin
     : `<a href="${escapeText(path)}">${escapeText(cutText(text))}</a>`;
 }
 
-/** What names an order. */
-export interface OrderName {
+interface OrderName {
   readonly account: string;
   readonly externalOrderId: string;
 }

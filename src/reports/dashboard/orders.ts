@@ -1,10 +1,13 @@
+import { DecimalSum } from '../../domain/decimal.ts';
 import { ORDER_STATES, type OrderState } from '../../domain/orders/states.ts';
 import { figureText } from '../formats/chart.ts';
 import { HALF_SIZES } from '../formats/chart/svg.ts';
-import type { Column, ColumnChart } from '../formats/document.ts';
+import type { Column, ColumnChart, Row } from '../formats/document.ts';
 import { toneOf } from '../formats/tone.ts';
 import { inUnits, withCommas } from '../formats/words.ts';
-import { AGE_LIMITS_MS, type Ageing, type DashboardFacts } from './facts.ts';
+import { outcomeOf } from '../reconciliation/outcome.ts';
+import { pairOf } from '../reconciliation/rows.ts';
+import { AGE_LIMITS_MS, type Ageing, type DashboardFacts, type MoneyPeriod } from './facts.ts';
 import { ageOf } from '../formats/html/cells.ts';
 import { count, empty, note, section, table, tile } from './markup.ts';
 
@@ -91,4 +94,55 @@ export function flowSection({ activity }: DashboardFacts): string {
   };
   const cut = hours.since === null ? '' : note(`Counted from ${hours.since.slice(11, 16)} UTC on, as there is more.`);
   return section('flow', title, `${figureText(chart, 0, HALF_SIZES)}${cut}`);
+}
+
+const OUTCOMES = ['succeeded', 'failed', 'open', 'outcome_unknown', 'disputed'] as const;
+const MONEY_COLUMNS: readonly Column[] = [
+  { key: 'pair', label: 'Pair', kind: 'text' },
+  { key: 'currency', label: 'Currency', kind: 'text' },
+  { key: 'orders', label: 'Orders', kind: 'count' },
+  { key: 'succeeded', label: 'Succeeded', kind: 'decimal' },
+  { key: 'failed', label: 'Failed', kind: 'decimal' },
+  { key: 'open', label: 'Open', kind: 'decimal' },
+  { key: 'outcome_unknown', label: 'Final, unclassified', kind: 'decimal' },
+  { key: 'disputed', label: 'Disputed', kind: 'decimal' },
+  { key: 'none', label: 'Not at the exchange', kind: 'decimal' },
+];
+/** Pairs; more are counted. */
+const MOST_ROWS = 30;
+
+/** The volumes and the money of today and of the last days, by pair and outcome. */
+export function moneySection({ activity }: DashboardFacts): string {
+  const title = 'Volumes and money';
+  if (activity === null) return section('money', title, empty('Choose an account to see its money.'), { wide: true });
+  return section('money', title, activity.money.map(periodText).join(''), { wide: true });
+}
+
+function periodText({ title, parts, cutAt }: MoneyPeriod): string {
+  const orders = parts.reduce((sum, part) => sum + part.orders, 0);
+  const heading = `<h3>${title} <small>${withCommas(orders)} orders</small></h3>\n`;
+  if (orders === 0) return `${heading}${empty('No order was inserted.')}`;
+  const rows = moneyRows(parts);
+  const columns = MONEY_COLUMNS.filter(({ key, kind }) => kind !== 'decimal' || rows.some((row) => row[key] !== '0'));
+  const more = rows.length > MOST_ROWS ? note(`${rows.length - MOST_ROWS} more: order-sync report summary`) : '';
+  const cut = cutAt === null ? '' : note(`Only the newest orders are added up, those since ${cutAt}.`);
+  const isUnclassified = columns.some(({ key }) => key === 'outcome_unknown');
+  const hint = isUnclassified ? note('Unclassified: follow.succeededStatuses does not say which statuses paid.') : '';
+  return `${heading}${table(title, columns, rows.slice(0, MOST_ROWS))}${more}${hint}${cut}`;
+}
+
+function moneyRows(parts: MoneyPeriod['parts']): readonly Row[] {
+  const groups = Map.groupBy(parts, (part) => JSON.stringify([pairOf(part), part.asset_position]));
+  const rows = [...groups.values()].map((same) => {
+    const sums = new Map([...OUTCOMES, 'none'].map((key) => [key, new DecimalSum()]));
+    for (const part of same) sums.get(outcomeOf(part) ?? 'none')?.add(part.asset);
+    const [first] = same;
+    return {
+      pair: first === undefined ? '' : pairOf(first),
+      currency: first?.currency ?? `not shown (${first?.asset_position ?? 'no position'})`,
+      orders: same.reduce((sum, part) => sum + part.orders, 0),
+      ...Object.fromEntries([...sums].map(([key, sum]) => [key, String(sum)])),
+    };
+  });
+  return rows.toSorted((a, b) => b.orders - a.orders);
 }

@@ -3,12 +3,11 @@ import { cutText, escapeText } from '../formats/html/text.ts';
 import type { DashboardFacts } from './facts.ts';
 import { findingsSection } from './findings.ts';
 import { healthSection, needsSection, titleOf, verdictSection } from './health.ts';
-import { moneySection } from './money.ts';
-import { ageingSection, flowSection, ordersSection } from './orders.ts';
+import { ageingSection, flowSection, moneySection, ordersSection } from './orders.ts';
 import { eventsSection, requestsSection } from './traffic.ts';
 
 /** What the frame of a page needs to know. */
-export interface Frame {
+interface Frame {
   readonly title: string;
   readonly account: string | undefined;
   readonly accounts: readonly string[];

@@ -4,7 +4,7 @@
  */
 export type CellKind = 'text' | 'time' | 'decimal' | 'digits' | 'count' | 'percent' | TonedKind;
 /** The kinds of text that have a colour, which `toneOf` gives. */
-export type TonedKind = 'severity' | 'state' | 'outcome';
+type TonedKind = 'severity' | 'state' | 'outcome';
 
 /** How a value is to its reader; forms for people show it as a colour beside the word. */
 export type Tone = 'good' | 'info' | 'warning' | 'error' | 'neutral';
@@ -206,4 +206,35 @@ export function factSection({ facts }: ReportDocument): Section {
   ];
   const rows = facts.map(({ key, value, label }) => ({ fact: key, value, label }));
   return { name: 'facts', title: 'Facts', columns, rows };
+}
+
+/** What the report is about stands at its top, the other facts at its end. */
+const SCOPE_FACTS: readonly string[] = ['period', 'from', 'to', 'as_of', 'asOf', 'account'];
+/** The verdict says them. */
+const VERDICT_FACTS: readonly string[] = ['verdict', 'because'];
+
+/** The facts for the top of a report for people, in their order there. */
+export function scopeFacts({ facts }: ReportDocument): readonly Fact[] {
+  return SCOPE_FACTS.flatMap((scopeKey) => facts.filter(({ key, value }) => key === scopeKey && value !== null));
+}
+
+/** The facts for the end of a report for people. */
+export function otherFacts({ facts, verdict }: ReportDocument): readonly Fact[] {
+  return facts.filter(
+    ({ key, value }) =>
+      value !== null && !SCOPE_FACTS.includes(key) && (verdict === undefined || !VERDICT_FACTS.includes(key)),
+  );
+}
+
+const NUMBERS: ReadonlySet<CellKind> = new Set(['count', 'percent', 'decimal', 'digits']);
+
+/** Whether the column has numbers, which stand right. */
+export function isNumeric({ kind }: Column): boolean {
+  return NUMBERS.has(kind);
+}
+
+/** Whether a cell says nothing where all cells of its column say the same: it is empty, or the number zero. */
+export function saysNothing(value: Cell, column: Column): boolean {
+  if (value === null || value === '' || value === 0) return true;
+  return isNumeric(column) && /^-?0+(?:\.0*)?$/.test(String(value));
 }

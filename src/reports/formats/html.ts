@@ -4,7 +4,7 @@ import { aboutText, headText, PART_TITLES, partsOf } from './html/head.ts';
 import { readSection, type ReadSection } from './html/read.ts';
 import { STYLE } from './html/style.ts';
 import { icon } from './html/icon.ts';
-import { tableText } from './html/table.ts';
+import { tableText } from './html/cells.ts';
 import { cssString, escapeText, idOf, proseText } from './html/text.ts';
 
 /** The page loads nothing and runs nothing. */

@@ -33,3 +33,10 @@ async function* rowsText({ columns, rows }: Section, indent: string): AsyncGener
   }
   yield separator === '[\n' ? '[]' : `\n${indent}]`;
 }
+
+/** Writes the rows of a section as one JSON object a line. */
+export async function* ndjsonText({ columns, rows }: Section): AsyncGenerator<string> {
+  for await (const row of rows) {
+    yield `${JSON.stringify(Object.fromEntries(columns.map(({ key }) => [key, row[key] ?? null])))}\n`;
+  }
+}

@@ -1,4 +1,7 @@
 import {
+  otherFacts,
+  saysNothing,
+  scopeFacts,
   rowsForPeople,
   type Card,
   type Cell,
@@ -10,9 +13,7 @@ import {
   type Section,
   type Verdict,
 } from './document.ts';
-import { otherFacts, scopeFacts } from './facts.ts';
 import { fieldsText } from './terminal/fields.ts';
-import { saysNothing } from './numbers.ts';
 import { layOut, leftOutLine, silentLine, type Layout } from './terminal/layout.ts';
 import { PLAIN, styled, toned, wrapped, type Screen } from './terminal/screen.ts';
 import { printable } from './text.ts';

@@ -29,7 +29,6 @@ export interface AccountRows {
   readonly pairs: readonly Row[];
 }
 
-/** Makes the rows of an account. */
 export function accountRows(account: string, totals: ReconciliationTotals): AccountRows {
   const all = totals.counts();
   const counts = { account, ...Object.fromEntries(COUNTS.map((key) => [key, all[key]])) };

@@ -78,7 +78,6 @@ export class ReconciliationCharts {
   }
 }
 
-/** Orders of one state that wait. */
 export interface Waiting {
   readonly name: string;
   readonly state: string;
@@ -186,7 +185,6 @@ class Histograms {
     return this.#byName.get(name);
   }
 
-  /** Of all names together. */
   all(): Histogram {
     const all = new Histogram();
     for (const histogram of [...this.#byName.values(), this.#others]) all.addAll(histogram);

@@ -11,10 +11,10 @@ import { disputedOrdersSection, uncheckedOrdersSection, uncheckedSection, type U
 import { cardsOf, EMPTY, problemsOf, rowsOf, verdictOf, type Counted, type Problem } from './verdict.ts';
 
 /** Name and version of the JSON form. A change that breaks its readers needs the next number. */
-export const RECONCILIATION_SCHEMA = 'order-sync.reconciliation/1';
+const RECONCILIATION_SCHEMA = 'order-sync.reconciliation/1';
 
 /** The orders that the report is about, and the settings that it was made with. */
-export interface ReconciliationScope {
+interface ReconciliationScope {
   /** Undefined: all accounts. */
   readonly account: string | undefined;
   /** The time of the orders that the period is about; insertion unless given. */
@@ -64,7 +64,6 @@ const RULE =
   'clean: no order is unchecked or disputed, no finding of severity error or warning is open, and no row is left out; infos and acknowledged findings are listed and do not count';
 const BY_COMPLETION = 'an order without a completion date that can be read is in no period';
 
-/** A report, and its verdict. */
 export interface ReconciliationReport {
   readonly document: ReportDocument;
   readonly isClean: boolean;

@@ -29,7 +29,6 @@ export const UNCHECKED_REASONS = {
   noPair: 'the record has no currency pair, or cannot be read',
   notCompared: 'the record was not compared yet',
 } as const;
-/** The name of a reason. */
 export type UncheckedReason = keyof typeof UNCHECKED_REASONS;
 
 /** The result for one order: `nothing` where the exchange has nothing to compare it with, `disputed` where it has another. */
@@ -41,7 +40,6 @@ export type Judgement =
 export interface JudgedOrder {
   readonly row: ReconciledRow;
   readonly ours: DecimalReading;
-  /** The currency of our amount. */
   readonly currency: string | null;
   /** Both amounts, where they can be compared. */
   readonly amounts: Amounts;

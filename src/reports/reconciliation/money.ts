@@ -131,7 +131,7 @@ export function differencesByCurrency(groups: readonly GroupTotals[]): readonly 
 }
 
 /** The amounts of a currency by what became of the orders, those that are not zero, under their labels. */
-export interface CurrencyAmounts {
+interface CurrencyAmounts {
   readonly currency: string;
   readonly amounts: readonly { readonly label: string; readonly sum: string }[];
 }

@@ -6,7 +6,6 @@ import type { ReportFinding } from './findings.ts';
 import type { JudgedOrder, UncheckedReason } from './judge.ts';
 import { currencyOfRow, dayOf, pairOf, type AmountRow } from './rows.ts';
 
-/** The columns of the totals by pair. */
 export const PAIR_COLUMNS = [
   { key: 'pair', label: 'Pair', kind: 'text' },
   { key: 'outcome', label: 'Outcome', kind: 'outcome' },
@@ -41,7 +40,6 @@ export const PAIR_COLUMNS = [
   { key: 'infos', label: 'Infos', kind: 'count', rank: 2 },
   { key: 'acknowledged', label: 'Acknowledged', kind: 'count', rank: 2 },
 ] as const satisfies readonly Column[];
-/** The columns of the totals by day and pair. */
 export const DAY_COLUMNS: readonly Column[] = [{ key: 'day', label: 'Day (UTC)', kind: 'text' }, ...PAIR_COLUMNS];
 
 type Key<Kind> = Extract<(typeof PAIR_COLUMNS)[number], { kind: Kind }>['key'];
@@ -79,7 +77,6 @@ interface Group {
   readonly currency: string | null;
 }
 
-/** The columns of a row that tell its group. */
 interface GroupedRow extends AmountRow {
   readonly state: string | null;
   readonly outcome: string | null;
@@ -106,7 +103,6 @@ export class ReconciliationTotals {
   readonly #groups = new Map<string, Group & { readonly day: string; readonly totals: Totals }>();
   readonly #classes = new Map<string, Row & { open: number; acknowledged: number }>();
 
-  /** Orders by outcome. */
   readonly outcomes = Object.fromEntries(OUTCOMES.map((one) => [one, 0])) as Record<Outcome, number>;
   readonly unchecked = new Map<UncheckedReason, number>();
   /** The oldest look-up that the report relies on, of orders that are not final and of final ones. */
@@ -176,7 +172,6 @@ export class ReconciliationTotals {
     else counts.errors += 1;
   }
 
-  /** Adds the totals of an account to those of all. */
   addAll(other: ReconciliationTotals): void {
     for (const { day, totals, ...group } of other.#groups.values()) this.#totals(day, group).addAll(totals);
     for (const [id, line] of other.#classes) {
@@ -197,12 +192,10 @@ export class ReconciliationTotals {
     }
   }
 
-  /** One row a day and group, in their order. */
   byDay(): readonly Row[] {
     return this.#sorted().map(({ day, totals, ...group }) => ({ day, ...totals.asRow(group) }));
   }
 
-  /** One row a group, in their order. */
   byPair(): readonly Row[] {
     const groups = Map.groupBy(this.#groups.values(), keyOf);
     return [...groups.values()]
@@ -216,7 +209,6 @@ export class ReconciliationTotals {
       .map(({ totals, ...group }) => totals.asRow(group));
   }
 
-  /** One row a day, pair and class of findings. */
   byClass(): readonly Row[] {
     return [...this.#classes].toSorted(([a], [b]) => compare(a, b)).map(([, line]) => line);
   }
@@ -232,7 +224,6 @@ export class ReconciliationTotals {
       });
   }
 
-  /** Counts of the whole report. */
   counts(): Readonly<Record<Count, number>> {
     const all = new Totals();
     for (const { totals } of this.#groups.values()) all.addAll(totals);

@@ -121,7 +121,6 @@ export function verdictOf({ totals, ordersToLookAt }: Counted, problems: readonl
   };
 }
 
-/** The figures at the top. */
 export function cardsOf({ totals }: Counted): readonly Card[] {
   const { orders, checked, unchecked, disputed, nothing_to_compare: nothing } = totals.counts();
   const { errors, warnings, infos, acknowledged } = totals.counts();

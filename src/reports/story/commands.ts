@@ -30,7 +30,6 @@ export function lookupCommand(order: NamedOrder): string {
   return commandOf('lookup', order);
 }
 
-/** Tells whether a line of what comes next is a command. */
 export function isCommand(line: string): boolean {
   return line.startsWith('order-sync ');
 }

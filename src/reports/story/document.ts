@@ -47,7 +47,6 @@ const FINDINGS: readonly Column[] = [
 
 type StorySettings = Pick<AmountSettings, 'outputPosition'>;
 
-/** Makes a report of the story of an order, for a page. */
 export function storyDocument(story: Story, evidence: StoryEvidence, settings: StorySettings): ReportDocument {
   const { externalOrderId, asOf, told, next } = story;
   const findings = evidence.findings.filter(({ firstSeenAt }) => firstSeenAt <= asOf);

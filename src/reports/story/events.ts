@@ -12,7 +12,6 @@ const STATUS_NAMES: Readonly<Record<string, string>> = {
   'fiatTransaction.status': 'the fiat transaction',
 };
 
-/** Writes one event of the history of an order as a sentence. */
 export function eventSentence(event: StoryEvent, context: Context): string {
   const { field, oldValue, newValue, reason } = event;
   if (field === 'state') return event.source === 'operator' ? decided(event, context) : moved(event, context);

@@ -9,7 +9,7 @@ import { isNewest, whatNext, type Moment, type StorySettings } from './next.ts';
 import type { StoryPace } from './pace.ts';
 
 /** One thing that happened, as a sentence. */
-export interface StoryEntry {
+interface StoryEntry {
   readonly at: string;
   readonly text: string;
 }

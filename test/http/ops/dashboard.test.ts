@@ -3,7 +3,7 @@ import { createPass } from '../../../src/flows/orders/create.ts';
 import { DashboardReader } from '../../../src/http/ops/dashboard/facts.ts';
 import type { OpsPages } from '../../../src/http/ops/routes.ts';
 import type { DashboardFacts } from '../../../src/reports/dashboard/facts.ts';
-import { moneySection } from '../../../src/reports/dashboard/money.ts';
+import { moneySection } from '../../../src/reports/dashboard/orders.ts';
 import { judgeStatus } from '../../../src/reports/status/verdict.ts';
 import { endHolds, setHold } from '../../../src/store/account-holds.ts';
 import { readOverview } from '../../../src/store/overview/overview.ts';

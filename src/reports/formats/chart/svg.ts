@@ -24,7 +24,7 @@ export const SIZES: readonly Size[] = [{ name: 'wide', width: 760, panelWidth: 3
 export const HALF_SIZES: readonly Size[] = [{ name: 'wide', width: 560, panelWidth: 560, fontSize: 12 }, NARROW];
 
 /** How a text of a drawing looks; it begins at its place, in ink, unless this says otherwise. */
-export interface TextLook {
+interface TextLook {
   readonly anchor?: 'middle' | 'end';
   readonly isMuted?: boolean;
   readonly isBold?: boolean;

@@ -1,6 +1,5 @@
 import { instantMs } from '../../../domain/instant.ts';
-import type { Cell, Column, Row } from '../document.ts';
-import { isNumeric, saysNothing } from '../numbers.ts';
+import { isNumeric, saysNothing, type Cell, type Column, type GroupHead, type Row } from '../document.ts';
 import { toneOf } from '../tone.ts';
 import { inUnits } from '../words.ts';
 import { cutText, escapeText, widthOf } from './text.ts';
@@ -17,6 +16,9 @@ const LEAST_WIDTH = 26;
 const PAPER_WIDTH = 180;
 const GAP = 2;
 const TONED: ReadonlySet<Column['kind']> = new Set(['severity', 'state', 'outcome']);
+
+/** A longer table scrolls in its frame, below its headings. */
+const MOST_ROWS_AT_ONCE = 60;
 
 /** A column as its table shows it. */
 export interface ShownColumn {
@@ -41,13 +43,12 @@ export function shownColumns(columns: readonly Column[], rows: readonly Row[]): 
   return measured.map((column) => ({ ...column, isOnPaper: kept.has(column) }));
 }
 
-/** The cells of a column. */
-export function valuesOf({ key }: Column, rows: readonly Row[]): readonly Cell[] {
+function valuesOf({ key }: Column, rows: readonly Row[]): readonly Cell[] {
   return rows.map((row) => row[key] ?? null);
 }
 
 /** The heading of a column, with the unit of its amounts, and with the zone of its times. */
-export function headingOf({ label: whole, kind, hasGroupUnit }: Column, unit?: string): string {
+function headingOf({ label: whole, kind, hasGroupUnit }: Column, unit?: string): string {
   const label = cutText(whole);
   if (hasGroupUnit === true && unit !== undefined) return `${label} (${unit})`;
   return kind === 'time' && !label.includes('UTC') ? `${label} (UTC)` : label;
@@ -73,14 +74,43 @@ function paperWidth({ column, width, isOneLine }: Omit<ShownColumn, 'isOnPaper'>
 }
 
 /** The most digits after the decimal point in cells that stand below each other. */
-export function placesOf(column: Column, values: readonly Cell[]): number {
+function placesOf(column: Column, values: readonly Cell[]): number {
   if (!isNumeric(column)) return 0;
   const places = values.map((value) => /^-?\d+\.(\d+)$/.exec(String(value))?.[1]?.length ?? 0);
   return places.reduce((most, one) => (one > MOST_PLACES ? most : Math.max(most, one)), 0);
 }
 
+/** Writes a table in a frame of the given name, which scrolls where it is wide. */
+export function* tableText(
+  name: string,
+  { head, rows }: { readonly head: GroupHead | null; readonly rows: readonly Row[] },
+  columns: readonly ShownColumn[],
+): Generator<string> {
+  yield `<div class="frame${shapeOf(rows.length, columns)}" tabindex="0" role="region" aria-label="${escapeText(name)}"><table><thead><tr>`;
+  const headings = columns.map(({ column }) => headingOf(column, head?.unit));
+  for (const [index, column] of columns.entries()) {
+    const names = columnClass(column);
+    yield `<th scope="col"${names === '' ? '' : ` class="${names}"`}>${escapeText(headings[index] ?? '')}</th>`;
+  }
+  yield '</tr></thead><tbody>\n';
+  const places = columns.map(({ column }) => placesOf(column, valuesOf(column, rows)));
+  for (const row of rows) {
+    const cells = columns.map((column, index) =>
+      cellText(row, column, { isFirst: index === 0, places: places[index] ?? 0, heading: headings[index] ?? '' }),
+    );
+    yield `<tr>${cells.join('')}</tr>\n`;
+  }
+  yield '</tbody></table></div>\n';
+}
+
+/** What happened when stands along a line of time. */
+function shapeOf(rows: number, columns: readonly ShownColumn[]): string {
+  if (columns.map(({ column }) => column.key).join() === 'at,text') return ' story';
+  return rows > MOST_ROWS_AT_ONCE ? ' tall' : '';
+}
+
 /** How a cell stands in its table. */
-export interface CellPlace {
+interface CellPlace {
   /** The first cell of a row names it. */
   readonly isFirst: boolean;
   /** Its fraction is filled up to so many digits. */
@@ -89,8 +119,7 @@ export interface CellPlace {
   readonly heading: string;
 }
 
-/** Writes a cell of a row. */
-export function cellText(row: Row, shown: ShownColumn, { isFirst, places, heading }: CellPlace): string {
+function cellText(row: Row, shown: ShownColumn, { isFirst, places, heading }: CellPlace): string {
   const { column } = shown;
   const value = row[column.key] ?? null;
   const isZero = isNumeric(column) && value !== null && value !== '' && saysNothing(value, column);
@@ -108,7 +137,7 @@ export function cellText(row: Row, shown: ShownColumn, { isFirst, places, headin
 }
 
 /** The class by which the style aligns and wraps the cells of a column, and leaves them off the paper. */
-export function columnClass({ column, isOneLine, isOnPaper }: ShownColumn): string {
+function columnClass({ column, isOneLine, isOnPaper }: ShownColumn): string {
   const names = [isNumeric(column) ? 'n' : '', isOneLine ? '' : 'w', isOnPaper ? '' : 'screen'];
   return names.filter((name) => name !== '').join(' ');
 }
@@ -150,7 +179,7 @@ export function cardValueText(value: string): string {
   const [, number, rest] = /^([-+]?\d+(?:\.\d+)?)(?: (.+))?$/s.exec(cutText(value)) ?? [];
   if (number === undefined) return escapeText(cutText(value));
   // Sentences beside it have such numbers without a space.
-  const shown = /^\d{1,4}$/.test(number) ? number : figure(number, 0);
+  const shown = /^\d{1,4}$/.test(number) ? number : figure(number);
   return `${shown}${rest === undefined ? '' : ` <small>${escapeText(rest)}</small>`}`;
 }
 
@@ -167,7 +196,7 @@ function shortTime(text: string): string {
 }
 
 /** Groups the digits by space alone, and fills the fraction up with hidden digits, so that copied text is the number. */
-function figure(text: string, places: number): string {
+export function figure(text: string, places = 0): string {
   const [, sign, whole = '', point = '', fraction = ''] = /^([-+]?)(\d+)(?:(\.)(\d+))?$/.exec(text) ?? [];
   if (sign === undefined) return escapeText(text);
   const first = whole.length % 3 || 3;

@@ -1,4 +1,6 @@
 import {
+  otherFacts,
+  scopeFacts,
   SECTION_PARTS,
   type Card,
   type Fact,
@@ -6,7 +8,6 @@ import {
   type SectionPart,
   type Verdict,
 } from '../document.ts';
-import { otherFacts, scopeFacts } from '../facts.ts';
 import { cardValueText, plainText } from './cells.ts';
 import { icon } from './icon.ts';
 import type { ReadSection } from './read.ts';

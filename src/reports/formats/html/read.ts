@@ -1,5 +1,12 @@
-import { rowsForPeople, type Cell, type Column, type GroupHead, type Row, type Section } from '../document.ts';
-import { saysNothing } from '../numbers.ts';
+import {
+  saysNothing,
+  rowsForPeople,
+  type Cell,
+  type Column,
+  type GroupHead,
+  type Row,
+  type Section,
+} from '../document.ts';
 import { shownColumns, type ShownColumn } from './cells.ts';
 
 /** Nobody reads more rows, and they make the page slow. */

@@ -1,5 +1,4 @@
-import type { Column, Row } from '../document.ts';
-import { isNumeric } from '../numbers.ts';
+import { isNumeric, type Column, type Row } from '../document.ts';
 import { cut, styled, toned, widthOf, wrapped, type Screen } from './screen.ts';
 import { printable } from '../text.ts';
 import { toneOf } from '../tone.ts';

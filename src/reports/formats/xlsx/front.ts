@@ -1,6 +1,5 @@
 import type { Row as SheetRow } from 'write-excel-file/node';
-import type { ReportDocument, Section, Tone } from '../document.ts';
-import { scopeFacts } from '../facts.ts';
+import { scopeFacts, type ReportDocument, type Section, type Tone } from '../document.ts';
 import { COLORS, wrappedCell, type Look } from './cells.ts';
 import type { Link, Sheet } from './parts.ts';
 import type { TableSheet } from './table.ts';
