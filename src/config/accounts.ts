@@ -1,93 +1,58 @@
 import { DEFAULT_ACCOUNT } from '../domain/accounts/name.ts';
 import { suggestion } from '../domain/suggestion.ts';
-import type { AccountEntries, FileSettings } from './settings-file.ts';
-import { rateGroup, SETTINGS, type AccountPath, type AccountSection, type ConfigProblem } from './settings.ts';
+import { laidOver, nested, problemsOf, type Entries } from './layer.ts';
+import type { Layers } from './layers.ts';
+import { ACCOUNT, type AccountSettings, type ConfigProblem, type Settings } from './settings.ts';
 
-type Sections = Readonly<Record<AccountSection, object>>;
-
-/** The settings of one account, each complete: its own, the general ones where it has none, the defaults. */
-export type AccountOf<General extends Sections> = Pick<General, AccountSection> & {
-  readonly name: string;
-  /** Accounts of one group share the limits of their rate; undefined for one with its own. */
-  readonly rateGroup: string | undefined;
-};
+/**
+ * The settings of one account, each complete: its own, the general ones where it has none, the defaults. A key of its own that
+ * stands in a file is not read yet: `requireExchange` reads it.
+ */
+export type AccountConfig = AccountSettings & { readonly name: string };
 
 /** A message names so many accounts. */
 const MOST_NAMES = 5;
+const PARTS = ['rateGroup', 'exchange', 'create', 'guard', 'follow'] as const;
+type Part = (typeof PARTS)[number];
 
-type Section = Readonly<Record<string, unknown>>;
-/** The values that an account has of its own. What is equal in two accounts is the same object. */
-export type AccountValues = ReadonlyMap<string, Map<string, unknown>>;
-
-/** Reads the values that accounts have of their own, and adds what is wrong with them to `problems`. */
-export function readAccounts(accounts: FileSettings['accounts'], problems: ConfigProblem[]): AccountValues {
-  const known = new Map<string, unknown>();
-  const read = (path: AccountPath | 'rateGroup', text: string | readonly string[]) => {
-    const key = JSON.stringify([path, text]);
-    if (!known.has(key)) known.set(key, path === 'rateGroup' ? rateGroup(text) : SETTINGS[path](text));
-    return known.get(key);
+/** Lays the settings of accounts over the general ones. Accounts with equal settings share them. */
+export function accountsOf(
+  { entries, accounts }: Pick<Layers, 'entries' | 'accounts'>,
+  settings: Settings | undefined,
+): { readonly accounts: AccountConfig[]; readonly problems: ConfigProblem[] } {
+  const general = { rateGroup: undefined, ...settings };
+  const problems: ConfigProblem[] = [];
+  const shared = new Map<string, ReturnType<typeof readPart>>();
+  const byPart = new Map(PARTS.map((part) => [part, partOf(entries, part)]));
+  const valueOf = (name: string, own: Entries, part: Part) => {
+    const written = partOf(own, part);
+    if (written.size === 0) return general[part];
+    const key = JSON.stringify([...written].map(([path, { value }]) => [path, value]));
+    const result = shared.get(key) ?? readPart(part, laidOver(byPart.get(part) ?? entries, written));
+    shared.set(key, result);
+    const issues = result.error?.issues ?? [];
+    problems.push(...issues.flatMap((issue) => problemsOf(issue, [part, ...issue.path], entries, { name, own })));
+    return result.data;
   };
-  const valuesOf = (name: string, entries: AccountEntries) => {
-    const values = new Map<string, unknown>();
-    for (const [path, { text, source, file }] of entries) {
-      try {
-        if (file !== undefined) values.set(`${path}File`, file);
-        else values.set(path, read(path, text));
-      } catch (error) {
-        const setting = `accounts.${name}.${path}`;
-        problems.push({ setting, source, problem: `${setting} ${(error as Error).message}` });
-      }
-    }
-    return values;
-  };
-  return new Map([...accounts].map(([name, entries]) => [name, valuesOf(name, entries)]));
-}
-
-/** Lays the values of accounts over the general settings. Accounts with equal settings share them. */
-export function accountsOf<General extends Sections>(accounts: AccountValues, general: General): AccountOf<General>[] {
-  if (accounts.size === 0) return [{ ...sectionsOf(general), name: DEFAULT_ACCOUNT, rateGroup: undefined }];
-  const shared = new Map<string, object>();
-  return [...accounts].map(([name, values]) => {
-    const own = Object.entries(sectionsOf(general)).map(([section, usual]) => {
-      const entries = [...values].filter(([path]) => path.startsWith(`${section}.`));
-      if (entries.length === 0) return [section, usual];
-      const key = JSON.stringify([section, entries]);
-      if (!shared.has(key)) shared.set(key, entries.reduce(withValue, usual as Section));
-      return [section, shared.get(key)];
-    });
-    const sections = Object.fromEntries(own) as Pick<General, AccountSection>;
-    return { ...sections, name, rateGroup: values.get('rateGroup') as string | undefined };
+  const all = accounts.size === 0 ? new Map([[DEFAULT_ACCOUNT, new Map()]]) : accounts;
+  const read = [...all].map(([name, own]) => {
+    const parts = Object.fromEntries(PARTS.map((part) => [part, valueOf(name, own, part)]));
+    return { ...(parts as AccountSettings), name };
   });
+  return { accounts: read, problems };
 }
 
-function sectionsOf<General extends Sections>({
-  exchange,
-  create,
-  guard,
-  follow,
-}: General): Pick<General, AccountSection> {
-  return { exchange, create, guard, follow };
+function partOf(entries: Entries, part: Part): Entries {
+  return new Map([...entries].filter(([path]) => path === part || path.startsWith(`${part}.`)));
 }
 
-/** A section with one value in it replaced. A key replaces the file of another one, and a file another key. */
-function withValue(section: Section, [path, value]: readonly [string, unknown]): Section {
-  if (path === 'exchange.apiKey' || path === 'exchange.apiKeyFile') {
-    const others = Object.entries(section).filter(([name]) => name !== 'apiKey' && name !== 'apiKeyFile');
-    return { ...Object.fromEntries(others), [path.slice('exchange.'.length)]: value };
-  }
-  const [, name = '', inner] = path.split('.');
-  return { ...section, [name]: inner === undefined ? value : { ...(section[name] as Section), [inner]: value } };
-}
-
-interface Rated {
-  readonly name: string;
-  readonly rateGroup: string | undefined;
-  readonly exchange: { readonly rate: Readonly<Record<'requests' | 'interval' | 'mode', number | string>> };
+function readPart(part: Part, entries: Entries) {
+  return ACCOUNT.shape[part].safeParse(nested(entries)[part]);
 }
 
 /** Accounts that share one limit and say differently how large it is, or how it is kept. */
-export function rateGroupProblems(accounts: readonly Rated[], entries: FileSettings['accounts']): ConfigProblem[] {
-  const first = new Map<string, Rated>();
+export function rateGroupProblems(accounts: readonly AccountConfig[], entries: Layers['accounts']): ConfigProblem[] {
+  const first = new Map<string, AccountConfig>();
   return accounts.flatMap((account) => {
     const { name, rateGroup: group, exchange } = account;
     if (group === undefined) return [];

@@ -1,60 +1,22 @@
 import { resolve } from 'node:path';
-import {
-  accountsOf,
-  rateGroupProblems,
-  readAccounts,
-  unknownAccount,
-  type AccountOf,
-  type AccountValues,
-} from './accounts.ts';
+import { accountsOf, rateGroupProblems, unknownAccount, type AccountConfig } from './accounts.ts';
 import { withoutPassword } from './database-url.ts';
 import { databaseOf, type DatabaseConfig } from './database.ts';
+import { nested, problemsOf, type Entries, type Entry } from './layer.ts';
 import { readLayers, type ConfigOptions, type Layers } from './layers.ts';
 import { readMerchantKey } from './merchant-key.ts';
-import {
-  ConfigError,
-  PATHS,
-  SECRETS,
-  SETTINGS,
-  type AccountPath,
-  type AccountSection,
-  type ConfigProblem,
-  type Path,
-  type Values,
-} from './settings.ts';
-import type { Entry } from './settings-file.ts';
-import { isLoopback, type ListenAddress } from './values.ts';
+import { ConfigError, PATHS, SECRETS, SETTINGS, type ConfigProblem, type Settings } from './settings.ts';
+import type { ListenAddress } from './values.ts';
 
-export { ConfigError, type ListenAddress, type ConfigOptions };
+export { ConfigError, type AccountConfig, type ListenAddress, type ConfigOptions };
 export { sqlitePath, type DatabaseConfig, type SqliteDatabase } from './database.ts';
 
-/** Values by paths as nested objects: that of `exchange.timeout` is the `timeout` of `exchange`. */
-type Nested<V> = {
-  readonly [
-    P in keyof V as P extends `${infer Section}.${string}` ? Section : P
-  ]: P extends `${infer Section}.${string}` ? Nested<Within<V, Section>> : V[P];
-};
-type Within<V, Section extends string> = {
-  readonly [P in keyof V as P extends `${Section}.${infer Rest}` ? Rest : never]: V[P];
-};
-
-type GeneralConfig = Nested<Values> & {
-  /** The file that holds the merchant key, where one is named. */
-  readonly exchange: { readonly apiKeyFile?: string };
-};
-
 /** The settings in force, frozen: durations in milliseconds, sizes in bytes, paths absolute. */
-export type Config = Omit<GeneralConfig, 'database'> & {
+export type Config = Readonly<Omit<Settings, 'database'>> & {
   readonly database: DatabaseConfig;
   /** The accounts that are driven, in the order of the file; `default` alone where none is named. */
   readonly accounts: readonly AccountConfig[];
 };
-
-/**
- * The settings of one account, each complete: its own, the general ones where it has none, the defaults. A key of its own that
- * stands in a file is not read yet: `requireExchange` reads it.
- */
-export type AccountConfig = AccountOf<Pick<GeneralConfig, AccountSection>>;
 
 /** Settings that name an exchange, with the key for it. */
 export type WithExchange<C> = C & { readonly exchange: { readonly baseUrl: string; readonly apiKey: string } };
@@ -77,15 +39,19 @@ export function processEnvironment(): NodeJS.ProcessEnv {
  */
 export function loadConfig(options: ConfigOptions & { readonly requireExchange: boolean }): Config {
   const layers = readLayers(options);
-  const { values, accounts } = valuesOf(layers, options.requireExchange);
-  const config = toConfig(values, accounts, options.cwd, layers.entries);
-  const problems = [
-    ...config.accounts.flatMap((account) => contradictions(account.follow, (path) => placeOf(layers, account, path))),
-    ...rateGroupProblems(config.accounts, layers.accounts),
-    ...(options.requireExchange && accounts.size > 0 ? missingExchange(config) : []),
-  ];
+  const { settings, accounts } = read(layers, options.requireExchange);
+  const { database, photos, control } = settings;
+  const config = {
+    ...settings,
+    accounts,
+    database: databaseOf(database, options.cwd),
+    photos: { ...photos, folder: resolve(options.cwd, photos.folder) },
+    control: { socket: control.socket === undefined ? undefined : resolve(options.cwd, control.socket) },
+  };
+  const isMissing = options.requireExchange && layers.accounts.size > 0;
+  const problems = [...rateGroupProblems(accounts, layers.accounts), ...(isMissing ? missingExchange(config) : [])];
   if (problems.length > 0) throw new ConfigError(problems);
-  return config;
+  return freeze(config);
 }
 
 /** The settings as one account has them, its own in the place of the general ones. */
@@ -125,42 +91,28 @@ function keyIn(file: string | undefined): string | undefined {
 /** Every setting with its value and source, secrets hidden. Throws ConfigError when one of them is wrong. */
 export function configSources(options: ConfigOptions): ConfigSource[] {
   const layers = readLayers(options);
-  valuesOf(layers, false);
+  read(layers, false);
   const { entries, accounts } = layers;
   return [
-    ...PATHS.map((path) => sourceOf(path, path, entries.get(path)!)),
+    ...PATHS.map((path) => sourceOf('', path, entries.get(path) ?? { value: '', source: 'default' })),
     ...[...accounts].flatMap(([name, own]) =>
-      [...own].map(([path, entry]) => sourceOf(`accounts.${name}.${path}`, path, entry)),
+      [...own].map(([path, entry]) => sourceOf(`accounts.${name}.`, path, entry)),
     ),
   ];
 }
 
-function sourceOf(setting: string, path: Path | 'rateGroup', { text, source, file }: Entry): ConfigSource {
-  const value = typeof text === 'string' ? withoutPassword(text) : `[${text.join(', ')}]`;
-  const isSet = (value !== '' && value !== '[]') || file !== undefined;
-  const isHidden = isSet && path !== 'rateGroup' && SECRETS.includes(path);
-  return { setting, value: isHidden ? '(set, hidden)' : value || '(not set)', source };
+function sourceOf(prefix: string, path: string, { value, source }: Entry): ConfigSource {
+  const secret = SECRETS.find((name) => path === name || path === `${name}File`);
+  const setting = `${prefix}${secret ?? path}`;
+  const shown = shownValue(value);
+  if (secret !== undefined && shown !== '' && shown !== '[]') return { setting, value: '(set, hidden)', source };
+  return { setting, value: shown || '(not set)', source };
 }
 
-/** Settings that are right one by one and contradict each other. */
-function contradictions(
-  follow: Partial<Config['follow']>,
-  place: (path: AccountPath) => Pick<ConfigProblem, 'setting' | 'source'>,
-): readonly ConfigProblem[] {
-  const open = follow.openStatuses ?? [];
-  return (['finalStatuses', 'succeededStatuses'] as const).flatMap((name) => {
-    const both = follow[name]?.find((status) => open.includes(status));
-    if (both === undefined) return [];
-    const at = place(`follow.${name}`);
-    return [{ ...at, problem: `${both} stands in both ${at.setting} and follow.openStatuses` }];
-  });
-}
-
-/** The path and the place of a setting of an account: its own, or else the general one. */
-function placeOf({ entries, accounts }: Layers, { name }: AccountConfig, path: AccountPath) {
-  const own = accounts.get(name)?.get(path);
-  if (own !== undefined) return { setting: `accounts.${name}.${path}`, source: own.source };
-  return { setting: path, source: entries.get(path)?.source ?? 'default' };
+function shownValue(value: Entry['value']): string {
+  if (typeof value === 'string') return withoutPassword(value);
+  const isList = Array.isArray(value) && value.every((item) => typeof item === 'string');
+  return isList ? `[${value.join(', ')}]` : JSON.stringify(value);
 }
 
 /** What accounts lack that ask an exchange; said of the general settings where it is said of all. */
@@ -187,67 +139,37 @@ const REQUIRED = [
   ],
 ] as const;
 
-function notSet([name, advice]: (typeof REQUIRED)[number]): ConfigProblem & { readonly setting: Path } {
+function notSet([name, advice]: (typeof REQUIRED)[number]): ConfigProblem & { readonly setting: string } {
   const setting = `exchange.${name}` as const;
   return { setting, problem: `${setting} is not set: ${advice}` };
 }
 
-/** The values of all settings, and those that accounts have of their own. Throws ConfigError with everything that is wrong. */
-function valuesOf({ entries, accounts, problems, isWhole }: Layers, isExchangeRequired: boolean) {
-  const all = [...problems];
-  const values: { -readonly [P in Path]?: Values[P] } = {};
-  for (const [setting, { text, source }] of entries) {
-    // Said already.
-    if (all.some((one) => one.setting === setting)) continue;
-    try {
-      Object.assign(values, { [setting]: SETTINGS[setting](text) });
-    } catch (error) {
-      all.push({ setting, source, problem: `${setting} ${(error as Error).message}` });
-    }
-  }
-  for (const missing of isExchangeRequired && accounts.size === 0 ? REQUIRED.map(notSet) : []) {
-    const { setting } = missing;
-    const isSaid = !isWhole || all.some((one) => one.setting === setting || one.problem.includes(setting));
-    if (values[setting] === undefined && !isSaid) all.push(missing);
-  }
-  if (values['database.url']?.kind === 'sqlite' && (values['workers.instances'] ?? 1) > 1) {
-    const setting = 'workers.instances';
-    const problem = `${setting} is above 1, and one process drives all accounts of a SQLite file: leave it at 1, or use PostgreSQL`;
-    all.push({ setting, source: entries.get(setting)?.source ?? 'default', problem });
-  }
-  const { 'ops.listen': listen, 'ops.token': token } = values;
-  if (listen !== undefined && !isLoopback(listen.host) && token === undefined) {
-    const setting = 'ops.listen';
-    const problem = `${setting} is not an address of this machine alone: set ops.token, or listen on 127.0.0.1`;
-    all.push({ setting, source: entries.get(setting)?.source ?? 'default', problem });
-  }
-  if (values['ops.actions'] === 'on' && token === undefined) {
-    const setting = 'ops.actions';
-    const problem = `${setting} is on, and every user of this machine could decide about orders: set ops.token too, in a file (ORDER_SYNC_OPS_TOKEN_FILE)`;
-    all.push({ setting, source: entries.get(setting)?.source ?? 'default', problem });
-  }
-  const own = readAccounts(accounts, all);
-  if (all.length > 0) throw new ConfigError(all);
-  return { values: values as Values, accounts: own };
+/** Reads the values of all settings, and of those that accounts have of their own. Throws ConfigError with everything that is wrong. */
+function read(layers: Layers, isExchangeRequired: boolean): { settings: Settings; accounts: AccountConfig[] } {
+  const { entries, accounts: own } = layers;
+  const { data: settings, error } = SETTINGS.safeParse(nested(entries));
+  const found = (error?.issues ?? []).flatMap((issue) => problemsOf(issue, issue.path, entries));
+  const problems = [...layers.problems];
+  // A setting that is wrong where it stands has no value that could be wrong too.
+  problems.push(...found.filter(({ setting }) => !problems.some((said) => said.setting === setting)));
+  if (isExchangeRequired && own.size === 0 && layers.isWhole) problems.push(...missingIn(entries, problems));
+  const { accounts, problems: more } = accountsOf(layers, settings);
+  const said = new Set(problems.map(textOf));
+  problems.push(...more.filter((problem) => !said.has(textOf(problem))));
+  if (settings === undefined || problems.length > 0) throw new ConfigError(problems);
+  return { settings, accounts };
 }
 
-function toConfig(values: Values, own: AccountValues, cwd: string, entries: Layers['entries']): Config {
-  const config: Record<string, Record<string, unknown>> = {};
-  for (const path of PATHS) {
-    const names = path.split('.');
-    const last = names.pop()!;
-    let section: Record<string, unknown> = config;
-    for (const name of names) section = (section[name] ??= {}) as Record<string, unknown>;
-    section[last] = values[path];
-  }
-  const apiKeyFile = entries.get('exchange.apiKey')?.file;
-  if (apiKeyFile !== undefined) config['exchange'] = { ...config['exchange'], apiKeyFile };
-  config['photos'] = { ...config['photos'], folder: resolve(cwd, values['photos.folder']) };
-  const socket = values['control.socket'];
-  config['control'] = { socket: socket === undefined ? undefined : resolve(cwd, socket) };
-  const database = databaseOf(values, cwd, entries.get('database.password')?.file);
-  const general = { ...config, database } as unknown as Omit<Config, 'accounts'>;
-  return freeze({ ...general, accounts: accountsOf(own, general) });
+function textOf({ setting, problem }: ConfigProblem): string {
+  return `${setting} ${problem}`;
+}
+
+/** The settings that are required and neither set nor wrong. */
+function missingIn(entries: Entries, problems: readonly ConfigProblem[]): ConfigProblem[] {
+  return REQUIRED.map(notSet).filter(({ setting }) => {
+    const isSaid = problems.some((said) => said.setting === setting || said.problem.includes(setting));
+    return !isSaid && (entries.get(setting)?.value ?? '') === '';
+  });
 }
 
 /** Freezes a value with all that is in it. What is frozen is so with all that is in it. */

@@ -1,4 +1,4 @@
-import { single, type SettingType } from './values.ts';
+import { text } from './values.ts';
 
 /** The place that a `database.url` names, as it is written. */
 export type DatabaseUrl =
@@ -22,7 +22,7 @@ const POSTGRES =
 const FORMS = 'sqlite:PATH, such as sqlite:data/order-sync.db, or postgres://USER@HOST:PORT/DATABASE';
 
 /** `sqlite:PATH`, or the address of a database of a PostgreSQL server. It may hold a password, and no reason quotes it. */
-export const databaseUrl: SettingType<DatabaseUrl> = single(
+export const databaseUrl = text(
   (value): DatabaseUrl => {
     const [, file] = SQLITE.exec(value) ?? [];
     if (file !== undefined) return { kind: 'sqlite', url: value, file };

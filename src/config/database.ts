@@ -2,9 +2,9 @@ import { realpathSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { POSTGRES_PORT } from './database-url.ts';
-import { ConfigError, type Values } from './settings.ts';
+import { ConfigError, type Settings } from './settings.ts';
 import { readValueFile } from './settings-file.ts';
-import { isLoopback, plainText } from './values.ts';
+import { isLoopback, plainText, reader } from './values.ts';
 
 /** A SQLite file. Its path is absolute, and the same one by whatever symbolic links it is named. */
 export interface SqliteDatabase {
@@ -49,13 +49,9 @@ export interface PostgresDatabase {
 /** The place of the orders. */
 export type DatabaseConfig = SqliteDatabase | PostgresDatabase;
 
-/** The place that the settings name, and the file that they name for its password. Throws `ConfigError`. */
-export function databaseOf(values: Values, cwd: string, passwordFile: string | undefined): DatabaseConfig {
-  const place = values['database.url'];
+/** The place that the settings name. Throws `ConfigError`. */
+export function databaseOf({ url: place, ...settings }: Settings['database'], cwd: string): DatabaseConfig {
   if (place.kind === 'sqlite') {
-    if (values['database.synchronousStandbys'] > 0) {
-      throw new ConfigError('database.synchronousStandbys is for PostgreSQL; with SQLite set it to 0');
-    }
     const path = realPath(resolve(cwd, place.file));
     return { kind: 'sqlite', url: place.url, path, address: path };
   }
@@ -65,7 +61,7 @@ export function databaseOf(values: Values, cwd: string, passwordFile: string | u
   const machine = isFolder ? '' : host.includes(':') ? `[${host}]` : host;
   const authority = `${encodeURIComponent(user)}@${machine}${port === POSTGRES_PORT ? '' : `:${port}`}`;
   const url = `postgres://${authority}/${encodeURIComponent(name)}${isFolder ? `?host=${host}` : ''}`;
-  const caFile = values['database.tlsCaFile'];
+  const { passwordFile, poolSize, synchronousStandbys, tlsCaFile } = settings;
   return {
     kind: 'postgres',
     url,
@@ -74,15 +70,15 @@ export function databaseOf(values: Values, cwd: string, passwordFile: string | u
     port,
     user,
     name,
-    password: values['database.password'] ?? place.password,
+    password: settings.password ?? place.password,
     passwordFile,
     isPasswordInUrl: place.password !== undefined,
-    poolSize: values['database.poolSize'],
-    notify: values['database.notify'] === 'on',
-    synchronousStandbys: values['database.synchronousStandbys'],
-    tls: values['database.tls'] ?? (isFolder || isLoopback(machine) ? 'off' : 'verify'),
-    tlsCaFile: caFile === undefined ? undefined : resolve(cwd, caFile),
-    marks: resolve(cwd, values['database.marks']),
+    poolSize,
+    notify: settings.notify === 'on',
+    synchronousStandbys,
+    tls: settings.tls ?? (isFolder || isLoopback(machine) ? 'off' : 'verify'),
+    tlsCaFile: tlsCaFile === undefined ? undefined : resolve(cwd, tlsCaFile),
+    marks: resolve(cwd, settings.marks),
   };
 }
 
@@ -91,7 +87,9 @@ export function rereadPassword({ passwordFile }: Pick<PostgresDatabase, 'passwor
   if (passwordFile === undefined) return undefined;
   try {
     // A pipe can be read only once.
-    return statSync(passwordFile).isFile() ? plainText(readValueFile(passwordFile, 'database.password')) : undefined;
+    return statSync(passwordFile).isFile()
+      ? reader(plainText)(readValueFile(passwordFile, 'database.password'))
+      : undefined;
   } catch {
     return undefined;
   }

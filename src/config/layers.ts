@@ -2,16 +2,9 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suggestion } from '../domain/suggestion.ts';
-import { ACCOUNT_PATHS, GONE_SETTINGS, PATHS, type ConfigProblem } from './settings.ts';
-import {
-  collect,
-  readSettingsFile,
-  readValueFile,
-  type AccountEntries,
-  type Entries,
-  type Entry,
-  type FileSettings,
-} from './settings-file.ts';
+import { laidOver, Layer, type Entries } from './layer.ts';
+import { ACCOUNT_PATHS, GONE_SETTINGS, PATHS, SECRETS, type ConfigProblem } from './settings.ts';
+import { collect, readSettingsFile, readValueFile } from './settings-file.ts';
 
 /** The places that settings come from. */
 export interface ConfigOptions {
@@ -22,10 +15,12 @@ export interface ConfigOptions {
   readonly file?: string | null | undefined;
 }
 
-/** What is read from the layers, and what is wrong in them. */
-export interface Layers extends FileSettings {
-  readonly problems: ConfigProblem[];
-  /** False where a file could not be read: what it would have set is not known. */
+/** The settings of all layers laid over each other, and what is wrong in them. */
+export interface Layers {
+  readonly entries: Entries;
+  readonly accounts: ReadonlyMap<string, Entries>;
+  readonly problems: readonly ConfigProblem[];
+  /** False if a file could not be read: what it would have set is not known. */
   readonly isWhole: boolean;
 }
 
@@ -36,28 +31,22 @@ const FOLDER = fileURLToPath(new URL('../../config/', import.meta.url));
 
 /** Reads config/default.yaml, the file over it and the environment over both. */
 export function readLayers(options: ConfigOptions): Layers {
-  const { env, cwd } = options;
+  const { cwd } = options;
   const problems: ConfigProblem[] = [];
-  const entries: Entries = new Map();
-  for (const [setting, entry] of readSettingsFile(resolve(FOLDER, 'default.yaml'), cwd, problems)?.entries ?? []) {
-    entries.set(setting, { ...entry, source: 'default' });
-  }
+  const defaults = readSettingsFile(resolve(FOLDER, 'default.yaml'), cwd, problems)?.entries ?? [];
   const own = readOwnFile(options, problems);
-  const accounts = own?.accounts ?? new Map<string, AccountEntries>();
-  const variables = readVariables(env, cwd, accounts, problems);
-  for (const [setting, entry] of [...(own?.entries ?? []), ...variables.entries]) entries.set(setting, entry);
-  for (const [name, its] of variables.accounts) {
-    for (const [setting, entry] of its) {
-      // The key of an account is read when the account is started: one that is missing stops no other.
-      const isLater = entry.file === undefined || setting === 'exchange.apiKey';
-      const text = isLater ? entry.text : textOfFile(entry.file, entry, setting, problems);
-      accounts.get(name)?.set(setting, isLater ? entry : { text, source: entry.source });
-    }
+  const accounts = own?.accounts ?? new Map<string, Entries>();
+  const variables = readVariables(options, [...accounts.keys()], problems);
+  const under: Entries = new Map([...defaults].map(([path, entry]) => [path, { ...entry, source: 'default' }]));
+  const entries = laidOver(laidOver(under, own?.entries ?? new Map()), variables.entries);
+  for (const secret of SECRETS) {
+    // The keys of accounts are read when these are started: one that is missing stops no other account.
+    const { value, source = '' } = entries.get(`${secret}File`) ?? {};
+    if (typeof value !== 'string') continue;
+    const found = collect(problems, { setting: secret, source }, () => readValueFile(value, secret));
+    if (found !== undefined) entries.set(secret, { value: found, source });
   }
-  for (const [setting, entry] of entries) {
-    if (entry.file !== undefined)
-      entries.set(setting, { ...entry, text: textOfFile(entry.file, entry, setting, problems) });
-  }
+  for (const [name, over] of variables.accounts) accounts.set(name, laidOver(accounts.get(name) ?? new Map(), over));
   return { entries, accounts, problems, isWhole: own !== undefined };
 }
 
@@ -69,17 +58,13 @@ export function ownFile({ env, cwd, file }: ConfigOptions): string | null {
 }
 
 /** A file that is named must be there. */
-function readOwnFile(options: ConfigOptions, problems: ConfigProblem[]): FileSettings | undefined {
+function readOwnFile(options: ConfigOptions, problems: ConfigProblem[]): Layer | undefined {
   const path = ownFile(options);
   const isUnnamed = options.file === undefined && !options.env['ORDER_SYNC_CONFIG'];
   if (path === null || (isUnnamed && statSync(path, { throwIfNoEntry: false }) === undefined)) {
-    return { entries: new Map(), accounts: new Map() };
+    return new Layer(options.cwd, problems);
   }
   return readSettingsFile(path, options.cwd, problems);
-}
-
-function textOfFile(file: string, { source }: Entry, setting: string, problems: ConfigProblem[]): string {
-  return collect(problems, { setting, source }, () => readValueFile(file, setting)) ?? '';
 }
 
 /** `exchange.baseUrl` is EXCHANGE_BASE_URL. */
@@ -93,70 +78,63 @@ function variableOfAccount(name: string): string {
 }
 
 /** The names of the variables of settings, those that name a file with the value too, with the settings. */
-function variablesOf<P extends string>(paths: readonly P[]): ReadonlyMap<string, P> {
+function variablesOf(paths: readonly string[]): ReadonlyMap<string, string> {
   return new Map(paths.flatMap((path) => ['', '_FILE'].map((suffix) => [variableOf(path) + suffix, path] as const)));
 }
 
 const GENERAL = variablesOf(PATHS);
-const OF_ACCOUNT = variablesOf([...ACCOUNT_PATHS, 'rateGroup' as const]);
+const OF_ACCOUNT = variablesOf(ACCOUNT_PATHS);
+
+/** The setting that a variable sets, of all accounts or of one. */
+interface Meant {
+  readonly path: string;
+  readonly account?: string;
+}
 
 /** Reads the variables of settings, and of the settings of `accounts`. */
-function readVariables(
-  env: NodeJS.ProcessEnv,
-  cwd: string,
-  accounts: FileSettings['accounts'],
-  problems: ConfigProblem[],
-): FileSettings {
-  const found: FileSettings = { entries: new Map(), accounts: new Map() };
+function readVariables({ env, cwd }: ConfigOptions, accounts: readonly string[], problems: ConfigProblem[]): Layer {
+  const layer = new Layer(cwd, problems);
   for (const [source, text = ''] of Object.entries(env)) {
     if (!source.startsWith(PREFIX) || source === 'ORDER_SYNC_CONFIG') continue;
     const name = source.slice(PREFIX.length);
-    const meant = name.startsWith(ACCOUNTS) ? accountVariable(name, found, accounts) : generalVariable(name, found);
+    const meant = name.startsWith(ACCOUNTS) ? accountVariable(name, accounts) : generalVariable(name);
     if (typeof meant === 'string') {
       problems.push({ source, problem: meant });
       continue;
     }
-    const { entries, path, setting } = meant;
-    const other = entries.get(path)?.source;
-    if (other !== undefined) {
-      problems.push({ setting, source, problem: `${other} is set as well: unset one of them` });
-      continue;
-    }
+    const { path, account } = meant;
     const isFile = name.endsWith(`${variableOf(path)}_FILE`);
-    entries.set(path, isFile ? { text: '', source, file: resolve(cwd, text) } : { text, source });
+    if (isFile && SECRETS.includes(path)) {
+      layer.put(`${path}File`, { value: text, source }, account);
+    } else {
+      const known = { setting: layer.settingOf(path, account), source };
+      const value = isFile ? collect(problems, known, () => readValueFile(resolve(cwd, text), path)) : text;
+      if (value !== undefined) layer.put(path, { value, source }, account);
+    }
   }
-  return found;
+  return layer;
 }
 
-/** Where the value of a variable goes. */
-interface Meant {
-  readonly entries: Map<string, Entry>;
-  readonly path: string;
-  readonly setting: string;
-}
-
-function generalVariable(name: string, { entries }: FileSettings): Meant | string {
+function generalVariable(name: string): Meant | string {
   const path = GENERAL.get(name);
-  return path === undefined ? unknownVariable(name, [...GENERAL.keys()]) : { entries, path, setting: path };
+  return path === undefined ? unknownVariable(name, [...GENERAL.keys()]) : { path };
 }
 
 /** The meaning of ACCOUNTS_SHOP_1_EXCHANGE_TIMEOUT, or what is wrong with it. */
-function accountVariable(name: string, found: FileSettings, accounts: FileSettings['accounts']): Meant | string {
-  const [variable, path] = [...OF_ACCOUNT].find(([one]) => name.endsWith(`_${one}`)) ?? [];
+function accountVariable(name: string, accounts: readonly string[]): Meant | string {
+  const [variable, path] = [...OF_ACCOUNT].find(([ending]) => name.endsWith(`_${ending}`)) ?? [];
   if (variable === undefined || path === undefined) return unknownVariable(name, []);
   const named = name.slice(ACCOUNTS.length, -variable.length - 1);
-  const [account, ...others] = [...accounts.keys()].filter((one) => variableOfAccount(one) === named);
+  const [account, ...others] = accounts.filter((known) => variableOfAccount(known) === named);
   if (account === undefined) {
-    const meant = suggestion(named, [...accounts.keys()].map(variableOfAccount));
+    const meant = suggestion(named, accounts.map(variableOfAccount));
     const advice = meant === undefined ? '' : `; did you mean ${PREFIX}${ACCOUNTS}${meant}_${variable}?`;
     return `is of an account that does not stand in the file of settings${advice}`;
   }
   if (others.length > 0) {
     return `may mean the account ${account} as well as ${others.join(' and ')}: set it in the file, or rename one of them`;
   }
-  const entries = found.accounts.get(account) ?? new Map();
-  found.accounts.set(account, entries);
-  return { entries, path, setting: `accounts.${account}.${path}` };
+  return { path, account };
 }
 
 function unknownVariable(name: string, known: readonly string[]): string {

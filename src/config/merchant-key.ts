@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs';
 import { readValueFile } from './settings-file.ts';
 import { ConfigError } from './settings.ts';
-import { headerText } from './values.ts';
+import { headerText, reader } from './values.ts';
 
 /** Reads a merchant key from its file. Throws ConfigError. */
 export function readMerchantKey(file: string): string {
   const text = readValueFile(file, 'exchange.apiKey');
   try {
-    return headerText(text);
+    return reader(headerText)(text);
   } catch (error) {
     throw new ConfigError(`the key in ${file} ${(error as Error).message}`, { cause: error });
   }
@@ -18,7 +18,13 @@ export class MerchantKey {
   readonly #file: string | undefined;
   #current: string | undefined;
 
-  constructor({ apiKey, apiKeyFile }: { readonly apiKey?: string | undefined; readonly apiKeyFile?: string }) {
+  constructor({
+    apiKey,
+    apiKeyFile,
+  }: {
+    readonly apiKey?: string | undefined;
+    readonly apiKeyFile?: string | undefined;
+  }) {
     this.#current = apiKey;
     this.#file = apiKeyFile;
   }

@@ -1,86 +1,81 @@
 import { readFileSync } from 'node:fs';
-import { isMap, isScalar, LineCounter, parseDocument } from 'yaml';
+import { isMap, isScalar, LineCounter, parseDocument, type Node } from 'yaml';
+import { z } from 'zod';
 import { ACCOUNT_NAME } from '../domain/accounts/name.ts';
-import { PATHS, rateGroup, SECRETS, SETTINGS } from './settings.ts';
-import type { JsonSchema } from './values.ts';
+import { ACCOUNT, SETTINGS } from './settings.ts';
 
 const DEFAULTS = new URL('../../config/default.yaml', import.meta.url);
 
-interface Section extends JsonSchema {
-  readonly properties: Record<string, JsonSchema>;
-}
+type JsonSchema = Record<string, unknown>;
 
-/** JSON Schema (draft 7) of a file of settings: types from the table of settings, texts and defaults from config/default.yaml. */
+/** JSON Schema (draft 7) of a file of settings: types from the settings, texts and defaults from config/default.yaml. */
 export function settingsSchema(): JsonSchema {
-  const documented = readDocumented();
-  const root = sectionOf({});
-  const add = (path: string, schema: JsonSchema) => {
-    const names = path.split('.');
-    const name = names.pop() ?? '';
-    let section = root;
-    for (const [index, one] of names.entries()) {
-      section.properties[one] ??= sectionOf(documented.get(names.slice(0, index + 1).join('.')));
-      section = section.properties[one] as Section;
-    }
-    section.properties[name] = { ...schema, ...documented.get(path) };
-  };
-  for (const path of PATHS) {
-    add(path, SETTINGS[path].schema);
-    if (SECRETS.includes(path)) add(`${path}File`, { type: ['string', 'null'] });
-  }
-  const { exchange, create, guard, follow } = root.properties;
-  const account = { ...sectionOf(), properties: { rateGroup: rateGroup.schema, exchange, create, guard, follow } };
-  root.properties['accounts'] = {
+  const { $schema, ...all } = jsonSchemaOf(SETTINGS);
+  const { $schema: _, ...account } = jsonSchemaOf(ACCOUNT);
+  const accounts = {
     type: ['object', 'null'],
-    ...documented.get('accounts'),
-    patternProperties: { [ACCOUNT_NAME.source]: withoutDefaults(account) },
+    patternProperties: { [ACCOUNT_NAME.source]: account },
     additionalProperties: false,
   };
-  return { $schema: 'http://json-schema.org/draft-07/schema#', title: 'Settings of order-sync', ...root };
+  (all['properties'] as JsonSchema)['accounts'] = accounts;
+  describe(all, { withDefaults: true });
+  // A setting that an account does not have is as the general settings have it.
+  describe(account, { withDefaults: false });
+  return { $schema, title: 'Settings of order-sync', ...all };
 }
 
-/** The same schema, without defaults: what an account does not set is as the general settings have it. */
-function withoutDefaults(schema: unknown): unknown {
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema;
-  const entries = Object.entries(schema).filter(([name]) => name !== 'default');
-  return Object.fromEntries(entries.map(([name, value]) => [name, withoutDefaults(value)]));
+/** Every section may be empty, and any setting may be left out. */
+function jsonSchemaOf(schema: z.ZodType): JsonSchema {
+  const json = z.toJSONSchema(schema, {
+    target: 'draft-7',
+    io: 'input',
+    unrepresentable: 'any',
+    override({ zodSchema, jsonSchema }) {
+      const inFile = z.globalRegistry.get(zodSchema)?.['json'];
+      if (typeof inFile !== 'object' || inFile === null) return;
+      for (const keyword of Object.keys(jsonSchema)) delete jsonSchema[keyword];
+      Object.assign(jsonSchema, inFile);
+    },
+  }) as JsonSchema;
+  openSections(json);
+  return json;
 }
 
-function sectionOf(keywords: JsonSchema = {}): Section {
-  return { type: ['object', 'null'], ...keywords, properties: {}, additionalProperties: false };
+function openSections(schema: JsonSchema): void {
+  if (schema['properties'] === undefined) return;
+  schema['type'] = ['object', 'null'];
+  delete schema['required'];
+  for (const property of Object.values(schema['properties'] as Record<string, JsonSchema>)) openSections(property);
 }
 
-/** The description and the default of each section and setting of config/default.yaml: the comment above it, and its value. */
-function readDocumented(): ReadonlyMap<string, JsonSchema> {
+/** Adds to each section and setting the comment above it in config/default.yaml, and its default. */
+function describe(schema: JsonSchema, { withDefaults }: { readonly withDefaults: boolean }): void {
   const text = readFileSync(DEFAULTS, 'utf8');
   const lines = text.split('\n');
   const counter = new LineCounter();
   const document = parseDocument(text, { lineCounter: counter });
-  const found = new Map<string, JsonSchema>();
-  const visit = (node: unknown, path: readonly string[]): void => {
+  const visit = (section: JsonSchema, node: unknown) => {
+    const properties = (section['properties'] ?? {}) as Record<string, JsonSchema>;
     if (!isMap(node)) return;
     for (const { key, value } of node.items) {
-      if (!isScalar(key)) continue;
-      const names = [...path, String(key.value)];
+      const property = isScalar(key) ? properties[String(key.value)] : undefined;
+      if (property === undefined || !isScalar(key)) continue;
       const description = commentAbove(lines, counter.linePos(key.range?.[0] ?? 0).line);
-      const usual = isMap(value) ? null : (document.getIn(names) ?? null);
-      found.set(names.join('.'), {
-        ...(description !== '' && { description }),
-        ...(usual !== null && { default: JSON.parse(JSON.stringify(usual)) as unknown }),
-      });
-      visit(value, names);
+      if (description !== '') property['description'] = description;
+      visit(property, value);
+      const usual: unknown = isMap(value) ? null : ((value as Node | null)?.toJS(document) as unknown);
+      if (withDefaults && usual !== undefined && usual !== null) property['default'] = usual;
     }
   };
-  visit(document.contents, []);
-  return found;
+  visit(schema, document.contents);
 }
 
 /** The lines of comment that end above a line, counted from 1, as one text. */
 function commentAbove(lines: readonly string[], line: number): string {
   const above = lines.slice(0, line - 1);
-  const first = above.findLastIndex((one) => !/^\s*#/.test(one)) + 1;
+  const first = above.findLastIndex((text) => !/^\s*#/.test(text)) + 1;
   return above
     .slice(first)
-    .map((one) => one.replace(/^\s*# ?/, ''))
+    .map((text) => text.replace(/^\s*# ?/, ''))
     .join(' ');
 }

@@ -1,156 +1,84 @@
 import { readFileSync, statSync } from 'node:fs';
-import { isAbsolute, relative, resolve } from 'node:path';
-import { isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, type Document, type YAMLMap } from 'yaml';
+import { isAbsolute, relative } from 'node:path';
+import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, type Document, type YAMLMap } from 'yaml';
+import { z } from 'zod';
 import { ACCOUNT_NAME, ACCOUNT_NAME_FORM } from '../domain/accounts/name.ts';
-import { suggestion } from '../domain/suggestion.ts';
 import { withoutPassword } from './database-url.ts';
-import {
-  ACCOUNT_PATHS,
-  ConfigError,
-  GONE_SETTINGS,
-  JSON_SETTINGS,
-  PATHS,
-  SECRETS,
-  type AccountPath,
-  type ConfigProblem,
-  type Path,
-} from './settings.ts';
-import type { SettingText } from './values.ts';
-
-/** A setting as written, and the place where it stands. */
-export interface Entry {
-  readonly text: SettingText;
-  readonly source: string;
-  /** The file that holds the value, where one is named. */
-  readonly file?: string;
-}
-/** The settings of one layer, or of all of them laid over each other. */
-export type Entries = Map<Path, Entry>;
-/** The settings that an account has of its own. */
-export type AccountEntries = Map<AccountPath | 'rateGroup', Entry>;
-
-/** What a file sets. */
-export interface FileSettings {
-  readonly entries: Entries;
-  /** By name, in the order of the file. */
-  readonly accounts: Map<string, AccountEntries>;
-}
-
-/** Settings that may stand somewhere in a file: all of them, or those of one account. */
-interface Scope {
-  readonly sections: ReadonlySet<string>;
-  /** What a name that is not known may have meant. */
-  readonly names: readonly string[];
-  has(path: string): boolean;
-}
-
-const GENERAL = scopeOf(PATHS, ['accounts']);
-const OF_ACCOUNT = scopeOf([...ACCOUNT_PATHS, 'rateGroup']);
-
-function scopeOf(paths: readonly string[], other: readonly string[] = []): Scope {
-  const all = new Set(paths);
-  const sections = new Set(
-    paths.flatMap((path) => path.split('.').map((_, at, parts) => parts.slice(0, at).join('.'))),
-  );
-  return { sections, names: [...paths, ...sections, ...other].filter(Boolean), has: (path) => all.has(path) };
-}
+import { Layer, type Written } from './layer.ts';
+import { ACCOUNT, ConfigError, SECRETS, SETTINGS, type ConfigProblem } from './settings.ts';
 
 /**
- * Reads the settings of a file, and adds what is wrong in it to `problems`; undefined where it cannot be read or is no YAML.
+ * Reads the settings of a file, and adds to `problems` those that it finds; undefined if the file cannot be read or is no YAML.
  * Scalars stay text, so that a key of digits loses none, and a file is read as the environment is.
  */
-export function readSettingsFile(path: string, cwd: string, problems: ConfigProblem[]): FileSettings | undefined {
+export function readSettingsFile(path: string, cwd: string, problems: ConfigProblem[]): Layer | undefined {
   const lines = new LineCounter();
   const shown = shownPath(path, cwd);
-  const document = readDocument(path, shown, lines, problems);
+  const document = collect(problems, {}, () => readDocument(path, shown, lines));
   if (document === undefined) return undefined;
   collect(problems, { source: shown }, () => refuseWritableByAll(path, shown));
-  const reader = new Reader(document, cwd, (offset) => `${shown}:${lines.linePos(offset).line}`, problems);
-  reader.read();
-  const { entries, accounts, secret } = reader;
-  if (secret !== undefined) collect(problems, { setting: secret }, () => refuseReadableByOthers(path, shown, secret));
-  return { entries, accounts };
+  const reader = new Reader(document, new Layer(cwd, problems), (offset) => `${shown}:${lines.linePos(offset).line}`);
+  const layer = reader.read();
+  const setting = layer.settings().find(([, name, { value }]) => isSecret(name, value))?.[0];
+  if (setting !== undefined) collect(problems, { setting }, () => refuseReadableByOthers(path, shown, setting));
+  return layer;
 }
 
-/** Reads the nodes of a document into settings. */
-class Reader implements FileSettings {
-  readonly entries: Entries = new Map();
-  readonly accounts = new Map<string, AccountEntries>();
-  /** A setting whose value is a secret and stands in the file itself. */
-  secret: string | undefined;
+/** Reads the nodes of a document into a layer of settings. */
+class Reader {
   readonly #document: Document;
-  readonly #cwd: string;
+  readonly #layer: Layer;
   readonly #sourceAt: (offset: number) => string;
-  readonly #problems: ConfigProblem[];
 
-  constructor(document: Document, cwd: string, sourceAt: (offset: number) => string, problems: ConfigProblem[]) {
+  constructor(document: Document, layer: Layer, sourceAt: (offset: number) => string) {
     this.#document = document;
-    this.#cwd = cwd;
+    this.#layer = layer;
     this.#sourceAt = sourceAt;
-    this.#problems = problems;
   }
 
-  read(): void {
-    this.#visit(this.#document.contents, '', 0, '', this.entries, GENERAL);
+  read(): Layer {
+    this.#section(this.#document.contents, SETTINGS, [], 0);
+    return this.#layer;
   }
 
-  /** Reads what stands at `path` of the settings whose names begin with `prefix`. */
-  #visit(node: unknown, path: string, offset: number, prefix: string, entries: Map<string, Entry>, scope: Scope): void {
-    const setting = path === '' ? prefix.slice(0, -1) : prefix + path;
-    const refuse = (problem: string) => this.#refuse(setting, offset, problem);
-    const named = SECRETS.find((secret) => path === `${secret}File` && scope.has(secret));
-    if (prefix === '' && path === 'accounts') {
-      this.#visitAccounts(node, offset);
-    } else if (scope.sections.has(path)) {
-      if (isMap(node)) {
-        for (const [name, value, at] of itemsOf(node)) {
-          this.#visit(value, path === '' ? name : `${path}.${name}`, at, prefix, entries, scope);
-        }
-      } else if (!isEmpty(node)) {
-        refuse(`${setting || 'the file'} holds settings by name, not a value`);
-      }
-    } else if (named !== undefined && (isEmpty(node) || isScalar(node))) {
-      if (isEmpty(node)) return;
-      if (entries.get(named)?.text) refuse(`${setting} and ${prefix}${named} are both set: leave one of them out`);
-      const file = resolve(this.#cwd, String((node as { value: unknown }).value));
-      entries.set(named, { text: '', source: this.#sourceAt(offset), file });
-    } else if (!scope.has(path)) {
-      const meant = suggestion(path, scope.names);
-      const advice = meant === undefined ? 'config/default.yaml has them all' : `did you mean ${prefix}${meant}?`;
-      refuse(`${setting} ${GONE_SETTINGS.get(path) ?? `is not a setting; ${advice}`}`);
-    } else {
-      this.#take(node, path, offset, prefix, entries);
+  /** Reads the settings of a section, which is a part of all settings or of those of an account. */
+  #section(node: unknown, { shape }: z.ZodObject, path: readonly string[], offset: number, account?: string): void {
+    const setting = this.#layer.settingOf(path.join('.'), account);
+    if (isEmpty(node)) return;
+    if (!isMap(node)) {
+      return this.#refuse(setting, offset, `${setting || 'the file'} holds settings by name, not a value`);
+    }
+    for (const [name, value, at] of itemsOf(node)) {
+      const inner = Object.hasOwn(shape, name) ? shape[name] : undefined;
+      const below = [...path, name];
+      if (inner instanceof z.ZodObject) this.#section(value, inner, below, at, account);
+      else if (setting === '' && name === 'accounts') this.#accounts(value, at);
+      else this.#setting(value, below.join('.'), at, account);
     }
   }
 
-  #take(node: unknown, path: string, offset: number, prefix: string, entries: Map<string, Entry>): void {
-    const setting = prefix + path;
-    const text = textOf(node, path, this.#document);
-    if (text === undefined) return this.#refuse(setting, offset, `${setting} takes a value or a list of values`);
-    if (text !== '' && entries.get(path)?.file !== undefined) {
-      this.#refuse(setting, offset, `${setting} and ${setting}File are both set: leave one of them out`);
-    } else if (text !== '' || !entries.has(path)) {
-      entries.set(path, { text, source: this.#sourceAt(offset) });
-      if (isSecret(path, text)) this.secret ??= setting;
-    }
-  }
-
-  #visitAccounts(node: unknown, offset: number): void {
+  #accounts(node: unknown, offset: number): void {
     if (isEmpty(node)) return;
     if (!isMap(node)) return this.#refuse('accounts', offset, 'accounts holds accounts by name, not a value');
     for (const [name, value, at] of itemsOf(node)) {
-      if (!ACCOUNT_NAME.test(name)) {
+      if (ACCOUNT_NAME.test(name)) {
+        this.#layer.accounts.set(name, new Map());
+        this.#section(value, ACCOUNT, [], at, name);
+      } else {
         this.#refuse('accounts', at, `${JSON.stringify(name)} cannot name an account: it takes ${ACCOUNT_NAME_FORM}`);
-        continue;
       }
-      const entries: AccountEntries = new Map();
-      this.accounts.set(name, entries);
-      this.#visit(value, '', at, `accounts.${name}.`, entries, OF_ACCOUNT);
     }
   }
 
+  #setting(node: unknown, path: string, offset: number, account?: string): void {
+    const source = this.#sourceAt(offset);
+    const setting = this.#layer.settingOf(path, account);
+    const value = collect(this.#layer.problems, { setting, source }, () => valueOf(node, this.#document));
+    if (value !== undefined) this.#layer.put(path, { value, source }, account);
+  }
+
   #refuse(setting: string, offset: number, problem: string): void {
-    this.#problems.push({ setting, source: this.#sourceAt(offset), problem });
+    this.#layer.problems.push({ setting, source: this.#sourceAt(offset), problem });
   }
 }
 
@@ -165,23 +93,32 @@ function isEmpty(node: unknown): boolean {
   return node === null || (isScalar(node) && node.value === '');
 }
 
-/** Tells that the text of a setting must not be seen. */
-function isSecret(path: string, text: SettingText): boolean {
-  if (path === 'database.url') return typeof text === 'string' && withoutPassword(text) !== text;
-  // An empty list holds none.
-  return text !== '' && text !== '[]' && (SECRETS as readonly string[]).includes(path);
+/** The texts of a value. An alias stands for one without aliases, so that few lines cannot become a value without end. */
+function valueOf(node: unknown, document: Document, isAliased = false): Written {
+  if (isAlias(node)) {
+    if (isAliased) throw new ConfigError('an alias stands for another alias: write the value out');
+    return valueOf(node.resolve(document), document, true);
+  }
+  if (isSeq(node)) return node.items.map((item) => valueOf(item, document, isAliased));
+  if (!isMap(node)) return isScalar(node) ? String(node.value) : '';
+  return Object.fromEntries(itemsOf(node).map(([name, value]) => [name, valueOf(value, document, isAliased)]));
 }
 
-function readDocument(path: string, shown: string, lineCounter: LineCounter, problems: ConfigProblem[]) {
-  return collect(problems, {}, () => {
-    // The parser looks for a key that stands twice by comparing each with each, which takes seconds for thousands of accounts.
-    const options = { schema: 'failsafe', lineCounter, prettyErrors: false, uniqueKeys: false } as const;
-    const document = parseDocument(readText(path, shown), options);
-    const fault = [...document.errors, ...document.warnings][0] ?? keyTwice(document.contents);
-    if (fault === undefined) return document;
-    const source = `${shown}:${lineCounter.linePos(fault.pos[0]).line}`;
-    throw new ConfigError([{ source, problem: `is not sound YAML: ${fault.message}` }]);
-  });
+/** Tells that the value of a setting must not be seen. */
+function isSecret(path: string, value: Written): boolean {
+  if (path === 'database.url') return typeof value === 'string' && withoutPassword(value) !== value;
+  // An empty list holds none.
+  return value !== '' && value !== '[]' && JSON.stringify(value) !== '[]' && SECRETS.includes(path);
+}
+
+function readDocument(path: string, shown: string, lineCounter: LineCounter): Document {
+  // The parser looks for a key that stands twice by comparing each with each, which takes seconds for thousands of accounts.
+  const options = { schema: 'failsafe', lineCounter, prettyErrors: false, uniqueKeys: false } as const;
+  const document = parseDocument(readText(path, shown), options);
+  const fault = [...document.errors, ...document.warnings][0] ?? keyTwice(document.contents);
+  if (fault === undefined) return document;
+  const source = `${shown}:${lineCounter.linePos(fault.pos[0]).line}`;
+  throw new ConfigError([{ source, problem: `is not sound YAML: ${fault.message}` }]);
 }
 
 /** The first key that stands twice in a map. */
@@ -200,16 +137,7 @@ function keyTwice(node: unknown): { readonly pos: readonly [number]; readonly me
   return undefined;
 }
 
-/** The text of a value; undefined for one that no setting has. */
-function textOf(node: unknown, path: string, document: Document): SettingText | undefined {
-  if (node === null) return '';
-  if (isScalar(node)) return String(node.value);
-  if ((isSeq(node) || isMap(node)) && (JSON_SETTINGS as readonly string[]).includes(path))
-    return JSON.stringify(node.toJS(document));
-  return isSeq(node) && node.items.every(isScalar) ? node.items.map((item) => String(item.value)) : undefined;
-}
-
-/** What `read` gives; undefined, with the problems added, where it throws a `ConfigError`. */
+/** Returns what `read` returns; undefined, with the problems added, if it throws a `ConfigError`. */
 export function collect<T>(
   problems: ConfigProblem[],
   known: Omit<ConfigProblem, 'problem'>,
@@ -223,7 +151,6 @@ export function collect<T>(
     return undefined;
   }
 }
-
 function shownPath(path: string, cwd: string): string {
   const fromCwd = relative(cwd, path);
   return fromCwd.startsWith('..') || isAbsolute(fromCwd) ? path : fromCwd;

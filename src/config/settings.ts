@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { ACCOUNT_NAME, ACCOUNT_NAME_FORM } from '../domain/accounts/name.ts';
 import { PHOTO_TYPES } from '../domain/clients/photo.ts';
 import { CONTRADICTION_KINDS } from '../domain/contradictions.ts';
@@ -5,7 +6,6 @@ import { GUESSED_CLASSES } from '../domain/findings/classes.ts';
 import { AMOUNT_FIELDS } from '../domain/amounts.ts';
 import { cron } from './cron.ts';
 import { databaseUrl } from './database-url.ts';
-import { durations, hostNames, words, wordsOf } from './lists.ts';
 import { absenceShapes, assetLimits, tolerance } from './shapes.ts';
 import * as type from './values.ts';
 import { webhookEndpoints } from './webhooks.ts';
@@ -46,125 +46,205 @@ function textOf(problems: readonly ConfigProblem[]): string {
     : [`${problems.length} things are wrong with the settings:`, ...lines].join('\n  ');
 }
 
-const PACES = type.oneOf('learned', 'every-tick');
-const pace = type.settingType(PACES.schema, (text) => {
-  if (text === 'spaced') throw new Error('is no longer spaced by steps: write learned, which has steps of its own');
-  return PACES(text);
+/** Settings by name. */
+function section<S extends z.core.$ZodShape>(shape: S) {
+  const error = ({ code }: { readonly code?: string }) =>
+    code === 'invalid_type' ? 'holds settings by name, not a value' : undefined;
+  return z.strictObject(shape, { error });
+}
+
+/** The file that holds a secret. */
+const file = type.optional(type.plainText).optional();
+
+const exchange = section({
+  baseUrl: type.optional(type.secureUrl),
+  apiKey: type.optional(type.headerText),
+  apiKeyFile: file,
+  rate: section({
+    requests: type.wholeNumber(1, 1_000_000),
+    interval: type.duration('1d'),
+    mode: type.oneOf('proved', 'paced'),
+  }),
+  concurrency: type.wholeNumber(1, 1_000),
+  timeout: type.duration('1h'),
+  maxResponseBytes: type.size,
+  absence: absenceShapes,
+  outputPosition: type.optional(type.oneOf(...AMOUNT_FIELDS)),
 });
 
-/** Settings that are gone, with the advice that follows the name of the setting in a sentence. */
-export const GONE_SETTINGS: ReadonlyMap<string, string> = new Map([
-  ['follow.steps', 'is gone: delete it, and write follow.pace: learned, which has steps of its own'],
-]);
+const database = section({
+  url: databaseUrl,
+  password: type.optional(type.plainText),
+  passwordFile: file,
+  poolSize: type.wholeNumber(1, 1_000),
+  notify: type.oneOf('on', 'off'),
+  synchronousStandbys: type.wholeNumber(0, 5),
+  tls: type.optional(type.oneOf('off', 'require', 'verify')),
+  tlsCaFile: type.optional(type.plainText),
+  marks: type.plainText,
+});
+
+const create = section({
+  pauseAfterUnknown: type.wholeNumber(1, 1_000_000),
+  onUnknown: type.oneOf('hold', 'resend'),
+  verifyAfter: type.durations(1),
+  refusedBy: type.oneOf('documented', 'status'),
+});
+
+const guard = section({
+  createsPerHour: type.optional(type.wholeNumber(1, 1_000_000)),
+  assetPerHour: assetLimits,
+});
+
+const pace = type.withoutGone(
+  type.oneOf('learned', 'every-tick'),
+  new Map([['spaced', 'is no longer spaced by steps: write learned, which has steps of its own']]),
+);
+const follow = section({
+  finalStatuses: type.words,
+  openStatuses: type.words,
+  succeededStatuses: type.words,
+  disputedBy: type.wordsOf(...CONTRADICTION_KINDS),
+  recheckFinalAfter: type.durations(0),
+  giveUpAfter: type.optional(type.duration('3650d')),
+  pace,
+  worth: type.duration('1d'),
+  share: type.share,
+}).superRefine(({ openStatuses, ...statuses }, context) => {
+  for (const name of ['finalStatuses', 'succeededStatuses'] as const) {
+    const both = statuses[name].find((status) => openStatuses.includes(status));
+    if (both !== undefined)
+      context.addIssue({
+        code: 'custom',
+        path: [name],
+        message: `has ${both}, and so has follow.openStatuses: leave it out of one`,
+      });
+  }
+});
+
+const reconcile = section({
+  tolerance,
+  ignore: type.wordsOf(...GUESSED_CLASSES),
+  orderMissingAfter: type.duration('365d'),
+  freshFor: type.duration('365d'),
+  cron: type.optional(cron),
+});
+
+const photos = section({
+  listen: type.listenAddress,
+  folder: type.plainText,
+  types: type.wordsOf(...PHOTO_TYPES),
+  tokenLifetime: type.duration('90d'),
+  maxFileBytes: type.size,
+  maxFiles: type.wholeNumber(1, 1_000),
+  maxTotalBytes: type.size,
+  timeout: type.duration('1h'),
+  concurrency: type.wholeNumber(1, 100),
+});
+
+const ops = section({
+  listen: type.listenAddress,
+  token: type.optional(type.token(16)),
+  tokenFile: file,
+  hosts: type.hostNames,
+  heartbeatUrl: type.optional(type.calledUrl),
+  heartbeatUrlFile: file,
+  actions: type.oneOf('off', 'on'),
+})
+  .refine(({ listen, token }) => listen === undefined || type.isLoopback(listen.host) || token !== undefined, {
+    path: ['listen'],
+    error: 'is not an address of this machine alone: set ops.token, or listen on 127.0.0.1',
+  })
+  .refine(({ actions, token }) => actions === 'off' || token !== undefined, {
+    path: ['actions'],
+    error:
+      'is on, and every user of this machine could decide about orders: set ops.token too, in a file (ORDER_SYNC_OPS_TOKEN_FILE)',
+  });
 
 /**
  * Every setting with its type: durations in milliseconds, sizes in bytes. The defaults, and the texts that describe the
  * settings, stand in `config/default.yaml`.
  */
-export const SETTINGS = {
-  'exchange.baseUrl': type.optional(type.secureUrl),
-  'exchange.apiKey': type.optional(type.headerText),
-  'exchange.rate.requests': type.wholeNumber(1, 1_000_000),
-  'exchange.rate.interval': type.duration('1d'),
-  'exchange.rate.mode': type.oneOf('proved', 'paced'),
-  'exchange.concurrency': type.wholeNumber(1, 1_000),
-  'exchange.timeout': type.duration('1h'),
-  'exchange.maxResponseBytes': type.size,
-  'exchange.absence': absenceShapes,
-  'exchange.outputPosition': type.optional(type.oneOf(...AMOUNT_FIELDS)),
-  'database.url': databaseUrl,
-  'database.password': type.optional(type.plainText),
-  'database.poolSize': type.wholeNumber(1, 1_000),
-  'database.notify': type.oneOf('on', 'off'),
-  'database.synchronousStandbys': type.wholeNumber(0, 5),
-  'database.tls': type.optional(type.oneOf('off', 'require', 'verify')),
-  'database.tlsCaFile': type.optional(type.plainText),
-  'database.marks': type.plainText,
-  'workers.instances': type.wholeNumber(1, 1_000),
-  'control.socket': type.optional(type.plainText),
-  'schedule.cron': cron,
-  'create.pauseAfterUnknown': type.wholeNumber(1, 1_000_000),
-  'create.onUnknown': type.oneOf('hold', 'resend'),
-  'create.verifyAfter': durations(1),
-  'create.refusedBy': type.oneOf('documented', 'status'),
-  'guard.createsPerHour': type.optional(type.wholeNumber(1, 1_000_000)),
-  'guard.assetPerHour': assetLimits,
-  'follow.finalStatuses': words,
-  'follow.openStatuses': words,
-  'follow.succeededStatuses': words,
-  'follow.disputedBy': wordsOf(...CONTRADICTION_KINDS),
-  'follow.recheckFinalAfter': durations(0),
-  'follow.giveUpAfter': type.optional(type.duration('3650d')),
-  'follow.pace': pace,
-  'follow.worth': type.duration('1d'),
-  'follow.share': type.share,
-  'reconcile.tolerance': tolerance,
-  'reconcile.ignore': wordsOf(...GUESSED_CLASSES),
-  'reconcile.orderMissingAfter': type.duration('365d'),
-  'reconcile.freshFor': type.duration('365d'),
-  'reconcile.cron': type.optional(cron),
-  'links.cron': type.optional(cron),
-  'links.finalStatuses': words,
-  'retention.keptAnswers': type.optional(type.duration('3650d')),
-  'retention.deadLetters': type.optional(type.duration('3650d')),
-  'retention.photos': type.optional(type.duration('3650d')),
-  'photos.listen': type.listenAddress,
-  'photos.folder': type.plainText,
-  'photos.types': wordsOf(...PHOTO_TYPES),
-  'photos.tokenLifetime': type.duration('90d'),
-  'photos.maxFileBytes': type.size,
-  'photos.maxFiles': type.wholeNumber(1, 1_000),
-  'photos.maxTotalBytes': type.size,
-  'photos.timeout': type.duration('1h'),
-  'photos.concurrency': type.wholeNumber(1, 100),
-  'ops.listen': type.listenAddress,
-  'ops.token': type.optional(type.token(16)),
-  'ops.hosts': hostNames,
-  'ops.heartbeatUrl': type.optional(type.calledUrl),
-  'webhooks.endpoints': webhookEndpoints,
-  'ops.actions': type.oneOf('off', 'on'),
-  'log.level': type.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
-};
+export const SETTINGS = section({
+  exchange,
+  database,
+  workers: section({ instances: type.wholeNumber(1, 1_000) }),
+  control: section({ socket: type.optional(type.plainText) }),
+  schedule: section({ cron }),
+  create,
+  guard,
+  follow,
+  reconcile,
+  links: section({ cron: type.optional(cron), finalStatuses: type.words }),
+  retention: section({
+    keptAnswers: type.optional(type.duration('3650d')),
+    deadLetters: type.optional(type.duration('3650d')),
+    photos: type.optional(type.duration('3650d')),
+  }),
+  photos,
+  ops,
+  webhooks: section({ endpoints: webhookEndpoints, endpointsFile: file }),
+  log: section({ level: type.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent') }),
+})
+  .refine((all) => all.database.url.kind !== 'sqlite' || all.workers.instances === 1, {
+    path: ['workers', 'instances'],
+    error: 'is above 1, and one process drives all accounts of a SQLite file: leave it at 1, or use PostgreSQL',
+  })
+  .refine((all) => all.database.url.kind !== 'sqlite' || all.database.synchronousStandbys === 0, {
+    path: ['database', 'synchronousStandbys'],
+    error: 'is for PostgreSQL: with SQLite set it to 0',
+  });
+/** The values of all settings. */
+export type Settings = Frozen<z.output<typeof SETTINGS>>;
+/** The values of settings of one account. */
+export type AccountSettings = Frozen<z.output<typeof ACCOUNT>>;
 
-/** Path of a setting, such as `exchange.baseUrl`. */
-export type Path = keyof typeof SETTINGS;
-/** The values of all settings by path. */
-export type Values = { readonly [P in Path]: ReturnType<(typeof SETTINGS)[P]> };
+type Frozen<T> = T extends readonly (infer Item)[]
+  ? readonly Frozen<Item>[]
+  : T extends object
+    ? { readonly [Name in keyof T]: Frozen<T[Name]> }
+    : T;
 
-/** Path of a setting that an account may have of its own. */
-export type AccountPath = Extract<Path, `${AccountSection}.${string}`>;
-/** Sections of settings that an account may have of its own. */
-export type AccountSection = 'exchange' | 'create' | 'guard' | 'follow';
-
-/** The type of `rateGroup`, which only an account has. */
-export const rateGroup = type.optional(
-  type.single(
-    (value) => {
-      if (!ACCOUNT_NAME.test(value)) throw new Error(`must be ${ACCOUNT_NAME_FORM}`);
-      return value;
-    },
-    { type: ['string', 'number'], pattern: ACCOUNT_NAME.source },
+/** Settings that an account may have of its own; those of one rateGroup share the limits of their rate. */
+export const ACCOUNT = section({
+  rateGroup: type.optional(
+    type.text(
+      (given) => {
+        if (ACCOUNT_NAME.test(given)) return given;
+        throw new Error(`must be ${ACCOUNT_NAME_FORM}`);
+      },
+      { type: ['string', 'number'], pattern: ACCOUNT_NAME.source },
+    ),
   ),
-);
+  exchange,
+  create,
+  guard,
+  follow,
+});
 
-/** Paths of all settings, in the order of `config/default.yaml`. */
-export const PATHS = Object.keys(SETTINGS) as Path[];
-/** Paths of the settings that an account may have of its own. */
-export const ACCOUNT_PATHS = PATHS.filter((path): path is AccountPath =>
-  /^(exchange|create|guard|follow)\./.test(path),
-);
-/** Settings that may be more than a word or a list of words: in the environment, and as their text, they are then JSON. */
-export const JSON_SETTINGS: readonly Path[] = [
-  'exchange.absence',
-  'guard.assetPerHour',
-  'reconcile.tolerance',
-  'webhooks.endpoints',
-];
-/** Settings whose values are never shown. In a file, the name with `File` at its end names another file with the value. */
-export const SECRETS: readonly Path[] = [
+/**
+ * Settings whose values are never shown. The name with `File` at its end names a file with the value, which may change while the
+ * program runs.
+ */
+export const SECRETS: readonly string[] = [
   'exchange.apiKey',
   'database.password',
   'ops.token',
   'webhooks.endpoints',
   'ops.heartbeatUrl',
 ];
+/** Settings that are gone, with the advice that follows the name of the setting in a sentence. */
+export const GONE_SETTINGS: ReadonlyMap<string, string> = new Map([
+  ['follow.steps', 'is gone: delete it, and write follow.pace: learned, which has steps of its own'],
+]);
+/** Paths of all settings, such as `exchange.baseUrl`, in the order of `config/default.yaml`. */
+export const PATHS = pathsIn(SETTINGS);
+/** Paths of the settings that an account may have of its own. */
+export const ACCOUNT_PATHS = pathsIn(ACCOUNT);
+
+function pathsIn({ shape }: z.ZodObject): string[] {
+  const paths = Object.entries(shape).flatMap(([name, inner]) =>
+    inner instanceof z.ZodObject ? pathsIn(inner).map((path) => `${name}.${path}`) : [name],
+  );
+  return paths.filter((path) => !SECRETS.some((secret) => path === `${secret}File`));
+}

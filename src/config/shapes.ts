@@ -1,124 +1,109 @@
 import { parse as parseJson } from 'lossless-json';
+import { z } from 'zod';
 import type { AssetLimit } from '../domain/accounts/guard.ts';
 import type { Tolerance } from '../domain/amounts.ts';
 import { readDecimal } from '../domain/decimal.ts';
 import type { AbsenceShape } from '../domain/orders/lookup.ts';
-import { single, TEXT_OR_NUMBER, type JsonSchema } from './values.ts';
+import { text } from './values.ts';
 
-const TOLERANCE_SCHEMA: JsonSchema = {
-  anyOf: [TEXT_OR_NUMBER, { type: 'object', additionalProperties: TEXT_OR_NUMBER }],
-};
-/** A decimal of at least zero, or one for each currency; they stay text, so that they are exact. */
-export const tolerance = single((value): Tolerance => {
-  if (!value.startsWith('{')) return decimalFromZero(value);
-  const byCurrency = Object.entries(readJsonObject(value)).map(([currency, one]) => [currency, decimalFromZero(one)]);
-  return Object.fromEntries(byCurrency) as Tolerance;
-}, TOLERANCE_SCHEMA);
-
-function decimalFromZero(value: unknown): string {
-  const read = readDecimal(value);
-  if (read.ok && read.value.gte(0)) return read.text;
-  throw new Error('must be a decimal of at least 0, such as 0.01, or one by currency: {EUR: 0.01, default: 0}');
-}
-
-/** Numbers stay text. */
-function readJsonObject(text: string): object {
+/** Has a variable hold as JSON what a file holds as lists and fields. Numbers stay text, so that they are exact. */
+function fromJson(given: unknown): unknown {
+  if (typeof given !== 'string') return given;
   try {
-    return parseJson(text, undefined, String) as object;
+    return parseJson(given, undefined, String);
   } catch {
-    throw new Error('must be a decimal, or JSON such as {"EUR": "0.01", "default": "0"}');
+    return given;
   }
 }
 
-const ABSENCE_SCHEMA: JsonSchema = {
-  type: 'array',
-  items: {
-    type: 'object',
-    properties: {
-      status: { type: 'integer', minimum: 200, maximum: 499 },
-      pointer: { type: 'string', pattern: '^(/|$)' },
-      value: {},
-    },
-    required: ['status'],
-    additionalProperties: false,
-  },
-};
+/** A list, in a variable as JSON. */
+export function jsonList<T>(items: z.ZodType<T>) {
+  return z.preprocess((given) => (given === '' ? [] : fromJson(given)), items);
+}
+
+/** A list item with fields. */
+export function fields<S extends z.core.$ZodShape>(shape: S, form: string) {
+  return z.strictObject(shape, {
+    error: ({ code }) => (code === 'invalid_type' ? `must have fields, ${form}` : undefined),
+  });
+}
+
+const DECIMAL = { type: ['string', 'number'] };
+
+/** A decimal that stays text, so that it is exact. */
+function decimal(isRight: (sign: number) => boolean, reason: string) {
+  return text((given) => {
+    const read = readDecimal(given);
+    if (read.ok && isRight(read.value.cmp(0))) return read.text;
+    throw new Error(reason);
+  }, DECIMAL);
+}
+
+const TOLERANCE =
+  'must be a decimal of at least 0, such as 0.01, or one by currency: {EUR: 0.01, default: 0} (in a variable JSON: {"EUR": "0.01"})';
+const fromZero = decimal((sign) => sign >= 0, TOLERANCE);
+
+/** A decimal of at least zero, or one for each currency. */
+export const tolerance: z.ZodType<Tolerance> = z.preprocess(
+  fromJson,
+  z.union([fromZero, z.record(z.string(), fromZero)], TOLERANCE),
+);
+
 const SHAPE = 'such as [{"status": 404}] or [{"status": 200, "pointer": "/code", "value": "NO_ORDER"}]';
-
-/** Shapes of answers by which the exchange says that there is no order, as JSON. */
-export const absenceShapes = single((value): readonly AbsenceShape[] => {
-  const shapes = readJsonList(value);
-  if (shapes === undefined) throw new Error(`must be a list, ${SHAPE}`);
-  return Object.freeze(shapes.map(absenceShape));
-}, ABSENCE_SCHEMA);
-
-const CODE: JsonSchema = { type: 'string', minLength: 1 };
-const LIMITS_SCHEMA: JsonSchema = {
-  type: 'array',
-  items: {
-    type: 'object',
-    properties: { from: CODE, to: CODE, currency: CODE, asset: TEXT_OR_NUMBER },
-    required: ['from', 'to', 'asset'],
-    additionalProperties: false,
+const status = text(
+  (given) => {
+    // 401, 403, 429 and 5xx speak of the account or of the exchange, not of an order.
+    if (/^[24]\d\d$/.test(given) && !['401', '403', '429'].includes(given)) return Number(given);
+    throw new Error('must be a status from 200 to 299 or 400 to 499 but 401, 403 and 429');
   },
-};
+  { type: 'integer', minimum: 200, maximum: 499 },
+);
+const POINTER = 'must be a JSON pointer (RFC 6901)';
+const pointer = z.string(POINTER).regex(/^(\/([^~/]|~[01])*)*$/, POINTER);
+/** A file has text for every value, so that values are compared by their text. */
+const value = z
+  .unknown()
+  .refine((given) => typeof given !== 'object' || given === null || Object.keys(given).length === 0, {
+    error: 'must be text, a number, true, false, null, [] or {}',
+  })
+  .transform((given) => (typeof given === 'object' && given !== null ? JSON.stringify(given) : String(given)));
+
+const absenceShape = fields({ status, pointer: pointer.optional(), value: value.optional() }, SHAPE)
+  .refine((shape) => shape.pointer !== undefined || shape.value === undefined, 'needs a pointer beside its value')
+  .transform((shape) => shape as AbsenceShape);
+
+/** Shapes of answers by which the exchange says that there is no order. */
+export const absenceShapes = jsonList(z.array(absenceShape, `must be a list, ${SHAPE}`));
+
 const LIMIT = 'such as [{"from": "BTC", "to": "EUR", "asset": "2.5"}]';
+const code = text(
+  (given) => {
+    if (given !== '') return given;
+    throw new Error('must be a currency');
+  },
+  { type: 'string', minLength: 1 },
+);
+const asset = decimal((sign) => sign > 0, 'must be a decimal above 0');
 
-/** Limits of what orders of a pair ask for, as JSON; the amounts stay text, so that they are exact. */
-export const assetLimits = single((value): readonly AssetLimit[] => {
-  const limits = readJsonList(value, (text) => parseJson(text, undefined, String));
-  if (limits === undefined) throw new Error(`must be a list, ${LIMIT}`);
-  const read = limits.map(assetLimit);
-  const keys = read.map(({ from, to, currency }) => JSON.stringify([from, to, currency]).toUpperCase());
-  const twice = read[keys.findIndex((key, index) => keys.indexOf(key) < index)];
-  if (twice !== undefined)
-    throw new Error(`has two limits of ${twice.from} to ${twice.to} in ${twice.currency}: leave one of them out`);
-  return Object.freeze(read);
-}, LIMITS_SCHEMA);
+const assetLimit = fields({ from: code, to: code, currency: code.optional(), asset }, LIMIT)
+  .transform((limit): AssetLimit => ({ ...limit, currency: limit.currency ?? limit.from }))
+  .refine(({ from, to, currency }) => [from, to].some((other) => isSame(other, currency)), {
+    path: ['currency'],
+    error: 'must be one of its pair',
+  });
 
-function assetLimit(given: unknown): AssetLimit {
-  const { from, to, currency = from, asset, ...others } = (given ?? {}) as Readonly<Record<string, unknown>>;
-  const [other] = Object.keys(others);
-  if (other !== undefined) throw new Error(`has an unknown field ${other}: it takes from, to, currency and asset`);
-  const isCode = (code: unknown): code is string => typeof code === 'string' && code.trim() !== '';
-  if (!isCode(from) || !isCode(to)) throw new Error(`wants a pair of currencies, ${LIMIT}`);
-  const isOfPair = isCode(currency) && [from, to].some((code) => code.toUpperCase() === currency.toUpperCase());
-  if (!isOfPair) throw new Error('wants a currency that is one of its pair');
-  const read = readDecimal(asset);
-  if (!read.ok || !read.value.gt(0)) throw new Error(`wants an asset above 0, ${LIMIT}`);
-  return { from, to, currency, asset: read.text };
+/** Limits of how much the orders of a pair ask for; the amounts stay text, so that they are exact. */
+export const assetLimits = jsonList(
+  z
+    .array(assetLimit, `must be a list, ${LIMIT}`)
+    .refine(areOfDifferentPairs, 'has two limits of one pair in one currency: leave one of them out'),
+);
+
+function areOfDifferentPairs(limits: readonly AssetLimit[]): boolean {
+  const keys = limits.map(({ from, to, currency }) => JSON.stringify([from, to, currency]).toUpperCase());
+  return new Set(keys).size === keys.length;
 }
 
-function readJsonList(text: string, parse: (json: string) => unknown = JSON.parse): readonly unknown[] | undefined {
-  try {
-    const list: unknown = parse(text === '' ? '[]' : text);
-    return Array.isArray(list) ? list : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function absenceShape(given: unknown): AbsenceShape {
-  const { status, pointer, value, ...others } = (given ?? {}) as Readonly<Record<string, unknown>>;
-  const [other] = Object.keys(others);
-  if (other !== undefined) throw new Error(`has an unknown field ${other}: it takes status, pointer and value`);
-  // 401, 403, 429 and 5xx speak of the account or of the exchange, not of an order.
-  const isOfOrder = /^(2\d\d|4\d\d)$/.test(String(status)) && ![401, 403, 429].includes(Number(status));
-  if (!isOfOrder) throw new Error(`wants a status from 200 to 299 or 400 to 499 but 401, 403 and 429, ${SHAPE}`);
-  if (pointer === undefined) {
-    if (value !== undefined) throw new Error(`wants a pointer where it has a value, ${SHAPE}`);
-    return { status: Number(status) };
-  }
-  if (typeof pointer !== 'string' || !/^(\/([^~/]|~[01])*)*$/.test(pointer)) {
-    throw new Error(`wants a JSON pointer (RFC 6901), ${SHAPE}`);
-  }
-  return { status: Number(status), pointer, ...(value !== undefined && { value: shapeValue(value) }) };
-}
-
-/** A file gives text for every value, so that text is what values are compared by. */
-function shapeValue(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return String(value);
-  if (Object.keys(value).length > 0)
-    throw new Error(`wants a value that is text, a number, true, false, null, [] or {}`);
-  return Array.isArray(value) ? '[]' : '{}';
+function isSame(currency: string, other: string): boolean {
+  return currency.toUpperCase() === other.toUpperCase();
 }

@@ -1,54 +1,62 @@
+import { z } from 'zod';
 import { suggestion } from '../domain/suggestion.ts';
 import { hasControlCharacter } from '../domain/text.ts';
 
-/** The text of a setting, as a file or a variable gives it. */
-export type SettingText = string | readonly string[];
-
 /**
- * A type of settings: reads the text, or throws the reason why it is wrong, which follows the name of the setting in a
- * sentence. The reason for a setting that may hold a secret never quotes the text.
+ * The type of a setting: a zod schema of its text, as a file or a variable has it. What zod says of a wrong text is the reason that
+ * follows the name of the setting in a sentence; for a setting that may hold a secret it never quotes the text.
  */
-export interface SettingType<T> {
-  (text: SettingText): T;
-  /** JSON Schema of the value in a file, for editors. */
-  readonly schema: JsonSchema;
-}
-export type JsonSchema = Readonly<Record<string, unknown>>;
-
-export function settingType<T>(schema: JsonSchema, read: (text: SettingText) => T): SettingType<T> {
-  return Object.assign(read, { schema });
-}
+export type SettingType<T> = z.ZodType<T>;
+/** JSON Schema of the value in a file, for editors. */
+type JsonSchema = Readonly<Record<string, unknown>>;
 
 const MS_PER_UNIT: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const BYTES_PER_UNIT: Record<string, number> = { '': 1, b: 1, kb: 1e3, mb: 1e6, kib: 1024, mib: 1024 ** 2 };
 const LONGEST_DURATION_MS = 3650 * MS_PER_UNIT['d']!;
 const DURATION = /^(\d{1,12})(ms|s|m|h|d)$/;
-export const DURATION_SCHEMA: JsonSchema = { type: 'string', pattern: DURATION.source };
-const SIZE_PATTERN = '^\\d{1,10} ?([bB]|[kKmM][iI]?[bB])?$';
 const SIZE = /^(\d{1,10}) ?([a-z]*)$/i;
-const TEXT: JsonSchema = { type: 'string' };
 /** Digits without quotes are a number to an editor. */
-export const TEXT_OR_NUMBER: JsonSchema = { type: ['string', 'number'] };
+const TEXT_OR_NUMBER = { type: ['string', 'number'] };
 
-/** A type that takes one value, and no list. */
-export function single<T>(parse: (value: string) => T, schema: JsonSchema = TEXT): SettingType<T> {
-  return settingType(schema, (text) => {
-    if (typeof text !== 'string') throw new Error('takes one value, not a list');
-    return parse(text.trim());
-  });
+/** A text that `read` turns into a value, or throws the reason why it cannot. */
+export function text<T>(read: (text: string) => T, json: JsonSchema = { type: 'string' }) {
+  const transformed = z
+    .string({ error: ({ input }) => (input === undefined ? 'is missing' : 'takes one value') })
+    .trim()
+    .transform((given, context) => {
+      try {
+        return read(given);
+      } catch (error) {
+        context.addIssue((error as Error).message);
+        return z.NEVER;
+      }
+    });
+  return transformed.meta({ json });
 }
 
 /** The same type, but an empty text leaves the setting unset. */
-export function optional<T>(type: SettingType<T>): SettingType<T | undefined> {
-  const schema = { anyOf: [type.schema, { type: 'null' }] };
-  return settingType(schema, (text) => (text === '' ? undefined : type(text)));
+export function optional<T>(type: SettingType<T>) {
+  const isUnset = (given: unknown) => given === '' || given === undefined;
+  return z.preprocess(
+    (given) => (isUnset(given) ? null : given),
+    type.nullable().transform((value) => value ?? undefined),
+  );
+}
+
+/** Makes a function that reads a text by a type of settings. It throws the reason why the text is wrong. */
+export function reader<T>(type: SettingType<T>): (given: string) => T {
+  return (given) => {
+    const { success, data, error } = type.safeParse(given);
+    if (success) return data;
+    throw new Error(error.issues[0]?.message);
+  };
 }
 
 /** A whole number from `min` to `max`. */
 export const wholeNumber = (min: number, max: number) =>
-  single(
-    (value) => {
-      const parsed = /^(0|[1-9]\d{0,14})$/.test(value) ? Number(value) : Number.NaN;
+  text(
+    (given) => {
+      const parsed = /^(0|[1-9]\d{0,14})$/.test(given) ? Number(given) : Number.NaN;
       if (!(parsed >= min && parsed <= max)) throw new Error(`must be a whole number from ${min} to ${max}`);
       return parsed;
     },
@@ -56,9 +64,9 @@ export const wholeNumber = (min: number, max: number) =>
   );
 
 /** A part of a whole: a decimal above 0, up to 1. */
-export const share = single(
-  (value) => {
-    const parsed = /^[01](\.\d{1,6})?$/.test(value) ? Number(value) : Number.NaN;
+export const share = text(
+  (given) => {
+    const parsed = /^[01](\.\d{1,6})?$/.test(given) ? Number(given) : Number.NaN;
     if (!(parsed > 0 && parsed <= 1)) throw new Error('must be a number above 0, up to 1, such as 0.5');
     return parsed;
   },
@@ -66,11 +74,12 @@ export const share = single(
 );
 
 /** A duration such as `15s`, in milliseconds, from 1 ms to `max`. */
-export const duration = (max: string) => single((value) => parseDuration(value, parseDuration(max)), DURATION_SCHEMA);
+export const duration = (max: string) =>
+  text((given) => parseDuration(given, parseDuration(max)), { type: 'string', pattern: DURATION.source });
 
 /** Milliseconds of `250ms`, `5s`, `10m`, `24h` or `7d`; throws a reason that names the units. */
-export function parseDuration(value: string, maxMs: number = LONGEST_DURATION_MS): number {
-  const [, digits = '', unit = ''] = DURATION.exec(value) ?? [];
+export function parseDuration(given: string, maxMs: number = LONGEST_DURATION_MS): number {
+  const [, digits = '', unit = ''] = DURATION.exec(given) ?? [];
   const ms = Number(digits) * (MS_PER_UNIT[unit] ?? 0);
   if (ms <= 0) throw new Error('must be a duration above zero with its unit: 250ms, 5s, 10m, 24h or 7d');
   if (ms > maxMs) throw new Error(`must be at most ${durationText(maxMs)}`);
@@ -79,32 +88,41 @@ export function parseDuration(value: string, maxMs: number = LONGEST_DURATION_MS
 
 /** A duration as it is written, in the largest unit that leaves no rest: `366d`. */
 export function durationText(ms: number): string {
-  const [unit, unitMs] = Object.entries(MS_PER_UNIT).findLast(([, one]) => ms % one === 0) ?? ['ms', 1];
+  const [unit, unitMs] = Object.entries(MS_PER_UNIT).findLast(([, length]) => ms % length === 0) ?? ['ms', 1];
   return `${ms / unitMs}${unit}`;
 }
 
 /** A size in bytes, written `1048576` or `1 MiB`, up to 1 GiB. */
-export const size = single(
-  (value) => {
-    const [, digits = '', unit = ''] = SIZE.exec(value) ?? [];
+export const size = text(
+  (given) => {
+    const [, digits = '', unit = ''] = SIZE.exec(given) ?? [];
     const bytes = Number(digits) * (BYTES_PER_UNIT[unit.toLowerCase()] ?? 0);
     if (!(bytes >= 1 && bytes <= 1024 ** 3))
       throw new Error('must be a size from 1 B to 1024 MiB: 1048576, 512 KiB or 1 MiB');
     return bytes;
   },
-  { type: ['integer', 'string'], pattern: SIZE_PATTERN },
+  { type: ['integer', 'string'], pattern: '^\\d{1,10} ?([bB]|[kKmM][iI]?[bB])?$' },
 );
 
-/** One of the words given. */
+/** One of the allowed words. */
 export const oneOf = <const T extends string>(...allowed: readonly T[]) =>
-  single(
-    (value) => {
-      const found = allowed.find((word) => word === value);
-      if (found === undefined) throw new Error(`must be one of ${allowed.join(', ')}${meantBy(value, allowed)}`);
+  text(
+    (given) => {
+      const found = allowed.find((word) => word === given);
+      if (found === undefined) throw new Error(`must be one of ${allowed.join(', ')}${meantBy(given, allowed)}`);
       return found;
     },
     { enum: allowed },
   );
+
+/** The same type, but values that are gone are refused with the advice that follows the name of the setting in a sentence. */
+export function withoutGone<T>(type: SettingType<T>, gone: ReadonlyMap<unknown, string>) {
+  return z.preprocess((given, context) => {
+    const advice = gone.get(given);
+    if (advice !== undefined) context.addIssue(advice);
+    return given;
+  }, type);
+}
 
 /** The question that goes behind a list of what is allowed; empty where nothing is near. */
 export function meantBy(given: string, allowed: readonly string[]): string {
@@ -113,48 +131,46 @@ export function meantBy(given: string, allowed: readonly string[]): string {
 }
 
 /** Text that is not empty and may stand in an HTTP header: printable ASCII without spaces. */
-export const headerText = single((value) => {
-  if (!/^[\x21-\x7e]+$/.test(value)) throw new Error('must be printable ASCII without spaces (the value is not shown)');
-  return value;
+export const headerText = text((given) => {
+  if (!/^[\x21-\x7e]+$/.test(given)) throw new Error('must be printable ASCII without spaces (the value is not shown)');
+  return given;
 }, TEXT_OR_NUMBER);
 
 /** A secret of at least `min` characters that may stand in an HTTP header. */
 export const token = (min: number) =>
-  single((value) => {
-    const text = headerText(value);
-    if (text.length < min) throw new Error(`must have at least ${min} characters (the value is not shown)`);
-    return text;
-  }, TEXT_OR_NUMBER);
+  headerText
+    .refine((given) => given.length >= min, `must have at least ${min} characters (the value is not shown)`)
+    .meta({ json: TEXT_OR_NUMBER });
 
 /** Text that is not empty and has no control characters. */
-export const plainText = single((value) => {
-  if (value === '') throw new Error('must not be empty');
-  if (hasControlCharacter(value)) throw new Error('must not contain control characters');
-  return value;
+export const plainText = text((given) => {
+  if (given === '') throw new Error('must not be empty');
+  if (hasControlCharacter(given)) throw new Error('must not contain control characters');
+  return given;
 });
 
-const ADDRESS_SCHEMA: JsonSchema = { type: 'string', pattern: '^https?://[^/\\s]' };
+const ADDRESS = { type: 'string', pattern: '^https?://[^/\\s]' };
 
 /** An address to send secrets to: https, or http on loopback; without a slash at its end. */
-export const secureUrl = single((value) => {
-  const url = secureAddress(value);
-  if (/[?#]/.test(value)) throw new Error('must not carry a query or a fragment');
+export const secureUrl = text((given) => {
+  const url = secureAddress(given);
+  if (/[?#]/.test(given)) throw new Error('must not carry a query or a fragment');
   return url.href.replace(/\/+$/, '');
-}, ADDRESS_SCHEMA);
+}, ADDRESS);
 
 /** An address that is called as it stands, with its query: https, or http on loopback. */
-export const calledUrl = single((value) => secureAddress(value).href, ADDRESS_SCHEMA);
+export const calledUrl = text((given) => secureAddress(given).href, ADDRESS);
 
-function secureAddress(value: string): URL {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (url === undefined || /\s/.test(value) || !/^https?:\/\/[^/]/i.test(value)) {
+function secureAddress(given: string): URL {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (url === undefined || /\s/.test(given) || !/^https?:\/\/[^/]/i.test(given)) {
     throw new Error('must be an address such as https://exchange.example');
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     throw new Error('must begin with https:// (http only on localhost, 127.0.0.0/8 or [::1])');
   }
   // Checked on the text: an empty `?`, `#` or `@` is gone from the parsed address.
-  if (url.username || url.password || /^[^/]*\/\/[^/?#]*@/.test(value))
+  if (url.username || url.password || /^[^/]*\/\/[^/?#]*@/.test(given))
     throw new Error('must not carry a user name or password');
   return url;
 }
@@ -171,12 +187,58 @@ export interface ListenAddress {
 }
 
 /** `HOST:PORT`, or undefined for `off`. */
-export const listenAddress = single(
-  (value): ListenAddress | undefined => {
-    if (value === 'off') return undefined;
-    const [, host = '', port = ''] = /^(\[[0-9a-f:.]+\]|[a-z0-9.-]+):(\d{1,5})$/i.exec(value) ?? [];
+export const listenAddress = text(
+  (given): ListenAddress | undefined => {
+    if (given === 'off') return undefined;
+    const [, host = '', port = ''] = /^(\[[0-9a-f:.]+\]|[a-z0-9.-]+):(\d{1,5})$/i.exec(given) ?? [];
     if (host === '' || Number(port) > 65_535) throw new Error('must be HOST:PORT such as 127.0.0.1:9464, or off');
-    return Object.freeze({ host: host.replace(/^\[|\]$/g, ''), port: Number(port) });
+    return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
   },
   { type: 'string', pattern: '^(off|.+:\\d{1,5})$' },
 );
+
+/** A list, written `[a, b]` or `a,b`. */
+function list<T>(item: SettingType<T>, minCount = 0) {
+  const items = z.array(item, 'takes a value or a list of values');
+  return z.preprocess(itemsOf, items.min(minCount, `must list at least ${minCount}`));
+}
+
+function itemsOf(given: unknown, context: z.RefinementCtx): unknown {
+  const unbracketed = typeof given === 'string' ? given.trim().replace(/^\[(.*)\]$/s, '$1') : given;
+  const parts = typeof unbracketed === 'string' ? unbracketed.split(',') : unbracketed;
+  if (!Array.isArray(parts)) return parts;
+  const items = parts.map((item: unknown) =>
+    typeof item === 'string' ? item.trim().replace(/^(["'])(.*)\1$/s, '$2') : item,
+  );
+  if (items.length === 1 && items[0] === '') return [];
+  if (items.includes('')) context.addIssue('has an empty item in its list');
+  return items;
+}
+
+/** Moments after an event, in milliseconds, each later than the one before. */
+export const durations = (minCount: number) =>
+  list(duration('3650d'), minCount).refine(doGrow, 'must list durations that grow, such as [5s, 1m, 1h]');
+
+function doGrow(moments: readonly number[]): boolean {
+  return moments.every((ms, index) => index === 0 || ms > moments[index - 1]!);
+}
+
+/** A list of words, each once. */
+export const words = list(text((given) => given, TEXT_OR_NUMBER))
+  .transform((given): readonly string[] => [...new Set(given)])
+  .meta({ json: { anyOf: [{ type: 'array', items: TEXT_OR_NUMBER }, TEXT_OR_NUMBER] } });
+
+const HOST_NAME = /^[A-Za-z0-9.-]+$/;
+const hostName = text(
+  (given) => {
+    if (!HOST_NAME.test(given)) throw new Error('must be the name of a host without a port, such as ops.shop.example');
+    return given.toLowerCase();
+  },
+  { type: 'string', pattern: HOST_NAME.source },
+);
+/** A list of host names, in lower case. */
+export const hostNames = list(hostName);
+
+/** A list of some of the allowed words, each once and in their order. */
+export const wordsOf = <const T extends string>(...allowed: readonly T[]) =>
+  list(oneOf(...allowed)).transform((given) => allowed.filter((word) => (given as readonly T[]).includes(word)));

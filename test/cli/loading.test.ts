@@ -42,7 +42,7 @@ describe('a command loads what it uses and nothing else:', () => {
   it('db status loads the database, and nothing that talks to the exchange or serves', async () => {
     const { packages, files } = await loadedBy(['db', 'status'], place.options.environment);
     expect(packages).toEqual(expect.arrayContaining(['better-sqlite3', 'kysely']));
-    for (const name of ['got', 'fastify', 'zod', 'pino', 'p-queue', 'log-update']) expect(packages).not.toContain(name);
+    for (const name of ['got', 'fastify', 'pino', 'p-queue', 'log-update']) expect(packages).not.toContain(name);
     expect(commandsIn(files)).toEqual(['operate/db/migrations.ts']);
     expect(files.filter((file) => /^src\/(exchange|http|sandbox|flows)\//.test(file))).toEqual([]);
   });
@@ -55,7 +55,7 @@ describe('a command loads what it uses and nothing else:', () => {
       ORDER_SYNC_DATABASE_URL: `sqlite:${program.config.database.path}`,
     };
     const { packages, files } = await loadedBy(['client', 'show', 'link-1'], environment);
-    for (const name of ['got', 'fastify', 'zod', 'pino', 'p-queue', 'better-sqlite3', 'kysely']) {
+    for (const name of ['got', 'fastify', 'pino', 'p-queue', 'better-sqlite3', 'kysely']) {
       expect(packages).not.toContain(name);
     }
     expect(commandsIn(files)).toEqual(['exchange/operations.ts']);

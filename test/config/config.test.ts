@@ -202,10 +202,10 @@ describe('guard.assetPerHour', () => {
 
   it.each([
     ['{}', 'must be a list'],
-    ['[{"from":"BTC","asset":1}]', 'wants a pair'],
-    ['[{"from":"BTC","to":"EUR","asset":0}]', 'wants an asset'],
-    ['[{"from":"BTC","to":"EUR","asset":1,"currency":"USD"}]', 'one of its pair'],
-    ['[{"from":"BTC","to":"EUR","amount":1}]', 'unknown field amount'],
+    ['[{"from":"BTC","asset":1}]', '[0].to is missing'],
+    ['[{"from":"BTC","to":"EUR","asset":0}]', '[0].asset must be a decimal above 0'],
+    ['[{"from":"BTC","to":"EUR","asset":1,"currency":"USD"}]', '[0].currency must be one of its pair'],
+    ['[{"from":"BTC","to":"EUR","asset":1,"amount":1}]', '[0] has an unknown field amount'],
     ['[{"from":"BTC","to":"EUR","asset":1},{"from":"btc","to":"EUR","asset":2}]', 'two limits'],
   ])('refuses %s', (json, why) => {
     expect(refusalOf({ ORDER_SYNC_GUARD_ASSET_PER_HOUR: json })).toContain(why);
@@ -280,18 +280,19 @@ describe('exchange.absence', () => {
   });
 
   it.each([
-    ['404', 'must be a list'],
-    ['{"status":404}', 'must be a list'],
-    ['[null]', 'wants a status'],
-    ['[{"status":500}]', 'wants a status'],
-    ['[{"status":401}]', 'wants a status'],
-    ['[{"status":404,"value":"a"}]', 'wants a pointer'],
-    ['[{"status":404,"pointer":"code"}]', 'wants a JSON pointer'],
-    ['[{"status":404,"pointer":"/a~2"}]', 'wants a JSON pointer'],
-    ['[{"status":404,"pointer":"/a","value":{"b":1}}]', 'wants a value'],
-    ['[{"status":404,"path":"/a"}]', 'has an unknown field path'],
+    ['404', ' must be a list'],
+    ['{"status":404}', ' must be a list'],
+    ['[null]', '[0] must have fields'],
+    ['[{}]', '[0].status is missing'],
+    ['[{"status":500}]', '[0].status must be a status'],
+    ['[{"status":401}]', '[0].status must be a status'],
+    ['[{"status":404,"value":"a"}]', '[0] needs a pointer'],
+    ['[{"status":404,"pointer":"code"}]', '[0].pointer must be a JSON pointer'],
+    ['[{"status":404,"pointer":"/a~2"}]', '[0].pointer must be a JSON pointer'],
+    ['[{"status":404,"pointer":"/a","value":{"b":1}}]', '[0].value must be text'],
+    ['[{"status":404,"path":"/a"}]', '[0] has an unknown field path'],
   ])('is refused where it is no shape of an answer: %s', (text, reason) => {
-    expect(refusalOf({ ORDER_SYNC_EXCHANGE_ABSENCE: text })).toContain(`exchange.absence ${reason}`);
+    expect(refusalOf({ ORDER_SYNC_EXCHANGE_ABSENCE: text })).toContain(`exchange.absence${reason}`);
   });
 });
 
@@ -376,7 +377,9 @@ describe('files with values', () => {
   });
 
   it('are refused beside the variable itself', () => {
-    expect(refusalOf({ ORDER_SYNC_EXCHANGE_API_KEY_FILE: write('key', KEY) })).toMatch(/is set as well/);
+    expect(refusalOf({ ORDER_SYNC_EXCHANGE_API_KEY_FILE: write('key', KEY) })).toMatch(
+      /ORDER_SYNC_EXCHANGE_API_KEY as well/,
+    );
   });
 
   it('are named in a file of settings too, where it is the key that stands in one', () => {
@@ -434,7 +437,9 @@ describe('the ops endpoint', () => {
 
   it('has names of hosts, in small letters and without a port', () => {
     expect(load({ ORDER_SYNC_OPS_HOSTS: 'Ops.shop.example, ops' }).ops.hosts).toEqual(['ops.shop.example', 'ops']);
-    expect(refusalOf({ ORDER_SYNC_OPS_HOSTS: 'ops.shop.example:443' })).toContain('ops.hosts must list names');
+    expect(refusalOf({ ORDER_SYNC_OPS_HOSTS: 'ops.shop.example:443' })).toContain(
+      'ops.hosts[0] must be the name of a host',
+    );
   });
 
   it('lets persons decide with a token only', () => {
@@ -455,12 +460,12 @@ describe('a slip in a file is named with its line', () => {
       'own.yaml:2: exchange.baseURL is not a setting; did you mean exchange.baseUrl?',
     ],
     ['exchagne:\n  timeout: 1s', 'own.yaml:1: exchagne is not a setting; did you mean exchange?'],
-    ['log:\n  level:\n    deep: 1', 'own.yaml:2: log.level takes a value or a list of values'],
+    ['log:\n  level:\n    deep: 1', 'own.yaml:2: log.level takes one value'],
     ['log: info', 'own.yaml:1: log holds settings by name, not a value'],
     ['- a', 'own.yaml:1: the file holds settings by name, not a value'],
     ['__proto__:\n  a: 1', 'own.yaml:1: __proto__ is not a setting; config/default.yaml has them all'],
     ['log:\n  level: loud', 'own.yaml:2: log.level must be one of trace, debug, info, warn, error, fatal, silent'],
-    ['log:\n  level: [info]', 'own.yaml:2: log.level takes one value, not a list'],
+    ['log:\n  level: [info]', 'own.yaml:2: log.level takes one value'],
   ])('%j', (yaml, message) => {
     expect(refusalOfFile(yaml)).toBe(message);
   });
@@ -469,6 +474,21 @@ describe('a slip in a file is named with its line', () => {
     expect(refusalOfFile('log:\n  level: info\n  level: warn')).toMatch(/^own\.yaml:3: is not sound YAML/);
     expect(refusalOfFile(`exchange:\n  apiKey: "${KEY}\n`)).toMatch(/^own\.yaml:\d: is not sound YAML/);
     expect(refusalOfFile(`log:\n  level: &a [*a]`)).toMatch(/^own\.yaml:\d/);
+  });
+
+  it('also when an alias stands for another alias, which could make few lines a value without end', () => {
+    write(
+      'own.yaml',
+      'exchange:\n  absence:\n    - &a {status: 404}\n    - *a\nfollow:\n  openStatuses: &b [X]\n  finalStatuses: []\n',
+    );
+    expect(load({}, 'own.yaml').exchange.absence).toEqual([{ status: 404 }, { status: 404 }]);
+    expect(refusalOfFile('exchange:\n  absence: &a [*a]')).toMatch(/^own\.yaml:2: an alias stands for another/);
+    expect(refusalOfFile('exchange: &a {}\nlog: *a')).toMatch(/^own\.yaml:2: log holds settings by name/);
+  });
+
+  it('also inside of a value', () => {
+    const message = refusalOfFile('exchange:\n  timeout: 9s\n  absence:\n    - {status: 404}\n    - {status: 500}\n');
+    expect(message).toMatch(/^own\.yaml:3: exchange\.absence\[1\]\.status must be a status/);
   });
 
   it('also when the file is missing', () => {
@@ -503,7 +523,7 @@ describe('a wrong value names the setting, what it takes and the variable', () =
     ['DATABASE_URL', 'postgres://a', /sqlite:PATH/],
     ['DATABASE_URL', 'mysql://a/b', /postgres:/],
     ['DATABASE_URL', 'sqlite:', /sqlite:PATH/],
-    ['FOLLOW_FINAL_STATUSES', 'DONE,REQUEST', /REQUEST stands in both/],
+    ['FOLLOW_FINAL_STATUSES', 'DONE,REQUEST', /finalStatuses has REQUEST, and so has follow\.openStatuses/],
     ['RECONCILE_TOLERANCE', '-0.01', /decimal of at least 0/],
     ['RECONCILE_TOLERANCE', '1%', /decimal of at least 0/],
     ['RECONCILE_TOLERANCE', '', /decimal of at least 0/],

@@ -9,7 +9,7 @@ import { configSources, type ConfigOptions } from '../../config/config.ts';
 import { ownFile } from '../../config/layers.ts';
 import { readValueFile } from '../../config/settings-file.ts';
 import { databaseUrl } from '../../config/database-url.ts';
-import { headerText, secureUrl } from '../../config/values.ts';
+import { headerText, reader, secureUrl } from '../../config/values.ts';
 import { openStore } from '../../store/sqlite/store.ts';
 import { Dialogue } from '../shared/dialogue.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
@@ -63,7 +63,7 @@ Examples:
 export function define(command: Command): void {
   command
     .description('makes the settings, the file of the key and the database, and checks them')
-    .option('--base-url <url>', 'address of the exchange', optionOf(secureUrl))
+    .option('--base-url <url>', 'address of the exchange', optionOf(reader(secureUrl)))
     .option('--api-key-file <file>', 'file of mode 0600 with the key; - reads the key from standard input')
     .option('--database <file>', `file of the database (default: ${DATABASE})`, optionOf(databaseFile))
     .option('--yes', 'ask nothing')
@@ -107,8 +107,10 @@ export async function interview(
   dialogue: Dialogue,
   known: { readonly baseUrl?: string | undefined; readonly database?: string | undefined; readonly hasKey: boolean },
 ): Promise<Pick<Plan, 'baseUrl' | 'key' | 'databasePath'>> {
-  const baseUrl = known.baseUrl ?? (await dialogue.ask('Address of the exchange: ', secureUrl));
-  const key = known.hasKey ? undefined : await dialogue.ask('Key of the merchant (not shown): ', headerText, HIDDEN);
+  const baseUrl = known.baseUrl ?? (await dialogue.ask('Address of the exchange: ', reader(secureUrl)));
+  const key = known.hasKey
+    ? undefined
+    : await dialogue.ask('Key of the merchant (not shown): ', reader(headerText), HIDDEN);
   const usual = databaseFile(DATABASE);
   const question = `File of the database [${usual}]: `;
   const databasePath = known.database ?? (await dialogue.ask(question, (given) => databaseFile(given || usual)));
@@ -117,7 +119,7 @@ export async function interview(
 
 function piped(given: string): string {
   try {
-    return headerText(given.trim());
+    return reader(headerText)(given);
   } catch (error) {
     throw new CommandError(EXIT.usage, `the key on standard input ${(error as Error).message}`);
   }
@@ -155,7 +157,7 @@ function checkVariables({ env, cwd }: ConfigOptions): void {
 
 /** Absolute path of a database that is named by its file, or as database.url is written. */
 function databaseFile(given: string): string {
-  const place = databaseUrl(/^(sqlite|postgres|postgresql):/.test(given) ? given : `sqlite:${given}`);
+  const place = reader(databaseUrl)(/^(sqlite|postgres|postgresql):/.test(given) ? given : `sqlite:${given}`);
   if (place.kind === 'sqlite') return resolve(place.file);
   throw new Error('must be a file; database.url in the settings names a database of PostgreSQL');
 }

@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises';
 import { InvalidArgumentError, type Command } from 'commander';
 import { shellWord } from '../../domain/text.ts';
 import { systemClock } from '../../clock.ts';
-import { headerText, isLoopback } from '../../config/values.ts';
+import { headerText, isLoopback, reader } from '../../config/values.ts';
 import { FAULTS, type Fault, type FaultPlan } from '../../sandbox/faults/faults.ts';
 import { EMAIL_INPUTS } from '../../sandbox/clients/clients.ts';
 import { seededRandom } from '../../sandbox/random.ts';
@@ -144,7 +144,7 @@ async function openLog(path: string, command: Command): Promise<WriteStream> {
 }
 
 function oneMoreKey(text: string, keys: readonly string[] | undefined): readonly string[] {
-  return [...new Set(keys).add(optionOf(headerText)(text))];
+  return [...new Set(keys).add(optionOf(reader(headerText))(text))];
 }
 
 function scenarioFile(path: string): Scenarios {

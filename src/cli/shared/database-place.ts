@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { ConfigError, loadConfig, type Config } from '../../config/config.ts';
 import { databaseUrl } from '../../config/database-url.ts';
+import { reader } from '../../config/values.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { configOptions } from './options.ts';
 
@@ -18,7 +19,7 @@ export function placeOf<Kind extends keyof typeof FORMS>(
 ): Place<Kind> {
   let problem = `must be ${FORMS[kind]}`;
   try {
-    if (databaseUrl(url).kind === kind) return configuredPlace(command, url) as Place<Kind>;
+    if (reader(databaseUrl)(url).kind === kind) return configuredPlace(command, url) as Place<Kind>;
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     problem = (error as Error).message;

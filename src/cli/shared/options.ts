@@ -40,7 +40,7 @@ export function optionOf<T>(read: (text: string) => T): (text: string) => T {
 
 /** Makes a reader of an option's value that is a whole number. */
 export function wholeNumber(min: number, max: number): (text: string) => number {
-  return optionOf(type.wholeNumber(min, max));
+  return optionOf(type.reader(type.wholeNumber(min, max)));
 }
 
 /** Reads the value of an option that is a duration, in milliseconds. */

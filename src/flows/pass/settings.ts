@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts';
-import { shortestCronGapMs } from '../../config/cron-gap.ts';
+import { shortestCronGapMs } from '../../config/cron.ts';
 import { FollowPace, type SharedDemand } from './follow-pace.ts';
 
 type FlowConfig = Pick<Config, 'create' | 'follow' | 'reconcile' | 'exchange' | 'schedule' | 'accounts'>;

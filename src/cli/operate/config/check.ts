@@ -7,7 +7,7 @@ import {
   type Config,
   type ConfigOptions,
 } from '../../../config/config.ts';
-import { longestCronGapMs } from '../../../config/cron-gap.ts';
+import { longestCronGapMs } from '../../../config/cron.ts';
 import { durationText } from '../../../config/values.ts';
 import { DEFAULT_ACCOUNT } from '../../../domain/accounts/name.ts';
 import { counted } from '../../../reports/formats/words.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { longestCronGapMs, shortestCronGapMs } from '../../src/config/cron-gap.ts';
+import { longestCronGapMs, shortestCronGapMs } from '../../src/config/cron.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../support/tracking.ts';
 
 describe('the longest time between two ticks', () => {
