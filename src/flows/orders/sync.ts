@@ -1,7 +1,6 @@
 import { viewOf, type HoldView } from '../../domain/accounts/holds.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES } from '../../domain/orders/states.ts';
 import { countByState } from '../../store/orders.ts';
-import { isAnythingAwaited } from '../../store/due-times.ts';
 import { countOpenFindings } from '../../store/findings.ts';
 import { linksPass } from '../clients/links.ts';
 import { createPass } from './create.ts';
@@ -49,8 +48,7 @@ export async function syncOnce(
   const since = deps.clock.now();
   // Whoever asks for a pass may have paused the account just before.
   await deps.holds.read();
-  // Learning reads a part of the history, for nothing if no order waits.
-  if (await isAnythingAwaited(deps.store.db, deps.account)) await learnFirst(deps, signal);
+  await learnFirst(deps, signal);
   if (onProgress !== undefined) onProgress(counters, await requestsToMake(deps, scope, since));
   await repeatWhileOpen(pass, 'create', signal, () => createPass(pass, signal));
   await repeatWhileOpen(pass, 'lookup', signal, () => followPass(pass, scope, signal, since));

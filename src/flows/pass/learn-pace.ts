@@ -10,6 +10,7 @@ import {
   ORDERS_A_READ,
   statusEvents,
 } from '../../store/status-events.ts';
+import { isAnythingAwaited } from '../../store/due-times.ts';
 import { orderAges, type AgedOrder } from '../../store/orders-with-records.ts';
 import { FIRST_DUE } from '../../store/find-orders.ts';
 import type { FlowDeps } from './deps.ts';
@@ -118,7 +119,8 @@ export async function learnPace(deps: LearnDeps & Pick<FlowDeps, 'settings'>, si
   if (!signal.aborted) deps.settings.pace.take(all, deps.clock.monotonic());
 }
 
-/** Has an account that has learned nothing yet learn its pace. */
+/** Has an account that has learned nothing yet learn its pace, once an order waits: for none the history is read in vain. */
 export async function learnFirst(deps: LearnDeps & Pick<FlowDeps, 'settings'>, signal: AbortSignal): Promise<void> {
-  if (deps.settings.pace.isNew) await learnPace(deps, signal);
+  const { account, store, settings } = deps;
+  if (settings.pace.isNew && (await isAnythingAwaited(store.db, account))) await learnPace(deps, signal);
 }
