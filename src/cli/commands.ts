@@ -104,7 +104,10 @@ export const COMMANDS: Readonly<Record<string, Entries>> = {
       example: 'order-sync webhooks list',
       commands: {
         list: ['lists the endpoints, with what waits for each', () => import('./operate/webhooks/list.ts')],
-        show: ['shows what an endpoint has parked, and its dead letters', () => import('./operate/webhooks/show.ts')],
+        show: [
+          'shows the events that an endpoint has refused, and its dead letters',
+          () => import('./operate/webhooks/show.ts'),
+        ],
         resend: ['sends dead letters or other events once more', () => import('./operate/webhooks/resend.ts'), 'one'],
         test: ['sends one message to an endpoint, to try it', () => import('./operate/webhooks/test.ts')],
         verify: ['checks the signature of a received message', () => import('./operate/webhooks/verify.ts')],

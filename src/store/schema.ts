@@ -1,11 +1,7 @@
 import type { Generated } from 'kysely';
+import type { Delivery } from '../domain/events/delivery.ts';
 import type { EventRow } from '../domain/events/feed.ts';
-import type {
-  WebhookCursorsTable,
-  WebhookDeadLettersTable,
-  WebhookEndpointsTable,
-  WebhookParkedTable,
-} from './webhooks/tables.ts';
+import type { WebhookCursorsTable, WebhookEndpointsTable } from './webhooks/tables.ts';
 
 /** A row of `merchant_orders`. Times are UTC ISO 8601 text with milliseconds; amounts are decimal text. */
 export interface MerchantOrdersTable {
@@ -294,6 +290,5 @@ export interface Tables {
   database_moves: DatabaseMovesTable;
   webhook_endpoints: WebhookEndpointsTable;
   webhook_cursors: WebhookCursorsTable;
-  webhook_parked: WebhookParkedTable;
-  webhook_dead_letters: WebhookDeadLettersTable;
+  webhook_deliveries: Delivery;
 }

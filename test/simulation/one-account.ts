@@ -171,8 +171,8 @@ export class OneAccount implements Driven {
     const { world } = this.#driving;
     if (world.plan.receivers.length === 0) return;
     const { receivers, scheduler, log, deliveries } = world;
-    const [holding, nextParked] = [this.#holding, () => deliveries.nextParked()];
-    this.#sending = new SimulatedSending({ ...this.#driving, receivers, scheduler, log, app, holding, nextParked });
+    const [holding, nextAttempts] = [this.#holding, () => deliveries.nextAttempts()];
+    this.#sending = new SimulatedSending({ ...this.#driving, receivers, scheduler, log, app, holding, nextAttempts });
     await this.#sending.run();
   }
 }

@@ -24,7 +24,7 @@ import { listOrders } from '../../src/store/listed-orders.ts';
 import { countAges, countHours, recentParts } from '../../src/store/overview/recent.ts';
 import { readOverview } from '../../src/store/overview/overview.ts';
 import { moveWebhookCursor, registerEndpoint } from '../../src/store/webhooks/cursors.ts';
-import { addDeadLetter, deliverDeadLetter, listDeadLetters, listParked } from '../../src/store/webhooks/parked.ts';
+import { deliverDeadLetter, listDeliveries, writeDeliveries } from '../../src/store/webhooks/deliveries.ts';
 import { readWebhooks } from '../../src/store/webhooks/state.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from './scripted-exchange.ts';
 import { hastyClock } from './test-clock.ts';
@@ -158,10 +158,19 @@ async function sendWebhooks({ app: { account, store, log }, clock }: TestProgram
     await webhooks.eachSecond();
   }
   expect(new Set(receiver.taken.filter(isOfOpen)).size).toBeGreaterThan(1);
-  const letter = { endpoint, account, event_id: 1, status: 400, at: clock.now().toISOString() };
-  await addDeadLetter(store.db, letter);
-  await listParked(store.db, { endpoint, limit: 10 });
-  await listDeadLetters(store.db, { endpoint, limit: 10 });
+  const since = clock.now().toISOString();
+  const refused = { attempts: 11, next_attempt_at: null, failed_at: since, answer: 400, since } as const;
+  const letter = {
+    ...refused,
+    endpoint,
+    account,
+    event_id: 1,
+    kind: 'order',
+    subject: 'dead',
+    status: 'dead',
+  } as const;
+  await writeDeliveries(store.db, { kept: [letter], ended: [], followed: [letter] }, clock.now());
+  for (const status of ['retrying', 'dead'] as const) await listDeliveries(store.db, { endpoint, status, limit: 10 });
   await readWebhooks(store.db, deps.endpoints);
   await newestEventId(store.db, account);
   await deliverDeadLetter(store.db, { endpoint, account, eventId: 1, now: clock.now() });

@@ -10,6 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { onTestFinished } from 'vitest';
 import type { WebhookEndpoint } from '../../src/config/webhooks.ts';
+import type { DeliveryStatus } from '../../src/domain/events/delivery.ts';
 import type { FeedEvent } from '../../src/domain/events/feed.ts';
 import { LAST_ANSWERS_MS, Webhooks, type WebhooksDeps } from '../../src/flows/webhooks/webhooks.ts';
 import { nextGeneration } from '../../src/store/accounts.ts';
@@ -212,7 +213,13 @@ export const nameOf = ({ data }: FeedEvent): string => {
 /** The same of several. */
 export const names = (events: readonly FeedEvent[]) => events.map(nameOf);
 
-/** What is parked, by order. */
-export async function parkedOf({ store }: Delivering) {
-  return await store.db.selectFrom('webhook_parked').selectAll().orderBy('subject').execute();
+/** The rows of the endpoints with a status, by what they are about. */
+export async function rowsOf({ store }: Delivering, status: DeliveryStatus) {
+  return await store.db
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('status', '=', status)
+    .orderBy('subject')
+    .orderBy('event_id')
+    .execute();
 }

@@ -1,3 +1,4 @@
+import { after } from '../instant.ts';
 import type { EventRow, EventType } from './feed.ts';
 
 /** What became of sending an event to an endpoint. */
@@ -24,8 +25,8 @@ const LAST_TRY_AGAIN_MS = HOUR_MS;
 /** Statuses of 4xx that speak of the moment and not of the event: a timeout, and too many requests. */
 const PASSING_STATUSES: readonly number[] = [408, 429];
 
-/** The waits before an event that was refused is sent again; together 24 h. */
-const PARKED_WAITS_MS: readonly number[] = [
+/** The waits before each attempt at an event that was refused; together 24 h. */
+const RETRY_WAITS_MS: readonly number[] = [
   MINUTE_MS,
   4 * MINUTE_MS,
   10 * MINUTE_MS,
@@ -62,14 +63,6 @@ export function endpointWaitMs(tries: number, retryAfterMs = 0): number {
   return Math.min(Math.max(usual, retryAfterMs), LAST_TRY_AGAIN_MS);
 }
 
-/** Milliseconds until an event that was refused `tries` times is sent again; undefined once it becomes a dead letter. */
-export function parkedWaitMs(tries: number): number | undefined {
-  return PARKED_WAITS_MS[tries - 1];
-}
-
-/** The wait before a last try, for an event that cannot become a dead letter yet: the endpoint has taken no other since. */
-export const LAST_PARKED_WAIT_MS = PARKED_WAITS_MS.at(-1) ?? HOUR_MS;
-
 /** What events are in order about: an order, a link or an account. */
 export type SubjectKind = 'order' | 'link' | 'account';
 
@@ -95,4 +88,82 @@ export function takesType(filter: EventFilter, type: EventType): boolean {
     filter.length === 0 ||
     filter.some((one) => one === type || (one.endsWith('.*') && type.startsWith(one.slice(0, -1))))
   );
+}
+
+/**
+ * What an event is at an endpoint that has not taken it: `waiting` to be sent, `behind` an earlier one of its subject, `retrying`
+ * since it was refused, `dead` once it was refused to the end, and `delivered` if it was sent once more after that.
+ */
+export type DeliveryStatus = 'waiting' | 'behind' | 'retrying' | 'dead' | 'delivered';
+
+/** A row of `webhook_deliveries`: an event up to the cursor of an endpoint that the endpoint has not taken. */
+export interface Delivery {
+  readonly endpoint: string;
+  readonly account: string;
+  readonly event_id: number;
+  readonly kind: SubjectKind;
+  readonly subject: string;
+  readonly status: DeliveryStatus;
+  /** How often the endpoint has refused it. */
+  readonly attempts: number;
+  /** Set while the event is the next one of its subject, and null otherwise. */
+  readonly next_attempt_at: string | null;
+  /** When the endpoint last failed at it or refused it. */
+  readonly failed_at: string | null;
+  /** The HTTP status of that attempt; 0 if there was no answer. */
+  readonly answer: number;
+  /** Since when it has this status. An event that waits does so since it happened. */
+  readonly since: string;
+}
+
+/** The row of an event that is to be sent, or that is behind another one of its subject. */
+export function newDelivery(endpoint: string, event: EventRow, status: 'waiting' | 'behind', now: Date): Delivery {
+  return {
+    endpoint,
+    account: event.account,
+    event_id: event.id,
+    kind: subjectKindOf(event.type),
+    subject: event.subject,
+    status,
+    attempts: 0,
+    next_attempt_at: status === 'waiting' ? now.toISOString() : null,
+    failed_at: null,
+    answer: 0,
+    since: event.observed_at,
+  };
+}
+
+/** What is known of an endpoint when it has not taken an event. */
+export interface AttemptFacts {
+  readonly now: Date;
+  /** When it took the last event; null if it has not. */
+  readonly takenAt: Date | null;
+  /** It refuses events of so many orders that no more are retried. */
+  readonly isFull: boolean;
+}
+
+/** Tells whether an event is why the endpoint failed at it: the endpoint has failed at it before, and has taken others since. */
+export function isAtFault({ failed_at }: Pick<Delivery, 'failed_at'>, takenAt: Date | null): boolean {
+  return failed_at !== null && takenAt !== null && takenAt.toISOString() >= failed_at;
+}
+
+/** Decides what becomes of an event after the endpoint as a whole failed: it is the first one of its subject to be sent again. */
+export function afterFailure(delivery: Delivery, now: Date): Delivery {
+  return { ...delivery, failed_at: now.toISOString(), next_attempt_at: now.toISOString() };
+}
+
+/**
+ * Decides what becomes of an event that was refused: it is retried, or a dead letter after the last attempt. The last one is
+ * repeated until the endpoint has taken another event: it may be the endpoint that refuses all.
+ */
+export function afterRefusal(delivery: Delivery, answer: number, { now, takenAt, isFull }: AttemptFacts): Delivery {
+  const attempts = delivery.attempts + 1;
+  const at = now.toISOString();
+  const since = delivery.status === 'retrying' ? delivery.since : at;
+  const refused = { ...delivery, attempts, answer, failed_at: at };
+  const isLast = takenAt !== null && takenAt.toISOString() >= since;
+  const waitMs = RETRY_WAITS_MS[attempts - 1] ?? (isLast ? undefined : RETRY_WAITS_MS.at(-1));
+  if (waitMs === undefined || (isFull && delivery.status === 'waiting'))
+    return { ...refused, status: 'dead', next_attempt_at: null, since: at };
+  return { ...refused, status: 'retrying', next_attempt_at: after(now, waitMs).toISOString(), since };
 }

@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import { after } from '../../domain/instant.ts';
 import { messageOf } from '../../domain/text.ts';
 import { deleteKeptAnswers, keptAnswersBefore, type KeptAnswerPlace } from '../../store/kept-answers.ts';
-import { deleteDeliveredLetters } from '../../store/webhooks/parked.ts';
+import { deleteDelivered } from '../../store/webhooks/deliveries.ts';
 import { purgeSomePhotos } from '../clients/photos.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 
@@ -66,7 +66,7 @@ export async function purgeAccount(
     keptAnswers: await purge(retention.keptAnswers, keptAnswersOf({ account, store, clock })),
     deadLetters: await purge(retention.deadLetters, async (ageMs) => {
       const query = { account, before: after(clock.now(), -ageMs), limit: PAGE };
-      const count = await store.writer.write((tx) => deleteDeliveredLetters(tx, query));
+      const count = await store.writer.write((tx) => deleteDelivered(tx, query));
       return { purged: count, isLast: count < PAGE };
     }),
     photos: await purge(retention.photos, (ageMs) => purgeSomePhotos({ account, store, clock, photos }, ageMs)),

@@ -1,16 +1,19 @@
-import type { EventRow } from '../../domain/events/feed.ts';
-import { subjectKindOf } from '../../domain/events/delivery.ts';
+import type { Clock } from '../../clock.ts';
+import type { WebhookEndpoint } from '../../config/webhooks.ts';
 import type { Holding, Store } from '../../store/port.ts';
-import type { ParkedRow } from '../../store/webhooks/parked.ts';
+import { moveWebhookCursor, webhookCursor } from '../../store/webhooks/cursors.ts';
+import {
+  dueDeliveries,
+  eventsAfterCursor,
+  nextAttempts,
+  retryAtOnce,
+  writeDeliveries,
+  type DeliveryChanges,
+} from '../../store/webhooks/deliveries.ts';
+import type { Turn } from './turn.ts';
 
-/** An order, link or account that is parked, by its row. */
-export interface Parked {
-  row: ParkedRow;
-  /** How many events the endpoint had taken by then in this process. */
-  readonly takenBefore: number;
-  /** Its last event that the endpoint has taken since, whether that could be written or not. */
-  takenTo: number;
-}
+/** Events and rows of an account that are read at a time. */
+export const PAGE = 100;
 
 /** The events of one account on their way to one endpoint. */
 export interface AccountDelivery {
@@ -18,36 +21,104 @@ export interface AccountDelivery {
   readonly holding: Holding;
   /** As the owner of the account writes it. */
   readonly store: Store;
-  /** All events up to this one are taken, or parked, or of no type that is wanted. Undefined until it is read. */
+  /** The cursor; undefined until it is read. */
   cursor: number | undefined;
   /** The cursor as the database has it. */
   written: number | undefined;
+  /** A turn writes the cursor together with rows. */
+  isWriting: boolean;
   /** There may be events after the cursor. */
   isBehind: boolean;
+  /** When the next row is due; undefined if the account has none. */
+  dueAt: string | undefined;
+  /** Events that were refused while the endpoint took nothing, which was not their fault. */
+  refusedInVain: number[];
   isQueued: boolean;
   isRunning: boolean;
-  /** Events after the cursor that were taken: one before them was not. */
-  readonly taken: Set<number>;
-  readonly parked: Map<string, Parked>;
 }
 
-/** A name for what a row is about, within its account. */
-export function subjectKey({ type, subject }: Pick<EventRow, 'type' | 'subject'>): string {
-  return `${subjectKindOf(type)} ${subject}`;
+export function accountDelivery(holding: Holding, store: Store, dueAt: string | undefined): AccountDelivery {
+  return {
+    account: holding.account,
+    holding,
+    store,
+    cursor: undefined,
+    written: undefined,
+    isWriting: false,
+    isBehind: false,
+    dueAt,
+    refusedInVain: [],
+    isQueued: false,
+    isRunning: false,
+  };
 }
 
-/** A name for an event, among those of all accounts. */
-export function eventKey({ account, id }: Pick<EventRow, 'account' | 'id'>): string {
-  return `${account} ${id}`;
+/** Tells whether a row of the account is due. */
+export function isDueAt({ dueAt }: AccountDelivery, now: Date): boolean {
+  return dueAt !== undefined && dueAt <= now.toISOString();
 }
 
-/** A name for what is parked, within its account. */
-export function parkedKey({ kind, subject }: Pick<ParkedRow, 'kind' | 'subject'>): string {
-  return `${kind} ${subject}`;
+/** Tells whether the account may have events to send. */
+export function hasWork(delivery: AccountDelivery, now: Date): boolean {
+  return delivery.isBehind || isDueAt(delivery, now);
 }
 
-/** Tells whether something that is parked is to be sent again by now. */
-export function hasDue({ parked }: AccountDelivery, now: string): boolean {
-  for (const { row } of parked.values()) if (row.next_try_at <= now) return true;
-  return false;
+/** Reads the rows that are due, and the events after the cursor. */
+export async function readTurn(
+  delivery: AccountDelivery,
+  endpoint: WebhookEndpoint,
+  now: Date,
+): Promise<Turn & { readonly cursor: number }> {
+  const { account, store, isBehind } = delivery;
+  const key = { endpoint: endpoint.name, account };
+  delivery.written ??= await webhookCursor(store.db, key);
+  delivery.cursor ??= delivery.written;
+  const { cursor } = delivery;
+  // Whoever adds events from now on says so again.
+  delivery.isBehind = false;
+  const due = isDueAt(delivery, now) ? await dueDeliveries(store.db, { ...key, now, limit: PAGE }) : [];
+  const page = isBehind ? await eventsAfterCursor(store.db, { ...key, afterId: cursor, limit: PAGE }) : [];
+  return { endpoint, due, page, cursor };
+}
+
+/** Writes rows and the cursor together: a process that is killed has written both or neither. */
+export async function writeTurn(
+  delivery: AccountDelivery,
+  deps: { readonly endpoint: WebhookEndpoint; readonly clock: Pick<Clock, 'now'>; readonly stop: AbortSignal },
+  cursor: number,
+  changes: DeliveryChanges,
+): Promise<void> {
+  const { account, store } = delivery;
+  delivery.isWriting = true;
+  // A database that is locked is waited for: events that were taken would otherwise be sent once more.
+  await store.writer.writeUntilDurable(
+    async (tx) => {
+      await writeDeliveries(tx, changes, deps.clock.now());
+      if (cursor === delivery.written) return;
+      await moveWebhookCursor(tx, { endpoint: deps.endpoint.name, account, eventId: cursor });
+    },
+    deps.stop,
+    () => undefined,
+  );
+  delivery.written = cursor;
+  delivery.isWriting = false;
+}
+
+/** Has the events sent at once that were refused while the endpoint took nothing. */
+export async function retryAnew(delivery: AccountDelivery, endpoint: WebhookEndpoint, now: Date): Promise<void> {
+  const { account, store } = delivery;
+  const ids = [...delivery.refusedInVain];
+  if (ids.length === 0) return;
+  await store.writer.write(async (tx) => await retryAtOnce(tx, { endpoint: endpoint.name, account, ids, now }));
+  delivery.refusedInVain = delivery.refusedInVain.slice(ids.length);
+  await readDueAt(delivery, endpoint);
+}
+
+/** Reads when the next row of an account is due. */
+export async function readDueAt(delivery: AccountDelivery, endpoint: WebhookEndpoint): Promise<void> {
+  const { account, store } = delivery;
+  // Due until it is known.
+  delivery.dueAt = '';
+  const next = await nextAttempts(store.db, { endpoint: endpoint.name, from: account, to: account });
+  delivery.dueAt = next.get(account);
 }

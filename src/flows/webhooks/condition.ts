@@ -92,12 +92,12 @@ export class EndpointCondition {
     if (status !== undefined) this.failed(`it answers ${status}, and has taken no event since`);
   }
 
-  /** It refuses events of more orders than can be parked: that is logged, at most once a minute. */
-  parkedTooMany(parked: number, status: number): void {
+  /** It refuses events of more orders than are retried: that is logged, at most once a minute. */
+  refusesTooMany(retrying: number, status: number): void {
     const now = this.#clock.monotonic();
     if (now < this.#sayAgainAt) return;
     this.#sayAgainAt = now + SAY_AGAIN_MS;
-    const facts = { endpoint: this.#name, parked, status };
+    const facts = { endpoint: this.#name, retrying, status };
     this.#log.warn(facts, 'a webhook endpoint refuses events of so many orders that more become dead letters at once');
   }
 

@@ -7,7 +7,7 @@ import { repeatEvery } from '../pass/repeat.ts';
 import { isPassing, OwnedError } from '../../store/errors.ts';
 import type { Holding, Store } from '../../store/port.ts';
 import { accountsBehind, moveWebhookCursor, noteEndpoint, registerEndpoint } from '../../store/webhooks/cursors.ts';
-import { parkedIn } from '../../store/webhooks/parked.ts';
+import { nextAttempts } from '../../store/webhooks/deliveries.ts';
 import type { AccountDelivery } from './account.ts';
 import { EndpointDelivery } from './endpoint.ts';
 import type { EndpointFacts } from './condition.ts';
@@ -136,10 +136,10 @@ export class Webhooks {
     range: { from: string; to: string },
   ): Promise<void> {
     const { store } = this.#deps;
-    const parked = await parkedIn(store.db, { endpoint: delivery.name, ...range });
+    await delivery.countRetrying(store);
+    const due = await nextAttempts(store.db, { endpoint: delivery.name, ...range });
     for (const holding of holdings) {
-      const own = parked.filter(({ account }) => account === holding.account);
-      delivery.add(holding, store.forAccount(holding.account, holding), own);
+      delivery.add(holding, store.forAccount(holding.account, holding), due.get(holding.account));
     }
     // Events that are added from now on wake it by themselves.
     for (const { account } of await accountsBehind(store.db, { endpoint: delivery.name, ...range }))
@@ -155,7 +155,7 @@ export class Webhooks {
   async #write(): Promise<void> {
     const writing = this.#deliveries.flatMap((delivery) => {
       const accounts = [...delivery.accounts];
-      const moved = accounts.filter(({ cursor, written }) => cursor !== written);
+      const moved = accounts.filter(({ cursor, written, isWriting }) => cursor !== written && !isWriting);
       return [...moved.map((its) => this.#writeCursor(delivery, its)), this.#note(delivery, moved[0] ?? accounts[0])];
     });
     const failed = (await Promise.allSettled(writing)).find((one) => one.status === 'rejected');

@@ -54,7 +54,7 @@ export interface ReceiverState {
   readonly cause: string | null;
   /** When the oldest event was recorded that it has not been offered, or has not taken; null where there is none. */
   readonly oldestWaiting: string | null;
-  /** Orders, links and accounts whose events wait behind one that it has refused. */
+  /** Orders, links and accounts with an event that it has refused and that is retried. */
   readonly parked: number;
   /** Events that it has refused to the end, and that were not delivered since. */
   readonly deadLetters: number;

@@ -77,7 +77,7 @@ function receiverField(receiver: ReceiverState, ago: (time: string | null) => st
   const parts = [
     failingSince === null ? `last took an event ${ago(takenAt)}` : failing,
     ...(oldestWaiting === null ? [] : [`the oldest that waits came ${ago(oldestWaiting)}`]),
-    ...(parked === 0 ? [] : [`${withCommas(parked)} parked`]),
+    ...(parked === 0 ? [] : [`${withCommas(parked)} retrying`]),
     ...(deadLetters === 0 ? [] : [counted(deadLetters, 'dead letter')]),
   ];
   const isWell = failingSince === null && parked === 0 && deadLetters === 0;

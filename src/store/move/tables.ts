@@ -24,9 +24,8 @@ export const COPIED: Readonly<Record<CopiedTable, readonly string[]>> = {
   request_leases: ['account'],
   seen_statuses: ['account', 'field', 'value'],
   webhook_cursors: ['account', 'endpoint'],
-  webhook_dead_letters: ['account', 'endpoint', 'event_id'],
+  webhook_deliveries: ['account', 'endpoint', 'event_id'],
   webhook_endpoints: ['name'],
-  webhook_parked: ['account', 'endpoint', 'kind', 'subject'],
 };
 
 /** Names of all copied tables. */

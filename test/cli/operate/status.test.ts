@@ -128,8 +128,9 @@ describe('order-sync status', () => {
     failing.run('slow', ago(9), ago(1));
     failing.run('dead', ago(9), ago(6));
     failing.run('a b', ago(9), null);
-    program.merchant.exec(`insert into webhook_dead_letters (account, endpoint, event_id, status, at)
-      values ('default', 'a b', 1, 400, '')`);
+    program.merchant
+      .exec(`insert into webhook_deliveries (account, endpoint, event_id, kind, subject, status, attempts, answer, since)
+      values ('default', 'a b', 1, 'order', 'a', 'dead', 11, 400, '')`);
     const { code, stdout } = await runProgram(['status', '--json'], { environment });
     const { verdict } = JSON.parse(stdout) as { verdict: StatusVerdict };
     expect([code, verdict.reasons.map(({ remedy }) => remedy)]).toEqual([

@@ -30,7 +30,8 @@ async function event(): Promise<EventRow> {
   expect((await runProgram(['orders', 'cancel', 'a', '--reason', 'a test'], place.options)).code).toBe(0);
   const row = db.prepare('select * from events').get() as EventRow;
   db.prepare(
-    "insert into webhook_dead_letters (endpoint, account, event_id, status, at) values ('shop', 'default', ?, 400, '2026-01-01T00:00:00.000Z')",
+    `insert into webhook_deliveries (endpoint, account, event_id, kind, subject, status, attempts, answer, since)
+      values ('shop', 'default', ?, 'order', 'a', 'dead', 11, 400, '2026-01-01T00:00:00.000Z')`,
   ).run(row.id);
   db.close();
   return row;

@@ -1,13 +1,17 @@
 import { expect, it } from 'vitest';
 import {
+  afterFailure,
+  afterRefusal,
   endpointWaitMs,
-  LAST_PARKED_WAIT_MS,
+  isAtFault,
+  newDelivery,
   outcomeOf,
-  parkedWaitMs,
   ROW_TYPES,
   subjectKindOf,
   takesType,
+  type Delivery,
 } from '../../../src/domain/events/delivery.ts';
+import type { EventRow } from '../../../src/domain/events/feed.ts';
 
 const HOUR = 3_600_000;
 
@@ -60,12 +64,62 @@ it('waits for an endpoint from 5 s to an hour, and as long as it asks within tha
   ]);
 });
 
-it('tries a refused event ten times within 24 h', () => {
-  const waits = Array.from({ length: 10 }, (_, index) => parkedWaitMs(index + 1) ?? 0);
+const NOW = new Date('2026-05-01T12:00:00.000Z');
+const EVENT = {
+  id: 7,
+  account: 'default',
+  type: 'order',
+  subject: 'a',
+  observed_at: '2026-05-01T11:00:00.000Z',
+} as EventRow;
+const FACTS = { now: NOW, takenAt: NOW, isFull: false };
+const waitMs = ({ next_attempt_at: at }: Delivery) => Date.parse(at ?? '') - NOW.getTime();
+
+it('tries a refused event ten times within 24 h; then it is a dead letter', () => {
+  let row = newDelivery('shop', EVENT, 'waiting', NOW);
+  const waits: number[] = [];
+  for (let attempts = 1; attempts <= 10; attempts += 1) {
+    row = afterRefusal(row, 400, FACTS);
+    expect(row).toMatchObject({ status: 'retrying', attempts, answer: 400, since: NOW.toISOString() });
+    waits.push(waitMs(row));
+  }
   expect(waits.reduce((sum, ms) => sum + ms, 0)).toBe(24 * HOUR);
-  expect(parkedWaitMs(11)).toBeUndefined();
   expect(waits).toEqual(waits.toSorted((one, other) => one - other));
-  expect([waits[0], waits[1], LAST_PARKED_WAIT_MS]).toEqual([60_000, 240_000, waits[9]]);
+  expect(waits.slice(0, 2)).toEqual([60_000, 240_000]);
+  const [isLast, takesNothing] = [FACTS, { ...FACTS, takenAt: null }];
+  expect(afterRefusal(row, 410, isLast)).toMatchObject({
+    status: 'dead',
+    next_attempt_at: null,
+    answer: 410,
+    attempts: 11,
+  });
+  // The endpoint has taken no other event since the first refusal: it may refuse all.
+  const before = { ...FACTS, takenAt: new Date(NOW.getTime() - 1) };
+  for (const facts of [takesNothing, before]) {
+    const again = afterRefusal(row, 400, facts);
+    expect([again.status, waitMs(again)]).toEqual(['retrying', waits[9]]);
+  }
+});
+
+it('retries the events of no more orders than an endpoint may have refused', () => {
+  const isFull = { ...FACTS, isFull: true };
+  const first = newDelivery('shop', EVENT, 'waiting', NOW);
+  expect(afterRefusal(first, 400, isFull)).toMatchObject({ status: 'dead', attempts: 1, since: NOW.toISOString() });
+  expect(afterRefusal(afterRefusal(first, 400, FACTS), 400, isFull)).toMatchObject({ status: 'retrying', attempts: 2 });
+});
+
+it('lays a failure to an event at which the endpoint has failed before, and has taken others since', () => {
+  const row = newDelivery('shop', EVENT, 'waiting', new Date(0));
+  expect([row.since, row.next_attempt_at]).toEqual([EVENT.observed_at, new Date(0).toISOString()]);
+  expect(isAtFault(row, NOW)).toBe(false);
+  const failed = afterFailure(row, NOW);
+  expect(failed).toMatchObject({
+    status: 'waiting',
+    attempts: 0,
+    next_attempt_at: NOW.toISOString(),
+    since: row.since,
+  });
+  expect([null, new Date(NOW.getTime() - 1), NOW].map((at) => isAtFault(failed, at))).toEqual([false, false, true]);
 });
 
 it.each([

@@ -34,14 +34,15 @@ it('kept answers go by age in small steps, but never those of orders that are no
 
 it('dead letters go by age once they were delivered, never before', async () => {
   const { program } = await scriptedProgram();
-  const insert = program.merchant.prepare(`insert into webhook_dead_letters
-    (endpoint, account, event_id, status, at, delivered_at) values ('shop', 'default', ?, 400, '2020', ?)`);
-  for (let id = 1; id <= 250; id += 1) insert.run(id, '2021');
-  insert.run(251, null);
-  insert.run(252, program.clock.now().toISOString());
+  const insert = program.merchant.prepare(`insert into webhook_deliveries
+    (endpoint, account, event_id, kind, subject, status, attempts, answer, since)
+    values ('shop', 'default', ?, 'order', 'a', ?, 11, 400, ?)`);
+  for (let id = 1; id <= 250; id += 1) insert.run(id, 'delivered', '2021');
+  insert.run(251, 'dead', '2020');
+  insert.run(252, 'delivered', program.clock.now().toISOString());
   const clock = { ...program.clock, sleep: async () => {} };
   const deps = { ...program.app, clock, retention: { keptAnswers: undefined, deadLetters: DAY, photos: undefined } };
   expect(await purgeAccount(deps, 'default', NEVER)).toEqual({ keptAnswers: 0, deadLetters: 250, photos: 0 });
-  const left = program.merchant.prepare('select event_id from webhook_dead_letters order by event_id').pluck().all();
+  const left = program.merchant.prepare('select event_id from webhook_deliveries order by event_id').pluck().all();
   expect(left.map(Number)).toEqual([251, 252]);
 });

@@ -1,23 +1,24 @@
 import { expect, it } from 'vitest';
-import { park } from '../../../src/store/webhooks/parked.ts';
-import { delivering, endpointAt, names, parkedOf, webhookReceiver } from '../../support/webhooks.ts';
+import { delivering, endpointAt, nameOf, names, rowsOf, webhookReceiver } from '../../support/webhooks.ts';
 
 const HOUR = 3_600_000;
 
-it('sends nothing again that came before what the process before it has parked', async () => {
-  const receiver = await webhookReceiver();
+it('sends nothing again that came before what the process before it was refused', async () => {
+  const receiver = await webhookReceiver((event) => (nameOf(event) === 'a 2' ? 400 : 204));
   const program = await delivering([endpointAt(receiver)]);
+  for (const value of ['1', '2']) await program.add('a', value);
+  await receiver.came(2);
+  await program.webhooks.idle();
+  expect(await rowsOf(program, 'retrying')).toMatchObject([{ event_id: 2, attempts: 1 }]);
+  // The row and the cursor are written together: a process that is killed now has written both.
+  expect(await program.store.db.selectFrom('webhook_cursors').select('event_id').execute()).toEqual([{ event_id: 2 }]);
   await program.stop();
-  for (const value of ['1', '2', '3']) await program.add('a', value);
-  // It was killed when the endpoint had taken the first event and refused the second one, before the cursor was written.
-  const since = new Date(program.clock.now().getTime() - HOUR).toISOString();
-  const key = { endpoint: 'shop', account: 'default', kind: 'order', subject: 'a' } as const;
-  const row = { ...key, from_event_id: 2, tries: 1, next_try_at: since, status: 500, since };
-  await program.store.writer.write(async (tx) => await park(tx, row));
+  await program.add('a', '3');
+  receiver.answer = () => 204;
   await program.start();
   await program.pass(HOUR);
-  expect(names(receiver.deliveries.map(({ event }) => event))).toEqual(['a 2', 'a 3']);
-  expect(await parkedOf(program)).toEqual([]);
+  expect(names(receiver.deliveries.map(({ event }) => event))).toEqual(['a 1', 'a 2', 'a 2', 'a 3']);
+  expect(await program.store.db.selectFrom('webhook_deliveries').selectAll().execute()).toEqual([]);
 });
 
 it('sends nothing once more after another process may own the account', async () => {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { FeedEvent } from '../../../src/domain/events/feed.ts';
-import { delivering, endpointAt, nameOf, names, parkedOf, webhookReceiver } from '../../support/webhooks.ts';
+import { delivering, endpointAt, nameOf, names, rowsOf, webhookReceiver } from '../../support/webhooks.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
@@ -38,13 +38,13 @@ describe('a receiver that asks to wait', () => {
 describe('an event that a receiver fails at for ever', () => {
   const fails = (event: FeedEvent) => nameOf(event).startsWith('bad');
 
-  it('keeps no later event waiting once its order is parked, after a quiet time or a restart', async () => {
+  it('keeps no later event waiting once it is retried, after a quiet time or a restart', async () => {
     const receiver = await webhookReceiver((event) => (fails(event) ? 500 : 204));
     const program = await delivering([endpointAt(receiver)]);
     await program.add('bad', '1');
     await program.add('a', '1');
     await program.pass(30 * SECOND);
-    expect(await parkedOf(program)).toHaveLength(1);
+    expect(await rowsOf(program, 'retrying')).toHaveLength(1);
     for (const [order, begin] of [
       ['b', async () => {}],
       [

@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest';
 import type { FeedEvent } from '../../../src/domain/events/feed.ts';
 import { feedEventOf } from '../../../src/domain/events/feed.ts';
 import { readFeed } from '../../../src/store/feed.ts';
-import { park, type ParkedRow } from '../../../src/store/webhooks/parked.ts';
+import type { Delivery } from '../../../src/domain/events/delivery.ts';
+import { writeDeliveries } from '../../../src/store/webhooks/deliveries.ts';
 import {
   delivering,
   nameOf,
   names,
-  parkedOf,
+  rowsOf,
   endpointAt,
   OLD_SECRET,
   SECRET,
@@ -19,10 +20,6 @@ import { DAY } from '../../support/tracking.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
-
-async function deadLettersOf({ store }: Delivering) {
-  return await store.db.selectFrom('webhook_dead_letters').selectAll().execute();
-}
 
 describe('a receiver that takes events', () => {
   it('gets each event of the feed once, as the feed gives it, signed, in order per order', async () => {
@@ -105,7 +102,7 @@ describe('a receiver that fails as a whole', () => {
     await program.webhooks.idle();
     expect(names(receiver.taken)).toEqual(['a 1', 'a 2']);
     expect(receiver.taken[0]?.id).toBe(receiver.deliveries[0]?.event.id);
-    expect(await parkedOf(program)).toEqual([]);
+    expect(await rowsOf(program, 'retrying')).toEqual([]);
     expect(program.log.with(/webhook endpoint takes/).map(({ level }) => level)).toEqual(['warn', 'info']);
   });
 
@@ -120,7 +117,7 @@ describe('a receiver that fails as a whole', () => {
     await program.pass(HOUR);
     await program.webhooks.idle();
     expect(names(receiver.taken).toSorted()).toEqual(['a 1', 'a 2', 'b 1', 'c 1']);
-    expect(await deadLettersOf(program)).toEqual([]);
+    expect(await rowsOf(program, 'dead')).toEqual([]);
   });
 
   it('keeps no other receiver waiting', async () => {
@@ -145,18 +142,18 @@ describe('a receiver that fails as a whole', () => {
     expect(names(receiver.taken)).toEqual(['a 1']);
   });
 
-  it('that refuses whatever comes stands still, and parks no more than ten orders', async () => {
+  it('that refuses whatever comes stands still, and retries the events of no more than ten orders', async () => {
     const receiver = await webhookReceiver(() => 404);
     const program = await delivering([endpointAt(receiver)]);
     for (let number = 1; number <= 50; number += 1) await program.add(`order ${number}`, '1');
     await program.webhooks.idle();
     await program.pass(2 * DAY);
-    expect(await parkedOf(program)).toHaveLength(10);
-    expect(await deadLettersOf(program)).toEqual([]);
+    expect(await rowsOf(program, 'retrying')).toHaveLength(10);
+    expect(await rowsOf(program, 'dead')).toEqual([]);
     receiver.answer = () => 204;
     await program.pass(HOUR + 2 * SECOND);
     expect(new Set(names(receiver.taken)).size).toBe(50);
-    expect(await parkedOf(program)).toEqual([]);
+    expect(await rowsOf(program, 'retrying')).toEqual([]);
   });
 });
 
@@ -183,7 +180,7 @@ describe('a receiver that fails at one event, and takes others', () => {
   it.each([
     ['answers 500', 500],
     ['breaks off', (response: ServerResponse) => void response.destroy()],
-  ])('%s: it gets the others of all accounts, and that order is parked', async (_what, failure) => {
+  ])('%s: it gets the others of all accounts, and that event is retried', async (_what, failure) => {
     const receiver = await webhookReceiver((event) => (nameOf(event) === 'bad 1' ? failure : 204));
     const program = await delivering([endpointAt(receiver)], { accounts: ['default', 'shop-2'] });
     for (const value of ['1', '2']) await program.add('bad', value);
@@ -191,7 +188,7 @@ describe('a receiver that fails at one event, and takes others', () => {
     await program.add('other', '1', 'shop-2');
     await program.pass(60 * SECOND);
     expect(receiver.taken).toHaveLength(151);
-    expect(await parkedOf(program)).toMatchObject([{ subject: 'bad', from_event_id: 1 }]);
+    expect(await rowsOf(program, 'retrying')).toMatchObject([{ subject: 'bad', event_id: 1 }]);
     expect(program.webhooks.facts[0]?.failing).toBeNull();
     receiver.answer = () => 204;
     await program.pass(DAY);
@@ -209,14 +206,16 @@ describe('a receiver that refuses one order', () => {
     await receiver.came(3);
     await program.webhooks.idle();
     expect(names(receiver.taken)).toEqual(['good 1', 'good 2']);
-    expect(await parkedOf(program)).toMatchObject([{ kind: 'order', subject: 'bad', status: 400, tries: 1 }]);
+    expect(await rowsOf(program, 'retrying')).toMatchObject([
+      { kind: 'order', subject: 'bad', answer: 400, attempts: 1 },
+    ]);
     await program.stop();
     receiver.answer = () => 204;
     await program.start();
     await program.add('bad', '3');
     await program.pass(61 * SECOND);
     expect(names(receiver.taken).slice(2)).toEqual(['bad 1', 'bad 2', 'bad 3']);
-    expect(await parkedOf(program)).toEqual([]);
+    expect(await rowsOf(program, 'retrying')).toEqual([]);
     await program.add('bad', '4');
     await receiver.came(7);
     expect(names(receiver.taken).at(-1)).toBe('bad 4');
@@ -233,12 +232,12 @@ describe('a receiver that refuses one order', () => {
       await program.add(order, value);
     await receiver.came(2);
     await program.pass(23 * HOUR);
-    expect(await deadLettersOf(program)).toEqual([]);
+    expect(await rowsOf(program, 'dead')).toEqual([]);
     await program.pass(2 * HOUR);
     expect(receiver.deliveries.filter(({ status }) => status === 400)).toHaveLength(11);
-    expect(await deadLettersOf(program)).toMatchObject([{ event_id: 1, status: 400, delivered_at: null }]);
+    expect(await rowsOf(program, 'dead')).toMatchObject([{ event_id: 1, answer: 400 }]);
     expect(names(receiver.taken)).toEqual(['good 1', 'bad 2']);
-    expect(await parkedOf(program)).toEqual([]);
+    expect(await rowsOf(program, 'retrying')).toEqual([]);
   });
 });
 
@@ -247,9 +246,7 @@ describe('a receiver that refuses events of a thousand orders', () => {
     const receiver = await webhookReceiver((event) => (nameOf(event).startsWith('bad') ? 400 : 204));
     const program = await delivering([]);
     await program.stop();
-    await program.store.writer.write(async (tx) => {
-      for (let number = 1; number <= 1_000; number += 1) await park(tx, parkedLongAgo(`bad ${number}`));
-    });
+    await refusedLongAgo(program, 1_000);
     await program.start([endpointAt(receiver)]);
     for (const [order, value] of [
       ['bad', '1'],
@@ -262,8 +259,8 @@ describe('a receiver that refuses events of a thousand orders', () => {
     await receiver.came(5);
     await program.webhooks.idle();
     expect(names(receiver.taken)).toEqual(['good 1', 'worse bad 1', 'good 2']);
-    expect(await deadLettersOf(program)).toMatchObject([{ status: 400 }, { status: 400 }]);
-    expect(await parkedOf(program)).toHaveLength(1_000);
+    expect(await rowsOf(program, 'dead')).toMatchObject([{ answer: 400 }, { answer: 400 }]);
+    expect(await rowsOf(program, 'retrying')).toHaveLength(1_000);
     expect(program.webhooks.facts[0]?.failing).toBeNull();
     expect(program.log.with(/dead letters at once/)).toHaveLength(1);
   });
@@ -272,20 +269,25 @@ describe('a receiver that refuses events of a thousand orders', () => {
     const receiver = await webhookReceiver(() => 401);
     const program = await delivering([]);
     await program.stop();
-    await program.store.writer.write(async (tx) => {
-      for (let number = 1; number <= 1_000; number += 1) await park(tx, parkedLongAgo(`bad ${number}`));
-    });
+    await refusedLongAgo(program, 1_000);
     await program.start([endpointAt(receiver)]);
     for (let value = 1; value <= 30; value += 1) await program.add('a', String(value));
     await program.webhooks.idle();
     expect(program.webhooks.facts[0]?.failing).not.toBeNull();
-    expect(await deadLettersOf(program)).toHaveLength(10);
+    expect(await rowsOf(program, 'dead')).toHaveLength(10);
   });
 });
 
-/** An order that is parked for a day to come. */
-function parkedLongAgo(subject: string): ParkedRow {
-  const [since, next_try_at] = [new Date().toISOString(), new Date(Date.now() + DAY).toISOString()];
-  const refused = { from_event_id: 1, tries: 9, next_try_at, status: 400, since };
-  return { endpoint: 'shop', account: 'default', kind: 'order', subject, ...refused };
+/** Orders of which an event was refused, and is not sent again for a day. */
+async function refusedLongAgo({ store }: Delivering, count: number): Promise<void> {
+  const [since, next_attempt_at] = [new Date().toISOString(), new Date(Date.now() + DAY).toISOString()];
+  const refused = { attempts: 9, next_attempt_at, failed_at: since, answer: 400, since } as const;
+  const key = { endpoint: 'shop', account: 'default', kind: 'order', status: 'retrying' } as const;
+  const kept = Array.from({ length: count }, (_, index): Delivery => ({
+    ...key,
+    ...refused,
+    subject: `bad ${index + 1}`,
+    event_id: 1_000_000 + index,
+  }));
+  await store.writer.write(async (tx) => await writeDeliveries(tx, { kept, ended: [], followed: [] }, new Date()));
 }

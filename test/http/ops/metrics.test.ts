@@ -135,8 +135,18 @@ describe('/metrics', () => {
       .values({ name: 'shop', since, failing_since: since })
       .execute();
     await program.app.store.db
-      .insertInto('webhook_dead_letters')
-      .values({ endpoint: 'shop', account: 'default', event_id: 1, status: 410, at: since, delivered_at: null })
+      .insertInto('webhook_deliveries')
+      .values({
+        endpoint: 'shop',
+        account: 'default',
+        event_id: 1,
+        kind: 'order',
+        subject: 'a',
+        status: 'dead',
+        attempts: 11,
+        answer: 410,
+        since,
+      })
       .execute();
     program.clock.advance(60_000);
     const metrics = await scrape(on);

@@ -6,7 +6,7 @@ import { feedEventOf, type EventRow, type FeedEvent } from '../../../src/domain/
 import { FEED_COLUMNS } from '../../../src/store/feed.ts';
 import type { PlannedReceiver } from '../plan/receivers.ts';
 import type { Life, Scheduler } from '../scheduler.ts';
-import { describe, isBehind, isBehindPoison, subjectOf, wellAt, type ParkedRow } from './delivery-rows.ts';
+import { describe, isBehind, isBehindPoison, subjectOf, wellAt, type RetryingRow } from './delivery-rows.ts';
 
 const HOUR = 3_600_000;
 /** Requests of an endpoint that one process has under way. */
@@ -71,7 +71,7 @@ export class DeliveryObserver {
   readonly #events: EventRow[] = [];
   /** When each event was first seen. */
   readonly #seenAt = new Map<number, number>();
-  readonly #statements: Record<'events' | 'cursors' | 'deadLetters' | 'parked' | 'nextParked', Database.Statement>;
+  readonly #statements: Record<'events' | 'cursors' | 'deadLetters' | 'retrying' | 'nextAttempt', Database.Statement>;
 
   constructor(world: DeliveryWorld, reader: Database.Database, planned: readonly PlannedReceiver[]) {
     this.#world = world;
@@ -95,9 +95,15 @@ export class DeliveryObserver {
       cursors: reader.prepare(
         'select name, event_id from webhook_endpoints left join webhook_cursors on endpoint = name',
       ),
-      deadLetters: reader.prepare('select event_id from webhook_dead_letters where endpoint = ?').pluck(),
-      nextParked: reader.prepare('select endpoint, min(next_try_at) as at from webhook_parked group by endpoint'),
-      parked: reader.prepare('select kind, subject, from_event_id, next_try_at from webhook_parked where endpoint = ?'),
+      deadLetters: reader
+        .prepare("select event_id from webhook_deliveries where endpoint = ? and status = 'dead'")
+        .pluck(),
+      nextAttempt: reader.prepare(
+        'select endpoint, min(next_attempt_at) as at from webhook_deliveries where next_attempt_at is not null group by endpoint',
+      ),
+      retrying: reader.prepare(
+        "select kind, subject, event_id, next_attempt_at from webhook_deliveries where endpoint = ? and status = 'retrying'",
+      ),
     };
   }
 
@@ -159,9 +165,9 @@ export class DeliveryObserver {
     if (known.wait?.life !== life || known.wait.until < until) known.wait = { life, until };
   }
 
-  /** When what each endpoint has parked is sent again next, by the clock of the machine. */
-  nextParked(): ReadonlyMap<string, number> {
-    const rows = this.#statements.nextParked.all() as { endpoint: string; at: string }[];
+  /** When the next row of each endpoint is due, by the clock of the machine. */
+  nextAttempts(): ReadonlyMap<string, number> {
+    const rows = this.#statements.nextAttempt.all() as { endpoint: string; at: string }[];
     return new Map(rows.map(({ endpoint, at }) => [endpoint, Date.parse(at)]));
   }
 
@@ -192,7 +198,9 @@ export class DeliveryObserver {
       if (known.since === undefined || known.planned.url.includes('::ffff:')) continue;
       const dead = this.#deadLetters(name);
       const waiting = this.#wantedOf(known).filter(({ id }) => known.events.get(id)?.isTaken !== true && !dead.has(id));
-      const lost = waiting.filter((row) => !this.#isParked(name, row) && !isBehindPoison(known.planned, row, waiting));
+      const lost = waiting.filter(
+        (row) => !this.#isRetrying(name, row) && !isBehindPoison(known.planned, row, waiting),
+      );
       if (lost.length > 0 && known.planned.dead?.to !== Number.POSITIVE_INFINITY) {
         this.#world.fail('webhooks complete', `${name} never got ${describe(lost[0])}, and ${lost.length - 1} more`);
       }
@@ -266,11 +274,11 @@ export class DeliveryObserver {
     const lateAt = scheduler.now - AT_ONCE_MS;
     const late = lastAt < lateAt ? open.find(({ id }) => (this.#seenAt.get(id) ?? 0) < lateAt) : undefined;
     if (late === undefined || this.#deadLetters(planned.name).has(late.id)) return;
-    const parked = this.#parked(planned.name).find((one) => isBehind(one, late));
-    if (parked === undefined)
+    const retried = this.#retrying(planned.name).find((one) => isBehind(one, late));
+    if (retried === undefined)
       this.#world.fail('no receiver waits for another', `${planned.name} waits for ${describe(late)}`);
-    else if (Date.parse(parked.next_try_at) < wallMs - AT_ONCE_MS)
-      this.#world.fail('what is parked is sent again', `${planned.name} waits for ${describe(late)}`);
+    else if (Date.parse(retried.next_attempt_at) < wallMs - AT_ONCE_MS)
+      this.#world.fail('a refused event is sent again', `${planned.name} waits for ${describe(late)}`);
   }
 
   #noteEndpoints(): void {
@@ -307,12 +315,12 @@ export class DeliveryObserver {
     return new Set(this.#statements.deadLetters.all(name) as number[]);
   }
 
-  #parked(name: string): ParkedRow[] {
-    return this.#statements.parked.all(name) as ParkedRow[];
+  #retrying(name: string): RetryingRow[] {
+    return this.#statements.retrying.all(name) as RetryingRow[];
   }
 
-  #isParked(name: string, row: EventRow): boolean {
-    return this.#parked(name).some((parked) => isBehind(parked, row));
+  #isRetrying(name: string, row: EventRow): boolean {
+    return this.#retrying(name).some((retried) => isBehind(retried, row));
   }
 
   #delivery(name: string, id: number): KnownDelivery {

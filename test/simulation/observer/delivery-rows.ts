@@ -7,16 +7,16 @@ export function wellAt({ dead, refusesAll, wellAt: isWellAt, addedAt }: PlannedR
   return Math.max(dead?.to ?? 0, refusesAll?.to ?? 0, isWellAt, addedAt);
 }
 
-/** What a receiver has parked. */
-export interface ParkedRow {
+/** An event that a receiver has refused, and that is retried. */
+export interface RetryingRow {
   readonly kind: string;
   readonly subject: string;
-  readonly from_event_id: number;
-  readonly next_try_at: string;
+  readonly event_id: number;
+  readonly next_attempt_at: string;
 }
 
-/** Whether an event waits behind one that is parked. */
-export function isBehind({ kind, subject, from_event_id: from }: ParkedRow, row: EventRow): boolean {
+/** Whether an event is retried, or waits behind one that is. */
+export function isBehind({ kind, subject, event_id: from }: RetryingRow, row: EventRow): boolean {
   return `${kind} ${subject}` === subjectOf(row) && row.id >= from;
 }
 

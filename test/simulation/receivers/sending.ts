@@ -20,8 +20,8 @@ interface Sending {
   readonly app: App;
   readonly holding: Holding;
   readonly stop: AbortSignal;
-  /** When what each endpoint has parked is sent again next, by the clock of the machine. */
-  readonly nextParked: () => ReadonlyMap<string, number>;
+  /** When the next row of each endpoint is due, by the clock of the machine. */
+  readonly nextAttempts: () => ReadonlyMap<string, number>;
 }
 
 /**
@@ -96,17 +96,17 @@ export class SimulatedSending {
 
   #dozeMs(): number {
     if (this.#hasStirred) return Math.min(SECOND_MS * 2 ** Math.min(this.#troubles, 10), LONGEST_TROUBLE_MS);
-    const { scheduler, clock, nextParked } = this.#deps;
+    const { scheduler, clock, nextAttempts } = this.#deps;
     const now = clock.now().getTime();
-    const parked = nextParked();
+    const attempts = nextAttempts();
     const waits = this.#webhooks.facts.map(({ endpoint, failing }) => {
-      const parkedMs = (parked.get(endpoint) ?? Number.POSITIVE_INFINITY) - now;
-      if (failing === null) return parkedMs;
+      const attemptMs = (attempts.get(endpoint) ?? Number.POSITIVE_INFINITY) - now;
+      if (failing === null) return attemptMs;
       const key = `${endpoint} ${failing.nextTryAt.toISOString()}`;
       const at = this.#tryAgainAt.get(key) ?? scheduler.now + failing.nextTryAt.getTime() - now;
       this.#tryAgainAt.set(key, at);
       // It is being tried, as soon as there is something to try it with.
-      return at < scheduler.now ? parkedMs : at - scheduler.now;
+      return at < scheduler.now ? attemptMs : at - scheduler.now;
     });
     return Math.max(Math.min(...waits, LONGEST_DOZE_MS), SECOND_MS);
   }

@@ -25,6 +25,7 @@ it('tells of each receiver of the settings what waits for it, and what it has re
     .insertInto('webhook_endpoints')
     .values([
       { name: 'shop', since: first },
+      { name: 'mugs', since: first },
       { name: 'books', since: first, failing_since: first, cause: 'HTTP 500' },
     ])
     .execute();
@@ -38,28 +39,31 @@ it('tells of each receiver of the settings what waits for it, and what it has re
     .values([
       { endpoint: 'shop', account: 'default', event_id: one },
       { endpoint: 'shop', account: 'other', event_id: other },
+      { endpoint: 'mugs', account: 'default', event_id: other },
+      { endpoint: 'mugs', account: 'other', event_id: other },
     ])
     .execute();
-  const refused = { endpoint: 'books', account: 'default', status: 400 };
-  const parked = {
+  const refused = {
+    account: 'default',
     kind: 'order',
     subject: 'o',
-    from_event_id: one,
-    tries: 1,
-    next_try_at: second,
-    since: second,
+    attempts: 1,
+    failed_at: second,
+    answer: 400,
   } as const;
+  const waits = { next_attempt_at: second, since: second };
+  const ended = { next_attempt_at: null, since: second };
   await db
-    .insertInto('webhook_parked')
-    .values({ ...refused, ...parked })
-    .execute();
-  await db
-    .insertInto('webhook_dead_letters')
+    .insertInto('webhook_deliveries')
     .values([
-      { ...refused, event_id: one, at: second },
-      { ...refused, event_id: other, at: second, delivered_at: second },
+      { ...refused, ...waits, endpoint: 'books', event_id: one, status: 'retrying' },
+      { ...refused, ...ended, endpoint: 'books', event_id: one + 1, status: 'behind' },
+      { ...refused, ...ended, endpoint: 'books', event_id: one + 2, status: 'dead' },
+      { ...refused, ...ended, endpoint: 'books', event_id: one + 3, status: 'delivered' },
+      { ...refused, ...waits, endpoint: 'mugs', event_id: one, status: 'waiting', since: first },
     ])
     .execute();
+  expect(await receiversOf('mugs')).toMatchObject([{ ...NEVER_DRIVEN, name: 'mugs', oldestWaiting: first }]);
   expect(await receiversOf('books', 'new', 'shop')).toMatchObject([
     { name: 'books', failingSince: first, cause: 'HTTP 500', oldestWaiting: first, parked: 1, deadLetters: 1 },
     { name: 'new', ...NEVER_DRIVEN },

@@ -28,7 +28,7 @@ it.each([
   ['takes', 204],
   ['refuses', 400],
 ])(
-  'a worker that another has followed writes neither its cursor nor what it parks: the receiver %s',
+  'a worker that another has followed writes neither its cursor nor what was refused: the receiver %s',
   async (_how, status) => {
     const { program, answer } = await withEventUnderWay();
     const { store } = program;
@@ -38,7 +38,7 @@ it.each([
     });
     await answer(status);
     expect(await webhookCursor(store.db, KEY)).toBe(7);
-    expect(await store.db.selectFrom('webhook_parked').selectAll().execute()).toEqual([]);
+    expect(await store.db.selectFrom('webhook_deliveries').selectAll().execute()).toEqual([]);
     expect(program.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
   },
 );

@@ -17,7 +17,7 @@ export function define(command: Command): void {
         { label: 'endpoint', of: (row) => row.name },
         { label: 'last taken', kind: 'time', rank: 1, of: (row) => row.takenAt },
         { label: 'waiting since', kind: 'time', of: (row) => row.oldestWaiting },
-        { label: 'parked', kind: 'count', of: (row) => row.parked },
+        { label: 'retrying', kind: 'count', of: (row) => row.parked },
         { label: 'dead letters', kind: 'count', of: (row) => row.deadLetters },
         { label: 'failing since', kind: 'time', of: (row) => row.failingSince },
         { label: 'next try', kind: 'time', rank: 2, of: (row) => row.nextTryAt },

@@ -6,7 +6,7 @@ import type { WebhookEndpoint } from '../../../config/webhooks.ts';
 import { readFeed } from '../../../store/feed.ts';
 import { newestEventId } from '../../../store/events.ts';
 import type { Store } from '../../../store/port.ts';
-import { deliverDeadLetter, eventById, listDeadLetters } from '../../../store/webhooks/parked.ts';
+import { deliverDeadLetter, listDeliveries } from '../../../store/webhooks/deliveries.ts';
 import { accountOf } from '../../shared/account.ts';
 import { CommandError, EXIT } from '../../shared/exit.ts';
 import { withStore } from '../../shared/store.ts';
@@ -53,15 +53,14 @@ async function* wantedRows(
   { deadLetter, all, from = 0 }: ResendOptions,
 ): AsyncGenerator<EventRow> {
   if (deadLetter !== undefined || all === true) {
-    const letters = await listDeadLetters(db, { endpoint, limit: MOST_AT_ONCE });
+    const letters = await listDeliveries(db, { endpoint, status: 'dead', limit: MOST_AT_ONCE });
     const wanted = letters.filter(
       (one) => all === true || (one.account === account && deadLetter?.includes(one.event_id)),
     );
     const missing = deadLetter?.filter((id) => !wanted.some((one) => one.event_id === id)) ?? [];
     if (missing.length > 0) throw new CommandError(EXIT.absent, `${endpoint} has no dead letter ${missing.join(', ')}`);
     for (const letter of wanted) {
-      const row = await eventById(db, letter.account, letter.event_id);
-      if (row !== undefined) yield row;
+      yield* await readFeed(db, { account: letter.account, afterId: letter.event_id - 1, limit: 1 });
     }
     return;
   }

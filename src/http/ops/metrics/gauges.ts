@@ -28,7 +28,10 @@ export const GAUGES = {
   order_sync_stalled_seconds: ['Time that work has waited without a good pass or an answered request.', 'account'],
   order_sync_webhook_lag_seconds: ['Age of the oldest event that an endpoint has not taken yet.', 'endpoint'],
   order_sync_webhook_failing_seconds: ['Time for which an endpoint as a whole takes nothing.', 'endpoint'],
-  order_sync_webhook_parked: ['Orders, links and accounts with an event that an endpoint has refused.', 'endpoint'],
+  order_sync_webhook_parked: [
+    'Orders, links and accounts with an event that an endpoint has refused and that is retried.',
+    'endpoint',
+  ],
   order_sync_webhook_dead_letters: ['Events that an endpoint has refused to the end.', 'endpoint'],
   order_sync_database_bytes: ['Size of the file of a SQLite database.'],
   order_sync_database_wal_bytes: ['Size of the write-ahead log of a SQLite database.'],

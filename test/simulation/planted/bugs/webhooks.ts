@@ -1,8 +1,9 @@
 import type { PlantedBug } from '../bug.ts';
 
 const ENDPOINT = 'src/flows/webhooks/endpoint.ts';
-const LANES = 'src/flows/webhooks/lanes.ts';
-const PARKED = 'src/flows/webhooks/parked.ts';
+const ACCOUNT = 'src/flows/webhooks/account.ts';
+const TURN = 'src/flows/webhooks/turn.ts';
+const DELIVERIES = 'src/store/webhooks/deliveries.ts';
 
 /** Bugs in sending events to the receivers of a merchant. */
 export const WEBHOOK_BUGS: readonly PlantedBug[] = [
@@ -12,10 +13,16 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
     breaks: /webhooks complete|webhooks in order per order|no receiver waits for another/,
     edits: [
       {
-        file: ENDPOINT,
-        in: 'EndpointDelivery.#deliverPage',
-        from: 'if (!passed.has(id) && !its.taken.has(id)) break;',
-        to: '',
+        file: TURN,
+        in: 'endOfTurn',
+        from: '(isSentToTheEnd ? page : sent).at(-1)?.id ?? cursor;',
+        to: 'page.at(-1)?.id ?? cursor;',
+      },
+      {
+        file: TURN,
+        in: 'endOfTurn',
+        from: 'rows.filter(({ event_id }) => event_id <= end)',
+        to: 'rows.filter(({ event_id }) => results.has(event_id))',
       },
     ],
   },
@@ -25,29 +32,34 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
     breaks: /webhooks in order per order/,
     edits: [
       {
-        file: LANES,
-        in: 'lanesOf',
-        from: 'const lane = lanes.get(subject);',
-        to: 'const lane = lanes.get(eventKey(row));',
+        file: TURN,
+        in: 'subjectsOf',
+        from: 'if (events === undefined)',
+        to: 'if (events === undefined || true)',
       },
-      { file: LANES, in: 'lanesOf', from: 'lanes.set(subject, {', to: 'lanes.set(eventKey(row), {' },
+      {
+        file: TURN,
+        in: 'subjectsOf',
+        from: 'bySubject.set(subjectKey(event), [event]);',
+        to: 'bySubject.set(String(event.id), [event]);',
+      },
     ],
   },
   {
     name: 'parked-order-is-overtaken',
-    text: 'later events of an order do not wait for the one that is parked',
+    text: 'later events of an order do not wait for the one that was refused',
     breaks: /webhooks in order per order/,
-    edits: [{ file: LANES, in: 'lanesOf', from: ' || parked.has(subject)', to: '' }],
+    edits: [{ file: TURN, in: 'subjectsOf', from: 'event.isBehind || ', to: '' }],
   },
   {
     name: 'parked-in-memory-only',
-    text: 'what is parked is not written',
+    text: 'what was refused is not written',
     breaks: /webhooks complete|webhooks in order per order|no receiver waits for another/,
     edits: [
       {
-        file: ENDPOINT,
-        in: 'EndpointDelivery.#park',
-        from: 'await its.store.writer.write(async (tx) => await park(tx, row));',
+        file: ACCOUNT,
+        in: 'writeTurn',
+        from: 'await writeDeliveries(tx, changes, deps.clock.now());',
         to: '',
       },
     ],
@@ -56,13 +68,27 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
     name: 'unparked-too-soon',
     text: 'once the event that was refused is taken, those that came behind it are passed over',
     breaks: /webhooks complete|webhooks in order per order|no receiver waits for another/,
-    edits: [{ file: PARKED, in: 'sendParked', from: 'event = await next(event.id);', to: 'event = undefined;' }],
+    edits: [
+      {
+        file: DELIVERIES,
+        in: 'writeDeliveries',
+        from: ".set({ status: 'waiting', next_attempt_at: now.toISOString() })",
+        to: ".set({ status: 'delivered' })",
+      },
+    ],
   },
   {
     name: 'given-up-without-a-dead-letter',
     text: 'an event that was refused to the end is kept nowhere',
     breaks: /webhooks complete|webhooks in order per order|no receiver waits for another/,
-    edits: [{ file: PARKED, in: 'sendParked', from: 'await giveUp(its, row, deps.clock.now());', to: '' }],
+    edits: [
+      {
+        file: TURN,
+        in: 'endOfTurn',
+        from: 'else if (result !== undefined) kept.push(result);',
+        to: "else if (result?.status === 'dead') ended.push(result);\n    else if (result !== undefined) kept.push(result);",
+      },
+    ],
   },
   {
     name: 'redirect-counts-as-taken',
@@ -111,13 +137,13 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'parked-waits-for-new-events',
-    text: 'what is parked is sent again when there is a new event, and not when it is time',
-    breaks: /what is parked is sent again|webhooks complete/,
+    text: 'a refused event is sent again when there is a new event, and not when it is time',
+    breaks: /a refused event is sent again|webhooks complete/,
     edits: [
       {
-        file: ENDPOINT,
-        in: 'EndpointDelivery.#queueAll',
-        from: ' || hasDue(its, now)',
+        file: ACCOUNT,
+        in: 'hasWork',
+        from: ' || isDueAt(delivery, now)',
         to: '',
       },
     ],
@@ -126,7 +152,14 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
     name: 'receiver-gets-all-types',
     text: 'the filter of an endpoint is not looked at',
     breaks: /only the types that are wanted/,
-    edits: [{ file: LANES, in: 'lanesOf', from: '!isWanted || ', to: '' }],
+    edits: [
+      {
+        file: TURN,
+        in: 'isWanted',
+        from: 'takesType(events, feedEventOf(event).type)',
+        to: 'takesType([], feedEventOf(event).type)',
+      },
+    ],
   },
   {
     name: 'signed-with-the-first-secret',
