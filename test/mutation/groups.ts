@@ -30,7 +30,7 @@ export const GROUPS: readonly Group[] = [
   {
     name: 'pace',
     files: ['src/domain/orders/pace/*.ts'],
-    tests: ['test/domain/orders/pace/{history,learned-status,lookups,overdue,pace,price,status,stay-times}.test.ts'],
+    tests: ['test/domain/orders/pace/{history,lateness,learned-status,overdue,pace,price,status,stay-times}.test.ts'],
   },
   { name: 'findings', files: ['src/domain/findings/*.ts'], tests: ['test/domain/findings/*.test.ts'] },
   { name: 'accounts', files: ['src/domain/accounts/*.ts'], tests: ['test/domain/accounts/*.test.ts'] },
