@@ -109,9 +109,9 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   await incidents.open();
   undo.defer(() => incidents.close());
   const uncorrected = await Uncorrected.open({ account, store, clock });
-  const base = { account, store, clock, log, incidents, settings, uncorrected, counters: newCounters() };
+  const base = { account, store, clock, log, incidents, settings, uncorrected, activity, counters: newCounters() };
   const { concurrency, timeout: timeoutMs } = config.exchange;
-  const { window, ...taken } = await takeOver({ ...base, ...deps }, rate);
+  const { window, ...taken } = await takeOver({ ...deps, ...base }, rate);
   const gracePeriodOver = new AbortController();
   const { signal } = gracePeriodOver;
   const lease = new RequestLease({ ...base, holding, window, concurrency, timeoutMs, gracePeriodOver: signal });
@@ -150,7 +150,6 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
     guard,
     inFlight: new CreatesInFlight(concurrency),
     ...taken,
-    activity,
     gracePeriodOver: signal,
     endGracePeriod() {
       store.writer.endGracePeriod();

@@ -1,14 +1,6 @@
 import type { DashboardFacts } from '../../src/reports/dashboard/facts.ts';
-import type { ReceiverState } from '../../src/reports/status/overview.ts';
-
-/** The time of the facts below. */
-export const SHOWN_AT = '2026-03-04T13:37:42.000Z';
-
-/** A receiver of webhooks that takes all that it is sent. */
-export function receiverState(changes: Partial<ReceiverState> = {}): ReceiverState {
-  const well = { takenAt: SHOWN_AT, failingSince: null, nextTryAt: null, cause: null, oldestWaiting: null };
-  return { name: 'shop', ...well, parked: 0, deadLetters: 0, ...changes };
-}
+import { problemsOf } from '../../src/reports/status/problems.ts';
+import { overviewOf, READ_AT as SHOWN_AT, readingOf, receiverState } from './reading.ts';
 
 /** A dashboard on which something of everything is to be seen. */
 export function dashboardFacts(changes: Partial<DashboardFacts> = {}): DashboardFacts {
@@ -16,26 +8,23 @@ export function dashboardFacts(changes: Partial<DashboardFacts> = {}): Dashboard
   const hours = (of: (hour: number) => number) => zeros.map((_zero, hour) => (hour > 13 ? 0 : of(hour)));
   const event = { version: 1, account: 'default', timestamp: '2026-03-04T13:37:12.250Z' } as const;
   const change = { exchangeTime: null, source: 'lookup', reason: null, actor: null };
+  const waiting = { account: 'default', externalOrderId: 'shop-1', reason: null };
   const part = { account: 'default', order_status: null, asset_position: 'INPUT', unreadable: 0 };
-  return {
-    at: SHOWN_AT,
-    account: 'default',
-    accounts: ['default', 'shop-2'],
-    orders: [
-      { state: 'pending', orders: 12, isMore: false },
-      { state: 'unknown', orders: 2, isMore: false },
-      { state: 'held', orders: 7, isMore: false },
-      { state: 'accepted', orders: 18_412, isMore: false },
-      { state: 'open', orders: 311, isMore: false },
-      { state: 'final', orders: 1_204_331, isMore: false },
-      { state: 'disputed', orders: 1, isMore: false },
-      { state: 'invalid', orders: 100_000, isMore: true },
-    ],
-    oldest: [
-      { account: 'default', state: 'pending', since: '2026-03-04T13:37:02.000Z' },
-      { account: 'default', state: 'unknown', since: '2026-03-04T09:37:02.000Z' },
-    ],
-    undecided: [
+  const overview = overviewOf({
+    orders: {
+      pending: 12,
+      unknown: 2,
+      held: 7,
+      accepted: 18_412,
+      open: 311,
+      final: 1_204_331,
+      disputed: 1,
+      invalid: 100_000,
+    },
+    more: ['invalid'],
+    oldestPending: { ...waiting, state: 'pending', since: '2026-03-04T13:37:02.000Z' },
+    oldestUnknown: { ...waiting, state: 'unknown', since: '2026-03-04T09:37:02.000Z' },
+    attention: [
       {
         account: 'default',
         externalOrderId: 'shop-1007',
@@ -52,19 +41,8 @@ export function dashboardFacts(changes: Partial<DashboardFacts> = {}): Dashboard
       },
     ],
     findings: [
-      { account: 'default', class: 'AMOUNT_MISMATCH', findings: 3, isMore: false },
-      { account: 'default', class: 'STATUS_UNMAPPED', findings: 10_000, isMore: true },
-    ],
-    newestFindings: [
-      {
-        account: 'default',
-        class: 'AMOUNT_MISMATCH',
-        severity: 'error',
-        externalOrderId: 'shop-1003',
-        expected: '0.000000012345678901',
-        actual: '0.000000012345678902',
-        firstSeenAt: '2026-03-04T11:37:42.000Z',
-      },
+      { class: 'AMOUNT_MISMATCH', severity: 'error', open: 3 },
+      { class: 'STATUS_UNMAPPED', severity: 'info', open: 10_000 },
     ],
     holds: [
       {
@@ -76,13 +54,40 @@ export function dashboardFacts(changes: Partial<DashboardFacts> = {}): Dashboard
         actor: 'kim',
       },
     ],
-    unreadable: [],
-    stopped: [],
+    receivers: [receiverState({ oldestWaiting: SHOWN_AT })],
+    newest: Array.from({ length: 25 }, (_, index) => ({
+      ...event,
+      id: `evt_${index}`,
+      cursor: 100 - index,
+      type: 'order.state_changed' as const,
+      data: {
+        externalOrderId: `shop-${2_000 - index}`,
+        field: 'state',
+        oldValue: 'open',
+        newValue: 'final',
+        ...change,
+      },
+    })),
+  });
+  return {
+    at: SHOWN_AT,
+    account: 'default',
+    accounts: ['default', 'shop-2'],
+    overview,
+    problems: problemsOf(readingOf({ overview })),
+    newestFindings: [
+      {
+        account: 'default',
+        class: 'AMOUNT_MISMATCH',
+        severity: 'error',
+        externalOrderId: 'shop-1003',
+        expected: '0.000000012345678901',
+        actual: '0.000000012345678902',
+        firstSeenAt: '2026-03-04T11:37:42.000Z',
+      },
+    ],
     exchange: {
-      outOfReach: [],
-      waiting: [],
       lastAnswerAt: '2026-03-04T13:37:41.100Z',
-      lastPassAt: '2026-03-04T13:37:40.100Z',
       inFlight: 3,
       rate: { spent: 7, requests: 10, intervalMs: 1_000 },
       operations: [
@@ -92,8 +97,7 @@ export function dashboardFacts(changes: Partial<DashboardFacts> = {}): Dashboard
       detection: { count: 20_113, p50Ms: 2_400, p99Ms: 19_000 },
       overdue: null,
     },
-    database: { address: '/var/lib/order-sync/order-sync.db', failure: null, bytes: 1_812_000_000, readMs: 31.2 },
-    receivers: [receiverState({ oldestWaiting: SHOWN_AT })],
+    database: { bytes: 1_812_000_000, readMs: 31.2 },
     activity: {
       hours: {
         day: '2026-03-04',
@@ -149,19 +153,6 @@ export function dashboardFacts(changes: Partial<DashboardFacts> = {}): Dashboard
         ],
       },
     },
-    events: Array.from({ length: 25 }, (_, index) => ({
-      ...event,
-      id: `evt_${index}`,
-      cursor: 100 - index,
-      type: 'order.state_changed' as const,
-      data: {
-        externalOrderId: `shop-${2_000 - index}`,
-        field: 'state',
-        oldValue: 'open',
-        newValue: 'final',
-        ...change,
-      },
-    })),
     ...changes,
   };
 }

@@ -182,7 +182,12 @@ export const GUESSED_CLASSES: readonly FindingClassName[] = [
   'TX_HASH_REUSED',
 ];
 
+/** Finds a class of findings; undefined for a class of another version. */
+export function findingClass(name: string): FindingClass | undefined {
+  return Object.hasOwn(FINDING_CLASSES, name) ? FINDING_CLASSES[name as FindingClassName] : undefined;
+}
+
 /** The severity of the findings of a class; null for a class of another version. */
 export function severityOf(name: string): Severity | null {
-  return Object.hasOwn(FINDING_CLASSES, name) ? FINDING_CLASSES[name as FindingClassName].severity : null;
+  return findingClass(name)?.severity ?? null;
 }

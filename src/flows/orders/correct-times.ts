@@ -11,7 +11,10 @@ import { isolateFailure, isRefusal } from '../pass/isolate.ts';
 const PAGE = 200;
 
 /** The dependencies of correcting due times. */
-export type CorrectDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'counters' | 'incidents'> &
+export type CorrectDeps = Pick<
+  FlowDeps,
+  'account' | 'store' | 'clock' | 'log' | 'counters' | 'incidents' | 'activity'
+> &
   Pick<FlowDeps, 'uncorrected'> & { readonly settings: Pick<FlowDeps['settings'], 'verifyAfter'> };
 
 /**

@@ -5,7 +5,7 @@ import type { ExchangeClient } from '../../exchange/client.ts';
 import type { Lane } from '../../exchange/gate.ts';
 import type { RequestWatch, WatchedRequest } from '../../exchange/watch.ts';
 import type { Holding } from '../../store/port.ts';
-import type { OverdueStatus } from '../../reports/status/status.ts';
+import type { KeptBack, OverdueStatus } from '../../reports/status/status.ts';
 import { NewestTimes } from './newest-times.ts';
 
 /** What drives an account now. */
@@ -37,6 +37,10 @@ export interface ActivityListener {
 export const RECENT_SECONDS = 10;
 type ActivityClock = Pick<Clock, 'now' | 'monotonic'>;
 
+/** The orders that cannot be written of which an account remembers the newest, and for how long after their last try. */
+const MOST_KEPT_BACK = 20;
+const KEPT_BACK_MS = 15 * 60_000;
+
 const NEVER: PassActivity = { wantedSince: undefined, runningSince: undefined, goodAt: undefined };
 
 /** What an account does in this process, for who watches it. Nothing goes by it. */
@@ -53,6 +57,7 @@ export class Activity implements RequestWatch {
   overdue: Overdue | undefined;
   /** How late the newest changes were seen, in milliseconds. */
   readonly seenLate = new NewestTimes();
+  readonly #keptBack = new Map<string, { readonly since: Date; readonly triedAt: Date; readonly cause: string }>();
   #inFlight = 0;
   #answeredAt: Date | undefined;
   #last: WatchedRequest | undefined;
@@ -123,6 +128,28 @@ export class Activity implements RequestWatch {
   changeSeen(lateMs: number): void {
     this.seenLate.add(lateMs);
     for (const listener of this.#listeners) listener.onChange?.(this.account, lateMs);
+  }
+
+  /** The database does not let an order be written. */
+  orderRefused(externalOrderId: string, cause: string): void {
+    const triedAt = this.#clock.now();
+    const since = this.#keptBack.get(externalOrderId)?.since ?? triedAt;
+    this.#keptBack.delete(externalOrderId);
+    this.#keptBack.set(externalOrderId, { since, triedAt, cause });
+    const [oldest] = this.#keptBack.keys();
+    if (this.#keptBack.size > MOST_KEPT_BACK && oldest !== undefined) this.#keptBack.delete(oldest);
+  }
+
+  /** Work on an order ended well. */
+  orderTaken(externalOrderId: string): void {
+    this.#keptBack.delete(externalOrderId);
+  }
+
+  /** Lists orders that the database did not let be written; one that was not tried for long may be gone. */
+  keptBack(now: Date): readonly KeptBack[] {
+    return [...this.#keptBack]
+      .filter(([, { triedAt }]) => now.getTime() - triedAt.getTime() < KEPT_BACK_MS)
+      .map(([externalOrderId, { since, cause }]) => ({ externalOrderId, since: since.toISOString(), cause }));
   }
 
   /** There is work for a pass. */

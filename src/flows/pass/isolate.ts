@@ -11,18 +11,14 @@ export const POSTPONE_MS = 5 * 60_000;
  * must not stop the others.
  */
 export async function isolateFailure(
-  {
-    account,
-    store,
-    clock,
-    incidents,
-    counters,
-  }: Pick<FlowDeps, 'account' | 'store' | 'clock' | 'incidents' | 'counters'>,
+  deps: Pick<FlowDeps, 'account' | 'store' | 'clock' | 'incidents' | 'counters' | 'activity'>,
   externalOrderId: string,
   work: () => Promise<void>,
 ): Promise<void> {
+  const { account, store, clock, incidents, counters, activity } = deps;
   try {
     await work();
+    activity.orderTaken(externalOrderId);
   } catch (error) {
     if (!isRefusal(error)) throw error;
     counters.failed += 1;
@@ -35,6 +31,7 @@ export async function isolateFailure(
     });
     // That would wait for the same lock.
     if (error instanceof RowLockedError) return;
+    activity.orderRefused(externalOrderId, error.message);
     const until = after(clock.now(), POSTPONE_MS);
     await store.writer
       .write((tx) => postpone(tx, { account, externalOrderId, until }))

@@ -1,7 +1,9 @@
+import { viewOf } from '../../domain/accounts/holds.ts';
 import type { Clock } from '../../clock.ts';
 import type { Config } from '../../config/config.ts';
 import type { BreakerLane } from '../../exchange/breaker.ts';
-import type { DaemonStatus, LiveStatus, Status } from '../../reports/status/status.ts';
+import type { Overview } from '../../reports/status/overview.ts';
+import type { DaemonStatus, LiveStatus, Reading, Status } from '../../reports/status/status.ts';
 import { readOverview } from '../../store/overview/overview.ts';
 import type { Store } from '../../store/port.ts';
 import { overdueOf, type Activities, type Activity } from '../pass/activity.ts';
@@ -11,12 +13,20 @@ import { rateUse } from '../pass/rate-use.ts';
 /** Of more accounts that are driven only the first are told of one by one. */
 const MOST_ACCOUNTS = 100;
 
-/** What the status of a daemon is made from. */
-export interface StatusSources {
-  readonly config: Pick<Config, 'accounts' | 'exchange' | 'webhooks'>;
-  readonly store: Pick<Store, 'db' | 'address' | 'writer'>;
+/** The things from which the state of accounts is read. */
+export interface ReadingSources {
+  readonly config: Pick<Config, 'database'>;
+  readonly store: Pick<Store, 'writer' | 'migrations'>;
   readonly clock: Pick<Clock, 'now' | 'databaseAheadMs'>;
   readonly activities: Pick<Activities, 'all' | 'find'>;
+  /** The accounts that this process owns. */
+  readonly accounts: { readonly names: readonly string[] };
+}
+
+/** The things from which the status of a daemon is read. */
+export interface StatusSources extends Omit<ReadingSources, 'accounts'> {
+  readonly config: Pick<Config, 'database' | 'accounts' | 'exchange' | 'webhooks'>;
+  readonly store: Pick<Store, 'db' | 'address' | 'writer' | 'migrations'>;
   /** The accounts that this process owns. */
   readonly names: readonly string[];
   readonly process: Pick<DaemonStatus, 'pid' | 'version' | 'startedAt'>;
@@ -25,46 +35,69 @@ export interface StatusSources {
 
 /** Reads how an account does, or all of them where none is named. */
 export async function readStatus(sources: StatusSources, account: string | undefined): Promise<Status> {
-  const { store, clock, config } = sources;
+  const { store, clock, config, activities, names, process, ops } = sources;
   const { endpoints } = config.webhooks;
-  const now = clock.now();
+  const overview = await readOverview(store.db, { account, endpoints, now: clock.now() });
+  const asked = askedOf(activities, account);
+  const reading = readingOf({ ...sources, accounts: { names } }, account, overview);
   return {
-    asOf: now.toISOString(),
+    ...reading,
     database: store.address,
-    daemon: daemonStatus(sources, account),
-    driver: null,
-    olderState: null,
-    databaseAheadMs: clock.databaseAheadMs ?? null,
-    overview: await readOverview(store.db, { account, endpoints, now }),
+    overview: reading.overview ?? overview,
+    daemon: {
+      ...process,
+      ...reading.daemon,
+      accounts: reading.daemon.accounts.slice(0, MOST_ACCOUNTS),
+      opsFailure: ops.failure ?? null,
+      owned: names.length,
+      driven: [...activities.all].filter(isDriven).length,
+      rate: rateUse(activities, config, account),
+      seenLate: timesOf(asked.map(({ seenLate }) => seenLate)),
+      overdue: overdueOf(asked),
+    },
   };
 }
 
-function daemonStatus(
-  { config, store, activities, names, process, ops }: StatusSources,
+/** Puts what the database has beside what this process knows of an account, or of all of them. */
+export function readingOf(
+  { store, clock, activities }: ReadingSources,
   account: string | undefined,
-): DaemonStatus {
-  const known = [...activities.all];
-  const asked = account === undefined ? known : known.filter((one) => one.account === account);
+  overview: Overview | null,
+): Reading & { readonly daemon: NonNullable<Reading['daemon']> } {
   // Those that work first: of the others nothing is new.
-  const sorted = asked.toSorted((one, other) => Number(isDriven(other)) - Number(isDriven(one)));
+  const sorted = askedOf(activities, account).toSorted((a, b) => Number(isDriven(b)) - Number(isDriven(a)));
   return {
-    ...process,
-    owned: names.length,
-    driven: known.filter(isDriven).length,
-    rate: rateUse(activities, config, account),
-    unwritten: store.writer.failure?.message ?? null,
-    opsFailure: ops.failure ?? null,
-    seenLate: timesOf(asked.map(({ seenLate }) => seenLate)),
-    overdue: overdueOf(asked),
-    accounts: sorted.slice(0, MOST_ACCOUNTS).map(liveStatus),
+    asOf: clock.now().toISOString(),
+    daemon: {
+      unwritten: store.writer.failure?.message ?? null,
+      opsFailure: null,
+      accounts: sorted.map((activity) => liveStatus(activity, clock.now())),
+    },
+    driver: null,
+    olderState: null,
+    databaseAheadMs: clock.databaseAheadMs ?? null,
+    overview: overview && { ...overview, holds: [...overview.holds, ...unwrittenHolds(sorted, overview)] },
   };
+}
+
+function askedOf(activities: Pick<Activities, 'all'>, account: string | undefined): readonly Activity[] {
+  return [...activities.all].filter((activity) => account === undefined || activity.account === account);
+}
+
+/** A key that is refused now may not stand in the database yet. */
+function unwrittenHolds(activities: readonly Activity[], { holds }: Overview): Overview['holds'] {
+  const known = new Set(holds.filter(({ kind }) => kind === 'key-refused').map(({ account }) => account));
+  return activities.flatMap(({ account, live }) => {
+    const refused = known.has(account) ? [] : (live?.holds.all.filter(({ kind }) => kind === 'key-refused') ?? []);
+    return refused.map((hold) => ({ account, ...viewOf(hold) }));
+  });
 }
 
 function isDriven({ live }: Activity): boolean {
   return live !== undefined;
 }
 
-function liveStatus(activity: Activity): LiveStatus {
+function liveStatus(activity: Activity, now: Date): LiveStatus {
   const { account, live, inFlight, answeredAt, passes } = activity;
   const breakerOf = (lane: BreakerLane) => {
     const breaker = live?.exchange.breaker(lane);
@@ -76,6 +109,9 @@ function liveStatus(activity: Activity): LiveStatus {
     isDriven: isDriven(activity),
     inFlight,
     answeredAt: textOf(answeredAt),
+    isTrusted: live?.holding.isTrusted() ?? true,
+    overdue: activity.overdue?.orders ?? 0,
+    keptBack: activity.keptBack(now),
     breakers: live === undefined ? null : { create: breakerOf('create'), lookup: breakerOf('lookup') },
     passes: [...passes].map(([pass, { wantedSince, runningSince, goodAt }]) => ({
       pass,

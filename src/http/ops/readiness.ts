@@ -1,81 +1,79 @@
-import { describeStop, stopRemedy } from '../../domain/accounts/stops.ts';
-import { accountWords } from '../../domain/accounts/words.ts';
-import { readinessChecks, type AccountReadiness, type ReadinessCheck } from '../../domain/accounts/readiness.ts';
-import type { Clock } from '../../clock.ts';
-import type { Config } from '../../config/config.ts';
-import type { Activities, Activity } from '../../flows/pass/activity.ts';
+import { readingOf, type ReadingSources } from '../../flows/reports/status.ts';
+import { problemText, type Problem, type ProblemCode } from '../../reports/status/problem.ts';
+import { problemsOf } from '../../reports/status/problems.ts';
 import type { Overview } from '../../reports/status/overview.ts';
-import type { Store } from '../../store/port.ts';
-import type { Readings } from './readings.ts';
+import type { ProcessFacts } from '../../reports/status/status.ts';
+import type { Disk, Readings } from './readings.ts';
 
-/** What tells whether a process does its work. */
-export interface ReadinessSources {
-  readonly config: Pick<Config, 'database'>;
-  readonly store: Pick<Store, 'migrations' | 'writer'>;
-  readonly clock: Pick<Clock, 'now'>;
-  /** The names of the accounts that this process owns. */
-  readonly accounts: { readonly names: readonly string[] };
-  readonly activities: Activities;
+/** The things that tell whether a process does its work. */
+export interface ReadinessSources extends ReadingSources {
   readonly readings: Readings;
+}
+
+/** The problems for which a process is not ready, by the check that they fail. */
+const CHECKS = {
+  process: ['stopping'],
+  database: ['database-unreadable', 'database-unwritten'],
+  migrations: ['other-migrations'],
+  ownership: ['not-owner', 'lease-lost'],
+  stopped: ['stopped'],
+  exchange: ['out-of-reach'],
+  key: ['key-refused'],
+  passes: ['stalled'],
+  disk: ['disk-full'],
+} as const satisfies Record<string, readonly ProblemCode[]>;
+
+/** One thing that must be well for a process to do its work. */
+interface ReadinessCheck {
+  readonly check: keyof typeof CHECKS;
+  readonly ok: boolean;
+  /** What is wrong, and what to do. */
+  readonly reason?: string;
 }
 
 /** Checks whether the process does its work. Never rejects. */
 export async function checkReadiness(
-  { config, store, clock, accounts, activities, readings }: ReadinessSources,
+  sources: ReadinessSources,
   isStopping: boolean,
 ): Promise<readonly ReadinessCheck[]> {
-  const { value: overview, failure } = await readings.overview();
+  const { value: overview, failure } = await sources.readings.overview();
+  const { value: disk } = await sources.readings.disk();
+  const process = await readProcess(sources, disk, { isStopping, failure });
+  const names = new Set(sources.accounts.names);
+  const owned = overview === undefined ? null : overviewOf(overview, names);
+  return readinessChecks(problemsOf({ ...readingOf(sources, undefined, owned), process }));
+}
+
+/** Writes the checks that problems fail. */
+export function readinessChecks(problems: readonly Problem[]): readonly ReadinessCheck[] {
+  return (Object.keys(CHECKS) as ReadinessCheck['check'][]).map((check) => {
+    const codes: readonly ProblemCode[] = CHECKS[check];
+    const failed = problems.filter(({ code }) => codes.includes(code));
+    const reason = failed.map((problem) => `${problemText(problem)}; ${problem.remedy}`).join('; ');
+    return { check, ok: failed.length === 0, ...(failed.length > 0 && { reason }) };
+  });
+}
+
+/** Reads the facts of this process. `failure`: why the database cannot be read. */
+export async function readProcess(
+  { config, store, accounts }: ReadingSources,
+  disk: Disk | undefined,
+  { isStopping = false, failure }: { readonly isStopping?: boolean; readonly failure?: string | undefined } = {},
+): Promise<ProcessFacts> {
   const { pending } = failure === undefined ? await store.migrations().catch(() => ({ pending: [] })) : { pending: [] };
-  const { value: disk } = await readings.disk();
-  const { names: owned } = accounts;
-  return readinessChecks({
+  return {
     isStopping,
-    databaseFailure: failure,
-    unwritten: store.writer.failure?.message,
+    databaseFailure: failure ?? null,
     otherMigrations: pending,
-    owned: owned.length,
-    isShared: config.database.kind === 'postgres',
-    accounts: overview === undefined ? [] : readinessOf(owned, activities, overview, clock.now()),
-    freeBytes: disk?.freeBytes,
-  });
+    isOwner: accounts.names.length > 0 || config.database.kind === 'postgres',
+    freeBytes: disk?.freeBytes ?? null,
+  };
 }
 
-function readinessOf(
-  names: readonly string[],
-  activities: Activities,
-  overview: Overview,
-  now: Date,
-): readonly AccountReadiness[] {
-  const isOfKey = ({ kind }: { readonly kind: string }) => kind === 'key-refused';
-  // What an account that rests has left stands in the database.
-  const refused = new Set(overview.holds.filter(isOfKey).map(({ account }) => account));
-  const lost = new Map(overview.outOfReach.map((one) => [one.account, one.reason ?? `since ${one.since}`]));
-  const stopped = new Map(
-    overview.stopped.map((one) => [
-      one.account,
-      `${describeStop(one)}; ${stopRemedy(one.kind, accountWords(one.account))}`,
-    ]),
-  );
-  return names.map((account) => {
-    const activity = activities.find(account);
-    const { live } = activity ?? {};
-    return {
-      account,
-      isTrusted: live?.holding.isTrusted() ?? true,
-      isKeyRefused: live?.holds.all.some(isOfKey) ?? refused.has(account),
-      stopped: stopped.get(account),
-      outOfReach: lost.get(account),
-      stalledMs: activity === undefined ? 0 : stalledMsOf(activity, now),
-    };
-  });
-}
-
-/** The time for which there has been work for a pass, none has ended well and no request was answered. */
-export function stalledMsOf({ passes, answeredAt }: Activity, now: Date): number {
-  const waits = [...passes.values()].flatMap(({ wantedSince, goodAt }) => {
-    if (wantedSince === undefined) return [];
-    const moved = Math.max(wantedSince.getTime(), goodAt?.getTime() ?? 0, answeredAt?.getTime() ?? 0);
-    return [now.getTime() - moved];
-  });
-  return Math.max(0, ...waits);
+/** Leaves out what other processes must see to. */
+function overviewOf(overview: Overview, names: ReadonlySet<string>): Overview {
+  const ours = <Of extends { readonly account: string }>(group: readonly Of[]) =>
+    group.filter(({ account }) => names.has(account));
+  const { holds, outOfReach, stopped } = overview;
+  return { ...overview, holds: ours(holds), outOfReach: ours(outOfReach), stopped: ours(stopped) };
 }

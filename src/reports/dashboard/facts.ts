@@ -1,8 +1,5 @@
-import type { HoldView } from '../../domain/accounts/holds.ts';
-import type { AccountStop } from '../../domain/accounts/stops.ts';
-import type { FeedEvent } from '../../domain/events/feed.ts';
-import type { OrderState } from '../../domain/orders/states.ts';
-import type { LostReach, ReceiverState } from '../status/overview.ts';
+import type { Overview } from '../status/overview.ts';
+import type { Problem } from '../status/problem.ts';
 import type { OverdueStatus, RateUse, Times } from '../status/status.ts';
 import type { SummaryPart } from '../summary.ts';
 
@@ -13,57 +10,16 @@ export interface DashboardFacts {
   readonly account: string | undefined;
   /** The accounts that may be chosen, the first ones of many. */
   readonly accounts: readonly string[];
-  readonly orders: readonly StateCount[];
-  /** The orders that have waited the longest to be sent, or whose outcome has been unknown the longest. */
-  readonly oldest: readonly OldestIn[];
-  /** Orders that wait for a person, the first ones of many. */
-  readonly undecided: readonly UndecidedOrder[];
-  readonly findings: readonly ClassCount[];
+  readonly overview: Overview;
+  /** What is not well, the worst first. */
+  readonly problems: readonly Problem[];
   /** The gravest open findings, the first ones of many. */
   readonly newestFindings: readonly NamedFinding[];
-  readonly holds: readonly AccountHold[];
-  /** Accounts whose order records cannot be read. */
-  readonly unreadable: readonly LostReach[];
-  /** Accounts that no worker can drive. */
-  readonly stopped: readonly AccountStop[];
   /** Null where this process drives none of the accounts, so that nobody here knows. */
   readonly exchange: ExchangeFacts | null;
   readonly database: DatabaseFacts;
-  readonly receivers: readonly ReceiverState[];
   /** Null where so many accounts are shown that it is not added up. */
   readonly activity: ActivityFacts | null;
-  readonly events: readonly FeedEvent[];
-}
-
-/** So many orders of a state; `isMore`: at least so many. */
-export interface StateCount {
-  readonly state: OrderState;
-  readonly orders: number;
-  readonly isMore: boolean;
-}
-
-/** Since when the oldest order of a state has had it. */
-export interface OldestIn {
-  readonly account: string;
-  readonly state: OrderState;
-  readonly since: string;
-}
-
-/** An order that a person has to decide about. */
-export interface UndecidedOrder {
-  readonly account: string;
-  readonly externalOrderId: string;
-  readonly state: OrderState;
-  readonly reason: string | null;
-  readonly since: string;
-}
-
-/** Open findings of a class. */
-export interface ClassCount {
-  readonly account: string | undefined;
-  readonly class: string;
-  readonly findings: number;
-  readonly isMore: boolean;
 }
 
 /** An open finding. */
@@ -77,19 +33,9 @@ export interface NamedFinding {
   readonly firstSeenAt: string;
 }
 
-/** A hold, and the account that it is of. */
-export interface AccountHold extends HoldView {
-  readonly account: string;
-}
-
 /** What the process that answers knows of its requests to the exchange. */
 export interface ExchangeFacts {
-  /** Accounts whose exchange is out of reach, since when, and why. */
-  readonly outOfReach: readonly { readonly account: string; readonly since: string; readonly reason: string | null }[];
-  /** Passes that were woken, and of which none has ended well since. */
-  readonly waiting: readonly { readonly account: string; readonly pass: string; readonly since: string }[];
   readonly lastAnswerAt: string | null;
-  readonly lastPassAt: string | null;
   readonly inFlight: number;
   readonly rate: RateUse;
   readonly operations: readonly OperationFacts[];
@@ -104,12 +50,8 @@ export interface OperationFacts extends Times {
   readonly failed: number;
 }
 
-/** The database, for people. */
+/** How large the database is, and how fast it answers. */
 export interface DatabaseFacts {
-  /** Without a password. */
-  readonly address: string;
-  /** Why nothing can be written; null where it can. */
-  readonly failure: string | null;
   readonly bytes: number | null;
   /** The time that reading for this page took. */
   readonly readMs: number;

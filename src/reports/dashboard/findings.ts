@@ -1,19 +1,19 @@
+import { findingClass } from '../../domain/findings/classes.ts';
 import type { Column, Row } from '../formats/document.ts';
 import { toneOf } from '../formats/tone.ts';
 import { proseText } from '../formats/html/text.ts';
-import { classOf, gravestFirst } from './attention.ts';
 import type { DashboardFacts } from './facts.ts';
 import { badge, count, empty, orderPath, section, table } from './markup.ts';
 
 /** The open findings: what each class means and what to do about it, and the gravest ones by name. */
-export function findingsSection({ findings, newestFindings, at }: DashboardFacts): string {
+export function findingsSection({ overview: { findings }, newestFindings, at }: DashboardFacts): string {
   const title = 'Open findings';
   if (findings.length === 0) return section('findings', title, empty('None: both sides agree.'), { wide: true });
-  const items = gravestFirst(findings).map(({ class: name, findings: number, isMore }) => {
-    const known = classOf(name);
+  const items = findings.map(({ class: name, severity, open }) => {
+    const known = findingClass(name);
     const words = known === undefined ? 'A class of another version.' : `${known.meaning} <b>${known.advice}</b>`;
-    const tone = toneOf('severity', known?.severity ?? 'warning');
-    return `<li>${badge(tone, name)} <strong>${count(number)}${isMore ? '+' : ''}</strong> <span>${words}</span></li>\n`;
+    const tone = toneOf('severity', severity);
+    return `<li>${badge(tone, name)} <strong>${count(open)}</strong> <span>${words}</span></li>\n`;
   });
   const rows = newestFindings.map((finding) => ({ ...finding, order: finding.externalOrderId ?? 'none' }));
   const columns: readonly Column[] = [

@@ -1,17 +1,14 @@
-import { stops } from '../../domain/accounts/holds.ts';
-import { instantMs } from '../../domain/instant.ts';
 import type { Tone } from '../formats/document.ts';
-import { escapeText, proseText } from '../formats/html/text.ts';
+import { proseText } from '../formats/html/text.ts';
 import { icon } from '../formats/html/icon.ts';
-import { counted } from '../formats/words.ts';
-import { receiverNeeds } from '../status/receivers.ts';
-import { needsOf, type Need } from './attention.ts';
+import { capitalized, counted } from '../formats/words.ts';
+import type { Problem, ProblemCode } from '../status/problem.ts';
 import type { DashboardFacts } from './facts.ts';
 import { ageOf, momentText } from '../formats/html/cells.ts';
 import { command, empty, orderLink, section, tile, type Tile } from './markup.ts';
 
-/** Rows of what needs a person; more are counted. */
-const MOST_NEEDS = 20;
+/** Rows of problems; more are counted. */
+const MOST_PROBLEMS = 20;
 
 /** Says in one line whether all is well. */
 export function verdictSection(facts: DashboardFacts): string {
@@ -28,93 +25,115 @@ export function titleOf(facts: DashboardFacts): string {
   return [verdictOf(facts).text, of, 'order-sync'].filter((part) => part !== '').join(' · ');
 }
 
-function verdictOf(facts: DashboardFacts): { readonly tone: Tone; readonly text: string; readonly more: string } {
-  const needs = needsOf(facts);
-  const errors = needs.filter(({ tone }) => tone === 'error').length;
-  const more = `As of ${momentText(facts.at, facts.at).replace(/ <small>.*/s, '')} UTC`;
-  if (needs.length === 0) return { tone: 'good', text: 'All is well', more };
-  const things = needs.length === 1 ? '1 thing needs a person' : `${needs.length} things need a person`;
-  return { tone: errors > 0 ? 'error' : 'warning', text: things, more };
+function verdictOf({ problems, at }: DashboardFacts): {
+  readonly tone: Tone;
+  readonly text: string;
+  readonly more: string;
+} {
+  const more = `As of ${momentText(at, at).replace(/ <small>.*/s, '')} UTC`;
+  const [worst] = problems;
+  if (worst === undefined) return { tone: 'good', text: 'All is well', more };
+  const text = `${counted(problems.length, 'thing needs', 'things need')} a person`;
+  return { tone: worst.severity, text, more };
 }
 
-/** What needs a person, the gravest first, each with the command that helps. */
-export function needsSection(facts: DashboardFacts): string {
-  const needs = needsOf(facts);
-  if (needs.length === 0) return section('needs', 'What needs a person', empty('Nothing.'), { wide: true });
-  const items = needs.slice(0, MOST_NEEDS).map((need) => needItem(need, facts.at));
-  const more = needs.length - items.length;
+/** What needs a person, the worst first, each with what helps. */
+export function needsSection({ problems, at }: DashboardFacts): string {
+  if (problems.length === 0) return section('needs', 'What needs a person', empty('Nothing.'), { wide: true });
+  const items = problems.slice(0, MOST_PROBLEMS).map((problem) => problemItem(problem, at));
+  const more = problems.length - items.length;
   const rest = more > 0 ? `<li class="more">${counted(more, 'more thing')}: order-sync status</li>\n` : '';
   const list = `<ul class="needs">\n${items.join('')}${rest}</ul>\n`;
   return section('needs', 'What needs a person', list, { wide: true });
 }
 
-function needItem({ tone, title, text, since, command: words, order }: Need, now: string): string {
+function problemItem({ severity, about, text, since, remedy }: Problem, now: string): string {
+  const { account, externalOrderId } = about;
+  const title = capitalized(text);
+  const isOfOrder = account !== undefined && externalOrderId !== undefined;
+  const heading = isOfOrder ? orderLink({ account, externalOrderId }, title) : proseText(title);
   const age = since === null ? '' : ` <span class="age">${momentText(since, now)}</span>`;
-  const helps = words === null ? '' : command(words);
-  return `<li class="${tone}"><div class="what"><h3>${icon(tone)}${order === undefined ? proseText(title) : orderLink(order, title)}${age}</h3><p>${proseText(text)}</p></div>${helps}</li>\n`;
+  const helps = remedy.startsWith('order-sync ') ? command(remedy) : `<p>${proseText(capitalized(remedy))}.</p>`;
+  return `<li class="${severity}"><div class="what"><h3>${icon(severity)}${heading}${age}</h3></div>${helps}</li>\n`;
 }
+
+/** A tile says the worst of these problems in a word, or else that all is well. */
+const HEALTH = {
+  exchange: { 'out-of-reach': 'out of reach', unreadable: 'cannot be read' },
+  key: { 'key-refused': 'refused' },
+  creating: {
+    'older-state': 'stopped',
+    stopped: 'stopped',
+    'database-unwritten': 'stopped',
+    restored: 'paused',
+    guarded: 'paused',
+    'all-paused': 'paused',
+    'creates-paused': 'paused',
+    forbidden: 'refused',
+    'key-refused': 'refused',
+    slowed: 'slowed',
+  },
+  database: {
+    'database-unwritten': 'cannot be written',
+    'other-migrations': 'of another version',
+    'disk-full': 'full soon',
+  },
+  receivers: { 'receiver-fails': 'fail', parked: 'events refused', 'dead-letters': 'events refused' },
+} as const satisfies Record<string, Partial<Record<ProblemCode, string>>>;
 
 /** Whether the exchange, the key, creating, the database and the receivers are well. */
 export function healthSection(facts: DashboardFacts): string {
-  const tiles = [exchange(facts), key(facts), creating(facts), database(facts), receivers(facts)];
+  const { exchange, overview, problems, at } = facts;
+  const tileOf = (label: string, words: Partial<Record<ProblemCode, string>>, well: Omit<Tile, 'label'>): Tile => {
+    const worst = problems.find(({ code }) => words[code] !== undefined);
+    if (worst === undefined) return { label, ...well };
+    const detail = worst.since === null ? '' : `since ${momentText(worst.since, at)}`;
+    return { label, tone: worst.severity, value: words[worst.code] ?? '', detail };
+  };
+  const answeredAt = exchange?.lastAnswerAt ?? null;
+  const isAnswered = answeredAt !== null;
+  const waits = overview.holds.some(({ kind }) => kind === 'rate-limited');
+  const tiles = [
+    tileOf('Exchange', HEALTH.exchange, exchangeWell(facts)),
+    tileOf(
+      'Key',
+      HEALTH.key,
+      isAnswered ? { tone: 'good', value: 'accepted' } : { tone: 'neutral', value: 'not used yet' },
+    ),
+    tileOf('Creating', HEALTH.creating, waits ? { tone: 'info', value: 'waits' } : { tone: 'good', value: 'goes on' }),
+    tileOf('Database', HEALTH.database, databaseWell(facts)),
+    tileOf('Receivers', HEALTH.receivers, receiversWell(facts)),
+  ];
   return section('health', 'Health', `<ul class="cards tiles">\n${tiles.map(tile).join('')}</ul>\n`, { wide: true });
 }
 
-function exchange({ exchange: known, at }: DashboardFacts): Tile {
-  const label = 'Exchange';
-  if (known === null) return { label, tone: 'neutral', value: 'not driven here', detail: 'another process asks it' };
-  const { outOfReach, lastAnswerAt } = known;
-  const [first] = outOfReach;
-  const detail = lastAnswerAt === null ? 'no answer yet' : `last answer ${ageText(lastAnswerAt, at)}`;
-  if (lastAnswerAt === null && first === undefined) return { label, tone: 'neutral', value: 'not asked yet' };
-  if (first === undefined) return { label, tone: 'good', value: 'well', detail };
-  return { label, tone: 'error', value: 'out of reach', detail: `since ${momentText(first.since, at)}` };
+function exchangeWell({ exchange, at }: DashboardFacts): Omit<Tile, 'label'> {
+  if (exchange === null) return { tone: 'neutral', value: 'not driven here', detail: 'another process asks it' };
+  const { lastAnswerAt } = exchange;
+  if (lastAnswerAt === null) return { tone: 'neutral', value: 'not asked yet' };
+  const age = ageOf(lastAnswerAt, at);
+  return { tone: 'good', value: 'well', detail: `last answer ${age === 'now' ? age : `${age} ago`}` };
 }
 
-function key({ holds, exchange: known, at }: DashboardFacts): Tile {
-  const [label, refused] = ['Key', holds.find(({ kind }) => kind === 'key-refused')];
-  if (refused !== undefined)
-    return { label, tone: 'error', value: 'refused', detail: `since ${momentText(refused.since, at)}` };
-  if ((known?.lastAnswerAt ?? null) === null) return { label, tone: 'neutral', value: 'not used yet' };
-  return { label, tone: 'good', value: 'accepted' };
-}
-
-function creating({ holds, stopped: [stop], at }: DashboardFacts): Tile {
-  const [label, hold] = ['Creating', holds.find((one) => stops(one, 'create'))];
-  if (stop !== undefined)
-    return { label, tone: 'error', value: 'stopped', detail: `since ${momentText(stop.since, at)}` };
-  if (hold === undefined) return { label, tone: 'good', value: 'goes on' };
-  const isShort = hold.kind === 'rate-limited';
-  const detail = `${escapeText(hold.kind)} since ${momentText(hold.since, at)}`;
-  return { label, tone: isShort ? 'info' : 'warning', value: isShort ? 'waits' : 'paused', detail };
-}
-
-function database({ database: { failure, bytes, readMs } }: DashboardFacts): Tile {
-  const label = 'Database';
-  if (failure !== null) return { label, tone: 'error', value: 'cannot be written' };
+function databaseWell({ database: { bytes, readMs } }: DashboardFacts): Omit<Tile, 'label'> {
   const size = bytes === null ? '' : `${sizeOf(bytes)}, `;
-  return { label, tone: 'good', value: 'well', detail: `${size}read in ${Math.round(readMs)} ms` };
+  return { tone: 'good', value: 'well', detail: `${size}read in ${Math.round(readMs)} ms` };
 }
 
-function receivers({ receivers: all, at }: DashboardFacts): Tile {
-  const label = 'Receivers';
-  if (all.length === 0) return { label, tone: 'neutral', value: 'none', detail: 'webhooks.endpoints is empty' };
-  const isGrave = receiverNeeds(all, instantMs(at) ?? 0).length > 0;
-  const failing = all.flatMap(({ failingSince }) => failingSince ?? []).toSorted();
+function receiversWell({ overview: { receivers }, at }: DashboardFacts): Omit<Tile, 'label'> {
+  if (receivers.length === 0) return { tone: 'neutral', value: 'none', detail: 'webhooks.endpoints is empty' };
+  const failing = receivers.flatMap(({ failingSince }) => failingSince ?? []).toSorted();
   const [first] = failing;
   if (first !== undefined) {
-    const detail = `since ${momentText(first, at)}`;
-    return { label, tone: isGrave ? 'warning' : 'info', value: `${failing.length} of ${all.length} fail`, detail };
+    return {
+      tone: 'info',
+      value: `${failing.length} of ${receivers.length} fail`,
+      detail: `since ${momentText(first, at)}`,
+    };
   }
-  const oldest = all.flatMap(({ oldestWaiting }) => oldestWaiting ?? []).toSorted()[0];
+  const oldest = receivers.flatMap(({ oldestWaiting }) => oldestWaiting ?? []).toSorted()[0];
   const behind = oldest === undefined ? 'nothing waits' : `the oldest event waits for ${ageOf(oldest, at)}`;
-  const detail = `${counted(all.length, 'endpoint')}, ${behind}`;
-  return { label, tone: isGrave ? 'warning' : 'good', value: isGrave ? 'events refused' : 'well', detail };
-}
-
-function ageText(at: string, now: string): string {
-  const age = ageOf(at, now);
-  return age === 'now' ? age : `${age} ago`;
+  return { tone: 'good', value: 'well', detail: `${counted(receivers.length, 'endpoint')}, ${behind}` };
 }
 
 function sizeOf(bytes: number): string {

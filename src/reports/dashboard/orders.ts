@@ -27,14 +27,15 @@ const MEANINGS: Readonly<Record<OrderState, string>> = {
 };
 
 /** The orders by state, in the order in which an order goes through them. */
-export function ordersSection({ orders, oldest, at }: DashboardFacts): string {
+export function ordersSection({ overview, at }: DashboardFacts): string {
+  const { orders, more, oldestPending, oldestUnknown } = overview;
   const tiles = ORDER_STATES.map((state) => {
-    const found = orders.find((one) => one.state === state);
-    const [number, waited] = [found?.orders ?? 0, oldest.find((one) => one.state === state)];
-    const since = waited === undefined || number === 0 ? '' : `, the oldest for ${ageOf(waited.since, at)}`;
+    const number = orders[state];
+    const waited = [oldestPending, oldestUnknown].find((order) => order?.state === state) ?? null;
+    const since = waited === null || number === 0 ? '' : `, the oldest for ${ageOf(waited.since, at)}`;
     return tile({
       label: state,
-      value: `${count(number)}${found?.isMore === true ? ' <small>or more</small>' : ''}`,
+      value: `${count(number)}${more.includes(state) ? ' <small>or more</small>' : ''}`,
       detail: `${MEANINGS[state]}${since}`,
       tone: number === 0 ? 'neutral' : toneOf('state', state),
     });

@@ -58,7 +58,7 @@ function times(ms: number): string {
 }
 
 /** The newest events, the newest first. */
-export function eventsSection({ events, at, account }: DashboardFacts): string {
+export function eventsSection({ overview: { newest: events }, at, account }: DashboardFacts): string {
   const title = 'Events';
   if (events.length === 0) return section('events', title, empty('Nothing has happened yet.'));
   const items = events.map((event) => {

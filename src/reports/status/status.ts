@@ -21,6 +21,32 @@ export interface LiveStatus {
   /** The circuit breaker of each lane: `closed` where requests go. */
   readonly breakers: Readonly<Record<'create' | 'lookup', 'closed' | 'open' | 'half-open'>> | null;
   readonly passes: readonly PassStatus[];
+  /** False while another process may drive it: its lease could not be renewed. */
+  readonly isTrusted?: boolean;
+  /** How many orders wait for a look-up that was due. */
+  readonly overdue?: number;
+  /** A few of the orders that the database does not let the daemon write. */
+  readonly keptBack?: readonly KeptBack[];
+}
+
+/** An order that the database, such as a trigger of the merchant's, does not let the daemon write. */
+export interface KeptBack {
+  readonly externalOrderId: string;
+  readonly since: string;
+  readonly cause: string;
+}
+
+/** What a process knows of itself beside its accounts. */
+export interface ProcessFacts {
+  readonly isStopping: boolean;
+  /** Why the database cannot be read; null where it can. */
+  readonly databaseFailure: string | null;
+  /** Migrations that the database has and this version does not know, or the reverse. */
+  readonly otherMigrations: readonly string[];
+  /** False if it owns no account, and no other process may own them. */
+  readonly isOwner: boolean;
+  /** Of the disk with the database; null where it cannot be told. */
+  readonly freeBytes: number | null;
 }
 
 /** The requests that ended in the last so many milliseconds, and how many the limits of the rate allow in that time. */
@@ -64,17 +90,25 @@ export interface DaemonStatus {
   readonly accounts: readonly LiveStatus[];
 }
 
-/** How order-sync does: what the database has, and what the daemon says. */
-export interface Status {
+/** The state of an account, or of all: everything from which problems are listed. */
+export interface Reading {
   readonly asOf: string;
-  readonly database: string;
   /** Null where none answers: then all is from the database. */
-  readonly daemon: DaemonStatus | null;
+  readonly daemon: Pick<DaemonStatus, 'unwritten' | 'opsFailure' | 'accounts'> | null;
   /** The process that drives an account although no daemon answers; null if there is none. */
   readonly driver: string | null;
   /** Without a daemon: by what the database shows that it is an older copy, so that none begins; null where nothing shows it. */
   readonly olderState: string | null;
   /** How far the clock of the database is ahead of the machine's, in ms; null for a database in a file. */
   readonly databaseAheadMs: number | null;
+  /** Null if the database cannot be read. */
+  readonly overview: Overview | null;
+  readonly process?: ProcessFacts;
+}
+
+/** How order-sync does: what the database has, and what the daemon says. */
+export interface Status extends Reading {
+  readonly database: string;
+  readonly daemon: DaemonStatus | null;
   readonly overview: Overview;
 }

@@ -5,6 +5,7 @@ import { styled, toned, wrapped, type Screen } from '../formats/terminal/screen.
 import { printable } from '../formats/text.ts';
 import { counted, inUnits, withCommas } from '../formats/words.ts';
 import type { NamedOrder, ReceiverState } from './overview.ts';
+import { problemText } from './problem.ts';
 import type { DaemonStatus, Status } from './status.ts';
 import { judgeStatus, type StatusEnd, type StatusVerdict } from './verdict.ts';
 
@@ -27,9 +28,9 @@ export function statusText(status: Status, screen: Screen, verdict = judgeStatus
 }
 
 function reasonLines({ reasons }: StatusVerdict, screen: Screen): string[] {
-  return reasons.flatMap(({ text, remedy }) => [
-    `  ${wrapped(printable(text), screen.width, 2)}\n`,
-    `    ${styled('dim', wrapped(printable(remedy), screen.width, 4), screen)}\n`,
+  return reasons.flatMap((problem) => [
+    `  ${wrapped(printable(problemText(problem)), screen.width, 2)}\n`,
+    `    ${styled('dim', wrapped(printable(problem.remedy), screen.width, 4), screen)}\n`,
   ]);
 }
 

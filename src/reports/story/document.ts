@@ -1,5 +1,6 @@
 import type { AmountSettings } from '../../domain/amounts.ts';
 import { instantMs } from '../../domain/instant.ts';
+import { findingClass } from '../../domain/findings/classes.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
 import type { Card, Column, Fact, ReportDocument, Row, Tone, Verdict } from '../formats/document.ts';
 import { toneOf } from '../formats/tone.ts';
@@ -7,7 +8,7 @@ import { capitalized, counted, inWords } from '../formats/words.ts';
 import { currencyOfRow } from '../reconciliation/rows.ts';
 import { isCommand } from './commands.ts';
 import type { StoryEvidence, StoryFinding } from './evidence.ts';
-import { classOf, isOpen, type Story } from './story.ts';
+import { isOpen, type Story } from './story.ts';
 
 const STATES: Readonly<Record<OrderState, readonly [tone: Tone, text: string]>> = {
   pending: ['neutral', 'The order waits to be sent'],
@@ -106,7 +107,7 @@ function verdictOf({ state, asOf }: Story, { order, events, findings }: StoryEvi
     text: open.length === 0 ? text : `${text}; ${counted(open.length, 'finding is', 'findings are')} open`,
     reasons: [
       ...(reason === null ? [] : [sentence(reason)]),
-      ...open.map(({ class: name }) => classOf(name)?.meaning ?? `Finding ${name}.`),
+      ...open.map(({ class: name }) => findingClass(name)?.meaning ?? `Finding ${name}.`),
     ],
   };
 }
@@ -156,7 +157,7 @@ function findingRow(finding: StoryFinding, asOf: string): Row {
   const { class: name, severity, expected, actual, firstSeenAt, resolvedAt } = finding;
   const isResolved = resolvedAt !== null && resolvedAt <= asOf;
   const status = isOpen(finding, asOf) ? 'open' : isResolved ? 'resolved' : 'acknowledged';
-  const advice = status === 'open' ? (classOf(name)?.advice ?? null) : null;
+  const advice = status === 'open' ? (findingClass(name)?.advice ?? null) : null;
   return { class: name, severity, status, expected, actual, first_seen_at: firstSeenAt, advice };
 }
 

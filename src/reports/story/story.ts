@@ -1,4 +1,4 @@
-import { FINDING_CLASSES, type FindingClass } from '../../domain/findings/classes.ts';
+import { findingClass } from '../../domain/findings/classes.ts';
 import { describeHold, stops } from '../../domain/accounts/holds.ts';
 import { accountWords } from '../../domain/accounts/words.ts';
 import { describeStop, stopRemedy } from '../../domain/accounts/stops.ts';
@@ -143,7 +143,7 @@ function findingEntries(finding: StoryFinding): StoryEntry[] {
   const { class: name, severity, firstSeenAt, lastSeenAt, changedBy, changedAt, resolvedAt, reason } = finding;
   // Only the newest values are stored.
   const values = ` Expected: ${finding.expected ?? 'nothing'}; is: ${finding.actual ?? 'nothing'}.`;
-  const meaning = classOf(name)?.meaning;
+  const meaning = findingClass(name)?.meaning;
   const first = `Finding ${name} (${severity})${meaning === undefined ? '.' : `: ${meaning}`}`;
   const entries: StoryEntry[] = [{ at: firstSeenAt, text: lastSeenAt === firstSeenAt ? first + values : first }];
   if (lastSeenAt !== firstSeenAt) entries.push({ at: lastSeenAt, text: `Finding ${name} was seen again.${values}` });
@@ -161,10 +161,5 @@ export function isOpen({ firstSeenAt, changedAt, resolvedAt }: StoryFinding, unt
 }
 
 function adviceOn({ class: name }: StoryFinding): string {
-  return `A person should look at finding ${name}: ${classOf(name)?.advice ?? 'this version does not know it.'}`;
-}
-
-/** The class of a finding; undefined where this version does not know it. */
-export function classOf(name: string): FindingClass | undefined {
-  return (FINDING_CLASSES as Readonly<Record<string, FindingClass>>)[name];
+  return `A person should look at finding ${name}: ${findingClass(name)?.advice ?? 'this version does not know it.'}`;
 }

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Finding } from '../../../src/cli/operate/doctor/finding.ts';
+import type { CheckResult } from '../../../src/cli/operate/doctor/check.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
 import { runProgram } from '../../support/cli-function.ts';
@@ -16,7 +16,7 @@ const NEVER = new AbortController().signal;
 async function doctor(program: TestProgram, args: readonly string[] = [], more: Record<string, string> = {}) {
   const environment = { ...settingsOf(program), ORDER_SYNC_OPS_LISTEN: 'off', ...more };
   const { code, stdout } = await runProgram(['doctor', '--json', ...args], { environment });
-  const { findings, exitCode } = JSON.parse(stdout) as { findings: readonly Finding[]; exitCode: number };
+  const { findings, exitCode } = JSON.parse(stdout) as { findings: readonly CheckResult[]; exitCode: number };
   expect(exitCode).toBe(code);
   return { code, findings, of: (check: string) => findings.filter((one) => one.check === check) };
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Finding } from '../../../src/cli/operate/doctor/finding.ts';
+import type { CheckResult } from '../../../src/cli/operate/doctor/check.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
-import { SILENT_REMEDY, type StatusVerdict } from '../../../src/reports/status/verdict.ts';
+import { problem } from '../../../src/reports/status/problem.ts';
+import type { StatusVerdict } from '../../../src/reports/status/verdict.ts';
 import type { Status } from '../../../src/reports/status/status.ts';
 import { setHold } from '../../../src/store/account-holds.ts';
 import { insertHappenings } from '../../../src/store/events.ts';
@@ -83,12 +84,12 @@ describe('order-sync status', () => {
     ]);
     expect(status.verdict.reasons[0]?.remedy).not.toContain('order-sync run');
     const doctor = await runProgram(['doctor', '--json'], { environment: settingsOf(program) });
-    const { findings } = JSON.parse(doctor.stdout) as { findings: Finding[] };
+    const { findings } = JSON.parse(doctor.stdout) as { findings: CheckResult[] };
     const service = findings.find(({ check }) => check === 'service');
     expect(service).toMatchObject({
       level: 'warning',
       found: expect.stringContaining('process'),
-      remedy: SILENT_REMEDY,
+      remedy: problem('silent-owner', '').remedy,
     });
   });
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
+import { problemsOf } from '../../../src/reports/status/problems.ts';
 import { isSqlite } from '../../support/database.ts';
+import { liveStatus, readingOf } from '../../support/reading.ts';
 import { echo, record } from '../../support/scripted-exchange.ts';
 import { scriptedProgram, type TestProgram } from '../../support/test-program.ts';
 import { MINUTE } from '../../support/tracking.ts';
@@ -48,7 +50,13 @@ async function waiting() {
     await followPass(program.app, 'all', NEVER);
   };
   const named = () => program.log.with(/cannot be written, it is passed over/);
-  return { program, exchange, states, pass, named };
+  /** The problem by which `status` names the order `a`. */
+  const keptBack = () => {
+    const live = liveStatus({ keptBack: program.app.activity.keptBack(program.clock.now()) });
+    const problems = problemsOf(readingOf({ daemon: { unwritten: null, opsFailure: null, accounts: [live] } }));
+    return problems.find(({ about }) => about.externalOrderId === 'a');
+  };
+  return { program, exchange, states, pass, named, keptBack };
 }
 
 describe.each(Object.entries(BODIES))('a trigger of the shop that %s', (_name, body) => {
@@ -56,17 +64,22 @@ describe.each(Object.entries(BODIES))('a trigger of the shop that %s', (_name, b
   const ofOne = isSqlite() ? { states: ['pending', 'pending', 'pending'] } : { states: ['pending', 'open', 'open'] };
 
   it('keeps the orders that meet it, each named with the trigger, and no other', async () => {
-    const { program, exchange, states, pass, named } = await waiting();
+    const { program, exchange, states, pass, named, keptBack } = await waiting();
     const drop = afterUpdate(program, body);
     for (const minutes of [0, 6, 6]) await pass(minutes);
     expect(states()).toEqual(ofOne.states);
     expect(named()).toContainEqual(
       expect.objectContaining({ externalOrderId: 'a', cause: expect.stringContaining('of_the_shop') }),
     );
+    expect(keptBack()).toMatchObject({
+      about: { account: 'default', externalOrderId: 'a' },
+      text: expect.stringContaining('of_the_shop'),
+    });
     drop();
     await pass(6);
     expect(states()).toEqual(['open', 'open', 'open']);
     expect(exchange.count('POST')).toBe(3);
+    expect(keptBack()).toBeUndefined();
   });
 
   it('has nothing sent twice where it comes while requests are under way', async () => {

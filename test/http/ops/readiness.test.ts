@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
-import { STALLED_AFTER_MS } from '../../../src/domain/accounts/readiness.ts';
+import { STALLED_AFTER_MS } from '../../../src/reports/status/problems.ts';
 import { endStop, recordStop } from '../../../src/store/account-stops.ts';
 import { isSqlite } from '../../support/database.ts';
 import { testOps, type TestOps } from '../../support/ops-endpoint.ts';

@@ -17,19 +17,23 @@ import { readOverview } from '../../../store/overview/overview.ts';
 import { CommandError, EXIT } from '../../shared/exit.ts';
 import { configOptions, plainConfig } from '../../shared/options.ts';
 import { askDaemon } from '../status.ts';
-import { ok, type Finding } from './finding.ts';
+import { ok, type CheckResult } from './check.ts';
 
 const NEWEST_EVENTS = 100;
 
 /** Writes the support file, which only its owner may read. Throws `CommandError` where the file is there already. */
-export async function writeBundle(command: Command, findings: readonly Finding[], file: string): Promise<Finding> {
+export async function writeBundle(
+  command: Command,
+  results: readonly CheckResult[],
+  file: string,
+): Promise<CheckResult> {
   const content = {
     madeAt: systemClock().now().toISOString(),
     version: programVersion(),
     node: process.versions.node,
     platform: `${process.platform} ${process.arch}`,
     // What a check found may name hosts, files and accounts.
-    findings: findings.map(({ check, level, exitCode, facts = {} }) => ({ check, level, exitCode, facts })),
+    findings: results.map(({ check, level, exitCode, facts = {} }) => ({ check, level, exitCode, facts })),
     ...(await contentOf(command, pseudonyms())),
   };
   try {
@@ -48,7 +52,7 @@ function pseudonyms(): Pseudonym {
   return (kind, id) => `${kind}-${createHmac('sha256', key).update(`${kind}\0${id}`).digest('hex').slice(0, 12)}`;
 }
 
-/** What the settings and the database have; null where they cannot be read, which a finding says. */
+/** What the settings and the database have; null where they cannot be read, which a check says. */
 async function contentOf(command: Command, pseudonym: Pseudonym): Promise<object> {
   try {
     const config = plainConfig(command);

@@ -16,7 +16,7 @@ import { askDaemon } from '../status.ts';
 import { writeBundle } from './bundle.ts';
 import { checkAccounts, checkClock, checkDatabase } from './database.ts';
 import { checkAddress, checkKey, checkWebhook } from './exchange.ts';
-import { exitCodeOf, fault, ok, runCheck, warning, type Check, type Finding } from './finding.ts';
+import { exitCodeOf, fault, ok, runCheck, warning, type Check, type CheckResult } from './check.ts';
 import { checkDisk, checkFiles, checkOps, checkRuntime, checkService } from './machine.ts';
 
 const HELP = `
@@ -39,7 +39,7 @@ Examples:
   order-sync doctor
   order-sync doctor --bundle support.json`;
 
-const TONES: Readonly<Record<Finding['level'], Tone>> = { ok: 'good', warning: 'warning', fault: 'error' };
+const TONES: Readonly<Record<CheckResult['level'], Tone>> = { ok: 'good', warning: 'warning', fault: 'error' };
 /** The most accounts whose keys are tried. */
 const MOST_ASKED = 20;
 const NAME_WIDTH = 13;
@@ -57,30 +57,30 @@ export function define(command: Command): void {
     .option('--bundle <file>', 'also write a support file, without secrets; it must be new')
     .addHelpText('after', HELP)
     .action(async ({ json, bundle }: DoctorOptions) => {
-      const show = (finding: Finding) => {
-        if (json !== true) process.stdout.write(lineOf(finding));
+      const show = (result: CheckResult) => {
+        if (json !== true) process.stdout.write(lineOf(result));
       };
-      const findings: Finding[] = [];
-      for await (const finding of examine(command)) {
-        findings.push(finding);
-        show(finding);
+      const results: CheckResult[] = [];
+      for await (const result of examine(command)) {
+        results.push(result);
+        show(result);
       }
       if (bundle !== undefined) {
         const written = await runCheck({
           name: 'bundle',
-          run: async () => [await writeBundle(command, findings, bundle)],
+          run: async () => [await writeBundle(command, results, bundle)],
         });
-        findings.push(...written);
-        for (const finding of written) show(finding);
+        results.push(...written);
+        for (const result of written) show(result);
       }
-      const exitCode = exitCodeOf(findings);
-      if (json === true) process.stdout.write(`${JSON.stringify({ exitCode, findings })}\n`);
+      const exitCode = exitCodeOf(results);
+      if (json === true) process.stdout.write(`${JSON.stringify({ exitCode, findings: results })}\n`);
       process.exitCode = exitCode;
     });
 }
 
 /** Runs every check in its order, and gives what each found. */
-async function* examine(command: Command): AsyncGenerator<Finding> {
+async function* examine(command: Command): AsyncGenerator<CheckResult> {
   yield checkRuntime(programVersion());
   yield* await runCheck({ name: 'settings', run: async () => checkSettings(command) });
   const config = readable(command);
@@ -98,8 +98,8 @@ function checksOf(command: Command, config: Config): readonly Check[] {
   // The check `database` reports a database that fails.
   const driver = () => withStore(config, (store) => driverOf(config.database, store, asked)).catch(() => undefined);
   const keyOf = async (name: string) => {
-    const finding = await checkKey(command, configOf(config, name));
-    return [names.length === 1 ? finding : { ...finding, found: `${name}: ${finding.found}` }];
+    const result = await checkKey(command, configOf(config, name));
+    return [names.length === 1 ? result : { ...result, found: `${name}: ${result.found}` }];
   };
   return [
     { name: 'permissions', run: async () => checkFiles(config) },
@@ -119,7 +119,7 @@ function checksOf(command: Command, config: Config): readonly Check[] {
   ];
 }
 
-function othersLeft(names: readonly string[], asked: readonly string[]): Finding {
+function othersLeft(names: readonly string[], asked: readonly string[]): CheckResult {
   return ok('key', `${names.length - asked.length} more accounts are not asked: give --account NAME`);
 }
 
@@ -142,7 +142,7 @@ function readable(command: Command): Config | undefined {
   }
 }
 
-function checkSettings(command: Command): readonly Finding[] {
+function checkSettings(command: Command): readonly CheckResult[] {
   try {
     const { config, warnings } = rightSettings(configOptions(command), false);
     if (warnings.length > 0) return warnings.map((text) => warning('settings', text, 'order-sync config show'));
@@ -155,7 +155,7 @@ function checkSettings(command: Command): readonly Finding[] {
   }
 }
 
-function lineOf({ check, level, found, remedy }: Finding): string {
+function lineOf({ check, level, found, remedy }: CheckResult): string {
   const screen = screenOf();
   const indent = LEVEL_WIDTH + NAME_WIDTH;
   const head = `${toned(TONES[level], level.padEnd(LEVEL_WIDTH), screen)}${check.padEnd(NAME_WIDTH)}`;

@@ -9,7 +9,7 @@ import type { AccountSettings, Config } from '../../../config/config.ts';
 import { isPublic } from '../../../flows/webhooks/public-address.ts';
 import { withExchange } from '../../shared/exchange.ts';
 import { EXIT } from '../../shared/exit.ts';
-import { fault, ok, warning, type Finding } from './finding.ts';
+import { fault, ok, warning, type CheckResult } from './check.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 /** A certificate that ends sooner should be renewed by now. */
@@ -35,7 +35,7 @@ export async function checkAddress(
   clock: Clock,
   signal: AbortSignal,
   { check, remedy, isPublicOnly }: Target = EXCHANGE,
-): Promise<readonly Finding[]> {
+): Promise<readonly CheckResult[]> {
   const url = new URL(address);
   const host = url.hostname.replaceAll(/[[\]]/g, '');
   try {
@@ -73,7 +73,7 @@ export async function checkWebhook(
   { url, allowPrivate }: Config['webhooks']['endpoints'][number],
   clock: Clock,
   signal: AbortSignal,
-): Promise<readonly Finding[]> {
+): Promise<readonly CheckResult[]> {
   const remedy = 'see that the receiver runs; events wait for it, none is lost';
   return await checkAddress(url, clock, signal, { check: 'webhook', remedy, isPublicOnly: !allowPrivate });
 }
@@ -83,7 +83,7 @@ function codeOf(error: unknown): string {
 }
 
 /** Whether the exchange takes the key: a look-up of an id that no order has, by the owner of the account where there is one. */
-export async function checkKey(command: Command, config: AccountSettings): Promise<Finding> {
+export async function checkKey(command: Command, config: AccountSettings): Promise<CheckResult> {
   const externalOrderId = `order-sync-doctor-${randomUUID()}`;
   const result = await withExchange(command, (ask) => ask('lookUpOrder', { externalOrderId }), config);
   switch (result.kind) {

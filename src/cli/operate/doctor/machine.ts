@@ -4,10 +4,10 @@ import { statfs } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { dirname } from 'node:path';
 import type { DaemonStatus } from '../../../reports/status/status.ts';
-import { OPS_REMEDY, SILENT_REMEDY } from '../../../reports/status/verdict.ts';
+import { problem } from '../../../reports/status/problem.ts';
 import type { Config } from '../../../config/config.ts';
 import { EXIT } from '../../shared/exit.ts';
-import { fault, ok, warning, type Finding } from './finding.ts';
+import { fault, ofProblem, ok, warning, type CheckResult } from './check.ts';
 
 const GIB = 1_024 ** 3;
 const LITTLE_BYTES = GIB;
@@ -17,12 +17,12 @@ const OTHERS_WRITE = 0o002;
 const GROUP_AND_OTHERS = 0o077;
 
 /** The runtime. The launcher has chosen it: one that is too old does not come so far. */
-export function checkRuntime(version: string): Finding {
+export function checkRuntime(version: string): CheckResult {
   return ok('runtime', `order-sync ${version}, Node ${process.versions.node} on ${process.platform} ${process.arch}`);
 }
 
 /** Who may read and write the files: the key alone its owner, the database nobody whom nobody named. */
-export function checkFiles({ accounts, database }: Config): readonly Finding[] {
+export function checkFiles({ accounts, database }: Config): readonly CheckResult[] {
   const secrets = accounts.flatMap(({ exchange }) => exchange.apiKeyFile ?? []);
   const passwords = database.kind === 'postgres' && database.passwordFile !== undefined ? [database.passwordFile] : [];
   const files = [
@@ -32,7 +32,7 @@ export function checkFiles({ accounts, database }: Config): readonly Finding[] {
       : [{ path: database.marks, denied: OTHERS, mode: '600' }]),
     ...(database.kind === 'sqlite' ? [{ path: dirname(database.path), denied: OTHERS_WRITE, mode: 'o-w' }] : []),
   ];
-  const findings = files.flatMap(({ path, denied, mode }) => {
+  const results = files.flatMap(({ path, denied, mode }) => {
     const stat = statSync(path, { throwIfNoEntry: false });
     // A pipe that hands over a key, or a device, has no permissions that matter.
     if (stat === undefined || !(stat.isFile() || stat.isDirectory())) return [];
@@ -47,11 +47,11 @@ export function checkFiles({ accounts, database }: Config): readonly Finding[] {
       warning('permissions', `${path} belongs to another user (${stat.uid})`, 'run doctor as the user of the daemon'),
     ];
   });
-  return findings.length > 0 ? findings : [ok('permissions', 'others may neither read the key nor the database')];
+  return results.length > 0 ? results : [ok('permissions', 'others may neither read the key nor the database')];
 }
 
 /** Free space where the database lies; a database of PostgreSQL lies elsewhere. */
-export async function checkDisk({ database }: Config): Promise<readonly Finding[]> {
+export async function checkDisk({ database }: Config): Promise<readonly CheckResult[]> {
   let folder = dirname(database.kind === 'sqlite' ? database.path : database.marks);
   // A machine on which no daemon has run yet has no folder of marks.
   while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
@@ -65,9 +65,9 @@ export async function checkDisk({ database }: Config): Promise<readonly Finding[
 }
 
 /** Checks that pm2 or systemd restarts the daemon. `pid`: the daemon that answers; `driver`: the owner of an account. */
-export function checkService(pid: number | undefined, driver: string | undefined): Finding {
+export function checkService(pid: number | undefined, driver: string | undefined): CheckResult {
   if (pid === undefined && driver !== undefined) {
-    return warning('service', `${driver} drives the account and does not answer`, SILENT_REMEDY);
+    return ofProblem('service', problem('silent-owner', `${driver} drives the account and does not answer`));
   }
   if (pid === undefined) {
     return warning(
@@ -106,19 +106,19 @@ export async function checkOps(
   config: Config,
   daemon: Pick<DaemonStatus, 'opsFailure'> | undefined,
   signal: AbortSignal,
-): Promise<Finding> {
+): Promise<CheckResult> {
   const { listen } = config.ops;
   const isUp = daemon !== undefined;
   if (listen === undefined) return ok('ops', 'ops.listen is off: no metrics, no dashboard');
   const address = `${listen.host}:${listen.port}`;
   const failure = daemon?.opsFailure ?? null;
-  if (failure !== null) return warning('ops', `the daemon does not listen on ${address}: ${failure}`, OPS_REMEDY);
+  if (failure !== null) return ofProblem('ops', problem('ops', `the daemon does not listen on ${address}: ${failure}`));
   if (listen.port === 0) return ok('ops', `${address} stands for any free port; the log of the daemon names it`);
   const isTaken = await listens(listen.host.replaceAll(/[[\]]/g, ''), listen.port, signal);
   if (isTaken && isUp) return ok('ops', `listens on ${address}`);
   if (!isTaken && !isUp) return ok('ops', `${address} is free for the daemon`);
   const found = isTaken ? `another program listens on ${address}` : `the daemon does not listen on ${address}`;
-  return warning('ops', found, OPS_REMEDY);
+  return ofProblem('ops', problem('ops', found));
 }
 
 async function listens(host: string, port: number, signal: AbortSignal): Promise<boolean> {

@@ -1,7 +1,10 @@
+import { REFUSALS } from '../../../domain/accounts/holds.ts';
 import { accountWords } from '../../../domain/accounts/words.ts';
 import type { SyncEnd, SyncResult, SyncSummary } from '../../../flows/orders/sync.ts';
 import type { Tone } from '../../../reports/formats/document.ts';
 import { withCommas } from '../../../reports/formats/words.ts';
+import { problem, worstFirst } from '../../../reports/status/problem.ts';
+import { countedProblems, holdProblems } from '../../../reports/status/problems.ts';
 
 const TONES: Readonly<Record<SyncEnd, Tone>> = {
   done: 'good',
@@ -10,27 +13,19 @@ const TONES: Readonly<Record<SyncEnd, Tone>> = {
   'out-of-time': 'warning',
   'key-refused': 'error',
 };
-/** What a person should look at, the gravest first: its name, and the command that shows it. */
-const LOOK_AT: readonly (readonly [keyof SyncSummary, one: string, many: string, command: string])[] = [
-  ['held', 'held', 'held', 'order-sync orders list --state held'],
-  ['disputed', 'disputed', 'disputed', 'order-sync orders list --state disputed'],
-  ['unknown', 'unknown', 'unknown', 'order-sync orders list --state unknown'],
-  ['findings', 'finding', 'findings', 'order-sync findings list'],
-  ['rejected', 'rejected', 'rejected', 'order-sync orders list --state rejected'],
-  ['invalid', 'invalid', 'invalid', 'order-sync orders list --state invalid'],
+/** Counts of the pass alone, that are no problem of the account: their names, and the command that shows them. */
+const OF_PASS: readonly (readonly [keyof SyncSummary, singular: string, plural: string, command: string])[] = [
+  ['findings', 'open finding', 'open findings', 'order-sync findings list'],
+  ['rejected', 'order was rejected', 'orders were rejected', 'order-sync orders list --state rejected'],
+  ['invalid', 'order is invalid', 'orders are invalid', 'order-sync orders list --state invalid'],
   ['failed', 'request failed', 'requests failed', 'order-sync sync'],
 ];
-
-const KEY_REFUSED = 'the exchange refuses the key (401): check exchange.apiKey';
 
 /** What a pass came to, in one line, and how that is to a person. */
 export interface SyncVerdict {
   readonly tone: Tone;
   readonly text: string;
 }
-
-/** A command in a sentence, with the options that it has. */
-const COMMAND = /order-sync (?:orders list|findings list|sync)(?: --\w+ \w+)?/;
 
 /** The pass that a verdict is of. */
 interface Pass {
@@ -40,32 +35,33 @@ interface Pass {
 }
 
 /** What a pass came to, in one line with the command that goes on from there. `requests` are those that it had before it. */
-export function verdictOf(result: SyncResult, { account, isStopped, requests }: Pass): SyncVerdict {
-  const text = textOf(result, isStopped, requests);
-  return { tone: TONES[result.end], text: text.replace(COMMAND, `$&${accountWords(account)}`) };
+export function verdictOf(result: SyncResult, pass: Pass): SyncVerdict {
+  return { tone: TONES[result.end], text: textOf(result, pass) };
 }
 
-function textOf({ end, summary, holds }: SyncResult, isStopped: boolean, requests = 0): string {
+function textOf(result: SyncResult, { account, isStopped, requests = 0 }: Pass): string {
+  const { end, summary, holds } = result;
+  const again = `order-sync sync${accountWords(account)}`;
   switch (end) {
     case 'done':
       return `all is well: ${[didText(summary), ...waitText(summary)].join('; ')}`;
     case 'look':
-      return `a person should look: ${lookText(summary, holds)}`;
+      return `a person should look: ${lookText(result, account)}`;
     case 'out-of-reach':
       return [
         holds.length > 0 ? 'the account is held back' : 'the exchange is out of reach',
         ...waitText(summary),
-        'order-sync sync tries again',
+        `${again} tries again`,
       ].join('; ');
     case 'out-of-time': {
       const why = isStopped ? 'stopped before the end' : 'the time ran out before the end';
-      const how = isStopped ? 'order-sync sync goes on' : 'order-sync sync goes on, --timeout gives it longer';
+      const how = isStopped ? `${again} goes on` : `${again} goes on, --timeout gives it longer`;
       const left = requests - summary.sent - summary.invalid - summary.lookedUp;
       const leftText = left <= 0 ? [] : [`about ${withCommas(left)} requests left`];
       return [`${why}: ${didText(summary)}`, ...waitText(summary), ...leftText, how].join('; ');
     }
     case 'key-refused':
-      return [KEY_REFUSED, ...waitText(summary)].join('; ');
+      return [REFUSALS['key-refused'], problem('key-refused', '').remedy, ...waitText(summary)].join('; ');
   }
 }
 
@@ -81,12 +77,28 @@ function waitText({ remaining }: SyncSummary): readonly string[] {
   return [remaining === 1 ? '1 order waits to be sent' : `${withCommas(remaining)} orders wait to be sent`];
 }
 
-function lookText(summary: SyncSummary, holds: SyncResult['holds']): string {
-  const counts = LOOK_AT.filter(([name]) => summary[name] > 0);
-  const texts = counts.map(([name, one, many]) => `${withCommas(summary[name])} ${summary[name] === 1 ? one : many}`);
-  if (holds.some(({ kind }) => kind === 'key-refused')) return [KEY_REFUSED, ...texts].join('; ');
-  if (holds.length > 0) texts.unshift('the account is held back');
-  // A finding of this pass may have been acknowledged meanwhile.
-  const command = counts[0]?.[3] ?? (holds.length > 0 ? undefined : 'order-sync findings list --status any');
-  return [texts.join(', '), command].filter(Boolean).join('; ');
+/** Names the problems that `status` would name, then what is of this pass alone, and the command that helps with the worst. */
+function lookText({ summary, holds }: SyncResult, account: string): string {
+  const group = [{ account, since: null }];
+  const problems = worstFirst([
+    ...(['disputed', 'held', 'unknown'] as const).flatMap((state) => countedProblems(state, summary[state], group)),
+    ...holdProblems(
+      holds.map((hold) => ({ account, ...hold })),
+      account,
+    ),
+  ]);
+  const ofPass = OF_PASS.filter(([name]) => summary[name] > 0);
+  const texts = [
+    ...problems.map(({ text }) => text),
+    ...ofPass.map(
+      ([name, singular, plural]) => `${withCommas(summary[name])} ${summary[name] === 1 ? singular : plural}`,
+    ),
+    // The exchange asked to wait, or a finding of this pass was acknowledged meanwhile.
+    ...(holds.some(({ kind }) => kind === 'rate-limited') ? [REFUSALS['rate-limited']] : []),
+  ];
+  const [worst] = problems;
+  const command = ofPass[0]?.[3] ?? 'order-sync findings list --status any';
+  const remedy =
+    worst?.remedy ?? (holds.length > 0 && ofPass.length === 0 ? undefined : `${command}${accountWords(account)}`);
+  return [texts.join(', '), remedy].filter(Boolean).join('; ');
 }

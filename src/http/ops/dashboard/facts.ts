@@ -7,11 +7,11 @@ import {
   type DashboardFacts,
   type Hours,
   type MoneyPeriod,
-  type OldestIn,
 } from '../../../reports/dashboard/facts.ts';
 import { rateUse } from '../../../flows/pass/rate-use.ts';
+import { readingOf } from '../../../flows/reports/status.ts';
 import { currencyOfRow } from '../../../reports/reconciliation/rows.ts';
-import type { Overview } from '../../../reports/status/overview.ts';
+import { problemsOf } from '../../../reports/status/problems.ts';
 import { listFindings } from '../../../store/listed-findings.ts';
 import { readOverview } from '../../../store/overview/overview.ts';
 import {
@@ -22,6 +22,7 @@ import {
   type CountedAges,
   type CountedHours,
 } from '../../../store/overview/recent.ts';
+import { readProcess } from '../readiness.ts';
 import { shared, type Fresh } from '../readings.ts';
 import type { OpsPages } from '../routes.ts';
 import { Latencies } from './latencies.ts';
@@ -66,6 +67,9 @@ export class DashboardReader {
     const [now, begun] = [clock.now(), clock.monotonic()];
     const { endpoints } = config.webhooks;
     const overview = await readOverview(store.db, { account, endpoints, now });
+    const { value: disk } = await readings.disk();
+    const process = await readProcess(this.#deps, disk);
+    const reading = { ...readingOf(this.#deps, account, overview), process };
     const shown = account === undefined ? this.accounts : [account];
     const isAddedUp = shown.length <= MOST_ADDED_UP;
     const listed = isAddedUp
@@ -73,7 +77,9 @@ export class DashboardReader {
       : { rows: [] };
     const activity = isAddedUp ? await this.#readActivity(account, shown) : null;
     return {
-      ...ofOverview(overview),
+      at: overview.asOf,
+      overview,
+      problems: problemsOf(reading),
       account,
       accounts: this.accounts.slice(0, MOST_CHOSEN),
       newestFindings: listed.rows.map((row) => ({
@@ -85,21 +91,19 @@ export class DashboardReader {
         actual: row.actual,
         firstSeenAt: row.first_seen_at,
       })),
-      exchange: this.#exchange(account, overview),
+      exchange: this.#exchange(account),
       database: {
-        address: config.database.address,
-        failure: store.writer.failure?.message ?? null,
-        bytes: (await readings.disk()).value?.databaseBytes ?? null,
+        bytes: disk?.databaseBytes ?? null,
         readMs: clock.monotonic() - begun,
       },
       activity,
     };
   }
 
-  #exchange(account: string | undefined, { outOfReach }: Overview): DashboardFacts['exchange'] {
+  #exchange(account: string | undefined): DashboardFacts['exchange'] {
     const { config } = this.#deps;
     const facts = this.#latencies.facts((name) => account === undefined || name === account);
-    return facts && { ...facts, rate: rateUse(this.#deps.activities, config, account), outOfReach };
+    return facts && { ...facts, rate: rateUse(this.#deps.activities, config, account) };
   }
 
   async #addUp(accounts: readonly string[]): Promise<ActivityFacts> {
@@ -139,42 +143,6 @@ function known<Value>(all: Map<string, Value>, account = '', made: () => Value):
   const value = all.get(account) ?? made();
   all.set(account, value);
   return value;
-}
-
-function ofOverview(overview: Overview) {
-  const {
-    asOf: at,
-    orders,
-    more,
-    findings,
-    holds,
-    unreadable,
-    stopped,
-    attention,
-    newest: events,
-    receivers,
-  } = overview;
-  const oldest: OldestIn[] = [overview.oldestPending, overview.oldestUnknown].filter((one) => one !== null);
-  return {
-    at,
-    orders: Object.entries(orders).map(([state, number]) => {
-      const name = state as keyof typeof orders;
-      return { state: name, orders: number, isMore: more.includes(name) };
-    }),
-    oldest,
-    undecided: attention,
-    findings: findings.map((one) => ({
-      account: overview.account ?? undefined,
-      class: one.class,
-      findings: one.open,
-      isMore: false,
-    })),
-    holds,
-    unreadable,
-    stopped,
-    events,
-    receivers,
-  };
 }
 
 function hoursOf(day: string, { cutAt, ...counts }: CountedHours): Hours {

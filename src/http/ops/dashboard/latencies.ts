@@ -24,18 +24,12 @@ export class Latencies implements ActivityListener {
   }
 
   /** What is known of accounts together. Null where this process drives none of them. */
-  facts(isMeant: (account: string) => boolean): Omit<ExchangeFacts, 'outOfReach' | 'rate'> | null {
+  facts(isMeant: (account: string) => boolean): Omit<ExchangeFacts, 'rate'> | null {
     const activities = [...this.#activities.all].filter(({ account }) => isMeant(account));
     if (activities.length === 0) return null;
     const times = activities.flatMap(({ account }) => this.#byAccount.get(account) ?? []);
     return {
-      waiting: activities.flatMap(({ account, passes }) =>
-        [...passes].flatMap(([pass, { wantedSince: since }]) =>
-          since === undefined ? [] : [{ account, pass, since: since.toISOString() }],
-        ),
-      ),
       lastAnswerAt: newestOf(activities.map(({ answeredAt }) => answeredAt)),
-      lastPassAt: newestOf(activities.flatMap(({ passes }) => [...passes.values()].map(({ goodAt }) => goodAt))),
       inFlight: activities.reduce((sum, { inFlight }) => sum + inFlight, 0),
       operations: operationsOf(times),
       detection: timesOf(activities.map(({ seenLate }) => seenLate)),

@@ -3,9 +3,9 @@ import { instantMs } from '../../../domain/instant.ts';
 import { FINDING_CLASSES } from '../../../domain/findings/classes.ts';
 import { ORDER_STATES } from '../../../domain/orders/states.ts';
 import { BREAKER_LANES } from '../../../exchange/breaker.ts';
-import type { Activities } from '../../../flows/pass/activity.ts';
 import type { Overview } from '../../../reports/status/overview.ts';
-import { stalledMsOf } from '../readiness.ts';
+import { stalledMsOf } from '../../../reports/status/problems.ts';
+import type { Reading } from '../../../reports/status/status.ts';
 import type { Disk } from '../readings.ts';
 import type { Gauges } from './gauges.ts';
 import { OTHERS } from './labels.ts';
@@ -15,19 +15,19 @@ export interface MetricFacts {
   readonly now: Date;
   /** The accounts that this process owns. */
   readonly owned: readonly string[];
-  readonly activities: Activities;
   readonly labelOf: (account: string) => string;
-  /** Undefined where the database cannot be read. */
-  readonly overview: Overview | undefined;
+  readonly reading: Reading;
   readonly disk: Disk | undefined;
 }
 
 /** Sets the gauges by what is known now. */
 export function setGauges(gauges: Gauges, facts: MetricFacts): void {
-  const { overview, disk, owned } = facts;
-  gauges.set('order_sync_database_up', overview === undefined ? 0 : 1);
+  const { reading, disk, owned } = facts;
+  const { overview, daemon } = reading;
+  gauges.set('order_sync_database_up', overview === null ? 0 : 1);
+  gauges.set('order_sync_database_unwritten', (daemon?.unwritten ?? null) === null ? 0 : 1);
   gauges.set('order_sync_accounts_owned', owned.length);
-  if (overview !== undefined) setOverview(gauges, facts, overview);
+  if (overview !== null) setOverview(gauges, facts, overview);
   setLive(gauges, facts);
   if (disk === undefined) return;
   const { freeBytes, databaseBytes, walBytes } = disk;
@@ -84,29 +84,22 @@ function setReceivers(gauges: Gauges, { receivers }: Overview, now: Date): void 
 /** Seconds since a time; 0 where there is none. */
 function age(since: string | null, now: Date): number {
   const ms = instantMs(since);
-  return ms === undefined ? 0 : secondsSince(new Date(ms), now);
+  return ms === undefined ? 0 : Math.max(0, now.getTime() - ms) / 1_000;
 }
 
-function setLive(gauges: Gauges, { activities, labelOf, now }: MetricFacts): void {
-  for (const activity of activities.all) {
-    const account = labelOf(activity.account);
-    gauges.set('order_sync_requests_in_flight', activity.inFlight, { account });
-    gauges.set('order_sync_lookups_overdue', activity.overdue?.orders ?? 0, { account });
-    gauges.set('order_sync_stalled_seconds', stalledMsOf(activity, now) / 1_000, { account });
-    if (activity.answeredAt !== undefined) {
-      gauges.set('order_sync_last_answer_age_seconds', secondsSince(activity.answeredAt, now), { account });
+function setLive(gauges: Gauges, { reading, labelOf, now }: MetricFacts): void {
+  for (const live of reading.daemon?.accounts ?? []) {
+    const account = labelOf(live.account);
+    gauges.set('order_sync_requests_in_flight', live.inFlight, { account });
+    gauges.set('order_sync_lookups_overdue', live.overdue ?? 0, { account });
+    gauges.set('order_sync_stalled_seconds', stalledMsOf(live, now.getTime()) / 1_000, { account });
+    if (live.answeredAt !== null) {
+      gauges.set('order_sync_last_answer_age_seconds', age(live.answeredAt, now), { account });
     }
-    const goodAt = [...activity.passes.values()].flatMap((pass) => pass.goodAt?.getTime() ?? []);
-    if (goodAt.length > 0) {
-      gauges.set('order_sync_pass_age_seconds', secondsSince(new Date(Math.max(...goodAt)), now), { account });
-    }
-    for (const lane of activity.live === undefined ? [] : BREAKER_LANES) {
-      const isOpen = activity.live?.exchange.breaker(lane).isOpen === true;
-      gauges.set('order_sync_breaker_open', isOpen ? 1 : 0, { account, lane });
+    const goodAt = live.passes.flatMap((pass) => pass.goodAt ?? []).toSorted();
+    if (goodAt.length > 0) gauges.set('order_sync_pass_age_seconds', age(goodAt.at(-1) ?? null, now), { account });
+    for (const lane of live.breakers === null ? [] : BREAKER_LANES) {
+      gauges.set('order_sync_breaker_open', live.breakers?.[lane] === 'open' ? 1 : 0, { account, lane });
     }
   }
-}
-
-function secondsSince(at: Date, now: Date): number {
-  return Math.max(0, now.getTime() - at.getTime()) / 1_000;
 }

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import type { Clock } from '../../../clock.ts';
 import type { Config } from '../../../config/config.ts';
 import type { Activities } from '../../../flows/pass/activity.ts';
-import type { Store } from '../../../store/port.ts';
+import { readingOf, type ReadingSources } from '../../../flows/reports/status.ts';
 import { shared, type Readings } from '../readings.ts';
 import { setGauges } from './facts.ts';
 import { Gauges } from './gauges.ts';
@@ -15,12 +15,9 @@ const LOOP_RESOLUTION_MS = 100;
 const PERCENTILES = [50, 99, 100];
 
 /** What metrics are made from. */
-export interface MetricSources {
-  readonly config: Pick<Config, 'accounts'>;
-  readonly store: Pick<Store, 'writer'>;
-  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  /** The names of the accounts that this process owns. */
-  readonly accounts: { readonly names: readonly string[] };
+export interface MetricSources extends ReadingSources {
+  readonly config: Pick<Config, 'accounts' | 'database'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'databaseAheadMs'>;
   readonly activities: Activities;
   readonly readings: Readings;
   /** That of the program. */
@@ -45,10 +42,10 @@ export function startMetrics(sources: MetricSources): Metrics {
   const text = shared(clock, async () => {
     const gauges = new Gauges();
     gauges.set('order_sync_build_info', 1, { version, node: process.version });
-    gauges.set('order_sync_database_unwritten', sources.store.writer.failure === undefined ? 0 : 1);
-    const { value: overview } = await readings.overview();
+    const { value: overview = null } = await readings.overview();
     const { value: disk } = await readings.disk();
-    setGauges(gauges, { now: clock.now(), owned: accounts.names, activities, labelOf, overview, disk });
+    const reading = readingOf(sources, undefined, overview);
+    setGauges(gauges, { now: clock.now(), owned: accounts.names, labelOf, reading, disk });
     for (const percentile of PERCENTILES) {
       // What is measured is the time between two looks.
       const delayMs = Math.max(0, loop.percentile(percentile) / 1e6 - LOOP_RESOLUTION_MS);

@@ -107,7 +107,9 @@ describe('sync alone', () => {
     on.insert(1, 'fault-error-not-taken');
     const first = await runCommand(['sync', '--json'], at(on));
     expect([first.code, summaryOf(first)]).toMatchObject([1, { sent: 1, lookedUp: 1, unknown: 0, held: 1 }]);
-    expect(first.stderr).toMatch(/^a person should look: 1 held, 1 finding; order-sync orders list --state held$/m);
+    expect(first.stderr).toMatch(
+      /^a person should look: 1 order is held, 1 open finding; order-sync orders list --state held$/m,
+    );
     expect(await syncJson(on)).toMatchObject([1, { sent: 0, held: 1 }]);
   });
 
@@ -140,7 +142,9 @@ describe('sync alone', () => {
     const ended = await sync(on, ['--json']);
     expect(ended.code).toBe(77);
     expect(summaryOf(ended)).toMatchObject({ accepted: 0, unknown: 0 });
-    expect(ended.stderr).toContain('the exchange refuses the key (401): check exchange.apiKey');
+    expect(ended.stderr).toContain(
+      'the exchange refuses the key (401); put the right key into the file of exchange.apiKey',
+    );
     expect(ended.stdout + ended.stderr).not.toContain('canary');
     expect(on.states()).toEqual({ pending: 2 });
   });

@@ -16,11 +16,17 @@ it.each<
     { held: 2, disputed: 1 },
     false,
     false,
-    'a person should look: 2 held, 1 disputed; order-sync orders list --state held',
+    'a person should look: 1 order is disputed, 2 orders are held; order-sync orders list --state disputed',
   ],
-  ['look', { findings: 1 }, false, false, 'a person should look: 1 finding; order-sync findings list'],
+  ['look', { findings: 1 }, false, false, 'a person should look: 1 open finding; order-sync findings list'],
   ['look', { failed: 1 }, false, false, 'a person should look: 1 request failed; order-sync sync'],
-  ['look', {}, true, false, 'a person should look: the account is held back'],
+  [
+    'look',
+    {},
+    true,
+    false,
+    'a person should look: no order is created: paused by ann: x; order-sync resume --reason TEXT',
+  ],
   ['look', {}, false, false, 'a person should look: order-sync findings list --status any'],
   [
     'out-of-reach',
@@ -49,7 +55,7 @@ it.each<
     { remaining: 1 },
     false,
     false,
-    'the exchange refuses the key (401): check exchange.apiKey; 1 order waits to be sent',
+    'the exchange refuses the key (401); put the right key into the file of exchange.apiKey: it is tried within a minute; 1 order waits to be sent',
   ],
 ])('a pass that ended %s with %j says so in one line', (end, some, isHeld, isStopped, text) => {
   const summary = { ...newCounters(), remaining: 0, durationMs: 5, ...some };
@@ -62,7 +68,7 @@ it('a pass that ended as the exchange refused a key that it had taken before say
   const summary = { ...newCounters(), failed: 1, remaining: 0, durationMs: 5 };
   const holds = [{ ...HOLD, kind: 'key-refused' } as const];
   expect(verdictOf({ end: 'look', summary, holds }, { account: 'default', isStopped: false, requests: 6 }).text).toBe(
-    'a person should look: the exchange refuses the key (401): check exchange.apiKey; 1 request failed',
+    'a person should look: the exchange refuses the key by ann: x, 1 request failed; put the right key into the file of exchange.apiKey: it is tried within a minute',
   );
 });
 

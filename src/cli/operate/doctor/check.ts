@@ -1,8 +1,9 @@
 import { deadline } from '../../../clock.ts';
+import { problemText, type Problem } from '../../../reports/status/problem.ts';
 import { explainError, EXIT } from '../../shared/exit.ts';
 
-/** How one thing is. */
-export interface Finding {
+/** One thing that `doctor` looked at, and how it is. */
+export interface CheckResult {
   readonly check: string;
   readonly level: 'ok' | 'warning' | 'fault';
   readonly found: string;
@@ -17,31 +18,36 @@ export interface Finding {
 /** Looks at one thing. It need not catch what it throws; what takes longer than its deadline is a fault. */
 export interface Check {
   readonly name: string;
-  run(signal: AbortSignal): Promise<readonly Finding[]>;
+  run(signal: AbortSignal): Promise<readonly CheckResult[]>;
 }
 
 const DEADLINE_MS = 10_000;
 
-type Facts = Finding['facts'];
+type Facts = CheckResult['facts'];
 type Said = readonly [found: string, remedy: string, facts?: Facts];
 
 /** All is well. */
-export function ok(check: string, found: string, facts: Facts = {}): Finding {
+export function ok(check: string, found: string, facts: Facts = {}): CheckResult {
   return { check, level: 'ok', found, remedy: null, exitCode: EXIT.ok, facts };
 }
 
 /** A person should look. */
-export function warning(check: string, ...[found, remedy, facts = {}]: Said): Finding {
+export function warning(check: string, ...[found, remedy, facts = {}]: Said): CheckResult {
   return { check, level: 'warning', found, remedy, exitCode: EXIT.look, facts };
 }
 
+/** A person should look at a problem that every other surface shows too. */
+export function ofProblem(check: string, problem: Problem, facts: Facts = {}): CheckResult {
+  return warning(check, problemText(problem), problem.remedy, facts);
+}
+
 /** It does not work. */
-export function fault(check: string, exitCode: number, ...[found, remedy, facts = {}]: Said): Finding {
+export function fault(check: string, exitCode: number, ...[found, remedy, facts = {}]: Said): CheckResult {
   return { check, level: 'fault', found, remedy, exitCode, facts };
 }
 
 /** Runs a check. One that fails, or takes too long, is a fault of its own and stops no other. */
-export async function runCheck(check: Check): Promise<readonly Finding[]> {
+export async function runCheck(check: Check): Promise<readonly CheckResult[]> {
   const signal = deadline(DEADLINE_MS);
   const tooLate = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(new Error(`it gave no answer in ${DEADLINE_MS / 1_000} s`)));
@@ -65,8 +71,8 @@ export async function runCheck(check: Check): Promise<readonly Finding[]> {
 /** The exit codes of faults, the gravest first. */
 const GRAVITY = [EXIT.config, EXIT.data, EXIT.disk, EXIT.keyRefused, EXIT.owned, EXIT.unavailable];
 
-/** The exit code that all findings come to: that of the gravest. */
-export function exitCodeOf(findings: readonly Finding[]): number {
-  const codes: readonly number[] = findings.map(({ exitCode }) => exitCode);
+/** The exit code that all results come to: that of the gravest. */
+export function exitCodeOf(results: readonly CheckResult[]): number {
+  const codes: readonly number[] = results.map(({ exitCode }) => exitCode);
   return GRAVITY.find((code) => codes.includes(code)) ?? codes.find((code) => code !== EXIT.ok) ?? EXIT.ok;
 }
