@@ -24,6 +24,11 @@ const live = z.object({
     .object({ create: z.string(), lookup: z.string() })
     .nullable()
     .describe('The circuit breakers: closed, open or half-open; null where it rests.'),
+  isTrusted: z.boolean().describe('False while another process may drive it: its lease could not be renewed.'),
+  overdue: count.describe('Orders that wait for a look-up which was due.'),
+  keptBack: z
+    .array(z.object({ externalOrderId: z.string(), since: time, cause: z.string() }))
+    .describe('A few of the orders that the database does not let the daemon write.'),
   passes: z.array(
     z.object({
       pass: z.string(),
