@@ -109,6 +109,8 @@ const value = named(
       rate: { spent: 13, requests: 100, intervalMs: 10_000 },
       unwritten: null,
       opsFailure: null,
+      seenLate: { count: 20, p50Ms: 2_400, p99Ms: 19_000 },
+      overdue: null,
       accounts: [],
     },
     driver: null,
