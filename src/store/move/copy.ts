@@ -1,11 +1,19 @@
 import { StoreError } from '../errors.ts';
 import { checkChains } from '../chain.ts';
 import type { Database } from '../port.ts';
-import { checkTable } from './check.ts';
-import { sourceRows, targetRows, type Session } from './rows.ts';
-import { describeTables, readLastIds } from './source.ts';
-import { analyzeTarget, completeTarget, insertRows, takeTarget } from './target.ts';
-import { COPIED, rowName, type TableColumns, type TextRow } from './tables.ts';
+import { sourceRows, targetRows, type Session, anyTable } from './rows.ts';
+import { analyzeTarget, completeTarget, insertRows, takeTarget, targetColumns } from './target.ts';
+import {
+  COPIED,
+  rowName,
+  type TableColumns,
+  type TextRow,
+  COPIED_TABLES,
+  NUMBERED_TABLES,
+  type CopiedTable,
+} from './tables.ts';
+import { sql } from 'kysely';
+import { isUtf8 } from 'node:buffer';
 
 /** Shows how far a copy is; signals are heard meanwhile. */
 export type ShowProgress = (text: string) => Promise<void>;
@@ -111,4 +119,104 @@ function counter(show: ShowProgress, what: string, total?: number): () => Promis
     rows += 1;
     if (rows % SHOWN_EVERY === 0) await show(`${what}: ${rows}${total === undefined ? '' : ` of ${total}`}`);
   };
+}
+
+/** What a database has to be copied, and what it has that is not. */
+interface SourceTables {
+  readonly copied: readonly TableColumns[];
+  /** Tables and columns that are not of order-sync. */
+  readonly others: readonly string[];
+}
+
+/** Describes the tables of both sides. Throws `StoreError` where one lacks what the other has. */
+async function describeTables(source: Database, target: Database): Promise<SourceTables> {
+  const [here, there] = [await columnsOf(source), await targetColumns(target)];
+  const others: string[] = [];
+  const copied = COPIED_TABLES.map((table): TableColumns => {
+    const [ours, theirs] = [here.get(table) ?? new Map<string, string>(), there.get(table) ?? new Set<string>()];
+    const lacking = [...theirs].find((name) => !ours.has(name));
+    if (theirs.size === 0 || lacking !== undefined) {
+      throw new StoreError('unusable', `the databases are of different versions (${table}); bring both up to date`);
+    }
+    const isOurs = ([name]: readonly [string, string]) => theirs.has(name);
+    others.push(...[...ours.keys()].filter((name) => !theirs.has(name)).map((name) => `${table}.${name}`));
+    const columns = [...ours].filter(isOurs).map(([name, type]) => ({ name, isNumber: type === 'integer' }));
+    return { table, columns };
+  });
+  others.push(...[...here.keys()].filter((table) => !there.has(table)));
+  return { copied, others };
+}
+
+/** The highest id that each table has ever given: a row that is gone leaves its id to no other. */
+async function readLastIds(source: Database): Promise<ReadonlyMap<CopiedTable, number>> {
+  const { rows } = await sql<{ name: string; seq: number }>`select name, seq from sqlite_sequence`.execute(source);
+  const numbered = rows.filter(({ name }) => NUMBERED_TABLES.includes(name as CopiedTable));
+  return new Map(numbered.map(({ name, seq }) => [name as CopiedTable, seq]));
+}
+
+/** The columns of each table, and their types as declared. */
+async function columnsOf(db: Database): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
+  const tables = await db.introspection.getTables();
+  return new Map(
+    tables
+      .filter(({ isView }) => !isView)
+      .map(({ name, columns }) => [
+        name,
+        new Map(columns.map((column) => [column.name, column.dataType.toLowerCase()])),
+      ]),
+  );
+}
+
+const AHEAD = 100;
+/** The longest keys that fit into an index of PostgreSQL, in bytes. */
+const LONGEST: Readonly<Record<string, number>> = { account: 200, external_order_id: 2_000 };
+
+type Row = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a whole table of SQLite, which takes anything in any column, and counts its rows. Throws `StoreError` with the first
+ * value that PostgreSQL would not take, or that is not of its column's type: what it should be is not guessed.
+ */
+async function checkTable(db: Database, { table, columns }: TableColumns, onRow: () => Promise<void>): Promise<number> {
+  const names = columns.map(({ name }) => sql.ref(name));
+  // A driver reads text that is no valid Unicode as if it were: the bytes tell.
+  const rows = anyTable(db)
+    .selectFrom(table)
+    .select(names.map((name, index) => sql<unknown>`${name}`.as(columns[index]?.name ?? '')))
+    .select(sql<Uint8Array>`cast(concat_ws(char(10), ${sql.join(names)}) as blob)`.as('all_bytes'));
+  let count = 0;
+  for await (const { all_bytes: bytes, ...row } of rows.stream(AHEAD) as AsyncIterable<Row>) {
+    const isText = isUtf8(bytes as Uint8Array) && !(bytes as Uint8Array).includes(0);
+    for (const { name, isNumber } of columns) assertValue(table, row, { name, isNumber, isText });
+    if (!isText) throw refusal(table, row, 'has text that is no valid UTF-8');
+    count += 1;
+    await onRow();
+  }
+  return count;
+}
+
+function assertValue(
+  table: CopiedTable,
+  row: Row,
+  { name, isNumber, isText }: { name: string; isNumber: boolean; isText: boolean },
+): void {
+  const value = row[name] ?? null;
+  if (value === null) return;
+  if (isNumber ? !Number.isSafeInteger(value) : typeof value !== 'string') {
+    const wanted = isNumber ? `a whole number up to ${Number.MAX_SAFE_INTEGER}` : 'text';
+    throw refusal(table, row, `has in ${name} what is not ${wanted}`);
+  }
+  if (typeof value !== 'string') return;
+  if (!isText && value.includes('\0'))
+    throw refusal(table, row, `has a NUL in ${name}, which PostgreSQL does not take`);
+  if (!isText && value.includes('\uFFFD')) throw refusal(table, row, `has text in ${name} that is no valid UTF-8`);
+  const longest = LONGEST[name];
+  if (longest !== undefined && value.length * 3 > longest && Buffer.byteLength(value) > longest) {
+    throw refusal(table, row, `has a longer ${name} than ${longest} bytes`);
+  }
+}
+
+function refusal(table: CopiedTable, row: Row, what: string): StoreError {
+  const message = `${rowName(table, row)} ${what}; nothing was copied, correct the row first`;
+  return new StoreError('refused', message);
 }

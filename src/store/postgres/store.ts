@@ -15,18 +15,18 @@ import {
   type AppliedMigrations,
   type Expectation,
 } from '../migrations.ts';
-import type { Holding, Store, Writer } from '../port.ts';
+import type { Holding, Snapshot, Store, Writer } from '../port.ts';
 import { MarksFile } from '../sqlite/marks.ts';
-import { queries, statement } from '../statement.ts';
+import { queries, statement, compileFor } from '../statement.ts';
 import { openConnections, type Connections } from './connection.ts';
 import { isTwice, postgresError } from './errors.ts';
 import { NewEvents } from '../new-events.ts';
 import { AccountMarks, readIdentity, type AccountMark } from './marks.ts';
 import { changesOf } from './notices.ts';
-import { openSnapshot } from './snapshot.ts';
 import { Standbys } from './standbys.ts';
 import { otherTables, takenNames } from './tables.ts';
 import { AccountTransactions, type OwnerWriting } from './writer.ts';
+import type { Query } from '../dialect.ts';
 
 /** A server that is silent for so long is taken for lost; it ends what it works on after less. */
 const ANSWER_TIMEOUT_MS = 35_000;
@@ -217,4 +217,51 @@ async function appliedMigrations({ db }: Connections): Promise<AppliedMigrations
   const { rows } = await sql<{ name: string; hash: string | null }>`
     select name, ${hash} as hash from kysely_migration m order by name`.execute(db);
   return new Map(rows.map((row) => [row.name, row.hash]));
+}
+
+/** So many rows are given at a time. */
+const PAGE = 500;
+
+/**
+ * The limits that a server or a role may have are for short work, and a reading takes its time. The planner looks for the way
+ * to all rows, not to the first ones.
+ */
+const BEGIN = `begin isolation level repeatable read read only;
+  set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
+  set local cursor_tuple_fraction = 1`;
+
+/** Opens a snapshot of a database; see `Store.snapshot`. */
+async function openSnapshot(connections: Pick<Connections, 'lend'>): Promise<Snapshot> {
+  const lent = await connections.lend();
+  try {
+    await lent.exec(BEGIN);
+    // The moment is that of the first read.
+    await lent.exec('select 1 from kysely_migration limit 1');
+  } catch (error) {
+    lent.release(true);
+    throw error;
+  }
+  return {
+    async *pages<Row>(query: Query<Row>) {
+      const compiled = compileFor(lent.db, query);
+      await lent.db.executeQuery({ ...compiled, sql: `declare reading no scroll cursor for ${compiled.sql}` });
+      try {
+        for (;;) {
+          const { rows } = await lent.exec(`fetch ${PAGE} from reading`);
+          if (rows.length > 0) yield rows as Row[];
+          if (rows.length < PAGE) break;
+        }
+      } finally {
+        // After a failure there is nothing to close, and the failure tells more.
+        await lent.exec('close reading').catch(() => undefined);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      const isOver = await lent.exec('rollback').then(
+        () => true,
+        () => false,
+      );
+      lent.release(!isOver);
+    },
+  };
 }

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import { reconcileOrders } from '../../../src/flows/reports/reconciliation.ts';
 import { htmlText } from '../../../src/reports/formats/html.ts';
-import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts';
+import { openSnapshot } from '../../../src/store/sqlite/store.ts';
 import { isChromiumMissing, launchChromium, layoutOf, pagesOf } from '../../support/chromium.ts';
 import { MONTH, MONTH_AS_OF, monthDatabase } from '../../support/month.ts';
 import { HOSTILE, hostilePage, wholeText } from '../../support/report-document.ts';

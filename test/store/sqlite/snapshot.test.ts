@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { queries } from '../../../src/store/statement.ts';
 import { allRows, rowsAtOnce } from '../../../src/store/snapshot.ts';
-import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts';
+import { openSnapshot } from '../../../src/store/sqlite/store.ts';
 import { filledDatabase } from '../../support/filled-database.ts';
 import { temporaryFolder } from '../../support/folders.ts';
 
