@@ -17,6 +17,7 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
     /^(SCAN|SEARCH) (account_owners|request_leases|event_heads|account_holds|database_moves)\b/,
     'a few rows an account',
   ],
+  [/^SCAN \d+-ROW VALUES CLAUSE: insert into "?(events|seen_statuses)"? /, 'the rows that the statement inserts'],
   [/USING (COVERING )?INDEX (merchant_orders_followed|order_records_uncompared) /, 'the index has the few rows alone'],
   [
     /^SEARCH merchant_orders USING COVERING INDEX merchant_orders_(pending|corrected) \(account>\?\)/,
