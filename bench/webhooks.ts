@@ -91,7 +91,7 @@ async function measureRound(
   const log = createLog({ log: { level: 'silent' } });
   const webhooks = new Webhooks({ endpoints, store, clock, log, stop: stopping.signal });
   const running = webhooks.run();
-  for (const holding of await ownership.take([ACCOUNT], 0)) webhooks.take(holding);
+  for (const accountLease of await ownership.take([ACCOUNT], 0)) webhooks.take(accountLease);
   await webhooks.begin();
   const committed = new Map<string, number>();
   const start = performance.now();

@@ -21,7 +21,7 @@ import { SentIntents } from './flows/pass/sent-intents.ts';
 import type { AccountInUse, Accounts as UsableAccounts } from './http/control/operations/operation.ts';
 import { accountsOfAnotherClock, type SweptPass } from './store/due-times.ts';
 import { accountsOfFailOvers } from './store/fail-overs.ts';
-import type { Holding, Store } from './store/port.ts';
+import type { AccountLease, Store } from './store/port.ts';
 
 /** A worker reports intents that a fail-over lost for at most this long after it. */
 const REPORTED_FOR_MS = 60 * 60_000;
@@ -101,9 +101,9 @@ export class Accounts implements UsableAccounts {
   }
 
   /** Takes over an account that this process owns from now on. */
-  take(holding: Holding): void {
+  take(accountLease: AccountLease): void {
     const { clock, patience, passesOf, stop, onFailure } = this.#deps;
-    const account = new OwnedAccount(holding, {
+    const account = new OwnedAccount(accountLease, {
       wire: (...owned) => this.#starts.add(() => this.#wire(...owned)),
       passesOf,
       stop,
@@ -112,8 +112,8 @@ export class Accounts implements UsableAccounts {
     });
     this.#owned.set(account.name, account);
     this.#names = undefined;
-    holding.ending.addEventListener('abort', () => void this.#giveBack(account), { once: true });
-    if (holding.ending.aborted) void this.#giveBack(account);
+    accountLease.ending.addEventListener('abort', () => void this.#giveBack(account), { once: true });
+    if (accountLease.ending.aborted) void this.#giveBack(account);
     if (this.#taken.push(account.name) > 1) return;
     // Accounts mostly come together.
     void clock
@@ -202,7 +202,8 @@ export class Accounts implements UsableAccounts {
     const { store } = this.#deps;
     store.writer.endGracePeriod();
     // Also of accounts that are about to be wired: on PostgreSQL each has a writer of its own.
-    for (const { name, holding } of this.#owned.values()) store.forAccount(name, holding).writer.endGracePeriod();
+    for (const { name, accountLease } of this.#owned.values())
+      store.forAccount(name, accountLease).writer.endGracePeriod();
   }
 
   /** Resolves when no account is wired any more; only once the process stops. */
@@ -210,17 +211,17 @@ export class Accounts implements UsableAccounts {
     await Promise.all([...this.#owned.values()].map(async ({ life }) => await life));
   }
 
-  async #wire(holding: Holding, pace: FollowPace | undefined) {
+  async #wire(accountLease: AccountLease, pace: FollowPace | undefined) {
     const { config, store, clock, log, connect, activities, stop } = this.#deps;
-    const { account, ending } = holding;
+    const { account, ending } = accountLease;
     if (stop.aborted || ending.aborted) return undefined;
     return await startApp(requireExchange(configOf(config, account)), {
-      store: store.forAccount(account, holding),
-      holding,
+      store: store.forAccount(account, accountLease),
+      accountLease,
       clock,
       log: this.isOnly ? log : log.child({ account }),
       connect,
-      rateGroup: this.#rateGroups.of(account, (name) => this.#owned.get(name)?.holding),
+      rateGroup: this.#rateGroups.of(account, (name) => this.#owned.get(name)?.accountLease),
       isTakenUp: pace !== undefined,
       activity: activities.of(account),
       intents: this.#intents,
@@ -272,14 +273,14 @@ export class Accounts implements UsableAccounts {
     // It is claimed again, where it is free.
     if (isOvertaken(this.#deps, error)) return void this.#giveBack(account);
     if (this.isOnly || isOfAll(this.#deps, error)) return onFailure(error);
-    if (!stop.aborted && !account.holding.ending.aborted) {
+    if (!stop.aborted && !account.accountLease.ending.aborted) {
       this.#failed.add(account, error, configOf(config, account.name).exchange);
     }
   }
 
   async #giveBack(account: OwnedAccount): Promise<void> {
     await account.life;
-    await account.holding.release();
+    await account.accountLease.release();
     if (this.#owned.get(account.name) !== account) return;
     this.#owned.delete(account.name);
     this.#due.forget(account.name);

@@ -27,7 +27,7 @@ import { flowSettings } from './flows/pass/settings.ts';
 import { createLog } from './log.ts';
 import { OwnedError } from './store/errors.ts';
 import { openAsOwner, type OwnerOptions } from './store/open.ts';
-import type { Holding, Store } from './store/port.ts';
+import type { AccountLease, Store } from './store/port.ts';
 
 /** The replacements of tests, the simulation and the benchmark. */
 export interface Overrides {
@@ -51,7 +51,7 @@ export interface App extends FlowDeps, AsyncDisposable {
 interface AccountDeps {
   /** The database, as the owner of the account writes it. */
   readonly store: Store;
-  readonly holding: Holding;
+  readonly accountLease: AccountLease;
   readonly clock: Clock;
   readonly log: Logger;
   readonly connect?: Connect | undefined;
@@ -78,12 +78,12 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const worker = { settingsOf: settingsInForce(config) };
   const opening = { patienceMs, worker, ...overrides.store };
   const { store, ownership } = undo.use(await openAsOwner(config.database, clock, opening));
-  const holdings = await ownership.take(groupOf(config, account), patienceMs);
-  const holding = holdings.find((one) => one.account === account);
-  if (holding === undefined) throw new OwnedError(`the account ${account} cannot be driven`);
-  const rateGroup = holdings.length > 1 ? new RateGroup(holdings) : undefined;
-  const owned = store.forAccount(account, holding);
-  const app = undo.use(await startApp(config, { store: owned, holding, clock, log, connect, rateGroup }));
+  const accountLeases = await ownership.take(groupOf(config, account), patienceMs);
+  const accountLease = accountLeases.find((one) => one.account === account);
+  if (accountLease === undefined) throw new OwnedError(`the account ${account} cannot be driven`);
+  const rateGroup = accountLeases.length > 1 ? new RateGroup(accountLeases) : undefined;
+  const owned = store.forAccount(account, accountLease);
+  const app = undo.use(await startApp(config, { store: owned, accountLease, clock, log, connect, rateGroup }));
   const endWaiting = () => [store, owned].forEach(({ writer }) => writer.endGracePeriod());
   // At once or not at all: the next owner waits two seconds for a lease that is left, a locked database lasts longer.
   undo.defer(endWaiting);
@@ -100,8 +100,8 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
 /** Starts to drive an account that this process owns, and takes up what the last owner left. */
 export async function startApp(config: Config, deps: AccountDeps): Promise<App> {
-  const { store, holding, clock, log, activity = new Activity(holding.account, clock) } = deps;
-  const { account } = holding;
+  const { store, accountLease, clock, log, activity = new Activity(accountLease.account, clock) } = deps;
+  const { account } = accountLease;
   await using undo = new AsyncDisposableStack();
   const settings = { ...flowSettings(config, deps.rateGroup?.demand), ...(deps.pace && { pace: deps.pace }) };
   const { rate, ...asking } = exchangeSettings(config);
@@ -114,7 +114,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   const { window, ...taken } = await takeOver({ ...deps, ...base }, rate);
   const gracePeriodOver = new AbortController();
   const { signal } = gracePeriodOver;
-  const lease = new RequestLease({ ...base, holding, window, concurrency, timeoutMs, gracePeriodOver: signal });
+  const lease = new RequestLease({ ...base, accountLease, window, concurrency, timeoutMs, gracePeriodOver: signal });
   const key = merchantKey(config, log);
   const holds = new AccountHolds({ ...base, rereadKey: key.reread });
   await holds.open();
@@ -131,7 +131,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   });
   undo.defer(() => exchange.close());
   incidents.watch({ exchange, holds });
-  activity.live = { exchange, holds, holding };
+  activity.live = { exchange, holds, accountLease };
   undo.defer(() => activity.rests());
   undo.defer(() =>
     lease.release().catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'the lease was not released')),
@@ -169,26 +169,26 @@ async function openGuard({ guard: limits, exchange }: Config, deps: Pick<App, 'a
 
 /** Follows the last owner, which gets no other lease: puts right what it left, and counts what it sent against the rate limit. */
 async function takeOver(
-  deps: Parameters<typeof recover>[0] & Pick<AccountDeps, 'holding' | 'rateGroup' | 'isTakenUp' | 'intents'>,
+  deps: Parameters<typeof recover>[0] & Pick<AccountDeps, 'accountLease' | 'rateGroup' | 'isTakenUp' | 'intents'>,
   rate: RateLimit,
 ) {
-  const { clock, log, holding, rateGroup, isTakenUp = false, intents = new SentIntents() } = deps;
-  if (!isTakenUp && holding.differsIn.length > 0) {
+  const { clock, log, accountLease, rateGroup, isTakenUp = false, intents = new SentIntents() } = deps;
+  if (!isTakenUp && accountLease.differsIn.length > 0) {
     log.warn(
-      { settings: holding.differsIn },
+      { settings: accountLease.differsIn },
       'another worker drove the account with other settings; those of this process hold now',
     );
   }
   const last = await spentByLastOwner(deps, rate);
   if (!isTakenUp) await recover(deps, last.clockWentBack);
   const { newestAt, unmarked } = await takeUpFailOvers({ ...deps, intents });
-  intents.begin(holding.account, { generation: holding.generation, at: holding.now() });
+  intents.begin(accountLease.account, { generation: accountLease.generation, at: accountLease.now() });
   // A fail-over may have lost the requests that count in the rate limit's window.
-  const at = clock.monotonic() - Math.max(0, holding.now().getTime() - (newestAt ?? 0));
+  const at = clock.monotonic() - Math.max(0, accountLease.now().getTime() - (newestAt ?? 0));
   const spent = newestAt === undefined ? last.spent : [...last.spent, { at, requests: rate.requests }];
   const window = (await rateGroup?.windowOf(deps, rate, spent)) ?? new RateWindow(rate, spent);
   logWait(log, window.waitMs(clock.monotonic()));
-  return { window, intents, unmarked, walk: new Walk(holding, clock, rate) };
+  return { window, intents, unmarked, walk: new Walk(accountLease, clock, rate) };
 }
 
 /** The settings by which the exchange is asked and its answers are read. */

@@ -94,7 +94,7 @@ export async function runDaemon(
   undo.move();
   const tasks = [
     unlessStopped(stop, () =>
-      ownership.share(groupsOf(config), (holding) => [accounts, webhooks].forEach((one) => one.take(holding)), stop),
+      ownership.share(groupsOf(config), (lease) => [accounts, webhooks].forEach((one) => one.take(lease)), stop),
     ),
     accounts.heedChanges(),
     photos.waiting,

@@ -4,7 +4,7 @@ import { DueTimes } from '../domain/accounts/due.ts';
 import type { FollowPace } from '../flows/pass/follow-pace.ts';
 import { withGracePeriod } from '../flows/pass/grace-period.ts';
 import { RepeatedPass } from '../flows/pass/repeat.ts';
-import type { Holding } from '../store/port.ts';
+import type { AccountLease } from '../store/port.ts';
 
 /** The work of an account, each kind a pass of its own. */
 export interface Passes {
@@ -28,7 +28,7 @@ interface AccountDeps {
    * Wires the account, once it is its turn; undefined if it must end by then. `pace` is that of the time before, if the account was
    * wired before: then what the last owner left is put right already.
    */
-  readonly wire: (holding: Holding, pace: FollowPace | undefined) => Promise<App | undefined>;
+  readonly wire: (accountLease: AccountLease, pace: FollowPace | undefined) => Promise<App | undefined>;
   readonly passesOf: PassesOf;
   /** The process stops. */
   readonly stop: AbortSignal;
@@ -44,7 +44,7 @@ interface AccountDeps {
  */
 export class OwnedAccount {
   readonly name: string;
-  readonly holding: Holding;
+  readonly accountLease: AccountLease;
   readonly due = new DueTimes();
   readonly #deps: AccountDeps;
   readonly #wanted = new Set<PassName>();
@@ -54,9 +54,9 @@ export class OwnedAccount {
   #pace: FollowPace | undefined;
   #hasFailed = false;
 
-  constructor(holding: Holding, deps: AccountDeps) {
-    this.name = holding.account;
-    this.holding = holding;
+  constructor(accountLease: AccountLease, deps: AccountDeps) {
+    this.name = accountLease.account;
+    this.accountLease = accountLease;
     this.#deps = deps;
   }
 
@@ -105,7 +105,7 @@ export class OwnedAccount {
   }
 
   get #isOver(): boolean {
-    return this.#deps.stop.aborted || this.holding.ending.aborted;
+    return this.#deps.stop.aborted || this.accountLease.ending.aborted;
   }
 
   get #isWanted(): boolean {
@@ -136,10 +136,12 @@ export class OwnedAccount {
 
   async #work(): Promise<void> {
     const { wire, passesOf, stop, onPass } = this.#deps;
-    await using app = await wire(this.holding, this.#pace);
+    await using app = await wire(this.accountLease, this.#pace);
     if (app === undefined) return;
     this.#pace = app.settings.pace;
-    const wired = new WiredAccount(app, passesOf, AbortSignal.any([stop, this.holding.ending]), () => onPass(this));
+    const wired = new WiredAccount(app, passesOf, AbortSignal.any([stop, this.accountLease.ending]), () =>
+      onPass(this),
+    );
     this.#wired = wired;
     for (const pass of this.#wanted) wired.wake(pass);
     this.#wanted.clear();

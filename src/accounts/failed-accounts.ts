@@ -72,7 +72,7 @@ export class FailedAccounts {
     const now = this.#deps.clock.monotonic();
     for (const [name, failed] of this.#failed) {
       const { account, key } = failed;
-      if (account.holding.ending.aborted) this.#failed.delete(name);
+      if (account.accountLease.ending.aborted) this.#failed.delete(name);
       else if (failed.nextAt <= now) {
         failed.nextAt = now + TRY_AGAIN_MS;
         if (!account.hasFailed) {

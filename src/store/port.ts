@@ -80,8 +80,8 @@ export interface OwnersCommit {
   readonly timeLine: string | null;
 }
 
-/** The right of this process to drive an account, and so to send its requests. */
-export interface Holding {
+/** The lease of an account: the right of this process to write and to send its requests. */
+export interface AccountLease {
   readonly account: string;
   /** The number of owners that the account has had, this one counted: a fencing token. */
   readonly generation: number;
@@ -118,9 +118,9 @@ export interface Ownership extends AsyncDisposable {
    * Becomes the owner of the accounts of a group, or waits up to `patienceMs` for another owner to end. Throws `OwnedError`
    * when it does not end.
    */
-  take(group: AccountGroup, patienceMs: number, signal?: AbortSignal): Promise<readonly Holding[]>;
+  take(group: AccountGroup, patienceMs: number, signal?: AbortSignal): Promise<readonly AccountLease[]>;
   /** Takes this process's share of the groups, whenever they are free, until `stop` aborts. Each account comes to `onTaken`. */
-  share(groups: readonly AccountGroup[], onTaken: (holding: Holding) => void, stop: AbortSignal): Promise<void>;
+  share(groups: readonly AccountGroup[], onTaken: (lease: AccountLease) => void, stop: AbortSignal): Promise<void>;
 }
 
 /** Migrations of a database: those that ran, and those that wait. */
@@ -201,8 +201,8 @@ export interface Store {
   migrations(): Promise<MigrationStatus>;
   /** False once the file was moved, deleted or replaced: what is written then would be lost. */
   isInPlace(): boolean;
-  /** The same database for another account; with a holding its owner writes, who is refused once another has followed. */
-  forAccount(account: string, holding?: Pick<Holding, 'generation' | 'walked'>): Store;
+  /** The same database for another account; with a lease its owner writes, who is refused once another has followed. */
+  forAccount(account: string, lease?: Pick<AccountLease, 'generation' | 'walked'>): Store;
   /** Closes what opening it has opened; one that `forAccount` gave closes nothing of the database. */
   close(): Promise<void>;
 }

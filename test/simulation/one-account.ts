@@ -7,7 +7,7 @@ import { followPass } from '../../src/flows/orders/follow.ts';
 import { correctLeft, correctTimes } from '../../src/flows/orders/correct-times.ts';
 import { syncOnce } from '../../src/flows/orders/sync.ts';
 import { StoreError } from '../../src/store/errors.ts';
-import type { Holding } from '../../src/store/port.ts';
+import type { AccountLease } from '../../src/store/port.ts';
 import type { Surroundings } from './process.ts';
 import { SimulatedSending } from './receivers/sending.ts';
 import type { Life } from './scheduler.ts';
@@ -80,14 +80,14 @@ export class Sleepers {
 export class OneAccount implements Driven {
   readonly #driving: Driving;
   readonly #app: App;
-  readonly #holding: Holding;
+  readonly #accountLease: AccountLease;
   readonly #sleepers: Sleepers;
   #sending: SimulatedSending | undefined;
 
-  constructor(driving: Driving, app: App, holding: Holding) {
+  constructor(driving: Driving, app: App, accountLease: AccountLease) {
     this.#driving = driving;
     this.#app = app;
-    this.#holding = holding;
+    this.#accountLease = accountLease;
     this.#sleepers = new Sleepers(driving);
   }
 
@@ -171,8 +171,16 @@ export class OneAccount implements Driven {
     const { world } = this.#driving;
     if (world.plan.receivers.length === 0) return;
     const { receivers, scheduler, log, deliveries } = world;
-    const [holding, nextAttempts] = [this.#holding, () => deliveries.nextAttempts()];
-    this.#sending = new SimulatedSending({ ...this.#driving, receivers, scheduler, log, app, holding, nextAttempts });
+    const [accountLease, nextAttempts] = [this.#accountLease, () => deliveries.nextAttempts()];
+    this.#sending = new SimulatedSending({
+      ...this.#driving,
+      receivers,
+      scheduler,
+      log,
+      app,
+      accountLease,
+      nextAttempts,
+    });
     await this.#sending.run();
   }
 }

@@ -7,7 +7,7 @@ import type { Connect } from '../../src/exchange/transport.ts';
 import { grantNext } from '../../src/store/accounts.ts';
 import { OwnedError, StoreError } from '../../src/store/errors.ts';
 import { saveFailOver } from '../../src/store/fail-overs.ts';
-import type { Holding, Store, Transaction } from '../../src/store/port.ts';
+import type { AccountLease, Store, Transaction } from '../../src/store/port.ts';
 import { MOST_WALKED_PER_REQUEST, WALKED, type FailOver } from '../../src/domain/accounts/fail-over.ts';
 import { SentIntents } from '../../src/flows/pass/sent-intents.ts';
 import { openAsOwner, type OwnedStore } from '../../src/store/open.ts';
@@ -174,7 +174,7 @@ export class SimulatedProcess implements Life {
       plan.shared === null
         ? await createApp(config, { clock, log, connect, store })
         : await this.#startShared(clock, connect);
-    return new OneAccount(driving, app, this.#holdingOf(FIRST_ACCOUNT, 0));
+    return new OneAccount(driving, app, this.#leaseOf(FIRST_ACCOUNT, 0));
   }
 
   /** As the daemon stops: nothing new is taken, and after the grace period nothing is waited for. */
@@ -198,12 +198,12 @@ export class SimulatedProcess implements Life {
     const options = { expect: 'upgrade', wrap: this.#wrap, synchronous: 'off' } as const;
     await using undo = new AsyncDisposableStack();
     const store = undo.adopt(await openStore(config.database.path, clock, options), (opened) => opened.close());
-    const [holding] = await this.#take(store, [FIRST_ACCOUNT]);
-    const shared = sharedStore(store, clock, holding, this.#server());
+    const [accountLease] = await this.#take(store, [FIRST_ACCOUNT]);
+    const shared = sharedStore(store, clock, accountLease, this.#server());
     // Also while it takes up what the last one left, as the daemon has it.
     this.#endGracePeriod = () => (this.#accounts ?? shared.writer).endGracePeriod();
     const app = undo.use(
-      await startApp(config, { store: shared, holding, clock, log, connect, intents: this.intents }),
+      await startApp(config, { store: shared, accountLease, clock, log, connect, intents: this.intents }),
     );
     const disposal = undo.move();
     return { ...app, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
@@ -215,27 +215,27 @@ export class SimulatedProcess implements Life {
     const options = { expect: 'upgrade', wrap: this.#wrap, synchronous: 'off' } as const;
     const store = await openStore(config.database.path, clock, options);
     const shared = new Map<unknown, Store>();
-    const ofOwner = (holding: Holding) => {
-      const known = shared.get(holding) ?? sharedStore(store, clock, holding, this.#server());
-      shared.set(holding, known);
+    const ofOwner = (accountLease: AccountLease) => {
+      const known = shared.get(accountLease) ?? sharedStore(store, clock, accountLease, this.#server());
+      shared.set(accountLease, known);
       return known;
     };
     const take = async (names: readonly string[]) => await this.#take(store, names);
     return {
       store: {
         ...store,
-        forAccount: (_account, holding) =>
-          holding === undefined ? numberedStore(store, this.#server()) : ofOwner(holding as Holding),
+        forAccount: (_account, accountLease) =>
+          accountLease === undefined ? numberedStore(store, this.#server()) : ofOwner(accountLease as AccountLease),
       },
       ownership: {
         take,
         share: async (groups, onTaken, stop) => {
-          const holdings = await take(groups.flat());
+          const accountLeases = await take(groups.flat());
           this.#endGracePeriod = () => {
-            for (const holding of holdings) ofOwner(holding).writer.endGracePeriod();
+            for (const accountLease of accountLeases) ofOwner(accountLease).writer.endGracePeriod();
             this.#accounts?.endGracePeriod();
           };
-          for (const holding of holdings) onTaken(holding);
+          for (const accountLease of accountLeases) onTaken(accountLease);
           // It may have been asked to stop while it took the accounts: an event that has passed does not come again.
           const end = AbortSignal.any([stop, this.#ending.signal]);
           if (!end.aborted) await once(end, 'abort');
@@ -250,7 +250,7 @@ export class SimulatedProcess implements Life {
   async #take<const Names extends readonly string[]>(
     store: Store,
     names: Names,
-  ): Promise<{ [N in keyof Names]: Holding }> {
+  ): Promise<{ [N in keyof Names]: AccountLease }> {
     const generations = await store.writer.write(async (tx) => {
       // Whoever takes an account takes one that is free: another process has taken it while this one waited for the database.
       if (this.isLate) throw new OwnedError(`another process drives ${names.join(', ')}`);
@@ -258,7 +258,7 @@ export class SimulatedProcess implements Life {
       for (const [name, id] of granted) await this.#claim(tx, name, id);
       return granted;
     });
-    return names.map((name) => this.#holdingOf(name, generations.get(name) ?? 0)) as { [N in keyof Names]: Holding };
+    return names.map((name) => this.#leaseOf(name, generations.get(name) ?? 0)) as { [N in keyof Names]: AccountLease };
   }
 
   /** As the claim of an account on PostgreSQL: a fail-over is written down together with it. */
@@ -303,7 +303,7 @@ export class SimulatedProcess implements Life {
     };
   }
 
-  #holdingOf(account: string, generation: number): Holding {
+  #leaseOf(account: string, generation: number): AccountLease {
     const { scheduler } = this.#world;
     return {
       account,

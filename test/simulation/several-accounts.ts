@@ -76,7 +76,7 @@ export class SeveralAccounts implements Driven {
     const accounts = this.#accounts;
     const end = this.#end;
     const tasks = [
-      this.#owned.ownership.share(groupsOf(world.config), (holding) => accounts.take(holding), end),
+      this.#owned.ownership.share(groupsOf(world.config), (accountLease) => accounts.take(accountLease), end),
       accounts.heedChanges(),
       this.#lookNowAndThen(),
       this.#syncNowAndThen(),

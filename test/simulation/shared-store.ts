@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/clock.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { GroupWriter, type Transactions } from '../../src/store/group-writer.ts';
-import type { Database, Holding, Store, Work } from '../../src/store/port.ts';
+import type { Database, AccountLease, Store, Work } from '../../src/store/port.ts';
 import { Standbys } from '../../src/store/postgres/standbys.ts';
 import { AccountTransactions } from '../../src/store/postgres/writer.ts';
 import { storeError } from '../../src/store/sqlite/errors.ts';
@@ -26,8 +26,8 @@ export interface SimulatedServer {
  * The database as an owner of an account writes it where many processes share one server: the program's own transactions for
  * that case, on SQLite. A connection may be lost as a transaction is committed; `fateOf` decides.
  */
-export function sharedStore(store: Store, clock: Clock, holding: Holding, server: SimulatedServer): Store {
-  const { account } = holding;
+export function sharedStore(store: Store, clock: Clock, accountLease: AccountLease, server: SimulatedServer): Store {
+  const { account } = accountLease;
   const lend = async () => await lendConnection(store, server);
   const standbys = new Standbys({ lend }, clock, store.address, 0);
   const mark = {
@@ -41,7 +41,7 @@ export function sharedStore(store: Store, clock: Clock, holding: Holding, server
   const transactions = new AccountTransactions(
     { address: store.address, connections: { lend }, clock, numbering: {}, standbys },
     account,
-    { holding, mark },
+    { lease: accountLease, mark },
   );
   const writer = new GroupWriter(ofSqlite(transactions, store.address, server), clock, undefined, store.newEvents);
   return { ...store, writer };

@@ -12,7 +12,7 @@ import { purgeAccount } from '../../src/flows/orders/retention.ts';
 import { syncOnce } from '../../src/flows/orders/sync.ts';
 import { dryRun } from '../../src/flows/reports/dry-run.ts';
 import { Webhooks } from '../../src/flows/webhooks/webhooks.ts';
-import type { Holding } from '../../src/store/port.ts';
+import type { AccountLease } from '../../src/store/port.ts';
 import { accountsOfAnotherClock, accountsToSend, accountsWith, dueTimes } from '../../src/store/due-times.ts';
 import { newestEventId } from '../../src/store/events.ts';
 import { feedHeads, newestOfOrder } from '../../src/store/feed.ts';
@@ -42,7 +42,7 @@ const CREATES: Readonly<Record<string, ScriptedAnswer>> = {
 };
 
 /** What a process without others needs no heartbeat for. */
-const UNSHARED: Omit<Holding, 'account'> = {
+const UNSHARED: Omit<AccountLease, 'account'> = {
   generation: 1,
   isTrusted: () => true,
   now: () => new Date(),

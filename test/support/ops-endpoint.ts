@@ -40,7 +40,7 @@ export async function testOps({
   const activities = new Activities(program.clock);
   const { exchange, holds, account } = program.app;
   const activity = activities.of(account);
-  activity.live = { exchange, holds, holding: { isTrusted: () => true } };
+  activity.live = { exchange, holds, accountLease: { isTrusted: () => true } };
   const config = {
     ...program.config,
     ops: { ...program.config.ops, listen: listen ?? { host: '127.0.0.1', port: 0 }, token, hosts },

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { systemClock, type Clock } from '../../src/clock.ts';
 import type { PostgresDatabase } from '../../src/config/database.ts';
 import { openAsOwner, type OwnedStore, type OwnerOptions } from '../../src/store/open.ts';
-import type { AccountGroup, Holding } from '../../src/store/port.ts';
+import type { AccountGroup, AccountLease } from '../../src/store/port.ts';
 
 /** A clock of the machine whose sleeps do not end while the process stands still. */
 export interface StoppableClock extends Clock {
@@ -29,9 +29,9 @@ export class SharingWorker {
   readonly owned: OwnedStore;
   readonly clock: StoppableClock;
   /** What it holds, by account. */
-  readonly held = new Map<string, Holding>();
+  readonly held = new Map<string, AccountLease>();
   /** All that it ever took, in order. */
-  readonly taken: Holding[] = [];
+  readonly taken: AccountLease[] = [];
   readonly #stop = new AbortController();
   readonly #sharing: Promise<void>;
   #onChange = () => {};
@@ -39,7 +39,7 @@ export class SharingWorker {
   private constructor(owned: OwnedStore, clock: StoppableClock, groups: readonly AccountGroup[]) {
     this.owned = owned;
     this.clock = clock;
-    this.#sharing = owned.ownership.share(groups, (holding) => this.#take(holding), this.#stop.signal);
+    this.#sharing = owned.ownership.share(groups, (accountLease) => this.#take(accountLease), this.#stop.signal);
   }
 
   /** Begins to share accounts until the test is finished. */
@@ -67,13 +67,13 @@ export class SharingWorker {
     await this.owned[Symbol.asyncDispose]();
   }
 
-  #take(holding: Holding): void {
-    const { account } = holding;
-    this.held.set(account, holding);
-    this.taken.push(holding);
-    holding.ending.addEventListener('abort', () => {
-      if (this.held.get(account) === holding) this.held.delete(account);
-      void holding.release().then(() => this.#onChange());
+  #take(accountLease: AccountLease): void {
+    const { account } = accountLease;
+    this.held.set(account, accountLease);
+    this.taken.push(accountLease);
+    accountLease.ending.addEventListener('abort', () => {
+      if (this.held.get(account) === accountLease) this.held.delete(account);
+      void accountLease.release().then(() => this.#onChange());
       this.#onChange();
     });
     this.#onChange();

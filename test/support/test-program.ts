@@ -4,7 +4,7 @@ import { loadConfig, type Config, type SqliteDatabase } from '../../src/config/c
 import { DEFAULT_ACCOUNT } from '../../src/domain/accounts/name.ts';
 import { nextGeneration } from '../../src/store/accounts.ts';
 import { openStore } from '../../src/store/open.ts';
-import type { Holding } from '../../src/store/port.ts';
+import type { AccountLease } from '../../src/store/port.ts';
 import { createPass } from '../../src/flows/orders/create.ts';
 import { followPass } from '../../src/flows/orders/follow.ts';
 import type { FaultPlan } from '../../src/sandbox/faults/faults.ts';
@@ -217,7 +217,7 @@ async function drive(
   await using undo = new AsyncDisposableStack();
   const store = undo.adopt(await openStore(config.database, clock, { expect: 'current' }), (opened) => opened.close());
   const generation = await store.writer.write((tx) => nextGeneration(tx, DEFAULT_ACCOUNT));
-  const holding: Holding = {
+  const accountLease: AccountLease = {
     account: DEFAULT_ACCOUNT,
     generation,
     isTrusted: () => true,
@@ -227,8 +227,8 @@ async function drive(
     ending: new AbortController().signal,
     release: async () => {},
   };
-  const owned = store.forAccount(DEFAULT_ACCOUNT, holding);
-  const app = undo.use(await startApp(config, { store: owned, holding, clock, log, connect }));
+  const owned = store.forAccount(DEFAULT_ACCOUNT, accountLease);
+  const app = undo.use(await startApp(config, { store: owned, accountLease, clock, log, connect }));
   const disposal = undo.move();
   return { ...app, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
 }

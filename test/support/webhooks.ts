@@ -15,7 +15,7 @@ import type { FeedEvent } from '../../src/domain/events/feed.ts';
 import { LAST_ANSWERS_MS, Webhooks, type WebhooksDeps } from '../../src/flows/webhooks/webhooks.ts';
 import { nextGeneration } from '../../src/store/accounts.ts';
 import { insertHappenings } from '../../src/store/events.ts';
-import type { Holding, Store } from '../../src/store/port.ts';
+import type { AccountLease, Store } from '../../src/store/port.ts';
 import { capturedLog, type CapturedLog } from './captured-log.ts';
 import { newTestDatabase } from './database.ts';
 import { testClock, type TestClock } from './test-clock.ts';
@@ -140,8 +140,8 @@ export async function delivering(
   const clock = testClock(new Date());
   const log = capturedLog();
   const store = await (await newTestDatabase()).open({}, clock);
-  const holdings = new Map<string, Holding>();
-  for (const account of accounts) holdings.set(account, await holdingOf(store, { account, clock, isTrusted }));
+  const accountLeases = new Map<string, AccountLease>();
+  for (const account of accounts) accountLeases.set(account, await leaseOf(store, { account, clock, isTrusted }));
   let stopping = new AbortController();
   let running = Promise.resolve();
   const start = async (others: readonly WebhookEndpoint[] = endpoints): Promise<Webhooks> => {
@@ -149,7 +149,7 @@ export async function delivering(
     const given = { endpoints: others, store, clock, log: log.logger, stop: stopping.signal, ...deps };
     const webhooks = new Webhooks(given);
     running = webhooks.run();
-    for (const holding of holdings.values()) webhooks.take(holding);
+    for (const accountLease of accountLeases.values()) webhooks.take(accountLease);
     await webhooks.begin();
     return webhooks;
   };
@@ -159,10 +159,10 @@ export async function delivering(
     store,
     webhooks: await start(),
     async add(subject: string, value: string, account = 'default') {
-      const holding = holdings.get(account);
+      const accountLease = accountLeases.get(account);
       const event = { account, type: 'order.needs_attention', subject, field: 'state', source: 'lookup' } as const;
       await store
-        .forAccount(account, holding)
+        .forAccount(account, accountLease)
         .writer.write((tx) => insertHappenings(tx, [{ ...event, new_value: value }], clock.now()));
     },
     async pass(ms: number) {
@@ -188,10 +188,10 @@ export async function delivering(
   return program;
 }
 
-async function holdingOf(
+async function leaseOf(
   store: Store,
   { account, clock, isTrusted }: { account: string; clock: TestClock; isTrusted: () => boolean },
-): Promise<Holding> {
+): Promise<AccountLease> {
   const generation = await store.forAccount(account).writer.write((tx) => nextGeneration(tx, account));
   return {
     account,

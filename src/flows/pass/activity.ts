@@ -4,7 +4,7 @@ import type { Overdue } from '../../domain/orders/pace/overdue.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
 import type { Lane } from '../../exchange/gate.ts';
 import type { RequestWatch, WatchedRequest } from '../../exchange/watch.ts';
-import type { Holding } from '../../store/port.ts';
+import type { AccountLease } from '../../store/port.ts';
 import type { KeptBack, OverdueStatus } from '../../reports/status/status.ts';
 import { NewestTimes } from './newest-times.ts';
 
@@ -12,7 +12,7 @@ import { NewestTimes } from './newest-times.ts';
 export interface LiveAccount {
   readonly exchange: Pick<ExchangeClient, 'breaker' | 'isSilent'>;
   readonly holds: { readonly all: readonly Hold[]; readonly isKeyWrong: boolean };
-  readonly holding: Pick<Holding, 'isTrusted'>;
+  readonly accountLease: Pick<AccountLease, 'isTrusted'>;
 }
 
 /** One kind of pass of an account. */

@@ -3,7 +3,7 @@ import { after } from '../../domain/instant.ts';
 import type { RateLimit, RateWindow, SpentRequests } from '../../exchange/rate-window.ts';
 import { assertNewestOwner, leaseRequests, readLease, type Lease } from '../../store/accounts.ts';
 import { OwnedError, StoreError } from '../../store/errors.ts';
-import type { Holding, Store, Transaction } from '../../store/port.ts';
+import type { AccountLease, Store, Transaction } from '../../store/port.ts';
 
 /** A lease lasts this long: one small write in this time while requests go out. */
 export const LEASE_MS = 2_000;
@@ -22,7 +22,7 @@ interface LeaseDeps {
   readonly account: string;
   readonly store: Store;
   readonly clock: Clock;
-  readonly holding: Pick<Holding, 'generation' | 'isTrusted' | 'ending' | 'now'>;
+  readonly accountLease: Pick<AccountLease, 'generation' | 'isTrusted' | 'ending' | 'now'>;
   readonly window: RateWindow;
   /** Most requests under way at a time, and the longest that each takes, in milliseconds. */
   readonly concurrency: number;
@@ -59,7 +59,7 @@ export class RequestLease {
     do {
       await this.#trust();
       await this.#untilItLasts();
-    } while (!this.#deps.holding.isTrusted() || !this.#lasts(UNUSED_MS, 1));
+    } while (!this.#deps.accountLease.isTrusted() || !this.#lasts(UNUSED_MS, 1));
     this.#started += 1;
     // Ahead of need, so that no request waits. A failure comes again where the lease is needed.
     if (this.#isRunningOut()) this.#renew().catch(() => undefined);
@@ -71,13 +71,13 @@ export class RequestLease {
    */
   async renewWithin(tx: Transaction): Promise<() => void> {
     if (this.#isRunningOut()) return await this.#writeWithin(tx, LEASE_MS, this.#granted);
-    await assertNewestOwner(tx, this.#deps.account, this.#deps.holding.generation);
+    await assertNewestOwner(tx, this.#deps.account, this.#deps.accountLease.generation);
     return () => {};
   }
 
   /** Throws `OwnedError` when another owner has taken over. */
   async assertOwned(tx: Transaction): Promise<void> {
-    await assertNewestOwner(tx, this.#deps.account, this.#deps.holding.generation);
+    await assertNewestOwner(tx, this.#deps.account, this.#deps.accountLease.generation);
   }
 
   /** Ends the lease: this owner sends nothing more. */
@@ -96,17 +96,17 @@ export class RequestLease {
   }
 
   async #trust(): Promise<void> {
-    const { holding, clock, account } = this.#deps;
+    const { accountLease, clock, account } = this.#deps;
     const until = clock.monotonic() + TRUST_WAIT_MS;
-    while (!holding.isTrusted()) {
-      if (holding.ending.aborted) throw new OwnedError(`this process no longer drives the account ${account}`);
+    while (!accountLease.isTrusted()) {
+      if (accountLease.ending.aborted) throw new OwnedError(`this process no longer drives the account ${account}`);
       if (clock.monotonic() >= until) {
         throw new StoreError(
           'busy',
           `the database does not say whether this process still drives the account ${account}`,
         );
       }
-      await clock.sleep(TRUST_LOOK_MS, holding.ending).catch(() => undefined);
+      await clock.sleep(TRUST_LOOK_MS, accountLease.ending).catch(() => undefined);
     }
   }
 
@@ -132,9 +132,9 @@ export class RequestLease {
   }
 
   async #writeWithin(tx: Transaction, ms: number, requests: number): Promise<() => void> {
-    const { account, clock, holding, window, concurrency, timeoutMs } = this.#deps;
-    await assertNewestOwner(tx, account, holding.generation);
-    const [now, monotonic] = [holding.now(), clock.monotonic()];
+    const { account, clock, accountLease, window, concurrency, timeoutMs } = this.#deps;
+    await assertNewestOwner(tx, account, accountLease.generation);
+    const [now, monotonic] = [accountLease.now(), clock.monotonic()];
     const { running, ended } = window.spent(monotonic);
     const mostStarted = this.#started + requests;
     await leaseRequests(tx, account, {
@@ -164,7 +164,7 @@ function requestsOfLease({ requests, intervalMs }: RateLimit): number {
 }
 
 interface LastOwnerDeps extends Pick<LeaseDeps, 'store' | 'account' | 'clock'> {
-  readonly holding: Pick<Holding, 'now' | 'lastOwnerUntil'>;
+  readonly accountLease: Pick<AccountLease, 'now' | 'lastOwnerUntil'>;
 }
 
 /**
@@ -173,12 +173,12 @@ interface LastOwnerDeps extends Pick<LeaseDeps, 'store' | 'account' | 'clock'> {
  * ends later than any lease can was then written under another clock, and counts as one that ends as late as a lease can.
  */
 export async function spentByLastOwner(
-  { store, account, clock, holding }: LastOwnerDeps,
+  { store, account, clock, accountLease }: LastOwnerDeps,
   limit: RateLimit,
 ): Promise<{ spent: readonly SpentRequests[]; clockWentBack: boolean }> {
   const lease = await readLease(store.db, account);
   if (lease === undefined) return { spent: [], clockWentBack: false };
-  const [now, monotonic] = [holding.now().getTime(), clock.monotonic()];
+  const [now, monotonic] = [accountLease.now().getTime(), clock.monotonic()];
   const clockWentBack = lease.until.getTime() - now > LEASE_MS;
   const isOfThisBoot = lease.boot !== null && lease.boot === clock.boot;
   const until = (isOfThisBoot ? lease.bootMs : null) ?? monotonic + lease.until.getTime() - now;
@@ -187,7 +187,7 @@ export async function spentByLastOwner(
     at: latest - lease.until.getTime() + at.getTime(),
     requests,
   }));
-  return { spent: [...spent, ...granted(lease, latest, holding.lastOwnerUntil, limit)], clockWentBack };
+  return { spent: [...spent, ...granted(lease, latest, accountLease.lastOwnerUntil, limit)], clockWentBack };
 }
 
 /**

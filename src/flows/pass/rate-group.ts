@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { RateLimit, RateWindow, SpentRequests } from '../../exchange/rate-window.ts';
 import { SharedWindow } from '../../exchange/shared-window.ts';
-import type { AccountGroup, Holding, Store } from '../../store/port.ts';
+import type { AccountGroup, AccountLease, Store } from '../../store/port.ts';
 import { SharedDemand } from './follow-pace.ts';
 import { spentByLastOwner } from './lease.ts';
 
@@ -12,12 +12,12 @@ import { spentByLastOwner } from './lease.ts';
 export class RateGroup {
   /** The look-ups that its accounts plan. */
   readonly demand: SharedDemand;
-  readonly #holdings: readonly Holding[];
+  readonly #leases: readonly AccountLease[];
   #window: Promise<SharedWindow> | undefined;
 
-  constructor(holdings: readonly Holding[]) {
-    this.#holdings = holdings;
-    this.demand = new SharedDemand(holdings.length);
+  constructor(accountLeases: readonly AccountLease[]) {
+    this.#leases = accountLeases;
+    this.demand = new SharedDemand(accountLeases.length);
   }
 
   /** The window of one account of the group; `spent` are the requests of its lease. */
@@ -35,8 +35,8 @@ export class RateGroup {
 
   async #open({ store, clock }: { store: Store; clock: Clock }, limit: RateLimit): Promise<SharedWindow> {
     const all: SpentRequests[] = [];
-    for (const holding of this.#holdings) {
-      all.push(...(await spentByLastOwner({ store, clock, holding, account: holding.account }, limit)).spent);
+    for (const accountLease of this.#leases) {
+      all.push(...(await spentByLastOwner({ store, clock, accountLease, account: accountLease.account }, limit)).spent);
     }
     return new SharedWindow(limit, all, clock);
   }
@@ -45,7 +45,7 @@ export class RateGroup {
 /** The limits that owned accounts share, each for as long as its accounts are owned. */
 export class RateGroups {
   readonly #groupOf: ReadonlyMap<string, AccountGroup>;
-  readonly #limits = new WeakMap<Holding, RateGroup>();
+  readonly #limits = new WeakMap<AccountLease, RateGroup>();
 
   constructor(groups: readonly AccountGroup[]) {
     const shared = groups.filter(({ length }) => length > 1);
@@ -53,12 +53,12 @@ export class RateGroups {
   }
 
   /** The limit that an owned account shares; undefined if it has its own. */
-  of(account: string, holdingOf: (account: string) => Holding | undefined): RateGroup | undefined {
-    const holdings = this.#groupOf.get(account)?.flatMap((name) => holdingOf(name) ?? []);
-    const [first] = holdings ?? [];
-    if (holdings === undefined || first === undefined) return undefined;
+  of(account: string, leaseOf: (account: string) => AccountLease | undefined): RateGroup | undefined {
+    const accountLeases = this.#groupOf.get(account)?.flatMap((name) => leaseOf(name) ?? []);
+    const [first] = accountLeases ?? [];
+    if (accountLeases === undefined || first === undefined) return undefined;
     // Its accounts come and go together: an earlier limit counts no more, as another owner may have sent since.
-    const limit = this.#limits.get(first) ?? new RateGroup(holdings);
+    const limit = this.#limits.get(first) ?? new RateGroup(accountLeases);
     this.#limits.set(first, limit);
     return limit;
   }

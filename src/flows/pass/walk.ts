@@ -2,21 +2,21 @@ import type { Clock } from '../../clock.ts';
 import { MOST_WALKED_PER_REQUEST } from '../../domain/accounts/fail-over.ts';
 import { RateWindow, type RateLimit } from '../../exchange/rate-window.ts';
 import type { DueKey } from '../../store/find-orders.ts';
-import type { Holding } from '../../store/port.ts';
+import type { AccountLease } from '../../store/port.ts';
 
 /**
  * Bounds how fast create passes walk by due rows, sent or not: after a fail-over the next owner computes from this bound
  * which orders this owner may have sent.
  */
 export class Walk {
-  readonly #holding: Pick<Holding, 'walked'>;
+  readonly #accountLease: Pick<AccountLease, 'walked'>;
   readonly #clock: Clock;
   readonly #window: RateWindow;
   /** The place before each order that a pass is working on, by the order's id; the oldest first. */
   readonly #under = new Map<string, string>();
 
-  constructor(holding: Pick<Holding, 'walked'>, clock: Clock, { requests, intervalMs }: RateLimit) {
-    this.#holding = holding;
+  constructor(accountLease: Pick<AccountLease, 'walked'>, clock: Clock, { requests, intervalMs }: RateLimit) {
+    this.#accountLease = accountLease;
     this.#clock = clock;
     this.#window = new RateWindow({ requests: requests * MOST_WALKED_PER_REQUEST, intervalMs });
   }
@@ -25,7 +25,7 @@ export class Walk {
   begin(externalOrderId: string, { nextActionAt, externalOrderId: before }: DueKey): void {
     this.#under.set(externalOrderId, JSON.stringify([nextActionAt, before]));
     const [oldest] = this.#under.values();
-    if (oldest !== undefined) this.#holding.walked = oldest;
+    if (oldest !== undefined) this.#accountLease.walked = oldest;
   }
 
   /** The pass is done with the order. */

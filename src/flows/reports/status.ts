@@ -109,7 +109,7 @@ function liveStatus(activity: Activity, now: Date): LiveStatus {
     isDriven: isDriven(activity),
     inFlight,
     answeredAt: textOf(answeredAt),
-    isTrusted: live?.holding.isTrusted() ?? true,
+    isTrusted: live?.accountLease.isTrusted() ?? true,
     overdue: activity.overdue?.orders ?? 0,
     keptBack: activity.keptBack(now),
     breakers: live === undefined ? null : { create: breakerOf('create'), lookup: breakerOf('lookup') },

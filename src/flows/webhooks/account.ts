@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { WebhookEndpoint } from '../../config/webhooks.ts';
-import type { Holding, Store } from '../../store/port.ts';
+import type { AccountLease, Store } from '../../store/port.ts';
 import { moveWebhookCursor, webhookCursor } from '../../store/webhooks/cursors.ts';
 import {
   dueDeliveries,
@@ -18,7 +18,7 @@ export const PAGE = 100;
 /** The events of one account on their way to one endpoint. */
 export interface AccountDelivery {
   readonly account: string;
-  readonly holding: Holding;
+  readonly accountLease: AccountLease;
   /** As the owner of the account writes it. */
   readonly store: Store;
   /** The cursor; undefined until it is read. */
@@ -37,10 +37,10 @@ export interface AccountDelivery {
   isRunning: boolean;
 }
 
-export function accountDelivery(holding: Holding, store: Store, dueAt: string | undefined): AccountDelivery {
+export function accountDelivery(accountLease: AccountLease, store: Store, dueAt: string | undefined): AccountDelivery {
   return {
-    account: holding.account,
-    holding,
+    account: accountLease.account,
+    accountLease,
     store,
     cursor: undefined,
     written: undefined,

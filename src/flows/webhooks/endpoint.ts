@@ -14,7 +14,7 @@ import {
 import { feedEventOf, type EventRow } from '../../domain/events/feed.ts';
 import { messageOf } from '../../domain/text.ts';
 import { isPassing, OwnedError } from '../../store/errors.ts';
-import type { Holding, Store } from '../../store/port.ts';
+import type { AccountLease, Store } from '../../store/port.ts';
 import { countRetrying } from '../../store/webhooks/deliveries.ts';
 import {
   accountDelivery,
@@ -79,12 +79,13 @@ export class EndpointDelivery {
   }
 
   /** Sends the events of an account from now on. `dueAt` says when its next row is due. */
-  add(holding: Holding, store: Store, dueAt: string | undefined): void {
-    this.#accounts.set(holding.account, accountDelivery(holding, store, dueAt));
+  add(accountLease: AccountLease, store: Store, dueAt: string | undefined): void {
+    this.#accounts.set(accountLease.account, accountDelivery(accountLease, store, dueAt));
   }
 
-  remove(holding: Holding): void {
-    if (this.#accounts.get(holding.account)?.holding === holding) this.#accounts.delete(holding.account);
+  remove(accountLease: AccountLease): void {
+    if (this.#accounts.get(accountLease.account)?.accountLease === accountLease)
+      this.#accounts.delete(accountLease.account);
   }
 
   /** An account may have new events. */
@@ -124,8 +125,8 @@ export class EndpointDelivery {
   }
 
   /** Another process may send the events of the account, or this one must stop. */
-  #isOver({ holding }: AccountDelivery): boolean {
-    return this.#deps.stop.aborted || holding.ending.aborted || !holding.isTrusted();
+  #isOver({ accountLease }: AccountDelivery): boolean {
+    return this.#deps.stop.aborted || accountLease.ending.aborted || !accountLease.isTrusted();
   }
 
   async #turn(delivery: AccountDelivery): Promise<void> {
@@ -137,7 +138,7 @@ export class EndpointDelivery {
       hasProgressed = await this.#deliver(delivery);
     } catch (error) {
       // Another process owns the account from now on.
-      if (error instanceof OwnedError) this.remove(delivery.holding);
+      if (error instanceof OwnedError) this.remove(delivery.accountLease);
       else if (!isPassing(error)) this.condition.failed(messageOf(error));
       delivery.isBehind = true;
     }

@@ -5,7 +5,7 @@ import type { WebhookEndpoint } from '../../config/webhooks.ts';
 import { messageOf } from '../../domain/text.ts';
 import { repeatEvery } from '../pass/repeat.ts';
 import { isPassing, OwnedError } from '../../store/errors.ts';
-import type { Holding, Store } from '../../store/port.ts';
+import type { AccountLease, Store } from '../../store/port.ts';
 import { accountsBehind, moveWebhookCursor, noteEndpoint, registerEndpoint } from '../../store/webhooks/cursors.ts';
 import { nextAttempts } from '../../store/webhooks/deliveries.ts';
 import type { AccountDelivery } from './account.ts';
@@ -38,7 +38,7 @@ export class Webhooks {
   readonly #breakOff = new AbortController();
   /** What the database knows of each endpoint, as it was last written. */
   readonly #noted = new Map<EndpointDelivery, string>();
-  #waiting: Holding[] = [];
+  #waiting: AccountLease[] = [];
   #isRegistered = false;
   #beginning: Promise<void> | undefined;
 
@@ -59,11 +59,11 @@ export class Webhooks {
   }
 
   /** Sends the events of an account that this process owns from now on. */
-  take(holding: Holding): void {
+  take(accountLease: AccountLease): void {
     if (this.#deliveries.length === 0) return;
-    holding.ending.addEventListener('abort', () => void this.#giveBack(holding), { once: true });
+    accountLease.ending.addEventListener('abort', () => void this.#giveBack(accountLease), { once: true });
     // Accounts mostly come together.
-    if (this.#waiting.push(holding) === 1) void this.#deps.clock.turn().then(() => this.begin());
+    if (this.#waiting.push(accountLease) === 1) void this.#deps.clock.turn().then(() => this.begin());
   }
 
   /** Sends until the process stops: then nothing more is begun, and it is written how far the endpoints have come. */
@@ -115,9 +115,9 @@ export class Webhooks {
 
   async #beginWaiting(): Promise<void> {
     const { store, clock, endpoints } = this.#deps;
-    const holdings = this.#waiting.filter(({ ending }) => !ending.aborted);
-    const names = holdings.map(({ account }) => account).toSorted();
-    const [first, from, to] = [holdings[0], names[0], names.at(-1)];
+    const accountLeases = this.#waiting.filter(({ ending }) => !ending.aborted);
+    const names = accountLeases.map(({ account }) => account).toSorted();
+    const [first, from, to] = [accountLeases[0], names[0], names.at(-1)];
     if (first !== undefined && from !== undefined && to !== undefined) {
       if (!this.#isRegistered) {
         await store.forAccount(first.account, first).writer.write(async (tx) => {
@@ -125,30 +125,30 @@ export class Webhooks {
         });
         this.#isRegistered = true;
       }
-      for (const delivery of this.#deliveries) await this.#beginIn(delivery, holdings, { from, to });
+      for (const delivery of this.#deliveries) await this.#beginIn(delivery, accountLeases, { from, to });
     }
-    this.#waiting = this.#waiting.filter((one) => !holdings.includes(one) && !one.ending.aborted);
+    this.#waiting = this.#waiting.filter((one) => !accountLeases.includes(one) && !one.ending.aborted);
   }
 
   async #beginIn(
     delivery: EndpointDelivery,
-    holdings: readonly Holding[],
+    accountLeases: readonly AccountLease[],
     range: { from: string; to: string },
   ): Promise<void> {
     const { store } = this.#deps;
     await delivery.countRetrying(store);
     const due = await nextAttempts(store.db, { endpoint: delivery.name, ...range });
-    for (const holding of holdings) {
-      delivery.add(holding, store.forAccount(holding.account, holding), due.get(holding.account));
+    for (const accountLease of accountLeases) {
+      delivery.add(accountLease, store.forAccount(accountLease.account, accountLease), due.get(accountLease.account));
     }
     // Events that are added from now on wake it by themselves.
     for (const { account } of await accountsBehind(store.db, { endpoint: delivery.name, ...range }))
       delivery.wake(account);
   }
 
-  async #giveBack(holding: Holding): Promise<void> {
+  async #giveBack(accountLease: AccountLease): Promise<void> {
     await this.#write();
-    for (const delivery of this.#deliveries) delivery.remove(holding);
+    for (const delivery of this.#deliveries) delivery.remove(accountLease);
   }
 
   /** What changed in this second goes to the database together. */

@@ -5,10 +5,10 @@ import type { PostgresDatabase } from '../../config/database.ts';
 import { WorkerView } from '../../domain/accounts/heartbeats.ts';
 import { readOwners, releaseAll } from '../account-owners.ts';
 import { OwnedError, StoreError } from '../errors.ts';
-import type { AccountGroup, Holding, Ownership, Store } from '../port.ts';
+import type { AccountGroup, AccountLease, Ownership, Store } from '../port.ts';
 import { leaveWorkers, setUnits, type SeenWorker, type WorkerOptions } from '../workers.ts';
 import { openConnections, type Connections } from './connection.ts';
-import { Holdings, type HeldAccount, type HoldingDeps } from './holdings.ts';
+import { Leases, type WorkerLease, type LeasesDeps } from './leases.ts';
 import { Sharing } from './sharing.ts';
 import { Worker, type WorkerFacts } from './worker.ts';
 
@@ -34,7 +34,7 @@ export function openOwnership(
 }
 
 /** What the ownership stands on. */
-interface OwnershipDeps extends Omit<HoldingDeps, 'view'> {
+interface OwnershipDeps extends Omit<LeasesDeps, 'view'> {
   /** For heartbeats alone: they wait for nothing else. Closed with the ownership. */
   readonly heartbeats: Connections;
   readonly facts: WorkerFacts;
@@ -48,7 +48,7 @@ interface OwnershipDeps extends Omit<HoldingDeps, 'view'> {
 class PostgresOwnership implements Ownership {
   readonly #deps: OwnershipDeps;
   readonly #view = new WorkerView<SeenWorker>();
-  readonly #holdings: Holdings;
+  readonly #leases: Leases;
   readonly #stopping = new AbortController();
   #worker: Worker | undefined;
   #compared: Worker | undefined;
@@ -59,10 +59,10 @@ class PostgresOwnership implements Ownership {
 
   constructor(deps: OwnershipDeps) {
     this.#deps = deps;
-    this.#holdings = new Holdings({ ...deps, view: this.#view });
+    this.#leases = new Leases({ ...deps, view: this.#view });
   }
 
-  async take(group: AccountGroup, patienceMs: number, signal?: AbortSignal): Promise<readonly Holding[]> {
+  async take(group: AccountGroup, patienceMs: number, signal?: AbortSignal): Promise<readonly AccountLease[]> {
     const { clock } = this.#deps;
     const deadline = clock.monotonic() + patienceMs;
     for (;;) {
@@ -79,9 +79,13 @@ class PostgresOwnership implements Ownership {
     }
   }
 
-  async share(groups: readonly AccountGroup[], onTaken: (holding: Holding) => void, stop: AbortSignal): Promise<void> {
+  async share(
+    groups: readonly AccountGroup[],
+    onTaken: (lease: AccountLease) => void,
+    stop: AbortSignal,
+  ): Promise<void> {
     const { db, clock } = this.#deps;
-    this.#sharing = new Sharing(groups, { db, clock, view: this.#view, holdings: this.#holdings, onTaken });
+    this.#sharing = new Sharing(groups, { db, clock, view: this.#view, leases: this.#leases, onTaken });
     if (this.#worker !== undefined) await setUnits(db, this.#worker.holder, this.#sharing.text);
     await this.#beat();
     const running = this.#run();
@@ -93,7 +97,7 @@ class PostgresOwnership implements Ownership {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort();
-    this.#holdings.endAll();
+    this.#leases.endAll();
     const { heartbeats, db } = this.#deps;
     try {
       await this.#running;
@@ -146,16 +150,16 @@ class PostgresOwnership implements Ownership {
     for (;;) {
       this.#worker ??= await Worker.enter(heartbeats.db, clock, this.#view, { ...facts, units: this.#sharing?.text });
       const worker = this.#worker;
-      if (await worker.beat(this.#holdings.size)) return worker;
+      if (await worker.beat(this.#leases.size)) return worker;
       this.#worker = undefined;
-      this.#holdings.lose(worker);
+      this.#leases.lose(worker);
     }
   }
 
   /** Heartbeats do not wait for it: many accounts take their time. */
   #balance(worker: Worker): void {
     const work = async () => {
-      await this.#holdings.giveBack();
+      await this.#leases.giveBack();
       await this.#sharing?.balance(worker, this.#stopping.signal);
       // Before this worker began, or while it was taken for dead, others may have gone on from an older state.
       if (this.#sharing === undefined || this.#compared === worker) return;
@@ -171,12 +175,12 @@ class PostgresOwnership implements Ownership {
   async #tryTake(
     worker: Worker,
     group: AccountGroup,
-  ): Promise<{ readonly held: readonly HeldAccount[] } | { readonly owner: SeenWorker | undefined }> {
+  ): Promise<{ readonly held: readonly WorkerLease[] } | { readonly owner: SeenWorker | undefined }> {
     const owners = await readOwners(this.#deps.db, group);
     const holders = group.flatMap((account) => owners.get(account)?.holder ?? []);
     const owner = this.#view.workers.find(({ holder }) => holder !== worker.holder && holders.includes(holder));
     if (owner !== undefined) return { owner };
-    const held = await this.#holdings.claim(worker, [group], owners);
+    const held = await this.#leases.claim(worker, [group], owners);
     return held.length === group.length ? { held } : { owner: undefined };
   }
 }

@@ -2,9 +2,9 @@ import type { Clock } from '../../clock.ts';
 import type { WorkerView } from '../../domain/accounts/heartbeats.ts';
 import { fairOwners, mostGivenBack, type Sharer, type Unit } from '../../domain/accounts/share.ts';
 import { readOwners, releaseAccounts, type AccountOwner } from '../account-owners.ts';
-import type { AccountGroup, Database, Holding } from '../port.ts';
+import type { AccountGroup, Database, AccountLease } from '../port.ts';
 import { otherUnits, type SeenWorker } from '../workers.ts';
-import type { HeldAccount, Holdings } from './holdings.ts';
+import type { WorkerLease, Leases } from './leases.ts';
 import type { Worker } from './worker.ts';
 
 interface SharedUnit extends Unit {
@@ -18,8 +18,8 @@ interface SharingDeps {
   readonly db: Database;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly view: WorkerView<SeenWorker>;
-  readonly holdings: Holdings;
-  readonly onTaken: (holding: Holding) => void;
+  readonly leases: Leases;
+  readonly onTaken: (lease: AccountLease) => void;
 }
 
 /** The part of this process in the fair share of groups of accounts. */
@@ -44,10 +44,10 @@ export class Sharing {
 
   /** Claims what this worker is to have, and has given back what it is not. Costs nothing while nothing is to move. */
   async balance(worker: Worker, signal: AbortSignal): Promise<void> {
-    const { db, clock, view, holdings } = this.#deps;
+    const { db, clock, view, leases } = this.#deps;
     const workers = view.workers.filter(({ isSharing }) => isSharing);
     const seen = JSON.stringify([
-      holdings.size,
+      leases.size,
       ...view.workers
         .filter(({ holder }) => holder !== worker.holder)
         .map(({ holder, held, isSharing }) => `${holder} ${held} ${isSharing}`)
@@ -55,11 +55,11 @@ export class Sharing {
     ]);
     if (seen === this.#settled?.seen && clock.monotonic() < this.#settled.until) return;
     await this.#readOthers(workers);
-    const held = holdings.of(worker);
+    const held = leases.of(worker);
     const owners = await readOwners(db, this.#accounts);
     if (signal.aborted) return;
     // What the database gives to another worker is lost.
-    for (const one of held) if (!isOf(one, owners.get(one.account))) holdings.loseOne(one);
+    for (const one of held) if (!isOf(one, owners.get(one.account))) leases.loseOne(one);
     const { free, owned } = this.#stateOf(worker, owners, new Set(workers.map(({ holder }) => holder)));
     const fair = fairOwners(
       this.#sharersOf(worker, workers, owned),
@@ -69,7 +69,7 @@ export class Sharing {
     this.#giveBack(worker, owned, fair);
     const wanted = free.filter((key) => fair.get(key) === worker.holder).map((key) => this.#units.get(key)!.accounts);
     if (wanted.length > 0) {
-      for (const claimed of await holdings.claim(worker, wanted, owners)) this.#deps.onTaken(claimed);
+      for (const claimed of await leases.claim(worker, wanted, owners)) this.#deps.onTaken(claimed);
     }
     await this.#releaseUnwanted(worker, owners, wanted.flat());
     const isSettled = free.length === 0 && [...owned].every(([key, owner]) => (fair.get(key) ?? owner) === owner);
@@ -85,9 +85,9 @@ export class Sharing {
     owners: ReadonlyMap<string, AccountOwner>,
     wanted: readonly string[],
   ): Promise<void> {
-    const { db, holdings } = this.#deps;
+    const { db, leases } = this.#deps;
     const isUnknown = ({ account, holder }: AccountOwner) =>
-      holder === worker.holder && holdings.get(account)?.worker !== worker;
+      holder === worker.holder && leases.get(account)?.worker !== worker;
     const unwanted = [...owners.values()].filter((owner) => isUnknown(owner) && !wanted.includes(owner.account));
     if (unwanted.length > 0) await releaseAccounts(db, worker.holder, unwanted);
   }
@@ -97,11 +97,11 @@ export class Sharing {
    * have parts, is neither. One that this worker has without knowing is free: the answer to its claim was lost.
    */
   #stateOf(worker: Worker, owners: ReadonlyMap<string, AccountOwner>, sharing: ReadonlySet<string>) {
-    const { view, holdings } = this.#deps;
+    const { view, leases } = this.#deps;
     const alive = new Set(view.workers.map(({ holder }) => holder));
     const ownerOf = (account: string) => {
       const { holder } = owners.get(account) ?? {};
-      if (holder === worker.holder) return holdings.get(account)?.worker === worker ? holder : '';
+      if (holder === worker.holder) return leases.get(account)?.worker === worker ? holder : '';
       return holder !== undefined && holder !== null && alive.has(holder) ? holder : '';
     };
     const free: string[] = [];
@@ -116,9 +116,9 @@ export class Sharing {
   }
 
   #giveBack(worker: Worker, owned: ReadonlyMap<string, string>, fair: ReadonlyMap<string, string>): void {
-    const { holdings } = this.#deps;
+    const { leases } = this.#deps;
     const mine = [...owned].filter(([, owner]) => owner === worker.holder).map(([key]) => this.#units.get(key)!);
-    const heldOf = ({ accounts }: SharedUnit) => accounts.flatMap((account) => holdings.get(account) ?? []);
+    const heldOf = ({ accounts }: SharedUnit) => accounts.flatMap((account) => leases.get(account) ?? []);
     const isEnding = (unit: SharedUnit) => heldOf(unit).some(({ ending }) => ending.aborted);
     const room = mostGivenBack(mine.length) - mine.filter(isEnding).length;
     const surplus = mine.filter((unit) => fair.get(unit.key) !== worker.holder && !isEnding(unit));
@@ -148,6 +148,6 @@ export class Sharing {
   }
 }
 
-function isOf({ worker, generation }: HeldAccount, owner: AccountOwner | undefined): boolean {
+function isOf({ worker, generation }: WorkerLease, owner: AccountOwner | undefined): boolean {
   return owner?.holder === worker.holder && owner.generation === generation;
 }

@@ -15,7 +15,7 @@ import {
   type AppliedMigrations,
   type Expectation,
 } from '../migrations.ts';
-import type { Holding, Snapshot, Store, Writer } from '../port.ts';
+import type { AccountLease, Snapshot, Store, Writer } from '../port.ts';
 import { MarksFile } from '../sqlite/marks.ts';
 import { queries, statement, compileFor } from '../statement.ts';
 import { openConnections, type Connections } from './connection.ts';
@@ -36,7 +36,7 @@ const MOST_MIGRATION_TRIES = 5;
 const OLDEST_VERSION = 14;
 
 /** What an owner writes with. */
-type Fence = Pick<Holding, 'generation' | 'claim' | 'walked'>;
+type Fence = Pick<AccountLease, 'generation' | 'claim' | 'walked'>;
 
 /** The way in which a command opens the database. */
 export interface PostgresOptions {
@@ -85,19 +85,19 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   });
   undo.defer(() => marks.close());
   const disposal = undo.move();
-  /** One writer for each holding: it knows what was committed last. */
+  /** One writer for each lease: it knows what was committed last. */
   const writers = new WeakMap<Fence, Writer>();
-  const ownersWriter = (account: string, holding: Fence): Writer => {
+  const ownersWriter = (account: string, lease: Fence): Writer => {
     const mark = marks.of(account);
-    const owner = { holding, mark };
-    const writer = writers.get(holding) ?? writerOf(account, owner, mark);
-    writers.set(holding, writer);
+    const owner = { lease, mark };
+    const writer = writers.get(lease) ?? writerOf(account, owner, mark);
+    writers.set(lease, writer);
     return writer;
   };
-  const forAccount = (account: string, holding?: Fence): Store => ({
+  const forAccount = (account: string, lease?: Fence): Store => ({
     address,
     db: connections.db,
-    writer: holding === undefined ? personsWriter(account) : ownersWriter(account, holding),
+    writer: lease === undefined ? personsWriter(account) : ownersWriter(account, lease),
     mark: marks.of(account),
     newEvents,
     snapshot: () => openSnapshot(readings),

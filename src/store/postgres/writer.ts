@@ -5,7 +5,7 @@ import type { Clock } from '../../clock.ts';
 import { wakeOwner } from '../account-requests.ts';
 import { OwnedError, RowLockedError, StoreError } from '../errors.ts';
 import type { Transactions } from '../group-writer.ts';
-import type { Holding, Transaction, Work } from '../port.ts';
+import type { AccountLease, Transaction, Work } from '../port.ts';
 import { MOST_STALE, type Connections, type Lent } from './connection.ts';
 import { isLockedOut, isStale, isWorthRetry } from './errors.ts';
 import { OlderStateError, type AccountMark } from './marks.ts';
@@ -32,7 +32,7 @@ interface TransactionDeps {
 
 /** An owner that writes, and the mark that tells an older state of what it has written. */
 export interface OwnerWriting {
-  readonly holding: Pick<Holding, 'generation' | 'claim' | 'walked'>;
+  readonly lease: Pick<AccountLease, 'generation' | 'claim' | 'walked'>;
   readonly mark: Pick<AccountMark, 'lostCommit' | 'tellOthers'>;
 }
 
@@ -64,7 +64,7 @@ export class AccountTransactions implements Transactions {
     this.#deps = deps;
     this.#account = account;
     this.#owner = owner;
-    const claim = owner?.holding.claim;
+    const claim = owner?.lease.claim;
     this.#last = claim === undefined ? [] : [claim.name];
     this.#timeLine = claim?.timeLine;
   }
@@ -166,8 +166,8 @@ export class AccountTransactions implements Transactions {
         from (select from account_owners where account = ${account} for update) as locked`);
       return await this.#numberEvents(lent, rows[0]?.['time_line'] ?? null);
     }
-    const { holding, mark } = this.#owner;
-    const { generation, walked } = holding;
+    const { lease, mark } = this.#owner;
+    const { generation, walked } = lease;
     const isLast =
       this.#last.length === 0
         ? ''
@@ -247,7 +247,7 @@ export class AccountTransactions implements Transactions {
           this.#last = [name];
           return true;
         }
-        this.#assertNotFollowed(owner, this.#owner.holding.generation);
+        this.#assertNotFollowed(owner, this.#owner.lease.generation);
         return false;
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Clock } from '../../clock.ts';
 import { grantNext } from '../accounts.ts';
-import type { Holding, Ownership, Store } from '../port.ts';
+import type { AccountLease, Ownership, Store } from '../port.ts';
 import { OwnedError } from '../errors.ts';
 import { isBusy, missingDatabase, openError } from './errors.ts';
 
@@ -40,7 +40,7 @@ export async function lockFile(
 
 /** The ownership of whoever has the lock of the file: it has every account, until it ends. */
 export function ownershipOf(lock: FileLock, store: Pick<Store, 'writer'>, clock: Clock): Ownership {
-  const take = async (accounts: readonly string[]): Promise<readonly Holding[]> => {
+  const take = async (accounts: readonly string[]): Promise<readonly AccountLease[]> => {
     const generations = await store.writer.write((tx) => grantNext(tx, accounts));
     return accounts.map((account) => ({
       account,
@@ -56,7 +56,7 @@ export function ownershipOf(lock: FileLock, store: Pick<Store, 'writer'>, clock:
   return {
     take,
     async share(groups, onTaken, stop) {
-      for (const holding of await take(groups.flat())) onTaken(holding);
+      for (const lease of await take(groups.flat())) onTaken(lease);
       if (!stop.aborted) await once(stop, 'abort');
     },
     [Symbol.asyncDispose]: async () => lock.release(),

@@ -219,8 +219,8 @@ describe('the wait of a new owner', () => {
     const { program } = await scriptedProgram();
     await afterCrash(program, aheadMs === undefined ? undefined : after(BEGAN_AT, aheadMs));
     const limit = { requests: 100_000, intervalMs: 1_000 };
-    const holding = { now: () => program.clock.now(), lastOwnerUntil: undefined };
-    const { spent, clockWentBack: isBack } = await spentByLastOwner({ ...program.app, holding }, limit);
+    const accountLease = { now: () => program.clock.now(), lastOwnerUntil: undefined };
+    const { spent, clockWentBack: isBack } = await spentByLastOwner({ ...program.app, accountLease }, limit);
     expect([new RateWindow(limit, spent).waitMs(program.clock.monotonic()), isBack]).toEqual([waitMs, clockWentBack]);
   });
 

@@ -114,8 +114,8 @@ describe('the last owner, whose process was stopped and may wake', () => {
       { intervalMs: 1_000, timeoutMs: 15_000, boot: null, bootMs: null },
     ];
     await app.store.writer.write((tx) => leaseRequests(tx, 'default', { ...lease, ...limits }));
-    const holding = { now: () => clock.now(), lastOwnerUntil: clock.monotonic() - lostMsAgo };
-    const { spent } = await spentByLastOwner({ ...app, holding }, limit);
+    const accountLease = { now: () => clock.now(), lastOwnerUntil: clock.monotonic() - lostMsAgo };
+    const { spent } = await spentByLastOwner({ ...app, accountLease }, limit);
     return seconds.map((second) => {
       const window = new RateWindow(limit, spent);
       const now = clock.monotonic() + second * 1_000;
@@ -170,11 +170,11 @@ describe('a request of an owner that does not know whether it still is one', () 
     const { app, clock } = program;
     const limit = { requests: 10, intervalMs: 1_000 };
     const ending = new AbortController();
-    const holding = { generation: 1, isTrusted: () => isTrusted, now: () => clock.now(), ending: ending.signal };
+    const accountLease = { generation: 1, isTrusted: () => isTrusted, now: () => clock.now(), ending: ending.signal };
     let isTrusted = false;
     const lease = new RequestLease({
       ...app,
-      holding,
+      accountLease,
       window: new RateWindow(limit),
       concurrency: 8,
       timeoutMs: 15_000,
@@ -222,7 +222,7 @@ it.each([
   const lease = new RequestLease({
     ...app,
     store: { ...app.store, writer: { ...app.store.writer, write } },
-    holding: { generation: 1, isTrusted: () => true, now: () => clock.now(), ending: NEVER },
+    accountLease: { generation: 1, isTrusted: () => true, now: () => clock.now(), ending: NEVER },
     window: new RateWindow({ requests: 10, intervalMs: 1_000 }),
     concurrency: 8,
     timeoutMs: 15_000,
@@ -248,8 +248,11 @@ describe('a lease whose owner was killed before the clock was set', () => {
     await store.writer.write((tx) => leaseRequests(tx, account, lease));
     clock.advance(1_000);
     const set = { ...clock, boot, now: () => new Date(clock.now().getTime() + setByMs) };
-    const holding = { now: set.now, lastOwnerUntil: undefined };
-    const last = await spentByLastOwner({ store, account, clock: set, holding }, { requests: 10, intervalMs: 60_000 });
+    const accountLease = { now: set.now, lastOwnerUntil: undefined };
+    const last = await spentByLastOwner(
+      { store, account, clock: set, accountLease },
+      { requests: 10, intervalMs: 60_000 },
+    );
     const inWindow = last.spent.filter(({ at }) => at > clock.monotonic() - 60_000);
     return inWindow.reduce((sum, { requests }) => sum + requests, 0);
   }
@@ -300,7 +303,7 @@ describe('requests that are ready at one time', () => {
     // One request a lease.
     const limit = { requests: 6, intervalMs: 60_000 };
     const signal = new AbortController().signal;
-    const holding = { generation: 1, isTrusted: () => true, now: () => clock.now(), ending: signal };
+    const accountLease = { generation: 1, isTrusted: () => true, now: () => clock.now(), ending: signal };
     let writes = 0;
     const counting: Writer = Object.create(app.store.writer, {
       write: {
@@ -312,7 +315,7 @@ describe('requests that are ready at one time', () => {
     }) as Writer;
     const store = { ...app.store, writer: counting };
     const window = new RateWindow(limit);
-    const lease = new RequestLease({ ...app, store, holding, window, concurrency: 8, timeoutMs: 15_000 });
+    const lease = new RequestLease({ ...app, store, accountLease, window, concurrency: 8, timeoutMs: 15_000 });
     await Promise.all(Array.from({ length: 4 }, () => lease.ensure()));
     // Each has a lease of its own, and the one that comes after them is written ahead of need.
     expect(writes).toBeGreaterThanOrEqual(4);

@@ -53,7 +53,11 @@ export const ops: Entry<string> = {
     await followPass(on.app, 'all', NEVER);
     const { app } = on;
     const activities = new Activities(clock);
-    activities.of(app.account).live = { exchange: app.exchange, holds: app.holds, holding: { isTrusted: () => true } };
+    activities.of(app.account).live = {
+      exchange: app.exchange,
+      holds: app.holds,
+      accountLease: { isTrusted: () => true },
+    };
     const config = {
       ...on.config,
       ops: { ...on.config.ops, listen: { host: '127.0.0.1', port: 0 }, token: SECRET, actions: 'on' as const },

@@ -29,7 +29,8 @@ describe('/readyz', () => {
 
   it('answers 503 while the lease of its account could not be renewed', async () => {
     const on = await testOps();
-    if (on.activity.live !== undefined) on.activity.live = { ...on.activity.live, holding: { isTrusted: () => false } };
+    if (on.activity.live !== undefined)
+      on.activity.live = { ...on.activity.live, accountLease: { isTrusted: () => false } };
     expect(await readyz(on)).toEqual([503, 'ownership']);
   });
 

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { App } from '../../../src/app.ts';
 import type { Clock } from '../../../src/clock.ts';
 import { Webhooks } from '../../../src/flows/webhooks/webhooks.ts';
-import type { Holding } from '../../../src/store/port.ts';
+import type { AccountLease } from '../../../src/store/port.ts';
 import type { Life, Scheduler } from '../scheduler.ts';
 import type { SimulatedReceivers } from './receivers.ts';
 
@@ -18,7 +18,7 @@ interface Sending {
   readonly life: Life;
   readonly clock: Clock;
   readonly app: App;
-  readonly holding: Holding;
+  readonly accountLease: AccountLease;
   readonly stop: AbortSignal;
   /** When the next row of each endpoint is due, by the clock of the machine. */
   readonly nextAttempts: () => ReadonlyMap<string, number>;
@@ -51,9 +51,9 @@ export class SimulatedSending {
 
   /** Sends until the process stops. */
   async run(): Promise<void> {
-    const { app, holding } = this.#deps;
+    const { app, accountLease } = this.#deps;
     using _ = app.store.newEvents.listen(() => this.stir());
-    this.#webhooks.take(holding);
+    this.#webhooks.take(accountLease);
     await this.#webhooks.run();
   }
 

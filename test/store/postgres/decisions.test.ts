@@ -33,7 +33,7 @@ async function ownerAndPerson() {
   };
   const config = requireExchange(loadConfig({ env, cwd: temporaryFolder(), file: null, requireExchange: true }));
   const generations = await store.forAccount(ACCOUNT).writer.write((tx) => grantNext(tx, [ACCOUNT]));
-  const holding = {
+  const accountLease = {
     account: ACCOUNT,
     generation: generations.get(ACCOUNT) ?? 0,
     isTrusted: () => true,
@@ -44,8 +44,8 @@ async function ownerAndPerson() {
     release: async () => {},
   };
   const app = await startApp(config, {
-    store: store.forAccount(ACCOUNT, holding),
-    holding,
+    store: store.forAccount(ACCOUNT, accountLease),
+    accountLease,
     clock,
     log: capturedLog().logger,
   });

@@ -17,9 +17,9 @@ const insert = (database: PostgresTestDatabase, id: string, createdAt = 'now()')
 async function claimed(database: PostgresTestDatabase) {
   const owned = await openAsOwner(placeOf(database.url), systemClock(), {});
   onTestFinished(() => owned[Symbol.asyncDispose]());
-  const [holding] = await owned.ownership.take(['default'], 10_000);
-  if (holding === undefined) throw new Error('nothing was taken');
-  return { store: owned.store.forAccount('default', holding), holding };
+  const [accountLease] = await owned.ownership.take(['default'], 10_000);
+  if (accountLease === undefined) throw new Error('nothing was taken');
+  return { store: owned.store.forAccount('default', accountLease), accountLease };
 }
 
 it('an account that no owner of a promoted standby ever had counts every order for sent', async () => {
@@ -50,8 +50,8 @@ it('an owner whose claim was lost writes nothing where another has claimed the a
   await drive(database, async () => {});
   const standby = await promotedLater();
   const [lost, next] = [await claimed(database), await claimed(standby)];
-  expect(lost.holding.generation).toBe(next.holding.generation);
-  const late = (await openedBy(standby)).store.forAccount('default', lost.holding);
+  expect(lost.accountLease.generation).toBe(next.accountLease.generation);
+  const late = (await openedBy(standby)).store.forAccount('default', lost.accountLease);
   await expect(late.writer.write(async () => {})).rejects.toThrow(OwnedError);
   await expect(next.store.writer.write(async () => {})).resolves.toBeUndefined();
 });

@@ -6,7 +6,7 @@ import { claimAccounts, readOwners, releaseAccounts, releaseAll } from '../../..
 import { setAccountFact } from '../../../src/store/accounts.ts';
 import { OwnedError } from '../../../src/store/errors.ts';
 import { openAsOwner, type OwnedStore, type OwnerOptions } from '../../../src/store/open.ts';
-import type { Holding, Store } from '../../../src/store/port.ts';
+import type { AccountLease, Store } from '../../../src/store/port.ts';
 import { MarksFile } from '../../../src/store/sqlite/marks.ts';
 import { newPostgresDatabase } from '../../support/postgres.ts';
 import { placeOf } from '../../support/postgres-store.ts';
@@ -29,11 +29,11 @@ async function command(place: Awaited<ReturnType<typeof newPlace>>, options: Own
   return owned;
 }
 
-async function writeFact({ store }: OwnedStore, holding: Holding, given: string): Promise<void> {
-  const { account } = holding;
+async function writeFact({ store }: OwnedStore, accountLease: AccountLease, given: string): Promise<void> {
+  const { account } = accountLease;
   await store
-    .forAccount(account, holding)
-    .writer.write((tx) => setAccountFact(tx, { account, name: 'fact', given, now: holding.now() }));
+    .forAccount(account, accountLease)
+    .writer.write((tx) => setAccountFact(tx, { account, name: 'fact', given, now: accountLease.now() }));
 }
 
 /** Resolves when the workers have renewed their heartbeats so many times. */
@@ -75,9 +75,9 @@ describe('workers on one database', () => {
     const place = placeOf(url);
     const first = await SharingWorker.start(place, accounts(1));
     await untilHeld([first], 1);
-    const [holding] = first.taken;
-    if (holding === undefined) throw new Error('nothing was taken');
-    await writeFact(first.owned, holding, 'before');
+    const [accountLease] = first.taken;
+    if (accountLease === undefined) throw new Error('nothing was taken');
+    await writeFact(first.owned, accountLease, 'before');
     const { db } = first.owned.store;
     const { rows } = await sql<{ id: string }>`select id from database_identity`.execute(db);
     const elsewhere = placeOf(url);
@@ -86,7 +86,7 @@ describe('workers on one database', () => {
     file.close();
     await SharingWorker.start(elsewhere, accounts(1));
     await vi.waitUntil(async () => (await readOwners(db, ['a0'])).get('a0')?.generation !== 1, NO_LIMIT);
-    await expect(writeFact(first.owned, holding, 'after')).rejects.toThrow(OwnedError);
+    await expect(writeFact(first.owned, accountLease, 'after')).rejects.toThrow(OwnedError);
     expect(await first.owned.store.forAccount('a0').mark.sign()).toBeDefined();
   });
 
@@ -98,9 +98,9 @@ describe('workers on one database', () => {
     const lost = [...stopped.held.values()];
     stopped.clock.stop();
     await untilHeld([other], 4);
-    expect(lost.map((holding) => holding.isTrusted())).toEqual([false, false]);
+    expect(lost.map((accountLease) => accountLease.isTrusted())).toEqual([false, false]);
     const now = lost.map(({ account }) => other.held.get(account)!);
-    expect(now.map((holding, index) => holding.generation - lost[index]!.generation)).toEqual([1, 1]);
+    expect(now.map((accountLease, index) => accountLease.generation - lost[index]!.generation)).toEqual([1, 1]);
     for (const { lastOwnerUntil } of now) expect(other.clock.monotonic() - (lastOwnerUntil ?? 0)).toBeGreaterThan(0);
     await expect(writeFact(stopped.owned, lost[0]!, 'late')).rejects.toThrow(OwnedError);
     await writeFact(other.owned, now[0]!, 'in time');
@@ -262,12 +262,16 @@ describe('a command', () => {
   it('takes an account that nobody drives, is seen as its owner, and gives it back when it ends', async () => {
     const place = await newPlace();
     const first = await command(place);
-    const [holding] = await first.ownership.take(['a'], 0);
-    expect([holding?.generation, holding?.isTrusted(), holding?.lastOwnerUntil]).toEqual([1, true, undefined]);
+    const [accountLease] = await first.ownership.take(['a'], 0);
+    expect([accountLease?.generation, accountLease?.isTrusted(), accountLease?.lastOwnerUntil]).toEqual([
+      1,
+      true,
+      undefined,
+    ]);
     const second = await command(place);
     await expect(second.ownership.take(['a'], 0)).rejects.toThrow(OwnedError);
     const patient = second.ownership.take(['a'], 10_000);
-    await holding!.release();
+    await accountLease!.release();
     expect((await patient)[0]?.generation).toBe(2);
     await second[Symbol.asyncDispose]();
     expect((await first.ownership.take(['a'], 0))[0]?.generation).toBe(3);
@@ -276,11 +280,11 @@ describe('a command', () => {
   it('does not take what a worker drives, nor count in the fair share, and its account is shared when it ends', async () => {
     const place = await newPlace();
     const owned = await command(place);
-    const [holding] = await owned.ownership.take(['a0'], 0);
+    const [accountLease] = await owned.ownership.take(['a0'], 0);
     const worker = await SharingWorker.start(place, accounts(4));
     await untilHeld([worker], 3);
     await expect(owned.ownership.take(['a1'], 0)).rejects.toThrow(/drives the account a1/);
-    await holding!.release();
+    await accountLease!.release();
     await untilHeld([worker], 4);
   });
 
@@ -298,7 +302,7 @@ describe('a command', () => {
     await untilHeld([killed], 1);
     killed.clock.stop();
     const owned = await command(place);
-    const [holding] = await owned.ownership.take(['a0'], 5_000, NEVER);
-    expect([holding?.generation, typeof holding?.lastOwnerUntil]).toEqual([2, 'number']);
+    const [accountLease] = await owned.ownership.take(['a0'], 5_000, NEVER);
+    expect([accountLease?.generation, typeof accountLease?.lastOwnerUntil]).toEqual([2, 'number']);
   });
 });

@@ -107,7 +107,7 @@ describe('writes that are asked for together', () => {
     expect(seen()).toEqual(['a']);
   });
 
-  it('wait without holding the program up while another program writes', async () => {
+  it('wait without accountLease the program up while another program writes', async () => {
     const { program, see, seen } = await counted();
     program.merchant.exec('begin immediate');
     const writing = see('a').then(() => {});

@@ -14,7 +14,7 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
       {
         file: LEASE,
         in: 'spentByLastOwner',
-        from: 'spent: [...spent, ...granted(lease, latest, holding.lastOwnerUntil, limit)]',
+        from: 'spent: [...spent, ...granted(lease, latest, accountLease.lastOwnerUntil, limit)]',
         to: 'spent',
       },
     ],
@@ -114,10 +114,10 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
       {
         file: LEASE,
         in: 'RequestLease.ensure',
-        from: '!this.#deps.holding.isTrusted()',
-        to: 'this.#deps.holding.generation < 0',
+        from: '!this.#deps.accountLease.isTrusted()',
+        to: 'this.#deps.accountLease.generation < 0',
       },
-      { file: LEASE, in: 'RequestLease.#trust', from: '!holding.isTrusted()', to: 'holding.generation < 0' },
+      { file: LEASE, in: 'RequestLease.#trust', from: '!accountLease.isTrusted()', to: 'accountLease.generation < 0' },
       {
         file: 'src/store/accounts.ts',
         in: 'assertNewestOwner',

@@ -195,7 +195,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
       {
         file: ENDPOINT,
         in: 'EndpointDelivery.#isOver',
-        from: ' || holding.ending.aborted || !holding.isTrusted()',
+        from: ' || accountLease.ending.aborted || !accountLease.isTrusted()',
         to: '',
       },
     ],

@@ -3,12 +3,12 @@ import type { WorkerView } from '../../domain/accounts/heartbeats.ts';
 import { differences, type SettingsText } from '../../domain/accounts/settings.ts';
 import { claimAccounts, releaseAccounts, type AccountOwner } from '../account-owners.ts';
 import { StoreError } from '../errors.ts';
-import type { AccountGroup, Database, Holding, OwnersCommit } from '../port.ts';
+import type { AccountGroup, Database, AccountLease, OwnersCommit } from '../port.ts';
 import type { SeenWorker } from '../workers.ts';
 import type { Worker } from './worker.ts';
 
 /** What accounts are held with. */
-export interface HoldingDeps {
+export interface LeasesDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly view: WorkerView<SeenWorker>;
@@ -17,7 +17,7 @@ export interface HoldingDeps {
 }
 
 /** An account that this process has claimed. */
-export class HeldAccount implements Holding {
+export class WorkerLease implements AccountLease {
   readonly account: string;
   readonly generation: number;
   readonly lastOwnerUntil: number | undefined;
@@ -25,18 +25,18 @@ export class HeldAccount implements Holding {
   readonly worker: Worker;
   readonly claim: OwnersCommit;
   walked?: string;
-  readonly #deps: Pick<HoldingDeps, 'clock' | 'view'>;
+  readonly #deps: Pick<LeasesDeps, 'clock' | 'view'>;
   readonly #ending = new AbortController();
-  readonly #giveBack: (held: HeldAccount) => Promise<void>;
+  readonly #giveBack: (held: WorkerLease) => Promise<void>;
   #isLost = false;
 
   constructor(
-    deps: Pick<HoldingDeps, 'clock' | 'view'>,
+    deps: Pick<LeasesDeps, 'clock' | 'view'>,
     worker: Worker,
-    facts: Pick<Holding, 'account' | 'generation' | 'lastOwnerUntil' | 'differsIn'> & {
+    facts: Pick<AccountLease, 'account' | 'generation' | 'lastOwnerUntil' | 'differsIn'> & {
       readonly timeLine: string | null;
     },
-    giveBack: (held: HeldAccount) => Promise<void>,
+    giveBack: (held: WorkerLease) => Promise<void>,
   ) {
     this.account = facts.account;
     this.generation = facts.generation;
@@ -79,14 +79,14 @@ export class HeldAccount implements Holding {
 }
 
 /** The accounts that this process holds. */
-export class Holdings {
-  readonly #deps: HoldingDeps;
-  readonly #held = new Map<string, HeldAccount>();
+export class Leases {
+  readonly #deps: LeasesDeps;
+  readonly #held = new Map<string, WorkerLease>();
   /** Those that are not given back yet in the database. */
-  #released: HeldAccount[] = [];
+  #released: WorkerLease[] = [];
   #releasing: Promise<void> | undefined;
 
-  constructor(deps: HoldingDeps) {
+  constructor(deps: LeasesDeps) {
     this.#deps = deps;
   }
 
@@ -95,11 +95,11 @@ export class Holdings {
   }
 
   /** Those that were claimed as this worker and not released since. */
-  of(worker: Worker): readonly HeldAccount[] {
+  of(worker: Worker): readonly WorkerLease[] {
     return [...this.#held.values()].filter((held) => held.worker === worker);
   }
 
-  get(account: string): HeldAccount | undefined {
+  get(account: string): WorkerLease | undefined {
     return this.#held.get(account);
   }
 
@@ -111,7 +111,7 @@ export class Holdings {
     worker: Worker,
     groups: readonly AccountGroup[],
     owners: ReadonlyMap<string, AccountOwner>,
-  ): Promise<readonly HeldAccount[]> {
+  ): Promise<readonly WorkerLease[]> {
     const { db, settingsOf } = this.#deps;
     const claims = groups.flat().map((account) => ({
       account,
@@ -137,7 +137,7 @@ export class Holdings {
   }
 
   /** Another worker has it. */
-  loseOne(held: HeldAccount): void {
+  loseOne(held: WorkerLease): void {
     if (this.#held.get(held.account) === held) this.#held.delete(held.account);
     held.lose();
   }
@@ -158,7 +158,7 @@ export class Holdings {
     worker: Worker,
     { account, timeLine }: { readonly account: string; readonly timeLine: string | null },
     owners: ReadonlyMap<string, AccountOwner>,
-  ): HeldAccount {
+  ): WorkerLease {
     const { view, clock, settingsOf } = this.#deps;
     const { generation = 0, holder = null, settings = null } = owners.get(account) ?? {};
     const isAlone = !view.workers.some((other) => other.isSharing && other.holder !== worker.holder);
@@ -169,7 +169,7 @@ export class Holdings {
       lastOwnerUntil: holder === null ? undefined : view.trustedUntil(holder, clock.monotonic()),
       differsIn: isAlone || settings === null ? [] : differences(settings, settingsOf(account)),
     };
-    const held = new HeldAccount(this.#deps, worker, facts, async (one) => {
+    const held = new WorkerLease(this.#deps, worker, facts, async (one) => {
       if (this.#held.get(account) !== one) return;
       this.#held.delete(account);
       this.#released.push(one);
@@ -189,7 +189,7 @@ export class Holdings {
       await clock.turn();
       const released = this.#released;
       this.#released = [];
-      const locked: HeldAccount[] = [];
+      const locked: WorkerLease[] = [];
       try {
         for (const [holder, accounts] of Map.groupBy(released, ({ worker }) => worker.holder)) {
           const left = await releaseAccounts(db, holder, accounts);
