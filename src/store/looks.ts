@@ -9,7 +9,7 @@ const CLOSE_MS = 50;
 /** Tells when a database is to be looked at: soon after a hint that somebody wrote to it, and now and then without one. */
 export class Looks {
   readonly #clock: Pick<Clock, 'sleep'>;
-  #waitMs = FIRST_MS;
+  #waitMs = Infinity;
   #isHinted = false;
   #wake: (() => void) | undefined;
 
@@ -25,12 +25,10 @@ export class Looks {
 
   /** Waits for the next look, `longestMs` at most, or until `signal` aborts. */
   async next(longestMs: number, signal: AbortSignal): Promise<void> {
-    const hinted = new AbortController();
-    this.#wake = () => hinted.abort();
-    if (!this.#isHinted) {
-      const either = AbortSignal.any([signal, hinted.signal]);
-      await this.#clock.sleep(Math.min(this.#waitMs, longestMs), either).catch(() => undefined);
-    }
+    const { promise: hinted, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    const slept = this.#clock.sleep(Math.min(this.#waitMs, longestMs), signal).catch(() => undefined);
+    if (!this.#isHinted) await Promise.race([slept, hinted]);
     this.#wake = undefined;
     this.#waitMs = this.#isHinted ? FIRST_MS : Math.min(FACTOR * this.#waitMs, longestMs);
     this.#isHinted = false;

@@ -35,7 +35,7 @@ async function sent(ids: readonly string[]) {
       };
       const stop = new AbortController();
       const ready = Promise.withResolvers<void>();
-      const overrides = { clock, log: program.log.logger, store: { synchronous: 'off' } as const };
+      const overrides = { clock, log: program.log.logger, store: { synchronous: 'off', watch: 'off' } as const };
       const daemon = runDaemon(program.config, stop.signal, ready.resolve, overrides);
       onTestFinished(async () => {
         stop.abort();

@@ -160,7 +160,12 @@ export class SimulatedProcess implements Life {
       scheduler.after(chance.below(plan.stopsWithinMs), 'stop', () => this.#requestStop(), this);
     }
     const connect = this.#world.connect(this, (where) => this.#mayDie(where));
-    const store = { wrap: this.#wrap, synchronous: 'off', lockFile: async () => ({ release: () => {} }) } as const;
+    const store = {
+      wrap: this.#wrap,
+      synchronous: 'off',
+      watch: 'off',
+      lockFile: async () => ({ release: () => {} }),
+    } as const;
     const driving: Driving = { world: this.#world, life: this, clock, stop: this.#stop.signal };
     if (plan.others.length > 0) {
       // A key that was refused from the beginning is tried again once a person has started the program again.
@@ -195,7 +200,7 @@ export class SimulatedProcess implements Life {
   /** Starts as one of several processes on a server: with a generation and a heartbeat in place of the lock of a file. */
   async #startShared(clock: Clock, connect: Connect): Promise<App> {
     const { config, log } = this.#world;
-    const options = { expect: 'upgrade', wrap: this.#wrap, synchronous: 'off' } as const;
+    const options = { expect: 'upgrade', wrap: this.#wrap, synchronous: 'off', watch: 'off' } as const;
     await using undo = new AsyncDisposableStack();
     const store = undo.adopt(await openStore(config.database.path, clock, options), (opened) => opened.close());
     const [accountLease] = await this.#take(store, [FIRST_ACCOUNT]);
@@ -212,7 +217,7 @@ export class SimulatedProcess implements Life {
   /** Opens the database as one of several processes on a server, which drives all accounts while it is the one that does. */
   async #openShared(clock: Clock): Promise<OwnedStore> {
     const { config } = this.#world;
-    const options = { expect: 'upgrade', wrap: this.#wrap, synchronous: 'off' } as const;
+    const options = { expect: 'upgrade', wrap: this.#wrap, synchronous: 'off', watch: 'off' } as const;
     const store = await openStore(config.database.path, clock, options);
     const shared = new Map<unknown, Store>();
     const ofOwner = (accountLease: AccountLease) => {

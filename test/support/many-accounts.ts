@@ -93,7 +93,7 @@ accounts:\n${settings.join('\n')}\n`,
     start: async (overrides) => {
       const stop = new AbortController();
       const ready = Promise.withResolvers<void>();
-      const store = { synchronous: 'off', ...overrides?.store } as const;
+      const store = { synchronous: 'off', watch: 'off', ...overrides?.store } as const;
       const ended = runDaemon(config, stop.signal, ready.resolve, { clock, log: log.logger, ...overrides, store });
       const end = async () => {
         stop.abort();

@@ -159,7 +159,7 @@ async function start(url: string, clock: TestClock, options: TestProgramOptions)
     },
   }) as SqliteConfig;
   // No test here takes the power away.
-  const store = { synchronous: 'off', ...options.overrides?.store } as const;
+  const store = { synchronous: 'off', watch: 'off', ...options.overrides?.store } as const;
   const given = { clock, log: log.logger, ...options.overrides, store };
   const createTestApp = (overrides: Overrides & typeof given = given, settings: Config = config) =>
     isSqlite() ? createApp(settings, overrides) : drive(settings, overrides);
@@ -201,7 +201,7 @@ async function start(url: string, clock: TestClock, options: TestProgramOptions)
     },
     start: (overrides, settings) =>
       createTestApp(
-        { clock, log: log.logger, ...overrides, store: { synchronous: 'off', ...overrides?.store } },
+        { clock, log: log.logger, ...overrides, store: { synchronous: 'off', watch: 'off', ...overrides?.store } },
         settings,
       ),
   };

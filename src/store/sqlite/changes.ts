@@ -15,12 +15,13 @@ export async function* changesOf(
   connection: Connection,
   clock: Pick<Clock, 'sleep'>,
   signal: AbortSignal,
+  watching: 'on' | 'off' = 'on',
 ): AsyncGenerator<readonly string[]> {
   const { path, sqlite, kysely } = connection;
   const version = () => sqlite.pragma('data_version', { simple: true }) as number;
   let seen = { version: version(), eventId: await newestEventIdOfAll(kysely) };
   const looks = new Looks(clock);
-  using log = watchFile(`${path}-wal`, () => looks.hint());
+  using log = watching === 'off' ? UNWATCHED : watchFile(`${path}-wal`, () => looks.hint());
   for (;;) {
     await looks.next(log.isWatched ? LOOK_MS : LOOK_UNWATCHED_MS, signal);
     if (signal.aborted) return;
@@ -37,14 +38,19 @@ export async function* changesOf(
   }
 }
 
+interface Watch extends Disposable {
+  readonly isWatched: boolean;
+}
+const UNWATCHED: Watch = { isWatched: false, [Symbol.dispose]: () => undefined };
+
 /** Calls `onWrite` after each write to a file by any process, if the system can watch it. */
-function watchFile(path: string, onWrite: () => void): Disposable & { readonly isWatched: boolean } {
+function watchFile(path: string, onWrite: () => void): Watch {
   try {
     const watcher = watch(path, { persistent: false }, onWrite);
     // The periodic look goes on without it.
     watcher.on('error', () => undefined);
     return { isWatched: true, [Symbol.dispose]: () => watcher.close() };
   } catch {
-    return { isWatched: false, [Symbol.dispose]: () => undefined };
+    return UNWATCHED;
   }
 }

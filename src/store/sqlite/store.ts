@@ -36,6 +36,8 @@ export interface OpenOptions {
   readonly intoExisting?: boolean;
   readonly wrap?: WrapStatement;
   readonly synchronous?: 'off';
+  /** `off` looks for commits of others now and then: no watch outlives a process that dies in a simulated world. */
+  readonly watch?: 'off';
   /** Opens a database that was put back to an older state, for a person to accept: the mark is left as it is. */
   readonly isRestored?: boolean;
   /** The way in which the mark is written. */
@@ -71,7 +73,7 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
     mark,
     newEvents,
     snapshot: () => openSnapshot(path),
-    changes: (signal) => changesOf(connection, clock, signal),
+    changes: (signal) => changesOf(connection, clock, signal, options.watch),
     migrations: async () => migrationStatus('sqlite', appliedMigrations(connection.sqlite)),
     isInPlace: () => connection.isInPlace(),
     // The whole file has one writer, whatever account it writes for.

@@ -67,7 +67,7 @@ async function daemonOn(orders: number) {
   const { clock } = program;
   await program.app[Symbol.asyncDispose]();
   const stop = new AbortController();
-  const overrides = { clock, log: program.log.logger, connect, store: { synchronous: 'off' } as const };
+  const overrides = { clock, log: program.log.logger, connect, store: { synchronous: 'off', watch: 'off' } as const };
   const daemon = runDaemon(program.config, stop.signal, () => {}, overrides);
   const live = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += STEP_MS) {
