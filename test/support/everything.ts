@@ -169,7 +169,7 @@ async function sendWebhooks({ app: { account, store, log }, clock }: TestProgram
     subject: 'dead',
     status: 'dead',
   } as const;
-  await writeDeliveries(store.db, { kept: [letter], ended: [], followed: [letter] }, clock.now());
+  await writeDeliveries(store.db, { kept: [letter], ended: [], followed: [letter] });
   for (const status of ['retrying', 'dead'] as const) await listDeliveries(store.db, { endpoint, status, limit: 10 });
   await readWebhooks(store.db, deps.endpoints);
   await newestEventId(store.db, account);

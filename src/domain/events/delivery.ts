@@ -106,7 +106,7 @@ export interface Delivery {
   readonly status: DeliveryStatus;
   /** How often the endpoint has refused it. */
   readonly attempts: number;
-  /** Set while the event is the next one of its subject, and null otherwise. */
+  /** Set while the event is the next one of its subject, and null otherwise: the time of a retry, or `AT_ONCE`. */
   readonly next_attempt_at: string | null;
   /** When the endpoint last failed at it or refused it. */
   readonly failed_at: string | null;
@@ -116,8 +116,11 @@ export interface Delivery {
   readonly since: string;
 }
 
+/** In the place of a time: what waits for no retry is due whatever the clock showed that planned it. */
+export const AT_ONCE = '';
+
 /** The row of an event that is to be sent, or that is behind another one of its subject. */
-export function newDelivery(endpoint: string, event: EventRow, status: 'waiting' | 'behind', now: Date): Delivery {
+export function newDelivery(endpoint: string, event: EventRow, status: 'waiting' | 'behind'): Delivery {
   return {
     endpoint,
     account: event.account,
@@ -126,7 +129,7 @@ export function newDelivery(endpoint: string, event: EventRow, status: 'waiting'
     subject: event.subject,
     status,
     attempts: 0,
-    next_attempt_at: status === 'waiting' ? now.toISOString() : null,
+    next_attempt_at: status === 'waiting' ? AT_ONCE : null,
     failed_at: null,
     answer: 0,
     since: event.observed_at,
@@ -149,7 +152,8 @@ export function isAtFault({ failed_at }: Pick<Delivery, 'failed_at'>, takenAt: D
 
 /** Decides what becomes of an event after the endpoint as a whole failed: it is the first one of its subject to be sent again. */
 export function afterFailure(delivery: Delivery, now: Date): Delivery {
-  return { ...delivery, failed_at: now.toISOString(), next_attempt_at: now.toISOString() };
+  const at = now.toISOString();
+  return { ...delivery, failed_at: at, next_attempt_at: delivery.status === 'retrying' ? at : AT_ONCE };
 }
 
 /**

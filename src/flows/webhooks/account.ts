@@ -93,7 +93,7 @@ export async function writeTurn(
   // A database that is locked is waited for: events that were taken would otherwise be sent once more.
   await store.writer.writeUntilDurable(
     async (tx) => {
-      await writeDeliveries(tx, changes, deps.clock.now());
+      await writeDeliveries(tx, changes);
       if (cursor === delivery.written) return;
       await moveWebhookCursor(tx, { endpoint: deps.endpoint.name, account, eventId: cursor });
     },

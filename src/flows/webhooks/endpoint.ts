@@ -158,7 +158,7 @@ export class EndpointDelivery {
     // None is under way when the next turn of the account begins.
     const failed = (await Promise.allSettled(ends)).find(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;
-    const { cursor, changes } = endOfTurn(turn, results, before, clock.now());
+    const { cursor, changes } = endOfTurn(turn, results, before);
     const hasRows = changes.kept.length + changes.ended.length > 0;
     if (hasRows) await writeTurn(delivery, this.#deps, cursor, changes);
     for (const row of changes.kept) this.#logRow(row);
@@ -186,7 +186,7 @@ export class EndpointDelivery {
         continue;
       }
       const now = clock.now();
-      const before = row ?? newDelivery(endpoint.name, event, 'waiting', now);
+      const before = row ?? newDelivery(endpoint.name, event, 'waiting');
       const facts = { now, takenAt: this.condition.facts.takenAt, isFull: this.#retrying >= MOST_RETRYING };
       const after =
         outcome.kind === 'refused' ? afterRefusal(before, outcome.status, facts) : afterFailure(before, now);

@@ -52,7 +52,6 @@ export function endOfTurn(
   turn: Turn,
   results: Results,
   cursor: number,
-  now: Date,
 ): { readonly cursor: number; readonly changes: DeliveryChanges } {
   const { endpoint, due, page } = turn;
   const kept: Delivery[] = [];
@@ -66,7 +65,7 @@ export function endOfTurn(
     if (isEnded || (result !== undefined && result.status === 'dead')) followed.push(delivery);
   }
   const sent = page.filter(({ id }) => results.has(id));
-  const rows = rowsOf(turn, results, now);
+  const rows = rowsOf(turn, results);
   const isSentToTheEnd = rows.every(({ event_id, status }) => status !== 'waiting' || results.has(event_id));
   const end = (isSentToTheEnd ? page : sent).at(-1)?.id ?? cursor;
   kept.push(...rows.filter(({ event_id }) => event_id <= end));
@@ -74,7 +73,7 @@ export function endOfTurn(
 }
 
 /** The events of a page that were not taken, as rows. */
-function rowsOf({ endpoint, page }: Turn, results: Results, now: Date): readonly Delivery[] {
+function rowsOf({ endpoint, page }: Turn, results: Results): readonly Delivery[] {
   const open = new Set<string>();
   const rows: Delivery[] = [];
   for (const event of page) {
@@ -82,7 +81,7 @@ function rowsOf({ endpoint, page }: Turn, results: Results, now: Date): readonly
     const result = results.get(event.id);
     if (result === 'taken' || !isWanted(endpoint, event)) continue;
     const isBehind = event.isBehind || open.has(subject);
-    const row = result ?? newDelivery(endpoint.name, event, isBehind ? 'behind' : 'waiting', now);
+    const row = result ?? newDelivery(endpoint.name, event, isBehind ? 'behind' : 'waiting');
     rows.push(row);
     if (row.status !== 'dead') open.add(subject);
   }

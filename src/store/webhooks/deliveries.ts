@@ -1,5 +1,5 @@
 import { sql, type SqlBool } from 'kysely';
-import { ROW_TYPES, type Delivery, type SubjectKind } from '../../domain/events/delivery.ts';
+import { AT_ONCE, ROW_TYPES, type Delivery, type SubjectKind } from '../../domain/events/delivery.ts';
 import type { EventRow } from '../../domain/events/feed.ts';
 import { FEED_COLUMNS, type FeedQuery } from '../feed.ts';
 import type { Database, Transaction } from '../port.ts';
@@ -73,6 +73,8 @@ export async function dueDeliveries(
     .where('endpoint', '=', endpoint)
     .where('next_attempt_at', '<=', now.toISOString())
     .orderBy('next_attempt_at')
+    // Those last that the endpoint failed at last; the databases differ in where a null comes.
+    .orderBy((row) => row.fn.coalesce('failed_at', sql.lit('')))
     .limit(limit)
     .execute();
   if (due.length === 0) return [];
@@ -135,11 +137,7 @@ export interface DeliveryChanges {
 }
 
 /** Writes what a turn changes. */
-export async function writeDeliveries(
-  tx: Transaction,
-  { kept, ended, followed }: DeliveryChanges,
-  now: Date,
-): Promise<void> {
+export async function writeDeliveries(tx: Transaction, { kept, ended, followed }: DeliveryChanges): Promise<void> {
   for (const { endpoint, account, event_id } of ended) {
     await tx
       .deleteFrom('webhook_deliveries')
@@ -156,7 +154,7 @@ export async function writeDeliveries(
   for (const { endpoint, account, kind, subject } of followed) {
     await tx
       .updateTable('webhook_deliveries')
-      .set({ status: 'waiting', next_attempt_at: now.toISOString() })
+      .set({ status: 'waiting', next_attempt_at: AT_ONCE })
       .where((row) => row.and({ endpoint, account }))
       .where('event_id', '=', (row) =>
         row

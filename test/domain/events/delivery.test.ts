@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import {
   afterFailure,
   afterRefusal,
+  AT_ONCE,
   endpointWaitMs,
   isAtFault,
   newDelivery,
@@ -76,7 +77,7 @@ const FACTS = { now: NOW, takenAt: NOW, isFull: false };
 const waitMs = ({ next_attempt_at: at }: Delivery) => Date.parse(at ?? '') - NOW.getTime();
 
 it('tries a refused event ten times within 24 h; then it is a dead letter', () => {
-  let row = newDelivery('shop', EVENT, 'waiting', NOW);
+  let row = newDelivery('shop', EVENT, 'waiting');
   const waits: number[] = [];
   for (let attempts = 1; attempts <= 10; attempts += 1) {
     row = afterRefusal(row, 400, FACTS);
@@ -103,22 +104,24 @@ it('tries a refused event ten times within 24 h; then it is a dead letter', () =
 
 it('retries the events of no more orders than an endpoint may have refused', () => {
   const isFull = { ...FACTS, isFull: true };
-  const first = newDelivery('shop', EVENT, 'waiting', NOW);
+  const first = newDelivery('shop', EVENT, 'waiting');
   expect(afterRefusal(first, 400, isFull)).toMatchObject({ status: 'dead', attempts: 1, since: NOW.toISOString() });
   expect(afterRefusal(afterRefusal(first, 400, FACTS), 400, isFull)).toMatchObject({ status: 'retrying', attempts: 2 });
 });
 
 it('lays a failure to an event at which the endpoint has failed before, and has taken others since', () => {
-  const row = newDelivery('shop', EVENT, 'waiting', new Date(0));
-  expect([row.since, row.next_attempt_at]).toEqual([EVENT.observed_at, new Date(0).toISOString()]);
+  const row = newDelivery('shop', EVENT, 'waiting');
+  expect([row.since, row.next_attempt_at]).toEqual([EVENT.observed_at, AT_ONCE]);
   expect(isAtFault(row, NOW)).toBe(false);
   const failed = afterFailure(row, NOW);
   expect(failed).toMatchObject({
     status: 'waiting',
     attempts: 0,
-    next_attempt_at: NOW.toISOString(),
+    next_attempt_at: AT_ONCE,
     since: row.since,
   });
+  const retried = afterRefusal(row, 400, FACTS);
+  expect(afterFailure(retried, NOW)).toMatchObject({ status: 'retrying', next_attempt_at: NOW.toISOString() });
   expect([null, new Date(NOW.getTime() - 1), NOW].map((at) => isAtFault(failed, at))).toEqual([false, false, true]);
 });
 

@@ -13,7 +13,7 @@ function event(id: number, subject: string, isBehind = false): EventRow & { isBe
   return { ...what, ...none, id, subject, observed_at: NOW.toISOString(), hash: '', isBehind };
 }
 
-const waiting = (id: number, subject: string) => newDelivery('shop', event(id, subject), 'waiting', NOW);
+const waiting = (id: number, subject: string) => newDelivery('shop', event(id, subject), 'waiting');
 const refused = (id: number, subject: string) => afterRefusal(waiting(id, subject), 400, FACTS);
 const dead = (id: number, subject: string) => afterRefusal(waiting(id, subject), 400, { ...FACTS, isFull: true });
 const short = ({ event_id, status }: Delivery) => `${event_id} ${status}`;
@@ -22,14 +22,14 @@ it('events that are taken cost no row', () => {
   const page = [event(1, 'a'), event(2, 'b'), event(3, 'a')];
   const taken = new Map(page.map(({ id }) => [id, 'taken'] as const));
   const changes = { kept: [], ended: [], followed: [] };
-  expect(endOfTurn({ endpoint, due: [], page }, taken, 0, NOW)).toEqual({ cursor: 3, changes });
+  expect(endOfTurn({ endpoint, due: [], page }, taken, 0)).toEqual({ cursor: 3, changes });
 });
 
 it('the cursor moves over events that nobody wants', () => {
   const page = [event(1, 'a'), event(2, 'b')];
   const turn = { endpoint: { ...endpoint, events: ['finding.*'] }, due: [], page };
   expect(subjectsOf(turn)).toEqual([]);
-  expect(endOfTurn(turn, new Map(), 0, NOW)).toMatchObject({ cursor: 2, changes: { kept: [] } });
+  expect(endOfTurn(turn, new Map(), 0)).toMatchObject({ cursor: 2, changes: { kept: [] } });
 });
 
 it('a refused event is a row, and so is each later one of its subject; others pass', () => {
@@ -38,7 +38,7 @@ it('a refused event is a row, and so is each later one of its subject; others pa
     [1, refused(1, 'a')],
     [2, 'taken'],
   ]);
-  const { cursor, changes } = endOfTurn({ endpoint, due: [], page }, results, 0, NOW);
+  const { cursor, changes } = endOfTurn({ endpoint, due: [], page }, results, 0);
   expect([cursor, changes.kept.map(short)]).toEqual([4, ['1 retrying', '3 behind', '4 behind']]);
 });
 
@@ -48,16 +48,16 @@ it('a dead letter keeps no later event of its subject back', () => {
     [1, dead(1, 'a')],
     [2, 'taken'],
   ]);
-  const { cursor, changes } = endOfTurn({ endpoint, due: [], page }, results, 0, NOW);
+  const { cursor, changes } = endOfTurn({ endpoint, due: [], page }, results, 0);
   expect([cursor, changes.kept.map(short), changes.followed]).toEqual([2, ['1 dead'], []]);
 });
 
 it('the cursor stays before events that were not sent; what was passed over is a row', () => {
   const page = [event(1, 'a'), event(2, 'b'), event(3, 'b'), event(4, 'c'), event(5, 'd')];
   const results = new Map([[4, 'taken']] as const);
-  const { cursor, changes } = endOfTurn({ endpoint, due: [], page }, results, 0, NOW);
+  const { cursor, changes } = endOfTurn({ endpoint, due: [], page }, results, 0);
   expect([cursor, changes.kept.map(short)]).toEqual([4, ['1 waiting', '2 waiting', '3 behind']]);
-  expect(endOfTurn({ endpoint, due: [], page }, new Map(), 0, NOW)).toMatchObject({ cursor: 0, changes: { kept: [] } });
+  expect(endOfTurn({ endpoint, due: [], page }, new Map(), 0)).toMatchObject({ cursor: 0, changes: { kept: [] } });
 });
 
 it('a row whose event is taken, dead or not wanted any more makes way for the next one', () => {
@@ -66,10 +66,10 @@ it('a row whose event is taken, dead or not wanted any more makes way for the ne
     [1, 'taken'],
     [2, dead(2, '2')],
   ]);
-  const { changes } = endOfTurn({ endpoint, due, page: [] }, results, 9, NOW);
+  const { changes } = endOfTurn({ endpoint, due, page: [] }, results, 9);
   const texts = Object.values(changes).map((rows: readonly Delivery[]) => rows.map(short));
   expect(texts).toEqual([['2 dead'], ['1 retrying'], ['1 retrying', '2 retrying']]);
-  const unwanted = endOfTurn({ endpoint: { ...endpoint, events: ['link.*'] }, due, page: [] }, new Map(), 9, NOW);
+  const unwanted = endOfTurn({ endpoint: { ...endpoint, events: ['link.*'] }, due, page: [] }, new Map(), 9);
   expect(unwanted.changes.ended).toHaveLength(3);
 });
 

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { Webhook } from 'standardwebhooks';
 import type { WebhookEndpoint } from '../../../src/config/webhooks.ts';
-import { takesType } from '../../../src/domain/events/delivery.ts';
+import { AT_ONCE, takesType } from '../../../src/domain/events/delivery.ts';
 import { feedEventOf, type EventRow, type FeedEvent } from '../../../src/domain/events/feed.ts';
 import { FEED_COLUMNS } from '../../../src/store/feed.ts';
 import type { PlannedReceiver } from '../plan/receivers.ts';
@@ -168,7 +168,7 @@ export class DeliveryObserver {
   /** When the next row of each endpoint is due, by the clock of the machine. */
   nextAttempts(): ReadonlyMap<string, number> {
     const rows = this.#statements.nextAttempt.all() as { endpoint: string; at: string }[];
-    return new Map(rows.map(({ endpoint, at }) => [endpoint, Date.parse(at)]));
+    return new Map(rows.map(({ endpoint, at }) => [endpoint, at === AT_ONCE ? 0 : Date.parse(at)]));
   }
 
   /** From when on each receiver has what it takes, but for one that never comes back. */

@@ -59,7 +59,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
       {
         file: ACCOUNT,
         in: 'writeTurn',
-        from: 'await writeDeliveries(tx, changes, deps.clock.now());',
+        from: 'await writeDeliveries(tx, changes);',
         to: '',
       },
     ],
@@ -72,7 +72,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
       {
         file: DELIVERIES,
         in: 'writeDeliveries',
-        from: ".set({ status: 'waiting', next_attempt_at: now.toISOString() })",
+        from: ".set({ status: 'waiting', next_attempt_at: AT_ONCE })",
         to: ".set({ status: 'delivered' })",
       },
     ],
