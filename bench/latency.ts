@@ -5,7 +5,7 @@ import { insertOrders } from './orders.ts';
 import { machineMs } from './process.ts';
 import { settingsFor, type Bench } from './settings.ts';
 
-const TARGET_MS = 150;
+const TARGET_MS = 10;
 /** Until the daemon has come to rest, and between rows; rows come at any moment between two looks of the daemon. */
 const REST_MS = 1_000;
 const PAUSE_MS = 200;
