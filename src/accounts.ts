@@ -25,7 +25,7 @@ import type { AccountLease, Store } from './store/port.ts';
 
 /** A worker reports intents that a fail-over lost for at most this long after it. */
 const REPORTED_FOR_MS = 60 * 60_000;
-/** If more accounts are wired, those that have nothing to do end at once: each takes memory. */
+/** If more accounts than this are wired, idle ones are let go at once, because each takes memory. */
 const MOST_WIRED = 300;
 /** Accounts that one statement reads. */
 const SLICE = 500;
@@ -34,7 +34,7 @@ const STARTS = 8;
 /** A line of the log names at most this many accounts. */
 const MOST_NAMED = 20;
 
-/** What the accounts of a process work with. */
+/** The dependencies that all accounts of a process share. */
 interface AccountsDeps {
   readonly config: Config;
   /** The database, for any account. */

@@ -22,7 +22,7 @@ type PassName = keyof Passes;
 /** Returns the passes of an account, which end when `stop` aborts. */
 export type PassesOf = (app: App, stop: AbortSignal) => Passes;
 
-/** What accounts work with. */
+/** The dependencies of the scheduler of accounts. */
 interface AccountDeps {
   /**
    * Wires the account, once it is its turn; undefined if it must end by then. `pace` is that of the time before, if the account was

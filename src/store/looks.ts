@@ -1,12 +1,12 @@
 import type { Clock } from '../clock.ts';
 
-/** A hint may come before its commit can be read, and stand for later commits: the looks after it grow apart from here. */
+/** A hint may come before its commit can be read, and may stand for later commits, so several looks follow it, from this wait on. */
 const FIRST_MS = 1;
 const FACTOR = 1.5;
-/** A hint changes nothing while looks are closer together than this: a shop that inserts all the time costs no more looks. */
+/** Looks that are closer together than this ignore hints, so that constant inserts do not cause constant looks. */
 const CLOSE_MS = 50;
 
-/** Tells when a database is to be looked at: soon after a hint that somebody wrote to it, and now and then without one. */
+/** Times the looks at a database: close together after a hint that another program wrote to it, and rare without one. */
 export class Looks {
   readonly #clock: Pick<Clock, 'sleep'>;
   #waitMs = Infinity;
@@ -27,8 +27,10 @@ export class Looks {
   async next(longestMs: number, signal: AbortSignal): Promise<void> {
     const { promise: hinted, resolve } = Promise.withResolvers<void>();
     this.#wake = resolve;
-    const slept = this.#clock.sleep(Math.min(this.#waitMs, longestMs), signal).catch(() => undefined);
-    if (!this.#isHinted) await Promise.race([slept, hinted]);
+    if (!this.#isHinted) {
+      const slept = this.#clock.sleep(Math.min(this.#waitMs, longestMs), signal).catch(() => undefined);
+      await Promise.race([slept, hinted]);
+    }
     this.#wake = undefined;
     this.#waitMs = this.#isHinted ? FIRST_MS : Math.min(FACTOR * this.#waitMs, longestMs);
     this.#isHinted = false;

@@ -5,7 +5,7 @@ import { Looks } from '../looks.ts';
 import type { Database } from '../port.ts';
 import type { Connections } from './connection.ts';
 
-/** How often the database is looked at if nothing tells of a write, as behind a pooler that passes no notices on. */
+/** How often the database is looked at if no notice arrives, as behind a pooler that passes none on. */
 const LOOK_MS = 1_000;
 /** The channel of the trigger of migration 0003 and of `wakeOwner`. A notice bears the schema that it is about. */
 const CHANNEL = 'order_sync';
@@ -13,7 +13,7 @@ const CHANNEL = 'order_sync';
 interface ChangesDeps {
   readonly db: Database;
   readonly clock: Pick<Clock, 'sleep'>;
-  /** That of this process, by which persons' decisions reach it. */
+  /** The key of this process, by which persons' decisions reach it. */
   readonly publicKey: string | undefined;
   /** For notices alone; undefined if the process looks only now and then. */
   readonly notices: Connections | undefined;
@@ -35,7 +35,7 @@ export async function* changesOf(
   }
 }
 
-/** Whoever looks for new rows is told of the failure as well. */
+/** Returns no accounts if the database fails: the caller's next statement reports the failure. */
 function noneOfDatabase(error: unknown): readonly string[] {
   if (error instanceof StoreError) return [];
   throw error;
@@ -69,7 +69,7 @@ class Listener {
         },
         onEnd: () => this.#ended(),
       });
-      // What was written before it listened.
+      // Rows may have been written before it listened.
       this.#onNotice();
     } catch {
       this.#ended();
