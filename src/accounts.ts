@@ -10,7 +10,7 @@ import { groupsOf } from './config/rate-groups.ts';
 import { after } from './domain/instant.ts';
 import { LONGEST_WAIT_MS } from './domain/orders/schedule.ts';
 import type { Connect } from './exchange/transport.ts';
-import { ClockWatch } from './flows/orders/clock-watch.ts';
+import { ClockWatch } from './flows/orders/correct-times.ts';
 import { reportSent } from './flows/orders/fail-over.ts';
 import type { Activities } from './flows/pass/activity.ts';
 import type { FollowPace } from './flows/pass/follow-pace.ts';
@@ -19,9 +19,10 @@ import type { Patience } from './flows/pass/patience.ts';
 import { RateGroups } from './flows/pass/rate-group.ts';
 import { SentIntents } from './flows/pass/sent-intents.ts';
 import type { AccountInUse, Accounts as UsableAccounts } from './http/control/operations/operation.ts';
-import { accountsOfAnotherClock, type SweptPass } from './store/due-times.ts';
+import type { SweptPass } from './store/due-times.ts';
 import { accountsOfFailOvers } from './store/fail-overs.ts';
 import type { AccountLease, Store } from './store/port.ts';
+import { accountsOfAnotherClock } from './store/wrong-due-times.ts';
 
 /** A worker reports intents that a fail-over lost for at most this long after it. */
 const REPORTED_FOR_MS = 60 * 60_000;

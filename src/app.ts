@@ -19,7 +19,7 @@ import { SentIntents } from './flows/pass/sent-intents.ts';
 import { Walk } from './flows/pass/walk.ts';
 import { takeUpFailOvers } from './flows/orders/fail-over.ts';
 import { RateGroup } from './flows/pass/rate-group.ts';
-import { Uncorrected } from './flows/pass/uncorrected.ts';
+import { WrongTimes } from './flows/orders/correct-times.ts';
 import { recover } from './flows/orders/recover.ts';
 import { newCounters } from './flows/pass/counters.ts';
 import type { FollowPace } from './flows/pass/follow-pace.ts';
@@ -43,6 +43,7 @@ export interface Overrides {
 
 /** The program, wired for one account: it drives the account until it is disposed of. */
 export interface App extends FlowDeps, AsyncDisposable {
+  readonly wrongTimes: WrongTimes;
   /** Breaks off requests in flight, and no longer waits for results that cannot be written. */
   endGracePeriod(): void;
 }
@@ -108,8 +109,8 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   const incidents = new Incidents({ account, store, clock, log });
   await incidents.open();
   undo.defer(() => incidents.close());
-  const uncorrected = await Uncorrected.open({ account, store, clock });
-  const base = { account, store, clock, log, incidents, settings, uncorrected, activity, counters: newCounters() };
+  const written = { account, store, clock, log, incidents, settings, activity, counters: newCounters() };
+  const base = { ...written, wrongTimes: await WrongTimes.open(written) };
   const { concurrency, timeout: timeoutMs } = config.exchange;
   const { window, ...taken } = await takeOver({ ...deps, ...base }, rate);
   const gracePeriodOver = new AbortController();

@@ -9,7 +9,6 @@ import { groupsOf, settingsInForce } from './config/rate-groups.ts';
 import { programVersion } from './config/version.ts';
 import { linksPass } from './flows/clients/links.ts';
 import { sweep, sweepWithoutFindings } from './flows/findings/sweep.ts';
-import { correctLeft, correctTimes } from './flows/orders/correct-times.ts';
 import { createPass } from './flows/orders/create.ts';
 import { lookUpDue } from './flows/orders/follow.ts';
 import { purgeByAge } from './flows/orders/retention.ts';
@@ -203,8 +202,8 @@ export function passesBy({ reconcile }: Config, tickedAt: () => Date): PassesOf 
     },
     links: () => linksPass(app, end),
     findings: () => (reconcile.cron === undefined ? sweepWithoutFindings(app, end) : sweep(app, end)),
-    clock: () => correctTimes(app, true),
-    uncorrected: () => correctLeft(app),
+    clock: () => app.wrongTimes.correct(true),
+    uncorrected: () => app.wrongTimes.correctLeft(),
   });
 }
 

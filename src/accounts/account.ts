@@ -199,9 +199,9 @@ export class WiredAccount {
 
   /** True while a circuit breaker counts openings, a due time must be corrected, or an outcome must be written. */
   get isRecovering(): boolean {
-    const { exchange, uncorrected, inFlight } = this.app;
+    const { exchange, wrongTimes, inFlight } = this.app;
     if (inFlight.unwrittenSize > 0) return true;
-    return uncorrected.isAny || exchange.breaker('create').openings > 0 || exchange.breaker('lookup').openings > 0;
+    return wrongTimes.isAny || exchange.breaker('create').openings > 0 || exchange.breaker('lookup').openings > 0;
   }
 
   /** Runs a pass, or, if it is running, once more when it has ended. */

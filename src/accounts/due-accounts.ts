@@ -128,7 +128,7 @@ export class DueAccounts {
     const { wired, due } = account;
     if (wired === undefined) return;
     await wired.app.incidents.report();
-    if (wired.app.uncorrected.isDue) wired.wake('uncorrected');
+    if (wired.app.wrongTimes.dueInMs <= 0) wired.wake('uncorrected');
     // Long passes, and others that use the account, bring new times.
     if (wired.isBusy) return await this.read(account.name);
     const kinds = KINDS.filter((kind) => due.isDue(kind, this.#until(kind)));

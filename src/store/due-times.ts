@@ -1,6 +1,7 @@
 import { sql, type Expression } from 'kysely';
+import { isNeverLookedUp, LOOKUP_SOURCES, type DueLookup, type LookupSource } from '../domain/orders/rounds.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../domain/orders/states.ts';
-import { UNCORRECTED_TIMES } from './accounts.ts';
+import { FIRST_DUE, isDueAfter, type DueKey } from './find-orders.ts';
 import type { Database } from './port.ts';
 import { queries, statement } from './statement.ts';
 
@@ -21,7 +22,7 @@ const FOLLOWED = [...FOLLOWED_STATES, ...RECHECKED_STATES].filter((state) => sta
 const STATES = [...CREATED, 'unknown' as const, ...FOLLOWED];
 
 /** The account of the row of `account_owners` that a query is about. */
-const ofOwner = sql.ref<string>('account_owners.account');
+export const ofOwner = sql.ref<string>('account_owners.account');
 
 type DueRow = { readonly account: string } & { readonly [S in (typeof STATES)[number]]: string | null };
 
@@ -64,67 +65,6 @@ function firstOf(row: DueRow, states: readonly (keyof DueRow)[]): number | undef
   const times = states.flatMap((state) => row[state] ?? []);
   if (times.length === 0) return undefined;
   return Math.min(...times.map((time) => (time === '' ? 0 : Date.parse(time))));
-}
-
-/** The times that a wrong clock, or another program, may have written; each as text. */
-interface Latest {
-  readonly from: string;
-  readonly to: string;
-  /** No schedule gives a due time after this, and no lease ends after that. */
-  readonly due: string;
-  readonly lease: string;
-}
-
-const wrongTimesStatement = statement<Latest, { account: string }>((v) =>
-  queries
-    .selectFrom('account_owners')
-    .select('account')
-    .where('account', '>=', v.from)
-    .where('account', '<=', v.to)
-    .where((where) => {
-      const orders = (state: OrderState) =>
-        where
-          .selectFrom('merchant_orders as late')
-          .select('late.account')
-          .where('late.account', '=', ofOwner)
-          .where('late.state', '=', sql.lit(state));
-      const lease = where
-        .selectFrom('request_leases')
-        .select('request_leases.account')
-        .where('request_leases.account', '=', ofOwner)
-        .where('requests_until', '>', v.lease);
-      const uncorrected = where
-        .selectFrom('account_facts')
-        .select('account_facts.account')
-        .where('account_facts.account', '=', ofOwner)
-        .where('name', '=', sql.lit(UNCORRECTED_TIMES));
-      const late = CORRECTED_STATES.map((state) => orders(state).where('late.next_action_at', '>', v.due));
-      const never = CORRECTED_STATES.filter(mayNotBeNever).map((state) =>
-        orders(state).where('late.next_action_at', 'is', null),
-      );
-      return where.or(
-        [lease, uncorrected, ...late, ...never].map((rows) =>
-          where(sql`(select 1 from ${rows} as found limit 1)`, 'is not', null),
-        ),
-      );
-    }),
-);
-
-/** States whose due times are corrected where they are wrong. */
-export const CORRECTED_STATES = ['pending', ...FOLLOWED_STATES] as const;
-
-/** An order of these states has a due time. A disputed one may be due never: its record may be final. */
-export function mayNotBeNever(state: OrderState): boolean {
-  return state !== 'disputed';
-}
-
-/** Reads which accounts of a range have due times, or a lease, that were written under another clock, or some that are to be corrected. */
-export async function accountsOfAnotherClock(
-  db: Database,
-  { from, to, due, lease }: { from: string; to: string; due: Date; lease: Date },
-): Promise<readonly string[]> {
-  const latest = { from, to, due: due.toISOString(), lease: lease.toISOString() };
-  return (await wrongTimesStatement(db, latest)).rows.map(({ account }) => account);
 }
 
 /** The passes for which each account is looked at now and then, whatever is due. */
@@ -244,4 +184,65 @@ export async function accountsToSend(db: Database, after: string): Promise<Accou
     .filter(({ length }) => length === ACCOUNTS_OF_A_LOOK)
     .map((page) => page.at(-1)?.account ?? '');
   return { due, next: last.toSorted()[0] };
+}
+
+/** The time until which the orders of a source count as due, and the place after which it is read. */
+export interface SourcePlace {
+  readonly until: Date;
+  readonly after: DueKey | undefined;
+}
+
+/** An order that is due; `isNew` is 1 for an accepted one that was never looked up, which has sources of its own. */
+type LookupRow = DueLookup & { readonly isNew: number };
+
+type Values = Readonly<Record<string, string | number>>;
+
+const name = (source: LookupSource, what: string) => `${source} ${what}`;
+
+/** One range of an index for each source, in one statement: a round costs little, however few orders are due. */
+const lookupsStatement = statement<Values, LookupRow>((v) => {
+  const [first, ...rest] = LOOKUP_SOURCES.map((source) => queries.selectFrom(dueOf(source, v).as('due')).selectAll());
+  if (first === undefined) throw new Error('there is a source');
+  return rest.reduce((all, one) => all.unionAll(one), first);
+});
+
+function dueOf(source: LookupSource, v: Values) {
+  const direction = source === 'newest' ? 'desc' : 'asc';
+  const due = queries
+    .selectFrom('merchant_orders')
+    .select(['external_order_id as externalOrderId', sql<string>`next_action_at`.as('nextActionAt')])
+    .select(sql.lit<LookupSource>(source).as('source'))
+    .select(
+      source === 'accepted'
+        ? sql<number>`case when last_lookup_at is null then 1 else 0 end`.as('isNew')
+        : sql.lit<number>(0).as('isNew'),
+    )
+    .where('account', '=', v['account'] as string)
+    .where('state', '=', sql.lit(isNeverLookedUp(source) ? 'accepted' : source))
+    .where('next_action_at', '<=', v[name(source, 'until')] as string)
+    .where(
+      isDueAfter({ nextActionAt: v[name(source, 'time')] as string, externalOrderId: v[name(source, 'id')] as string }),
+    )
+    .orderBy('next_action_at', direction)
+    .orderBy('external_order_id', direction)
+    .limit(v['limit'] as number);
+  return isNeverLookedUp(source) ? due.where('last_lookup_at', 'is', null) : due;
+}
+
+/** Reads up to `limit` due orders of each source, the oldest first; of `newest` the newest first. */
+export async function dueLookups(
+  db: Database,
+  query: { account: string; limit: number; placeOf: (source: LookupSource) => SourcePlace },
+): Promise<readonly LookupRow[]> {
+  const { account, limit, placeOf } = query;
+  const places = LOOKUP_SOURCES.flatMap((source) => {
+    const { until, after = FIRST_DUE } = placeOf(source);
+    return [
+      [name(source, 'until'), until.toISOString()],
+      [name(source, 'time'), after.nextActionAt],
+      [name(source, 'id'), after.externalOrderId],
+    ] as const;
+  });
+  const { rows } = await lookupsStatement(db, { account, limit, ...Object.fromEntries(places) });
+  return rows;
 }

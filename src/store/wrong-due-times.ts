@@ -1,7 +1,18 @@
-import type { OrderState } from '../domain/orders/states.ts';
-import { mayNotBeNever } from './due-times.ts';
+import { sql } from 'kysely';
+import { FOLLOWED_STATES, type OrderState } from '../domain/orders/states.ts';
+import { UNCORRECTED_TIMES } from './accounts.ts';
+import { ofOwner } from './due-times.ts';
 import { postpone } from './orders.ts';
-import type { Transaction } from './port.ts';
+import type { Database, Transaction } from './port.ts';
+import { queries, statement } from './statement.ts';
+
+/** States whose due times are corrected if they are wrong. */
+export const CORRECTED_STATES = ['pending', ...FOLLOWED_STATES] as const;
+
+/** An order of these states has a due time. A disputed one may be due never: its record may be final. */
+function mayNotBeNever(state: OrderState): boolean {
+  return state !== 'disputed';
+}
 
 /** Orders of one state that are due only after `latest`, or never. */
 export interface WronglyDue {
@@ -12,6 +23,11 @@ export interface WronglyDue {
   /** Ids of orders that are left out, and of the only one that is meant. */
   readonly except?: readonly string[];
   readonly only?: string;
+}
+
+/** Such orders, and when they are to be due. */
+export interface Correction extends WronglyDue {
+  readonly to: Date;
 }
 
 function wronglyDue(tx: Transaction, query: WronglyDue, isFree: boolean) {
@@ -31,16 +47,16 @@ function wronglyDue(tx: Transaction, query: WronglyDue, isFree: boolean) {
   return mayNotBeNever(state) ? late.unionAll(never) : late;
 }
 
-/** Reads the ids of orders that are due at a wrong time: `limit` or more, where there are so many. */
+/** Reads the ids of orders that are due at a wrong time: `limit` or more, if there are as many. */
 export async function wronglyDueOrders(tx: Transaction, query: WronglyDue): Promise<string[]> {
   return (await wronglyDue(tx, query, false).execute()).map((row) => row.external_order_id);
 }
 
 /**
- * Makes orders that are due at a wrong time due at `to`: `limit` or more, where there are so many. Gives how many; those that
- * another program has locked are not among them.
+ * Makes orders that are due at a wrong time due at `to`: `limit` or more, if there are as many. Returns how many. Leaves out
+ * orders that another program has locked.
  */
-export async function correctDueTimes(tx: Transaction, query: WronglyDue & { to: Date }): Promise<number> {
+export async function correctDueTimes(tx: Transaction, query: Correction): Promise<number> {
   const result = await tx
     .updateTable('merchant_orders')
     .set((row) => ({ next_action_at: query.to.toISOString(), revision: row('revision', '+', 1) }))
@@ -74,4 +90,59 @@ export async function makePendingDue(
     await postpone(tx, { account, externalOrderId, until: to });
   }
   return rows.length;
+}
+
+/** The times that a wrong clock, or another program, may have written; each as text. */
+interface Latest {
+  readonly from: string;
+  readonly to: string;
+  /** No schedule gives a due time after this, and no lease ends after that. */
+  readonly due: string;
+  readonly lease: string;
+}
+
+const wrongTimesStatement = statement<Latest, { account: string }>((v) =>
+  queries
+    .selectFrom('account_owners')
+    .select('account')
+    .where('account', '>=', v.from)
+    .where('account', '<=', v.to)
+    .where((where) => {
+      const orders = (states: readonly OrderState[]) =>
+        where
+          .selectFrom('merchant_orders as waiting')
+          .select('waiting.account')
+          .where('waiting.account', '=', ofOwner)
+          .where(
+            'waiting.state',
+            'in',
+            states.map((state) => sql.lit(state)),
+          );
+      const late = orders(CORRECTED_STATES).where('waiting.next_action_at', '>', v.due);
+      const never = orders(CORRECTED_STATES.filter(mayNotBeNever)).where('waiting.next_action_at', 'is', null);
+      const lease = where
+        .selectFrom('request_leases')
+        .select('request_leases.account')
+        .where('request_leases.account', '=', ofOwner)
+        .where('requests_until', '>', v.lease);
+      const uncorrected = where
+        .selectFrom('account_facts')
+        .select('account_facts.account')
+        .where('account_facts.account', '=', ofOwner)
+        .where('name', '=', sql.lit(UNCORRECTED_TIMES));
+      return where.or(
+        [lease, uncorrected, late, never].map((rows) =>
+          where(sql`(select 1 from ${rows} as found limit 1)`, 'is not', null),
+        ),
+      );
+    }),
+);
+
+/** Reads which accounts of a range have due times, or a lease, that were written under another clock, or some that are to be corrected. */
+export async function accountsOfAnotherClock(
+  db: Database,
+  { from, to, due, lease }: { from: string; to: string; due: Date; lease: Date },
+): Promise<readonly string[]> {
+  const latest = { from, to, due: due.toISOString(), lease: lease.toISOString() };
+  return (await wrongTimesStatement(db, latest)).rows.map(({ account }) => account);
 }

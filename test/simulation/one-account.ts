@@ -1,10 +1,9 @@
 import type { App } from '../../src/app.ts';
 import type { Clock } from '../../src/clock.ts';
 import { sweep } from '../../src/flows/findings/sweep.ts';
-import { ClockWatch } from '../../src/flows/orders/clock-watch.ts';
+import { ClockWatch } from '../../src/flows/orders/correct-times.ts';
 import { createPass } from '../../src/flows/orders/create.ts';
 import { followPass } from '../../src/flows/orders/follow.ts';
-import { correctLeft, correctTimes } from '../../src/flows/orders/correct-times.ts';
 import { syncOnce } from '../../src/flows/orders/sync.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import type { AccountLease } from '../../src/store/port.ts';
@@ -94,7 +93,7 @@ export class OneAccount implements Driven {
   async run(): Promise<void> {
     const app = this.#app;
     const { stop } = this.#driving;
-    const clockWatch = new ClockWatch(app, () => correctTimes(app, true));
+    const clockWatch = new ClockWatch(app, () => app.wrongTimes.correct(true));
     await Promise.all([
       this.#repeat(clockWatch, 'create', () => createPass(app, stop)),
       this.#repeat(clockWatch, 'follow', () => followPass(app, 'due', stop)),
@@ -131,12 +130,12 @@ export class OneAccount implements Driven {
 
   /** Runs a pass when something is due, and looks at the clock, as the daemon does. */
   async #repeat(clockWatch: ClockWatch, name: string, pass: () => Promise<void>): Promise<void> {
-    const { uncorrected } = this.#app;
+    const { wrongTimes } = this.#app;
     while (!this.#driving.stop.aborted) {
       await waitOut(() => clockWatch.correct());
-      if (uncorrected.isDue) await waitOut(() => correctLeft(this.#app));
+      if (wrongTimes.dueInMs <= 0) await waitOut(() => wrongTimes.correctLeft());
       await waitOut(pass);
-      await this.#sleepers.sleep(name, Math.min(untilDueMs(this.#driving.world), uncorrected.dueInMs));
+      await this.#sleepers.sleep(name, Math.min(untilDueMs(this.#driving.world), wrongTimes.dueInMs));
     }
   }
 

@@ -1,119 +1,196 @@
+import type { Logger } from 'pino';
+import { CLOCKS_APART_MS, type Clock } from '../../clock.ts';
 import { after } from '../../domain/instant.ts';
 import { LONGEST_WAIT_MS } from '../../domain/orders/schedule.ts';
-import { CORRECTED_STATES } from '../../store/due-times.ts';
+import { forgetAccountFact, readAccountFact, setAccountFact, UNCORRECTED_TIMES } from '../../store/accounts.ts';
 import { correctCheckTimes } from '../../store/links.ts';
 import { readOrder } from '../../store/orders.ts';
-import type { Transaction } from '../../store/port.ts';
-import { correctDueTimes, wronglyDueOrders, type WronglyDue } from '../../store/wrong-due-times.ts';
+import { CORRECTED_STATES, correctDueTimes, wronglyDueOrders, type Correction } from '../../store/wrong-due-times.ts';
 import type { FlowDeps } from '../pass/deps.ts';
-import { isolateFailure, isRefusal } from '../pass/isolate.ts';
+import { isolateFailure, isRefusal, POSTPONE_MS } from '../pass/isolate.ts';
 
 const PAGE = 200;
+/** UTC that lags behind by more than this was set back; due times are off by no more in any case. */
+const SET_BACK_MS = 500;
 
-/** The dependencies of correcting due times. */
-export type CorrectDeps = Pick<
-  FlowDeps,
-  'account' | 'store' | 'clock' | 'log' | 'counters' | 'incidents' | 'activity'
-> &
-  Pick<FlowDeps, 'uncorrected'> & { readonly settings: Pick<FlowDeps['settings'], 'verifyAfter'> };
-
-/**
- * Makes orders due now whose due times are further away than any schedule gives; where the clock went back, all that
- * wait: nobody knows under which clock a time was written. In pages: of a million orders one write would take minutes.
- * Those that cannot be written are remembered, for `correctLeft`.
- */
-export async function correctTimes(deps: CorrectDeps, clockWentBack: boolean): Promise<void> {
-  const { account, store, clock, log, settings, uncorrected } = deps;
-  const longestMs = Math.max(LONGEST_WAIT_MS, ...settings.verifyAfter);
-  const latest = clockWentBack ? clock.now() : after(clock.now(), longestMs);
-  const found = { orders: 0, ids: [] as string[], isMore: false };
-  for (const state of CORRECTED_STATES) {
-    const query = { account, state, latest, limit: PAGE };
-    const { orders, left, isMore } = await correctOrders(deps, query, clockWentBack);
-    found.orders += orders;
-    found.ids.push(...left);
-    found.isMore ||= isMore;
-  }
-  let links = 0;
-  // Until a page is short: look-ups beside this go on writing such times, but never so many.
-  for (let corrected = PAGE; corrected >= PAGE; links += corrected) {
-    corrected = await store.writer.write((tx) => correctCheckTimes(tx, account, clock.now(), PAGE));
-  }
-  const { orders } = found;
-  if (orders + links > 0) log.warn({ orders, links }, 'due times written under another clock were corrected');
-  // Where all that wait were looked at, these are all that are left.
-  if (clockWentBack) return await uncorrected.leave(found);
-  const { left: before } = uncorrected;
-  if (found.ids.length === 0) return;
-  await uncorrected.leave({ ids: [...before.ids, ...found.ids], isMore: before.isMore || found.isMore });
-}
-
-/** Tries again to correct the due times that could not be corrected before, once it is time for that. */
-export async function correctLeft(deps: CorrectDeps): Promise<void> {
-  const { store, uncorrected } = deps;
-  if (!uncorrected.isDue) return;
-  const { ids, isMore } = uncorrected.left;
-  const left: string[] = [];
-  for (const id of ids) {
-    let isCorrect = false;
-    await isolateFailure(deps, id, async () => {
-      isCorrect = await store.writer.write((tx) => correctOne(tx, deps, id));
-    });
-    if (!isCorrect) left.push(id);
-  }
-  // What refused so many may have ended.
-  if (isMore && left.length < ids.length) return await correctTimes(deps, true);
-  await uncorrected.leave({ ids: left, isMore });
-}
-
-/** False where another program has the order locked. */
-async function correctOne(tx: Transaction, { account, clock }: CorrectDeps, only: string): Promise<boolean> {
-  const row = await readOrder(tx, account, only);
-  const state = CORRECTED_STATES.find((one) => one === row?.state);
-  if (state === undefined) return true;
-  const now = clock.now();
-  const wrong = { account, state, latest: now, limit: 1, only };
-  await correctDueTimes(tx, { ...wrong, to: now });
-  return (await wronglyDueOrders(tx, wrong)).length === 0;
+interface ClockWatchDeps {
+  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'databaseAheadMs'>;
+  readonly log: Logger;
 }
 
 /**
- * Corrects the orders of one state and gives how many, and which are left: those that the database refused, and, with
- * `isAll`, those that another program has locked. A page that is refused is written order by order.
+ * Watches whether the clock was set back. What was planned under the clock before would be waited for until that time
+ * comes again, so it becomes due now, as it does at a start. It also logs when the clocks of machine and database differ.
  */
-async function correctOrders(
-  deps: CorrectDeps,
-  query: WronglyDue,
-  isAll: boolean,
-): Promise<{ readonly orders: number; readonly left: readonly string[]; readonly isMore: boolean }> {
-  const { store, clock } = deps;
-  const refused: string[] = [];
-  let orders = 0;
-  for (;;) {
-    const page = { ...query, except: refused };
-    try {
-      const { corrected, locked } = await store.writer.write(async (tx) => {
-        const count = await correctDueTimes(tx, { ...page, to: clock.now() });
-        // Nothing of ours is written beside it.
-        return { corrected: count, locked: isAll && count < PAGE ? await wronglyDueOrders(tx, page) : [] };
-      });
-      orders += corrected;
-      if (corrected < PAGE) return { orders, left: [...refused, ...locked], isMore: locked.length >= PAGE };
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      const ids = await store.writer.write((tx) => wronglyDueOrders(tx, page));
-      for (const only of ids) {
-        let corrected = 0;
-        await isolateFailure(deps, only, async () => {
-          const to = clock.now();
-          corrected = await store.writer.write((tx) => correctDueTimes(tx, { ...query, only, to }));
-        });
-        orders += corrected;
-        if (corrected === 0) refused.push(only);
-      }
-      // Where so many are refused, what refuses them speaks of all.
-      const isMore = refused.length >= PAGE;
-      if (isMore || ids.length === 0) return { orders, left: refused, isMore };
+export class ClockWatch {
+  readonly #deps: ClockWatchDeps;
+  readonly #onSetBack: () => Promise<void> | void;
+  #aheadMs: number;
+  #isApart = false;
+
+  constructor(deps: ClockWatchDeps, onSetBack: () => Promise<void> | void) {
+    this.#deps = deps;
+    this.#onSetBack = onSetBack;
+    this.#aheadMs = aheadOfMonotonic(deps.clock);
+  }
+
+  /** Has due times corrected if the clock was set back since the last look. If it rejects, the next look does it again. */
+  async correct(): Promise<void> {
+    const { clock, log } = this.#deps;
+    const aheadMs = aheadOfMonotonic(clock);
+    if (aheadMs < this.#aheadMs - SET_BACK_MS) {
+      log.warn({ byMs: Math.round(this.#aheadMs - aheadMs) }, 'the clock was set back, so what waits is due now');
+      await this.#onSetBack();
     }
+    this.#aheadMs = aheadMs;
+    this.#tellApart();
+  }
+
+  #tellApart(): void {
+    const { clock, log } = this.#deps;
+    const { databaseAheadMs = 0 } = clock;
+    const isApart = Math.abs(databaseAheadMs) >= CLOCKS_APART_MS;
+    const facts = { databaseAheadMs: Math.round(databaseAheadMs) };
+    if (isApart && !this.#isApart)
+      log.warn(facts, 'the clock of this machine is not that of the database, which counts; check its time service');
+    if (!isApart && this.#isApart) log.info(facts, 'the clock of this machine is that of the database again');
+    this.#isApart = isApart;
+  }
+}
+
+/** How far UTC is ahead of the monotonic clock, in ms: this changes only when UTC is set. */
+function aheadOfMonotonic(clock: Pick<Clock, 'now' | 'monotonic'>): number {
+  return clock.now().getTime() - clock.monotonic();
+}
+
+type CorrectDeps = Parameters<typeof isolateFailure>[0] &
+  Pick<FlowDeps, 'log'> & { readonly settings: Pick<FlowDeps['settings'], 'verifyAfter'> };
+
+/**
+ * The due times of an account that were written under another clock. Orders that the database refuses when their times are
+ * corrected, or that another program has locked, are tried again. Their ids are kept in the database too, because nothing
+ * else tells the next owner that their times are wrong.
+ */
+export class WrongTimes {
+  readonly #deps: CorrectDeps;
+  /** As many as a page: there may be others. */
+  #left: readonly string[] = [];
+  #retryAt = Number.NEGATIVE_INFINITY;
+
+  private constructor(deps: CorrectDeps) {
+    this.#deps = deps;
+  }
+
+  /** Takes over what the last owner left: it is tried again at once. */
+  static async open(deps: CorrectDeps): Promise<WrongTimes> {
+    const wrong = new WrongTimes(deps);
+    const text = await readAccountFact(deps.store.db, { account: deps.account, name: UNCORRECTED_TIMES });
+    if (text !== undefined) wrong.#left = (JSON.parse(text) as { ids: readonly string[] }).ids;
+    return wrong;
+  }
+
+  get isAny(): boolean {
+    return this.#left.length > 0;
+  }
+
+  /** Milliseconds until it is time to try again; infinite if nothing is left. */
+  get dueInMs(): number {
+    return this.isAny ? this.#retryAt - this.#deps.clock.monotonic() : Number.POSITIVE_INFINITY;
+  }
+
+  /**
+   * Makes orders due now whose due times are further away than any schedule plans; if the clock went back, all that
+   * wait: nothing tells under which clock a time was written. In pages: of a million orders one write would take minutes.
+   */
+  async correct(clockWentBack: boolean): Promise<void> {
+    const { account, store, clock, log, settings } = this.#deps;
+    const now = clock.now();
+    const latest = clockWentBack ? now : after(now, Math.max(LONGEST_WAIT_MS, ...settings.verifyAfter));
+    const left: string[] = [];
+    let orders = 0;
+    for (const state of CORRECTED_STATES) {
+      // Due at a time that is not wrong again for the next page, however long this takes.
+      orders += await this.#correctState({ account, state, latest, to: now, limit: PAGE }, left);
+    }
+    let links = 0;
+    // Until a page is short: look-ups beside this go on writing such times, but never so many.
+    for (let corrected = PAGE; corrected >= PAGE; links += corrected) {
+      corrected = await store.writer.write((tx) => correctCheckTimes(tx, account, clock.now(), PAGE));
+    }
+    if (orders + links > 0) log.warn({ orders, links }, 'due times written under another clock were corrected');
+    // If all that wait were looked at, these are all that are left.
+    if (clockWentBack) await this.#leave(left);
+    else if (left.length > 0) await this.#leave([...this.#left, ...left]);
+  }
+
+  /** Tries again to correct the due times that could not be corrected before, once it is time for that. */
+  async correctLeft(): Promise<void> {
+    if (this.dueInMs > 0) return;
+    const ids = this.#left;
+    const left: string[] = [];
+    for (const id of ids) {
+      const now = this.#deps.clock.now();
+      if (!(await this.#correctOne(id, { latest: now, to: now }))) left.push(id);
+    }
+    // What refused so many may have ended.
+    if (ids.length >= PAGE && left.length < ids.length) return await this.correct(true);
+    await this.#leave(left);
+  }
+
+  /** Corrects the orders of one state; returns how many, and adds the ids of the others to `left`. */
+  async #correctState(query: Correction, left: string[]): Promise<number> {
+    const { store } = this.#deps;
+    const refused: string[] = [];
+    let orders = 0;
+    for (let isMore = true; isMore;) {
+      const page = { ...query, except: refused };
+      const corrected = await store.writer
+        .write((tx) => correctDueTimes(tx, page))
+        .catch((error: unknown) => {
+          if (!isRefusal(error)) throw error;
+          return undefined;
+        });
+      orders += corrected ?? 0;
+      if (corrected !== undefined && corrected >= PAGE) continue;
+      // One by one: of a page one order may be refused, or locked.
+      const ids = await store.writer.write((tx) => wronglyDueOrders(tx, page));
+      for (const id of ids) {
+        if (await this.#correctOne(id, query)) orders += 1;
+        else refused.push(id);
+      }
+      // If so many are refused, whatever refuses them speaks of all.
+      isMore = corrected === undefined && ids.length > 0 && refused.length < PAGE;
+    }
+    left.push(...refused);
+    return orders;
+  }
+
+  /** False if the database refuses the order, or another program has it locked; true also if it does not wait any more. */
+  async #correctOne(only: string, times: Pick<Correction, 'latest' | 'to'>): Promise<boolean> {
+    const { account, store } = this.#deps;
+    let isCorrect = false;
+    await isolateFailure(this.#deps, only, async () => {
+      isCorrect = await store.writer.write(async (tx) => {
+        const row = await readOrder(tx, account, only);
+        const state = CORRECTED_STATES.find((one) => one === row?.state);
+        if (state === undefined) return true;
+        const wrong = { account, state, ...times, limit: 1, only };
+        await correctDueTimes(tx, wrong);
+        return (await wronglyDueOrders(tx, wrong)).length === 0;
+      });
+    });
+    return isCorrect;
+  }
+
+  /** Keeps the ids of what is left; that is tried again after a while. Rejects if the database does not take it. */
+  async #leave(ids: readonly string[]): Promise<void> {
+    const { store, account, clock } = this.#deps;
+    const left = [...new Set(ids)].slice(0, PAGE);
+    const fact = { account, name: UNCORRECTED_TIMES, given: JSON.stringify({ ids: left }), now: clock.now() };
+    if (fact.given !== JSON.stringify({ ids: this.#left })) {
+      await store.writer.write((tx) => (left.length > 0 ? setAccountFact(tx, fact) : forgetAccountFact(tx, fact)));
+    }
+    this.#left = left;
+    this.#retryAt = clock.monotonic() + POSTPONE_MS;
   }
 }

@@ -7,13 +7,16 @@ import { isolateFailure } from '../pass/isolate.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { recordUnknownOutcome } from '../findings/record-findings.ts';
 import { recordOrKeep } from './record-outcome.ts';
-import { correctTimes, type CorrectDeps } from './correct-times.ts';
+import type { WrongTimes } from './correct-times.ts';
 import { makeUnsentDue } from './probe.ts';
 
 const PAGE = 200;
 
 /** The dependencies of putting right what was left. */
-type RecoverDeps = Omit<CorrectDeps, 'uncorrected'> & Pick<FlowDeps, 'settings'>;
+type RecoverDeps = Pick<
+  FlowDeps,
+  'account' | 'store' | 'clock' | 'log' | 'counters' | 'incidents' | 'activity' | 'settings'
+>;
 type UnrecordedDeps = RecoverDeps & Pick<FlowDeps, 'lease' | 'inFlight' | 'holds' | 'gracePeriodOver'>;
 
 /**
@@ -21,7 +24,10 @@ type UnrecordedDeps = RecoverDeps & Pick<FlowDeps, 'lease' | 'inFlight' | 'holds
  * it becomes unknown. A due time that is further away than any schedule gives was written under a wrong clock or by
  * another program, so the order becomes due now.
  */
-export async function recover(deps: RecoverDeps & CorrectDeps, clockWentBack: boolean): Promise<void> {
+export async function recover(
+  deps: RecoverDeps & { readonly wrongTimes: WrongTimes },
+  clockWentBack: boolean,
+): Promise<void> {
   const { account, store, log } = deps;
   let found = 0;
   for (let fromId = ''; ;) {
@@ -32,7 +38,7 @@ export async function recover(deps: RecoverDeps & CorrectDeps, clockWentBack: bo
     fromId = ids.at(-1) ?? fromId;
   }
   if (found > 0) log.warn({ orders: found }, 'found orders whose create was under way; they will be looked up');
-  await correctTimes(deps, clockWentBack);
+  await deps.wrongTimes.correct(clockWentBack);
   await makeUnsentDue(deps);
 }
 

@@ -16,7 +16,6 @@ import type { Incidents } from './incidents.ts';
 import type { CreatesInFlight } from './in-flight.ts';
 import type { RequestLease } from './lease.ts';
 import type { SentIntents } from './sent-intents.ts';
-import type { Uncorrected } from './uncorrected.ts';
 import type { Walk } from './walk.ts';
 import type { Counters } from './counters.ts';
 
@@ -53,8 +52,6 @@ export interface FlowDeps {
   /** Orders that a fail-over left in doubt and that are not marked yet, each with that fail-over. */
   readonly unmarked: Map<string, FailOver>;
   readonly counters: Counters;
-  /** Due times that are still to be corrected. */
-  readonly uncorrected: Uncorrected;
   readonly activity: Activity;
   /** Aborts when the process has no time left for requests in flight and for results that cannot be written. */
   readonly gracePeriodOver: AbortSignal;

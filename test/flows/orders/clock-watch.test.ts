@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { steadyTime } from '../../../src/clock.ts';
-import { ClockWatch } from '../../../src/flows/orders/clock-watch.ts';
-import { correctTimes } from '../../../src/flows/orders/correct-times.ts';
+import { ClockWatch } from '../../../src/flows/orders/correct-times.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
 import { capturedLog } from '../../support/captured-log.ts';
@@ -29,7 +28,7 @@ async function underMovedClock() {
   };
   program.insert({ external_order_id: 'accepted' }, { external_order_id: 'open' }, { external_order_id: 'unknown' });
   await createPass(program.app, NEVER);
-  const watch = new ClockWatch(program.app, () => correctTimes(program.app, true));
+  const watch = new ClockWatch(program.app, () => program.app.wrongTimes.correct(true));
   return {
     program,
     exchange,

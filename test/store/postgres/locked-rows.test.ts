@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { after } from '../../../src/domain/instant.ts';
 import { assumeOrderSent } from '../../../src/flows/orders/assume-sent.ts';
-import { correctLeft, correctTimes } from '../../../src/flows/orders/correct-times.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
 import { importOrders } from '../../../src/flows/orders/import.ts';
@@ -103,13 +102,13 @@ it('an order whose row is locked when the clock was set back is due at the right
   const isDue = () =>
     ['a', 'b', 'c'].map((id) => String(program.row(id)['next_action_at']) <= clock.now().toISOString());
   merchant.exec(`begin; select 1 from merchant_orders where external_order_id = 'a' for update`);
-  await correctTimes(app, true);
+  await app.wrongTimes.correct(true);
   expect(isDue()).toEqual([false, true, true]);
   clock.advance(5 * MINUTE);
-  await correctLeft(app);
+  await app.wrongTimes.correctLeft();
   merchant.exec('rollback');
   clock.advance(5 * MINUTE);
-  await correctLeft(app);
+  await app.wrongTimes.correctLeft();
   expect(isDue()).toEqual([true, true, true]);
 });
 

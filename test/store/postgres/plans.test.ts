@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { expect, it, vi } from 'vitest';
-import { dueLookups } from '../../../src/store/due-lookups.ts';
 import { DUE_COLUMNS, findOrders, FIRST_DUE } from '../../../src/store/find-orders.ts';
-import { accountsToSend } from '../../../src/store/due-times.ts';
+import { accountsToSend, dueLookups } from '../../../src/store/due-times.ts';
 import { findingsOf } from '../../../src/store/findings.ts';
 import { sendingOrders } from '../../../src/store/orders.ts';
 import type { Database } from '../../../src/store/port.ts';

@@ -138,7 +138,7 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
     breaks: /everything settles or is held|no order is lost/,
     edits: [
       {
-        file: 'src/flows/orders/clock-watch.ts',
+        file: 'src/flows/orders/correct-times.ts',
         in: 'ClockWatch.correct',
         from: 'aheadMs < this.#aheadMs - SET_BACK_MS',
         to: 'aheadMs > this.#aheadMs + SET_BACK_MS',
