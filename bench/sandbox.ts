@@ -1,6 +1,6 @@
 import { systemClock } from '../src/clock.ts';
 import { seededRandom } from '../src/sandbox/random.ts';
-import { SCENARIOS, type Scenario } from '../src/sandbox/orders/scenario.ts';
+import { SCENARIOS, type Scenario } from '../src/sandbox/scenario.ts';
 import { startSandbox } from '../src/sandbox/server.ts';
 import { serve } from './child.ts';
 import { machineMs } from './process.ts';

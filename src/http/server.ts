@@ -18,7 +18,7 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
 };
 
 /** The options in which the servers differ. */
-export interface ServerOptions {
+interface ServerOptions {
   /** Its time limits and sizes. */
   readonly limits: Pick<
     FastifyHttpOptions<RawServerDefault>,

@@ -1,9 +1,19 @@
-import { refuse, type SandboxAnswer, type SandboxRequest } from './api/answer.ts';
-import { Clients, type ClientOptions, type PhotosAnswer } from './clients/clients.ts';
-import type { SandboxPreOrder } from './orders/order-record.ts';
-import { Orders, type OrderOptions } from './orders/orders.ts';
-import { emailRequest, levelSchema, photoRequest, preOrderRequest, withBody } from './api/requests.ts';
-import { findRoute, type RouteName, type Values } from './api/routes.ts';
+import {
+  refuse,
+  type SandboxAnswer,
+  type SandboxRequest,
+  emailRequest,
+  levelSchema,
+  photoRequest,
+  preOrderRequest,
+  withBody,
+  findRoute,
+  type RouteName,
+  type Values,
+} from './api.ts';
+import { Clients, type ClientOptions, type PhotosAnswer } from './clients.ts';
+import type { SandboxPreOrder } from './order-record.ts';
+import { Orders, type OrderOptions } from './orders.ts';
 
 /** Options of a sandbox exchange; times in milliseconds. */
 export interface SandboxOptions extends OrderOptions, ClientOptions {

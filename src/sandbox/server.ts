@@ -1,8 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
-import { Deliveries, type LoggedDelivery } from './clients/delivery.ts';
-import { answerWith } from './faults/faulty-answer.ts';
-import { decideFault, namesFault, NOT_TAKEN, type Fault, type FaultPlan } from './faults/faults.ts';
+import { Deliveries, type LoggedDelivery } from './photos.ts';
+import { answerWith, decideFault, namesFault, NOT_TAKEN, type Fault, type FaultPlan } from './faults.ts';
 import { SandboxExchange, type SandboxOptions } from './exchange.ts';
 
 /** A request in the log. */
@@ -36,7 +35,7 @@ const MAX_LOGGED = 100_000;
 const MAX_BODY_BYTES = 1_048_576;
 
 /** Options of a sandbox that listens. */
-export interface SandboxServerOptions extends SandboxOptions {
+interface SandboxServerOptions extends SandboxOptions {
   /** The keys of more merchants, each with its own orders, clients and rate. */
   readonly otherKeys?: readonly string[];
   /** 0 chooses a free port. */

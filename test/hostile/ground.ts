@@ -8,7 +8,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import type { HttpRequest, HttpResponse, Transport } from '../../src/exchange/transport.ts';
 import { createLog } from '../../src/log.ts';
 import { SandboxExchange } from '../../src/sandbox/exchange.ts';
-import { SCENARIOS } from '../../src/sandbox/orders/scenario.ts';
+import { SCENARIOS } from '../../src/sandbox/scenario.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
 import { newDatabase } from '../support/folders.ts';
 import { testClock, type TestClock } from '../support/test-clock.ts';

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ORDER_RECORD, PRE_ORDER } from '../../src/domain/record-fields.ts';
-import { REFUSALS, type RefusalName } from '../../src/sandbox/api/answer.ts';
-import type { RouteName } from '../../src/sandbox/api/routes.ts';
+import { REFUSALS, type RefusalName, type RouteName } from '../../src/sandbox/api.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { testClock } from '../support/test-clock.ts';

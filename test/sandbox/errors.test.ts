@@ -3,10 +3,9 @@ import { systemClock } from '../../src/clock.ts';
 import type { ExchangeClient } from '../../src/exchange/client.ts';
 import type { Reply } from '../../src/exchange/reply.ts';
 import { refusalReason } from '../../src/exchange/refusals.ts';
-import { EMAIL_INPUTS } from '../../src/sandbox/clients/clients.ts';
+import { EMAIL_INPUTS } from '../../src/sandbox/clients.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
-import { REFUSALS, type RefusalName } from '../../src/sandbox/api/answer.ts';
-import type { RouteName } from '../../src/sandbox/api/routes.ts';
+import { REFUSALS, type RefusalName, type RouteName } from '../../src/sandbox/api.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { createPreOrder, loneClient } from '../support/exchange-client.ts';
 

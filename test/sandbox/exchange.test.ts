@@ -1,10 +1,9 @@
 import { parse, stringify } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
-import type { SandboxAnswer } from '../../src/sandbox/api/answer.ts';
+import type { SandboxAnswer } from '../../src/sandbox/api.ts';
 import { SandboxExchange, type SandboxOptions } from '../../src/sandbox/exchange.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
-import { readScenarios } from '../../src/sandbox/orders/scenario.ts';
-import { SCENARIOS } from '../../src/sandbox/orders/scenario.ts';
+import { readScenarios, SCENARIOS } from '../../src/sandbox/scenario.ts';
 import { testClock } from '../support/test-clock.ts';
 
 const REQUESTS = '/api/v1/merchant/orders/request';

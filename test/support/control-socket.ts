@@ -4,7 +4,7 @@ import { serveControl, type ControlSocket, type Served } from '../../src/http/co
 import type { App } from '../../src/app.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { EnvelopeError } from '../../src/http/control/envelope.ts';
-import { controlSocketPath } from '../../src/http/control/socket-path.ts';
+import { controlSocketPath } from '../../src/http/control/transport.ts';
 import type { CapturedLog } from './captured-log.ts';
 import type { ScriptedExchange } from './scripted-exchange.ts';
 import {

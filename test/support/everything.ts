@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import type { Overrides } from '../../src/app.ts';
-import { BEGINNING, writeCursor } from '../../src/domain/events/cursor.ts';
-import type { FeedEvent } from '../../src/domain/events/feed.ts';
+import { BEGINNING, writeCursor, type FeedEvent } from '../../src/domain/events/feed.ts';
 import { linksPass } from '../../src/flows/clients/links.ts';
 import { placeOf, readPage } from '../../src/flows/events/feed.ts';
 import { sweep } from '../../src/flows/findings/sweep.ts';

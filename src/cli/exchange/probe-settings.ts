@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import type { Config } from '../../config/config.ts';
-import type { ProbeRow } from '../../flows/probe/asking.ts';
+import type { ProbeRow } from '../../flows/probe/questions.ts';
 
 /** Settings as a file has them: sections that hold values by name. */
 export type Settings = Readonly<Record<string, Readonly<Record<string, unknown>>>>;

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Command } from 'commander';
+import type { Command } from 'commander';
 import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config/config.ts';
 import type { Evidence } from '../../exchange/examine.ts';
 import { checkFields } from '../../flows/orders/add.ts';
 import { readLines } from '../../flows/orders/import.ts';
-import type { ProbeRow, ProbeStep } from '../../flows/probe/asking.ts';
+import type { ProbeRow, ProbeStep } from '../../flows/probe/questions.ts';
 import type { InputOf } from '../../http/control/operations/index.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { COLUMN_OF, columnsOf } from '../../store/order-columns.ts';

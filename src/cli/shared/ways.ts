@@ -1,8 +1,7 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../../clock.ts';
 import type { AccountSettings } from '../../config/config.ts';
-import { controlSocketOf } from '../../http/control/socket-path.ts';
-import { socketTransport, type Transport } from '../../http/control/transport.ts';
+import { controlSocketOf, socketTransport, type Transport } from '../../http/control/transport.ts';
 
 /** How a command comes to the owner of its account. */
 export interface Ways extends AsyncDisposable {

@@ -64,7 +64,7 @@ export interface KnownToken {
 }
 
 /** The decision about a delivery (§6): its files are stored, were stored before, or are refused. */
-export type DeliveryDecision = 'store' | 'repeated' | 'forbidden';
+type DeliveryDecision = 'store' | 'repeated' | 'forbidden';
 
 /**
  * Decides about a delivery. A token allows one delivery until it expires. The same files in any order may come again, even

@@ -137,7 +137,7 @@ export function newDelivery(endpoint: string, event: EventRow, status: 'waiting'
 }
 
 /** What is known of an endpoint when it has not taken an event. */
-export interface AttemptFacts {
+interface AttemptFacts {
   readonly now: Date;
   /** When it took the last event; null if it has not. */
   readonly takenAt: Date | null;

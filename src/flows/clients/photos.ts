@@ -21,15 +21,17 @@ import {
 } from '../../store/photos.ts';
 import { accountsIn } from '../../store/accounts.ts';
 import type { FlowDeps } from '../pass/deps.ts';
-import { PhotoFolder, randomName, placeOf } from './photo-folder.ts';
 import {
+  PhotoFolder,
+  randomName,
+  placeOf,
   DeliveryRefusal,
   readForm,
   type DeliveryForm,
   type DeliveryPart,
   type ReceivedFile,
   type RefusalKind,
-} from './photo-form.ts';
+} from './photo-delivery.ts';
 
 const TOKEN_BYTES = 32;
 const SHORTEST_TOKEN = 16;
@@ -50,7 +52,7 @@ export type DeliveryOutcome =
   | { readonly kind: 'refused'; readonly why: RefusalKind; readonly reason: string };
 
 /** What is asked for with §4.5. */
-export interface PhotosAsked {
+interface PhotosAsked {
   readonly linkId: string;
   readonly level: VerificationLevel;
   readonly actionId?: string | undefined;

@@ -1,5 +1,12 @@
-import { readCursor, writeCursor, type Place } from '../../domain/events/cursor.ts';
-import { feedEventOf, type EventRow, type EventType, type FeedEvent } from '../../domain/events/feed.ts';
+import {
+  readCursor,
+  writeCursor,
+  type Place,
+  feedEventOf,
+  type EventRow,
+  type EventType,
+  type FeedEvent,
+} from '../../domain/events/feed.ts';
 import { quote } from '../../domain/text.ts';
 import { eventHash, feedHead, readFeed, readOrderFeed } from '../../store/feed.ts';
 import type { Database } from '../../store/port.ts';

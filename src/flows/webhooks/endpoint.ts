@@ -26,10 +26,12 @@ import {
   retryAnew,
   writeTurn,
   type AccountDelivery,
-} from './account.ts';
+  endOfTurn,
+  subjectsOf,
+  type SubjectEvents,
+} from './turn.ts';
 import { EndpointCondition } from './condition.ts';
 import type { WebhookSender } from './sender.ts';
-import { endOfTurn, subjectsOf, type SubjectEvents } from './turn.ts';
 
 /** Requests of an endpoint that are under way at the same time. */
 const MOST_IN_FLIGHT = 8;
@@ -39,7 +41,7 @@ const ACCOUNTS_AT_A_TIME = 8;
 const MOST_RETRYING = 1_000;
 
 /** What an endpoint is sent events with. */
-export interface EndpointDeps {
+interface EndpointDeps {
   readonly endpoint: WebhookEndpoint;
   readonly sender: WebhookSender;
   readonly clock: Clock;

@@ -8,7 +8,7 @@ import { isPassing, OwnedError } from '../../store/errors.ts';
 import type { AccountLease, Store } from '../../store/port.ts';
 import { accountsBehind, moveWebhookCursor, noteEndpoint, registerEndpoint } from '../../store/webhooks/cursors.ts';
 import { nextAttempts } from '../../store/webhooks/deliveries.ts';
-import type { AccountDelivery } from './account.ts';
+import type { AccountDelivery } from './turn.ts';
 import { EndpointDelivery } from './endpoint.ts';
 import type { EndpointFacts } from './condition.ts';
 import { webhookSender, type SenderOptions } from './sender.ts';

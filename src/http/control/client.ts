@@ -26,7 +26,7 @@ export class OwnerRefusalError extends Error {
 export const LONGEST_WAIT_MS = 60_000;
 
 /** How an owner is asked. */
-export interface Asking {
+interface Asking {
   readonly account: string;
   /** An answer may still come so long after the owner asks the exchange for the last time. */
   readonly graceMs: number;

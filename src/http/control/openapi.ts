@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
-import { ERRORS, type DocumentedError } from './operations/errors.ts';
+import { ERRORS, type DocumentedError } from './operations/operation.ts';
 import { addRoutes } from './routes.ts';
 import { controlServer } from './server.ts';
 

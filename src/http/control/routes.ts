@@ -2,21 +2,27 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import { deadline } from '../../clock.ts';
-import { LONGEST_WAIT_MS } from './client.ts';
 import type { StatusSources } from '../../flows/reports/status.ts';
+import type { Database } from '../../store/port.ts';
+import type { EventStreams } from '../events/stream.ts';
+import { LONGEST_WAIT_MS } from './client.ts';
 import { writeEnvelope, type Result } from './envelope.ts';
 import { ADDRESSES } from './operations/addresses.ts';
-import { NOT_OWNER_RESULT } from './operations/errors.ts';
 import { OPERATIONS, type AskedOperation } from './operations/index.ts';
-import type { Accounts, Operation, OperationDeps } from './operations/operation.ts';
-import { schemaOf } from './operations/operation.ts';
-import { addReadRoutes, type ReadDeps } from './read-routes.ts';
+import {
+  NOT_OWNER_RESULT,
+  type Accounts,
+  type Operation,
+  type OperationDeps,
+  schemaOf,
+} from './operations/operation.ts';
+import { filterOf, READ_OPERATIONS, startOf, type EventsInput } from './operations/reading.ts';
 import { SYNC_SCHEMA, syncLines, type SyncInput } from './operations/sync.ts';
 import { addStatusRoute } from './status-route.ts';
 import { LINES } from './transport.ts';
 
 /** The things that the routes are served with. */
-export interface Serving {
+interface Serving {
   readonly accounts: Accounts;
   /** Gives what is read without an owner. */
   readonly reading: () => ReadDeps;
@@ -82,4 +88,48 @@ function closed(answer: NodeJS.EventEmitter): AbortSignal {
   const isClosed = new AbortController();
   answer.once('close', () => isClosed.abort());
   return isClosed.signal;
+}
+
+/** The things that are read for any account. */
+interface ReadDeps {
+  readonly db: Database;
+  readonly streams: EventStreams;
+}
+
+const TOO_MANY: Result = { kind: 'not-sent', why: 'no more streams of events are served now; ask again later' };
+
+/** Adds the routes that read the database: no process need drive the account. */
+function addReadRoutes(server: FastifyInstance, deps: () => ReadDeps): void {
+  const { listEvents, showOrder } = READ_OPERATIONS;
+  server.route({
+    ...ADDRESSES.listEvents,
+    schema: schemaOf('listEvents', listEvents),
+    async handler({ query, headers, raw }, reply) {
+      const { db, streams } = deps();
+      const input = query as EventsInput;
+      if (raw.headers.accept?.includes('text/event-stream') !== true) {
+        const { httpStatus, body } = writeEnvelope(await listEvents.run(db, input));
+        return await reply.code(httpStatus).type('application/json').send(body);
+      }
+      const last = headers['last-event-id'];
+      const after = typeof last === 'string' && last !== '' ? last : input.after;
+      const start = await startOf(db, { ...input, after });
+      if ('kind' in start || streams.isFull) {
+        const { httpStatus, body } = writeEnvelope('kind' in start ? start : TOO_MANY);
+        return await reply.code(httpStatus).type('application/json').header('connection', 'close').send(body);
+      }
+      void reply.hijack();
+      streams.serve(reply.raw, filterOf(input), start);
+      return reply;
+    },
+  });
+  server.route({
+    ...ADDRESSES.showOrder,
+    schema: schemaOf('showOrder', showOrder),
+    async handler({ params, query }, reply) {
+      const input = { ...(params as { externalOrderId: string }), account: (query as { account: string }).account };
+      const { httpStatus, body } = writeEnvelope(await showOrder.run(deps().db, input));
+      return await reply.code(httpStatus).type('application/json').send(body);
+    },
+  });
 }

@@ -13,7 +13,7 @@ import { closeServer, createServer } from '../server.ts';
 import { writeEnvelope, type OwnRefusal } from './envelope.ts';
 import type { Accounts } from './operations/operation.ts';
 import { addRoutes } from './routes.ts';
-import { unusableSocket } from './socket-path.ts';
+import { unusableSocket } from './transport.ts';
 
 const LIMITS = {
   /** Far above any request of ours, in bytes. */

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../clock.ts';
-import { cursorOf, writeCursor, type Place } from '../../domain/events/cursor.ts';
-import type { FeedEvent } from '../../domain/events/feed.ts';
+import { cursorOf, writeCursor, type Place, type FeedEvent } from '../../domain/events/feed.ts';
 import { readPage, type FeedFilter, type FeedPage } from '../../flows/events/feed.ts';
 import { repeatEvery } from '../../flows/pass/repeat.ts';
 import { feedHead } from '../../store/feed.ts';
@@ -28,7 +27,7 @@ const HEADERS = {
 };
 
 /** The things that streams of events are served with. */
-export interface StreamDeps {
+interface StreamDeps {
   readonly store: Pick<Store, 'db' | 'newEvents'>;
   readonly clock: Clock;
 }

@@ -8,7 +8,7 @@ const LOOK_MS = 5_000;
 type OneReceiverDeps = Parameters<typeof servePhotos>[0] & { readonly config: Pick<Config, 'database'> };
 
 /** The part of a process in receiving the photos of its machine. */
-export interface OneReceiver extends AsyncDisposable {
+interface OneReceiver extends AsyncDisposable {
   /** Resolves when it no longer waits for its turn; rejects where it cannot receive photos. */
   readonly waiting: Promise<void>;
   /** Takes nothing new, and returns when the deliveries that are arriving have ended, or when the grace period is over. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { controlSocketPath } from '../../../src/http/control/socket-path.ts';
+import { controlSocketPath } from '../../../src/http/control/transport.ts';
 import { runProgram } from '../../support/cli-function.ts';
 import { scriptedControlSocket } from '../../support/control-socket.ts';
 import type { ScriptedAnswer } from '../../support/scripted-exchange.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/config/config.ts';
-import { SCENARIOS } from '../../../src/sandbox/orders/scenario.ts';
+import { SCENARIOS } from '../../../src/sandbox/scenario.ts';
 import { runProgram, type ProgramOptions } from '../../support/cli-function.ts';
 import { controlSocket, scriptedControlSocket } from '../../support/control-socket.ts';
 import { testProcesses } from '../../support/program-processes.ts';

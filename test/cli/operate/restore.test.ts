@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import type { Status } from '../../../src/reports/status/status.ts';
 import type { StatusVerdict } from '../../../src/reports/status/verdict.ts';
-import { SCENARIOS } from '../../../src/sandbox/orders/scenario.ts';
+import { SCENARIOS } from '../../../src/sandbox/scenario.ts';
 import type { MarkContent } from '../../../src/store/port.ts';
 import { runProgram } from '../../support/cli-function.ts';
 import { testProcesses } from '../../support/program-processes.ts';

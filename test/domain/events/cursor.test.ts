@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BEGINNING, cursorOf, readCursor, writeCursor } from '../../../src/domain/events/cursor.ts';
+import { BEGINNING, cursorOf, readCursor, writeCursor } from '../../../src/domain/events/feed.ts';
 
 const HASH = '0123456789abcdef'.repeat(4);
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { BEGINNING, cursorOf, writeCursor, type Place } from '../../../src/domain/events/cursor.ts';
+import { BEGINNING, cursorOf, writeCursor, type Place } from '../../../src/domain/events/feed.ts';
 import { placeOf, readPage, type FeedFilter } from '../../../src/flows/events/feed.ts';
 import { appendToChain, type NewEvent } from '../../../src/store/events.ts';
 import { feedHeads, newestOfOrder } from '../../../src/store/feed.ts';

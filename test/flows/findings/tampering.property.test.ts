@@ -7,8 +7,8 @@ import { listFindings } from '../../../src/store/listed-findings.ts';
 import type { App } from '../../../src/app.ts';
 import { decideOrders } from '../../../src/flows/orders/operator-decisions.ts';
 import { syncOnce } from '../../../src/flows/orders/sync.ts';
-import { SCENARIOS, type Scenario, type ScenarioStep } from '../../../src/sandbox/orders/scenario.ts';
-import { STRAY_ORDER, TAMPERINGS, type TamperingName } from '../../../src/sandbox/orders/tampering.ts';
+import { SCENARIOS, type Scenario, type ScenarioStep } from '../../../src/sandbox/scenario.ts';
+import { STRAY_ORDER, TAMPERINGS, type TamperingName } from '../../../src/sandbox/tampering.ts';
 import { hastyClock } from '../../support/test-clock.ts';
 import { testProgram, type TestProgram } from '../../support/test-program.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BrokenSealError, newKeyPair, sealBetween, type Direction } from '../../../src/http/control/seal.ts';
+import { BrokenSealError, newKeyPair, sealBetween, type Direction } from '../../../src/http/control/table-transport.ts';
 
 const TEXT = '{"email":"ada@canary.example"}';
 const [asker, owner] = [newKeyPair(), newKeyPair()];

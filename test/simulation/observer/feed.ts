@@ -5,8 +5,8 @@ import {
   type EventRow,
   type EventType,
   type FeedEvent,
+  writeCursor,
 } from '../../../src/domain/events/feed.ts';
-import { writeCursor } from '../../../src/domain/events/cursor.ts';
 import { placeOf, readPage } from '../../../src/flows/events/feed.ts';
 import { FEED_COLUMNS } from '../../../src/store/feed.ts';
 import type { Store } from '../../../src/store/port.ts';

@@ -1,5 +1,4 @@
-import type { OddAnswersName } from '../../../src/sandbox/orders/odd-answers.ts';
-import type { Scenario, ScenarioStep } from '../../../src/sandbox/orders/scenario.ts';
+import type { OddAnswersName, Scenario, ScenarioStep } from '../../../src/sandbox/scenario.ts';
 import type { FaultName } from '../faults.ts';
 import { HOUR, MINUTE, SECOND, type Chance } from './chance.ts';
 

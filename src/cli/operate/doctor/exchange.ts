@@ -6,7 +6,7 @@ import { connect as connectTls } from 'node:tls';
 import type { Command } from 'commander';
 import type { Clock } from '../../../clock.ts';
 import type { AccountSettings, Config } from '../../../config/config.ts';
-import { isPublic } from '../../../flows/webhooks/public-address.ts';
+import { isPublic } from '../../../flows/webhooks/sender.ts';
 import { withExchange } from '../../shared/exchange.ts';
 import { EXIT } from '../../shared/exit.ts';
 import { fault, ok, warning, type CheckResult } from './check.ts';

@@ -1,7 +1,14 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { systemClock } from '../../../clock.ts';
-import { BEGINNING, readCursor, writeCursor, type Place } from '../../../domain/events/cursor.ts';
-import { EVENT_TYPES, type EventType, type FeedEvent } from '../../../domain/events/feed.ts';
+import {
+  BEGINNING,
+  readCursor,
+  writeCursor,
+  type Place,
+  EVENT_TYPES,
+  type EventType,
+  type FeedEvent,
+} from '../../../domain/events/feed.ts';
 import { placeOf, readPage } from '../../../flows/events/feed.ts';
 import { StoreError } from '../../../store/errors.ts';
 import { feedHeads, type FeedHead } from '../../../store/feed.ts';

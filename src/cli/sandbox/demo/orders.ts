@@ -1,4 +1,4 @@
-import { STRAY_ORDER, TAMPERINGS, tamperingNamedIn, type Tampering } from '../../../sandbox/orders/tampering.ts';
+import { STRAY_ORDER, TAMPERINGS, tamperingNamedIn, type Tampering } from '../../../sandbox/tampering.ts';
 
 /** The stories that the demonstration can tell. */
 export const DEMO_SCENARIOS = ['clean', 'mismatch'] as const;

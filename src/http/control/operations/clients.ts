@@ -11,8 +11,7 @@ import {
 import { adoptLink, makeLink } from '../../../flows/clients/links.ts';
 import { requestPhotos } from '../../../flows/clients/photos.ts';
 import { listLinks } from '../../../store/links.ts';
-import { EXCHANGE_ERRORS, LOOKUP_ERRORS, OWN_ERRORS } from './errors.ts';
-import { named, operation } from './operation.ts';
+import { EXCHANGE_ERRORS, LOOKUP_ERRORS, OWN_ERRORS, named, operation } from './operation.ts';
 
 const tag = 'clients';
 const linkId = z.string().meta({ description: 'Id of a link (§2.1).', examples: ['link-1'] });

@@ -1,9 +1,8 @@
 import type { OperationId } from './addresses.ts';
 import { CLIENT_OPERATIONS } from './clients.ts';
 import type { Operation } from './operation.ts';
-import { ORDER_OPERATIONS } from './orders.ts';
+import { ORDER_OPERATIONS, PROBE_OPERATIONS } from './orders.ts';
 import type { READ_OPERATIONS } from './reading.ts';
-import { PROBE_OPERATIONS } from './probe.ts';
 
 /** An operation that the owner of the account does, with one answer; `sync` answers in lines. */
 export type AskedOperation = Exclude<OperationId, 'sync' | 'status' | keyof typeof READ_OPERATIONS>;

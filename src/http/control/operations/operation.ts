@@ -1,8 +1,7 @@
 import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
 import type { FlowDeps } from '../../../flows/pass/deps.ts';
-import type { Result } from '../envelope.ts';
-import { ERRORS, failureSchema, type ErrorStatus } from './errors.ts';
+import { type Result, envelopeError, type EnvelopeError, type FailedResult } from '../envelope.ts';
 
 /** The things that the operations of the control socket work with. */
 export interface OperationDeps extends FlowDeps {
@@ -89,3 +88,144 @@ function success(value: z.ZodType): z.ZodType {
     .object({ ok: z.literal(true), value })
     .meta({ description, examples: (examples as unknown[]).map((example) => ({ ok: true, value: example })) });
 }
+
+/** The schema of every answer that is no success. */
+const failureSchema = z
+  .object({
+    ok: z.literal(false),
+    error: z.object({
+      kind: z
+        .enum([
+          'refused',
+          'key-refused',
+          'rate-limited',
+          'not-sent',
+          'unknown',
+          'unusable',
+          'invalid',
+          'not-owner',
+          'failed',
+        ])
+        .describe(
+          'refused: the exchange said no. key-refused: the exchange refuses the merchant key. rate-limited: the exchange ' +
+            'limits the rate. not-sent: nothing was sent, ask again. unknown: nobody can tell whether the exchange did it. ' +
+            'unusable: an id cannot be sent. invalid: this request is wrong. not-owner: this process does not drive the ' +
+            'account, nothing was done. failed: the daemon could not do it.',
+        ),
+      reason: z
+        .enum([
+          'not-found',
+          'invalid-email',
+          'link-already-exists',
+          'bad-request',
+          'upload-url-not-set',
+          'other',
+          'cursor-unreadable',
+          'cursor-ahead',
+          'cursor-of-another',
+        ])
+        .nullable()
+        .describe('The documented refusal of the exchange, or why a reader of events cannot go on after its cursor.'),
+      message: z.string().describe('For people.'),
+      httpStatus: z.int().nullable().describe('HTTP status that the exchange answered with.'),
+      code: z.string().nullable().describe('Code in the error of the exchange.'),
+      status: z.string().nullable().describe('Status in the error of the exchange.'),
+    }),
+  })
+  .meta({ id: 'Failure', description: 'An answer that is no success.' }) satisfies z.ZodType<{
+  ok: false;
+  error: EnvelopeError;
+}>;
+
+/** An error as the document names and describes it, with examples by their names. */
+export interface DocumentedError {
+  readonly name: string;
+  readonly description: string;
+  readonly examples: Readonly<Record<string, EnvelopeError>>;
+}
+
+function documented(name: string, description: string, results: Record<string, FailedResult>): DocumentedError {
+  const examples = Object.entries(results).map(([example, result]) => [example, envelopeError(result)]);
+  return { name, description, examples: Object.fromEntries(examples) };
+}
+
+function refused(httpStatus: number, message: string, code: string, status?: string): FailedResult {
+  return { kind: 'refused', httpStatus, error: { message, code, ...(status !== undefined && { status }) } };
+}
+
+/** The answer of a process that does not drive the account which was asked for. */
+export const NOT_OWNER_RESULT = {
+  kind: 'not-owner',
+  message: 'this process does not drive the account; ask the one that does',
+  httpStatus: 421,
+} as const satisfies FailedResult;
+
+/** The errors of the control socket by HTTP status. */
+export const ERRORS = {
+  '400': documented('BadRequest', 'The request is wrong, an id cannot be sent, or the exchange refused the request.', {
+    invalid: { kind: 'invalid', message: 'body/email: Invalid input: expected string', httpStatus: 400 },
+    unusable: { kind: 'unusable', message: '".." cannot be an id; check the id and try again', httpStatus: 400 },
+    invalidEmail: refused(400, 'invalid email', '400', 'INVALID_EMAIL'),
+    linkExists: refused(400, 'link already exists', '400', 'LINK_ALREADY_EXISTS'),
+    badRequest: refused(400, 'validation error', '400', 'BAD_REQUEST'),
+    noUploadUrl: refused(400, 'Upload url was not set', 'INVALID_VALUE'),
+  }),
+  '404': documented('NotFound', 'The exchange does not have it, or the database where only that was asked.', {
+    linkNotFound: refused(404, 'link not found', '404', 'NOT_FOUND'),
+    orderNotFound: { kind: 'invalid', message: 'there is no order "shop-1001"', httpStatus: 404, reason: 'not-found' },
+  }),
+  '409': documented(
+    'Conflict',
+    'The table has an order of this id with other content, or the cursor is not of this feed. Nothing was changed.',
+    {
+      differs: { kind: 'invalid', message: '"shop-1001" stands in the table with another asset', httpStatus: 409 },
+      cursorAhead: {
+        kind: 'invalid',
+        reason: 'cursor-ahead',
+        message: 'the cursor 1042 is ahead of the feed, which ends at 7',
+        httpStatus: 409,
+      },
+    },
+  ),
+  '413': documented('TooLarge', 'The body of the request is too large.', {
+    tooLarge: { kind: 'invalid', message: 'Request body is too large', httpStatus: 413 },
+  }),
+  '421': documented(
+    'NotOwner',
+    'This process does not drive the account. Nothing was done; another process may drive it.',
+    { notOwner: NOT_OWNER_RESULT },
+  ),
+  '4xx': documented('Refused', 'Any other refusal of the exchange, with its own HTTP status, or of this request.', {
+    otherRefusal: refused(403, 'not for this merchant', '403', 'FORBIDDEN'),
+  }),
+  '500': documented(
+    'Failed',
+    'The daemon failed; its log says why. The message names a link that was made and cannot be remembered.',
+    { failed: { kind: 'failed', message: 'the daemon failed; its log says why', httpStatus: 500 } },
+  ),
+  '502': documented('KeyRefused', 'The exchange refuses the merchant key.', { keyRefused: { kind: 'key-refused' } }),
+  '503': documented(
+    'NotNow',
+    'Nothing was done; ask again, after Retry-After where it is given. The exchange limits the rate, it cannot be ' +
+      'reached, the daemon stops, or its database cannot be written.',
+    {
+      rateLimited: { kind: 'rate-limited', retryAfterMs: 7_000 },
+      notSent: { kind: 'not-sent', why: 'GET /api/v1/merchant/client/link-1: ECONNREFUSED' },
+    },
+  ),
+  '504': documented(
+    'OutcomeUnknown',
+    'No answer came, or none that can be read. Nobody can tell whether the exchange did what was asked.',
+    { unknown: { kind: 'unknown', why: 'POST /api/v1/merchant/client: ETIMEDOUT' } },
+  ),
+};
+
+/** HTTP status of a documented error. */
+export type ErrorStatus = keyof typeof ERRORS;
+
+/** Errors of an operation that is done here. */
+export const OWN_ERRORS: readonly ErrorStatus[] = ['400', '421', '4xx', '500', '503'];
+/** Errors of an operation that asks the exchange. */
+export const EXCHANGE_ERRORS: readonly ErrorStatus[] = [...OWN_ERRORS, '502', '504'];
+/** Errors of an operation about something that the exchange may not have. */
+export const LOOKUP_ERRORS: readonly ErrorStatus[] = [...EXCHANGE_ERRORS, '404'];

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { Place } from '../../../domain/events/cursor.ts';
-import { EVENT_TYPES, feedEventOf } from '../../../domain/events/feed.ts';
+import { type Place, EVENT_TYPES, feedEventOf } from '../../../domain/events/feed.ts';
 import { SEVERITIES } from '../../../domain/findings/classes.ts';
 import { HIDDEN, quote } from '../../../domain/text.ts';
 import { pageJson, placeOf, readPage, type CursorRefusal, type FeedFilter } from '../../../flows/events/feed.ts';
@@ -11,8 +10,7 @@ import { readOrder } from '../../../store/orders.ts';
 import type { Database } from '../../../store/port.ts';
 import { feedEvent } from '../../events/schema.ts';
 import type { OwnRefusal, Result } from '../envelope.ts';
-import type { ErrorStatus } from './errors.ts';
-import { named, type Operation } from './operation.ts';
+import { type ErrorStatus, named, type Operation } from './operation.ts';
 
 const MOST_EVENTS = 1_000;
 /** An order shows so many of its newest events, and of its findings. */

@@ -5,8 +5,7 @@ import type { Counters } from '../../../flows/pass/counters.ts';
 import { messageOf } from '../../../domain/text.ts';
 import { STORE_PROBLEMS, StoreError, type StoreProblem } from '../../../store/errors.ts';
 import type { OperationId } from './addresses.ts';
-import { OWN_ERRORS } from './errors.ts';
-import { accountQuery, errorAnswers, type AccountInUse } from './operation.ts';
+import { OWN_ERRORS, accountQuery, errorAnswers, type AccountInUse } from './operation.ts';
 
 /** A line of the answer of `POST /sync`. */
 export type SyncLine =

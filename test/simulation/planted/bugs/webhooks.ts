@@ -1,7 +1,7 @@
 import type { PlantedBug } from '../bug.ts';
 
 const ENDPOINT = 'src/flows/webhooks/endpoint.ts';
-const ACCOUNT = 'src/flows/webhooks/account.ts';
+const ACCOUNT = 'src/flows/webhooks/turn.ts';
 const TURN = 'src/flows/webhooks/turn.ts';
 const DELIVERIES = 'src/store/webhooks/deliveries.ts';
 

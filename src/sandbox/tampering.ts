@@ -1,7 +1,7 @@
 import Big from 'big.js';
 import { LosslessNumber } from 'lossless-json';
-import type { FindingClassName } from '../../domain/findings/classes.ts';
-import { nameAfter } from '../names.ts';
+import type { FindingClassName } from '../domain/findings/classes.ts';
+import { nameAfter } from './random.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -24,7 +24,7 @@ export interface Tampering {
 }
 
 /** The moment at which a record is shown. */
-export interface TamperedMoment {
+interface TamperedMoment {
   /** The completed order was shown before; changes of an order begin then. */
   readonly wasCompleted: boolean;
   /** The transaction hash of another order. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { SandboxExchange, type SandboxOptions } from '../../../src/sandbox/exchange.ts';
-import { seededRandom } from '../../../src/sandbox/random.ts';
-import { testClock } from '../../support/test-clock.ts';
+import { SandboxExchange, type SandboxOptions } from '../../src/sandbox/exchange.ts';
+import { seededRandom } from '../../src/sandbox/random.ts';
+import { testClock } from '../support/test-clock.ts';
 
 const CLIENT = '/api/v1/merchant/client';
 const KEY = { 'x-api-key': 'k' };

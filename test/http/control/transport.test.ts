@@ -3,7 +3,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { loadConfig } from '../../../src/config/config.ts';
-import { controlSocketOf, controlSocketPath } from '../../../src/http/control/socket-path.ts';
+import { controlSocketOf, controlSocketPath } from '../../../src/http/control/transport.ts';
 
 const LONG = `/srv/${'d'.repeat(120)}/orders.db`;
 let folder = '';

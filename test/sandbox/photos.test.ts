@@ -4,11 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { inflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { LoggedDelivery } from '../../../src/sandbox/clients/delivery.ts';
-import { PHOTO_ODDITIES } from '../../../src/sandbox/clients/photos.ts';
-import { seededRandom } from '../../../src/sandbox/random.ts';
-import { startSandbox } from '../../../src/sandbox/server.ts';
-import { testClock } from '../../support/test-clock.ts';
+import { type LoggedDelivery, PHOTO_ODDITIES } from '../../src/sandbox/photos.ts';
+import { seededRandom } from '../../src/sandbox/random.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { testClock } from '../support/test-clock.ts';
 
 const CLIENT = '/api/v1/merchant/client';
 const TOKEN = 'canary-token-73';

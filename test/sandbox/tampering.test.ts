@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { SandboxExchange } from '../../../src/sandbox/exchange.ts';
-import { decideFault } from '../../../src/sandbox/faults/faults.ts';
-import { testClock } from '../../support/test-clock.ts';
+import { SandboxExchange } from '../../src/sandbox/exchange.ts';
+import { decideFault } from '../../src/sandbox/faults.ts';
+import { testClock } from '../support/test-clock.ts';
 
 const REQUESTS = '/api/v1/merchant/orders/request';
 

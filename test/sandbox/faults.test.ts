@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { decideFault, FAULTS, type FaultPlan } from '../../../src/sandbox/faults/faults.ts';
-import { seededRandom } from '../../../src/sandbox/random.ts';
+import { decideFault, FAULTS, type FaultPlan } from '../../src/sandbox/faults.ts';
+import { seededRandom } from '../../src/sandbox/random.ts';
 
 const first = (call: 'create' | 'lookup', externalOrderId: string | undefined) => ({
   call,

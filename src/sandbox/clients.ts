@@ -1,10 +1,8 @@
-import type { Clock } from '../../clock.ts';
-import { answer, refuse, type SandboxAnswer } from '../api/answer.ts';
-import type { PhotoRequest } from '../api/requests.ts';
-import { randomHex, seededRandom } from '../random.ts';
-import { oddityOf, type PhotoDelivery, type PhotoOddity, PHOTO_ODDITIES } from './photos.ts';
-import { nameAfter } from '../names.ts';
 import { createHash } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import { answer, refuse, type SandboxAnswer, type PhotoRequest } from './api.ts';
+import { oddityOf, type PhotoDelivery, type PhotoOddity, PHOTO_ODDITIES } from './photos.ts';
+import { randomHex, seededRandom, nameAfter } from './random.ts';
 
 /** Options of the clients of a sandbox. */
 export interface ClientOptions {

@@ -1,10 +1,14 @@
-import type { Clock } from '../../clock.ts';
-import { answer, refuse, type SandboxAnswer } from '../api/answer.ts';
-import { olderRecord, orderRecord, type OrderRecord, type SandboxPreOrder } from './order-record.ts';
-import type { PreOrderFields } from '../api/requests.ts';
-import { ODD_ANSWERS, type OddAnswers } from './odd-answers.ts';
-import { SCENARIOS, scenarioNamedIn, type Scenario } from './scenario.ts';
-import { exchangeTypeOf, type Pair } from '../terms.ts';
+import type { Clock } from '../clock.ts';
+import { answer, refuse, type SandboxAnswer, type PreOrderFields } from './api.ts';
+import {
+  olderRecord,
+  orderRecord,
+  type OrderRecord,
+  type SandboxPreOrder,
+  exchangeTypeOf,
+  type Pair,
+} from './order-record.ts';
+import { ODD_ANSWERS, type OddAnswers, SCENARIOS, scenarioNamedIn, type Scenario } from './scenario.ts';
 import { STRAY_ORDER, tamperingNamedIn } from './tampering.ts';
 
 /** Options of the orders of a sandbox. */

@@ -1,0 +1,214 @@
+import Big from 'big.js';
+import { stringify, isLosslessNumber, type LosslessNumber, parse } from 'lossless-json';
+import { z } from 'zod';
+import { hasControlCharacter } from '../domain/text.ts';
+import { termsOf } from './order-record.ts';
+
+/** A request to the sandbox; header names are in lower case. */
+export interface SandboxRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body?: string;
+}
+
+/** An answer of the sandbox. */
+export interface SandboxAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Makes an answer in JSON; lossless numbers keep every digit. */
+export function answer(status: number, body: unknown, headers: Record<string, string> = {}): SandboxAnswer {
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body: stringify(body) ?? '' };
+}
+
+interface Refusal {
+  readonly httpStatus: number;
+  readonly body: { readonly message: string; readonly code: string; readonly status?: string };
+}
+
+/** Every refusal of the sandbox, by a name of ours: those of §7, and below them those that the interface does not show. */
+export const REFUSALS = {
+  keyRefused: refusal(401, 'UNAUTHORIZED', 'invalid x-api-key'),
+  invalidEmail: refusal(400, 'INVALID_EMAIL', 'validation errors'),
+  linkAlreadyExists: refusal(400, 'LINK_ALREADY_EXISTS', 'validation errors'),
+  badEmailRequest: refusal(400, 'BAD_REQUEST', 'validation errors'),
+  linkNotFound: refusal(404, 'NOT_FOUND', 'link not found'),
+  uploadUrlNotSet: { httpStatus: 400, body: { message: 'Upload url was not set', code: 'INVALID_VALUE' } },
+
+  malformed: refusal(400, 'BAD_REQUEST', 'the request is not one of the interface'),
+  preOrderNotFound: refusal(404, 'NOT_FOUND', 'pre-order not found'),
+  orderNotFound: refusal(404, 'NOT_FOUND', 'order not found'),
+  noSuchEndpoint: refusal(404, 'NOT_FOUND', 'no such endpoint'),
+  tooManyRequests: refusal(429, 'TOO_MANY_REQUESTS', 'too many requests'),
+} as const satisfies Record<string, Refusal>;
+
+/** The name of a refusal. */
+export type RefusalName = keyof typeof REFUSALS;
+
+function refusal(httpStatus: number, status: string, message: string): Refusal {
+  return { httpStatus, body: { message, code: String(httpStatus), status } };
+}
+
+/** Makes a refusal, with another message if one is named. */
+export function refuse(name: RefusalName, message?: string, headers: Record<string, string> = {}): SandboxAnswer {
+  const { httpStatus, body }: Refusal = REFUSALS[name];
+  return answer(httpStatus, message === undefined ? body : { ...body, message }, headers);
+}
+
+/** An endpoint of §4. */
+interface Route {
+  readonly method: 'GET' | 'POST';
+  /** Its parameters are in braces. */
+  readonly path: string;
+  /** The only parameter of the query; required. */
+  readonly query?: string;
+}
+
+const CLIENT = '/api/v1/merchant/client';
+const LINK = `${CLIENT}/{linkId}`;
+const ORDERS = '/api/v1/merchant/orders';
+
+/** All endpoints of §4, in the order of the document. */
+const ROUTES = {
+  createLink: { method: 'POST', path: CLIENT },
+  validateEmail: { method: 'POST', path: `${CLIENT}/validate/email` },
+  showLink: { method: 'GET', path: LINK },
+  verificationToken: { method: 'GET', path: `${LINK}/idv/{level_type}` },
+  requestPhotos: { method: 'POST', path: `${LINK}/idv/photos/external/upload` },
+  showCustomer: { method: 'GET', path: `${LINK}/cardprov/customer` },
+  listCards: { method: 'GET', path: `${LINK}/cardprov/customer/card` },
+  sdkToken: { method: 'POST', path: '/api/v1/merchant/sdk/token', query: 'linkId' },
+  createPreOrder: { method: 'POST', path: `${ORDERS}/request` },
+  showPreOrder: { method: 'GET', path: `${ORDERS}/request/{preOrderId}` },
+  showOrder: { method: 'GET', path: ORDERS, query: 'externalOrderId' },
+} as const satisfies Record<string, Route>;
+
+/** The name of an endpoint. */
+export type RouteName = keyof typeof ROUTES;
+
+/** Parameters of a path or a query, decoded. */
+export type Values = Readonly<Partial<Record<'linkId' | 'level_type' | 'preOrderId' | 'externalOrderId', string>>>;
+
+/** The endpoint and the parameters of a request, or what is wrong with them; undefined where there is no such endpoint. */
+type Call = { readonly name: RouteName; readonly values: Values } | { readonly problem: string } | undefined;
+
+const LONGEST_ID = 500;
+const MATCHERS = (Object.entries(ROUTES) as [RouteName, Route][]).map(([name, { method, path, query }]) => ({
+  name,
+  method,
+  query,
+  matcher: new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
+}));
+
+/** Finds the endpoint of a method and a path. The path is not normalized: `..` stays a part of it. */
+export function findRoute(method: string, fullPath: string): Call {
+  const [path = '', ...rest] = fullPath.split('?');
+  for (const { name, query, matcher } of MATCHERS.filter((one) => one.method === method)) {
+    const match = matcher.exec(path);
+    if (match === null) continue;
+    const values: Record<string, string> = {};
+    for (const [parameter, part] of Object.entries(match.groups ?? {})) {
+      const id = decodedId(part);
+      if (id === undefined) return { problem: `${parameter}: cannot be an id` };
+      values[parameter] = id;
+    }
+    const problem = readQuery(query, new URLSearchParams(rest.join('?')), values);
+    return problem === undefined ? { name, values } : { problem };
+  }
+  return undefined;
+}
+
+/** Adds the parameter of the query to the values; gives the problem where it is not as wanted. */
+function readQuery(wanted: string | undefined, given: URLSearchParams, values: Record<string, string>) {
+  if (wanted === undefined) return given.size === 0 ? undefined : 'no parameters are taken here';
+  const value = given.get(wanted) ?? '';
+  if (value === '') return `${wanted}: is required`;
+  if (given.size > 1) return `${wanted}: is the only parameter, once`;
+  values[wanted] = value;
+  return undefined;
+}
+
+function decodedId(part: string): string | undefined {
+  try {
+    const id = decodeURIComponent(part);
+    const isId = id !== '.' && id !== '..' && id.length <= LONGEST_ID && !hasControlCharacter(id);
+    return isId ? id : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The two verification flows (§4.4). */
+export const levelSchema = z.enum(['MAIN', 'LIVENESS']);
+
+/** A JSON number with every digit. */
+const exactNumber = z.custom<LosslessNumber>(isLosslessNumber, { error: 'must be a number', abort: true });
+const text = z.string().min(1);
+const bodyError = (issue: { code?: string }) => (issue.code === 'invalid_type' ? 'must be a JSON object' : undefined);
+
+// Strict: a field that the interface does not show is an error of the sender.
+
+/** The body of §4.1 and §4.2. An invalid address has a refusal of its own, INVALID_EMAIL. */
+export const emailRequest = z.strictObject({ email: z.string() }, { error: bodyError });
+
+/** The body of §4.5. */
+export const photoRequest = z.strictObject(
+  { kycLevelType: levelSchema, actionId: z.string().nullish(), token: z.string().nullish() },
+  { error: bodyError },
+);
+/** The fields of a request for photos. */
+export type PhotoRequest = z.infer<typeof photoRequest>;
+
+/** The body of §4.9 by the rules of §2.6 and §8. */
+export const preOrderRequest = z
+  .strictObject(
+    {
+      externalOrderId: text,
+      asset: exactNumber.refine(({ value }) => new Big(value).gt(0), 'must be positive'),
+      assetPosition: text,
+      currencyPair: z.strictObject({ fromCurrency: text, toCurrency: text }),
+      orderType: text,
+      limit: exactNumber.nullish(),
+      paymentToken: z.string().nullish(),
+      providerType: z.string().nullish(),
+      cryptoAddress: z.string().nullish(),
+      bonus: exactNumber.nullish(),
+    },
+    { error: bodyError },
+  )
+  .refine(
+    ({ asset, bonus, currencyPair }) => !bonus || new Big(bonus.value).lt(termsOf(currencyPair, asset.value).crypto),
+    {
+      path: ['bonus'],
+      message: 'must be less than the crypto amount',
+    },
+  );
+
+/** The fields of a create (§4.9), numbers with every digit. */
+export type PreOrderFields = z.infer<typeof preOrderRequest>;
+
+/** Answers a request by its body, or refuses it with what is wrong with the body. */
+export function withBody<Schema extends z.ZodType, Answer extends SandboxAnswer>(
+  schema: Schema,
+  { headers, body }: SandboxRequest,
+  act: (fields: z.output<Schema>) => Answer,
+): Answer | SandboxAnswer {
+  if (!/^application\/json(;|$)/i.test(headers['content-type'] ?? '')) {
+    return refuse('malformed', 'content-type: must be application/json');
+  }
+  const checked = schema.safeParse(readJson(body ?? ''));
+  if (checked.success) return act(checked.data);
+  const [issue] = checked.error.issues;
+  return refuse('malformed', `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'invalid'}`);
+}
+
+function readJson(body: string): unknown {
+  try {
+    return parse(body);
+  } catch {
+    return undefined;
+  }
+}
