@@ -17,9 +17,7 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
 };
 
-/** The options in which the servers differ. */
 interface ServerOptions {
-  /** Its time limits and sizes. */
   readonly limits: Pick<
     FastifyHttpOptions<RawServerDefault>,
     'bodyLimit' | 'requestTimeout' | 'connectionTimeout' | 'keepAliveTimeout' | 'http' | 'routerOptions'

@@ -12,7 +12,6 @@ export interface SandboxRequest {
   readonly body?: string;
 }
 
-/** An answer of the sandbox. */
 export interface SandboxAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -45,20 +44,17 @@ export const REFUSALS = {
   tooManyRequests: refusal(429, 'TOO_MANY_REQUESTS', 'too many requests'),
 } as const satisfies Record<string, Refusal>;
 
-/** The name of a refusal. */
 export type RefusalName = keyof typeof REFUSALS;
 
 function refusal(httpStatus: number, status: string, message: string): Refusal {
   return { httpStatus, body: { message, code: String(httpStatus), status } };
 }
 
-/** Makes a refusal, with another message if one is named. */
 export function refuse(name: RefusalName, message?: string, headers: Record<string, string> = {}): SandboxAnswer {
   const { httpStatus, body }: Refusal = REFUSALS[name];
   return answer(httpStatus, message === undefined ? body : { ...body, message }, headers);
 }
 
-/** An endpoint of §4. */
 interface Route {
   readonly method: 'GET' | 'POST';
   /** Its parameters are in braces. */
@@ -86,10 +82,8 @@ const ROUTES = {
   showOrder: { method: 'GET', path: ORDERS, query: 'externalOrderId' },
 } as const satisfies Record<string, Route>;
 
-/** The name of an endpoint. */
 export type RouteName = keyof typeof ROUTES;
 
-/** Parameters of a path or a query, decoded. */
 export type Values = Readonly<Partial<Record<'linkId' | 'level_type' | 'preOrderId' | 'externalOrderId', string>>>;
 
 /** The endpoint and the parameters of a request, or what is wrong with them; undefined where there is no such endpoint. */
@@ -159,7 +153,6 @@ export const photoRequest = z.strictObject(
   { kycLevelType: levelSchema, actionId: z.string().nullish(), token: z.string().nullish() },
   { error: bodyError },
 );
-/** The fields of a request for photos. */
 export type PhotoRequest = z.infer<typeof photoRequest>;
 
 /** The body of §4.9 by the rules of §2.6 and §8. */

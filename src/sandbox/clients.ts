@@ -4,7 +4,6 @@ import { answer, refuse, type SandboxAnswer, type PhotoRequest } from './api.ts'
 import { oddityOf, type PhotoDelivery, type PhotoOddity, PHOTO_ODDITIES } from './photos.ts';
 import { randomHex, seededRandom, nameAfter } from './random.ts';
 
-/** Options of the clients of a sandbox. */
 export interface ClientOptions {
   readonly clock: Clock;
   readonly random: () => number;
@@ -156,7 +155,6 @@ function verificationOf(email: string): readonly VerificationStep[] {
   return VERIFICATIONS[nameAfter('verification-', email, Object.keys(VERIFICATIONS)) ?? 'verified'] ?? [];
 }
 
-/** Gives the status of a link that was created `elapsedMs` ago. */
 function statusAfter(steps: readonly VerificationStep[], elapsedMs: number, speed: number): string {
   let status = 'NOT_VERIFIED';
   let at = 0;

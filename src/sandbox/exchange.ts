@@ -25,7 +25,6 @@ export interface SandboxOptions extends OrderOptions, ClientOptions {
 
 /** An exchange to run against: all of §4, with §5 and §7. It does no input or output by itself. */
 export class SandboxExchange {
-  /** The address to which photos are delivered; it may be changed. */
   photoUrl: string | undefined;
   readonly #options: SandboxOptions;
   readonly #orders: Orders;
@@ -39,7 +38,6 @@ export class SandboxExchange {
     this.#clients = new Clients(options);
   }
 
-  /** Answers one request. */
   handle(request: SandboxRequest): PhotosAnswer {
     if (request.headers['x-api-key'] !== this.#options.apiKey) return refuse('keyRefused');
     const waitMs = this.#waitMs();
@@ -54,7 +52,6 @@ export class SandboxExchange {
     return this.#orders.madeFor(externalOrderId);
   }
 
-  /** Counts the pre-orders, and lists the external order ids that have more than one. */
   census(): { preOrders: number; duplicated: string[] } {
     return this.#orders.census();
   }

@@ -22,7 +22,6 @@ export const FAULTS = [
   'rate-limited',
 ] as const;
 
-/** The name of a fault. */
 export type Fault = (typeof FAULTS)[number];
 
 /** Faults after which the exchange has not taken the order. */
@@ -37,7 +36,6 @@ export const NOT_TAKEN: readonly Fault[] = [
 /** The probability of each fault, from 0 to 1. */
 export type FaultPlan = Readonly<Partial<Record<Fault, number>>>;
 
-/** The facts of a request that decide about its fault. */
 interface FaultedRequest {
   readonly call: 'create' | 'lookup';
   readonly externalOrderId: string | undefined;
@@ -48,7 +46,6 @@ interface FaultedRequest {
 const PREFIX = 'fault-';
 const PREFIX_OF = { create: PREFIX, lookup: `${PREFIX}lookup-` } as const;
 
-/** Tells whether an external order id names its fault. */
 export function namesFault(externalOrderId: string | undefined): externalOrderId is string {
   return externalOrderId?.startsWith(PREFIX) === true;
 }

@@ -2,7 +2,6 @@ import Big from 'big.js';
 import { LosslessNumber } from 'lossless-json';
 import type { Scenario } from './scenario.ts';
 
-/** A pre-order that the sandbox took. */
 export interface SandboxPreOrder {
   readonly id: string;
   readonly number: number;
@@ -15,7 +14,6 @@ export interface SandboxPreOrder {
   readonly speed: number;
 }
 
-/** An order record (§2.7). */
 export type OrderRecord = NonNullable<ReturnType<typeof orderRecord>>;
 
 /** Makes the order record (§2.7) of a pre-order at `now`; undefined while the order has not appeared. */
@@ -59,7 +57,6 @@ export function orderRecord(preOrder: SandboxPreOrder, now: Date, merchantId: st
   };
 }
 
-/** The two transactions of an order. */
 function transactions({ number, fields }: SandboxPreOrder, progress: ReturnType<typeof progressAt>, fee: string) {
   const { currencyPair, exchangeType, cryptoAddress, paymentToken, providerType } = fields;
   const { fromCurrency, toCurrency } = currencyPair as Pair;
@@ -97,7 +94,6 @@ export function olderRecord(preOrder: SandboxPreOrder, { order }: OrderRecord, m
   return { ...older, order: { ...older?.order, serverDate: order.serverDate } };
 }
 
-/** The part of an order that changes with time. */
 function progressAt({ scenario, speed }: SandboxPreOrder, appearedAt: number, now: number) {
   const statuses = { orderStatus: 'REQUEST', cryptoStatus: 'NEW', fiatStatus: 'NEW' };
   const progress = { ...statuses, modifiedAt: appearedAt, completedAt: null as number | null };
@@ -118,7 +114,6 @@ function iso(ms: number): string {
   return new Date(Math.floor(ms)).toISOString();
 }
 
-/** The two currencies of an order. */
 export interface Pair {
   readonly fromCurrency: string;
   readonly toCurrency: string;

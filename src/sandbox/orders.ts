@@ -11,7 +11,6 @@ import {
 import { ODD_ANSWERS, type OddAnswers, SCENARIOS, scenarioNamedIn, type Scenario } from './scenario.ts';
 import { STRAY_ORDER, tamperingNamedIn } from './tampering.ts';
 
-/** Options of the orders of a sandbox. */
 export interface OrderOptions {
   readonly clock: Clock;
   readonly random: () => number;

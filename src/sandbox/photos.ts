@@ -5,7 +5,6 @@ import { nameAfter, randomHex } from './random.ts';
 /** Ways in which a delivery can be odd; the interface shows neither the order of its parts nor how `details` is sent. */
 export const PHOTO_ODDITIES = ['details-last', 'details-file', 'repeated', 'not-an-image', 'unfinished'] as const;
 
-/** The name of an oddity. */
 export type PhotoOddity = (typeof PHOTO_ODDITIES)[number];
 
 /** A requested delivery of verification photos (§4.5). */
@@ -70,7 +69,6 @@ function headersOf({ name, filename, type }: Part): string {
 
 const SIDE = 8;
 
-/** Makes a small grey JPEG with a comment. */
 function jpeg(comment: string): Buffer {
   const segment = (marker: number, content: Buffer) => {
     const head = Buffer.from([0xff, marker, 0, 0]);
@@ -93,7 +91,6 @@ function jpeg(comment: string): Buffer {
   ]);
 }
 
-/** Makes a PNG of one colour with a comment. */
 function png(comment: string): Buffer {
   const chunk = (type: string, content: Buffer) => {
     const named = Buffer.concat([Buffer.from(type), content]);
@@ -124,7 +121,6 @@ export interface LoggedDelivery {
   readonly status: number | null;
 }
 
-/** Options of deliveries. */
 interface DeliveryOptions {
   readonly clock: Clock;
   readonly random: () => number;

@@ -9,7 +9,6 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** Draws 32 hexadecimal digits. */
 export function randomHex(random: () => number): string {
   return Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16)).join('');
 }

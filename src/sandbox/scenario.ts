@@ -10,7 +10,6 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** A way to answer that the interface does not exclude. */
 export interface OddAnswers {
-  /** A description for people. */
   readonly what: string;
   /** Answers a create; the pre-order is made where `isTaken` says so. */
   readonly create?: { readonly isTaken: boolean; answer(turn: number): SandboxAnswer };
@@ -75,7 +74,6 @@ export const ODD_ANSWERS = {
   },
 } as const satisfies Readonly<Record<string, OddAnswers>>;
 
-/** The name of a way to answer. */
 export type OddAnswersName = keyof typeof ODD_ANSWERS;
 
 function inTurn<Item>(items: readonly Item[], turn: number): Item {
@@ -127,7 +125,6 @@ export interface Scenario {
   readonly answers?: OddAnswersName;
 }
 
-/** Scenarios by name. */
 export type Scenarios = Readonly<Record<string, Scenario>>;
 
 const COMPLETED: readonly ScenarioStep[] = [
@@ -136,7 +133,6 @@ const COMPLETED: readonly ScenarioStep[] = [
   { afterMs: 4_000, orderStatus: 'COMPLETED', fiatStatus: 'PAID', completed: true },
 ];
 
-/** The built-in scenarios. */
 export const SCENARIOS: Scenarios = {
   completed: { appearsAfterMs: 2_000, steps: COMPLETED },
   rejected: {

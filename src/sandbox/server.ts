@@ -4,7 +4,6 @@ import { Deliveries, type LoggedDelivery } from './photos.ts';
 import { answerWith, decideFault, namesFault, NOT_TAKEN, type Fault, type FaultPlan } from './faults.ts';
 import { SandboxExchange, type SandboxOptions } from './exchange.ts';
 
-/** A request in the log. */
 export interface LoggedRequest {
   readonly at: string;
   /** The time of arrival in monotonic milliseconds. */
@@ -17,7 +16,6 @@ export interface LoggedRequest {
   readonly fault?: Fault;
 }
 
-/** A sandbox that is listening. */
 export interface Sandbox {
   readonly url: string;
   /** The exchange as the merchant of `apiKey` has it. */
@@ -34,7 +32,6 @@ export interface Sandbox {
 const MAX_LOGGED = 100_000;
 const MAX_BODY_BYTES = 1_048_576;
 
-/** Options of a sandbox that listens. */
 interface SandboxServerOptions extends SandboxOptions {
   /** The keys of more merchants, each with its own orders, clients and rate. */
   readonly otherKeys?: readonly string[];
@@ -45,7 +42,6 @@ interface SandboxServerOptions extends SandboxOptions {
   readonly onDelivery?: (delivery: LoggedDelivery) => void;
 }
 
-/** Serves a sandbox exchange on loopback. */
 export async function startSandbox(options: SandboxServerOptions): Promise<Sandbox> {
   const exchanges = new Map(merchantsOf(options).map((one) => [one.apiKey, new SandboxExchange(one)]));
   const exchange = exchanges.get(options.apiKey)!;
@@ -115,7 +111,6 @@ function newServer() {
   return server;
 }
 
-/** The options of the exchange of each merchant. */
 function merchantsOf(options: SandboxServerOptions): readonly SandboxOptions[] {
   const others = (options.otherKeys ?? []).map((apiKey, index) => ({
     ...options,

@@ -5,9 +5,7 @@ import { nameAfter } from './random.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A way to show a wrong order or pre-order. */
 export interface Tampering {
-  /** A description for people. */
   readonly what: string;
   /** The only class of findings that it causes. */
   readonly finding: FindingClassName;
@@ -17,19 +15,15 @@ export interface Tampering {
   readonly echo?: (preOrder: Fields) => Fields;
   /** The pre-order is not found afterwards (§4.10). */
   readonly isPreOrderDenied?: boolean;
-  /** There is an order although nothing was sent. */
   readonly isStray?: boolean;
   /** Changes the order record (§2.7); undefined where the order is not found. */
   readonly record?: (record: Fields, moment: TamperedMoment) => Fields | undefined;
 }
 
-/** The moment at which a record is shown. */
 interface TamperedMoment {
   /** The completed order was shown before; changes of an order begin then. */
   readonly wasCompleted: boolean;
-  /** The transaction hash of another order. */
   readonly otherHash: string | null;
-  /** The id of another order. */
   readonly otherOrderId: string | null;
 }
 
@@ -163,7 +157,6 @@ export const TAMPERINGS = {
   reward: onceCompleted('TERMS_CHANGED', 'another reward', (record) => changed(record, 'reward', more)),
 } as const satisfies Record<string, Tampering>;
 
-/** The name of a way to tamper. */
 export type TamperingName = keyof typeof TAMPERINGS;
 
 const PREFIX = 'tamper-';

@@ -8,7 +8,6 @@ export interface TrackedLink {
   /** The status that the exchange gave last; an open string. */
   readonly status: string;
   readonly createdAt: Date;
-  /** When the link last changed. */
   readonly updatedAt: Date;
   /** The last answer that is evidence: the link, or the documented 404. */
   readonly lastCheckedAt: Date;
@@ -28,7 +27,6 @@ export interface LinkEvent {
   readonly reason: string | null;
 }
 
-/** The writes about one link in one transaction. */
 export interface LinkDecision {
   readonly link: TrackedLink;
   readonly events: readonly LinkEvent[];
@@ -40,7 +38,6 @@ export type AnsweredLink = Pick<TrackedLink, 'account' | 'linkId' | 'status' | '
 /** An answer of §4.3 that is evidence. */
 export type LinkAnswer = { readonly kind: 'found'; readonly status: string } | { readonly kind: 'not-found' };
 
-/** Decides how a link is stored, or how the stored one is brought up to date. */
 export function decideRemembered(known: TrackedLink | undefined, answered: AnsweredLink, now: Date): LinkDecision {
   const { status, source, reference } = answered;
   if (known === undefined) {

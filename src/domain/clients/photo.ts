@@ -11,13 +11,10 @@ export const PHOTO_EXTENSIONS = {
   'image/tiff': 'tiff',
 } as const;
 
-/** A type of files that is known by its content. */
 export type PhotoType = keyof typeof PHOTO_EXTENSIONS;
 
-/** Every type that is known. */
 export const PHOTO_TYPES = Object.keys(PHOTO_EXTENSIONS) as readonly PhotoType[];
 
-/** The number of first bytes that show the type of a file. */
 export const SIGNATURE_BYTES = 64;
 
 const PNG = '\x89PNG\r\n\x1a\n';
@@ -56,7 +53,6 @@ function containerType(bytes: Uint8Array, first: string): PhotoType | undefined 
   return brands.some((brand) => HEIC_BRANDS.includes(brand)) ? 'image/heic' : undefined;
 }
 
-/** The stored token of a delivery. */
 export interface KnownToken {
   readonly expiresAt: Date;
   /** SHA-256 of each file that came with it, those refused included; undefined while it is unused. */

@@ -1,7 +1,6 @@
 import { after } from '../instant.ts';
 import type { EventRow, EventType } from './feed.ts';
 
-/** What became of sending an event to an endpoint. */
 export type DeliveryOutcome =
   | { readonly kind: 'taken' }
   /** The endpoint as a whole cannot take events for now. */
@@ -66,14 +65,12 @@ export function endpointWaitMs(tries: number, retryAfterMs = 0): number {
 /** What events are in order about: an order, a link or an account. */
 export type SubjectKind = 'order' | 'link' | 'account';
 
-/** Types of rows by what they are about. */
 export const ROW_TYPES: Readonly<Record<SubjectKind, readonly EventRow['type'][]>> = {
   order: ['order', 'order.needs_attention', 'finding.opened', 'finding.resolved', 'finding.acknowledged'],
   link: ['link', 'photos'],
   account: ['account'],
 };
 
-/** Tells what a row is about. */
 export function subjectKindOf(type: EventRow['type']): SubjectKind {
   if (ROW_TYPES.link.includes(type)) return 'link';
   return type === 'account' ? 'account' : 'order';
@@ -82,7 +79,6 @@ export function subjectKindOf(type: EventRow['type']): SubjectKind {
 /** A list of types of events, or of their beginnings such as `order.*`; empty for all. */
 export type EventFilter = readonly string[];
 
-/** Tells whether a filter takes events of a type. */
 export function takesType(filter: EventFilter, type: EventType): boolean {
   return (
     filter.length === 0 ||
@@ -119,7 +115,6 @@ export interface Delivery {
 /** In the place of a time: what waits for no retry is due whatever the clock showed that planned it. */
 export const AT_ONCE = '';
 
-/** The row of an event that is to be sent, or that is behind another one of its subject. */
 export function newDelivery(endpoint: string, event: EventRow, status: 'waiting' | 'behind'): Delivery {
   return {
     endpoint,
@@ -136,7 +131,6 @@ export function newDelivery(endpoint: string, event: EventRow, status: 'waiting'
   };
 }
 
-/** What is known of an endpoint when it has not taken an event. */
 interface AttemptFacts {
   readonly now: Date;
   /** When it took the last event; null if it has not. */

@@ -1,7 +1,6 @@
 import type { HoldKind } from '../accounts/holds.ts';
 import { severityOf, type Severity } from '../findings/classes.ts';
 
-/** Every type of event of the feed. */
 export const EVENT_TYPES = [
   'order.state_changed',
   'order.status_changed',
@@ -23,13 +22,11 @@ export const EVENT_TYPES = [
   'account.readable',
 ] as const;
 
-/** The type of an event of the feed. */
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** The version of the shape of an event. Fields may be added within a version; nothing else changes. */
 export const EVENT_VERSION = 1;
 
-/** A row of `events`, as far as the feed shows it. */
 export interface EventRow {
   readonly id: number;
   readonly account: string;
@@ -67,7 +64,6 @@ interface Change {
   readonly actor: string | null;
 }
 
-/** The content of an event, by what it is about. */
 export type EventData =
   | ({ readonly externalOrderId: string } & Change)
   | {
@@ -83,7 +79,6 @@ export type EventData =
   | {
       readonly linkId: string;
       readonly level: string;
-      /** The request that the delivery answers. */
       readonly requestId: string | null;
       readonly delivery: string | null;
     }
@@ -94,7 +89,6 @@ export type EventData =
       readonly actor: string | null;
     };
 
-/** An event as the feed and the webhooks give it. */
 export interface FeedEvent {
   readonly version: typeof EVENT_VERSION;
   /** Same in the feed and on every try of a webhook, and different for each event, also of another database. */
@@ -111,7 +105,6 @@ export interface FeedEvent {
 const STATUS_FIELDS: readonly string[] = ['order.status', 'cryptoTransaction.status', 'fiatTransaction.status'];
 const KEY_REFUSED: HoldKind = 'key-refused';
 
-/** Reads a row as an event of the feed. */
 export function feedEventOf(row: EventRow): FeedEvent {
   const { id: cursor, account, observed_at: timestamp, hash } = row;
   // The hash covers the events before it as well: an event of a copy that was put back has another id.
@@ -173,7 +166,6 @@ export interface Place {
   readonly hash: string;
 }
 
-/** The place before all events. */
 export const BEGINNING: Place = { id: 0, hash: '' };
 
 const FORM = /^(\d{1,15})(?:\.([0-9a-f]{8,64}))?$/;
@@ -194,7 +186,6 @@ export function writeCursor({ id, hash }: Place): string {
   return hash === '' ? String(id) : `${id}.${hash.slice(0, DIGITS)}`;
 }
 
-/** The cursor of an event. */
 export function cursorOf({ cursor, id }: Pick<FeedEvent, 'cursor' | 'id'>): string {
   return writeCursor({ id: cursor, hash: id.slice('evt_'.length) });
 }

@@ -202,7 +202,6 @@ async function recordCheck(deps: FlowDeps, key: CheckKey, answer: LinkAnswer): P
 }
 
 interface Saved extends LinkDecision {
-  /** The status was never seen before. */
   readonly isUnseen: boolean;
 }
 

@@ -16,7 +16,6 @@ export interface DeliveryPart {
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/** The reasons to refuse a delivery. */
 export type RefusalKind = 'unreadable' | 'too-large' | 'too-slow' | 'forbidden';
 
 /** Says that a delivery is refused, with a message that the sender may read. */
@@ -37,7 +36,6 @@ export interface ReceivedFile extends SavedFile {
   readonly originalName: string;
 }
 
-/** A delivery that was read completely. */
 export interface DeliveryForm {
   readonly token: string;
   readonly files: readonly ReceivedFile[];
@@ -123,7 +121,6 @@ function asText(name: string): string {
 /** The folder of files whose delivery is not recorded yet; inside the folder of photos, so that moving is one rename. */
 const QUARANTINE = '.incoming';
 
-/** A file in quarantine. */
 interface SavedFile {
   /** Random, with the extension of its type; the name that the sender gave decides nothing. */
   readonly name: string;
@@ -195,7 +192,6 @@ export class PhotoFolder {
     return { name, size, sha256: hash.digest('hex'), type };
   }
 
-  /** Deletes one file of a delivery in quarantine. */
   async discardFile(delivery: string, name: string): Promise<void> {
     await rm(join(this.#quarantine, delivery, name), { force: true });
   }
@@ -221,7 +217,6 @@ export class PhotoFolder {
     await sync(this.#quarantine);
   }
 
-  /** Deletes a delivery in quarantine. */
   async discard(delivery: string): Promise<void> {
     await rm(join(this.#quarantine, delivery), { recursive: true, force: true });
   }

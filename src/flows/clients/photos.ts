@@ -51,7 +51,6 @@ export type DeliveryOutcome =
   | { readonly kind: 'stored' | 'repeated' }
   | { readonly kind: 'refused'; readonly why: RefusalKind; readonly reason: string };
 
-/** What is asked for with §4.5. */
 interface PhotosAsked {
   readonly linkId: string;
   readonly level: VerificationLevel;
@@ -193,7 +192,6 @@ async function countMissing({ store }: DeliveryDeps, folder: PhotoFolder): Promi
   return missing;
 }
 
-/** The paths of the files that were kept. */
 function storedNames(photos: readonly { readonly stored_name: string | null }[]): readonly string[] {
   return photos.flatMap(({ stored_name: name }) => name ?? []);
 }

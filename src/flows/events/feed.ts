@@ -16,7 +16,6 @@ const MOST_READ = 10_000;
 /** Rows that are read at a time where some are left out. */
 const READ_AT_A_TIME = 1_000;
 
-/** The events that a reader wants. */
 export interface FeedFilter {
   readonly account: string;
   /** All types unless given. */
@@ -25,18 +24,15 @@ export interface FeedFilter {
   readonly externalOrderId?: string | undefined;
 }
 
-/** A page of the feed. */
 export interface FeedPage {
   readonly events: readonly FeedEvent[];
   /** The last event that was looked at, whether it was wanted or not: reading goes on after it. */
   readonly next: Place;
-  /** The newest event of the account when the page was read. */
   readonly head: Place;
   /** True where no event came after this page when it was read. */
   readonly isEnd: boolean;
 }
 
-/** Why a reader cannot go on after a cursor. */
 export interface CursorRefusal {
   readonly reason: 'cursor-unreadable' | 'cursor-ahead' | 'cursor-of-another';
   readonly message: string;

@@ -27,7 +27,6 @@ import {
   type ProbeRow,
 } from './questions.ts';
 
-/** One step of a probe, with the order of those that make something. */
 interface ProbeInput {
   readonly step: ProbeStep;
   /** By its columns in `merchant_orders`. */
@@ -117,7 +116,6 @@ async function settledRow({ account, store, clock }: FlowDeps, id: string, signa
   }
 }
 
-/** What came of the create. */
 function createRow({
   external_order_id: id,
   state,
@@ -147,7 +145,6 @@ function createRow({
   };
 }
 
-/** What shows of a pre-order that was just made. */
 async function afterCreate({ account, store }: FlowDeps, asking: Asking, row: OrderRow): Promise<readonly ProbeRow[]> {
   const { external_order_id: id, pre_order_id: preOrderId } = row;
   const order = sentOrderOf(row);
@@ -190,7 +187,6 @@ function requestOf(preOrderId: string): HttpRequest | undefined {
   }
 }
 
-/** What a look-up shows of an order whose pre-order is there. */
 function earlyLookupRow({ reply, evidence }: Examined, externalOrderId: string): ProbeRow {
   const row = { question: 'the order once it has a pre-order (§4.11)', seen: shown(evidence) };
   if (failureOf(reply) !== undefined) return { ...row, follows: 'no answer, so nothing is known', isOdd: true };

@@ -16,13 +16,11 @@ export interface ProbeRow {
   readonly seen: string;
   /** What order-sync does about it, and what is left to a person. */
   readonly follows: string;
-  /** A value of a setting that follows, by its path. */
   readonly setting?: { readonly path: string; readonly value: unknown };
   /** A person should look at it. */
   readonly isOdd: boolean;
 }
 
-/** What came of one step. */
 export type Probed =
   | { readonly kind: 'ok'; readonly rows: readonly ProbeRow[]; readonly evidence: readonly Evidence[] }
   /** Nothing was asked. */
@@ -30,7 +28,6 @@ export type Probed =
   /** Nothing can be learned now. */
   | { readonly kind: 'failed'; readonly reply: FailedReply };
 
-/** Asks for one step of a probe, and keeps the answers. */
 export class Asking {
   readonly evidence: Evidence[] = [];
   readonly #deps: Pick<FlowDeps, 'exchange'>;
@@ -60,14 +57,12 @@ export function failureOf(reply: UnreadReply): FailedReply | undefined {
   return reply.answer === undefined || reply.answer.httpStatus >= 500 ? { kind: 'unknown', why: reply.why } : undefined;
 }
 
-/** An id that nobody has. */
 function unknownId(): string {
   return `order-sync-probe-${randomUUID()}`;
 }
 
 const LONGEST_SHOWN = 160;
 
-/** An answer in one line. */
 export function shown({ status, body, why }: Evidence): string {
   if (status === null) return `no answer: ${why}`;
   const text = body.trim();
@@ -126,7 +121,6 @@ function absenceRow(
   };
 }
 
-/** Compares the clocks by the Date header. */
 function clockRow(evidence: Evidence | undefined): ProbeRow {
   const question = 'the clock of the exchange, beside ours';
   const date = Date.parse(evidence?.headers['date'] ?? '');

@@ -3,7 +3,6 @@ import type { Clock } from '../../clock.ts';
 import { endpointWaitMs } from '../../domain/events/delivery.ts';
 import { after } from '../../domain/instant.ts';
 
-/** What an endpoint does with events, for people and metrics. */
 export interface EndpointFacts {
   /** When it took the last event, and when it last failed; null where it has not in this process. */
   readonly takenAt: Date | null;
@@ -52,7 +51,6 @@ export class EndpointCondition {
     return this.#failing !== undefined;
   }
 
-  /** Nothing is to be sent now. */
   get isHalted(): boolean {
     return this.#failing !== undefined && !this.#isTrying;
   }

@@ -33,20 +33,16 @@ import {
 import { EndpointCondition } from './condition.ts';
 import type { WebhookSender } from './sender.ts';
 
-/** Requests of an endpoint that are under way at the same time. */
 const MOST_IN_FLIGHT = 8;
-/** Accounts whose events are sent at the same time. */
 const ACCOUNTS_AT_A_TIME = 8;
 /** Orders of which an endpoint may have refused an event: what it refuses beyond them becomes a dead letter at once. */
 const MOST_RETRYING = 1_000;
 
-/** What an endpoint is sent events with. */
 interface EndpointDeps {
   readonly endpoint: WebhookEndpoint;
   readonly sender: WebhookSender;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Nothing more is begun. */
   readonly stop: AbortSignal;
   /** What is under way is broken off: it is sent again by the next process, with the same id. */
   readonly breakOff: AbortSignal;
@@ -90,7 +86,6 @@ export class EndpointDelivery {
       this.#accounts.delete(accountLease.account);
   }
 
-  /** An account may have new events. */
   wake(account: string): void {
     const delivery = this.#accounts.get(account);
     if (delivery === undefined) return;
@@ -105,12 +100,10 @@ export class EndpointDelivery {
     if (this.#turns.size + this.#turns.pending === 0) this.condition.triedAll();
   }
 
-  /** Resolves when nothing is under way. */
   async idle(): Promise<void> {
     await this.#turns.onIdle();
   }
 
-  /** Closes the connections. */
   close(): void {
     this.#deps.sender[Symbol.dispose]();
   }
@@ -272,13 +265,11 @@ export class EndpointDelivery {
     this.#deps.log.warn(facts, text);
   }
 
-  /** Reads of how many orders the endpoint has refused an event. */
   async countRetrying({ db }: Pick<Store, 'db'>): Promise<void> {
     this.#retrying = await countRetrying(db, this.name, MOST_RETRYING);
   }
 }
 
-/** A name for an event, among those of all accounts. */
 function nameOf({ account, id }: EventRow): string {
   return `${account} ${id}`;
 }

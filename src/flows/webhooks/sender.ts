@@ -16,13 +16,11 @@ interface Message {
 }
 
 interface SendOptions {
-  /** Breaks it off. */
   readonly signal?: AbortSignal;
   /** Tells whether nothing may be sent any more: another process may have come to own the account meanwhile. */
   readonly isOver?: () => boolean;
 }
 
-/** Sends messages to an endpoint. */
 export interface WebhookSender extends Disposable {
   /** Sends a message once and never rejects. It is signed with each secret, as of now. */
   send(message: Message, options?: SendOptions): Promise<DeliveryOutcome>;
@@ -36,7 +34,6 @@ export interface Posted {
   readonly isReused?: boolean;
 }
 
-/** The connections to an endpoint. */
 export interface Connections extends Disposable {
   /** Posts a body once and never rejects. */
   post(body: string, headers: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Posted>;
@@ -51,7 +48,6 @@ interface ConnectOptions {
 
 export interface SenderOptions extends ConnectOptions {
   readonly clock: Pick<Clock, 'now'>;
-  /** The version of the program. */
   readonly version: string;
   /** Opens the connections; HTTP unless given. */
   readonly connect?: ((options: ConnectOptions) => Connections) | undefined;
@@ -220,7 +216,6 @@ export function isPublic(address: string): boolean {
   return public6.check(address, 'ipv6') && !notPublic6.check(address, 'ipv6');
 }
 
-/** The address is not one of the internet. */
 export class PrivateAddressError extends Error {
   override readonly name = 'PrivateAddressError';
   readonly code = 'PRIVATE_ADDRESS';

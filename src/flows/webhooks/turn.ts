@@ -21,10 +21,8 @@ import {
   type EventInTurn,
 } from '../../store/webhooks/deliveries.ts';
 
-/** Events and rows of an account that are read at a time. */
 export const PAGE = 100;
 
-/** The events of one account on their way to one endpoint. */
 export interface AccountDelivery {
   readonly account: string;
   readonly accountLease: AccountLease;
@@ -62,17 +60,14 @@ export function accountDelivery(accountLease: AccountLease, store: Store, dueAt:
   };
 }
 
-/** Tells whether a row of the account is due. */
 export function isDueAt({ dueAt }: AccountDelivery, now: Date): boolean {
   return dueAt !== undefined && dueAt <= now.toISOString();
 }
 
-/** Tells whether the account may have events to send. */
 export function hasWork(delivery: AccountDelivery, now: Date): boolean {
   return delivery.isBehind || isDueAt(delivery, now);
 }
 
-/** Reads the rows that are due, and the events after the cursor. */
 export async function readTurn(
   delivery: AccountDelivery,
   endpoint: WebhookEndpoint,
@@ -123,7 +118,6 @@ export async function retryAnew(delivery: AccountDelivery, endpoint: WebhookEndp
   await readDueAt(delivery, endpoint);
 }
 
-/** Reads when the next row of an account is due. */
 export async function readDueAt(delivery: AccountDelivery, endpoint: WebhookEndpoint): Promise<void> {
   const { account, store } = delivery;
   // Due until it is known.
@@ -196,7 +190,6 @@ export function endOfTurn(
   return { cursor: end, changes: { kept, ended, followed } };
 }
 
-/** The events of a page that were not taken, as rows. */
 function rowsOf({ endpoint, page }: Turn, results: Results): readonly Delivery[] {
   const open = new Set<string>();
   const rows: Delivery[] = [];
@@ -216,7 +209,6 @@ function isWanted({ events }: Turn['endpoint'], event: EventRow): boolean {
   return takesType(events, feedEventOf(event).type);
 }
 
-/** A name for what an event is about, within its account. */
 function subjectKey({ type, subject }: Pick<EventRow, 'type' | 'subject'>): string {
   return `${subjectKindOf(type)} ${subject}`;
 }

@@ -18,7 +18,6 @@ export const LAST_ANSWERS_MS = 1_000;
 /** How far endpoints have come is written so often, and an endpoint that is to be tried again waits for no longer. */
 const SECOND_MS = 1_000;
 
-/** What webhooks are sent with. */
 export interface WebhooksDeps extends Pick<SenderOptions, 'connect' | 'resolve' | 'timeoutMs'> {
   readonly endpoints: readonly WebhookEndpoint[];
   /** The database, for any account. */
@@ -53,12 +52,10 @@ export class Webhooks {
     });
   }
 
-  /** The endpoints as this process knows them. */
   get facts(): readonly (EndpointFacts & { readonly endpoint: string })[] {
     return this.#deliveries.map(({ name, condition }) => ({ endpoint: name, ...condition.facts }));
   }
 
-  /** Sends the events of an account that this process owns from now on. */
   take(accountLease: AccountLease): void {
     if (this.#deliveries.length === 0) return;
     accountLease.ending.addEventListener('abort', () => void this.#giveBack(accountLease), { once: true });
@@ -83,7 +80,6 @@ export class Webhooks {
     await this.#write();
   }
 
-  /** Resolves when nothing is under way. */
   async idle(): Promise<void> {
     await this.#beginning;
     await Promise.all(this.#deliveries.map((delivery) => delivery.idle()));

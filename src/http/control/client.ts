@@ -25,12 +25,10 @@ export class OwnerRefusalError extends Error {
 /** The owner sends no request whose turn has not come by then. */
 export const LONGEST_WAIT_MS = 60_000;
 
-/** How an owner is asked. */
 interface Asking {
   readonly account: string;
   /** An answer may still come so long after the owner asks the exchange for the last time. */
   readonly graceMs: number;
-  /** Aborts when the answer is no longer wanted. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -22,7 +22,6 @@ export type Result =
   | FailedReply
   | OwnRefusal;
 
-/** A result that is no success. */
 export type FailedResult = Exclude<Result, { kind: 'ok' }>;
 
 /** A result as the control socket writes it: the one shape of all its answers, with the HTTP status. */
@@ -46,7 +45,6 @@ export interface EnvelopeError {
 const SUCCESS_HEAD = '{"ok":true,"value":';
 const SUCCESS_END = '}';
 
-/** Writes a result into an envelope. */
 export function writeEnvelope(result: Result): Envelope {
   if (result.kind === 'ok') {
     // The body goes in as text: parsed and written again, its numbers would lose digits.
@@ -62,7 +60,6 @@ export function writeEnvelope(result: Result): Envelope {
 
 const STATUS_OF_KIND = { 'key-refused': 502, 'rate-limited': 503, 'not-sent': 503, unknown: 504 } as const;
 
-/** The error that a failed result has in its envelope. */
 export function envelopeError(result: FailedResult): EnvelopeError {
   const { kind } = result;
   const nothing = { reason: null, httpStatus: null, code: null, status: null };

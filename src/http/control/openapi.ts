@@ -11,7 +11,6 @@ interface RequestBody {
   readonly content: { readonly 'application/json': { readonly schema: { readonly anyOf?: readonly Json[] } } };
 }
 
-/** The part of the generated document that is changed. */
 interface Generated extends Json {
   readonly paths: Record<string, Record<string, { responses: Json; requestBody?: RequestBody }>>;
   readonly components: { readonly schemas: Json };
@@ -47,7 +46,6 @@ const TAGS = [
   { name: 'sync', description: 'The work of the daemon, done now.' },
 ];
 
-/** The OpenAPI 3.1 document of the control socket, generated from the routes themselves. */
 export async function controlDocument(version: string): Promise<Json> {
   const server = controlServer({ error: () => {} });
   await server.register(swagger, {

@@ -38,7 +38,6 @@ const MOST_LOOKED_AT = 200;
 const MOST_NAMING = 3;
 const UNNAMED: Disposable = { [Symbol.dispose]: () => {} };
 
-/** How commands reach a process that drives accounts. */
 interface Reach {
   /** The path on which it may serve its control socket. */
   readonly socket: string;
@@ -133,13 +132,10 @@ const WRITE_FOR_MS = 30_000;
 const WRITE_AGAIN_MS = 500;
 const GONE = 'the daemon went away before it answered; nobody can tell whether it was done';
 
-/** What requests of other machines are answered with. */
 interface RelayDeps extends Pick<FlowDeps, 'clock' | 'log' | 'gracePeriodOver'> {
   readonly store: Pick<Store, 'db'>;
   readonly patience: Patience;
-  /** The keys of this process; the others know the public one. */
   readonly keys: KeyPair;
-  /** Its control socket, which does what is asked. */
   readonly socketPath: string;
 }
 
@@ -171,7 +167,6 @@ export async function relayRequests(deps: RelayDeps, stop: AbortSignal): Promise
   }
 }
 
-/** A request that is worked on. */
 interface Relayed {
   readonly request: NewRequest;
   readonly unawaited: AbortController;
@@ -208,7 +203,6 @@ async function relay(deps: RelayDeps, request: NewRequest, unawaited: AbortContr
   await written(deps, () => answerRequest(deps.store.db, request, answer));
 }
 
-/** Does what is asked. */
 async function answerTo(
   { socketPath, store, clock }: RelayDeps,
   request: NewRequest,

@@ -21,7 +21,6 @@ import { SYNC_SCHEMA, syncLines, type SyncInput } from './operations/sync.ts';
 import { addStatusRoute } from './status-route.ts';
 import { LINES } from './transport.ts';
 
-/** The things that the routes are served with. */
 interface Serving {
   readonly accounts: Accounts;
   /** Gives what is read without an owner. */
@@ -32,7 +31,6 @@ interface Serving {
   readonly onRun: (running: Promise<unknown>) => void;
 }
 
-/** Adds a route for every operation of the control socket. */
 export function addRoutes(server: FastifyInstance, { accounts, reading, status, stopping, onRun }: Serving): void {
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);
@@ -83,14 +81,12 @@ async function withAccount(
   return used === undefined ? NOT_OWNER_RESULT : await work(used.app);
 }
 
-/** Aborts when the connection of an answer closes. */
 function closed(answer: NodeJS.EventEmitter): AbortSignal {
   const isClosed = new AbortController();
   answer.once('close', () => isClosed.abort());
   return isClosed.signal;
 }
 
-/** The things that are read for any account. */
 interface ReadDeps {
   readonly db: Database;
   readonly streams: EventStreams;

@@ -30,12 +30,10 @@ const OWNER_ONLY = 0o600;
 
 /** What a control socket is served with: the accounts, and what closing it needs. */
 export interface Served extends Accounts, Pick<FlowDeps, 'log' | 'clock' | 'gracePeriodOver'> {
-  /** The database, which is read for any account. */
   readonly store: Pick<Store, 'db' | 'newEvents'>;
   readonly status: () => StatusSources;
 }
 
-/** A control socket that is served. */
 export interface ControlSocket {
   /** Takes nothing new, and returns when the operations that run are done, or when the grace period is over. */
   close(): Promise<void>;
@@ -81,7 +79,6 @@ function removeSocket(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true) rmSync(path, { force: true });
 }
 
-/** The control server without its routes. */
 export function controlServer(log: Pick<Logger, 'error'>): FastifyInstance {
   const server = createServer({
     limits: LIMITS,
@@ -109,7 +106,6 @@ export function controlServer(log: Pick<Logger, 'error'>): FastifyInstance {
   return server;
 }
 
-/** The refusal with which an error answers a request. */
 function refusalOf(error: FastifyError, log: Pick<Logger, 'error'>): OwnRefusal {
   const { message, statusCode = 500 } = error;
   if (error instanceof UnusableIdError) return { kind: 'unusable', message, httpStatus: 400 };

@@ -33,7 +33,6 @@ interface TableDeps {
   readonly clock: Clock;
 }
 
-/** The worker that is asked. */
 interface AskedWorker {
   readonly holder: string;
   readonly publicKey: string;
@@ -57,7 +56,6 @@ export function tableTransport(deps: TableDeps, worker: AskedWorker, account: st
   };
 }
 
-/** One request, from its row to its answer. */
 class TableRequest {
   readonly #deps: TableDeps;
   readonly #key: { readonly account: string; readonly id: string };
@@ -190,7 +188,6 @@ export interface KeyPair {
 /** What a sealed text is: it can be opened as nothing else. */
 export type Direction = 'input' | 'progress' | 'answer';
 
-/** Seals and opens the texts of one conversation. */
 export interface Seal {
   close(direction: Direction, text: string): string;
   /** Throws `BrokenSealError`. */
@@ -207,7 +204,6 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Makes new keys. */
 export function newKeyPair(): KeyPair {
   const { publicKey, privateKey } = generateKeyPairSync('x25519');
   return { publicKey: publicKey.export({ format: 'jwk' }).x ?? '', privateKey };

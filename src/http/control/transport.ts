@@ -26,14 +26,12 @@ export interface OwnerRequest {
 export interface OwnerReply {
   readonly httpStatus: number;
   readonly retryAfterSeconds: number;
-  /** True where the body comes in lines. */
   readonly isLines: boolean;
   text(): Promise<string>;
   /** The lines of the body as they come. A reader that has read enough ends what was asked for. */
   lines(): AsyncIterable<string>;
 }
 
-/** A way to the owner. */
 export interface Transport {
   /**
    * Rejects with `NoOwnerError` when nobody is there, with `StoreError` when the database fails: in both cases nothing was asked.
@@ -42,12 +40,10 @@ export interface Transport {
   send(request: OwnerRequest, signal: AbortSignal): Promise<OwnerReply>;
 }
 
-/** The type of a body that comes in lines of JSON. */
 export const LINES = 'application/x-ndjson';
 /** Codes of a connection that was not made: nobody listens there, or not for this user. */
 const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTDIR', 'EACCES'];
 
-/** The way over the control socket, on the owner's machine. */
 export function socketTransport(socketPath: string): Transport {
   return {
     async send(asked, signal) {
@@ -90,7 +86,6 @@ function sendOver(
 /** The shortest limit of a socket's path on any system is 104 bytes, with a zero at its end. */
 const LONGEST_PATH_BYTES = 103;
 
-/** The error where the system makes no control socket at a path. */
 export function unusableSocket(path: string, error: unknown): StoreError {
   const message = `no control socket can be made at ${path} (${messageOf(error)}); set control.socket to a path of at most ${LONGEST_PATH_BYTES} bytes, in a folder that this user can write to`;
   return new StoreError('disk', message, { cause: error });

@@ -32,7 +32,6 @@ const account = z.looseObject({
   ...why,
 });
 
-/** The content of each type of event, and what such an event says. */
 const DATA = {
   'order.state_changed': [orderChange('`state`'), 'The state of an order changed.'],
   'order.status_changed': [
@@ -91,7 +90,6 @@ export const feedEvent = z.discriminatedUnion('type', [
   ...others,
 ]) satisfies z.ZodType<FeedEvent>;
 
-/** The JSON Schema of an event. */
 export function eventSchema(): object {
   return {
     ...z.toJSONSchema(feedEvent, { io: 'input' }),

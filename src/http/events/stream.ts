@@ -9,7 +9,6 @@ import type { Store } from '../../store/port.ts';
 
 /** Each event costs a write to every stream. */
 export const MOST_STREAMS = 256;
-/** Events that are read at a time. */
 const PAGE = 100;
 /** So many characters are written at a time, and one event more. */
 const WRITTEN_AT_ONCE = 16_384;
@@ -26,7 +25,6 @@ const HEADERS = {
   connection: 'close',
 };
 
-/** The things that streams of events are served with. */
 interface StreamDeps {
   readonly store: Pick<Store, 'db' | 'newEvents'>;
   readonly clock: Clock;
@@ -91,7 +89,6 @@ export class EventStreams {
   }
 }
 
-/** One reader. */
 class Stream {
   readonly filter: FeedFilter;
   /** The last event that was looked at for the reader. */

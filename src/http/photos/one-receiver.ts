@@ -7,7 +7,6 @@ const LOOK_MS = 5_000;
 
 type OneReceiverDeps = Parameters<typeof servePhotos>[0] & { readonly config: Pick<Config, 'database'> };
 
-/** The part of a process in receiving the photos of its machine. */
 interface OneReceiver extends AsyncDisposable {
   /** Resolves when it no longer waits for its turn; rejects where it cannot receive photos. */
   readonly waiting: Promise<void>;

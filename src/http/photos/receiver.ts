@@ -29,10 +29,8 @@ const STATUS_OF = {
 
 type ReceiverDeps = DeliveryDeps & Pick<FlowDeps, 'gracePeriodOver'>;
 
-/** The address is taken by another process. */
 export class AddressInUseError extends ConfigError {}
 
-/** A receiver of photos that listens. */
 export interface PhotoReceiver extends AsyncDisposable {
   /** The address that it listens on; the system chooses the port when the setting's is 0. */
   readonly url: string;
@@ -126,7 +124,6 @@ async function receivingServer(
   return server;
 }
 
-/** Refuses a request before its body is read. */
 function refusalBefore(
   { photos, log }: ReceiverDeps,
   request: FastifyRequest,
@@ -213,7 +210,6 @@ const LINGER_MS = 1_000;
 
 type Limits = Pick<FlowDeps['photos'], 'maxTotalBytes' | 'timeout'>;
 
-/** The longest body that is read, in bytes. */
 function maxBodyBytes({ maxTotalBytes }: Limits): number {
   return maxTotalBytes + OTHER_BYTES;
 }
@@ -223,7 +219,6 @@ function maxBodyBytes({ maxTotalBytes }: Limits): number {
  * answer would not read it if the connection were cut at once, so the rest is read and thrown away.
  */
 class Upload {
-  /** The reason why it was cut off. */
   failure: DeliveryRefusal | undefined;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;

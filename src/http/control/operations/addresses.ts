@@ -1,4 +1,3 @@
-/** The address of an operation on the control socket. */
 export interface OperationAddress {
   readonly method: 'GET' | 'POST';
   /** A `:name` stands for a field of the input. */
@@ -33,5 +32,4 @@ export const ADDRESSES = {
   sync: { method: 'POST', url: '/sync', rest: 'query' },
 } as const satisfies Readonly<Record<string, OperationAddress>>;
 
-/** The id of an operation. */
 export type OperationId = keyof typeof ADDRESSES;

@@ -21,7 +21,6 @@ const email = z.string().describe('Address of the client. It is passed to the ex
 const linkValue = named('Link', 'A client link (§2.1).', linkSchema, { linkId: 'link-1', status: 'NOT_VERIFIED' });
 const reference = z.string().nullish().describe('Your own name for the link; no e-mail address.');
 
-/** Operations about clients, §4.1 to §4.8, and about the links that are remembered. */
 export const CLIENT_OPERATIONS = {
   createLink: operation({
     tag,

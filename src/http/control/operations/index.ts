@@ -7,12 +7,10 @@ import type { READ_OPERATIONS } from './reading.ts';
 /** An operation that the owner of the account does, with one answer; `sync` answers in lines. */
 export type AskedOperation = Exclude<OperationId, 'sync' | 'status' | keyof typeof READ_OPERATIONS>;
 
-/** The descriptions of all operations that the owner of the account does with one answer, by their ids. */
 export const OPERATIONS = {
   ...CLIENT_OPERATIONS,
   ...ORDER_OPERATIONS,
   ...PROBE_OPERATIONS,
 } satisfies Readonly<Record<AskedOperation, Operation>>;
 
-/** The fields that an operation takes. */
 export type InputOf<Id extends AskedOperation> = Parameters<(typeof OPERATIONS)[Id]['run']>[1];

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { FlowDeps } from '../../../flows/pass/deps.ts';
 import { type Result, envelopeError, type EnvelopeError, type FailedResult } from '../envelope.ts';
 
-/** The things that the operations of the control socket work with. */
 export interface OperationDeps extends FlowDeps {
   /** Wakes the create pass: orders were put in, and need not wait for the next tick. */
   readonly wakeCreates: () => void;
@@ -14,13 +13,11 @@ export interface AccountInUse extends Disposable {
   readonly app: OperationDeps;
 }
 
-/** The accounts that operations are asked for. */
 export interface Accounts {
   /** Gives undefined where this process does not drive the account. */
   use(account: string): Promise<AccountInUse | undefined>;
 }
 
-/** The field of every request that names the account. */
 export const accountQuery = z.object({
   account: z
     .string()
@@ -38,17 +35,14 @@ export interface Operation<Params = unknown, Query = unknown, Body = unknown> {
   readonly params?: z.ZodType<Params>;
   readonly query?: z.ZodObject & z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
-  /** The `value` of a success. */
   readonly value: z.ZodType;
   /** The HTTP statuses of a success; 200 unless given. */
   readonly statuses?: readonly number[];
-  /** The documented errors, by HTTP status. */
   readonly errors: readonly ErrorStatus[];
   /** Does it. `signal` aborts when nobody waits for the answer any more. Throws `UnusableIdError`. */
   run(deps: OperationDeps, input: Params & Query & Body, signal?: AbortSignal): Promise<Result>;
 }
 
-/** Gives an operation back as it is, with the types of its input. */
 export function operation<Params, Query, Body>(
   described: Operation<Params, Query, Body>,
 ): Operation<Params, Query, Body> {
@@ -75,7 +69,6 @@ export function schemaOf(operationId: string, described: Omit<Operation, 'run'>)
   };
 }
 
-/** The documented answers for errors, by HTTP status. */
 export function errorAnswers(errors: readonly ErrorStatus[]): Record<string, z.ZodType> {
   return Object.fromEntries(
     errors.toSorted().map((status) => [status, failureSchema.describe(ERRORS[status].description)]),
@@ -89,7 +82,6 @@ function success(value: z.ZodType): z.ZodType {
     .meta({ description, examples: (examples as unknown[]).map((example) => ({ ok: true, value: example })) });
 }
 
-/** The schema of every answer that is no success. */
 const failureSchema = z
   .object({
     ok: z.literal(false),
@@ -137,7 +129,6 @@ const failureSchema = z
   error: EnvelopeError;
 }>;
 
-/** An error as the document names and describes it, with examples by their names. */
 export interface DocumentedError {
   readonly name: string;
   readonly description: string;
@@ -160,7 +151,6 @@ export const NOT_OWNER_RESULT = {
   httpStatus: 421,
 } as const satisfies FailedResult;
 
-/** The errors of the control socket by HTTP status. */
 export const ERRORS = {
   '400': documented('BadRequest', 'The request is wrong, an id cannot be sent, or the exchange refused the request.', {
     invalid: { kind: 'invalid', message: 'body/email: Invalid input: expected string', httpStatus: 400 },
@@ -220,12 +210,10 @@ export const ERRORS = {
   ),
 };
 
-/** HTTP status of a documented error. */
 export type ErrorStatus = keyof typeof ERRORS;
 
 /** Errors of an operation that is done here. */
 export const OWN_ERRORS: readonly ErrorStatus[] = ['400', '421', '4xx', '500', '503'];
-/** Errors of an operation that asks the exchange. */
 export const EXCHANGE_ERRORS: readonly ErrorStatus[] = [...OWN_ERRORS, '502', '504'];
 /** Errors of an operation about something that the exchange may not have. */
 export const LOOKUP_ERRORS: readonly ErrorStatus[] = [...EXCHANGE_ERRORS, '404'];

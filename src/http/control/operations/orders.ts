@@ -49,7 +49,6 @@ const addedOrderValue = named(
   { external_order_id: 'shop-1001', state: 'pending' },
 );
 
-/** An order by the columns that a merchant writes. */
 const orderBody = z
   .strictObject({
     external_order_id: z.string().describe('Id of the order in your system.'),
@@ -79,7 +78,6 @@ const adoptedOrderValue = named(
   { external_order_id: 'shop-1001', result: 'adopted', state: 'open' },
 );
 
-/** Operations about orders: putting one in, taking one over, §4.10 and §4.11. */
 export const ORDER_OPERATIONS = {
   addOrder: operation({
     tag,
@@ -206,7 +204,6 @@ const probedValue = named(
   },
 );
 
-/** The operation of `order-sync probe`. */
 export const PROBE_OPERATIONS = {
   probe: operation({
     tag: 'orders',

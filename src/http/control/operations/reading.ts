@@ -15,7 +15,6 @@ import { type ErrorStatus, named, type Operation } from './operation.ts';
 const MOST_EVENTS = 1_000;
 /** An order shows so many of its newest events, and of its findings. */
 const MOST_OF_ORDER = 200;
-/** Errors of an operation that reads the database. */
 const READ_ERRORS: readonly ErrorStatus[] = ['400', '4xx', '500', '503'];
 
 /** An operation that reads the database: any process does it, whichever drives the account. */
@@ -88,10 +87,8 @@ const eventsQuery = z.object({
     }),
 });
 
-/** What a reader of events asks for. */
 export type EventsInput = z.output<typeof eventsQuery> & { readonly account: string };
 
-/** The events that a reader asks for. */
 export function filterOf({ account, type, order }: EventsInput): FeedFilter {
   const types = typeof type === 'string' ? [type] : type;
   return { account, types, externalOrderId: order };
@@ -108,7 +105,6 @@ function refused({ reason, message }: CursorRefusal): OwnRefusal {
 }
 
 const text = z.string().nullable();
-/** The columns of an order that are for everybody. */
 const orderColumns = z.object({
   account: z.string(),
   external_order_id: z.string(),
@@ -209,7 +205,6 @@ function shownColumns(row: OrderRow): object {
   return { ...Object.fromEntries(shown), payment_token: row.payment_token === null ? null : HIDDEN };
 }
 
-/** Operations that read the database. */
 export const READ_OPERATIONS = {
   listEvents: reading({
     tag: 'events',

@@ -7,7 +7,6 @@ import { STORE_PROBLEMS, StoreError, type StoreProblem } from '../../../store/er
 import type { OperationId } from './addresses.ts';
 import { OWN_ERRORS, accountQuery, errorAnswers, type AccountInUse } from './operation.ts';
 
-/** A line of the answer of `POST /sync`. */
 export type SyncLine =
   | { readonly type: 'progress'; readonly counts: Counters; readonly requests: number }
   | ({ readonly type: 'result' } & SyncResult)
@@ -57,10 +56,8 @@ const lineSchema = z
     ],
   });
 
-/** The fields that `sync` takes. */
 export type SyncInput = z.output<typeof querySchema>;
 
-/** The schema of the route of `sync`, as `schemaOf` makes it of the other operations. */
 export const SYNC_SCHEMA: FastifySchema = {
   operationId: 'sync' satisfies OperationId,
   tags: ['sync'],
