@@ -1,6 +1,6 @@
 import { instantMs } from '../domain/instant.ts';
 import { ORDER_STATES, WAITING_STATES, type OrderState } from '../domain/orders/states.ts';
-import { accountAdvice, accountColumns, accountFact } from './formats/accounts.ts';
+import { accountAdvice, accountColumns, accountFact } from './formats/sections.ts';
 import type { Card, Chart, Column, ReportDocument, Row, Span, Verdict } from './formats/document.ts';
 import { counted, cut, emptyReason, inWords } from './formats/words.ts';
 import { waitingChart } from './reconciliation/charts.ts';

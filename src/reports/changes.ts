@@ -1,6 +1,6 @@
 import type { Column, ReportDocument } from './formats/document.ts';
 import { emptyReason } from './formats/words.ts';
-import { accountColumns, accountFact } from './formats/accounts.ts';
+import { accountColumns, accountFact } from './formats/sections.ts';
 
 /** A line of `order_events`. */
 export type Change = {

@@ -2,7 +2,7 @@ import type { AmountSettings } from '../domain/amounts.ts';
 import { DecimalSum } from '../domain/decimal.ts';
 import { ORDER_STATES } from '../domain/orders/states.ts';
 import { PERSON_STATES } from './ageing.ts';
-import { accountColumns, accountFact } from './formats/accounts.ts';
+import { accountColumns, accountFact } from './formats/sections.ts';
 import type { Card, Column, Fact, ReportDocument, Verdict } from './formats/document.ts';
 import { counted, emptyReason } from './formats/words.ts';
 import { amountsByCurrency } from './reconciliation/money.ts';

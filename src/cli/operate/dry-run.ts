@@ -3,7 +3,7 @@ import { systemClock } from '../../clock.ts';
 import { configOf } from '../../config/config.ts';
 import { describeHold } from '../../domain/accounts/holds.ts';
 import { dryRun, type DryRun } from '../../flows/reports/dry-run.ts';
-import { fieldsText, type Field } from '../../reports/formats/terminal/fields.ts';
+import { fieldsText, type Field } from '../../reports/formats/terminal/layout.ts';
 import { counted, inUnits, withCommas } from '../../reports/formats/words.ts';
 import { RESTORE_ADVICE } from '../../store/mark.ts';
 import { EXIT } from '../shared/exit.ts';

@@ -1,9 +1,8 @@
 import { Option, type Command } from 'commander';
 import { ORDER_STATES } from '../../domain/orders/states.ts';
 import { exportSection } from '../../flows/reports/export.ts';
-import { csvText } from '../../reports/formats/csv.ts';
+import { csvText, ndjsonText } from '../../reports/formats/data.ts';
 import type { Row, Section } from '../../reports/formats/document.ts';
-import { ndjsonText } from '../../reports/formats/json.ts';
 import { OUTCOMES } from '../../reports/reconciliation/outcome.ts';
 import type { ExportFilter } from '../../store/reports/export.ts';
 import { chooseFormat, isFolder } from '../report/output.ts';

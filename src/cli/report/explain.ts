@@ -6,7 +6,7 @@ import {
   type FindingClass,
   type FindingClassName,
 } from '../../domain/findings/classes.ts';
-import { fieldsText } from '../../reports/formats/terminal/fields.ts';
+import { fieldsText } from '../../reports/formats/terminal/layout.ts';
 import { toned, wrapped, type Screen } from '../../reports/formats/terminal/screen.ts';
 import { screenOf } from '../shared/screen.ts';
 

@@ -1,7 +1,7 @@
 import { isLosslessNumber, stringify } from 'lossless-json';
 import { readJson } from '../../exchange/json.ts';
 import type { Tone } from '../../reports/formats/document.ts';
-import { fieldsText, type Field } from '../../reports/formats/terminal/fields.ts';
+import { fieldsText, type Field } from '../../reports/formats/terminal/layout.ts';
 import { styled, type Screen } from '../../reports/formats/terminal/screen.ts';
 import { printable } from '../../reports/formats/text.ts';
 

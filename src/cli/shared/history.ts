@@ -1,6 +1,5 @@
 import type { Column } from '../../reports/formats/document.ts';
-import { fieldsText } from '../../reports/formats/terminal/fields.ts';
-import { tableOf } from '../../reports/formats/terminal/layout.ts';
+import { fieldsText, tableOf } from '../../reports/formats/terminal/layout.ts';
 import { screenOf } from './screen.ts';
 
 /** The columns of a change of an order or a link, as a table of its history shows them. */

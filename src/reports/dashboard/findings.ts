@@ -1,6 +1,5 @@
 import { findingClass } from '../../domain/findings/classes.ts';
-import type { Column, Row } from '../formats/document.ts';
-import { toneOf } from '../formats/tone.ts';
+import { toneOf, type Column, type Row } from '../formats/document.ts';
 import { proseText } from '../formats/html/text.ts';
 import type { DashboardFacts } from './facts.ts';
 import { badge, count, empty, orderPath, section, table } from './markup.ts';

@@ -1,6 +1,5 @@
 import type { Tone } from '../formats/document.ts';
-import { proseText } from '../formats/html/text.ts';
-import { icon } from '../formats/html/icon.ts';
+import { proseText, icon } from '../formats/html/text.ts';
 import { capitalized, counted } from '../formats/words.ts';
 import type { Problem, ProblemCode } from '../status/problem.ts';
 import type { DashboardFacts } from './facts.ts';

@@ -1,7 +1,6 @@
 import type { Cell, Column, Row, Tone } from '../formats/document.ts';
 import { figure, shownColumns, tableText } from '../formats/html/cells.ts';
-import { icon } from '../formats/html/icon.ts';
-import { cutText, escapeText, proseText } from '../formats/html/text.ts';
+import { icon, cutText, escapeText, proseText } from '../formats/html/text.ts';
 
 /** Writes a section with its heading; `live` ones are kept up to date by the script of the page. */
 export function section(id: string, title: string, body: string, options: { readonly wide?: boolean } = {}): string {
@@ -11,7 +10,7 @@ export function section(id: string, title: string, body: string, options: { read
 
 /** Writes a table as reports have it. */
 export function table(name: string, columns: readonly Column[], rows: readonly Row[]): string {
-  const lines = [...tableText(name, { head: null, rows }, shownColumns(columns, rows))];
+  const lines = [...tableText(name, rows, shownColumns(columns, rows))];
   return `<div class="panel">${lines.join('')}</div>\n`;
 }
 

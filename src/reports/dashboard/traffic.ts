@@ -1,8 +1,7 @@
 import type { FeedEvent } from '../../domain/events/feed.ts';
 import { inUnits } from '../formats/words.ts';
 import { cutText, escapeText, proseText } from '../formats/html/text.ts';
-import type { Column, Tone } from '../formats/document.ts';
-import { toneOf } from '../formats/tone.ts';
+import { toneOf, type Column, type Tone } from '../formats/document.ts';
 import type { OverdueStatus, Times } from '../status/status.ts';
 import type { DashboardFacts, ExchangeFacts } from './facts.ts';
 import { momentText } from '../formats/html/cells.ts';

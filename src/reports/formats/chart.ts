@@ -1,6 +1,17 @@
-import { columnDrawings, rowDrawings, spanDrawings, type Paint } from './chart/plots.ts';
-import { labelText, MUTED, SIZES, type Drawing, type Size } from './chart/svg.ts';
-import type { Chart, Look, Series, Tone } from './document.ts';
+import type { Chart, ColumnChart, Look, RowChart, Series, SpanChart, Tone } from './document.ts';
+import {
+  Drawing,
+  labelText,
+  MUTED,
+  numberText,
+  placeOf,
+  SIZES,
+  ticksOf,
+  valueTicks,
+  writeSteps,
+  type Size,
+  type Tick,
+} from './chart/svg.ts';
 import { cutText, escapeText, proseText } from './html/text.ts';
 
 /** Of a name in a legend. */
@@ -13,6 +24,22 @@ const TONE_COLORS: Readonly<Record<Tone, string>> = {
   error: '#d3413b',
   neutral: MUTED,
 };
+
+/** The part of a step that its columns take. */
+const FILLED = 0.78;
+const WIDEST_COLUMN = 40;
+/** A count of one is seen beside one of thousands. */
+const LEAST_COUNT_HEIGHT = 4;
+/** Pixels between two marks. */
+const LEAST_MARK_GAP = 3;
+/** Room for the names below an axis, and where they stand in it. */
+const AXIS = 26;
+const AXIS_TEXT = 13;
+/** The sum of a step's numbers stays finite. */
+const GREATEST = 1e300;
+
+/** Returns the attributes of a shape with a look. */
+type Paint = (look: Look) => string;
 
 /**
  * Draws a chart as a `figure` of HTML, for wide and for narrow pages: its title, its text, a legend in words, and the drawings.
@@ -78,4 +105,175 @@ function patternOf(look: Look, id: number): string {
 
 function idOf({ tone, pattern = 'plain' }: Look, id: number): string {
   return `chart${id}-${tone}-${pattern}`;
+}
+
+/** Draws a panel for each unit. */
+function columnDrawings(chart: ColumnChart, size: Size, paint: Paint): readonly Drawing[] {
+  const isAlone = chart.panels.length === 1;
+  const width = isAlone ? size.width : size.panelWidth;
+  const height = isAlone && size.name === 'wide' ? 240 : 180;
+  return chart.panels.map((panel) => {
+    const drawing = new Drawing(size, width, height);
+    drawPanel(drawing, chart, panel, { width, bottom: height - AXIS, most: isAlone ? 4 : 3, paint });
+    return drawing;
+  });
+}
+
+interface PanelLayout {
+  readonly width: number;
+  readonly bottom: number;
+  /** About this many numbers are on the axis. */
+  readonly most: number;
+  readonly paint: Paint;
+}
+
+function drawPanel(
+  drawing: Drawing,
+  { steps, series, isBeside = false }: ColumnChart,
+  { unit, values }: ColumnChart['panels'][number],
+  { width, bottom, most, paint }: PanelLayout,
+): void {
+  const bars = values.flatMap((row, index) => row.map((value, place) => ({ index, place, value: finite(value) })));
+  const stacked = isBeside ? bars.map((bar) => ({ ...bar, from: 0, to: bar.value })) : stack(bars);
+  const ends = stacked.map(({ to }) => to);
+  const isWhole = bars.every(({ value }) => Number.isInteger(value));
+  const ticks = valueTicks(Math.min(0, ...ends), Math.max(0, ...ends), most, isWhole);
+  const [low, high] = [ticks[0] ?? 0, ticks.at(-1) ?? 1];
+  const left = 10 + Math.max(...ticks.map((tick) => drawing.widthOf(numberText(tick))));
+  const right = width - 6;
+  const [top, step] = [28, (right - left) / steps.length];
+  const yOf = (value: number) => bottom - ((value - low) / (high - low)) * (bottom - top);
+  drawing.text(0, 9, labelText(unit, 36), { isBold: true });
+  for (const tick of ticks) {
+    drawing.line(left, yOf(tick), `h${right - left}`);
+    drawing.text(left - 8, yOf(tick), numberText(tick), { anchor: 'end', isMuted: true });
+  }
+  const thick = Math.min(WIDEST_COLUMN, (step * FILLED) / (isBeside ? values.length : 1));
+  for (const { index, place, from, to } of stacked) {
+    const look = series[index]?.look;
+    if (from === to || look === undefined) continue;
+    const shift = isBeside ? (index - values.length / 2) * thick : -thick / 2;
+    const [y, end] = [yOf(Math.max(from, to)), yOf(Math.min(from, to))];
+    drawing.bar(left + (place + 0.5) * step + shift, y, [thick, end - y], paint(look));
+  }
+  drawing.mark(left, yOf(0), `h${right - left}`);
+  writeSteps(drawing, steps, [left, right], bottom + AXIS_TEXT);
+}
+
+/** Numbers of one step stand on each other: those above the line, and below it the negative ones. */
+function stack<Bar extends { readonly place: number; readonly value: number }>(bars: readonly Bar[]) {
+  const [above, below] = [new Map<number, number>(), new Map<number, number>()];
+  return bars.map((bar) => {
+    const ends = bar.value < 0 ? below : above;
+    const from = ends.get(bar.place) ?? 0;
+    const to = from + bar.value;
+    ends.set(bar.place, to);
+    return { ...bar, from, to };
+  });
+}
+
+function finite(value: number): number {
+  return Math.max(-GREATEST, Math.min(GREATEST, value));
+}
+
+/** How the rows of a chart stand: the name beside its row, or above it on a narrow page. */
+interface RowLayout {
+  readonly left: number;
+  readonly right: number;
+  /** From row to row. */
+  readonly pitch: number;
+  /** Of the row itself, below its name. */
+  readonly top: number;
+  readonly height: number;
+}
+
+/** Draws a row of columns for each thing. */
+function rowDrawings({ rows, steps }: RowChart, size: Size, paint: Paint): readonly Drawing[] {
+  const { left, right, pitch, top, height }: RowLayout =
+    size.name === 'wide'
+      ? { left: 210, right: size.width - 40, pitch: 34, top: 8, height: 24 }
+      : { left: 14, right: size.width - 36, pitch: 50, top: 26, height: 22 };
+  const drawing = new Drawing(size, size.width, rows.length * pitch + AXIS);
+  const most = Math.max(1, ...rows.flatMap(({ values }) => values.map(finite)));
+  const step = (right - left) / steps.length;
+  const thick = Math.min(24, step * FILLED);
+  rows.forEach(({ values, look }, index) => {
+    const bottom = top + index * pitch + height;
+    drawing.line(left, bottom, `h${right - left}`);
+    values.map(finite).forEach((value, place) => {
+      if (value <= 0) return;
+      const tall = Math.max(LEAST_COUNT_HEIGHT, (value / most) * height);
+      drawing.bar(left + (place + 0.5) * step - thick / 2, bottom - tall, [thick, tall], paint(look));
+    });
+  });
+  writeNames(drawing, rows, { pitch, middle: top + height / 2, size });
+  // All rows have one scale, so the first one names it.
+  drawing.line(left, top, `h${right - left}`);
+  drawing.text(right + 6, top, numberText(most), { isMuted: true });
+  drawing.text(right + 6, top + height, '0', { isMuted: true });
+  writeSteps(drawing, steps, [left, right], rows.length * pitch + AXIS_TEXT);
+  return [drawing];
+}
+
+/** Writes the name of each row in ink, and its note. */
+function writeNames(
+  drawing: Drawing,
+  rows: readonly Series[],
+  { pitch, middle, size }: { readonly pitch: number; readonly middle: number; readonly size: Size },
+): void {
+  rows.forEach(({ name, note = '' }, index) => {
+    const y = middle + index * pitch;
+    if (size.name === 'wide') {
+      drawing.text(0, y - 7, labelText(name, 28));
+      drawing.text(0, y + 8, labelText(note, 30), { isMuted: true });
+    } else {
+      drawing.text(0, y - 24, labelText(name, 24));
+      drawing.text(size.width, y - 24, labelText(note, 30), { anchor: 'end', isMuted: true });
+    }
+  });
+}
+
+/** Draws a strip for each thing: a line from 1 % to 99 %, a box for the middle half, and a mark at the median. */
+function spanDrawings({ rows }: SpanChart, size: Size, paint: Paint): readonly Drawing[] {
+  const { left, right, pitch, top, height }: RowLayout =
+    size.name === 'wide'
+      ? { left: 210, right: size.width - 22, pitch: 40, top: 10, height: 20 }
+      : { left: 14, right: size.width - 22, pitch: 48, top: 24, height: 16 };
+  const bottom = rows.length * pitch;
+  const drawing = new Drawing(size, size.width, bottom + AXIS);
+  const spans = rows.map(({ span }) => span);
+  const ticks = ticksOf(spans, (right - left) / 56);
+  const [first, last] = [ticks[0]?.place ?? 0, ticks.at(-1)?.place ?? 1];
+  const xOf = (place: number) => left + ((place - first) / (last - first)) * (right - left);
+  for (const { name, place } of ticks) {
+    drawing.line(xOf(place), 0, `v${bottom}`);
+    drawing.text(xOf(place), bottom + AXIS_TEXT, name, { anchor: 'middle', isMuted: true });
+  }
+  rows.forEach(({ span, look, marks = [] }, index) => {
+    const y = index * pitch + top + height / 2;
+    const box = (from: number, to: number, tall: number) => {
+      const x = xOf(placeOf(from));
+      drawing.bar(x, y - tall / 2, [Math.max(2, xOf(placeOf(to)) - x), tall], paint(look));
+    };
+    box(span.p1, span.p99, 3);
+    box(span.p25, span.p75, height);
+    drawing.mark(xOf(placeOf(span.p50)), y - height / 2 - 2, `v${height + 4}`, 2.5);
+    const shown = shownMarks(marks, ticks, ((last - first) / (right - left)) * LEAST_MARK_GAP);
+    for (const place of shown) {
+      drawing.bar(xOf(place), y + height / 2 + 3, [1, 5], ` class="muted" fill="${MUTED}"`);
+    }
+  });
+  writeNames(drawing, rows, { pitch, middle: top + height / 2, size });
+  return [drawing];
+}
+
+/** The places of the marks on the axis, without those beside it, and those that would run together. */
+function shownMarks(marks: readonly number[], ticks: readonly Tick[], least: number): readonly number[] {
+  const [first, last] = [ticks[0]?.place ?? 0, ticks.at(-1)?.place ?? 1];
+  const shown: number[] = [];
+  for (const place of marks.map(placeOf)) {
+    const isApart = place - (shown.at(-1) ?? Number.NEGATIVE_INFINITY) >= least;
+    if (isApart && place >= first && place <= last) shown.push(place);
+  }
+  return shown;
 }

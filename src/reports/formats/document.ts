@@ -3,17 +3,15 @@
  * are decimals whose very digits count, zeros at the end too.
  */
 export type CellKind = 'text' | 'time' | 'decimal' | 'digits' | 'count' | 'percent' | TonedKind;
-/** The kinds of text that have a colour, which `toneOf` gives. */
 type TonedKind = 'severity' | 'state' | 'outcome';
 
 /** How a value is to its reader; forms for people show it as a colour beside the word. */
 export type Tone = 'good' | 'info' | 'warning' | 'error' | 'neutral';
-/** The value of a cell; null is an empty cell. */
+/** Null is an empty cell. */
 export type Cell = string | number | null;
 
-/** A row of a section; keys without a column are not shown. */
+/** Keys without a column are not shown. */
 export type Row = Readonly<Record<string, Cell>>;
-/** The rows of a section. */
 export type Rows = Iterable<Row> | AsyncIterable<Row>;
 
 /** A column: `key` names it to programs (CSV, JSON), `label` to people (table, XLSX, HTML). */
@@ -66,7 +64,6 @@ export interface Groups {
   readonly totals?: ReadonlyMap<Cell, Row>;
 }
 
-/** The heading of a group of rows. */
 export interface GroupHead {
   readonly title: string;
   readonly tone?: Tone;
@@ -107,7 +104,6 @@ interface ChartHead {
 /** The names of the steps of an axis, such as its days; null where a step bears none. */
 export type Steps = readonly (string | null)[];
 
-/** A thing of a chart. */
 export interface Series {
   readonly name: string;
   readonly look: Look;
@@ -134,13 +130,7 @@ export interface RowChart extends ChartHead {
 }
 
 /** How many milliseconds something took: so many percent of the times are not longer. */
-export interface Span {
-  readonly p1: number;
-  readonly p25: number;
-  readonly p50: number;
-  readonly p75: number;
-  readonly p99: number;
-}
+export type Span = Readonly<Record<'p1' | 'p25' | 'p50' | 'p75' | 'p99', number>>;
 
 /** Times, as a row each. */
 export interface SpanChart extends ChartHead {
@@ -183,53 +173,10 @@ export interface ReportDocument {
   readonly worst?: readonly string[];
 }
 
-/** The rows of a section in the forms for people: with the totals of their groups. */
-export async function* rowsForPeople({ rows, groups }: Section): AsyncGenerator<Row> {
-  const totalOf = (row: Row | undefined) => row && groups?.totals?.get(row[groups.key] ?? null);
-  let last: Row | undefined;
-  for await (const row of rows) {
-    const total = totalOf(last);
-    if (total !== undefined && total !== totalOf(row)) yield total;
-    yield row;
-    last = row;
-  }
-  const total = totalOf(last);
-  if (total !== undefined) yield total;
-}
-
-/** Makes a section of the facts, for forms that have only tables. */
-export function factSection({ facts }: ReportDocument): Section {
-  const columns: readonly Column[] = [
-    { key: 'fact', label: 'Name', kind: 'text' },
-    { key: 'value', label: 'Value', kind: 'text' },
-    { key: 'label', label: 'Meaning', kind: 'text' },
-  ];
-  const rows = facts.map(({ key, value, label }) => ({ fact: key, value, label }));
-  return { name: 'facts', title: 'Facts', columns, rows };
-}
-
-/** What the report is about stands at its top, the other facts at its end. */
-const SCOPE_FACTS: readonly string[] = ['period', 'from', 'to', 'as_of', 'asOf', 'account'];
-/** The verdict says them. */
-const VERDICT_FACTS: readonly string[] = ['verdict', 'because'];
-
-/** The facts for the top of a report for people, in their order there. */
-export function scopeFacts({ facts }: ReportDocument): readonly Fact[] {
-  return SCOPE_FACTS.flatMap((scopeKey) => facts.filter(({ key, value }) => key === scopeKey && value !== null));
-}
-
-/** The facts for the end of a report for people. */
-export function otherFacts({ facts, verdict }: ReportDocument): readonly Fact[] {
-  return facts.filter(
-    ({ key, value }) =>
-      value !== null && !SCOPE_FACTS.includes(key) && (verdict === undefined || !VERDICT_FACTS.includes(key)),
-  );
-}
-
 const NUMBERS: ReadonlySet<CellKind> = new Set(['count', 'percent', 'decimal', 'digits']);
 
 /** Whether the column has numbers, which stand right. */
-export function isNumeric({ kind }: Column): boolean {
+export function isNumeric({ kind }: Pick<Column, 'kind'>): boolean {
   return NUMBERS.has(kind);
 }
 
@@ -237,4 +184,29 @@ export function isNumeric({ kind }: Column): boolean {
 export function saysNothing(value: Cell, column: Column): boolean {
   if (value === null || value === '' || value === 0) return true;
   return isNumeric(column) && /^-?0+(?:\.0*)?$/.test(String(value));
+}
+
+const TONES: Readonly<Record<string, Readonly<Record<string, Tone>>>> = {
+  severity: { error: 'error', warning: 'warning', info: 'info' },
+  state: {
+    pending: 'neutral',
+    sending: 'neutral',
+    accepted: 'info',
+    open: 'info',
+    final: 'good',
+    unknown: 'warning',
+    held: 'error',
+    disputed: 'error',
+    rejected: 'warning',
+    invalid: 'warning',
+    cancelled: 'neutral',
+    abandoned: 'neutral',
+  },
+  outcome: { succeeded: 'good', failed: 'warning', open: 'info', disputed: 'error', outcome_unknown: 'neutral' },
+};
+
+/** The tone of a value of a kind that has tones; `neutral` of every other. The same value has the same tone in every form. */
+export function toneOf(kind: CellKind, value: Cell): Tone {
+  const tones = TONES[kind];
+  return (tones !== undefined && Object.hasOwn(tones, String(value)) ? tones[String(value)] : undefined) ?? 'neutral';
 }

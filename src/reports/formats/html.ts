@@ -1,14 +1,37 @@
 import { figureText } from './chart.ts';
-import type { Column, GroupHead, ReportDocument } from './document.ts';
-import { aboutText, headText, PART_TITLES, partsOf } from './html/head.ts';
-import { readSection, type ReadSection } from './html/read.ts';
+import {
+  SECTION_PARTS,
+  type Card,
+  type Column,
+  type Fact,
+  type GroupHead,
+  type ReportDocument,
+  type SectionPart,
+  type Tone,
+  type Verdict,
+} from './document.ts';
+import { cardValueText, plainText, shownColumns, tableText } from './html/cells.ts';
 import { STYLE } from './html/style.ts';
-import { icon } from './html/icon.ts';
-import { tableText } from './html/cells.ts';
-import { cssString, escapeText, idOf, proseText } from './html/text.ts';
+import { cssString, escapeText, icon, idOf, proseText } from './html/text.ts';
+import { otherFacts, readSection, scopeFacts, type ReadSection } from './sections.ts';
 
 /** The page loads nothing and runs nothing. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+/** Rows of one group; the rows that follow say nothing new. */
+const MOST_ROWS_OF_GROUP = 50;
+const PART_TITLES: Readonly<Record<SectionPart, string>> = {
+  attention: 'What needs a person',
+  money: 'Money',
+  days: 'By day',
+  details: 'Details',
+};
+/** The line of a group that says what to do begins so. */
+const TO_DO = 'What to do: ';
+const MOST_CARDS_BESIDE = 6;
+/** A longer figure, such as an id, has smaller letters. */
+const LONGEST_FIGURE = 18;
+/** A longer fact has the room of two. */
+const LONGEST_FACT = 60;
 
 /** Writes a report as one page with its charts, without scripts. */
 export async function* htmlText(document: ReportDocument): AsyncGenerator<string> {
@@ -21,7 +44,7 @@ export async function* htmlText(document: ReportDocument): AsyncGenerator<string
 export async function* contentText(document: ReportDocument): AsyncGenerator<string> {
   const shown = document.sections.filter(({ isForPrograms }) => isForPrograms !== true);
   const sections = [];
-  for (const section of shown) sections.push(await readSection(section));
+  for (const section of shown) sections.push(await readSection(section, MOST_ROWS_OF_GROUP));
   yield headText(document, sections);
   const parts = partsOf(sections);
   const figures = document.charts.map((chart, id) => ({ part: chart.part, text: figureText(chart, id) }));
@@ -36,7 +59,9 @@ export async function* contentText(document: ReportDocument): AsyncGenerator<str
     for (const read of members) yield* sectionText(read, hasParts ? 3 : 2);
     if (part === 'attention') yield* drawn;
   }
-  yield aboutText(document);
+  const others = otherFacts(document);
+  if (others.length === 0) return;
+  yield `<section id="about">\n<h2>About this report</h2>\n${factsText('facts', others)}</section>\n`;
 }
 
 function pageHead(title: string): string {
@@ -55,23 +80,121 @@ function pageHead(title: string): string {
 `;
 }
 
+/** Writes the top of the page: what the report is about, its verdict, its figures, and what follows. */
+function headText(document: ReportDocument, sections: readonly ReadSection[]): string {
+  const { title, verdict, cards = [] } = document;
+  const scope = scopeFacts(document);
+  const names = sections.map(({ section }) => section.name);
+  return [
+    `<header>\n<h1>${proseText(title)}</h1>\n${scope.length === 0 ? '' : factsText('scope', scope)}</header>\n`,
+    verdict === undefined ? '' : verdictText(verdict, firstToDo(sections)),
+    cards.length === 0
+      ? ''
+      : `<ul class="cards of-${columnsOf(cards.length)}">\n${cards.map((card) => cardText(card, names)).join('')}</ul>\n`,
+    sections.length < 2 ? '' : contentsText(partsOf(sections)),
+  ].join('');
+}
+
+/** The parts that have sections, in their order. */
+function partsOf(sections: readonly ReadSection[]): readonly (readonly [SectionPart, readonly ReadSection[]])[] {
+  return SECTION_PARTS.map(
+    (part) => [part, sections.filter(({ section }) => (section.part ?? 'details') === part)] as const,
+  ).filter(([, members]) => members.length > 0);
+}
+
+function factsText(name: string, facts: readonly Fact[]): string {
+  const items = facts.map(({ label, value }) => {
+    const text = plainText(value);
+    const long = text.length > LONGEST_FACT ? ' class="long"' : '';
+    return `<div${long}><dt>${proseText(label)}</dt><dd>${proseText(text)}</dd></div>\n`;
+  });
+  return `<dl class="${name}">\n${items.join('')}</dl>\n`;
+}
+
+/** The first group that needs a person, with what to do. */
+function firstToDo(sections: readonly ReadSection[]): string {
+  const groups = sections
+    .filter(({ section }) => section.part === 'attention')
+    .flatMap((read) => read.groups.map(({ head }) => ({ head, name: read.section.name })));
+  const { head, name = '' } = groups.find((group) => ['error', 'warning'].includes(group.head?.tone ?? '')) ?? {};
+  if (head === undefined || head === null) return '';
+  const advice = head.lines.find((line) => line.startsWith(TO_DO))?.slice(TO_DO.length) ?? '';
+  const link = `<a href="#${idOf(name)}">${proseText(head.title)}</a>`;
+  return `<p class="first"><strong>Begin with:</strong> ${link}. ${proseText(advice)}</p>\n`;
+}
+
+function verdictText({ tone, text, reasons }: Verdict, first: string): string {
+  const items = reasons.map((reason) => `<li>${proseText(reason)}</li>\n`).join('');
+  return `<section class="verdict ${tone}" aria-label="Verdict">
+${icon(tone)}<div><p>${proseText(text)}</p>
+${items === '' ? '' : `<ul>\n${items}</ul>\n`}${first}</div></section>
+`;
+}
+
+/** So many cards beside each other that the rows are about equally long. */
+function columnsOf(cards: number): number {
+  return Math.ceil(cards / Math.ceil(cards / MOST_CARDS_BESIDE));
+}
+
+function cardText({ label, value, note, tone = 'neutral', section }: Card, names: readonly string[]): string {
+  return boxText({
+    label,
+    tone,
+    value: section === undefined ? proseText(value) : cardValueText(value),
+    note: proseText(note ?? ''),
+    isLong: value.length > LONGEST_FIGURE,
+    href: section !== undefined && names.includes(section) ? `#${idOf(section)}` : undefined,
+  });
+}
+
+/** A box with a figure; `value` and `note` are markup. */
+export interface Box {
+  readonly label: string;
+  readonly tone: Tone;
+  readonly value: string;
+  readonly note?: string;
+  readonly isLong?: boolean;
+  readonly href?: string | undefined;
+}
+
+/** Writes a box as an item of a list; its tone has a sign beside its name. */
+export function boxText({ label, tone, value, note = '', isLong = false, href }: Box): string {
+  const sign = tone === 'neutral' ? '' : icon(tone);
+  const inner = `<span>${sign}${proseText(label)}</span><strong${isLong ? ' class="long"' : ''}>${value}</strong>${note === '' ? '' : `<small>${note}</small>`}`;
+  const box = href === undefined ? `<div>${inner}</div>` : `<a href="${href}">${inner}</a>`;
+  return `<li class="${tone}">${box}</li>\n`;
+}
+
+function contentsText(parts: ReturnType<typeof partsOf>): string {
+  const lists = parts.map(([part, members]) => {
+    const links = members.map(
+      ({ section: { name, title }, count }) =>
+        `<li><a href="#${idOf(name)}">${proseText(title)}</a> <small>${count}</small></li>`,
+    );
+    const heading = parts.length > 1 ? `<h2>${PART_TITLES[part]}</h2>` : '';
+    return `<div>${heading}<ul>${links.join('')}</ul></div>\n`;
+  });
+  return `<nav aria-label="Contents">\n${lists.join('')}</nav>\n`;
+}
+
 /** Writes a section with its heading of the given level. */
-function* sectionText(read: ReadSection, level: number): Generator<string> {
-  const { section, groups, count, columns, leftOut } = read;
+function* sectionText({ section, groups, count, columns, silent }: ReadSection, level: number): Generator<string> {
   yield `<section id="${idOf(section.name)}">\n<h${level}>${proseText(section.title)}</h${level}>\n`;
   if (section.lead !== undefined && count > 0) yield paragraph('lead', section.lead);
   if (count === 0) yield paragraph('panel empty', section.empty ?? 'none');
+  const rows = groups.flatMap((group) => group.rows);
+  const shown = shownColumns(columns, rows);
   for (const group of groups) {
     yield `<div class="panel ${group.head?.tone ?? 'neutral'}">\n`;
     if (group.head !== null) yield groupHeadText(group.head, level + 1);
     const name = group.head === null ? section.title : `${section.title}: ${group.head.title}`;
-    if (group.rows.length > 0) yield* tableText(name, group, columns);
+    if (group.rows.length > 0) yield* tableText(name, group.rows, shown, group.head?.unit);
     const more = group.count - group.rows.length;
     if (more > 0) yield paragraph('more', `${more} more: --section ${section.name} --format csv has all of them`);
     yield '</div>\n';
   }
-  if (leftOut.length > 0) yield paragraph('note', `Zero or empty throughout: ${listed(leftOut)}.`);
-  const missing = columns.filter(({ isOnPaper }) => !isOnPaper).map(({ column }) => column);
+  if (silent.length > 0) yield paragraph('note', `Zero or empty throughout: ${listed(silent)}.`);
+  const missing = shown.filter(({ isOnPaper }) => !isOnPaper).map(({ column }) => column);
   if (count > 0 && missing.length > 0) yield paragraph('note paper', `Not on paper: ${listed(missing)}.`);
   yield '</section>\n';
 }
@@ -92,6 +215,7 @@ function listed(columns: readonly Column[]): string {
   return columns.map(({ label }) => label).join(', ');
 }
 
-function paragraph(name: string, text: string): string {
+/** Writes a sentence of the given class, such as one that stands in place of rows. */
+export function paragraph(name: string, text: string): string {
   return `<p class="${name}">${proseText(text)}</p>\n`;
 }

@@ -1,25 +1,8 @@
-import {
-  otherFacts,
-  saysNothing,
-  scopeFacts,
-  rowsForPeople,
-  type Card,
-  type Cell,
-  type Column,
-  type GroupHead,
-  type Groups,
-  type ReportDocument,
-  type Row,
-  type Section,
-  type Verdict,
-} from './document.ts';
-import { fieldsText } from './terminal/fields.ts';
-import { layOut, leftOutLine, silentLine, type Layout } from './terminal/layout.ts';
+import type { Column, GroupHead, ReportDocument, Section, Verdict } from './document.ts';
+import { otherFacts, readSection, scopeFacts, type ReadGroup } from './sections.ts';
+import { fieldsText, layOut, leftOutLine, silentLine, type Layout } from './terminal/layout.ts';
 import { PLAIN, styled, toned, wrapped, type Screen } from './terminal/screen.ts';
 import { printable } from './text.ts';
-
-/** Nobody reads more at a terminal, and the widths of columns are known only when all their rows are. */
-const MOST_ROWS = 1_000;
 
 /** Writes a report for a terminal: what it is about, its verdict and figures, a table for each section, and what else is known of it. */
 export async function* tableText(document: ReportDocument, screen: Screen = PLAIN): AsyncGenerator<string> {
@@ -28,7 +11,11 @@ export async function* tableText(document: ReportDocument, screen: Screen = PLAI
   if (!isBare) yield heading(title, screen);
   yield fieldsText(scopeFacts(document), screen);
   if (verdict !== undefined) yield `${isBare ? '' : '\n'}${verdictText(verdict, screen)}`;
-  if (cards.length > 0) yield `\n${cardsText(cards, screen)}`;
+  const figures = cards.map(({ label, value, note }) => ({
+    label,
+    value: note === undefined ? value : `${value} (${note})`,
+  }));
+  if (cards.length > 0) yield `\n${fieldsText(figures, screen)}`;
   for (const section of sections) {
     if (section.isForPrograms === true) continue;
     if (!isBare) yield `\n${heading(section.title, screen)}`;
@@ -49,68 +36,27 @@ function verdictText({ tone, text, reasons }: Verdict, screen: Screen): string {
   return [first, ...reasons.map((reason) => `- ${wrapped(printable(reason), screen.width, 2)}`), ''].join('\n');
 }
 
-function cardsText(cards: readonly Card[], screen: Screen): string {
-  const fields = cards.map(({ label, value, note }) => ({
-    label,
-    value: note === undefined ? value : `${value} (${note})`,
-  }));
-  return fieldsText(fields, screen);
-}
-
 async function sectionText(section: Section, screen: Screen): Promise<string> {
-  const { groups, empty = 'none' } = section;
-  const { rows, more } = await firstRows(section);
-  if (rows.length === 0) return `${printable(empty)}\n`;
-  const { columns, silent } = columnsOf(section, rows);
-  const tables = groups === undefined ? [layOut(columns, rows, screen)] : groupTables(columns, groups, rows, screen);
+  const { columns, silent, groups, count } = await readSection(section);
+  if (count === 0) return `${printable(section.empty ?? 'none')}\n`;
+  const tables = groups.map((group) => groupTable(columns, group, screen));
   const leftOut = [...new Set(tables.flatMap((table) => table.leftOut))];
+  const more = groups.reduce((sum, { rows }) => sum - rows.length, count);
   const note = more === 0 ? '' : `${more} more; the other formats have them all\n`;
-  return [...tables.map(({ text }) => text), silentLine(silent, screen), leftOutLine(leftOut, screen), note].join('');
+  const texts = tables.map(({ text }) => text).join('\n');
+  return [texts, silentLine(silent, screen), leftOutLine(leftOut, screen), note].join('');
 }
 
-async function firstRows(section: Section): Promise<{ readonly rows: readonly Row[]; readonly more: number }> {
-  const first: Row[] = [];
-  let more = 0;
-  for await (const row of rowsForPeople(section)) {
-    if (first.length < MOST_ROWS) first.push(row);
-    else more += 1;
-  }
-  return { rows: first, more };
-}
-
-/** The columns for people, without that of the groups and without those that say nothing in any row. The first one names the row, and stays. */
-function columnsOf({ columns: all, groups }: Section, rows: readonly Row[]) {
-  const candidates = all.filter(({ key, isForPrograms }) => isForPrograms !== true && key !== groups?.key);
-  const silent = candidates.filter(
-    (column, index) => index > 0 && rows.every((row) => saysNothing(row[column.key] ?? null, column)),
+function groupTable(columns: readonly Column[], { head, rows }: ReadGroup, screen: Screen): Layout {
+  if (head === null) return layOut(columns, rows, screen);
+  const { unit } = head;
+  const named = columns.map((column) =>
+    column.hasGroupUnit === true && unit !== undefined ? { ...column, label: `${column.label} (${unit})` } : column,
   );
-  return { columns: candidates.filter((column) => !silent.includes(column)), silent };
-}
-
-/** A table for each run of rows with the same value, below what that value means. */
-function groupTables(columns: readonly Column[], groups: Groups, rows: readonly Row[], screen: Screen): Layout[] {
-  const runs: { readonly value: Cell; readonly rows: Row[] }[] = [];
-  for (const row of rows) {
-    const value = row[groups.key] ?? null;
-    if (runs.at(-1)?.value !== value) runs.push({ value, rows: [] });
-    runs.at(-1)?.rows.push(row);
-  }
-  return runs.map((run, index) => {
-    const head = groups.describe(run.value);
-    const own = columns.map((column) =>
-      column.hasGroupUnit === true ? { ...column, label: withUnit(column.label, head) } : column,
-    );
-    const { text, leftOut } = layOut(own, run.rows, screen);
-    return {
-      text: `${index === 0 ? '' : '\n'}${groupText(head, screen)}${text}`,
-      // Without the unit, as the groups have different ones.
-      leftOut: columns.filter(({ key }) => leftOut.some((column) => column.key === key)),
-    };
-  });
-}
-
-function withUnit(label: string, { unit }: GroupHead): string {
-  return unit === undefined ? label : `${label} (${unit})`;
+  const { text, leftOut } = layOut(named, rows, screen);
+  // Without the unit, as the groups have different ones.
+  const unnamed = columns.filter(({ key }) => leftOut.some((column) => column.key === key));
+  return { text: `${groupText(head, screen)}${text}`, leftOut: unnamed };
 }
 
 function groupText({ title, tone, lines }: GroupHead, screen: Screen): string {

@@ -1,4 +1,4 @@
-import { accountColumns } from '../formats/accounts.ts';
+import { accountColumns } from '../formats/sections.ts';
 import type { Column, Row, Section } from '../formats/document.ts';
 import { PAIR_COLUMNS, type ReconciliationTotals } from './totals.ts';
 

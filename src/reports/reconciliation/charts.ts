@@ -1,8 +1,15 @@
 import { instantMs } from '../../domain/instant.ts';
 import { WAITING_STATES } from '../../domain/orders/states.ts';
-import { durationText } from '../formats/chart/axis.ts';
-import type { Chart, Look, Row, SectionPart, Span, SpanChart } from '../formats/document.ts';
-import { toneOf } from '../formats/tone.ts';
+import { durationText } from '../formats/chart/svg.ts';
+import {
+  toneOf,
+  type Chart,
+  type Look,
+  type Row,
+  type SectionPart,
+  type Span,
+  type SpanChart,
+} from '../formats/document.ts';
 import { counted, cut } from '../formats/words.ts';
 import { chartsByDay, findingsChart } from './charts/by-day.ts';
 import type { JudgedOrder } from './judge.ts';

@@ -1,5 +1,5 @@
 import type { Tolerance } from '../../domain/amounts.ts';
-import { accountFact } from '../formats/accounts.ts';
+import { accountFact } from '../formats/sections.ts';
 import type { Column, Fact, ReportDocument, Row, Section } from '../formats/document.ts';
 import { accountSections } from './accounts.ts';
 import type { ReconciliationCharts } from './charts.ts';

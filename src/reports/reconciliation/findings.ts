@@ -2,7 +2,7 @@ import type { AmountSettings } from '../../domain/amounts.ts';
 import { FINDING_CLASSES, type FindingClass, type Severity } from '../../domain/findings/classes.ts';
 import type { Finding } from '../../domain/findings/finding.ts';
 import { instantMs } from '../../domain/instant.ts';
-import { accountAdvice, accountColumns } from '../formats/accounts.ts';
+import { accountAdvice, accountColumns } from '../formats/sections.ts';
 import type { Cell, Column, GroupHead, Row, Section, Tone } from '../formats/document.ts';
 import { printable } from '../formats/text.ts';
 import { capitalized, cut, inWords } from '../formats/words.ts';

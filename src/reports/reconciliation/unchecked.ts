@@ -1,5 +1,5 @@
 import { capitalized, inWords } from '../formats/words.ts';
-import { accountColumns } from '../formats/accounts.ts';
+import { accountColumns } from '../formats/sections.ts';
 import type { Column, Row, Section } from '../formats/document.ts';
 import { instantMs } from '../../domain/instant.ts';
 import { UNCHECKED_REASONS, type UncheckedReason } from './judge.ts';

@@ -1,6 +1,6 @@
 import { ORDER_STATES, type OrderState } from '../../domain/orders/states.ts';
 import type { Tone } from '../formats/document.ts';
-import { fieldsText, type Field } from '../formats/terminal/fields.ts';
+import { fieldsText, type Field } from '../formats/terminal/layout.ts';
 import { styled, toned, wrapped, type Screen } from '../formats/terminal/screen.ts';
 import { printable } from '../formats/text.ts';
 import { counted, inUnits, withCommas } from '../formats/words.ts';

@@ -2,8 +2,16 @@ import type { AmountSettings } from '../../domain/amounts.ts';
 import { instantMs } from '../../domain/instant.ts';
 import { findingClass } from '../../domain/findings/classes.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
-import type { Card, Column, Fact, ReportDocument, Row, Tone, Verdict } from '../formats/document.ts';
-import { toneOf } from '../formats/tone.ts';
+import {
+  toneOf,
+  type Card,
+  type Column,
+  type Fact,
+  type ReportDocument,
+  type Row,
+  type Tone,
+  type Verdict,
+} from '../formats/document.ts';
 import { capitalized, counted, inWords } from '../formats/words.ts';
 import { currencyOfRow } from '../reconciliation/rows.ts';
 import { isCommand } from './commands.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { csvText } from '../../../src/reports/formats/csv.ts';
+import { csvText, jsonText } from '../../../src/reports/formats/data.ts';
 import type { ReportDocument } from '../../../src/reports/formats/document.ts';
 import { htmlText } from '../../../src/reports/formats/html.ts';
-import { jsonText } from '../../../src/reports/formats/json.ts';
 import { UNCHECKED_REASONS } from '../../../src/reports/reconciliation/judge.ts';
 import { tableText } from '../../../src/reports/formats/table.ts';
 import { xlsxBytes } from '../../../src/reports/formats/xlsx.ts';

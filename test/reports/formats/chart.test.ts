@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { figureText } from '../../../src/reports/formats/chart.ts';
-import { ticksOf, valueTicks } from '../../../src/reports/formats/chart/axis.ts';
+import { ticksOf, valueTicks } from '../../../src/reports/formats/chart/svg.ts';
 import type { Chart, ColumnChart, SpanChart } from '../../../src/reports/formats/document.ts';
 import { hostileDocument } from '../../support/report-document.ts';
 

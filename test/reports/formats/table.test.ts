@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { csvText } from '../../../src/reports/formats/csv.ts';
+import { csvText, jsonText } from '../../../src/reports/formats/data.ts';
 import type { Groups, ReportDocument, Section } from '../../../src/reports/formats/document.ts';
-import { jsonText } from '../../../src/reports/formats/json.ts';
 import { tableText } from '../../../src/reports/formats/table.ts';
 import { widthOf } from '../../../src/reports/formats/terminal/screen.ts';
 import { documentOf, hostileDocument, texts, wholeText } from '../../support/report-document.ts';

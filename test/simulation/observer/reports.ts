@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { Config } from '../../../src/config/config.ts';
 import { reconcileOrders } from '../../../src/flows/reports/reconciliation.ts';
-import { jsonText } from '../../../src/reports/formats/json.ts';
+import { jsonText } from '../../../src/reports/formats/data.ts';
 import { readOverview } from '../../../src/store/overview/overview.ts';
 import type { Store } from '../../../src/store/port.ts';
 import type { Fail } from './feed.ts';

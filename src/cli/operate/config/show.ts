@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { configSources, type ConfigSource } from '../../../config/config.ts';
-import { fieldsText } from '../../../reports/formats/terminal/fields.ts';
+import { fieldsText } from '../../../reports/formats/terminal/layout.ts';
 import { CommandError, EXIT } from '../../shared/exit.ts';
 import { didYouMean } from '../../shared/names.ts';
 import { configOptions } from '../../shared/options.ts';

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { createLogUpdate } from 'log-update';
-import { fieldsText } from '../../../reports/formats/terminal/fields.ts';
+import { fieldsText } from '../../../reports/formats/terminal/layout.ts';
 import { checkChains, type KnownHead } from '../../../store/chain.ts';
 import { correctCounts } from '../../../store/overview/correct-counts.ts';
 import { RESTORE_ADVICE } from '../../../store/mark.ts';

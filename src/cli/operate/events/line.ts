@@ -1,8 +1,7 @@
 import type { EventData, FeedEvent } from '../../../domain/events/feed.ts';
-import type { Tone } from '../../../reports/formats/document.ts';
+import { toneOf, type Tone } from '../../../reports/formats/document.ts';
 import { styled, toned, wrapped, type Screen } from '../../../reports/formats/terminal/screen.ts';
 import { printable } from '../../../reports/formats/text.ts';
-import { toneOf } from '../../../reports/formats/tone.ts';
 
 /** Lines after the first of an event. */
 const INDENT = 4;

@@ -6,7 +6,7 @@ import type { FollowScope } from '../../../flows/orders/follow.ts';
 import type { SyncEnd, SyncResult } from '../../../flows/orders/sync.ts';
 import { OwnerGoneError, OwnerRefusalError } from '../../../http/control/client.ts';
 import type { SyncLine } from '../../../http/control/operations/sync.ts';
-import { fieldsText } from '../../../reports/formats/terminal/fields.ts';
+import { fieldsText } from '../../../reports/formats/terminal/layout.ts';
 import { toned, wrapped } from '../../../reports/formats/terminal/screen.ts';
 import { printable } from '../../../reports/formats/text.ts';
 import { StoreError } from '../../../store/errors.ts';

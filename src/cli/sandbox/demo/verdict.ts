@@ -2,7 +2,7 @@ import type { Clock } from '../../../clock.ts';
 import { latenessOf } from '../../../domain/orders/pace/lateness.ts';
 import { readHistory } from '../../../flows/pass/learn-pace.ts';
 import { reconcileOrders } from '../../../flows/reports/reconciliation.ts';
-import { accountColumns } from '../../../reports/formats/accounts.ts';
+import { accountColumns } from '../../../reports/formats/sections.ts';
 import type { Column, Row } from '../../../reports/formats/document.ts';
 import { tableOf } from '../../../reports/formats/terminal/layout.ts';
 import { inUnits, withCommas } from '../../../reports/formats/words.ts';

@@ -1,5 +1,7 @@
+import type { Span, Steps } from '../document.ts';
 import { escapeText, widthOf } from '../html/text.ts';
 import { printable } from '../text.ts';
+import { inUnits } from '../words.ts';
 
 /** For programs that do not know the style of the page, which has these colours for dark pages too. */
 const INK = '#1a212d';
@@ -45,17 +47,17 @@ export class Drawing {
     this.#height = height;
   }
 
-  /** `paint` is the attributes of what fills the bar. */
+  /** `paint`: the attributes of the filling. */
   bar(x: number, y: number, [width, height]: readonly [number, number], paint: string): void {
     add(this.#shapes, paint, `M${px(x)} ${px(y)}h${px(width)}v${px(height)}h${px(-width)}z`);
   }
 
-  /** A line of the grid. */
+  /** Draws a line of the grid. */
   line(x: number, y: number, end: `${'h' | 'v'}${number}`): void {
     add(this.#shapes, ` class="line" stroke="${LINE}"`, `M${px(x)} ${px(y)}${end}`);
   }
 
-  /** A line in ink. */
+  /** Draws a line in ink. */
   mark(x: number, y: number, end: `${'h' | 'v'}${number}`, width = 1): void {
     const weight = width === 1 ? '' : ` stroke-width="${width}"`;
     add(this.#marks, ` class="mark" stroke="${INK}"${weight}`, `M${px(x)} ${px(y)}${end}`);
@@ -71,7 +73,6 @@ export class Drawing {
     this.#texts += `<text x="${px(x)}" y="${px(y)}" dy=".35em"${attributes.join('')}>${escapeText(text)}</text>`;
   }
 
-  /** The width of a text, about. */
   widthOf(text: string): number {
     return widthOf(text) * this.#size.fontSize * LETTER;
   }
@@ -101,4 +102,100 @@ export function labelText(name: string, most: number): string {
 
 function px(length: number): number {
   return Math.round(length * 10) / 10;
+}
+
+const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
+/** A number that is greater is written with its power of ten. */
+const GREATEST_WORD = 1e15;
+/** Pixels between two names below an axis. */
+const NAME_GAP = 10;
+const LONGEST_NAME = 12;
+
+/** A number of an axis: `0.05`, `400`, `12.5K`. */
+export function numberText(value: number): string {
+  return Math.abs(value) < GREATEST_WORD ? COMPACT.format(value) : value.toExponential(0);
+}
+
+/** Round numbers from one that is not above `low` to one that is not below `high`, about `most` of them. Counts have whole ones. */
+export function valueTicks(low: number, high: number, most: number, isWhole: boolean): readonly number[] {
+  const rough = (high > low ? high - low : 1) / most;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const round = ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10) * power;
+  const step = isWhole ? Math.max(1, round) : round;
+  const first = Math.floor(low / step);
+  const last = Math.max(first + 1, Math.ceil(high / step));
+  return Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step);
+}
+
+/** Writes the names of the steps below an axis, each below the middle of its step, without those that have no room. */
+export function writeSteps(drawing: Drawing, steps: Steps, [left, right]: readonly [number, number], y: number): void {
+  const step = (right - left) / steps.length;
+  let end = Number.NEGATIVE_INFINITY;
+  steps.forEach((name, place) => {
+    const text = labelText(name ?? '', LONGEST_NAME);
+    const half = drawing.widthOf(text) / 2;
+    const middle = Math.min(right - half, Math.max(left - NAME_GAP + half, left + (place + 0.5) * step));
+    if (text === '' || middle - half < end + NAME_GAP) return;
+    drawing.text(middle, y, text, { anchor: 'middle', isMuted: true });
+    end = middle + half;
+  });
+}
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const YEAR_MS = 365 * DAY_MS;
+/** Times that an axis may name, those to name first before the others. */
+const TICKS_MS: readonly (readonly number[])[] = [
+  [
+    SECOND_MS,
+    MINUTE_MS,
+    HOUR_MS,
+    DAY_MS,
+    10 * DAY_MS,
+    100 * DAY_MS,
+    YEAR_MS,
+    10 * YEAR_MS,
+    100 * YEAR_MS,
+    1_000 * YEAR_MS,
+  ],
+  [10 * SECOND_MS, 10 * MINUTE_MS, 6 * HOUR_MS, 3 * DAY_MS, 30 * DAY_MS, 3 * YEAR_MS],
+  [30 * SECOND_MS, 30 * MINUTE_MS, 3 * HOUR_MS, 12 * HOUR_MS, 2 * DAY_MS, 5 * DAY_MS, 20 * DAY_MS],
+  [2, 5, 20].flatMap((count) => [count * SECOND_MS, count * MINUTE_MS]).concat([2 * HOUR_MS, 4 * HOUR_MS]),
+];
+
+export interface Tick {
+  readonly name: string;
+  readonly place: number;
+}
+
+/** A duration in the unit that suits it, to two digits, but none below a second: `45 s`, `2.5 min`, `12 h`, `3 d`. */
+export function durationText(ms: number): string {
+  return inUnits(Math.max(ms, SECOND_MS)).replace(' ', '\u00a0');
+}
+
+/** The place of a duration on an axis on which each step is so many times the one before: seconds and days have room on it. */
+export function placeOf(ms: number): number {
+  return Math.log10(Math.max(ms, SECOND_MS));
+}
+
+/** The times to name on an axis that holds the spans, from the left end to the right one: about `most` of them. */
+export function ticksOf(spans: readonly Span[], most: number): readonly Tick[] {
+  const all = TICKS_MS.flat().toSorted((a, b) => a - b);
+  const shortest = Math.max(SECOND_MS, Math.min(...spans.map(({ p1 }) => p1)));
+  const longest = Math.max(SECOND_MS, ...spans.map(({ p99 }) => p99));
+  const first = all.findLastIndex((ms) => ms <= shortest);
+  const last = Math.max(
+    first + 1,
+    all.findIndex((ms) => ms >= longest),
+  );
+  const ends = [all[first] ?? SECOND_MS, all[last] ?? longest];
+  const least = (placeOf(ends[1]!) - placeOf(ends[0]!)) / most;
+  const named = [...ends];
+  for (const ms of TICKS_MS.flat()) {
+    const isInside = ms > ends[0]! && ms < ends[1]!;
+    if (isInside && named.every((other) => Math.abs(placeOf(other) - placeOf(ms)) >= least)) named.push(ms);
+  }
+  return named.toSorted((a, b) => a - b).map((ms) => ({ name: durationText(ms), place: placeOf(ms) }));
 }

@@ -1,12 +1,11 @@
 import { instantMs } from '../../../domain/instant.ts';
-import { isNumeric, saysNothing, type Cell, type Column, type GroupHead, type Row } from '../document.ts';
-import { toneOf } from '../tone.ts';
+import { isNumeric, saysNothing, toneOf, type Cell, type Column, type Row } from '../document.ts';
 import { inUnits } from '../words.ts';
 import { cutText, escapeText, widthOf } from './text.ts';
 
 /** Longer fractions are not padded: nothing that a person compares has so many places. */
 const MOST_PLACES = 24;
-/** The width of a badge around its word. */
+/** A badge is wider than its word. */
 const BADGE = 3;
 /** Texts of up to this many columns of text stay on one line. */
 const LONGEST_LINE = 34;
@@ -16,12 +15,10 @@ const LEAST_WIDTH = 26;
 const PAPER_WIDTH = 180;
 const GAP = 2;
 const TONED: ReadonlySet<Column['kind']> = new Set(['severity', 'state', 'outcome']);
-
 /** A longer table scrolls in its frame, below its headings. */
 const MOST_ROWS_AT_ONCE = 60;
 
-/** A column as its table shows it. */
-export interface ShownColumn {
+interface ShownColumn {
   readonly column: Column;
   /** The width of its widest cell, in columns of text. */
   readonly width: number;
@@ -80,17 +77,17 @@ function placesOf(column: Column, values: readonly Cell[]): number {
   return places.reduce((most, one) => (one > MOST_PLACES ? most : Math.max(most, one)), 0);
 }
 
-/** Writes a table in a frame of the given name, which scrolls where it is wide. */
+/** Writes a table in a frame of the given name, which scrolls where it is wide. `unit` is that of the columns with the unit of their group. */
 export function* tableText(
   name: string,
-  { head, rows }: { readonly head: GroupHead | null; readonly rows: readonly Row[] },
+  rows: readonly Row[],
   columns: readonly ShownColumn[],
+  unit?: string,
 ): Generator<string> {
   yield `<div class="frame${shapeOf(rows.length, columns)}" tabindex="0" role="region" aria-label="${escapeText(name)}"><table><thead><tr>`;
-  const headings = columns.map(({ column }) => headingOf(column, head?.unit));
+  const headings = columns.map(({ column }) => headingOf(column, unit));
   for (const [index, column] of columns.entries()) {
-    const names = columnClass(column);
-    yield `<th scope="col"${names === '' ? '' : ` class="${names}"`}>${escapeText(headings[index] ?? '')}</th>`;
+    yield `<th scope="col"${classText(columnClasses(column))}>${escapeText(headings[index] ?? '')}</th>`;
   }
   yield '</tr></thead><tbody>\n';
   const places = columns.map(({ column }) => placesOf(column, valuesOf(column, rows)));
@@ -109,7 +106,6 @@ function shapeOf(rows: number, columns: readonly ShownColumn[]): string {
   return rows > MOST_ROWS_AT_ONCE ? ' tall' : '';
 }
 
-/** How a cell stands in its table. */
 interface CellPlace {
   /** The first cell of a row names it. */
   readonly isFirst: boolean;
@@ -123,12 +119,11 @@ function cellText(row: Row, shown: ShownColumn, { isFirst, places, heading }: Ce
   const { column } = shown;
   const value = row[column.key] ?? null;
   const isZero = isNumeric(column) && value !== null && value !== '' && saysNothing(value, column);
-  const names = [columnClass(shown), isZero ? 'zero' : ''].filter((name) => name !== '');
-  const text = shownText(value, column);
-  const isCut = !isNumeric(column) && !TONED.has(column.kind) && column.kind !== 'time' && text !== String(value ?? '');
+  const isText = !isNumeric(column) && !TONED.has(column.kind) && column.kind !== 'time';
+  const isCut = isText && shownText(value, column) !== String(value ?? '');
   const attributes = [
     isFirst ? ' scope="row"' : '',
-    names.length === 0 ? '' : ` class="${names.join(' ')}"`,
+    classText([...columnClasses(shown), ...(isZero ? ['zero'] : [])]),
     ` data-label="${escapeText(heading)}"`,
     isCut ? ` title="${escapeText(value)}"` : '',
   ];
@@ -136,10 +131,13 @@ function cellText(row: Row, shown: ShownColumn, { isFirst, places, heading }: Ce
   return `<${tag}${attributes.join('')}>${innerText(row, column, places)}</${tag}>`;
 }
 
-/** The class by which the style aligns and wraps the cells of a column, and leaves them off the paper. */
-function columnClass({ column, isOneLine, isOnPaper }: ShownColumn): string {
-  const names = [isNumeric(column) ? 'n' : '', isOneLine ? '' : 'w', isOnPaper ? '' : 'screen'];
-  return names.filter((name) => name !== '').join(' ');
+/** The classes by which the style aligns and wraps the cells of a column, and leaves them off the paper. */
+function columnClasses({ column, isOneLine, isOnPaper }: ShownColumn): readonly string[] {
+  return [...(isNumeric(column) ? ['n'] : []), ...(isOneLine ? [] : ['w']), ...(isOnPaper ? [] : ['screen'])];
+}
+
+function classText(names: readonly string[]): string {
+  return names.length === 0 ? '' : ` class="${names.join(' ')}"`;
 }
 
 function innerText(row: Row, column: Column, places: number): string {

@@ -1,11 +1,9 @@
 import type Big from 'big.js';
 import type { CellObject, Row as SheetRow } from 'write-excel-file/node';
 import { readDecimal } from '../../../domain/decimal.ts';
-import type { Cell, CellKind, Column, Row, Section } from '../document.ts';
+import { toneOf, type Cell, type CellKind, type Column, type Row, type Section } from '../document.ts';
 import { printable } from '../text.ts';
-import { toneOf } from '../tone.ts';
-import { COLORS, LINE_HEIGHT, textCell, widthOf, wrappedCell } from './cells.ts';
-import type { Sheet } from './parts.ts';
+import { COLORS, LINE_HEIGHT, textCell, widthOf, wrappedCell, type Sheet } from './workbook.ts';
 
 /** The workbook is made in memory. */
 const MOST_ROWS = 20_000;

@@ -1,6 +1,5 @@
 import { DecimalSum } from '../../../domain/decimal.ts';
-import type { Chart, Look, Row, RowChart, Series } from '../../formats/document.ts';
-import { toneOf } from '../../formats/tone.ts';
+import { toneOf, type Chart, type Look, type Row, type RowChart, type Series } from '../../formats/document.ts';
 import { counted, cut } from '../../formats/words.ts';
 import type { GroupTotals } from '../totals.ts';
 import { timeSteps, type TimeSteps } from './steps.ts';

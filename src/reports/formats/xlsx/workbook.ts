@@ -1,8 +1,58 @@
 import type { Blob } from 'node:buffer';
 import type { Stream } from 'node:stream';
-import writeExcelFile, { type Feature, type Row as SheetRow } from 'write-excel-file/node';
+import writeExcelFile, { type CellObject, type Feature, type Row as SheetRow } from 'write-excel-file/node';
 import { getCellAddress, sanitizeAttributeValue, sanitizeTextContent } from 'write-excel-file/utility';
-import { FONT, shownText } from './cells.ts';
+import type { Tone } from '../document.ts';
+import { printable } from '../text.ts';
+
+/** Every machine has it, or one of the same widths. */
+const FONT = { fontFamily: 'Arial', fontSize: 10 } as const;
+/** In points. */
+export const LINE_HEIGHT = 13;
+/** The colours of texts on white, by tone; neutral text keeps its own. */
+export const COLORS: Readonly<Record<Tone, string | undefined>> = {
+  good: '#1a7f37',
+  info: '#0550ae',
+  warning: '#8a5a00',
+  error: '#b3261e',
+  neutral: undefined,
+};
+const MOST_CHARACTERS = 32_000;
+/** Excel once showed longer texts of this format as #####. */
+const MOST_OF_TEXT_FORMAT = 255;
+
+export type Look = Omit<CellObject, 'value' | 'type' | 'format'>;
+
+/** A cell of text. It has the format of text, so that a person who edits it does not make a formula of it. */
+export function textCell(value: string, look: Look = {}): CellObject {
+  const shown = shownText(value);
+  return { value: shown, type: String, ...(shown.length <= MOST_OF_TEXT_FORMAT && { format: '@' }), ...look };
+}
+
+/** A cell of text that goes on in lines below, `width` characters long, at most so many of them. */
+export function wrappedCell(value: string, width: number, mostLines: number, look: Look = {}): CellObject {
+  const scale = (look.fontSize ?? FONT.fontSize) / FONT.fontSize;
+  const lines = Math.min(mostLines, Math.ceil((scale * widthOf(printable(value))) / width));
+  const height = Math.ceil(scale * lines * LINE_HEIGHT) + 3;
+  return textCell(value, { wrap: true, alignVertical: 'top', ...(height > LINE_HEIGHT + 3 && { height }), ...look });
+}
+
+/** The width of a text in digits of the font, about. */
+export function widthOf(value: string): number {
+  const count = (pattern: RegExp) => value.match(pattern)?.length ?? 0;
+  return value.length + count(/[A-Z@%]/g) * 0.3 + count(/[\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\uff00-\uff60]/g);
+}
+
+/** Escapes characters that XML cannot contain, and masks what a spreadsheet would read as an escape. */
+function shownText(value: string): string {
+  const whole = printable(value)
+    .toWellFormed()
+    .replaceAll('\ufffd', String.raw`\ufffd`)
+    .replace(/_x(?=[0-9a-f]{4}_)/gi, '_x005F_x');
+  if (whole.length > MOST_CHARACTERS) return `${whole.slice(0, MOST_CHARACTERS).toWellFormed()}…`;
+  // The library looks texts up in an object, and finds there what every object has: `toString` would damage the workbook.
+  return whole in {} ? `_x${whole.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_${whole.slice(1)}` : whole;
+}
 
 const END_OF_DIRECTORY = 0x06054b50;
 const END_LENGTH = 22;
@@ -10,7 +60,6 @@ const DIRECTORY_ENTRY_LENGTH = 46;
 /** 1980-01-01 00:00, the first moment of the format: time and day, two bytes each. */
 const FIRST_MOMENT = 0x00210000;
 
-/** A sheet of a workbook. */
 export interface Sheet {
   readonly name: string;
   readonly data: SheetRow[];
@@ -22,19 +71,18 @@ export interface Sheet {
   readonly links?: readonly Link[];
 }
 
+interface Link {
+  readonly row: number;
+  readonly column: number;
+  readonly sheet: string;
+}
+
 /** The heading of a table, and the columns that name its rows, stay in place and are printed on every page. */
 interface Table {
   readonly columns: number;
   /** With the heading. */
   readonly rows: number;
   readonly keyColumns: number;
-}
-
-/** A link of a cell to another sheet. */
-export interface Link {
-  readonly row: number;
-  readonly column: number;
-  readonly sheet: string;
 }
 
 /** A sheet that is wider, in characters, is printed on several pages side by side: smaller letters than 6 points cannot be read. */
