@@ -6,8 +6,7 @@ import { accountColumns, accountFact } from './formats/sections.ts';
 import type { Card, Column, Fact, ReportDocument, Verdict } from './formats/document.ts';
 import { counted, emptyReason } from './formats/words.ts';
 import { amountsByCurrency } from './reconciliation/money.ts';
-import { outcomeOf, sumsByOutcome } from './reconciliation/outcome.ts';
-import { currencyOfRow, pairOf } from './reconciliation/rows.ts';
+import { outcomeOf, sumsByOutcome, currencyOfRow, pairOf } from './reconciliation/rows.ts';
 
 /** So many currencies have a card. */
 const MOST_CURRENCIES = 6;

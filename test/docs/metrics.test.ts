@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { GAUGES } from '../../src/http/ops/metrics/gauges.ts';
-import { liveMetrics } from '../../src/http/ops/metrics/live.ts';
+import { GAUGES, liveMetrics } from '../../src/http/ops/metrics/families.ts';
 
 const text = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 

@@ -80,10 +80,10 @@ export function dashboardFacts(changes: Partial<DashboardFacts> = {}): Dashboard
         account: 'default',
         class: 'AMOUNT_MISMATCH',
         severity: 'error',
-        externalOrderId: 'shop-1003',
+        external_order_id: 'shop-1003',
         expected: '0.000000012345678901',
         actual: '0.000000012345678902',
-        firstSeenAt: '2026-03-04T11:37:42.000Z',
+        first_seen_at: '2026-03-04T11:37:42.000Z',
       },
     ],
     exchange: {

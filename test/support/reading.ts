@@ -1,6 +1,5 @@
 import { ORDER_STATES } from '../../src/domain/orders/states.ts';
-import type { Overview, ReceiverState } from '../../src/reports/status/overview.ts';
-import type { LiveStatus, ProcessFacts, Reading } from '../../src/reports/status/status.ts';
+import type { Overview, ReceiverState, LiveStatus, ProcessFacts, Reading } from '../../src/reports/status/status.ts';
 
 /** The time of the readings below. */
 export const READ_AT = '2026-03-04T13:37:42.000Z';
@@ -41,7 +40,7 @@ export function overviewOf({
 /** What a daemon does in an account in which nothing is wrong. */
 export function liveStatus(changes: Partial<LiveStatus> = {}): LiveStatus {
   const well = { isDriven: true, inFlight: 0, answeredAt: READ_AT, breakers: null, passes: [], isTrusted: true };
-  return { account: 'default', ...well, ...changes };
+  return { account: 'default', overdue: 0, keptBack: [], ...well, ...changes };
 }
 
 /** A process of which nothing is wrong. */

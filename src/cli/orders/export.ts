@@ -3,7 +3,7 @@ import { ORDER_STATES } from '../../domain/orders/states.ts';
 import { exportSection } from '../../flows/reports/export.ts';
 import { csvText, ndjsonText } from '../../reports/formats/data.ts';
 import type { Row, Section } from '../../reports/formats/document.ts';
-import { OUTCOMES } from '../../reports/reconciliation/outcome.ts';
+import { OUTCOMES } from '../../reports/reconciliation/rows.ts';
 import type { ExportFilter } from '../../store/reports/export.ts';
 import { chooseFormat, isFolder } from '../report/output.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';

@@ -70,7 +70,7 @@ function givenToken(authorization = ''): string {
 }
 
 /** Takes the same time whatever is given. */
-function isEqual(given: string, token: string): boolean {
+export function isEqual(given: string, token: string): boolean {
   const [one, other] = [given, token].map((text) => createHash('sha256').update(text).digest());
   return one !== undefined && other !== undefined && timingSafeEqual(one, other);
 }

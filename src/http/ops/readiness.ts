@@ -1,8 +1,7 @@
 import { readingOf, type ReadingSources } from '../../flows/reports/status.ts';
 import { problemText, type Problem, type ProblemCode } from '../../reports/status/problem.ts';
 import { problemsOf } from '../../reports/status/problems.ts';
-import type { Overview } from '../../reports/status/overview.ts';
-import type { ProcessFacts } from '../../reports/status/status.ts';
+import type { Overview, ProcessFacts } from '../../reports/status/status.ts';
 import type { Disk, Readings } from './readings.ts';
 
 /** The things that tell whether a process does its work. */

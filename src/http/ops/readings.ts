@@ -1,12 +1,33 @@
 import { statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
 import type { Config, DatabaseConfig } from '../../config/config.ts';
 import { messageOf } from '../../domain/text.ts';
-import type { Overview } from '../../reports/status/overview.ts';
+import type { Activities } from '../../flows/pass/activity.ts';
+import type { Overview } from '../../reports/status/status.ts';
 import { readOverview } from '../../store/overview/overview.ts';
 import type { Store } from '../../store/port.ts';
+
+/** The things from which the pages of the ops endpoint are made. */
+export interface OpsSources {
+  readonly config: Config;
+  /** The database, for any account. */
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The accounts that this process owns. */
+  readonly accounts: { readonly names: readonly string[] };
+  /** Is called when a person has decided something in an account. */
+  readonly heedDecision: (account: string) => Promise<void>;
+  readonly activities: Activities;
+}
+
+/** The sources with the readings that all pages share. */
+export interface OpsPages extends OpsSources {
+  readonly readings: Pick<Readings, 'overview' | 'disk'>;
+}
 
 /** How long after it a reading is shared, in milliseconds: longer where it took long, so that it takes little of the time. */
 export interface Fresh {
@@ -21,7 +42,7 @@ const FRESH_MS: Fresh = { least: 1_000, most: 10_000, timesItTook: 200 };
 const PATIENCE_MS = 5_000;
 
 /** What was read, or why it could not be. */
-export type Reading<Value> =
+type Reading<Value> =
   | { readonly value: Value; readonly failure?: undefined }
   | { readonly value?: undefined; readonly failure: string };
 
@@ -34,54 +55,43 @@ export interface Disk {
   readonly walBytes?: number;
 }
 
-interface ReadingDeps {
-  readonly config: Pick<Config, 'database' | 'webhooks'>;
-  readonly store: Pick<Store, 'db' | 'isInPlace'>;
-  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
-}
-
-/** What is read for the pages of the ops endpoint: once, however many ask for it at the same time. */
+/** The readings for the pages of the ops endpoint: each is read once, however many ask for it at the same time. */
 export class Readings {
-  readonly #deps: ReadingDeps;
-  readonly #overview: () => Promise<Reading<Overview>>;
-  readonly #disk: () => Promise<Reading<Disk>>;
-
-  constructor(deps: ReadingDeps) {
-    this.#deps = deps;
-    this.#overview = shared(deps.clock, () => this.#inTime(this.#readOverview()));
-    this.#disk = shared(deps.clock, () => read(readDisk(deps.config.database)));
-  }
-
-  /** The overview of all accounts. Never rejects. */
-  async overview(): Promise<Reading<Overview>> {
-    return await this.#overview();
-  }
-
+  /** Reads the overview of all accounts. Never rejects. */
+  readonly overview: () => Promise<Reading<Overview>>;
   /** Never rejects. */
-  async disk(): Promise<Reading<Disk>> {
-    return await this.#disk();
-  }
+  readonly disk: () => Promise<Reading<Disk>>;
 
-  async #readOverview(): Promise<Reading<Overview>> {
-    const { store, clock, config } = this.#deps;
+  constructor({
+    config,
+    store,
+    clock,
+  }: {
+    readonly config: Pick<Config, 'database' | 'webhooks'>;
+    readonly store: Pick<Store, 'db' | 'isInPlace'>;
+    readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
+  }) {
     const { endpoints } = config.webhooks;
-    if (!store.isInPlace()) return { failure: 'its file was moved, deleted or replaced' };
-    return await read(readOverview(store.db, { account: undefined, endpoints, now: clock.now() }));
-  }
-
-  async #inTime<Value>(reading: Promise<Reading<Value>>): Promise<Reading<Value>> {
-    const done = new AbortController();
-    const late = this.#deps.clock
-      .sleep(PATIENCE_MS, done.signal)
-      .then(() => ({ failure: `it did not answer within ${PATIENCE_MS / 1_000} s` }))
-      .catch(() => ({ failure: '' }));
-    const first = await Promise.race([reading, late]);
-    done.abort();
-    return first;
+    this.overview = shared(clock, async () => {
+      if (!store.isInPlace()) return { failure: 'its file was moved, deleted or replaced' };
+      return await inTime(clock, read(readOverview(store.db, { account: undefined, endpoints, now: clock.now() })));
+    });
+    this.disk = shared(clock, () => read(readDisk(config.database)));
   }
 }
 
-/** Gives what `work` gives, to all who ask while it runs or for as long after it as `fresh` says. */
+async function inTime<Value>(clock: Pick<Clock, 'sleep'>, reading: Promise<Reading<Value>>): Promise<Reading<Value>> {
+  const done = new AbortController();
+  const late = clock
+    .sleep(PATIENCE_MS, done.signal)
+    .then(() => ({ failure: `it did not answer within ${PATIENCE_MS / 1_000} s` }))
+    .catch(() => ({ failure: '' }));
+  const first = await Promise.race([reading, late]);
+  done.abort();
+  return first;
+}
+
+/** Gives what `work` gives, to all who ask while it runs or for a time after it. */
 export function shared<Value>(
   clock: Pick<Clock, 'monotonic'>,
   work: () => Promise<Value>,

@@ -3,8 +3,10 @@ import { messageOf } from '../../domain/text.ts';
 import { MOST_STREAMS } from '../events/stream.ts';
 import { closeServer, createServer, listenAt } from '../server.ts';
 import { guard } from './guard.ts';
-import { Readings } from './readings.ts';
-import { addRoutes, type OpsPages, type OpsSources } from './routes.ts';
+import { addDashboard } from './dashboard/routes.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import { checkReadiness } from './readiness.ts';
+import { Readings, type OpsPages, type OpsSources } from './readings.ts';
 
 /** The address is tried again after this time, as when pm2 restarts, or another worker of this machine has it. */
 const TRY_AGAIN_MS = 30_000;
@@ -21,14 +23,12 @@ const LIMITS = {
 /** Beside the streams of events: however many look on, the process can be asked whether it lives. */
 const MAX_CONNECTIONS = 128;
 
-/** What the ops endpoint is served with: what it shows, and what closing it needs. */
 export interface OpsDeps extends OpsSources {
   readonly gracePeriodOver: AbortSignal;
   /** That of the program. */
   readonly version: string;
 }
 
-/** The ops endpoint of a process. */
 export interface OpsEndpoint {
   /** The address of its root; undefined while it does not listen. */
   readonly url: string | undefined;
@@ -50,8 +50,7 @@ export async function serveOps(deps: OpsDeps, stopping: AbortSignal): Promise<Op
   const { startMetrics } = await import('./metrics/metrics.ts');
   const readings = new Readings(deps);
   const metrics = startMetrics({ ...deps, readings });
-  const pages = { ...deps, readings, metrics };
-  const server = opsServer(pages, stopping);
+  const server = opsServer({ ...deps, readings }, metrics, stopping);
   let url: string | undefined;
   let failure: string | undefined;
   const begin = async () => {
@@ -89,7 +88,7 @@ export async function serveOps(deps: OpsDeps, stopping: AbortSignal): Promise<Op
   };
 }
 
-function opsServer(pages: OpsPages, stopping: AbortSignal): FastifyInstance {
+function opsServer(pages: OpsPages, metrics: Metrics, stopping: AbortSignal): FastifyInstance {
   const unreadable = () => JSON.stringify({ status: 'refused', reason: 'this is no request that can be read' });
   const server = createServer({ limits: LIMITS, maxConnections: MAX_CONNECTIONS + MOST_STREAMS, unreadable });
   guard(server, pages.config.ops);
@@ -106,6 +105,14 @@ function opsServer(pages: OpsPages, stopping: AbortSignal): FastifyInstance {
     pages.log.error({ cause: messageOf(error) }, 'a page of the ops endpoint failed');
     return reply.code(500).send({ status: 'failed', reason: 'the daemon failed; its log says why' });
   });
-  addRoutes(server, pages, stopping);
+  // That it answers says it: the event loop turns.
+  server.get('/livez', (_request, reply) => reply.send({ status: 'ok' }));
+  server.get('/readyz', async (_request, reply) => {
+    const checks = await checkReadiness(pages, stopping.aborted);
+    const isReady = checks.every(({ ok }) => ok);
+    return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'not-ready', checks });
+  });
+  server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
+  addDashboard(server, pages, stopping);
   return server;
 }

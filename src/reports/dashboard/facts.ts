@@ -1,6 +1,6 @@
-import type { Overview } from '../status/overview.ts';
+import type { Row } from '../formats/document.ts';
 import type { Problem } from '../status/problem.ts';
-import type { OverdueStatus, RateUse, Times } from '../status/status.ts';
+import type { OverdueStatus, Overview, RateUse, Times } from '../status/status.ts';
 import type { SummaryPart } from '../summary.ts';
 
 /** What a dashboard shows, read at one moment. Times are UTC, ISO 8601; a list that is cut says so. */
@@ -11,26 +11,16 @@ export interface DashboardFacts {
   /** The accounts that may be chosen, the first ones of many. */
   readonly accounts: readonly string[];
   readonly overview: Overview;
-  /** What is not well, the worst first. */
+  /** The worst first. */
   readonly problems: readonly Problem[];
-  /** The gravest open findings, the first ones of many. */
-  readonly newestFindings: readonly NamedFinding[];
+  /** Rows of `findings`: the gravest open ones, the first of many. */
+  readonly newestFindings: readonly Row[];
   /** Null where this process drives none of the accounts, so that nobody here knows. */
   readonly exchange: ExchangeFacts | null;
-  readonly database: DatabaseFacts;
+  /** How large the database is, and how long reading for this page took. */
+  readonly database: { readonly bytes: number | null; readonly readMs: number };
   /** Null where so many accounts are shown that it is not added up. */
   readonly activity: ActivityFacts | null;
-}
-
-/** An open finding. */
-export interface NamedFinding {
-  readonly account: string;
-  readonly class: string;
-  readonly severity: string;
-  readonly externalOrderId: string | null;
-  readonly expected: string | null;
-  readonly actual: string | null;
-  readonly firstSeenAt: string;
 }
 
 /** What the process that answers knows of its requests to the exchange. */
@@ -38,23 +28,16 @@ export interface ExchangeFacts {
   readonly lastAnswerAt: string | null;
   readonly inFlight: number;
   readonly rate: RateUse;
+  /** Since the process began. */
   readonly operations: readonly OperationFacts[];
   /** How late changes of orders were seen. */
-  readonly detection: Times | null;
+  readonly detection: Times;
   readonly overdue: OverdueStatus | null;
 }
 
-/** Requests of one operation since the process began. */
 export interface OperationFacts extends Times {
   readonly operation: string;
   readonly failed: number;
-}
-
-/** How large the database is, and how fast it answers. */
-export interface DatabaseFacts {
-  readonly bytes: number | null;
-  /** The time that reading for this page took. */
-  readonly readMs: number;
 }
 
 /** What came and went, added up over a bounded number of rows. */
@@ -64,12 +47,11 @@ export interface ActivityFacts {
   readonly ageing: Ageing;
 }
 
+export const MOVES = ['inserted', 'accepted', 'final'] as const;
+
 /** Orders by the hour of today, UTC: `inserted[13]` came between 13:00 and 14:00. */
-export interface Hours {
+export interface Hours extends Readonly<Record<(typeof MOVES)[number], readonly number[]>> {
   readonly day: string;
-  readonly inserted: readonly number[];
-  readonly accepted: readonly number[];
-  readonly final: readonly number[];
   /** Before this time not everything was counted, as there is too much; null where all of the day is. */
   readonly since: string | null;
 }
@@ -84,7 +66,7 @@ export interface MoneyPeriod {
 }
 
 /** The orders that are followed, by state and by how long they have not changed. */
-export interface Ageing {
+interface Ageing {
   readonly rows: readonly { readonly state: string; readonly orders: readonly number[] }[];
   /** Not all orders were looked at, as there are too many. */
   readonly isCut: boolean;

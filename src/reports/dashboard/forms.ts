@@ -9,10 +9,7 @@ import { badge } from './markup.ts';
 export const LONGEST_TEXT = 500;
 
 /** What every form bears: the account that it is about, and the token that no page of another site knows. */
-interface FormBase {
-  readonly account: string;
-  readonly token: string;
-}
+type FormBase = Readonly<Record<'account' | 'token', string>>;
 
 const WORDS: Readonly<Record<Judgement['kind'], string>> = {
   exists: 'The exchange has its pre-order: follow it',
@@ -46,17 +43,15 @@ function decisionForm(base: FormBase, order: DecidedOrder, kinds: readonly Judge
   const preOrder = kinds.includes('exists')
     ? `<label>Its pre-order, where the exchange has it <input name="preOrderId" maxlength="500"></label>`
     : '';
-  const mayBeSentTwice =
-    kinds.includes('not-created') || ((state === 'unknown' || state === 'held') && kinds.includes('retry'));
-  const duplicate = mayBeSentTwice
-    ? '<label class="check"><input type="checkbox" name="mayDuplicate" value="yes"> I know that it may be made twice</label>'
-    : '';
-  return form('/actions/order', base, { externalOrderId, state, attempts: String(attempts) }, [
+  const mayBeTaken = state === 'unknown' || state === 'held';
+  const duplicate =
+    kinds.includes('not-created') || (mayBeTaken && kinds.includes('retry'))
+      ? '<label class="check"><input type="checkbox" name="mayDuplicate" value="yes"> I know that it may be made twice</label>'
+      : '';
+  return form('/actions/order', { ...base, externalOrderId, state, attempts }, 'Decide', [
     `<label>What became of it <select name="judgement" required><option value="">choose</option>${options}</select></label>`,
     preOrder,
     duplicate,
-    personFields(),
-    '<button>Decide</button>',
   ]);
 }
 
@@ -66,8 +61,7 @@ function acknowledgeForm(base: FormBase, { externalOrderId }: DecidedOrder, open
     const words = `${badge('warning', name)} ${escapeText(cutText(`${expected ?? ''} → ${actual ?? ''}`))}`;
     return `<label class="check"><input type="checkbox" name="finding" value="${value}"> <span>${words}</span></label>`;
   });
-  const fields = [...boxes, personFields(), '<button>Acknowledge</button>'];
-  return form('/actions/findings', base, { externalOrderId }, fields);
+  return form('/actions/findings', { ...base, externalOrderId }, 'Acknowledge', boxes);
 }
 
 /** Writes the forms by which a person pauses and resumes an account. */
@@ -77,35 +71,28 @@ export function pauseForms(base: FormBase, holds: readonly HoldView[]): string {
       `<li>${badge('warning', kind)} ${proseText(`since ${since}${actor === null ? '' : ` by ${actor}`}: ${reason}`)}</li>`,
   );
   const list = listed.length === 0 ? '<p>Nothing holds the account.</p>' : `<ul>${listed.join('')}</ul>`;
-  const kinds =
-    '<label>What stops <select name="kind"><option value="creates-paused">creating</option><option value="all-paused">creating and looking up</option></select></label>';
-  const pause = form('/actions/pause', base, {}, [
+  const pause = form('/actions/pause', base, 'Pause', [
     '<strong>Pause</strong>',
-    kinds,
-    personFields(),
-    '<button>Pause</button>',
+    '<label>What stops <select name="kind"><option value="creates-paused">creating</option><option value="all-paused">creating and looking up</option></select></label>',
   ]);
-  const resume = form('/actions/resume', base, {}, [
-    '<strong>Resume</strong>',
-    personFields(),
-    '<button>Resume</button>',
-  ]);
+  const resume = form('/actions/resume', base, 'Resume', ['<strong>Resume</strong>']);
   return `<div class="story-page"><section class="actions" aria-labelledby="pause-title"><h1 id="pause-title">Pause and resume ${escapeText(cutText(base.account))}</h1>\n${list}\n${pause}${resume}</section></div>\n`;
 }
 
-function personFields(): string {
-  return `<label>Your name <input name="actor" required maxlength="${LONGEST_TEXT}" autocomplete="name"></label>
-<label>Reason <input name="reason" required maxlength="${LONGEST_TEXT}" autocomplete="off"></label>`;
-}
-
+/** Writes a form that a person signs; `fields` are markup. */
 function form(
   path: string,
-  { account, token }: FormBase,
-  hidden: Readonly<Record<string, string>>,
+  hidden: Readonly<Record<string, string | number>> & FormBase,
+  button: string,
   fields: readonly string[],
 ): string {
-  const inputs = Object.entries({ account, token, ...hidden }).map(
+  const inputs = Object.entries(hidden).map(
     ([name, value]) => `<input type="hidden" name="${name}" value="${escapeText(value)}">`,
   );
-  return `<form method="post" action="${path}">${inputs.join('')}\n${fields.join('\n')}</form>\n`;
+  return `<form method="post" action="${path}">${inputs.join('')}
+${fields.join('\n')}
+<label>Your name <input name="actor" required maxlength="${LONGEST_TEXT}" autocomplete="name"></label>
+<label>Reason <input name="reason" required maxlength="${LONGEST_TEXT}" autocomplete="off"></label>
+<button>${button}</button></form>
+`;
 }

@@ -3,12 +3,13 @@ import { ORDER_STATES, type OrderState } from '../../domain/orders/states.ts';
 import { figureText } from '../formats/chart.ts';
 import { HALF_SIZES } from '../formats/chart/svg.ts';
 import { toneOf, type Column, type ColumnChart, type Row } from '../formats/document.ts';
-import { inUnits, withCommas } from '../formats/words.ts';
-import { outcomeOf } from '../reconciliation/outcome.ts';
-import { pairOf } from '../reconciliation/rows.ts';
-import { AGE_LIMITS_MS, type Ageing, type DashboardFacts, type MoneyPeriod } from './facts.ts';
+import { boxText } from '../formats/html.ts';
 import { ageOf } from '../formats/html/cells.ts';
-import { count, empty, note, section, table, tile } from './markup.ts';
+import { proseText } from '../formats/html/text.ts';
+import { inUnits, withCommas } from '../formats/words.ts';
+import { outcomeOf, pairOf } from '../reconciliation/rows.ts';
+import { AGE_LIMITS_MS, MOVES, type DashboardFacts, type MoneyPeriod } from './facts.ts';
+import { count, empty, note, rowPath, table } from './markup.ts';
 
 const MEANINGS: Readonly<Record<OrderState, string>> = {
   pending: 'waits to be sent',
@@ -26,31 +27,20 @@ const MEANINGS: Readonly<Record<OrderState, string>> = {
 };
 
 /** The orders by state, in the order in which an order goes through them. */
-export function ordersSection({ overview, at }: DashboardFacts): string {
+export function statesText({ overview, at }: DashboardFacts): string {
   const { orders, more, oldestPending, oldestUnknown } = overview;
-  const tiles = ORDER_STATES.map((state) => {
+  const boxes = ORDER_STATES.map((state) => {
     const number = orders[state];
     const waited = [oldestPending, oldestUnknown].find((order) => order?.state === state) ?? null;
     const since = waited === null || number === 0 ? '' : `, the oldest for ${ageOf(waited.since, at)}`;
-    return tile({
+    return boxText({
       label: state,
       value: `${count(number)}${more.includes(state) ? ' <small>or more</small>' : ''}`,
-      detail: `${MEANINGS[state]}${since}`,
+      note: `${MEANINGS[state]}${since}`,
       tone: number === 0 ? 'neutral' : toneOf('state', state),
     });
   });
-  return section('orders', 'Orders by state', `<ul class="cards states">\n${tiles.join('')}</ul>\n`, { wide: true });
-}
-
-/** How long the orders that are followed have not changed. */
-export function ageingSection({ activity }: DashboardFacts): string {
-  const title = 'Ageing';
-  if (activity === null) return section('ageing', title, empty('Choose an account to see its ages.'));
-  const { rows, isCut } = activity.ageing;
-  if (rows.length === 0) return section('ageing', title, empty('No order is followed.'));
-  const cut = isCut ? note('Not all orders were looked at, as there are too many: report ageing looks at each.') : '';
-  const text = 'Since the order last changed. A report of all: order-sync report ageing.';
-  return section('ageing', title, `${table(title, AGE_COLUMNS, rows.map(ageRow))}${cut === '' ? note(text) : cut}`);
+  return `<ul class="cards states">\n${boxes.join('')}</ul>\n`;
 }
 
 const AGE_NAMES = [...AGE_LIMITS_MS.map((limit) => `under ${inUnits(limit).replace(' ', '\u00a0')}`), 'longer'];
@@ -59,44 +49,45 @@ const AGE_COLUMNS: readonly Column[] = [
   ...AGE_NAMES.map((label) => ({ key: label, label, kind: 'count' as const })),
 ];
 
-function ageRow({ state, orders }: Ageing['rows'][number]) {
-  return { state, ...Object.fromEntries(AGE_NAMES.map((name, index) => [name, orders[index] ?? 0])) };
+/** How long the orders that are followed have not changed. */
+export function ageingText({ activity }: DashboardFacts): string {
+  if (activity === null) return empty('Choose an account to see its ages.');
+  const { rows: ages, isCut } = activity.ageing;
+  if (ages.length === 0) return empty('No order is followed.');
+  const text = isCut
+    ? 'Not all orders were looked at, as there are too many: report ageing looks at each.'
+    : 'Since the order last changed. A report of all: order-sync report ageing.';
+  const rows = ages.map(({ state, orders }) => ({
+    state,
+    ...Object.fromEntries(AGE_NAMES.map((name, index) => [name, orders[index] ?? 0])),
+  }));
+  return `${table('Ageing', AGE_COLUMNS, rows)}${note(text)}`;
 }
 
-const SERIES = [
-  ['inserted', 'neutral'],
-  ['accepted', 'info'],
-  ['final', 'good'],
-] as const;
+const TONES = { inserted: 'neutral', accepted: 'info', final: 'good' } as const;
 /** Each sixth hour has its name below the drawing. */
 const HOUR_NAMES = Array.from({ length: 24 }, (_, hour) =>
   hour % 6 === 0 ? `${String(hour).padStart(2, '0')}:00` : null,
 );
 
 /** The orders of today by hour: how many came, were accepted, and became final. */
-export function flowSection({ activity }: DashboardFacts): string {
-  const title = 'Orders of today by hour';
-  if (activity === null) return section('flow', title, empty('Choose an account to see its hours.'));
+export function flowText({ activity }: DashboardFacts): string {
+  if (activity === null) return empty('Choose an account to see its hours.');
   const { hours } = activity;
-  const series = SERIES.map(([name, tone]) => {
-    const sum = hours[name].reduce((total, orders) => total + orders, 0);
-    return { name, note: withCommas(sum), look: { tone } };
-  });
   const chart: ColumnChart = {
     kind: 'columns',
     part: 'days',
     title: `Orders of ${hours.day} by hour`,
     text: 'Hours are UTC.',
     steps: HOUR_NAMES,
-    series,
+    series: MOVES.map((name) => ({ name, note: withCommas(sumOf(hours[name])), look: { tone: TONES[name] } })),
     isBeside: true,
-    panels: [{ unit: 'orders an hour', values: SERIES.map(([name]) => hours[name]) }],
+    panels: [{ unit: 'orders an hour', values: MOVES.map((name) => hours[name]) }],
   };
   const cut = hours.since === null ? '' : note(`Counted from ${hours.since.slice(11, 16)} UTC on, as there is more.`);
-  return section('flow', title, `${figureText(chart, 0, HALF_SIZES)}${cut}`);
+  return `${figureText(chart, 0, HALF_SIZES)}${cut}`;
 }
 
-const OUTCOMES = ['succeeded', 'failed', 'open', 'outcome_unknown', 'disputed'] as const;
 const MONEY_COLUMNS: readonly Column[] = [
   { key: 'pair', label: 'Pair', kind: 'text' },
   { key: 'currency', label: 'Currency', kind: 'text' },
@@ -108,18 +99,18 @@ const MONEY_COLUMNS: readonly Column[] = [
   { key: 'disputed', label: 'Disputed', kind: 'decimal' },
   { key: 'none', label: 'Not at the exchange', kind: 'decimal' },
 ];
+const SUMS = MONEY_COLUMNS.filter(({ kind }) => kind === 'decimal').map(({ key }) => key);
 /** Pairs; more are counted. */
 const MOST_ROWS = 30;
 
 /** The volumes and the money of today and of the last days, by pair and outcome. */
-export function moneySection({ activity }: DashboardFacts): string {
-  const title = 'Volumes and money';
-  if (activity === null) return section('money', title, empty('Choose an account to see its money.'), { wide: true });
-  return section('money', title, activity.money.map(periodText).join(''), { wide: true });
+export function moneyText({ activity }: DashboardFacts): string {
+  if (activity === null) return empty('Choose an account to see its money.');
+  return activity.money.map(periodText).join('');
 }
 
 function periodText({ title, parts, cutAt }: MoneyPeriod): string {
-  const orders = parts.reduce((sum, part) => sum + part.orders, 0);
+  const orders = sumOf(parts.map((part) => part.orders));
   const heading = `<h3>${title} <small>${withCommas(orders)} orders</small></h3>\n`;
   if (orders === 0) return `${heading}${empty('No order was inserted.')}`;
   const rows = moneyRows(parts);
@@ -134,15 +125,35 @@ function periodText({ title, parts, cutAt }: MoneyPeriod): string {
 function moneyRows(parts: MoneyPeriod['parts']): readonly Row[] {
   const groups = Map.groupBy(parts, (part) => JSON.stringify([pairOf(part), part.asset_position]));
   const rows = [...groups.values()].map((same) => {
-    const sums = new Map([...OUTCOMES, 'none'].map((key) => [key, new DecimalSum()]));
+    const sums = new Map(SUMS.map((key) => [key, new DecimalSum()]));
     for (const part of same) sums.get(outcomeOf(part) ?? 'none')?.add(part.asset);
     const [first] = same;
     return {
       pair: first === undefined ? '' : pairOf(first),
       currency: first?.currency ?? `not shown (${first?.asset_position ?? 'no position'})`,
-      orders: same.reduce((sum, part) => sum + part.orders, 0),
+      orders: sumOf(same.map((part) => part.orders)),
       ...Object.fromEntries([...sums].map(([key, sum]) => [key, String(sum)])),
     };
   });
   return rows.toSorted((a, b) => b.orders - a.orders);
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0);
+}
+
+/** The orders that a search has found: rows of `merchant_orders` with their pair. */
+export function foundSection(query: string, rows: readonly Row[], isCut: boolean, at: string): string {
+  const columns: readonly Column[] = [
+    { key: 'external_order_id', label: 'Order', kind: 'text', href: rowPath },
+    { key: 'account', label: 'Account', kind: 'text' },
+    { key: 'state', label: 'State', kind: 'state' },
+    { key: 'pair', label: 'Pair', kind: 'text' },
+    { key: 'asset', label: 'Amount', kind: 'decimal' },
+    { key: 'created_at', label: 'Inserted', kind: 'time', agesAt: at },
+  ];
+  const list = rows.length === 0 ? empty('No order has such an id.') : table('Orders', columns, rows);
+  const more = isCut ? note('There are more: give more of the id.') : '';
+  const title = proseText(`Orders whose id begins with ${query}`);
+  return `<section id="found" class="wide" aria-labelledby="found-title"><h2 id="found-title">${title}</h2>\n${list}${more}</section>\n`;
 }

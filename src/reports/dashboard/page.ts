@@ -1,12 +1,28 @@
 import { EVENT_TYPES } from '../../domain/events/feed.ts';
-import { cutText, escapeText } from '../formats/html/text.ts';
+import { cutText, escapeText, proseText } from '../formats/html/text.ts';
 import type { DashboardFacts } from './facts.ts';
-import { findingsSection } from './findings.ts';
-import { healthSection, needsSection, titleOf, verdictSection } from './health.ts';
-import { ageingSection, flowSection, moneySection, ordersSection } from './orders.ts';
-import { eventsSection, requestsSection } from './traffic.ts';
+import { findingsText, healthText, needsText, titleOf, verdictSection } from './health.ts';
+import { ageingText, flowText, moneyText, statesText } from './orders.ts';
+import { eventsText, requestsText } from './traffic.ts';
 
-/** What the frame of a page needs to know. */
+/** The sections below the verdict. The script of the page keeps them up to date, each by its id. */
+const SECTIONS: readonly {
+  readonly id: string;
+  readonly title: string;
+  readonly isWide?: boolean;
+  readonly write: (facts: DashboardFacts) => string;
+}[] = [
+  { id: 'needs', title: 'What needs a person', isWide: true, write: needsText },
+  { id: 'health', title: 'Health', isWide: true, write: healthText },
+  { id: 'orders', title: 'Orders by state', isWide: true, write: statesText },
+  { id: 'flow', title: 'Orders of today by hour', write: flowText },
+  { id: 'events', title: 'Events', write: eventsText },
+  { id: 'requests', title: 'Requests to the exchange', write: requestsText },
+  { id: 'ageing', title: 'Ageing', write: ageingText },
+  { id: 'findings', title: 'Open findings', isWide: true, write: findingsText },
+  { id: 'money', title: 'Volumes and money', isWide: true, write: moneyText },
+];
+
 interface Frame {
   readonly title: string;
   readonly account: string | undefined;
@@ -22,19 +38,11 @@ interface Frame {
 /** Writes the dashboard. */
 export function dashboardPage(facts: DashboardFacts, isActionable = false): string {
   const { account, accounts } = facts;
-  const sections = [
-    verdictSection,
-    needsSection,
-    healthSection,
-    ordersSection,
-    flowSection,
-    eventsSection,
-    requestsSection,
-    ageingSection,
-    findingsSection,
-    moneySection,
-  ];
-  const body = `<div class="board">\n${sections.map((write) => write(facts)).join('')}</div>\n`;
+  const sections = SECTIONS.map(
+    ({ id, title, isWide = false, write }) =>
+      `<section id="${id}"${isWide ? ' class="wide"' : ''} data-live aria-labelledby="${id}-title"><h2 id="${id}-title">${proseText(title)}</h2>\n${write(facts)}</section>\n`,
+  );
+  const body = `<div class="board">\n${verdictSection(facts)}${sections.join('')}</div>\n`;
   return framed({ title: titleOf(facts), account, accounts, isActionable, reloadSeconds: 15 }, body);
 }
 

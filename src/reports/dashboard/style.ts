@@ -7,7 +7,7 @@ const FRAME = `
 .home { font-size: 17px; font-weight: 650; letter-spacing: -.01em; color: var(--ink); margin-right: auto; }
 .bar form { display: flex; align-items: center; gap: 8px; min-width: 0; }
 .bar label { color: var(--muted); font-size: 13px; }
-input, select, button, textarea { font: inherit; font-size: 14px; color: var(--ink); background: var(--page); border: 1px solid var(--neutral-edge); border-radius: 7px; padding: 5px 10px; min-width: 0; max-width: 100%; }
+input, select, button { font: inherit; font-size: 14px; color: var(--ink); background: var(--page); border: 1px solid var(--neutral-edge); border-radius: 7px; padding: 5px 10px; min-width: 0; max-width: 100%; }
 .bar input { width: 22ch; }
 .bar select { max-width: 22ch; }
 button { font-weight: 600; background: var(--surface); cursor: pointer; }
@@ -96,10 +96,6 @@ const SIZES = `
   .states { grid-template-columns: repeat(12, minmax(0, 1fr)); }
   main { max-width: 2600px; }
   body { zoom: 1.4; }
-}
-@media (prefers-reduced-motion: no-preference) {
-  .fresh { animation: fresh 1.5s ease-out; }
-  @keyframes fresh { from { background: var(--info-tint); } }
 }
 `;
 

@@ -1,30 +1,11 @@
 import type { FeedEvent } from '../../domain/events/feed.ts';
-import { inUnits } from '../formats/words.ts';
-import { cutText, escapeText, proseText } from '../formats/html/text.ts';
 import { toneOf, type Column, type Tone } from '../formats/document.ts';
+import { momentText } from '../formats/html/cells.ts';
+import { cutText, escapeText, proseText } from '../formats/html/text.ts';
+import { inUnits } from '../formats/words.ts';
 import type { OverdueStatus, Times } from '../status/status.ts';
 import type { DashboardFacts, ExchangeFacts } from './facts.ts';
-import { momentText } from '../formats/html/cells.ts';
-import { badge, count, empty, note, orderLink, section, table } from './markup.ts';
-
-/** Requests against the limit, how long they take, and how late changes are seen. */
-export function requestsSection({ exchange }: DashboardFacts): string {
-  const title = 'Requests to the exchange';
-  if (exchange === null) return section('requests', title, empty('Another process asks the exchange.'));
-  const rows = exchange.operations.map(({ operation, count: requests, failed, p50Ms, p99Ms }) => ({
-    operation,
-    requests,
-    failed,
-    p50: times(p50Ms),
-    p99: times(p99Ms),
-  }));
-  const operations = rows.length === 0 ? empty('No request yet.') : table(title, OPERATIONS, rows);
-  return section(
-    'requests',
-    title,
-    `${meter(exchange)}${operations}${note(`${detection(exchange.detection)}${overdue(exchange.overdue)}`)}`,
-  );
-}
+import { badge, count, empty, note, orderLink, table } from './markup.ts';
 
 const OPERATIONS: readonly Column[] = [
   { key: 'operation', label: 'Operation', kind: 'text' },
@@ -34,17 +15,29 @@ const OPERATIONS: readonly Column[] = [
   { key: 'p99', label: '99 % within', kind: 'text' },
 ];
 
-function meter({ rate, inFlight }: ExchangeFacts): string {
-  const flight = `${count(inFlight)} in flight`;
-  const { spent, requests, intervalMs } = rate;
-  const text = `${spent} of ${requests} requests in ${inUnits(intervalMs)}`;
-  return `<p class="meter"><meter min="0" max="${requests}" high="${requests * 0.9}" value="${Math.min(spent, requests)}" aria-label="Requests against the limit">${text}</meter> <span>${text}</span> <span>${flight}</span></p>\n`;
+/** Requests against the limit, how long they take, and how late changes are seen. */
+export function requestsText({ exchange }: DashboardFacts): string {
+  if (exchange === null) return empty('Another process asks the exchange.');
+  const rows = exchange.operations.map(({ operation, count: requests, failed, p50Ms, p99Ms }) => ({
+    operation,
+    requests,
+    failed,
+    p50: inTime(p50Ms),
+    p99: inTime(p99Ms),
+  }));
+  const operations = rows.length === 0 ? empty('No request yet.') : table('Requests to the exchange', OPERATIONS, rows);
+  return `${meter(exchange)}${operations}${note(`${detection(exchange.detection)}${overdue(exchange.overdue)}`)}`;
 }
 
-function detection(known: Times | null): string {
-  if (known === null || known.count === 0) return 'No change of an order was seen yet, so nobody knows how late.';
-  const { count: changes, p50Ms, p99Ms } = known;
-  return `Of ${changes} changes half were seen within ${times(p50Ms)}, 99 % within ${times(p99Ms)}.`;
+function meter({ rate, inFlight }: ExchangeFacts): string {
+  const { spent, requests, intervalMs } = rate;
+  const text = `${spent} of ${requests} requests in ${inUnits(intervalMs)}`;
+  return `<p class="meter"><meter min="0" max="${requests}" high="${requests * 0.9}" value="${Math.min(spent, requests)}" aria-label="Requests against the limit">${text}</meter> <span>${text}</span> <span>${count(inFlight)} in flight</span></p>\n`;
+}
+
+function detection({ count: changes, p50Ms, p99Ms }: Times): string {
+  if (changes === 0) return 'No change of an order was seen yet, so nobody knows how late.';
+  return `Of ${changes} changes half were seen within ${inTime(p50Ms)}, 99 % within ${inTime(p99Ms)}.`;
 }
 
 function overdue(known: OverdueStatus | null): string {
@@ -52,51 +45,38 @@ function overdue(known: OverdueStatus | null): string {
   return ` Look-ups of ${known.orders} orders are overdue, the first since ${known.since}.`;
 }
 
-function times(ms: number): string {
+function inTime(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : inUnits(ms);
 }
 
 /** The newest events, the newest first. */
-export function eventsSection({ overview: { newest: events }, at, account }: DashboardFacts): string {
-  const title = 'Events';
-  if (events.length === 0) return section('events', title, empty('Nothing has happened yet.'));
+export function eventsText({ overview: { newest: events }, at, account }: DashboardFacts): string {
+  if (events.length === 0) return empty('Nothing has happened yet.');
   const items = events.map((event) => {
     const { name, tone, text } = said(event);
     const of = account === undefined ? ` <small>${escapeText(event.account)}</small>` : '';
     return `<li><span class="when">${momentText(event.timestamp, at)}</span> <span>${badge(tone, name)} ${text}${of}</span></li>\n`;
   });
-  return section(
-    'events',
-    title,
-    `<ol class="panel events" tabindex="0" aria-label="The newest events">\n${items.join('')}</ol>\n`,
-  );
+  return `<ol class="panel events" tabindex="0" aria-label="The newest events">\n${items.join('')}</ol>\n`;
 }
 
-interface Said {
+/** Says an event; `text` is markup. */
+function said({ type, data, account }: FeedEvent): {
   readonly name: string;
   readonly tone: Tone;
-  /** Markup. */
   readonly text: string;
-}
-
-function said({ type, data, account }: FeedEvent): Said {
+} {
   if ('class' in data) {
     const tone = type === 'finding.opened' ? toneOf('severity', data.severity) : 'good';
-    return {
-      name: type,
-      tone,
-      text: `${orderLink({ externalOrderId: data.externalOrderId, account })} ${escapeText(data.class)}`,
-    };
+    const link = orderLink({ externalOrderId: data.externalOrderId, account });
+    return { name: type, tone, text: `${link} ${escapeText(data.class)}` };
   }
   if ('externalOrderId' in data) {
     const { field, oldValue, newValue, externalOrderId } = data;
     const isState = field === 'state';
     const tone = type === 'order.needs_attention' ? 'error' : isState ? toneOf('state', newValue) : 'neutral';
-    return {
-      name: isState ? String(newValue) : field,
-      tone,
-      text: `${orderLink({ externalOrderId, account })}${change(oldValue, newValue)}`,
-    };
+    const text = `${orderLink({ externalOrderId, account })}${change(oldValue, newValue)}`;
+    return { name: isState ? String(newValue) : field, tone, text };
   }
   if ('linkId' in data) {
     const what = 'field' in data ? `${escapeText(data.field)}${change(data.oldValue, data.newValue)}` : '';

@@ -14,7 +14,6 @@ import {
 } from './chart/svg.ts';
 import { cutText, escapeText, proseText } from './html/text.ts';
 
-/** Of a name in a legend. */
 const MOST_LETTERS = 40;
 /** For programs that do not know the style of the page. */
 const TONE_COLORS: Readonly<Record<Tone, string>> = {
@@ -38,7 +37,6 @@ const AXIS_TEXT = 13;
 /** The sum of a step's numbers stays finite. */
 const GREATEST = 1e300;
 
-/** Returns the attributes of a shape with a look. */
 type Paint = (look: Look) => string;
 
 /**
@@ -78,7 +76,6 @@ function legendText(series: readonly Series[], paint: Paint): string {
   return `<ul>${items.join('')}</ul>`;
 }
 
-/** The definitions of the patterns of a chart, each once. */
 function patternsText(chart: Chart, id: number): string {
   const series: readonly Series[] = chart.kind === 'columns' ? chart.series : chart.rows;
   const patterns = new Set(series.map(({ look }) => patternOf(look, id)).filter((pattern) => pattern !== ''));
@@ -107,7 +104,6 @@ function idOf({ tone, pattern = 'plain' }: Look, id: number): string {
   return `chart${id}-${tone}-${pattern}`;
 }
 
-/** Draws a panel for each unit. */
 function columnDrawings(chart: ColumnChart, size: Size, paint: Paint): readonly Drawing[] {
   const isAlone = chart.panels.length === 1;
   const width = isAlone ? size.width : size.panelWidth;
@@ -180,14 +176,11 @@ function finite(value: number): number {
 interface RowLayout {
   readonly left: number;
   readonly right: number;
-  /** From row to row. */
   readonly pitch: number;
-  /** Of the row itself, below its name. */
   readonly top: number;
   readonly height: number;
 }
 
-/** Draws a row of columns for each thing. */
 function rowDrawings({ rows, steps }: RowChart, size: Size, paint: Paint): readonly Drawing[] {
   const { left, right, pitch, top, height }: RowLayout =
     size.name === 'wide'
@@ -215,7 +208,6 @@ function rowDrawings({ rows, steps }: RowChart, size: Size, paint: Paint): reado
   return [drawing];
 }
 
-/** Writes the name of each row in ink, and its note. */
 function writeNames(
   drawing: Drawing,
   rows: readonly Series[],

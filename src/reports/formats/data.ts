@@ -6,7 +6,6 @@ import { noFormula } from './text.ts';
 /** Rows may be long: those of an export have the answers of the exchange. */
 const ROWS_A_CHUNK = 100;
 
-/** Writes a section as CSV with a header. */
 export async function* csvText({ columns, rows }: Section): AsyncGenerator<string> {
   let records: (string | number | null)[][] = [columns.map(({ key }) => key)];
   for await (const row of rows) {
@@ -57,7 +56,6 @@ async function* jsonRows(section: Section, indent: string): AsyncGenerator<strin
   yield separator === '[\n' ? '[]' : `\n${indent}]`;
 }
 
-/** Writes the rows of a section as one JSON object a line. */
 export async function* ndjsonText(section: Section): AsyncGenerator<string> {
   for await (const row of keyedRows(section)) yield `${JSON.stringify(row)}\n`;
 }

@@ -80,7 +80,6 @@ function pageHead(title: string): string {
 `;
 }
 
-/** Writes the top of the page: what the report is about, its verdict, its figures, and what follows. */
 function headText(document: ReportDocument, sections: readonly ReadSection[]): string {
   const { title, verdict, cards = [] } = document;
   const scope = scopeFacts(document);
@@ -95,7 +94,6 @@ function headText(document: ReportDocument, sections: readonly ReadSection[]): s
   ].join('');
 }
 
-/** The parts that have sections, in their order. */
 function partsOf(sections: readonly ReadSection[]): readonly (readonly [SectionPart, readonly ReadSection[]])[] {
   return SECTION_PARTS.map(
     (part) => [part, sections.filter(({ section }) => (section.part ?? 'details') === part)] as const,
@@ -157,7 +155,6 @@ export interface Box {
   readonly href?: string | undefined;
 }
 
-/** Writes a box as an item of a list; its tone has a sign beside its name. */
 export function boxText({ label, tone, value, note = '', isLong = false, href }: Box): string {
   const sign = tone === 'neutral' ? '' : icon(tone);
   const inner = `<span>${sign}${proseText(label)}</span><strong${isLong ? ' class="long"' : ''}>${value}</strong>${note === '' ? '' : `<small>${note}</small>`}`;
@@ -177,7 +174,6 @@ function contentsText(parts: ReturnType<typeof partsOf>): string {
   return `<nav aria-label="Contents">\n${lists.join('')}</nav>\n`;
 }
 
-/** Writes a section with its heading of the given level. */
 function* sectionText({ section, groups, count, columns, silent }: ReadSection, level: number): Generator<string> {
   yield `<section id="${idOf(section.name)}">\n<h${level}>${proseText(section.title)}</h${level}>\n`;
   if (section.lead !== undefined && count > 0) yield paragraph('lead', section.lead);

@@ -13,7 +13,6 @@ import {
 /** Nobody reads more rows, and widths of columns are known only when all rows are read. */
 const MOST_ROWS = 1_000;
 
-/** Rows that stand in one table. */
 export interface ReadGroup {
   readonly head: GroupHead | null;
   readonly rows: readonly Row[];
@@ -21,7 +20,6 @@ export interface ReadGroup {
   readonly count: number;
 }
 
-/** A section for people whose rows were read, with the first ones. */
 export interface ReadSection {
   readonly section: Section;
   /** Without the column of the groups and those that say nothing in any row. The first one names the row, and stays. */
@@ -73,7 +71,6 @@ async function* rowsForPeople({ rows, groups }: Section): AsyncGenerator<Row> {
   if (total !== undefined) yield total;
 }
 
-/** Makes a section of the facts, for forms that have only tables. */
 export function factSection({ facts }: ReportDocument): Section {
   const columns: readonly Column[] = [
     { key: 'fact', label: 'Name', kind: 'text' },
@@ -89,12 +86,10 @@ const SCOPE_FACTS: readonly string[] = ['period', 'from', 'to', 'as_of', 'asOf',
 /** The verdict says them. */
 const VERDICT_FACTS: readonly string[] = ['verdict', 'because'];
 
-/** The facts for the top of a report for people, in their order there. */
 export function scopeFacts({ facts }: ReportDocument): readonly Fact[] {
   return SCOPE_FACTS.flatMap((scopeKey) => facts.filter(({ key, value }) => key === scopeKey && value !== null));
 }
 
-/** The facts for the end of a report for people. */
 export function otherFacts({ facts, verdict }: ReportDocument): readonly Fact[] {
   const elsewhere = verdict === undefined ? SCOPE_FACTS : [...SCOPE_FACTS, ...VERDICT_FACTS];
   return facts.filter(({ key, value }) => value !== null && !elsewhere.includes(key));

@@ -55,7 +55,6 @@ class SheetNames {
   }
 }
 
-/** A section, and the sheet that has its rows. */
 interface SheetOf {
   readonly section: Section;
   readonly sheet: TableSheet;
@@ -94,7 +93,6 @@ function cardRows({ cards = [] }: ReportDocument): SheetRow[] {
   return rows.length === 0 ? [] : [...partHead('In figures'), ...rows];
 }
 
-/** The groups of what needs a person, such as the classes of findings, each with the number of its rows. */
 function groupRows(sheets: readonly SheetOf[]): SheetRow[] {
   return sheets.flatMap(({ section: { title, part, groups }, sheet: { rows } }) => {
     if (part !== 'attention' || groups === undefined || rows.length === 0) return [];
@@ -116,7 +114,6 @@ function partHead(title: string): SheetRow[] {
   return [[], wide(title, { ...BOLD, fontSize: 12, bottomBorderColor: '#8c959f', bottomBorderStyle: 'thin' })];
 }
 
-/** A text over all columns. */
 function wide(text: string, look: Look): SheetRow {
   return [wrappedCell(text, WHOLE_WIDTH - 4, MOST_LINES, { columnSpan: WIDTHS.length, ...look }), null, null];
 }

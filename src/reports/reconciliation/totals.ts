@@ -1,10 +1,18 @@
 import type { AmountSettings } from '../../domain/amounts.ts';
 import { DecimalSum } from '../../domain/decimal.ts';
-import { OUTCOMES, outcomeOf, sumsByOutcome, type Outcome } from './outcome.ts';
+import {
+  OUTCOMES,
+  outcomeOf,
+  sumsByOutcome,
+  currencyOfRow,
+  dayOf,
+  pairOf,
+  type Outcome,
+  type AmountRow,
+} from './rows.ts';
 import type { Column, Row } from '../formats/document.ts';
 import type { ReportFinding } from './findings.ts';
 import type { JudgedOrder, UncheckedReason } from './judge.ts';
-import { currencyOfRow, dayOf, pairOf, type AmountRow } from './rows.ts';
 
 export const PAIR_COLUMNS = [
   { key: 'pair', label: 'Pair', kind: 'text' },

@@ -1,8 +1,7 @@
 import { HOLD_KINDS } from '../../domain/accounts/holds.ts';
 import { ORDER_STATES } from '../../domain/orders/states.ts';
 import type { EventRow } from '../../domain/events/feed.ts';
-import type { NamedOrder, Overview } from './overview.ts';
-import type { DaemonStatus } from './status.ts';
+import type { NamedOrder, Overview, DaemonStatus } from './status.ts';
 
 /** Gives an id another name: the same for the same id within a file, and one that means nothing elsewhere. */
 export type Pseudonym = (kind: 'account' | 'order' | 'link' | 'text', id: string) => string;

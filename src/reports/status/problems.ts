@@ -6,9 +6,8 @@ import { findingClass } from '../../domain/findings/classes.ts';
 import { WAITING_STATES } from '../../domain/orders/states.ts';
 import { shellWord } from '../../domain/text.ts';
 import { counted, inUnits, withCommas } from '../formats/words.ts';
-import type { Overview, ReceiverState } from './overview.ts';
+import type { Overview, ReceiverState, LiveStatus, ProcessFacts, Reading } from './status.ts';
 import { forAccounts, problem, worstFirst, wordsOf, type Problem } from './problem.ts';
-import type { LiveStatus, ProcessFacts, Reading } from './status.ts';
 
 /** A receiver that fails for longer than this wants a person, as does work that waits for longer: in ms. */
 const LONG_MS = 5 * 60_000;
@@ -54,7 +53,7 @@ function daemonProblems(
   { unwritten, opsFailure, accounts }: NonNullable<Reading['daemon']>,
 ): readonly Problem[] {
   const asked = overview?.account ?? null;
-  const untrusted = accounts.filter(({ isTrusted }) => isTrusted === false);
+  const untrusted = accounts.filter(({ isTrusted }) => !isTrusted);
   const stalled = accounts.filter((live) => stalledMsOf(live, Date.parse(asOf)) > STALLED_AFTER_MS);
   const lost = `the lease could not be renewed${forAccounts(untrusted, asked)}: another worker may take over`;
   const still = `work has waited for more than ${STALLED_AFTER_MS / 60_000} min and nothing was done${forAccounts(stalled, asked)}`;
@@ -77,7 +76,7 @@ export function stalledMsOf({ passes, answeredAt }: Pick<LiveStatus, 'passes' | 
 }
 
 /** Reports orders that the database does not let the daemon write. */
-export function keptBackProblems({ account, keptBack = [] }: LiveStatus): readonly Problem[] {
+export function keptBackProblems({ account, keptBack }: LiveStatus): readonly Problem[] {
   return keptBack.map(({ externalOrderId, since, cause }) => {
     const text = `order ${externalOrderId} cannot be written, so that nothing is done for it: ${cause}`;
     return problem('kept-back', text, { about: { account, externalOrderId }, since });

@@ -1,40 +1,165 @@
-import type { Overview } from './overview.ts';
+import { z } from 'zod';
+import { HOLD_KINDS } from '../../domain/accounts/holds.ts';
+import type { FeedEvent } from '../../domain/events/feed.ts';
+import { SEVERITIES } from '../../domain/findings/classes.ts';
+import { ORDER_STATES } from '../../domain/orders/states.ts';
 
-/** A kind of pass of an account. Times are UTC, ISO 8601. */
-export interface PassStatus {
-  readonly pass: string;
-  /** It was woken then, and none has ended well since. */
-  readonly wantedSince: string | null;
-  readonly runningSince: string | null;
-  /** The last one that ended well. */
-  readonly goodAt: string | null;
-}
+type Immutable<Value> = Value extends readonly (infer Item)[]
+  ? readonly Immutable<Item>[]
+  : Value extends object
+    ? { readonly [Key in keyof Value]: Immutable<Value[Key]> }
+    : Value;
 
-/** What a daemon does in an account, as it is in its memory. */
-export interface LiveStatus {
-  readonly account: string;
-  /** False where it rests: nothing is due in it. */
-  readonly isDriven: boolean;
-  readonly inFlight: number;
-  /** When the exchange last answered anything but a 5xx; null where it has not since the start. */
-  readonly answeredAt: string | null;
-  /** The circuit breaker of each lane: `closed` where requests go. */
-  readonly breakers: Readonly<Record<'create' | 'lookup', 'closed' | 'open' | 'half-open'>> | null;
-  readonly passes: readonly PassStatus[];
-  /** False while another process may drive it: its lease could not be renewed. */
-  readonly isTrusted?: boolean;
-  /** How many orders wait for a look-up that was due. */
-  readonly overdue?: number;
-  /** A few of the orders that the database does not let the daemon write. */
-  readonly keptBack?: readonly KeptBack[];
-}
+const time = z.string().describe('UTC, ISO 8601.');
+const count = z.int().min(0);
+const state = z.enum(ORDER_STATES);
 
+const namedOrder = z.object({
+  account: z.string(),
+  externalOrderId: z.string(),
+  state,
+  reason: z.string().nullable(),
+  since: time,
+});
+/** An order, why it is in its state, and since when. */
+export type NamedOrder = Immutable<z.infer<typeof namedOrder>>;
+
+const keptBack = z.object({ externalOrderId: z.string(), since: time, cause: z.string() });
 /** An order that the database, such as a trigger of the merchant's, does not let the daemon write. */
-export interface KeptBack {
-  readonly externalOrderId: string;
-  readonly since: string;
-  readonly cause: string;
+export type KeptBack = Immutable<z.infer<typeof keptBack>>;
+
+const breaker = z.enum(['closed', 'open', 'half-open']);
+const liveStatus = z.object({
+  account: z.string(),
+  isDriven: z.boolean().describe('False where it rests: nothing is due in it.'),
+  inFlight: count.describe('Requests that have left and have not ended.'),
+  answeredAt: time
+    .nullable()
+    .describe('When the exchange last answered anything but a 5xx; null: not since the start.'),
+  breakers: z
+    .object({ create: breaker, lookup: breaker })
+    .nullable()
+    .describe('The circuit breakers: closed, open or half-open; null where it rests.'),
+  isTrusted: z.boolean().describe('False while another process may drive it: its lease could not be renewed.'),
+  overdue: count.describe('Orders that wait for a look-up which was due.'),
+  keptBack: z.array(keptBack).describe('A few of the orders that the database does not let the daemon write.'),
+  passes: z.array(
+    z.object({
+      pass: z.string(),
+      wantedSince: time.nullable().describe('It was woken then, and none has ended well since.'),
+      runningSince: time.nullable(),
+      goodAt: time.nullable().describe('The last one that ended well.'),
+    }),
+  ),
+});
+/** What a daemon does in an account, as it is in its memory. */
+export type LiveStatus = Immutable<z.infer<typeof liveStatus>>;
+
+const rateUse = z.object({ spent: count, requests: count, intervalMs: count });
+export type RateUse = Immutable<z.infer<typeof rateUse>>;
+
+const times = z.object({ count, p50Ms: z.number(), p99Ms: z.number() });
+/** So many times; half of them, and 99 of 100, are not longer than so many milliseconds. */
+export type Times = Immutable<z.infer<typeof times>>;
+
+const overdue = z.object({ orders: count, since: time });
+/** Followed orders whose look-up was due before the last tick, and when the first of them was due. */
+export type OverdueStatus = Immutable<z.infer<typeof overdue>>;
+
+const daemon = z.object({
+  pid: z.int(),
+  version: z.string(),
+  startedAt: time,
+  owned: count.describe('Accounts that it owns.'),
+  driven: count.describe('Accounts that it works at.'),
+  rate: rateUse.describe('Requests of the last time, of what the rate limits allow in one.'),
+  unwritten: z.string().nullable().describe('Why it cannot write the database, so that it sends nothing.'),
+  opsFailure: z.string().nullable().describe('Why the ops endpoint does not listen; null where it does, or is off.'),
+  seenLate: times.describe('How late changes of orders were seen, of those that the exchange dates.'),
+  overdue: overdue
+    .nullable()
+    .describe('Orders that waited for a look-up which was due, at the last tick of reconcile.cron, and since when.'),
+  accounts: z.array(liveStatus).describe('The accounts that it has driven; a few of them where they are many.'),
+});
+/** A daemon that answers. */
+export type DaemonStatus = Immutable<z.infer<typeof daemon>>;
+
+const receiver = z.object({
+  name: z.string(),
+  takenAt: time.nullable().describe('When it took the last event.'),
+  failingSince: time.nullable().describe('It has taken no event since then; null while it takes them.'),
+  nextTryAt: time.nullable(),
+  cause: z.string().nullable(),
+  oldestWaiting: time.nullable().describe('When the oldest event was recorded that it has not taken.'),
+  parked: count.describe('Orders, links and accounts with an event that it has refused and that is retried.'),
+  deadLetters: count.describe('Events that it has refused to the end, and that were not delivered since.'),
+});
+/** How a receiver of webhooks does, with the events of all accounts. */
+export type ReceiverState = Immutable<z.infer<typeof receiver>>;
+
+const openFindings = z.object({ class: z.string(), severity: z.enum(SEVERITIES), open: count });
+/** Open findings of a class; one of another version is a warning. */
+export type OpenFindings = Immutable<z.infer<typeof openFindings>>;
+
+const hold = z.object({
+  account: z.string(),
+  kind: z.enum(HOLD_KINDS),
+  since: time,
+  until: time.nullable().describe('Null: until a person ends it.'),
+  reason: z.string(),
+  actor: z.string().nullable(),
+});
+export type AccountHold = Immutable<z.infer<typeof hold>>;
+
+const lostReach = z.object({ account: z.string(), since: time, reason: z.string().nullable() });
+export type LostReach = Immutable<z.infer<typeof lostReach>>;
+
+const accountCounts = z.object({
+  account: z.string(),
+  orders: z.partialRecord(state, count).describe('Orders by state; a state that is missing has none.'),
+  findings: z.record(z.string(), count).describe('Open findings by class.'),
+});
+export type AccountCounts = Immutable<z.infer<typeof accountCounts>>;
+
+const overview = z.object({
+  account: z.string().nullable().describe('Null: all accounts.'),
+  asOf: time,
+  orders: z.record(state, count).describe('Orders by state.'),
+  more: z.array(state).describe('The states of which there are more orders than were counted.'),
+  oldestPending: namedOrder.nullable().describe('The order whose time to be sent came first.'),
+  oldestUnknown: namedOrder.nullable().describe('The order whose outcome is unknown for the longest time.'),
+  attention: z.array(namedOrder).describe('A few of the orders that wait for a person, the held ones first.'),
+  findings: z.array(openFindings).describe('The worst first.'),
+  holds: z.array(hold),
+  outOfReach: z.array(lostReach).describe('Accounts of which the exchange is out of reach, as was last recorded.'),
+  unreadable: z.array(lostReach).describe('Accounts whose order records cannot be read, as was last recorded.'),
+  stopped: z
+    .array(lostReach.extend({ kind: z.string() }))
+    .describe('Accounts that no worker can drive, as was last recorded.'),
+  receivers: z.array(receiver).describe('Receivers of webhooks, with the events of all accounts.'),
+  lastEventAt: time.nullable(),
+  accounts: z.array(accountCounts).describe('What each account has, in the order of their names.'),
+});
+/** How the orders of an account, or of all, are: read in a moment, however many there are. */
+export interface Overview extends Immutable<z.infer<typeof overview>> {
+  /** The newest events, the newest first. */
+  readonly newest: readonly FeedEvent[];
 }
+
+const ahead = z
+  .number()
+  .nullable()
+  .describe('How far the clock of PostgreSQL is ahead of that of the machine, in ms; null for a file.');
+/** The status that a daemon answers with. */
+export const statusSchema = z.looseObject({
+  asOf: time,
+  database: z.string(),
+  daemon,
+  driver: z.null(),
+  olderState: z.null(),
+  databaseAheadMs: ahead,
+  overview: overview.loose(),
+});
 
 /** What a process knows of itself beside its accounts. */
 export interface ProcessFacts {
@@ -47,47 +172,6 @@ export interface ProcessFacts {
   readonly isOwner: boolean;
   /** Of the disk with the database; null where it cannot be told. */
   readonly freeBytes: number | null;
-}
-
-/** The requests that ended in the last so many milliseconds, and how many the limits of the rate allow in that time. */
-export interface RateUse {
-  readonly spent: number;
-  readonly requests: number;
-  readonly intervalMs: number;
-}
-
-/** So many times; half of them, and 99 of 100, are not longer than so many milliseconds. */
-export interface Times {
-  readonly count: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-}
-
-/** Followed orders whose look-up was due before the last tick, and when the first of them was due. */
-export interface OverdueStatus {
-  readonly orders: number;
-  readonly since: string;
-}
-
-/** A daemon that answers. */
-export interface DaemonStatus {
-  readonly pid: number;
-  readonly version: string;
-  readonly startedAt: string;
-  /** How many accounts it owns, and how many it works at. */
-  readonly owned: number;
-  readonly driven: number;
-  readonly rate: RateUse;
-  /** Why it cannot write the database, so that it sends nothing; null where it can. */
-  readonly unwritten: string | null;
-  /** Why the ops endpoint does not listen; null if it does, or is off. */
-  readonly opsFailure: string | null;
-  /** How late changes of orders were seen, of the newest of each account; counted since the start. */
-  readonly seenLate: Times;
-  /** Null where no order waits, as of the last tick of `reconcile.cron`. */
-  readonly overdue: OverdueStatus | null;
-  /** What it does in the accounts that it has driven; a few of them where they are many. */
-  readonly accounts: readonly LiveStatus[];
 }
 
 /** The state of an account, or of all: everything from which problems are listed. */

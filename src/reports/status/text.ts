@@ -4,9 +4,8 @@ import { fieldsText, type Field } from '../formats/terminal/layout.ts';
 import { styled, toned, wrapped, type Screen } from '../formats/terminal/screen.ts';
 import { printable } from '../formats/text.ts';
 import { counted, inUnits, withCommas } from '../formats/words.ts';
-import type { NamedOrder, ReceiverState } from './overview.ts';
+import type { NamedOrder, ReceiverState, DaemonStatus, Status } from './status.ts';
 import { problemText } from './problem.ts';
-import type { DaemonStatus, Status } from './status.ts';
 import { judgeStatus, type StatusEnd, type StatusVerdict } from './verdict.ts';
 
 const VERDICTS: Readonly<Record<StatusEnd, readonly [tone: Tone, text: string]>> = {

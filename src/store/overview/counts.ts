@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { OrderState } from '../../domain/orders/states.ts';
-import type { AccountCounts } from '../../reports/status/overview.ts';
+import type { AccountCounts } from '../../reports/status/status.ts';
 import { countsOf } from '../counts.ts';
 import { indexedBy } from '../dialect.ts';
 import type { Database } from '../port.ts';

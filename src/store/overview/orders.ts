@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import { ATTENTION_STATES, type OrderState } from '../../domain/orders/states.ts';
-import type { NamedOrder } from '../../reports/status/overview.ts';
+import type { NamedOrder } from '../../reports/status/status.ts';
 import { indexedBy } from '../dialect.ts';
 import { accountsToSend } from '../due-times.ts';
 import type { Database } from '../port.ts';

@@ -2,7 +2,7 @@ import { viewOf, type HoldKind } from '../../domain/accounts/holds.ts';
 import { feedEventOf } from '../../domain/events/feed.ts';
 import { SEVERITIES, severityOf } from '../../domain/findings/classes.ts';
 import { ATTENTION_STATES, ORDER_STATES, type OrderState } from '../../domain/orders/states.ts';
-import type { AccountCounts, AccountHold, OpenFindings, Overview } from '../../reports/status/overview.ts';
+import type { AccountCounts, AccountHold, OpenFindings, Overview } from '../../reports/status/status.ts';
 import type { Database } from '../port.ts';
 import { readWebhooks } from '../webhooks/state.ts';
 import { readCounts, sumOf } from './counts.ts';

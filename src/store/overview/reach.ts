@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { AccountStop } from '../../domain/accounts/stops.ts';
-import type { LostReach } from '../../reports/status/overview.ts';
+import type { LostReach } from '../../reports/status/status.ts';
 import type { AccountField } from '../events.ts';
 import type { Database } from '../port.ts';
 

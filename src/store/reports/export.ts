@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import type { Outcome } from '../../reports/reconciliation/outcome.ts';
+import type { Outcome } from '../../reports/reconciliation/rows.ts';
 import type { OrderRow } from '../order-columns.ts';
 import { bytesOf, indexedBy, textOf, unindexed } from '../dialect.ts';
 import type { Database } from '../port.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { ReceiverState } from '../../reports/status/overview.ts';
+import type { ReceiverState } from '../../reports/status/status.ts';
 import { indexedBy } from '../dialect.ts';
 import type { Database } from '../port.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { DashboardReader } from '../../../src/http/ops/dashboard/facts.ts';
-import type { OpsPages } from '../../../src/http/ops/routes.ts';
+import type { OpsPages } from '../../../src/http/ops/readings.ts';
 import type { DashboardFacts } from '../../../src/reports/dashboard/facts.ts';
-import { moneySection } from '../../../src/reports/dashboard/orders.ts';
+import { moneyText } from '../../../src/reports/dashboard/orders.ts';
 import { judgeStatus } from '../../../src/reports/status/verdict.ts';
 import { endHolds, setHold } from '../../../src/store/account-holds.ts';
 import { readOverview } from '../../../src/store/overview/overview.ts';
@@ -116,7 +116,7 @@ describe('the dashboard of a program', () => {
     };
     const final = { state: 'final', outcome, order_status: null, orders: 1, asset: '1', unreadable: 0 };
     const money = [{ title: 'Today', parts: [{ ...part, ...final }], cutAt: null }];
-    const page = moneySection({ activity: { money } } as unknown as DashboardFacts);
+    const page = moneyText({ activity: { money } } as unknown as DashboardFacts);
     expect(page.includes('follow.succeededStatuses')).toBe(outcome === null);
   });
 

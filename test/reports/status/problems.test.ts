@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readinessChecks } from '../../../src/http/ops/readiness.ts';
-import { needsSection } from '../../../src/reports/dashboard/health.ts';
+import { needsText } from '../../../src/reports/dashboard/health.ts';
 import { PLAIN } from '../../../src/reports/formats/terminal/screen.ts';
 import { problemText } from '../../../src/reports/status/problem.ts';
 import { LEAST_FREE_BYTES, problemsOf, STALLED_AFTER_MS } from '../../../src/reports/status/problems.ts';
@@ -237,7 +237,7 @@ describe('every surface', () => {
     const sentence = problemText(problem);
     const { code, text, remedy } = problem;
     expect(judgeStatus(reading).reasons[0]).toMatchObject({ code, text, remedy });
-    const page = needsSection({ ...dashboardFacts(), problems: [problem] }).replaceAll(
+    const page = needsText({ ...dashboardFacts(), problems: [problem] }).replaceAll(
       /&#(\d+);/g,
       (_all, number: string) => String.fromCodePoint(Number(number)),
     );

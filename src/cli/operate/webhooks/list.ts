@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ReceiverState } from '../../../reports/status/overview.ts';
+import type { ReceiverState } from '../../../reports/status/status.ts';
 import { readWebhooks } from '../../../store/webhooks/state.ts';
 import { addListOptions, printList, type ListColumn, type ListOptions } from '../../shared/list.ts';
 import { withStore } from '../../shared/store.ts';

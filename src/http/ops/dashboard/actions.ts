@@ -1,4 +1,4 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { configOf } from '../../../config/config.ts';
 import { RESUMED_HOLDS, type Hold } from '../../../domain/accounts/holds.ts';
@@ -8,16 +8,18 @@ import { pathId } from '../../../exchange/ids.ts';
 import { decideOrders } from '../../../flows/orders/operator-decisions.ts';
 import { flowSettings } from '../../../flows/pass/settings.ts';
 import { LONGEST_TEXT } from '../../../reports/dashboard/forms.ts';
+import { orderPath } from '../../../reports/dashboard/markup.ts';
 import { messagePage } from '../../../reports/dashboard/page.ts';
 import { endHolds, setHold } from '../../../store/account-holds.ts';
 import { acknowledge, findingsById } from '../../../store/findings.ts';
 import { trackingOf } from '../../../store/order-columns.ts';
 import { readOrder } from '../../../store/orders.ts';
-import type { OpsSources } from '../routes.ts';
+import { isEqual } from '../guard.ts';
+import type { OpsSources } from '../readings.ts';
 
+export const HTML = 'text/html; charset=utf-8';
 const FORM = 'application/x-www-form-urlencoded';
 const TOKEN_BYTES = 32;
-/** Findings of one form. */
 const MOST_FINDINGS = 100;
 const PAUSES: readonly string[] = ['creates-paused', 'all-paused'] satisfies Hold['kind'][];
 
@@ -31,7 +33,6 @@ class Refused extends Error {
   }
 }
 
-/** Who decides, about which account, and why. */
 interface Decision {
   readonly account: string;
   readonly actor: string;
@@ -39,7 +40,7 @@ interface Decision {
   readonly form: URLSearchParams;
 }
 
-/** What a form does; gives the address of the page that shows the result. */
+/** Does what a form asks for, and returns the address of the page that shows the result. */
 type Act = (deps: OpsSources, decision: Decision) => Promise<string>;
 
 const ACTS: Readonly<Record<string, Act>> = {
@@ -73,7 +74,7 @@ export function addActions(
         return await reply.redirect(path, 303);
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
-        return refuse(reply, accounts, error);
+        return answer(reply, error.httpStatus, accounts, error.message, 'Nothing was changed');
       }
     });
   }
@@ -116,7 +117,7 @@ async function decideOrder(deps: OpsSources, { account, actor, reason, form }: D
   for await (const result of decideOrders(operator, [{ externalOrderId, listed: { ...now, ...seen } }], action)) {
     if (result.kind === 'passed-over') throw new Refused(409, `Nothing was changed: ${result.why}.`);
   }
-  return orderPath(account, externalOrderId);
+  return orderPath({ account, externalOrderId }) ?? '/';
 }
 
 function judgementOf(form: URLSearchParams): Judgement {
@@ -164,14 +165,10 @@ async function acknowledgeFindings(deps: OpsSources, { account, actor, reason, f
     return others;
   });
   if (changed > 0) throw new Refused(409, 'A finding was passed over: it is not open any more or has changed.');
-  return orderPath(account, form.get('externalOrderId') ?? '');
+  return orderPath({ account, externalOrderId: form.get('externalOrderId') ?? '' }) ?? '/';
 }
 
-function seenFinding(text: string): {
-  readonly id: number;
-  readonly expected: string | null;
-  readonly actual: string | null;
-} {
+function seenFinding(text: string): { id: number; expected: string | null; actual: string | null } {
   try {
     const { id, expected, actual } = JSON.parse(text) as Record<string, unknown>;
     if (!Number.isSafeInteger(id)) throw new TypeError('no id');
@@ -197,20 +194,18 @@ async function resumeAccount({ store, clock }: OpsSources, { account, actor, rea
   return pausePath(account);
 }
 
-function orderPath(account: string, externalOrderId: string): string {
-  return `/orders/${encodeURIComponent(externalOrderId)}?${new URLSearchParams({ account }).toString()}`;
-}
-
 function pausePath(account: string): string {
   return `/pause?${new URLSearchParams({ account }).toString()}`;
 }
 
-function isEqual(given: string, token: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(token)];
-  return one.length === other.length && timingSafeEqual(one, other);
-}
-
-function refuse(reply: FastifyReply, accounts: readonly string[], { httpStatus, message }: Refused): FastifyReply {
-  const frame = { title: 'Nothing was changed · order-sync', account: undefined, accounts };
-  return reply.code(httpStatus).type('text/html; charset=utf-8').send(messagePage(frame, message));
+/** Answers with a page of one sentence. */
+export function answer(
+  reply: FastifyReply,
+  httpStatus: number,
+  accounts: readonly string[],
+  text: string,
+  title = text,
+): FastifyReply {
+  const page = messagePage({ title: `${title} · order-sync`, account: undefined, accounts }, text);
+  return reply.code(httpStatus).type(HTML).send(page);
 }

@@ -1,15 +1,20 @@
 import { exchangeByAccount } from '../../../config/config.ts';
 import { after } from '../../../domain/instant.ts';
 import { FOLLOWED_STATES } from '../../../domain/orders/states.ts';
-import {
-  AGE_LIMITS_MS,
-  type ActivityFacts,
-  type DashboardFacts,
-  type Hours,
-  type MoneyPeriod,
-} from '../../../reports/dashboard/facts.ts';
+import type { WatchedRequest } from '../../../exchange/watch.ts';
+import { overdueOf, type Activities, type ActivityListener } from '../../../flows/pass/activity.ts';
+import { NewestTimes, timesOf } from '../../../flows/pass/newest-times.ts';
 import { rateUse } from '../../../flows/pass/rate-use.ts';
 import { readingOf } from '../../../flows/reports/status.ts';
+import {
+  AGE_LIMITS_MS,
+  MOVES,
+  type ActivityFacts,
+  type DashboardFacts,
+  type ExchangeFacts,
+  type MoneyPeriod,
+  type OperationFacts,
+} from '../../../reports/dashboard/facts.ts';
 import { currencyOfRow } from '../../../reports/reconciliation/rows.ts';
 import { problemsOf } from '../../../reports/status/problems.ts';
 import { listFindings } from '../../../store/listed-findings.ts';
@@ -18,14 +23,11 @@ import {
   countAges,
   countHours,
   recentParts,
-  type ByHour,
   type CountedAges,
   type CountedHours,
 } from '../../../store/overview/recent.ts';
 import { readProcess } from '../readiness.ts';
-import { shared, type Fresh } from '../readings.ts';
-import type { OpsPages } from '../routes.ts';
-import { Latencies } from './latencies.ts';
+import { shared, type Fresh, type OpsPages } from '../readings.ts';
 
 /** For so long a reading is shown to all who ask. What takes longer to read is shown for longer. */
 const FRESH_MS: Fresh = { least: 1_500, most: 10_000, timesItTook: 5 };
@@ -41,7 +43,7 @@ export class DashboardReader {
   readonly accounts: readonly string[];
   readonly #deps: OpsPages;
   readonly #latencies: Latencies;
-  /** What reads an account, by its name; all of them by ''. */
+  /** The readers of accounts by their names; that of all by ''. */
   readonly #facts = new Map<string, () => Promise<DashboardFacts>>();
   readonly #activity = new Map<string, () => Promise<ActivityFacts>>();
 
@@ -51,7 +53,7 @@ export class DashboardReader {
     this.#latencies = new Latencies(deps.activities);
   }
 
-  /** What is shown of an account, or of all where none is named. */
+  /** Reads an account, or all where none is named. */
   async read(account: string | undefined): Promise<DashboardFacts> {
     const { clock } = this.#deps;
     return await known(this.#facts, account, () => shared(clock, () => this.#read(account), FRESH_MS))();
@@ -75,28 +77,16 @@ export class DashboardReader {
     const listed = isAddedUp
       ? await listFindings(store.db, { account, status: 'open', limit: FINDINGS })
       : { rows: [] };
-    const activity = isAddedUp ? await this.#readActivity(account, shown) : null;
     return {
       at: overview.asOf,
       overview,
       problems: problemsOf(reading),
       account,
       accounts: this.accounts.slice(0, MOST_CHOSEN),
-      newestFindings: listed.rows.map((row) => ({
-        account: row.account,
-        class: row.class,
-        severity: row.severity,
-        externalOrderId: row.external_order_id,
-        expected: row.expected,
-        actual: row.actual,
-        firstSeenAt: row.first_seen_at,
-      })),
+      newestFindings: listed.rows.map((row) => ({ ...row })),
       exchange: this.#exchange(account),
-      database: {
-        bytes: disk?.databaseBytes ?? null,
-        readMs: clock.monotonic() - begun,
-      },
-      activity,
+      activity: isAddedUp ? await this.#readActivity(account, shown) : null,
+      database: { bytes: disk?.databaseBytes ?? null, readMs: clock.monotonic() - begun },
     };
   }
 
@@ -111,9 +101,9 @@ export class DashboardReader {
     const now = clock.now();
     const day = now.toISOString().slice(0, 10);
     const times = AGE_LIMITS_MS.map((limit) => after(now, -limit).toISOString());
-    const [hours, ages]: [Hours[], CountedAges[]] = [[], []];
+    const [hours, ages]: [CountedHours[], CountedAges[]] = [[], []];
     for (const account of accounts) {
-      hours.push(hoursOf(day, await countHours(store.db, { account, from: `${day}T00:00:00.000Z` })));
+      hours.push(await countHours(store.db, { account, from: `${day}T00:00:00.000Z` }));
       ages.push(await countAges(store.db, account, times));
     }
     const periods = [
@@ -122,7 +112,7 @@ export class DashboardReader {
     ] as const;
     const money: MoneyPeriod[] = [];
     for (const [title, from] of periods) money.push(await this.#money(title, accounts, from));
-    return { hours: sumOfHours(day, hours), money, ageing: ageingOf(ages) };
+    return { hours: hoursOf(day, hours), money, ageing: ageingOf(ages) };
   }
 
   async #money(title: string, accounts: readonly string[], from: string): Promise<MoneyPeriod> {
@@ -133,39 +123,30 @@ export class DashboardReader {
     const parts = read.flatMap(({ account, parts: of }) =>
       of.map((part) => ({ ...part, currency: currencyOfRow(part, settingsOf(account)) })),
     );
-    const cuts = read.flatMap(({ cutAt }) => (cutAt === null ? [] : [cutAt]));
-    return { title, parts, cutAt: cuts.toSorted().at(-1) ?? null };
+    return { title, parts, cutAt: newestOf(read.map(({ cutAt }) => cutAt)) };
   }
 }
 
-/** What `made` gives, once an account. */
-function known<Value>(all: Map<string, Value>, account = '', made: () => Value): Value {
-  const value = all.get(account) ?? made();
-  all.set(account, value);
+/** Returns the value of a name, which is made once. */
+function known<Value>(all: Map<string, Value>, name = '', make: () => Value): Value {
+  const value = all.get(name) ?? make();
+  all.set(name, value);
   return value;
 }
 
-function hoursOf(day: string, { cutAt, ...counts }: CountedHours): Hours {
-  const list = (of: ByHour) =>
-    Array.from({ length: 24 }, (_, hour) => of.get(`${day}T${String(hour).padStart(2, '0')}`) ?? 0);
-  return {
-    day,
-    inserted: list(counts.inserted),
-    accepted: list(counts.accepted),
-    final: list(counts.final),
-    since: cutAt,
-  };
+/** Adds up the hours of accounts. */
+function hoursOf(day: string, all: readonly CountedHours[]): ActivityFacts['hours'] {
+  const places = Array.from({ length: 24 }, (_, hour) => `${day}T${String(hour).padStart(2, '0')}`);
+  const sums = MOVES.map((move) => {
+    const orders = places.map((hour) => all.reduce((sum, one) => sum + (one[move].get(hour) ?? 0), 0));
+    return [move, orders] as const;
+  });
+  const byMove = Object.fromEntries(sums) as Record<(typeof MOVES)[number], number[]>;
+  return { day, ...byMove, since: newestOf(all.map(({ cutAt }) => cutAt)) };
 }
 
-function sumOfHours(day: string, all: readonly Hours[]): Hours {
-  const sum = (key: 'inserted' | 'accepted' | 'final') =>
-    Array.from({ length: 24 }, (_, hour) => all.reduce((total, one) => total + (one[key][hour] ?? 0), 0));
-  const since =
-    all
-      .flatMap((one) => (one.since === null ? [] : [one.since]))
-      .toSorted()
-      .at(-1) ?? null;
-  return { day, inserted: sum('inserted'), accepted: sum('accepted'), final: sum('final'), since };
+function newestOf(times: readonly (string | null)[]): string | null {
+  return times.reduce((newest, time) => ((time ?? '') > (newest ?? '') ? time : newest), null);
 }
 
 function ageingOf(all: readonly CountedAges[]): ActivityFacts['ageing'] {
@@ -180,4 +161,51 @@ function ageingOf(all: readonly CountedAges[]): ActivityFacts['ageing'] {
       ),
     })),
   };
+}
+
+type AccountTimes = Map<string, { readonly times: NewestTimes; failed: number }>;
+
+/** How long requests take, of each account that this process drives. */
+class Latencies implements ActivityListener {
+  readonly #activities: Activities;
+  readonly #byAccount = new Map<string, AccountTimes>();
+
+  constructor(activities: Activities) {
+    this.#activities = activities;
+    activities.listen(this);
+  }
+
+  onRequest(account: string, { operation, outcome, tookMs }: WatchedRequest): void {
+    const operations = known(this.#byAccount, account, (): AccountTimes => new Map());
+    const requests = known(operations, operation, () => ({ times: new NewestTimes(), failed: 0 }));
+    requests.times.add(tookMs);
+    if (outcome === 'unknown' || outcome === 'not-sent') requests.failed += 1;
+  }
+
+  /** What is known of accounts together. Null where this process drives none of them. */
+  facts(isMeant: (account: string) => boolean): Omit<ExchangeFacts, 'rate'> | null {
+    const activities = [...this.#activities.all].filter(({ account }) => isMeant(account));
+    if (activities.length === 0) return null;
+    const times = activities.flatMap(({ account }) => this.#byAccount.get(account) ?? []);
+    return {
+      lastAnswerAt: newestOf(activities.map(({ answeredAt }) => answeredAt?.toISOString() ?? null)),
+      inFlight: activities.reduce((sum, { inFlight }) => sum + inFlight, 0),
+      operations: operationsOf(times),
+      detection: timesOf(activities.map(({ seenLate }) => seenLate)),
+      overdue: overdueOf(activities),
+    };
+  }
+}
+
+function operationsOf(times: readonly AccountTimes[]): readonly OperationFacts[] {
+  const groups = Map.groupBy(
+    times.flatMap((operations) => [...operations]),
+    ([operation]) => operation,
+  );
+  const facts = [...groups].map(([operation, same]) => ({
+    operation,
+    failed: same.reduce((sum, [, { failed }]) => sum + failed, 0),
+    ...timesOf(same.map(([, one]) => one.times)),
+  }));
+  return facts.toSorted((a, b) => b.count - a.count);
 }

@@ -3,15 +3,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { configOf } from '../../../config/config.ts';
 import { storyOf } from '../../../flows/reports/story.ts';
 import { contentText } from '../../../reports/formats/html.ts';
-import type { Section } from '../../../reports/formats/document.ts';
+import type { Row, Section } from '../../../reports/formats/document.ts';
 import type { StoryEvent } from '../../../reports/story/evidence.ts';
 import { findingsOf } from '../../../store/findings.ts';
 import { trackingOf } from '../../../store/order-columns.ts';
 import { readOrder } from '../../../store/orders.ts';
 import { messageOf } from '../../../domain/text.ts';
-import { foundSection, type FoundOrder } from '../../../reports/dashboard/findings.ts';
+import { foundSection } from '../../../reports/dashboard/orders.ts';
 import { orderForms, pauseForms } from '../../../reports/dashboard/forms.ts';
-import { dashboardPage, framed, messagePage } from '../../../reports/dashboard/page.ts';
+import { dashboardPage, framed } from '../../../reports/dashboard/page.ts';
 import { DASHBOARD_STYLE } from '../../../reports/dashboard/style.ts';
 import { pairOf } from '../../../reports/reconciliation/rows.ts';
 import { readHolds } from '../../../store/account-holds.ts';
@@ -20,11 +20,10 @@ import { findOrders } from '../../../store/find-orders.ts';
 import { ROW_COLUMNS } from '../../../store/order-columns.ts';
 import { viewOf } from '../../../domain/accounts/holds.ts';
 import { EventStreams } from '../../events/stream.ts';
-import type { OpsPages } from '../routes.ts';
-import { addActions, formToken } from './actions.ts';
+import type { OpsPages } from '../readings.ts';
+import { addActions, answer, formToken, HTML } from './actions.ts';
 import { DashboardReader } from './facts.ts';
 
-const HTML = 'text/html; charset=utf-8';
 /** Orders that a search shows, and accounts in which it looks. */
 const MOST_FOUND = 50;
 const MOST_ACCOUNTS = 500;
@@ -50,21 +49,22 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
   const pages: Pages = { deps, accounts, token };
   server.get('/', async (request, reply) => {
     const account = accountIn(request, accounts);
-    if (account === null) return answer(reply, 404, pages, 'There is no such account in the settings.');
+    if (account === null) return answer(reply, 404, accounts, 'There is no such account in the settings.');
     try {
       return await reply.type(HTML).send(dashboardPage(await reader.read(account), token !== undefined));
     } catch (error) {
       deps.log.warn({ cause: messageOf(error) }, 'the dashboard cannot be read');
       const unread = 'The database cannot be read: the log of the daemon says why.';
-      return answer(reply, 503, pages, deps.store.writer.failure?.message ?? unread);
+      return answer(reply, 503, accounts, deps.store.writer.failure?.message ?? unread);
     }
   });
   server.get('/orders', (request, reply) => search(pages, request, reply));
   server.get<{ Params: { id: string } }>('/orders/:id', async (request, reply) => {
     const account = accountIn(request, accounts);
-    if (account === null || account === undefined) return answer(reply, 404, pages, 'Name an account of the settings.');
+    if (account === null || account === undefined)
+      return answer(reply, 404, accounts, 'Name an account of the settings.');
     const page = await storyPage(pages, account, request.params.id);
-    if (page === undefined) return answer(reply, 404, pages, 'There is no such order.');
+    if (page === undefined) return answer(reply, 404, accounts, 'There is no such order.');
     return await reply.type(HTML).send(page);
   });
   server.get('/dashboard.css', (_request, reply) => reply.type('text/css; charset=utf-8').send(DASHBOARD_STYLE));
@@ -76,7 +76,8 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
   addActions(server, deps, accounts, token);
   server.get('/pause', async (request, reply) => {
     const account = accountIn(request, accounts);
-    if (account === null || account === undefined) return answer(reply, 404, pages, 'Name an account of the settings.');
+    if (account === null || account === undefined)
+      return answer(reply, 404, accounts, 'Name an account of the settings.');
     const holds = (await readHolds(deps.store.db, account)).map(viewOf);
     const frame = { title: 'Pause · order-sync', account, accounts, isActionable: true };
     return await reply.type(HTML).send(framed(frame, pauseForms({ account, token }, holds)));
@@ -115,28 +116,20 @@ async function search(pages: Pages, request: FastifyRequest, reply: FastifyReply
   const { deps, accounts, token } = pages;
   const account = accountIn(request, accounts);
   const query = (textIn(request, 'q') ?? '').trim();
-  if (account === null) return answer(reply, 404, pages, 'There is no such account in the settings.');
+  if (account === null) return answer(reply, 404, accounts, 'There is no such account in the settings.');
   if (query === '') return await reply.redirect('/', 303);
-  const found: FoundOrder[] = [];
+  const found: Row[] = [];
   const searched = account === undefined ? accounts.slice(0, MOST_ACCOUNTS) : [account];
   for (const name of query.length > LONGEST_QUERY ? [] : searched) {
     const filter = { account: name, beginning: query, by: 'id', limit: MOST_FOUND + 1 - found.length } as const;
     const rows = await findOrders(deps.store.db, filter, ROW_COLUMNS);
-    for (const row of rows) {
-      const { external_order_id: externalOrderId, state, asset, created_at: createdAt } = row;
-      found.push({ account: name, externalOrderId, state, pair: pairOf(row), asset, createdAt });
-    }
+    found.push(...rows.map((row) => ({ ...row, pair: pairOf(row) })));
     if (found.length > MOST_FOUND) break;
   }
   const shown = found.slice(0, MOST_FOUND);
   const body = foundSection(query, shown, found.length > MOST_FOUND, deps.clock.now().toISOString());
   const frame = { title: 'Orders · order-sync', account, accounts, query, isActionable: token !== undefined };
   return await reply.type(HTML).send(framed(frame, `<div class="board">\n${body}</div>\n`));
-}
-
-function answer(reply: FastifyReply, httpStatus: number, { accounts }: Pages, text: string): FastifyReply {
-  const page = messagePage({ title: `${text} · order-sync`, account: undefined, accounts }, text);
-  return reply.code(httpStatus).type(HTML).send(page);
 }
 
 /** Writes the story of an order as `orders explain` does, with its events, and the forms where a person may decide here. */

@@ -14,7 +14,6 @@ const LETTER = 0.56;
 export interface Size {
   readonly name: 'wide' | 'narrow';
   readonly width: number;
-  /** The width of one of several panels. */
   readonly panelWidth: number;
   readonly fontSize: number;
 }
@@ -47,17 +46,14 @@ export class Drawing {
     this.#height = height;
   }
 
-  /** `paint`: the attributes of the filling. */
   bar(x: number, y: number, [width, height]: readonly [number, number], paint: string): void {
     add(this.#shapes, paint, `M${px(x)} ${px(y)}h${px(width)}v${px(height)}h${px(-width)}z`);
   }
 
-  /** Draws a line of the grid. */
   line(x: number, y: number, end: `${'h' | 'v'}${number}`): void {
     add(this.#shapes, ` class="line" stroke="${LINE}"`, `M${px(x)} ${px(y)}${end}`);
   }
 
-  /** Draws a line in ink. */
   mark(x: number, y: number, end: `${'h' | 'v'}${number}`, width = 1): void {
     const weight = width === 1 ? '' : ` stroke-width="${width}"`;
     add(this.#marks, ` class="mark" stroke="${INK}"${weight}`, `M${px(x)} ${px(y)}${end}`);

@@ -22,7 +22,6 @@ interface ShownColumn {
   readonly column: Column;
   /** The width of its widest cell, in columns of text. */
   readonly width: number;
-  /** Its cells stay on one line. */
   readonly isOneLine: boolean;
   readonly isOnPaper: boolean;
 }
@@ -44,7 +43,6 @@ function valuesOf({ key }: Column, rows: readonly Row[]): readonly Cell[] {
   return rows.map((row) => row[key] ?? null);
 }
 
-/** The heading of a column, with the unit of its amounts, and with the zone of its times. */
 function headingOf({ label: whole, kind, hasGroupUnit }: Column, unit?: string): string {
   const label = cutText(whole);
   if (hasGroupUnit === true && unit !== undefined) return `${label} (${unit})`;
@@ -150,13 +148,18 @@ function innerText(row: Row, column: Column, places: number): string {
   return isNumeric(column) ? figure(text, places) : escapeText(text);
 }
 
-/** Writes the time of a moment, the day too unless it is that of `now`, with its age beside it. */
+/** Writes the time of a moment with its age beside it. */
 export function momentText(at: string, now: string): string {
+  return `${timeText(at, now)}${instantMs(at) === undefined ? '' : ` <small>· ${ageOf(at, now)}</small>`}`;
+}
+
+/** Writes the time of a moment, the day too unless it is that of `now`. */
+export function timeText(at: string, now: string): string {
   const ms = instantMs(at);
   if (ms === undefined) return escapeText(cutText(at));
   const text = new Date(ms).toISOString();
   const shown = text.slice(0, 10) === now.slice(0, 10) ? text.slice(11, 19) : text.slice(0, 19).replace('T', ' ');
-  return `<time datetime="${text}">${shown}</time> <small>· ${ageOf(at, now)}</small>`;
+  return `<time datetime="${text}">${shown}</time>`;
 }
 
 /** How long ago a moment was: `45 s`, `2.5 min`. */
@@ -165,7 +168,6 @@ export function ageOf(at: string, now: string): string {
   return ms < 1_000 ? 'now' : inUnits(ms);
 }
 
-/** The text of a value outside a table. */
 export function plainText(value: Cell): string {
   const text = cutText(value);
   const shown = shortTime(text);

@@ -257,5 +257,4 @@ const PRINT = `
 }
 `;
 
-/** The style of the page. */
 export const STYLE = `${COLORS}${PAGE}${TABLES}${CHARTS}${PHONE}${PRINT}`;

@@ -80,7 +80,6 @@ const SHAPES: Readonly<Record<Tone, string>> = {
   neutral: '<circle cx="10" cy="10" r="9"/><path d="M6 10h8"/>',
 };
 
-/** Draws the sign of a tone. */
 export function icon(tone: Tone): string {
   return `<svg class="icon" viewBox="0 0 20 20" aria-hidden="true">${SHAPES[tone]}</svg>`;
 }

@@ -12,7 +12,6 @@ const LONGEST_LABEL = 40;
 /** No column is wider: in a file, where nothing is cut, a longer value stands out of its column, and the other rows stay short. */
 const WIDEST_COLUMN = 100;
 
-/** A table as lines, and the columns that there was no room for. */
 export interface Layout {
   readonly text: string;
   readonly leftOut: readonly Column[];
@@ -27,12 +26,10 @@ interface LaidColumn {
   readonly least: number;
 }
 
-/** Columns of text that are named as their keys. */
 export function textColumns(...keys: readonly string[]): readonly Column[] {
   return keys.map((key) => ({ key, label: key, kind: 'text' }));
 }
 
-/** A table for people, with the columns that it lacks named below. */
 export function tableOf(columns: readonly Column[], rows: readonly Row[], screen: Screen): string {
   const { text, leftOut } = layOut(columns, rows, screen);
   return text + leftOutLine(leftOut, screen);
@@ -45,7 +42,6 @@ export function leftOutLine(leftOut: readonly Column[], screen: Screen): string 
   return `${styled('dim', wrapped(text, screen.width), screen)}\n`;
 }
 
-/** Names the columns that say nothing; nothing where there are none. */
 export function silentLine(silent: readonly Column[], screen: Screen): string {
   if (silent.length === 0) return '';
   return `${styled('dim', wrapped(`zero or empty throughout: ${labelsOf(silent)}`, screen.width), screen)}\n`;
@@ -159,11 +155,9 @@ function joined(
   return padded.join(GAP).trimEnd();
 }
 
-/** One value with its name. */
 export interface Field {
   readonly label: string;
   readonly value: Cell;
-  /** Text unless given. */
   readonly kind?: CellKind;
   /** That of its kind unless given. */
   readonly tone?: Tone | undefined;

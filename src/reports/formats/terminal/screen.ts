@@ -3,7 +3,6 @@ import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
 import type { Tone } from '../document.ts';
 
-/** Where a text for people is shown. */
 export interface Screen {
   /** In cells of a terminal; infinite where lines may have any length. */
   readonly width: number;
@@ -27,12 +26,10 @@ const LONGEST_CELL = 16;
 /** Indented texts are not wrapped to lines that are narrower. */
 const NARROWEST = 10;
 
-/** The text in this style, where the screen has colour. */
 export function styled(style: Style | undefined, text: string, { hasColour }: Screen): string {
   return hasColour && style !== undefined && text !== '' ? styleText(style, text, { validateStream: false }) : text;
 }
 
-/** The text in the colour of its tone, where the screen has colour. */
 export function toned(tone: Tone | undefined, text: string, screen: Screen): string {
   return styled(STYLES[tone ?? 'neutral'], text, screen);
 }

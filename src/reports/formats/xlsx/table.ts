@@ -9,7 +9,6 @@ import { COLORS, LINE_HEIGHT, textCell, widthOf, wrappedCell, type Sheet } from 
 const MOST_ROWS = 20_000;
 /** A spreadsheet keeps 15 digits of a number and replaces the others by zeros. */
 const EXACT_DIGITS = 15;
-/** The most decimals that a spreadsheet shows. */
 const MOST_DECIMALS = 20;
 /** In characters; longer texts go on in lines below, and numbers are never cut. */
 const WIDEST_TEXT = 44;
@@ -39,9 +38,7 @@ interface Field {
   readonly cells: readonly (CellObject | null)[];
 }
 
-/** A sheet of one section. */
 export interface TableSheet extends Sheet {
-  /** All rows of the section. */
   readonly count: number;
   /** The rows that the sheet holds. */
   readonly rows: readonly Row[];
@@ -98,7 +95,6 @@ function decimalsOf(value: Cell): number {
   return reading.ok ? (reading.text.split('.')[1]?.length ?? 0) : 0;
 }
 
-/** Whether a spreadsheet shows the value as it is, with so many decimals. */
 function isKept(value: Cell, number: Big | undefined, kind: CellKind, decimals: number): boolean {
   if (number === undefined || number.c.length > EXACT_DIGITS) return false;
   return kind !== 'digits' || value === number.toFixed(decimals);
@@ -130,7 +126,6 @@ function textField(label: string, kind: CellKind, values: readonly Cell[]): Fiel
   return { label, align, width, cells };
 }
 
-/** The greatest of any number of numbers. */
 function most(numbers: readonly number[]): number {
   return numbers.reduce((one, other) => Math.max(one, other), 0);
 }

@@ -65,7 +65,6 @@ export interface Sheet {
   readonly data: SheetRow[];
   /** Of its columns, in characters. */
   readonly widths: readonly number[];
-  /** Where the sheet is one table. */
   readonly table?: Table;
   /** Links of cells, by their index, to other sheets, by name. */
   readonly links?: readonly Link[];

@@ -1,4 +1,5 @@
-import { Gauge, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { ActivityListener } from '../../../flows/pass/activity.ts';
 
 /** The metrics that are read when they are asked for: what each means, and its labels. */
 export const GAUGES = {
@@ -42,7 +43,7 @@ export const GAUGES = {
   ],
   process_resident_memory_bytes: ['Memory of the process.'],
 } as const satisfies Record<string, readonly [help: string, ...labels: string[]]>;
-export type GaugeName = keyof typeof GAUGES;
+type GaugeName = keyof typeof GAUGES;
 
 /** Several accounts may share a label: numbers are added up, of ages and flags the highest counts. */
 const ADDED_UP: readonly GaugeName[] = [
@@ -77,4 +78,65 @@ export class Gauges {
     }
     return await registry.metrics();
   }
+}
+
+/** Seconds. */
+const REQUEST_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30];
+const WAIT_BUCKETS = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const PASS_BUCKETS = [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 3_600];
+const DELAY_BUCKETS = [0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 600, 3_600, 21_600, 86_400];
+
+/** Makes the metrics that are counted as it happens, and gives who hears of it. */
+export function liveMetrics(registry: Registry, labelOf: (account: string) => string): ActivityListener {
+  const registers = [registry];
+  const histogram = <Label extends string>(name: string, help: string, buckets: number[], labelNames: Label[] = []) =>
+    new Histogram({ name, help, labelNames, buckets, registers });
+  const requests = new Counter({
+    name: 'order_sync_requests_total',
+    help: 'Requests to the exchange that have ended, by operation and outcome.',
+    labelNames: ['account', 'operation', 'outcome'],
+    registers,
+  });
+  const durations = histogram(
+    'order_sync_request_duration_seconds',
+    'Time from when a request left until its answer was read.',
+    REQUEST_BUCKETS,
+    ['operation'],
+  );
+  const waits = histogram(
+    'order_sync_turn_wait_seconds',
+    'Time that a request waited for its turn: for the rate limit, for others that go first, for room in flight.',
+    WAIT_BUCKETS,
+    ['lane'],
+  );
+  const passes = histogram(
+    'order_sync_pass_duration_seconds',
+    'Time that passes took; not good are those that the database broke off.',
+    PASS_BUCKETS,
+    ['pass', 'good'],
+  );
+  const delays = histogram(
+    'order_sync_detection_delay_seconds',
+    'Time from a change of an order at the exchange until a look-up saw it, where the exchange says when it was.',
+    DELAY_BUCKETS,
+  );
+  const cpu = new Counter({
+    name: 'process_cpu_seconds_total',
+    help: 'CPU time that the process has used.',
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage();
+      cpu.reset();
+      cpu.inc((user + system) / 1e6);
+    },
+  });
+  return {
+    onRequest(account, { operation, outcome, tookMs }) {
+      requests.inc({ account: labelOf(account), operation, outcome: outcome.replaceAll('-', '_') });
+      durations.observe({ operation }, tookMs / 1_000);
+    },
+    onTurn: (_account, lane, waitedMs) => waits.observe({ lane }, waitedMs / 1_000),
+    onPass: (_account, pass, tookMs, isGood) => passes.observe({ pass, good: String(isGood) }, tookMs / 1_000),
+    onChange: (_account, lateMs) => delays.observe(lateMs / 1_000),
+  };
 }
