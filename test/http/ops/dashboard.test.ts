@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { DashboardReader } from '../../../src/http/ops/dashboard/facts.ts';
-import type { OpsPages } from '../../../src/http/ops/readings.ts';
 import type { DashboardFacts } from '../../../src/reports/dashboard/facts.ts';
 import { moneyText } from '../../../src/reports/dashboard/orders.ts';
 import { judgeStatus } from '../../../src/reports/status/verdict.ts';
@@ -51,7 +50,7 @@ describe('the dashboard of a program', () => {
     const own = { activities, accounts: { names: ['default'] }, heedDecision: async () => {} };
     const readings = { disk, overview: async () => ({ failure: '' }) };
     const deps = { ...program.app, config: program.config, ...own, readings };
-    const reader = new DashboardReader(deps as unknown as OpsPages);
+    const reader = new DashboardReader(deps);
     const first = reader.read(undefined);
     await begun.promise;
     program.clock.advance(60_000);
