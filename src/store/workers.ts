@@ -105,14 +105,14 @@ export async function setUnits(db: Database, holder: string, units: string | nul
   await sql`update workers set units = ${units} where holder = ${holder}`.execute(db);
 }
 
-/** Reads the units of those of the workers that share others than `units`. */
+/** Reads the keys of the units of those of the workers that share others than `units`. */
 export async function otherUnits(
   db: Database,
   holders: readonly string[],
   units: string,
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   if (holders.length === 0) return new Map();
   const { rows } = await sql<{ holder: string; units: string }>`select holder, units from workers
     where holder = any (${holders}::text[]) and units <> ${units}`.execute(db);
-  return new Map(rows.map((row) => [row.holder, row.units]));
+  return new Map(rows.map((row) => [row.holder, new Set(JSON.parse(row.units) as readonly string[])]));
 }

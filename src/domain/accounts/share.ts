@@ -1,100 +1,92 @@
 /** Accounts that move together, because they share a rate limit: one account, as a rule. */
 export interface Unit {
-  /** Names the unit; workers whose settings form other units of the same accounts know another one. */
+  /** Workers whose settings form other units of the same accounts have other keys. */
   readonly key: string;
-  /** Accounts in it. */
+  /** The number of its accounts. */
   readonly size: number;
 }
 
 /** A living worker that shares accounts with others. */
 export interface Sharer {
   readonly holder: string;
-  /** Accounts that it drives beside the units. */
-  readonly others: number;
+  /** The number of accounts that it has, those of units that the others do not know too. */
+  readonly accounts: number;
   /** True of the units that its settings know. */
   knows(key: string): boolean;
 }
 
-/**
- * Decides which worker is to drive each unit. A unit stays where it is unless moving it evens out the numbers of accounts;
- * one without an owner among the workers goes to the worker with the fewest. Every worker that sees the same comes to the same,
- * and what it comes to is left as it is. Units that no worker knows are left out.
- */
-export function fairOwners(
-  workers: readonly Sharer[],
-  units: readonly Unit[],
-  owners: ReadonlyMap<string, string>,
-): Map<string, string> {
-  const loads = workers
-    .map((worker) => ({ worker, size: worker.others, units: new Map<string, Unit>() }))
-    .toSorted(byHolder);
-  const free: Unit[] = [];
-  for (const unit of units.toSorted((one, other) => other.size - one.size || compare(one.key, other.key))) {
-    const owner = loads.find(({ worker }) => worker.holder === owners.get(unit.key));
-    if (owner === undefined) free.push(unit);
-    else add(owner, unit);
-  }
-  for (const unit of free) {
-    const load = fewest(loads.filter(({ worker }) => worker.knows(unit.key)));
-    if (load !== undefined) add(load, unit);
-  }
-  while (evenOut(loads)) continue;
-  return new Map(loads.flatMap((load) => [...load.units.keys()].map((key) => [key, load.worker.holder] as const)));
-}
-
-/** Most units that a worker gives back at the same time: the others go on meanwhile. */
-export function mostGivenBack(held: number): number {
-  return Math.ceil(held / 6);
+/** The units that one worker knows: those without an owner, its own, and of these the ones that it is about to give back. */
+export interface KnownUnits<U extends Unit> {
+  readonly free: readonly U[];
+  readonly own: readonly U[];
+  readonly leaving: ReadonlySet<U>;
 }
 
 interface Load {
-  readonly worker: Sharer;
-  /** Accounts of all its units. */
-  size: number;
-  readonly units: Map<string, Unit>;
+  readonly sharer: Sharer;
+  accounts: number;
+  /** The accounts that `me` may still give to it now. */
+  room: number;
 }
 
-function add(load: Load, unit: Unit): void {
-  load.units.set(unit.key, unit);
-  load.size += unit.size;
-}
-
-/** Moves one unit from a worker with many accounts to one with few, where that brings the two closer; false where none does. */
-function evenOut(loads: readonly Load[]): boolean {
-  const byLoad = loads.toSorted((one, other) => one.size - other.size);
-  for (const from of byLoad.toReversed()) {
-    for (const to of byLoad) {
-      const unit = movable(from, to);
-      if (unit === undefined) continue;
-      from.units.delete(unit.key);
-      from.size -= unit.size;
-      add(to, unit);
-      return true;
-    }
+/**
+ * Decides which free units a worker claims, and which of its own it gives back: a free unit is for the worker with the fewest
+ * accounts of those that know it, and a worker gives a unit back if another one that knows it has fewer accounts even with it.
+ * Each worker decides for itself, again and again, until no unit moves.
+ */
+export function nextShare<U extends Unit>(
+  me: Sharer,
+  others: readonly Sharer[],
+  { free, own, leaving }: KnownUnits<U>,
+): { readonly claimed: readonly U[]; readonly givenBack: readonly U[] } {
+  const mine: Load = { sharer: me, accounts: me.accounts - sizeOf([...leaving]), room: 0 };
+  const theirs = others.map((sharer): Load => ({ sharer, accounts: sharer.accounts, room: 0 }));
+  const all = [mine, ...theirs].toSorted((one, other) => compare(one.sharer.holder, other.sharer.holder));
+  const claimed = [...free, ...leaving].toSorted(byPlace).filter((unit) => {
+    const taker = fewest(all, unit) ?? mine;
+    taker.accounts += unit.size;
+    return taker === mine && !leaving.has(unit);
+  });
+  // All with more give to the ones with fewer at the same time: this part of the difference evens them out.
+  for (const load of theirs) load.room = Math.ceil((mine.accounts - load.accounts) / all.length);
+  const most = mostGivenBack(own.length) - leaving.size;
+  const givenBack: U[] = [];
+  for (const unit of own.toSorted(byPlace)) {
+    if (givenBack.length >= most) break;
+    if (leaving.has(unit)) continue;
+    const taker = fewest(
+      theirs.filter(({ room }) => room > 0),
+      unit,
+    );
+    if (taker === undefined || unit.size >= mine.accounts - taker.accounts) continue;
+    mine.accounts -= unit.size;
+    taker.accounts += unit.size;
+    taker.room -= unit.size;
+    givenBack.push(unit);
   }
-  return false;
+  return { claimed, givenBack };
 }
 
-/** The first unit that brings both workers closer together: sums of squares shrink, so that this comes to an end. */
-function movable(from: Load, to: Load): Unit | undefined {
-  const difference = from.size - to.size;
-  if (difference < 2) return undefined;
-  for (const unit of from.units.values()) if (unit.size < difference && to.worker.knows(unit.key)) return unit;
-  return undefined;
+/** The units that a worker gives back at the same time at the most: the others go on meanwhile. */
+export function mostGivenBack(own: number): number {
+  return Math.ceil(own / 6);
 }
 
-function fewest(loads: readonly Load[]): Load | undefined {
-  return loads.reduce<Load | undefined>(
-    (least, load) => (least === undefined || load.size < least.size ? load : least),
-    undefined,
-  );
+export function sizeOf(units: readonly Unit[]): number {
+  return units.reduce((sum, { size }) => sum + size, 0);
 }
 
-function byHolder({ worker: one }: Load, { worker: other }: Load): number {
-  return compare(one.holder, other.holder);
+function fewest(loads: readonly Load[], { key }: Unit): Load | undefined {
+  return loads
+    .filter(({ sharer }) => sharer.knows(key))
+    .reduce<Load | undefined>((least, load) => (least && least.accounts <= load.accounts ? least : load), undefined);
 }
 
-/** Of two different names. */
+/** The largest first: every worker goes through the units in the same order. */
+function byPlace(one: Unit, other: Unit): number {
+  return other.size - one.size || compare(one.key, other.key);
+}
+
 function compare(one: string, other: string): number {
-  return one < other ? -1 : 1;
+  return one < other ? -1 : Number(one > other);
 }

@@ -1,10 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fairOwners, mostGivenBack, type Sharer, type Unit } from '../../../src/domain/accounts/share.ts';
+import { mostGivenBack, nextShare, type Unit } from '../../../src/domain/accounts/share.ts';
 
-const knowsAll = (holder: string): Sharer => ({ holder, others: 0, knows: () => true });
+/** A worker of a test, with the accounts that it drives beside the units. */
+interface TestWorker {
+  readonly holder: string;
+  readonly others: number;
+  knows(key: string): boolean;
+}
+
+const knowsAll = (holder: string): TestWorker => ({ holder, others: 0, knows: () => true });
 const single = (key: string): Unit => ({ key, size: 1 });
 const singles = (count: number) => Array.from({ length: count }, (_, index) => single(`a${index}`));
+const NONE: ReadonlySet<Unit> = new Set();
 const HOLDERS = ['w1', 'w2', 'w3', 'w4', 'w5'];
 
 /** Workers that know some of the units each, units of several sizes, and owners of which some are no workers. */
@@ -32,13 +40,43 @@ const situations = fc
     return { workers, units, owners };
   });
 
-function sizesOf(workers: readonly Sharer[], units: readonly Unit[], owners: ReadonlyMap<string, string>) {
+function sizesOf(workers: readonly TestWorker[], units: readonly Unit[], owners: ReadonlyMap<string, string>) {
   const sizes = new Map(workers.map(({ holder, others }) => [holder, others]));
   for (const { key, size } of units) {
     const owner = owners.get(key);
     if (owner !== undefined && sizes.has(owner)) sizes.set(owner, (sizes.get(owner) ?? 0) + size);
   }
   return sizes;
+}
+
+/** Has one worker do its part; false if nothing moves. */
+function act(me: TestWorker, workers: readonly TestWorker[], units: readonly Unit[], owners: Map<string, string>) {
+  const sizes = sizesOf(workers, units, owners);
+  const [self, ...others] = [me, ...workers.filter(({ holder }) => holder !== me.holder)].map((worker) => ({
+    ...worker,
+    accounts: sizes.get(worker.holder) ?? 0,
+  }));
+  const known = units.filter(({ key }) => me.knows(key));
+  const isFree = ({ key }: Unit) => !workers.some(({ holder }) => holder === owners.get(key));
+  const own = known.filter(({ key }) => owners.get(key) === me.holder);
+  const next = nextShare(self!, others, { free: known.filter(isFree), own, leaving: NONE });
+  for (const { key } of next.claimed) owners.set(key, me.holder);
+  for (const { key } of next.givenBack) owners.delete(key);
+  return next.claimed.length + next.givenBack.length > 0;
+}
+
+const ofLiving = (workers: readonly TestWorker[], owners: ReadonlyMap<string, string>) =>
+  new Map([...owners].filter(([, owner]) => workers.some(({ holder }) => holder === owner)));
+
+const MOST_ROUNDS = 60;
+
+/** Has the workers do their parts, one after the other, until nothing moves. */
+function fairOwners(workers: readonly TestWorker[], units: readonly Unit[], before: ReadonlyMap<string, string>) {
+  const owners = ofLiving(workers, before);
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    if (!workers.map((worker) => act(worker, workers, units, owners)).includes(true)) return owners;
+  }
+  throw new Error('it comes to no end');
 }
 
 describe('the fair share', () => {
@@ -108,31 +146,58 @@ describe('the fair share', () => {
     );
   });
 
-  it('is the same for whoever works it out, and stays as it is once it is reached', () => {
+  it('is claimed by nobody twice: workers that see the same claim different units', () => {
     fc.assert(
-      fc.property(situations, ({ workers, units, owners }) => {
-        const fair = fairOwners(workers, units, owners);
-        expect(fairOwners(workers.toReversed(), units.toReversed(), owners)).toEqual(fair);
-        expect(fairOwners(workers, units, fair)).toEqual(fair);
+      fc.property(situations, ({ workers, units }) => {
+        const all = workers.map((worker) => ({ ...worker, knows: () => true }));
+        const claimed = all.flatMap((me) => {
+          const owners = new Map<string, string>();
+          act(me, all, units, owners);
+          return [...owners.keys()];
+        });
+        expect(claimed.toSorted()).toEqual(units.map(({ key }) => key).toSorted());
       }),
     );
   });
 
-  it('is reached in a few rounds by workers that each do their part, in whatever order', () => {
-    const rounds = fc.array(fc.shuffledSubarray(HOLDERS, { minLength: 5 }), { minLength: 8, maxLength: 8 });
+  it('stays as it is once it is reached, and is reached by workers that act in whatever order', () => {
+    const rounds = fc.array(fc.shuffledSubarray(HOLDERS, { minLength: 5 }), { minLength: 40, maxLength: 40 });
     fc.assert(
       fc.property(situations, rounds, ({ workers, units, owners }, order) => {
-        const now = new Map([...owners].filter(([, owner]) => workers.some(({ holder }) => holder === owner)));
-        for (const holder of order.flat().filter((one) => workers.some((worker) => worker.holder === one))) {
-          const fair = fairOwners(workers, units, now);
-          for (const { key } of units) {
-            if (now.get(key) === holder && fair.get(key) !== holder) now.delete(key);
-            else if (!now.has(key) && fair.get(key) === holder) now.set(key, holder);
-          }
+        const now = ofLiving(workers, owners);
+        for (const holder of order.flat()) {
+          const me = workers.find((worker) => worker.holder === holder);
+          if (me !== undefined) act(me, workers, units, now);
         }
         expect(fairOwners(workers, units, now)).toEqual(now);
       }),
     );
+  });
+
+  it('is reached at once by all that have more when one joins: together they give what it lacks', () => {
+    const units = singles(60);
+    const five = HOLDERS.map(knowsAll);
+    const owners = new Map(units.map(({ key }, index) => [key, HOLDERS[index % 5]!]));
+    const all = [...five, knowsAll('w6')];
+    const sizes = sizesOf(all, units, owners);
+    const sharers = all.map((worker) => ({ ...worker, accounts: sizes.get(worker.holder) ?? 0 }));
+    const given = sharers.slice(0, 5).flatMap((me) => {
+      const own = units.filter(({ key }) => owners.get(key) === me.holder);
+      const others = sharers.filter((other) => other !== me);
+      return nextShare(me, others, { free: [], own, leaving: NONE }).givenBack;
+    });
+    expect(given).toHaveLength(10);
+  });
+
+  it('is not given back once more while it is on its way', () => {
+    const own = singles(12);
+    const me = { ...knowsAll('w1'), accounts: 12 };
+    const other = { ...knowsAll('w2'), accounts: 10 };
+    expect(nextShare(me, [other], { free: [], own, leaving: NONE }).givenBack).toHaveLength(1);
+    expect(nextShare(me, [other], { free: [], own, leaving: new Set(own.slice(0, 1)) })).toEqual({
+      claimed: [],
+      givenBack: [],
+    });
   });
 
   it('is worked out in a moment for 10,000 accounts of which half are to move', () => {
