@@ -1,6 +1,9 @@
 import { sql } from 'kysely';
+import type { Clock } from '../clock.ts';
 import { markOfCopy } from './dialect.ts';
+import { StoreError } from './errors.ts';
 import type { Database, MarkContent, Position } from './port.ts';
+import { eventHash } from './feed.ts';
 import { compileFor, queries, statement } from './statement.ts';
 
 /** What to do about a database that shows the sign of a restore. */
@@ -50,9 +53,6 @@ const accountPositionsStatement = (accounts: readonly string[]) =>
 const hashStatement = statement((v: { id: number }) =>
   queries.selectFrom('events').select('hash').where('id', '=', v.id),
 );
-const hashOfAccountStatement = statement((v: { account: string; id: number }) =>
-  queries.selectFrom('events').select('hash').where('account', '=', v.account).where('id', '=', v.id),
-);
 
 /** Reads how far accounts have come; those that never had an owner are left out. */
 export async function readPositions(db: Database, accounts: readonly string[]): Promise<ReadonlyMap<string, Position>> {
@@ -60,12 +60,11 @@ export async function readPositions(db: Database, accounts: readonly string[]): 
   return new Map(rows.map(({ account, ...row }) => [account, positionOf(row)]));
 }
 
-/** Reads how far an account has come. */
 export async function readPositionOf(db: Database, account: string): Promise<Position> {
   return (await readPositions(db, [account])).get(account) ?? { generation: 0, eventId: 0 };
 }
 
-/** Reads how far the database has come. */
+/** Reads how far the database has come, with all its accounts. */
 export async function readPosition(db: Database): Promise<Position> {
   const { rows } = await positionStatement(db, {});
   return positionOf(rows[0]);
@@ -94,7 +93,7 @@ export function isBefore(position: Position, other: Position): boolean {
   return position.eventId < other.eventId || position.generation < other.generation;
 }
 
-/** Reads the text of a mark; undefined where it is none. */
+/** Parses the text of a mark; undefined if it is none. */
 export function readMark(text: string): MarkContent | undefined {
   try {
     const mark = JSON.parse(text) as MarkContent;
@@ -107,7 +106,7 @@ export function readMark(text: string): MarkContent | undefined {
 
 /**
  * Reads by what a database, or an account in it, shows that it is an older copy, or went on from one: then it has another
- * event where the mark names one. Undefined where nothing shows it.
+ * event where the mark names one. Undefined if nothing shows it.
  */
 export async function readSignOfRestore(
   db: Database,
@@ -123,14 +122,12 @@ export async function readSignOfRestore(
   const sign = signOfRestore(mark, position);
   if (sign !== undefined || mark?.hash === undefined) return sign;
   const { eventId: id, hash, at } = mark;
-  const { rows } = await (account === undefined
-    ? hashStatement(db, { id })
-    : hashOfAccountStatement(db, { account, id }));
-  if (rows[0]?.hash === hash) return undefined;
-  return `has ${rows.length === 0 ? 'no' : 'another'} event ${id}, which the mark of ${at} names: it went on from an older state, or was changed`;
+  const found =
+    account === undefined ? (await hashStatement(db, { id })).rows[0]?.hash : await eventHash(db, account, id);
+  if (found === hash) return undefined;
+  return `has ${found === undefined ? 'no' : 'another'} event ${id}, which the mark of ${at} names: it went on from an older state, or was changed`;
 }
 
-/** Says by what a database that is at `position` shows that it is an older copy; undefined where nothing shows it. */
 function signOfRestore(mark: MarkContent | undefined, position: Position): string | undefined {
   if (mark === undefined) {
     return position.eventId === 0 ? undefined : 'has a history, and no mark beside it says how far it had come';
@@ -139,4 +136,69 @@ function signOfRestore(mark: MarkContent | undefined, position: Position): strin
     return 'was put back to an older state, and db accept-restore did not come to its end';
   if (!isBefore(position, mark)) return undefined;
   return `is older than its mark: it has come to event ${position.eventId} and owner ${position.generation}, and the mark of ${mark.at} names event ${mark.eventId} and owner ${mark.generation}`;
+}
+
+/** Under load marks are written no more often: it costs two syncs, beside those of the commits. */
+export const GAP_MS = 100;
+const TRY_AGAIN_MS = 1_000;
+/** The accounts whose marks are written at a time. */
+export const MOST_AT_ONCE = 500;
+
+/**
+ * Has marks follow the commits, which do not wait for it: a mark names the newest one at most `gapMs` and the time of two writes
+ * later. So it may be behind the database when a process ends, and is never ahead.
+ */
+export abstract class MarkFollower {
+  protected readonly clock: Clock;
+  readonly #gapMs: number;
+  readonly #closing = new AbortController();
+  readonly #behind = new Set<string>();
+  #writing: Promise<void> | undefined;
+  #failure: StoreError | undefined;
+
+  constructor(clock: Clock, gapMs: number) {
+    this.clock = clock;
+    this.#gapMs = gapMs;
+  }
+
+  /** Writes the newest commits of accounts into their marks. Returns false if the database cannot be read, which its users see too. */
+  protected abstract name(accounts: readonly string[]): Promise<boolean>;
+
+  /** Takes note of a commit of an account, or of any if the mark is one of all. */
+  committed(account = '*'): void {
+    this.#behind.add(account);
+    this.#writing ??= this.#follow();
+  }
+
+  /** Throws `StoreError` while the marks cannot be written. */
+  assertWritten(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** Has the last commits named, if the marks can be written. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#writing;
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#closing;
+    while (this.#behind.size > 0) {
+      const accounts = [...this.#behind].slice(0, MOST_AT_ONCE);
+      for (const account of accounts) this.#behind.delete(account);
+      let isWritten = false;
+      try {
+        isWritten = await this.name(accounts);
+        this.#failure = undefined;
+      } catch (error) {
+        if (error instanceof StoreError) this.#failure = error;
+      }
+      if (!isWritten && signal.aborted) break;
+      if (!isWritten) for (const account of accounts) this.#behind.add(account);
+      const waitMs = isWritten ? this.#gapMs : TRY_AGAIN_MS;
+      if (waitMs > 0) await this.clock.sleep(waitMs, signal).catch(() => undefined);
+    }
+    // At once, so that no commit is taken note of in between.
+    this.#writing = undefined;
+  }
 }

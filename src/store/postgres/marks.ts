@@ -4,15 +4,18 @@ import { recordStop } from '../account-stops.ts';
 import { forgetAccountFact, readAccountFact, setAccountFact } from '../accounts.ts';
 import { StoreError } from '../errors.ts';
 import type { FollowingMark } from '../group-writer.ts';
-import { isBefore, readMark, readPositionOf, readPositions, readSignOfRestore } from '../mark.ts';
+import {
+  GAP_MS,
+  isBefore,
+  MarkFollower,
+  MOST_AT_ONCE,
+  readMark,
+  readPositionOf,
+  readPositions,
+  readSignOfRestore,
+} from '../mark.ts';
 import type { Database, Mark, MarkContent, Position, Transaction, Work } from '../port.ts';
 import type { MarksFile } from '../sqlite/marks.ts';
-
-/** Under load the marks are written no more often, all in one transaction. */
-const GAP_MS = 100;
-const TRY_AGAIN_MS = 1_000;
-/** Accounts whose marks are written at a time. */
-const MOST_AT_ONCE = 500;
 
 /**
  * The fact that keeps every worker from driving an account whose database was found in an older state: only one of them may
@@ -34,8 +37,7 @@ export async function readIdentity(db: Database, address: string): Promise<strin
   );
 }
 
-/** The things that the marks of a database work with. */
-export interface MarksDeps {
+interface MarksDeps {
   readonly address: string;
   readonly db: Database;
   readonly clock: Clock;
@@ -44,33 +46,17 @@ export interface MarksDeps {
   readonly write: (account: string, work: Work<void>) => Promise<void>;
 }
 
-/**
- * Has the marks of accounts follow their commits, which do not wait for it: the newest is named `GAP_MS` and the time of two
- * statements later. So a mark may be behind the database when a process ends, and is never ahead.
- */
-export class AccountMarks {
+/** The marks of the accounts of a database. */
+export class AccountMarks extends MarkFollower {
   readonly #deps: MarksDeps;
-  readonly #closing = new AbortController();
-  readonly #behind = new Set<string>();
-  #writing: Promise<void> | undefined;
-  #failure: StoreError | undefined;
 
   constructor(deps: MarksDeps) {
+    super(deps.clock, GAP_MS);
     this.#deps = deps;
   }
 
   of(account: string): AccountMark {
     return new AccountMark(account, this, this.#deps);
-  }
-
-  /** Takes note of a commit. */
-  committed(account: string): void {
-    this.#behind.add(account);
-    this.#writing ??= this.#follow();
-  }
-
-  assertWritten(): void {
-    if (this.#failure !== undefined) throw this.#failure;
   }
 
   /**
@@ -88,40 +74,16 @@ export class AccountMarks {
     }
   }
 
-  /** Has the last commits named, where the marks can be written. */
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#writing;
+  override async close(): Promise<void> {
+    await super.close();
     this.#deps.file.close();
   }
 
-  async #follow(): Promise<void> {
-    const { signal } = this.#closing;
-    while (this.#behind.size > 0) {
-      const isWritten = await this.#nameSome();
-      if (!isWritten && signal.aborted) break;
-      await this.#deps.clock.sleep(isWritten ? GAP_MS : TRY_AGAIN_MS, signal).catch(() => undefined);
-    }
-    // At once, so that no commit is taken note of in between.
-    this.#writing = undefined;
-  }
-
-  /** False where the marks could not be written. */
-  async #nameSome(): Promise<boolean> {
+  protected override async name(accounts: readonly string[]): Promise<boolean> {
     const { db, file, clock } = this.#deps;
-    const accounts = [...this.#behind].slice(0, MOST_AT_ONCE);
-    for (const account of accounts) this.#behind.delete(account);
     const positions = await readPositions(db, accounts).catch(() => undefined);
-    try {
-      // What the database says of itself is heard where it is used.
-      if (positions !== undefined) file.name(positions, clock.now());
-      this.#failure = undefined;
-    } catch (error) {
-      if (error instanceof StoreError) this.#failure = error;
-    }
-    const isWritten = positions !== undefined && this.#failure === undefined;
-    if (!isWritten) for (const account of accounts) this.#behind.add(account);
-    return isWritten;
+    if (positions !== undefined) file.name(positions, clock.now());
+    return positions !== undefined;
   }
 }
 
@@ -144,7 +106,7 @@ async function suspected(
   return rows.map(({ account }) => account);
 }
 
-/** The mark of one account. Where there is none, nothing is known: another worker may have it. */
+/** The mark of one account. If there is none, nothing is known: another worker may have it. */
 export class AccountMark implements Mark, FollowingMark {
   readonly account: string;
   readonly #marks: AccountMarks;
@@ -175,7 +137,7 @@ export class AccountMark implements Mark, FollowingMark {
   }
 
   async isMissing(): Promise<boolean> {
-    if (this.#deps.file.hasAny()) return false;
+    if (this.#deps.file.page('', 1).length > 0) return false;
     return (await this.#deps.db.selectFrom('event_heads').select('id').limit(1).executeTakeFirst()) !== undefined;
   }
 
@@ -212,7 +174,7 @@ export class AccountMark implements Mark, FollowingMark {
     this.#marks.committed(this.account);
   }
 
-  /** The error where the last commit of this process is not in the database. */
+  /** The error if the last commit of this process is not in the database. */
   async lostCommit(tx: Transaction): Promise<OlderStateError> {
     const { generation, eventId } = await readPositionOf(tx, this.account);
     // No event has this hash, so no later event is taken for the lost commit.

@@ -4,54 +4,39 @@ import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { StoreError } from '../errors.ts';
-import { isBefore, readMark, RESTORE_ADVICE, readPosition, readSignOfRestore } from '../mark.ts';
+import { GAP_MS, isBefore, MarkFollower, readMark, readPosition, readSignOfRestore, RESTORE_ADVICE } from '../mark.ts';
 import { assertNotMoved } from '../moves.ts';
 import type { Database, Mark, MarkContent, Position } from '../port.ts';
-
-/** Under load the mark is written no more often: it costs two syncs, beside those of the commits. */
-const GAP_MS = 100;
-const TRY_AGAIN_MS = 1_000;
 
 /** Puts a text into the place of a file, so that a crash leaves the old one or the new one, whole. */
 export type ReplaceFile = (path: string, text: string) => Promise<void>;
 
-/** The things that the mark of a database works with. */
-export interface MarkOptions {
+interface MarkOptions {
   readonly path: string;
   readonly db: Database;
   readonly clock: Clock;
-  /** Made for a loss of power, or, where no test takes the power away, for nothing to wait for. */
+  /** Made for a loss of power, or, if no test takes the power away, for nothing to wait for. */
   readonly isDurable: boolean;
   readonly replaceFile?: ReplaceFile | undefined;
 }
 
-/**
- * The mark of a database file, `<database>.mark`. Commits do not wait for it: it names the newest one at most
- * `GAP_MS` and the time of two writes later. So it may be behind the database when a process ends, and is never ahead.
- */
-export class FileMark implements Mark {
+/** The mark of a database file, `<database>.mark`. */
+export class FileMark extends MarkFollower implements Mark {
   readonly path: string;
   readonly account = undefined;
   readonly #database: string;
   readonly #db: Database;
-  readonly #clock: Clock;
   readonly #replaceFile: ReplaceFile;
-  readonly #gapMs: number;
-  readonly #closing = new AbortController();
   #isChecked = false;
-  #isBehind = false;
-  #writing: Promise<void> | undefined;
-  #failure: StoreError | undefined;
   /** The newest commit that this process has named. */
   #named: Position = { generation: -1, eventId: -1 };
 
   constructor({ path, db, clock, isDurable, replaceFile }: MarkOptions) {
+    super(clock, isDurable ? GAP_MS : 0);
     this.path = `${realpathSync(path)}.mark`;
     this.#database = path;
     this.#db = db;
-    this.#clock = clock;
     this.#replaceFile = replaceFile ?? (isDurable ? replaceDurably : replaceAtOnce);
-    this.#gapMs = isDurable ? GAP_MS : 0;
   }
 
   async read(): Promise<MarkContent | undefined> {
@@ -91,12 +76,8 @@ export class FileMark implements Mark {
     // The file has no other mark than the one that its owner compares at the start.
   }
 
-  assertWritten(): void {
-    if (this.#failure !== undefined) throw this.#failure;
-  }
-
   /**
-   * Throws `StoreError` where the database was moved elsewhere or may be an older copy. Asked at the beginning of the first transaction that writes:
+   * Throws `StoreError` if the database was moved elsewhere or may be an older copy. Asked at the beginning of the first transaction that writes:
    * a new database has its mark before its first event, or a crash between the two would leave a history without a mark.
    */
   async assertNotOlder(tx: Database): Promise<void> {
@@ -109,56 +90,22 @@ export class FileMark implements Mark {
     this.#isChecked = true;
   }
 
-  /** Takes note of a commit. */
-  committed(): void {
-    this.#isBehind = true;
-    this.#writing ??= this.#follow();
-  }
-
-  /** Has the last commit named, where the mark can be written. */
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#writing;
-  }
-
-  async #follow(): Promise<void> {
-    const { signal } = this.#closing;
-    while (this.#isBehind) {
-      this.#isBehind = false;
-      const isWritten = await this.#nameNewest();
-      if (!isWritten && signal.aborted) break;
-      this.#isBehind ||= !isWritten;
-      const waitMs = isWritten ? this.#gapMs : TRY_AGAIN_MS;
-      if (waitMs > 0) await this.#clock.sleep(waitMs, signal).catch(() => undefined);
-    }
-    // At once, so that no commit is taken note of in between.
-    this.#writing = undefined;
-  }
-
   async #name(position: Position): Promise<void> {
-    await this.write({ ...position, at: this.#clock.now().toISOString() });
+    await this.write({ ...position, at: this.clock.now().toISOString() });
     this.#named = position;
   }
 
-  /** False where the mark could not be written. */
-  async #nameNewest(): Promise<boolean> {
-    try {
-      const position = await readPosition(this.#db);
-      if (isBefore(position, this.#named)) {
-        throw new StoreError('unusable', `${this.#database} was put back to an older state while it was open`);
-      }
-      if (isBefore(this.#named, position)) {
-        await this.#name(position);
-        // Another process may have named an earlier or a later commit meanwhile: the last to write names the newest.
-        this.#isBehind ||= isBefore(position, await readPosition(this.#db));
-      }
-      this.#failure = undefined;
-      return true;
-    } catch (error) {
-      // What the database says of itself is heard where it is used.
-      if (error instanceof StoreError) this.#failure = error;
-      return false;
+  protected override async name(): Promise<boolean> {
+    const position = await readPosition(this.#db);
+    if (isBefore(position, this.#named)) {
+      throw new StoreError('unusable', `${this.#database} was put back to an older state while it was open`);
     }
+    if (isBefore(this.#named, position)) {
+      await this.#name(position);
+      // Another process may have named an earlier or a later commit meanwhile: the last to write names the newest.
+      if (isBefore(position, await readPosition(this.#db))) this.committed();
+    }
+    return true;
   }
 }
 

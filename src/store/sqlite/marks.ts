@@ -21,10 +21,7 @@ const NAME = `insert into marks values (:database, :account, :generation, :event
   where (excluded.generation, excluded.event_id) >= (generation, event_id)
     or excluded.content ->> 'timeLine' <> content ->> 'timeLine'`;
 
-/**
- * The marks of the accounts that the processes of this machine drive in a database elsewhere, which is known by its id: a SQLite
- * file, made when it is needed.
- */
+/** The marks of the accounts that this machine drives in a database elsewhere, which is known by its id: a SQLite file. */
 export class MarksFile {
   readonly path: string;
   readonly #database: string;
@@ -35,12 +32,12 @@ export class MarksFile {
     this.#database = database;
   }
 
-  /** Makes the file, where there is none. Throws `StoreError` where it cannot be written to. */
+  /** Makes the file if there is none. Throws `StoreError` if it cannot be written to. */
   open(): void {
     this.#with(() => {});
   }
 
-  /** Gives undefined where there is none, or none that can be understood. Throws `StoreError`. */
+  /** Returns undefined if there is none, or none that can be understood. Throws `StoreError`. */
   read(account: string): MarkContent | undefined {
     // Who only reads makes none.
     if (this.#opened === undefined && !existsSync(this.path)) return undefined;
@@ -48,14 +45,6 @@ export class MarksFile {
       const text = file.prepare('select content from marks where database = ? and account = ?').pluck();
       return readMark(String(text.get(this.#database, account)));
     });
-  }
-
-  /** True where there is a mark of any account. Throws `StoreError`. */
-  hasAny(): boolean {
-    if (this.#opened === undefined && !existsSync(this.path)) return false;
-    return this.#with(
-      (file) => file.prepare('select 1 from marks where database = ? limit 1').get(this.#database) !== undefined,
-    );
   }
 
   /** Returns the readable marks of accounts after `fromAccount`, in their order. Throws `StoreError`. */

@@ -17,7 +17,9 @@ export const RESTORE_BUGS: readonly PlantedBug[] = [
     breaks: /an older copy is noticed|no order is created twice|unknown is never re-sent/,
     mode: 'restored',
     notCaught: 'the observer takes how far a database had come from its mark',
-    edits: [{ file: MARK, in: 'FileMark.committed', from: 'this.#writing ??= this.#follow();', to: '' }],
+    edits: [
+      { file: 'src/store/mark.ts', in: 'MarkFollower.committed', from: 'this.#writing ??= this.#follow();', to: '' },
+    ],
   },
   {
     name: 'older-in-events-and-in-owners',
