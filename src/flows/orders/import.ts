@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { quote } from '../../domain/text.ts';
 import { COLUMN_OF, columnsOf, ORDER_COLUMNS } from '../../store/order-columns.ts';
-import { InsertedMeanwhile, openImportStage, settleStage, type ImportRow } from '../../store/stage/import.ts';
+import { ImportStage, InsertedMeanwhile, settleStage, type ImportRow } from '../../store/stage/import.ts';
 import type { Store } from '../../store/port.ts';
 import { checkFields } from './add.ts';
 import { assumeStagedSent, type Assuming } from './assume-sent.ts';
@@ -54,7 +54,7 @@ export async function importOrders(
   input: Readable,
   { format, assumeSent, onProgress }: ImportOptions,
 ): Promise<ImportResult> {
-  using stage = openImportStage();
+  using stage = new ImportStage();
   const problems = new Problems();
   let read = 0;
   for await (const line of readLines(input, format)) {

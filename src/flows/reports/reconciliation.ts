@@ -24,8 +24,8 @@ import {
   type ReportScope,
 } from '../../store/reports/reconciliation.ts';
 import type { Query } from '../../store/dialect.ts';
-import { openLedgerStage, type LedgerOrder, type LedgerStage } from '../../store/stage/ledger.ts';
-import { openScratch, type Scratch } from '../../store/stage/scratch.ts';
+import { LedgerStage, type LedgerOrder } from '../../store/stage/ledger.ts';
+import { Scratch } from '../../store/stage/scratch.ts';
 import { readLedger, type Ledger } from './ledger.ts';
 import type { AskedPreOrders } from './pre-orders.ts';
 
@@ -65,8 +65,8 @@ export async function reconcileOrders(
 ): Promise<ReconciliationReport & Disposable> {
   const { settings, mayBeEmpty, ledger, asked, onProgress = async () => {} } = request;
   using resources = new DisposableStack();
-  const scratch = resources.use(openScratch());
-  const stage = ledger && resources.use(openLedgerStage());
+  const scratch = resources.use(new Scratch());
+  const stage = ledger && resources.use(new LedgerStage());
   if (ledger !== undefined && stage !== undefined) await readLedger(stage, ledger, onProgress);
   const { account, by, from, to } = request;
   const { asOf, reconciled } = await addUp(deps, request, scratch, stage);

@@ -1,8 +1,8 @@
-import Database from 'better-sqlite3';
 import { StoreError } from '../errors.ts';
 import { ORDER_COLUMNS, type OrderColumns } from '../order-columns.ts';
 import { insertMissing, ordersById, type ColumnsAndState } from '../inserted-orders.ts';
 import type { Transaction } from '../port.ts';
+import { TemporaryTables } from './temporary.ts';
 
 /** Rows that are read from the table, or inserted into it, at a time. */
 const PAGE = 500;
@@ -12,7 +12,7 @@ const AMOUNTS: readonly string[] = ['asset', 'order_limit', 'bonus'];
 export type ImportRow = OrderColumns & { readonly line: number };
 
 /** A row whose id another row has with other content. */
-export interface ImportConflict {
+interface ImportConflict {
   readonly line: number;
   readonly externalOrderId: string;
   /** Names of the columns that differ. */
@@ -22,7 +22,7 @@ export interface ImportConflict {
 }
 
 /** The result of an import. With conflicts nothing was inserted; `conflictCount` also counts those not named. */
-export interface Settlement {
+interface Settlement {
   readonly inserted: number;
   readonly conflicts: readonly ImportConflict[];
   readonly conflictCount: number;
@@ -35,25 +35,15 @@ export class InsertedMeanwhile extends StoreError {
   }
 }
 
-/**
- * The rows of an import until they are inserted, in a temporary database: no other program waits while a long file is read,
- * and memory does not grow with it.
- */
-export interface ImportStage extends Disposable {
-  add(row: ImportRow): void;
-  /** Gives the ids of all rows, each once, in the order of the lines, some at a time. */
-  ids(): Iterable<readonly string[]>;
-  /** Takes the orders of the table, in place of those that were there before, that have ids of the rows. */
-  setOrders(pages: AsyncIterable<readonly ColumnsAndState[]>): Promise<void>;
-  /** Looks for rows that contradict each other or the table; at most `limit` are named. */
-  conflicts(limit: number): { readonly named: readonly ImportConflict[]; readonly count: number };
-  /** Gives the rows whose order is not in the table, of several with one id the first, some at a time. */
-  missing(): Iterable<readonly ImportRow[]>;
-}
-
 const COLUMNS = ORDER_COLUMNS.join(', ');
-const VALUES = ORDER_COLUMNS.map((column) => `@${column}`).join(', ');
+const TEXT_COLUMNS = ORDER_COLUMNS.map((column) => `${column} text`).join(', ');
+const TABLES = `
+  create table staged (line integer primary key, ${TEXT_COLUMNS});
+  create index staged_id on staged (external_order_id, line);
+  create table orders (${TEXT_COLUMNS});
+  create index orders_id on orders (external_order_id)`;
 const IS_FIRST = `not exists (select 1 from staged e where e.external_order_id = b.external_order_id and e.line < b.line)`;
+const IS_MISSING = 'not exists (select 1 from orders o where o.external_order_id = b.external_order_id)';
 
 /** Lists the columns in which the rows `a` and `b` differ; empty when they are the same. */
 const DIFFERENT = ORDER_COLUMNS.map((name) => `case when ${same(name)} then '' else ', ${name}' end`).join(' || ');
@@ -64,56 +54,65 @@ const conflictsWith = (others: string, place: string) => `
   from (select b.line, b.external_order_id as externalOrderId, ${place} as place, ${DIFFERENT} as differences
     from staged b join ${others})
   where differences <> '' order by line limit ?`;
+const CONFLICTS = [
+  conflictsWith(
+    `staged a on a.external_order_id = b.external_order_id and a.line < b.line
+      and a.line = (select min(line) from staged where external_order_id = b.external_order_id)`,
+    `'line ' || a.line`,
+  ),
+  conflictsWith('orders a on a.external_order_id = b.external_order_id', `'merchant_orders'`),
+];
 
-/** Opens an empty stage. SQLite keeps it in memory while it is small and in a file without a name after that. */
-export function openImportStage(): ImportStage {
-  const sqlite = new Database('');
-  sqlite.pragma('journal_mode = off');
-  const columns = ORDER_COLUMNS.map((column) => `${column} text`).join(', ');
-  sqlite.exec(`begin;
-    create table staged (line integer primary key, ${columns});
-    create index staged_id on staged (external_order_id, line);
-    create table orders (${columns});
-    create index orders_id on orders (external_order_id)`);
-  const addRow = sqlite.prepare(`insert into staged (line, ${COLUMNS}) values (@line, ${VALUES})`);
-  const addOrder = sqlite.prepare(`insert into orders (${COLUMNS}) values (${VALUES})`);
-  const pageOf = <Row extends { line: number }>(what: string, condition: string) =>
-    sqlite.prepare<[number], Row>(
-      `select line, ${what} from staged b where line > ? and ${condition} order by line limit ${PAGE}`,
-    );
-  const isMissing = 'not exists (select 1 from orders o where o.external_order_id = b.external_order_id)';
-  const ids = pageOf<{ line: number; external_order_id: string }>('external_order_id', IS_FIRST);
-  const missing = pageOf<ImportRow>(COLUMNS, `${IS_FIRST} and ${isMissing}`);
-  const inFile = `staged a on a.external_order_id = b.external_order_id and a.line < b.line
-    and a.line = (select min(line) from staged where external_order_id = b.external_order_id)`;
-  const inTable = 'orders a on a.external_order_id = b.external_order_id';
-  const conflicts = [conflictsWith(inFile, `'line ' || a.line`), conflictsWith(inTable, `'merchant_orders'`)];
-  return {
-    add: (row) => void addRow.run(row),
-    *ids() {
-      for (const page of pages(ids)) yield page.map((row) => row.external_order_id);
-    },
-    async setOrders(orders) {
-      sqlite.exec('delete from orders');
-      for await (const page of orders) for (const order of page) addOrder.run(order);
-    },
-    conflicts(limit) {
-      const found = conflicts.map((query) =>
-        sqlite.prepare<[number], ImportConflict & { total: number }>(query).all(limit),
-      );
-      const named = found.flat().toSorted((one, other) => one.line - other.line);
-      const count = found.reduce((sum, rows) => sum + (rows[0]?.total ?? 0), 0);
-      return { named: named.slice(0, limit), count };
-    },
-    missing: () => pages(missing),
-    [Symbol.dispose]: () => void sqlite.close(),
-  };
+/** The rows of an import until they are inserted: no other program waits while a long file is read. */
+export class ImportStage extends TemporaryTables {
+  readonly add = this.inserter<ImportRow>('staged', `line, ${COLUMNS}`);
+  readonly #addOrder = this.inserter<OrderColumns>('orders', COLUMNS);
+
+  constructor() {
+    super(TABLES);
+  }
+
+  /** Reads the ids of all rows, each once, in the order of the lines, some at a time. */
+  *ids(): Iterable<readonly string[]> {
+    const pages = this.#pages<{ line: number; external_order_id: string }>('external_order_id', IS_FIRST);
+    for (const page of pages) yield page.map((row) => row.external_order_id);
+  }
+
+  /** Takes the orders of the table, in place of those that were there before, that have ids of the rows. */
+  async setOrders(orders: AsyncIterable<readonly ColumnsAndState[]>): Promise<void> {
+    this.sqlite.exec('delete from orders');
+    for await (const page of orders) for (const order of page) this.#addOrder(order);
+  }
+
+  /** Looks for rows that contradict each other or the table; at most `limit` are named. */
+  conflicts(limit: number): { readonly named: readonly ImportConflict[]; readonly count: number } {
+    const found = CONFLICTS.map((query) => [...this.rows<ImportConflict & { total: number }>(query, limit)]);
+    const named = found.flat().toSorted((one, other) => one.line - other.line);
+    const count = found.reduce((sum, rows) => sum + (rows[0]?.total ?? 0), 0);
+    return { named: named.slice(0, limit), count };
+  }
+
+  /** Reads the rows whose order is not in the table, of several with one id the first, some at a time. */
+  missing(): Iterable<readonly ImportRow[]> {
+    return this.#pages<ImportRow>(COLUMNS, `${IS_FIRST} and ${IS_MISSING}`);
+  }
+
+  /** Each page is read to its end: a statement that is not read to its end keeps the database from being written. */
+  *#pages<Row extends { readonly line: number }>(columns: string, condition: string): Generator<readonly Row[]> {
+    const query = `select line, ${columns} from staged b where line > ? and ${condition} order by line limit ${PAGE}`;
+    for (let afterLine = 0; ;) {
+      const page = [...this.rows<Row>(query, afterLine)];
+      if (page.length > 0) yield page;
+      if (page.length < PAGE) return;
+      afterLine = page.at(-1)?.line ?? afterLine;
+    }
+  }
 }
 
 /**
  * Looks for rows that contradict each other or the table and, when there are none and inserting `isWanted`, inserts
- * every row that is not there yet. At most `limit` conflicts are named. Throws `InsertedMeanwhile` where the merchant inserted
- * some of them in between: then the transaction is to be begun anew.
+ * every row that is not there yet. At most `limit` conflicts are named. Throws `InsertedMeanwhile` if the merchant inserted some
+ * of them in between: then the transaction must begin anew.
  */
 export async function settleStage(
   tx: Transaction,
@@ -140,16 +139,6 @@ export async function* ordersOf(
   account: string,
 ): AsyncGenerator<readonly ColumnsAndState[]> {
   for (const ids of stage.ids()) yield await ordersById(tx, account, ids);
-}
-
-/** Each page is read to its end: a statement that nobody has read to its end keeps the database from being written. */
-function* pages<Row extends { readonly line: number }>(query: Database.Statement<[number], Row>): Generator<Row[]> {
-  for (let afterLine = 0; ;) {
-    const page = query.all(afterLine);
-    if (page.length > 0) yield page;
-    if (page.length < PAGE) return;
-    afterLine = page.at(-1)?.line ?? afterLine;
-  }
 }
 
 /** Compares a column of `a` and `b`. Amounts are compared without the zeros that add nothing to a plain number. */

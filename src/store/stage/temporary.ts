@@ -1,0 +1,33 @@
+import Database from 'better-sqlite3';
+
+/**
+ * Tables of one command in a temporary database, for rows that are too many for memory. SQLite keeps it in memory while it is
+ * small and in a file without a name after that; it is gone with the command.
+ */
+export abstract class TemporaryTables implements Disposable {
+  protected readonly sqlite = new Database('');
+
+  constructor(tables: string) {
+    this.sqlite.pragma('journal_mode = off');
+    this.sqlite.pragma('cache_size = -16000');
+    this.sqlite.exec(`begin; ${tables}`);
+  }
+
+  protected inserter<Row>(table: string, columns: string): (row: Row) => void {
+    const insert = this.sqlite.prepare(`insert into ${table} (${columns}) values (${columns.replaceAll(/\w+/g, '@$&')})`);
+    return (row) => void insert.run(row);
+  }
+
+  /** Begins the query when it is read: a statement that is not read to its end keeps the database from being closed. */
+  protected *rows<Row>(query: string, ...values: readonly unknown[]): Generator<Row, void> {
+    yield* this.sqlite.prepare<unknown[], Row>(query).iterate(...values);
+  }
+
+  protected count(table: string): number {
+    return this.sqlite.prepare(`select count(*) from ${table}`).pluck().get() as number;
+  }
+
+  [Symbol.dispose](): void {
+    this.sqlite.close();
+  }
+}
