@@ -4,9 +4,8 @@ import { ConfigError, type Config } from '../config/config.ts';
 import { MerchantKey } from '../config/merchant-key.ts';
 import { messageOf } from '../domain/text.ts';
 import { KeyRefusedError } from '../exchange/refusals.ts';
-import { endStop, recordStop } from '../store/account-stops.ts';
+import { endStop, recordStop, stoppedAccounts } from '../store/account-stops.ts';
 import { OwnedError, StoreError } from '../store/errors.ts';
-import { stoppedAccounts } from '../store/overview/reach.ts';
 import type { Store, Transaction } from '../store/port.ts';
 import type { OwnedAccount } from './account.ts';
 

@@ -1,4 +1,4 @@
-import type { Hold, HoldKind } from '../domain/accounts/holds.ts';
+import type { Hold, HoldKind, HoldView } from '../domain/accounts/holds.ts';
 import { readAccountFact, setAccountFact } from './accounts.ts';
 import { insertHappenings } from './events.ts';
 import type { Database, Transaction } from './port.ts';
@@ -8,7 +8,6 @@ const holdsStatement = statement((v: { account: string }) =>
   queries.selectFrom('account_holds').selectAll().where('account', '=', v.account).orderBy('kind'),
 );
 
-/** Reads the holds of an account. */
 export async function readHolds(db: Database, account: string): Promise<readonly Hold[]> {
   const { rows } = await holdsStatement(db, { account });
   return rows.map(({ kind, since, until, reason, actor }) => ({
@@ -18,6 +17,13 @@ export async function readHolds(db: Database, account: string): Promise<readonly
     reason,
     actor,
   }));
+}
+
+/** Selects the holds of an account, or of all if none is named. */
+export function storedHolds(account: string | undefined) {
+  const holds = queries.selectFrom('account_holds').select(['kind', 'since', 'until', 'reason', 'actor']);
+  const ofAccount = account === undefined ? holds : holds.where('account', '=', account);
+  return ofAccount.$castTo<HoldView>();
 }
 
 /** Sets a hold of the account, in place of one of its kind. A hold that was not there is an event, unless it is of rate. */
@@ -36,12 +42,12 @@ export async function setHold(tx: Transaction, account: string, hold: Hold, now:
 /** The fact that tells from when on creates count for `guard.*`: a person has let them go on then. */
 const GUARD_COUNTS_FROM = 'guard.countsFrom';
 
-/** Reads from when on creates count for `guard.*`, as UTC, ISO 8601; undefined where no person has let them go on. */
+/** Reads from when on creates count for `guard.*`, as UTC, ISO 8601; undefined if no person has let them go on. */
 export async function guardCountsFrom(db: Database, account: string): Promise<string | undefined> {
   return await readAccountFact(db, { account, name: GUARD_COUNTS_FROM });
 }
 
-/** Ends the holds of these kinds, each with an event. Gives those that there were. */
+/** Ends the holds of these kinds, each with an event. Returns the ended ones. */
 export async function endHolds(
   tx: Transaction,
   account: string,

@@ -1,6 +1,9 @@
+import type { Selectable } from 'kysely';
 import { ROW_TYPES } from '../domain/events/delivery.ts';
 import type { EventRow } from '../domain/events/feed.ts';
+import { unindexed } from './dialect.ts';
 import type { Database } from './port.ts';
+import type { OrderEventsView } from './schema.ts';
 import { queries, statement, together } from './statement.ts';
 
 /** The events of an account after a cursor. */
@@ -137,4 +140,93 @@ export async function feedHeads(db: Database, account: string | undefined): Prom
     .select(['event_heads.account', 'event_heads.id', 'event_heads.hash', 'events.observed_at']);
   if (account !== undefined) heads = heads.where('event_heads.account', '=', account);
   return await heads.orderBy('event_heads.account').execute();
+}
+
+/** The newest record is looked for among the newest events. */
+const MOST_LOOKED_AT = 100;
+
+/** Reads the newest events of the account, or of all if none is named; the newest first. */
+export async function newestEvents(
+  db: Database,
+  account: string | undefined,
+  limit: number,
+): Promise<readonly EventRow[]> {
+  if (account !== undefined) return await newestOf(db, account, limit);
+  // The newest events of all are among those of the accounts whose newest came last.
+  const heads = db.selectFrom('event_heads').select('account').orderBy('id', 'desc').limit(limit);
+  const accounts = await heads.execute();
+  const pages = await together(...accounts.map(async (head) => await newestOf(db, head.account, limit)));
+  return pages
+    .flat()
+    .toSorted((one, other) => other.id - one.id)
+    .slice(0, limit);
+}
+
+async function newestOf(db: Database, account: string, limit: number): Promise<readonly EventRow[]> {
+  return await db
+    .selectFrom('events')
+    .select(FEED_COLUMNS)
+    .where('account', '=', account)
+    // By the account too: an index that begins with it is taken.
+    .orderBy('account', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+}
+
+/** The times of the newest order record of an account. */
+interface NewestRecord {
+  /** When the exchange says that it sent the record (§2.7). */
+  readonly serverDate: string | null;
+  readonly receivedAt: string;
+}
+
+/** Reads the newest of the orders that changed last; undefined if none of them has a record. */
+export async function newestRecord(db: Database, account: string): Promise<NewestRecord | undefined> {
+  const events = await newestOf(db, account, MOST_LOOKED_AT);
+  const orders = [...new Set(events.filter(({ type }) => type === 'order').map(({ subject }) => subject))];
+  if (orders.length === 0) return undefined;
+  const row = await db
+    .selectFrom('order_records')
+    .select(['body', 'received_at as receivedAt'])
+    .where('account', '=', account)
+    .where('external_order_id', 'in', orders)
+    .orderBy('received_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const serverDate = /"serverDate"\s*:\s*"([^"\\]{1,40})"/.exec(row.body)?.[1] ?? null;
+  return { serverDate, receivedAt: row.receivedAt };
+}
+
+/** Events that are read at a time: no read holds the write-ahead log for long. */
+const PAGE = 500;
+/** The ids that a read looks through: most may be those of other accounts. */
+const MOST_IDS_A_READ = 50_000;
+
+/** Selects events: observed at or after `from` and before `to`, and recorded up to `lastId`. */
+export interface ChangesScope {
+  /** Of all accounts if none is named. */
+  readonly account: string | undefined;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly lastId: number;
+}
+
+/** Reads the events of a period in the order in which they were recorded, some at a time. */
+export async function* changesOf(db: Database, scope: ChangesScope): AsyncGenerator<Selectable<OrderEventsView>> {
+  const { account, from, to, lastId } = scope;
+  for (let before = 0, ids = PAGE; before < lastId;) {
+    const upTo = Math.min(before + ids, lastId);
+    let events = db.selectFrom('order_events').selectAll().where('id', '>', before).where('id', '<=', upTo);
+    // With the sign no index of accounts is used: the events are read in the order in which they stand.
+    if (account !== undefined) events = events.where(unindexed('account'), '=', account);
+    if (from !== null) events = events.where('observed_at', '>=', from);
+    if (to !== null) events = events.where('observed_at', '<', to);
+    const page = await events.orderBy('id').limit(PAGE).execute();
+    yield* page;
+    const isFull = page.length === PAGE;
+    before = isFull ? (page.at(-1)?.id ?? upTo) : upTo;
+    if (!isFull) ids = Math.min(2 * ids, MOST_IDS_A_READ);
+  }
 }

@@ -1,9 +1,8 @@
 import type { Generated } from 'kysely';
 import type { Delivery } from '../domain/events/delivery.ts';
 import type { EventRow } from '../domain/events/feed.ts';
-import type { WebhookCursorsTable, WebhookEndpointsTable } from './webhooks/tables.ts';
 
-/** A row of `merchant_orders`. Times are UTC ISO 8601 text with milliseconds; amounts are decimal text. */
+/** Times are UTC ISO 8601 text with milliseconds; amounts are decimal text. */
 export interface MerchantOrdersTable {
   account: Generated<string>;
   external_order_id: string;
@@ -46,11 +45,11 @@ export interface MerchantOrdersTable {
   outcome: string | null;
   /** The contradictions in spite of which a person said that the order is ours: JSON. */
   ours_despite: string | null;
-  /** The fail-over that left the order in doubt. */
+  /** The id of the fail-over that left the order in doubt. */
   fail_over: number | null;
 }
 
-/** A row of `events`: one change of one field of an order, a link or an account, or one that happened to an order or a link. */
+/** One change of one field of an order, a link or an account, or one that happened to an order or a link. */
 export interface EventsTable {
   id: Generated<number>;
   account: string;
@@ -63,19 +62,18 @@ export interface EventsTable {
   old_value: string | null;
   new_value: string | null;
   observed_at: string;
-  /** The look-up of the subject before this change; null where there was none. */
+  /** The look-up of the subject before this change; null if there was none. */
   looked_up_before: string | null;
   exchange_time: string | null;
   source: string;
   reason: string | null;
-  /** The person whose decision it was; null where the program decided. */
+  /** The person whose decision it was; null if the program decided. */
   actor: string | null;
   /** The hash of the account's event before this one; empty for its first. */
   previous_hash: string;
   hash: string;
 }
 
-/** The newest event of an account. */
 export interface EventHeadsTable {
   account: string;
   id: number;
@@ -84,7 +82,6 @@ export interface EventHeadsTable {
   counts: Generated<string>;
 }
 
-/** A row of the view `order_events`: the events of orders. */
 export interface OrderEventsView extends Omit<
   EventsTable,
   'type' | 'subject' | 'looked_up_before' | 'previous_hash' | 'hash'
@@ -100,7 +97,7 @@ export interface ReceivedBodiesTable {
   received_at: string;
 }
 
-/** The newest order record of an order, with the fields that reports add up and search by. */
+/** With the fields that reports add up and search by. */
 export interface OrderRecordsTable extends ReceivedBodiesTable {
   merchant_id: string | null;
   order_id: string | null;
@@ -113,7 +110,7 @@ export interface OrderRecordsTable extends ReceivedBodiesTable {
   fee: string | null;
   reward: string | null;
   transaction_hash: string | null;
-  /** `completion_date` in UTC with milliseconds; null where it cannot be read. */
+  /** `completion_date` in UTC with milliseconds; null if it cannot be read. */
   completed_at: string | null;
   /** When the record was held against the order; null until then, and in rows older than these columns. */
   compared_at: string | null;
@@ -124,24 +121,19 @@ export interface OrderRecordsTable extends ReceivedBodiesTable {
   quiet_changes: Generated<number>;
 }
 
-/**
- * A 2xx answer to a request that makes something, which could not be read: as received. The subject is the external order
- * id, or the merchant's own name for a link; the e-mail address of a client is taken out.
- */
+/** A 2xx answer to a request that makes something, which could not be read: as received, without the e-mail address of a client. */
 export interface KeptAnswersTable {
   id: Generated<number>;
   account: string;
   operation: 'createPreOrder' | 'createLink';
+  /** The external order id, or the merchant's own name for a link. */
   subject: string | null;
   http_status: number;
   body: string;
   received_at: string;
 }
 
-/**
- * The findings of reconciliation. `changed_by`, `reason` and `changed_at` are of the person who acknowledged it; a finding
- * that comes back loses them. What time alone brings is marked as seen once a day only.
- */
+/** `changed_by`, `reason` and `changed_at` are of the person who acknowledged it; a finding that comes back loses them. */
 export interface FindingsTable {
   id: Generated<number>;
   account: string;
@@ -159,15 +151,14 @@ export interface FindingsTable {
   resolved_at: string | null;
 }
 
-/** Facts about an account: what its first record said of it, and by which settings records were compared. */
-export interface AccountFactsTable {
+/** What the first record of an account said of it, and by which settings records were compared. */
+interface AccountFactsTable {
   account: string;
   name: string;
   value: string;
   first_seen_at: string;
 }
 
-/** Each status value the exchange ever gave, so that an unseen one is reported once. */
 export interface SeenStatusesTable extends Omit<AccountFactsTable, 'name'> {
   field: string;
 }
@@ -177,7 +168,7 @@ export interface SeenStatusesTable extends Omit<AccountFactsTable, 'name'> {
  * within the window of `interval_ms`, as a JSON array of pairs of time and number. At most `concurrency` of them are under
  * way at a time, each for `timeout_ms`. `boot_ms` is `requests_until` in milliseconds since the start `boot` of the machine.
  */
-export interface RequestLeasesTable {
+interface RequestLeasesTable {
   account: string;
   requests_until: string;
   requests: number;
@@ -189,8 +180,7 @@ export interface RequestLeasesTable {
   boot_ms: number | null;
 }
 
-/** The owner of an account: how many it has had, the worker that has it since when, its settings, and its last commit. */
-export interface AccountOwnersTable {
+interface AccountOwnersTable {
   account: string;
   generation: number;
   holder: string | null;
@@ -201,8 +191,8 @@ export interface AccountOwnersTable {
   walked: string | null;
 }
 
-/** A row of `account_holds`: why an account sends nothing of a kind; `until` is null where a person ends it. */
-export interface AccountHoldsTable {
+/** Why an account sends nothing of a kind; `until` is null if a person ends it. */
+interface AccountHoldsTable {
   account: string;
   kind: string;
   since: string;
@@ -211,7 +201,7 @@ export interface AccountHoldsTable {
   actor: string | null;
 }
 
-/** A row of `links`: a client link (§2.1) that is remembered. `reference` is the merchant's own name for it. */
+/** A client link (§2.1) that is remembered. `reference` is the merchant's own name for it. */
 export interface LinksTable {
   account: string;
   link_id: string;
@@ -224,7 +214,7 @@ export interface LinksTable {
   missing_since: string | null;
 }
 
-/** A row of `photo_tokens`: one delivery that was asked for (§4.5), known by the SHA-256 of its token. */
+/** One delivery that was asked for (§4.5), known by the SHA-256 of its token. */
 export interface PhotoTokensTable {
   account: string;
   token_hash: string;
@@ -239,28 +229,25 @@ export interface PhotoTokensTable {
   delivery: string | null;
 }
 
-/** A row of `photos`: one file that was received, and kept or refused (§6). */
+/** One file that was received, and kept or refused (§6). */
 export interface PhotosTable extends Omit<PhotoTokensTable, 'token_hash' | 'created_at' | 'expires_at'> {
   id: Generated<number>;
   delivery: string;
   /** As the sender calls it, for people alone: control characters are escaped. */
   original_name: string;
-  /** As its content says; null where that is not known. */
+  /** As its content says; null if that is not known. */
   type: string | null;
   /** In bytes. */
   size: number;
   sha256: string;
-  /** Path from the folder of photos; null where the file was refused. */
+  /** Path from the folder of photos; null if the file was refused. */
   stored_name: string | null;
   received_at: string;
-  /** Why the file was refused; null where it was kept. */
+  /** Why the file was refused; null if it was kept. */
   refusal: string | null;
 }
 
-/**
- * A row of `database_moves`: the orders went from one database to another. `moved` is the one that was left; the new one is
- * `arriving` until the old one says so, and then `arrived`.
- */
+/** A move of the orders: `moved` stands in the database that was left; the new one is `arriving`, and then `arrived`. */
 export interface DatabaseMovesTable {
   id: string;
   source: string;
@@ -269,7 +256,24 @@ export interface DatabaseMovesTable {
   state: 'moved' | 'arriving' | 'arrived';
 }
 
-/** All tables of the database. */
+/** A receiver of events. `failing_since`, `next_try_at` and `cause` are there while it takes none. */
+export interface WebhookEndpointsTable {
+  name: string;
+  since: string;
+  taken_at: string | null;
+  failed_at: string | null;
+  failing_since: string | null;
+  next_try_at: string | null;
+  cause: string | null;
+}
+
+/** Every event of an account up to this one is delivered, unwanted, or a row of `webhook_deliveries`. */
+export interface WebhookCursorsTable {
+  endpoint: string;
+  account: string;
+  event_id: number;
+}
+
 export interface Tables {
   merchant_orders: MerchantOrdersTable;
   events: EventsTable;

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { feedEventOf, type FeedEvent } from '../../src/domain/events/feed.ts';
 import { readFeed } from '../../src/store/feed.ts';
-import { accountsBehind } from '../../src/store/webhooks/cursors.ts';
+import { accountsBehind } from '../../src/store/webhooks/endpoints.ts';
 import { openStore } from '../../src/store/postgres/store.ts';
 import { temporaryFolder } from '../support/folders.ts';
 import { openMerchant } from '../support/merchant-postgres.ts';

@@ -6,7 +6,7 @@ import { Ages } from '../../reports/ages.ts';
 import type { ReportDocument } from '../../reports/formats/document.ts';
 import type { Store } from '../../store/port.ts';
 import { reportedAccounts } from '../../store/accounts.ts';
-import { readAges } from '../../store/reports/ageing.ts';
+import { readAges } from '../../store/reports/summary.ts';
 import { withAccounts } from '../shared/store.ts';
 import { addAllowEmptyOption, emptyPeriod, type EmptyOptions } from './empty.ts';
 import { addReportOptions, writeReport, type OutputOptions } from './output.ts';

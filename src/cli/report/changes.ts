@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { systemClock } from '../../clock.ts';
 import { changesDocument } from '../../reports/changes.ts';
 import { newestEventId } from '../../store/events.ts';
-import { changesOf } from '../../store/reports/changes.ts';
+import { changesOf } from '../../store/feed.ts';
 import { withAccounts } from '../shared/store.ts';
 import { addAllowEmptyOption, emptyPeriod, type EmptyOptions } from './empty.ts';
 import { addReportOptions, writeReport, type OutputOptions } from './output.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../domain/events/delivery.ts';
 import { feedEventOf, type EventRow } from '../../domain/events/feed.ts';
 import type { AccountLease, Store } from '../../store/port.ts';
-import { moveWebhookCursor, webhookCursor } from '../../store/webhooks/cursors.ts';
+import { moveWebhookCursor, webhookCursor } from '../../store/webhooks/endpoints.ts';
 import {
   dueDeliveries,
   eventsAfterCursor,

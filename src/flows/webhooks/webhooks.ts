@@ -6,7 +6,7 @@ import { messageOf } from '../../domain/text.ts';
 import { repeatEvery } from '../pass/repeat.ts';
 import { isPassing, OwnedError } from '../../store/errors.ts';
 import type { AccountLease, Store } from '../../store/port.ts';
-import { accountsBehind, moveWebhookCursor, noteEndpoint, registerEndpoint } from '../../store/webhooks/cursors.ts';
+import { accountsBehind, moveWebhookCursor, noteEndpoint, registerEndpoint } from '../../store/webhooks/endpoints.ts';
 import { nextAttempts } from '../../store/webhooks/deliveries.ts';
 import type { AccountDelivery } from './turn.ts';
 import { EndpointDelivery } from './endpoint.ts';

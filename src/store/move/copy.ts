@@ -1,24 +1,30 @@
-import { StoreError } from '../errors.ts';
+import { isUtf8 } from 'node:buffer';
+import { sql } from 'kysely';
 import { checkChains } from '../chain.ts';
+import { StoreError } from '../errors.ts';
 import type { Database } from '../port.ts';
-import { sourceRows, targetRows, type Session, anyTable } from './rows.ts';
-import { analyzeTarget, completeTarget, insertRows, takeTarget, targetColumns } from './target.ts';
 import {
+  analyzeTarget,
+  anyTable,
+  completeTarget,
   COPIED,
+  COPIED_TABLES,
+  insertRows,
+  NUMBERED_TABLES,
   rowName,
+  sourceRows,
+  takeTarget,
+  targetColumns,
+  targetRows,
+  type CopiedTable,
+  type Session,
   type TableColumns,
   type TextRow,
-  COPIED_TABLES,
-  NUMBERED_TABLES,
-  type CopiedTable,
 } from './tables.ts';
-import { sql } from 'kysely';
-import { isUtf8 } from 'node:buffer';
 
 /** Shows how far a copy is; signals are heard meanwhile. */
 export type ShowProgress = (text: string) => Promise<void>;
 
-/** What was copied. */
 export interface Copied {
   readonly tables: Readonly<Record<string, number>>;
   readonly rows: number;
@@ -27,7 +33,7 @@ export interface Copied {
 }
 
 /** The two sides, each in a transaction that nobody else comes into. */
-export interface Sides {
+interface Sides {
   readonly source: Database;
   readonly session: Session;
   readonly address: string;
@@ -121,7 +127,6 @@ function counter(show: ShowProgress, what: string, total?: number): () => Promis
   };
 }
 
-/** What a database has to be copied, and what it has that is not. */
 interface SourceTables {
   readonly copied: readonly TableColumns[];
   /** Tables and columns that are not of order-sync. */

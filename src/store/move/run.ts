@@ -5,11 +5,11 @@ import { StoreError } from '../errors.ts';
 import { readSignOfRestore, RESTORE_ADVICE } from '../mark.ts';
 import { readMove, recordMove, type Move } from '../moves.ts';
 import type { Store } from '../port.ts';
-import type { Session } from './rows.ts';
 import { copyTables, type Copied, type ShowProgress } from './copy.ts';
+import type { Session } from './tables.ts';
 
 /** The two databases: nobody drives the old one meanwhile. */
-export interface MoveDeps {
+interface MoveDeps {
   readonly source: Store;
   readonly target: Store;
   /** Where the copy is written. */
@@ -19,12 +19,12 @@ export interface MoveDeps {
 
 /**
  * Moves all orders, with all that belongs to them, from a SQLite file to an empty database of PostgreSQL. Throws `StoreError`
- * where that cannot be done; then the old database is as it was. The old one cannot be written to meanwhile.
+ * if that cannot be done; then the old database is as it was. The old one cannot be written to meanwhile.
  *
  * The copy is committed as one that is yet to arrive; then the old database is marked as moved; then the copy has arrived. A
  * crash leaves the old one in use before the second step, and the new one after it, once the same command has run again: never both.
  *
- * Gives undefined where the copy was complete and only its end was missing.
+ * Returns undefined if the copy was complete and only its end was missing.
  */
 export async function moveDatabase(deps: MoveDeps, show: ShowProgress): Promise<Copied | undefined> {
   const { source, target, session, clock } = deps;

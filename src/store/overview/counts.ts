@@ -1,24 +1,26 @@
 import { sql } from 'kysely';
 import type { OrderState } from '../../domain/orders/states.ts';
 import type { AccountCounts } from '../../reports/status/status.ts';
-import { countsOf } from '../counts.ts';
+import { countsOf, type Counts } from '../counts.ts';
 import { indexedBy } from '../dialect.ts';
-import type { Database } from '../port.ts';
+import { recount } from '../events.ts';
+import type { Database, Store } from '../port.ts';
+import { rowsAtOnce } from '../snapshot.ts';
+import { compileFor, queries } from '../statement.ts';
+import { MOST_ACCOUNTS } from '../waiting-orders.ts';
 
 /** Orders that a merchant may take away are counted in their index, no further than this in all accounts. */
 const MOST_COUNTED = 100_000;
-/** No more accounts are named in a statement. */
-export const MOST_ACCOUNTS = 1_000;
 
-/** What accounts have, in the order of their names. */
-export interface CountedAccounts {
+interface CountedAccounts {
+  /** In the order of their names. */
   readonly accounts: readonly AccountCounts[];
   /** The states of which there are more orders than were counted. */
   readonly more: readonly OrderState[];
 }
 
 /**
- * Reads what the account has, or what each account has where none is named. Most is counted as events are recorded. Merchants
+ * Reads what the account has, or what each account has if none is named. Most is counted as events are recorded. Merchants
  * insert and delete orders of the states `pending` and `invalid`, so these are counted now.
  */
 export async function readCounts(db: Database, account: string | undefined): Promise<CountedAccounts> {
@@ -38,7 +40,6 @@ export async function readCounts(db: Database, account: string | undefined): Pro
   return { accounts, more };
 }
 
-/** Adds up what accounts have. */
 export function sumOf(
   accounts: readonly AccountCounts[],
   what: 'orders' | 'findings',
@@ -60,7 +61,7 @@ type Counted = ReadonlyMap<string, number>;
 async function countPending(db: Database, account: string | undefined): Promise<Counted> {
   const ofAccount = account === undefined ? sql`` : sql`and account = ${account}`;
   // In the order of the index of pending orders, so that no other one is taken.
-  return await counted(
+  return await countByAccount(
     db,
     sql`select account from merchant_orders ${indexedBy('merchant_orders_pending')}
       where state = 'pending' ${ofAccount} order by account, next_action_at, external_order_id limit ${MOST_COUNTED}`,
@@ -69,14 +70,14 @@ async function countPending(db: Database, account: string | undefined): Promise<
 
 async function countInvalid(db: Database, accounts: readonly string[]): Promise<Counted> {
   if (accounts.length === 0) return new Map();
-  return await counted(
+  return await countByAccount(
     db,
     sql`select account from merchant_orders ${indexedBy('merchant_orders_due')}
       where account in (${sql.join(accounts.slice(0, MOST_ACCOUNTS))}) and state = 'invalid' limit ${MOST_COUNTED}`,
   );
 }
 
-async function counted(db: Database, rows: ReturnType<typeof sql>): Promise<Counted> {
+async function countByAccount(db: Database, rows: ReturnType<typeof sql>): Promise<Counted> {
   const found = await sql<{ account: string; orders: number | bigint }>`
     select account, count(*) as orders from (${rows}) as found group by account`.execute(db);
   return new Map(found.rows.map((row) => [row.account, Number(row.orders)]));
@@ -89,4 +90,88 @@ function isFull(found: Counted): boolean {
 /** A state that another program has written by hand is in no event: what left it is not less than none. */
 function positive(counts: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+}
+
+/** A count of rows, or the counts that are kept as their text. */
+interface CountRow {
+  readonly account: string;
+  readonly kind: 'kept' | 'orders' | 'findings';
+  readonly name: string;
+  readonly rows: number | bigint;
+}
+
+/** Merchants insert and delete orders of these states: they are counted when they are asked for. */
+const UNKEPT = ['pending', 'invalid'];
+
+/**
+ * Compares the counts that are kept with the rows, all of which it reads, and corrects them if they are wrong. Returns the
+ * accounts in which they were.
+ */
+export async function correctCounts(store: Store): Promise<readonly string[]> {
+  const byAccount = Map.groupBy(await rowsAtOnce<CountRow>(store, countsQuery()), ({ account }) => account);
+  const wrong = [...byAccount].filter(([, rows]) => isWrong(rows)).map(([account]) => account);
+  for (const account of wrong) {
+    await store.forAccount(account).writer.write(async (tx) => {
+      // Counted anew: a daemon may have gone on since.
+      const { rows } = await tx.executeQuery(compileFor(tx, countsQuery(account)));
+      await recount(tx, account, countedIn(rows));
+    });
+  }
+  return wrong;
+}
+
+/** In one statement, so that all of it is of one moment. */
+function countsQuery(account?: string) {
+  const ofAccount = account === undefined ? sql<boolean>`true` : sql<boolean>`account = ${account}`;
+  return queries
+    .selectFrom('merchant_orders')
+    .select((row) => [
+      'account',
+      sql<string>`'orders'`.as('kind'),
+      'state as name',
+      row.fn.countAll<number>().as('rows'),
+    ])
+    .where(ofAccount)
+    .groupBy(['account', 'state'])
+    .unionAll(
+      queries
+        .selectFrom('findings')
+        .select((row) => [
+          'account',
+          sql<string>`'findings'`.as('kind'),
+          'class as name',
+          row.fn.countAll<number>().as('rows'),
+        ])
+        .where(ofAccount)
+        .where('status', '=', 'open')
+        .groupBy(['account', 'class']),
+    )
+    .unionAll(
+      queries
+        .selectFrom('event_heads')
+        .select(['account', sql<string>`'kept'`.as('kind'), 'counts as name', sql<number>`0`.as('rows')])
+        .where(ofAccount),
+    )
+    .$castTo<CountRow>();
+}
+
+function countedIn(rows: readonly CountRow[]): Counts {
+  const of = (kind: 'orders' | 'findings') =>
+    Object.fromEntries(rows.filter((row) => row.kind === kind).map((row) => [row.name, Number(row.rows)]));
+  return { orders: of('orders'), findings: of('findings') };
+}
+
+/** An account without events has no counts. */
+function isWrong(rows: readonly CountRow[]): boolean {
+  const text = rows.find(({ kind }) => kind === 'kept')?.name;
+  if (text === undefined) return false;
+  const [kept, counted] = [countsOf(text), countedIn(rows)];
+  // Where there are invalid ones they are counted only if the kept count says that there are.
+  const isMissed = (counted.orders['invalid'] ?? 0) > (kept.orders['invalid'] ?? 0);
+  return isMissed || !isSame(kept.orders, counted.orders) || !isSame(kept.findings, counted.findings);
+}
+
+function isSame(kept: Counts['orders'], counted: Counts['orders']): boolean {
+  const names = new Set([...Object.keys(kept), ...Object.keys(counted)].filter((name) => !UNKEPT.includes(name)));
+  return [...names].every((name) => (kept[name] ?? 0) === (counted[name] ?? 0));
 }

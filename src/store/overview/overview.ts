@@ -1,21 +1,22 @@
-import { viewOf, type HoldKind } from '../../domain/accounts/holds.ts';
 import { feedEventOf } from '../../domain/events/feed.ts';
 import { SEVERITIES, severityOf } from '../../domain/findings/classes.ts';
 import { ATTENTION_STATES, ORDER_STATES, type OrderState } from '../../domain/orders/states.ts';
-import type { AccountCounts, AccountHold, OpenFindings, Overview } from '../../reports/status/status.ts';
+import type { AccountCounts, OpenFindings, Overview } from '../../reports/status/status.ts';
+import { storedHolds } from '../account-holds.ts';
+import { lostReach, stoppedAccounts } from '../account-stops.ts';
+import { newestEvents } from '../feed.ts';
 import type { Database } from '../port.ts';
-import { readWebhooks } from '../webhooks/state.ts';
+import { compileFor } from '../statement.ts';
+import { firstPending, firstUnknown, ordersToDecide } from '../waiting-orders.ts';
+import { readWebhooks } from '../webhooks/endpoints.ts';
 import { readCounts, sumOf } from './counts.ts';
-import { newestEvents } from './newest.ts';
-import { firstPending, firstUnknown, ordersToDecide } from './orders.ts';
-import { outOfReach, stoppedAccounts, unreadableAnswers } from './reach.ts';
 
-/** So many holds, accounts and events are shown at the most. */
+/** Holds and events that are shown at the most. */
 const MOST_HOLDS = 100;
 const NEWEST = 20;
 
-/** What an overview is of: one account, or all where none is named, and the receivers of the settings. */
 interface OverviewQuery {
+  /** All accounts if none is named. */
   readonly account: string | undefined;
   readonly endpoints: readonly { readonly name: string }[];
   readonly now: Date;
@@ -26,6 +27,7 @@ export async function readOverview(db: Database, { account, endpoints, now }: Ov
   const { accounts, more } = await readCounts(db, account);
   const orders = sumOf(accounts, 'orders');
   const newest = await newestEvents(db, account, NEWEST);
+  const holds = storedHolds(account).select('account').orderBy('account').orderBy('kind').limit(MOST_HOLDS);
   return {
     account: account ?? null,
     asOf: now.toISOString(),
@@ -35,9 +37,9 @@ export async function readOverview(db: Database, { account, endpoints, now }: Ov
     oldestUnknown: await firstUnknown(db, having(accounts, ['unknown'])),
     attention: await ordersToDecide(db, having(accounts, ATTENTION_STATES)),
     findings: openFindings(accounts),
-    holds: await readAllHolds(db, account),
-    outOfReach: await outOfReach(db, account),
-    unreadable: await unreadableAnswers(db, account),
+    holds: (await db.executeQuery(compileFor(db, holds))).rows,
+    outOfReach: await lostReach(db, account, 'exchange'),
+    unreadable: await lostReach(db, account, 'answers'),
     stopped: await stoppedAccounts(db, account),
     receivers: await readWebhooks(db, endpoints),
     lastEventAt: newest[0]?.observed_at ?? null,
@@ -54,13 +56,4 @@ function openFindings(accounts: readonly AccountCounts[]): readonly OpenFindings
   return Object.entries(sumOf(accounts, 'findings'))
     .map(([name, open]) => ({ class: name, severity: severityOf(name) ?? 'warning', open }))
     .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.open - a.open);
-}
-
-async function readAllHolds(db: Database, account: string | undefined): Promise<readonly AccountHold[]> {
-  const holds = db.selectFrom('account_holds').selectAll().orderBy('account').orderBy('kind').limit(MOST_HOLDS);
-  const rows = await (account === undefined ? holds : holds.where('account', '=', account)).execute();
-  return rows.map(({ account: name, kind, since, until, reason, actor }) => {
-    const hold = { kind: kind as HoldKind, since: new Date(since), until: until === null ? null : new Date(until) };
-    return { account: name, ...viewOf({ ...hold, reason, actor }) };
-  });
 }

@@ -7,9 +7,8 @@ import { PostgresCompiler } from '../dialect.ts';
 import { StoreError } from '../errors.ts';
 import type { Database } from '../port.ts';
 import type { Tables } from '../schema.ts';
-import { breakOffLate, Client, LAST_ANSWER_MS } from './client.ts';
+import { breakOffLate, Client, LAST_ANSWER_MS, PARSERS, storableValues } from './client.ts';
 import { isAborted, isConnectionLost, isStale, postgresError } from './errors.ts';
-import { PARSERS, storableValues } from './values.ts';
 
 const IDLE_MS = 10_000;
 /** Connections keep plans, and one that was made for a small table is slow on a large one. One in use is closed when it is given back. */

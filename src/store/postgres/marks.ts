@@ -15,7 +15,7 @@ import {
   readSignOfRestore,
 } from '../mark.ts';
 import type { Database, Mark, MarkContent, Position, Transaction, Work } from '../port.ts';
-import type { MarksFile } from '../sqlite/marks.ts';
+import type { MarksFile } from '../sqlite/mark.ts';
 
 /**
  * The fact that keeps every worker from driving an account whose database was found in an older state: only one of them may

@@ -3,14 +3,12 @@ import { hostname } from 'node:os';
 import type { Clock } from '../../clock.ts';
 import type { PostgresDatabase } from '../../config/database.ts';
 import { WorkerView } from '../../domain/accounts/heartbeats.ts';
-import { readOwners, releaseAll } from '../account-owners.ts';
+import { readOwners, releaseAll, leaveWorkers, setUnits, type SeenWorker, type WorkerOptions } from '../workers.ts';
 import { OwnedError, StoreError } from '../errors.ts';
 import type { AccountGroup, AccountLease, Ownership, Store } from '../port.ts';
-import { leaveWorkers, setUnits, type SeenWorker, type WorkerOptions } from '../workers.ts';
 import { openConnections, type Connections } from './connection.ts';
-import { Leases, type WorkerLease, type LeasesDeps } from './leases.ts';
+import { Leases, type WorkerLease, type LeasesDeps, Worker, type WorkerFacts } from './leases.ts';
 import { Sharing } from './sharing.ts';
-import { Worker, type WorkerFacts } from './worker.ts';
 
 /** A heartbeat is renewed so often; after a failure sooner. */
 const BEAT_MS = 1_000;

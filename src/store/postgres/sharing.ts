@@ -1,11 +1,9 @@
 import type { Clock } from '../../clock.ts';
 import type { WorkerView } from '../../domain/accounts/heartbeats.ts';
 import { nextShare, sizeOf, type Sharer, type Unit } from '../../domain/accounts/share.ts';
-import { readOwners, releaseAccounts, type AccountOwner } from '../account-owners.ts';
+import { readOwners, releaseAccounts, type AccountOwner, otherUnits, type SeenWorker } from '../workers.ts';
 import type { AccountGroup, Database, AccountLease } from '../port.ts';
-import { otherUnits, type SeenWorker } from '../workers.ts';
-import type { Leases } from './leases.ts';
-import type { Worker } from './worker.ts';
+import type { Leases, Worker } from './leases.ts';
 
 interface SharedUnit extends Unit {
   readonly accounts: AccountGroup;

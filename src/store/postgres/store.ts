@@ -16,7 +16,7 @@ import {
   type Expectation,
 } from '../migrations.ts';
 import type { AccountLease, Snapshot, Store, Writer } from '../port.ts';
-import { MarksFile } from '../sqlite/marks.ts';
+import { MarksFile } from '../sqlite/mark.ts';
 import { queries, statement, compileFor } from '../statement.ts';
 import { openConnections, type Connections } from './connection.ts';
 import { isTwice, postgresError } from './errors.ts';

@@ -2,9 +2,10 @@ import type { StoryEvent, StoryFinding, StoryOrder } from '../../reports/story/e
 import type { AccountStop } from '../../domain/accounts/stops.ts';
 import type { HoldView } from '../../domain/accounts/holds.ts';
 import type { PacedOrder } from '../../domain/orders/pace/status.ts';
+import { storedHolds } from '../account-holds.ts';
 import { readStop } from '../account-stops.ts';
 import { queries } from '../statement.ts';
-import type { Snapshot, Store } from '../port.ts';
+import type { Store } from '../port.ts';
 import { allRows } from '../snapshot.ts';
 
 /** Everything that the database knows of one order, at one moment; the record as received. */
@@ -21,7 +22,7 @@ export interface StoryRows {
   readonly stop: AccountStop | null;
 }
 
-/** Reads the rows for the story of an order; undefined where there is no such order. */
+/** Reads the rows for the story of an order; undefined if there is no such order. */
 export async function readStory(
   store: Pick<Store, 'snapshot'>,
   account: string,
@@ -75,15 +76,7 @@ export async function readStory(
     record: record ?? null,
     keptAnswers: await allRows(snapshot, keptAnswers),
     findings: await allRows<StoryFinding>(snapshot, findings),
-    holds: await holdsOf(snapshot, account),
+    holds: await allRows(snapshot, storedHolds(account)),
     stop: await readStop(snapshot, account),
   };
-}
-
-async function holdsOf(snapshot: Snapshot, account: string): Promise<readonly HoldView[]> {
-  const holds = queries
-    .selectFrom('account_holds')
-    .select(['kind', 'since', 'until', 'reason', 'actor'])
-    .where('account', '=', account);
-  return await allRows<HoldView>(snapshot, holds);
 }

@@ -14,7 +14,9 @@ export abstract class TemporaryTables implements Disposable {
   }
 
   protected inserter<Row>(table: string, columns: string): (row: Row) => void {
-    const insert = this.sqlite.prepare(`insert into ${table} (${columns}) values (${columns.replaceAll(/\w+/g, '@$&')})`);
+    const insert = this.sqlite.prepare(
+      `insert into ${table} (${columns}) values (${columns.replaceAll(/\w+/g, '@$&')})`,
+    );
     return (row) => void insert.run(row);
   }
 

@@ -4,7 +4,7 @@ import { followPass } from '../../../src/flows/orders/follow.ts';
 import { decideOrders } from '../../../src/flows/orders/operator-decisions.ts';
 import { setHold } from '../../../src/store/account-holds.ts';
 import { acknowledge, type FindingRow } from '../../../src/store/findings.ts';
-import { correctCounts } from '../../../src/store/overview/correct-counts.ts';
+import { correctCounts } from '../../../src/store/overview/counts.ts';
 import { readOverview } from '../../../src/store/overview/overview.ts';
 import { echo, NOT_FOUND, record, refusal } from '../../support/scripted-exchange.ts';
 import { scriptedProgram, type TestProgram } from '../../support/test-program.ts';

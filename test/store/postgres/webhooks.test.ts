@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
 import { nextGeneration } from '../../../src/store/accounts.ts';
-import { moveWebhookCursor, webhookCursor } from '../../../src/store/webhooks/cursors.ts';
+import { moveWebhookCursor, webhookCursor } from '../../../src/store/webhooks/endpoints.ts';
 import { delivering, endpointAt, webhookReceiver } from '../../support/webhooks.ts';
 
 const KEY = { endpoint: 'shop', account: 'default' };

@@ -4,7 +4,7 @@ import { rememberStatuses } from '../../../src/store/accounts.ts';
 import { checkChains } from '../../../src/store/chain.ts';
 import { OwnedError } from '../../../src/store/errors.ts';
 import { insertEvents } from '../../../src/store/events.ts';
-import { stoppedAccounts } from '../../../src/store/overview/reach.ts';
+import { stoppedAccounts } from '../../../src/store/account-stops.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { openPostgresStore, ownedStore as owned } from '../../support/postgres-store.ts';
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { AgeGroup } from '../../../src/reports/ageing.ts';
 import { Ages } from '../../../src/reports/ages.ts';
 import { seededRandom } from '../../../src/sandbox/random.ts';
-import { readAges, type AgeingScope } from '../../../src/store/reports/ageing.ts';
+import { readAges, type AgeingScope } from '../../../src/store/reports/summary.ts';
 import { eventWriter } from '../../support/events.ts';
 import { unguarded } from '../../support/unguarded.ts';
 import { newTestDatabase } from '../../support/database.ts';

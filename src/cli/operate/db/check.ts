@@ -2,7 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { createLogUpdate } from 'log-update';
 import { fieldsText } from '../../../reports/formats/terminal/layout.ts';
 import { checkChains, type KnownHead } from '../../../store/chain.ts';
-import { correctCounts } from '../../../store/overview/correct-counts.ts';
+import { correctCounts } from '../../../store/overview/counts.ts';
 import { RESTORE_ADVICE } from '../../../store/mark.ts';
 import type { Mark, Store } from '../../../store/port.ts';
 import { accountsIn } from '../../../store/accounts.ts';

@@ -12,7 +12,7 @@ import {
   type Pseudonym,
 } from '../../../reports/status/bundle.ts';
 import { openStore } from '../../../store/open.ts';
-import { newestEvents } from '../../../store/overview/newest.ts';
+import { newestEvents } from '../../../store/feed.ts';
 import { readOverview } from '../../../store/overview/overview.ts';
 import { CommandError, EXIT } from '../../shared/exit.ts';
 import { configOptions, plainConfig } from '../../shared/options.ts';

@@ -7,8 +7,8 @@ import { hasStandbys, NO_TIME_LINE, readTimeLine, UNPROVED_STANDBYS } from '../.
 import { RESTORE_ADVICE, readSignOfRestore } from '../../../store/mark.ts';
 import type { Store } from '../../../store/port.ts';
 import { clockProblems, troubleProblems } from '../../../reports/status/problems.ts';
-import { outOfReach, stoppedAccounts, unreadableAnswers } from '../../../store/overview/reach.ts';
-import { newestRecord } from '../../../store/overview/newest.ts';
+import { lostReach, stoppedAccounts } from '../../../store/account-stops.ts';
+import { newestRecord } from '../../../store/feed.ts';
 import { checkIntegrity } from '../../../store/sqlite/backup.ts';
 import { EXIT } from '../../shared/exit.ts';
 import { fault, ofProblem, ok, warning, type CheckResult } from './check.ts';
@@ -70,8 +70,8 @@ export async function checkAccounts({ db }: Store): Promise<readonly CheckResult
   const problems = troubleProblems({
     account: null,
     stopped: await stoppedAccounts(db, undefined),
-    outOfReach: await outOfReach(db, undefined),
-    unreadable: await unreadableAnswers(db, undefined),
+    outOfReach: await lostReach(db, undefined, 'exchange'),
+    unreadable: await lostReach(db, undefined, 'answers'),
   });
   if (problems.length > 0) return problems.map((problem) => ofProblem('accounts', problem));
   return [ok('accounts', 'none is stopped, and answers can be read')];

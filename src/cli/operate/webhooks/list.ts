@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ReceiverState } from '../../../reports/status/status.ts';
-import { readWebhooks } from '../../../store/webhooks/state.ts';
+import { readWebhooks } from '../../../store/webhooks/endpoints.ts';
 import { addListOptions, printList, type ListColumn, type ListOptions } from '../../shared/list.ts';
 import { withStore } from '../../shared/store.ts';
 

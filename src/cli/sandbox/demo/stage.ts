@@ -51,7 +51,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   });
   const config = loadConfig({ requireExchange: true, cwd: folder, env: {}, file: settingsFile });
   if (database !== undefined) {
-    const { assertNoTables, dropTables } = await import('../../../store/postgres/trial.ts');
+    const { assertNoTables, dropTables } = await import('../../../store/postgres/tables.ts');
     const empty = undo.adopt(await openStore(database, clock, { expect: 'any' }), (opened) => opened.close());
     await assertNoTables(empty.db, database.address);
     undo.defer(async () => {

@@ -207,7 +207,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
     notCaught: 'the observer takes the beginning of an endpoint from the cursor that the program has written',
     edits: [
       {
-        file: 'src/store/webhooks/cursors.ts',
+        file: 'src/store/webhooks/endpoints.ts',
         in: 'registerEndpoint',
         from: 'if (added.numInsertedOrUpdatedRows !== 1n) return;',
         to: 'if (added.numInsertedOrUpdatedRows !== 2n) return;',

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { newestEventId } from '../../../src/store/events.ts';
-import { changesOf, type ChangesScope } from '../../../src/store/reports/changes.ts';
-import type { Store } from '../../../src/store/port.ts';
-import { eventWriter } from '../../support/events.ts';
-import { newTestDatabase } from '../../support/database.ts';
-import type { Merchant } from '../../support/merchant.ts';
+import { newestEventId } from '../../src/store/events.ts';
+import { changesOf, type ChangesScope } from '../../src/store/feed.ts';
+import type { Store } from '../../src/store/port.ts';
+import { eventWriter } from '../support/events.ts';
+import { newTestDatabase } from '../support/database.ts';
+import type { Merchant } from '../support/merchant.ts';
 
 const DAY_MS = 86_400_000;
 const BEGIN = Date.parse('2026-01-01T00:00:00.000Z');
