@@ -109,7 +109,6 @@ const hold = z.object({
   reason: z.string(),
   actor: z.string().nullable(),
 });
-export type AccountHold = Immutable<z.infer<typeof hold>>;
 
 const lostReach = z.object({ account: z.string(), since: time, reason: z.string().nullable() });
 export type LostReach = Immutable<z.infer<typeof lostReach>>;
