@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import type { Logger } from 'pino';
-import { OwnedAccount, type PassesOf } from './accounts/account.ts';
+import { OwnedAccount, type Passes } from './accounts/account.ts';
 import { DueAccounts } from './accounts/due-accounts.ts';
 import { FailedAccounts, isOfAll, isOvertaken } from './accounts/failed-accounts.ts';
 import { startApp } from './app.ts';
@@ -14,12 +14,10 @@ import { ClockWatch } from './flows/orders/correct-times.ts';
 import { reportSent } from './flows/orders/fail-over.ts';
 import type { Activities } from './flows/pass/activity.ts';
 import type { FollowPace } from './flows/pass/follow-pace.ts';
-import { LEASE_MS } from './flows/pass/lease.ts';
+import { LEASE_MS, RateGroups } from './flows/pass/lease.ts';
 import type { Patience } from './flows/pass/patience.ts';
-import { RateGroups } from './flows/pass/rate-group.ts';
 import { SentIntents } from './flows/pass/sent-intents.ts';
 import type { AccountInUse, Accounts as UsableAccounts } from './http/control/operations/operation.ts';
-import type { SweptPass } from './store/due-times.ts';
 import { accountsOfFailOvers } from './store/fail-overs.ts';
 import type { AccountLease, Store } from './store/port.ts';
 import { accountsOfAnotherClock } from './store/wrong-due-times.ts';
@@ -28,28 +26,22 @@ import { accountsOfAnotherClock } from './store/wrong-due-times.ts';
 const REPORTED_FOR_MS = 60 * 60_000;
 /** If more accounts than this are wired, idle ones are let go at once, because each takes memory. */
 const MOST_WIRED = 300;
-/** Accounts that one statement reads. */
 const SLICE = 500;
-/** Accounts that are wired at the same time. */
 const STARTS = 8;
-/** A line of the log names at most this many accounts. */
 const MOST_NAMED = 20;
 
-/** The dependencies that all accounts of a process share. */
 interface AccountsDeps {
   readonly config: Config;
-  /** The database, for any account. */
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
   readonly patience: Patience;
   readonly activities: Activities;
   readonly connect?: Connect | undefined;
-  readonly passesOf: PassesOf;
+  readonly passes: Passes;
   /** The last tick of `schedule.cron`. */
   readonly tickedAt: () => Date;
   readonly stop: AbortSignal;
-  /** The process cannot go on. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -58,9 +50,9 @@ interface AccountsDeps {
  * thousands of idle ones cost next to nothing. An account that fails stops no other.
  */
 export class Accounts implements UsableAccounts {
+  readonly due: DueAccounts;
   readonly #deps: AccountsDeps;
   readonly #owned = new Map<string, OwnedAccount>();
-  readonly #due: DueAccounts;
   readonly #starts = new PQueue({ concurrency: STARTS });
   readonly #failed: FailedAccounts;
   readonly #clockWatch: ClockWatch;
@@ -74,7 +66,7 @@ export class Accounts implements UsableAccounts {
 
   constructor(deps: AccountsDeps) {
     this.#deps = deps;
-    this.#due = new DueAccounts({ ...deps, owned: this.#owned });
+    this.due = new DueAccounts({ ...deps, owned: this.#owned });
     this.#failed = new FailedAccounts(deps);
     this.#clockWatch = new ClockWatch(deps, () => this.#correctAll());
     this.#rateGroups = new RateGroups(groupsOf(deps.config));
@@ -90,7 +82,6 @@ export class Accounts implements UsableAccounts {
     return this.#begun.promise;
   }
 
-  /** The names of the owned accounts, in their order. */
   get names(): readonly string[] {
     this.#names ??= [...this.#owned.keys()].toSorted();
     return this.#names;
@@ -101,14 +92,13 @@ export class Accounts implements UsableAccounts {
     return [...this.#owned.values()].filter(({ life }) => life !== undefined).map(({ name }) => name);
   }
 
-  /** Takes over an account that this process owns from now on. */
   take(accountLease: AccountLease): void {
-    const { clock, patience, passesOf, stop, onFailure } = this.#deps;
+    const { clock, patience, passes, stop, onFailure } = this.#deps;
     const account = new OwnedAccount(accountLease, {
       wire: (...owned) => this.#starts.add(() => this.#wire(...owned)),
-      passesOf,
+      passes,
       stop,
-      onPass: ({ name }) => this.#due.read(name),
+      onPass: ({ name }) => this.due.read(name),
       onFailure: (failed, error) => this.#fail(failed, error),
     });
     this.#owned.set(account.name, account);
@@ -140,35 +130,19 @@ export class Accounts implements UsableAccounts {
       for (const name of names) decided.add(name);
       await this.#deps.patience.with(async () => {
         for (const name of decided) await this.heedDecision(name).then(() => decided.delete(name));
-        await this.#due.look();
+        await this.due.look();
       });
     }
   }
 
-  /** A person or another program has decided something in an account. */
+  /** A person or another program has decided something in the account. */
   async heedDecision(name: string): Promise<void> {
     this.#deps.store.newEvents.tell(name);
     const account = this.#owned.get(name);
     if (account === undefined) return;
     await account.wired?.app.holds.read();
-    await this.#due.read(name);
+    await this.due.read(name);
     if (account.wired !== undefined) for (const pass of ['create', 'lookup'] as const) account.wake(pass);
-  }
-
-  /** Wakes the accounts in which something has come due. */
-  wakeDue(): void {
-    this.#due.wakeDue();
-  }
-
-  /** `schedule.cron` has ticked: orders that are followed are looked up where they are due. */
-  tick(): void {
-    this.#due.tick();
-  }
-
-  /** Begins to run a pass in each account that has work for it, some accounts a second: the others are not wired for it. */
-  sweep(pass: SweptPass): void {
-    if (this.isOnly) for (const account of this.#owned.values()) account.wake(pass);
-    else this.#due.sweep(pass);
   }
 
   /** Does the work of each second. Only wired accounts, and the next few others, cost a statement. */
@@ -177,9 +151,9 @@ export class Accounts implements UsableAccounts {
     await this.#deps.patience.with(async () => {
       await this.#clockWatch.correct();
       const wired = [...this.#owned.values()].filter((account) => account.wired !== undefined);
-      for (const account of wired) await this.#due.attend(account, wired.length > MOST_WIRED);
+      for (const account of wired) await this.due.attend(account, wired.length > MOST_WIRED);
       await this.#reportSent();
-      await this.#due.readNext(this.names);
+      await this.due.readNext(this.names);
     });
   }
 
@@ -193,12 +167,10 @@ export class Accounts implements UsableAccounts {
     }
   }
 
-  /** Reads the keys again that may have changed. */
   rereadKeys(): void {
     for (const { wired } of this.#owned.values()) wired?.app.holds.rereadKey();
   }
 
-  /** Breaks off what is under way. */
   endGracePeriod(): void {
     const { store } = this.#deps;
     store.writer.endGracePeriod();
@@ -236,24 +208,24 @@ export class Accounts implements UsableAccounts {
     // The line "order-sync is ready" counts the first accounts.
     if (this.#isBegun) log.info(factsOf(names), 'accounts are driven here from now on');
     this.#isBegun = true;
-    await this.#due.look();
+    await this.due.look();
     await this.#failed.takeUp(names.flatMap((name) => this.#owned.get(name) ?? []));
     if (this.isOnly) return void (await Promise.all(names.map((name) => this.#beginOnly(name))));
     for (let first = 0; first < names.length; first += SLICE) {
       const slice = names.slice(first, first + SLICE);
       const [from = '', to = from, now] = [slice[0], slice.at(-1), clock.now()];
-      await this.#due.read(from, to);
+      await this.due.read(from, to);
       const late = { due: after(now, LONGEST_WAIT_MS), lease: after(now, LEASE_MS) };
       const wrong = await accountsOfAnotherClock(store.db, { from, to, ...late });
       for (const name of wrong) this.#owned.get(name)?.wake('create');
       await clock.turn();
     }
-    for (const pass of this.#swept) this.sweep(pass);
+    for (const pass of this.#swept) this.due.sweep(pass);
   }
 
-  /** Records that an earlier version stored are compared at the start also where nothing is swept. */
-  get #swept(): readonly SweptPass[] {
-    return this.#deps.config.links.cron === undefined ? ['findings'] : ['findings', 'links'];
+  /** Records that an earlier version stored are compared at the start also if nothing is swept. */
+  get #swept() {
+    return this.#deps.config.links.cron === undefined ? (['findings'] as const) : (['findings', 'links'] as const);
   }
 
   async #beginOnly(name: string): Promise<void> {
@@ -284,7 +256,7 @@ export class Accounts implements UsableAccounts {
     await account.accountLease.release();
     if (this.#owned.get(account.name) !== account) return;
     this.#owned.delete(account.name);
-    this.#due.forget(account.name);
+    this.due.forget(account.name);
     this.#names = undefined;
     if (this.#deps.stop.aborted || this.#left.push(account.name) > 1) return;
     await this.#deps.clock.turn();

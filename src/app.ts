@@ -14,16 +14,14 @@ import { CreateGuard } from './flows/pass/guard.ts';
 import { AccountHolds } from './flows/pass/holds.ts';
 import { Incidents } from './flows/pass/incidents.ts';
 import { CreatesInFlight } from './flows/pass/in-flight.ts';
-import { RequestLease, spentByLastOwner } from './flows/pass/lease.ts';
+import { RateGroup, RequestLease, spentByLastOwner } from './flows/pass/lease.ts';
 import { SentIntents } from './flows/pass/sent-intents.ts';
 import { Walk } from './flows/pass/walk.ts';
 import { takeUpFailOvers } from './flows/orders/fail-over.ts';
-import { RateGroup } from './flows/pass/rate-group.ts';
 import { WrongTimes } from './flows/orders/correct-times.ts';
 import { recover } from './flows/orders/recover.ts';
 import { newCounters } from './flows/pass/counters.ts';
-import type { FollowPace } from './flows/pass/follow-pace.ts';
-import { flowSettings } from './flows/pass/settings.ts';
+import { flowSettings, type FollowPace } from './flows/pass/follow-pace.ts';
 import { createLog } from './log.ts';
 import { OwnedError } from './store/errors.ts';
 import { openAsOwner, type OwnerOptions } from './store/open.ts';
@@ -35,9 +33,7 @@ export interface Overrides {
   readonly connect?: Connect;
   readonly log?: Logger;
   readonly store?: OwnerOptions;
-  /** The time for which another owner is waited for, in milliseconds. */
   readonly ownerPatienceMs?: number;
-  /** The account, where it is not the default one. */
   readonly account?: string;
 }
 
@@ -48,7 +44,6 @@ export interface App extends FlowDeps, AsyncDisposable {
   endGracePeriod(): void;
 }
 
-/** What an account is driven with. */
 interface AccountDeps {
   /** The database, as the owner of the account writes it. */
   readonly store: Store;
@@ -56,15 +51,14 @@ interface AccountDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly connect?: Connect | undefined;
-  /** The accounts that it shares its rate limit with; none where it has its own. */
+  /** Undefined if the account has a rate limit of its own. */
   readonly rateGroup?: RateGroup | undefined;
   /** This process has put right already what the last owner left. */
   readonly isTakenUp?: boolean;
   /** The newest creates of this process, in all its accounts. */
   readonly intents?: SentIntents | undefined;
-  /** What watches it in this process; one of its own where nobody does. */
   readonly activity?: Activity;
-  /** The pace of look-ups by what was learned while it was driven before. */
+  /** The pace as it was learned while the account was driven before. */
   readonly pace?: FollowPace | undefined;
 }
 
@@ -105,39 +99,38 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   const { account } = accountLease;
   await using undo = new AsyncDisposableStack();
   const settings = { ...flowSettings(config, deps.rateGroup?.demand), ...(deps.pace && { pace: deps.pace }) };
-  const { rate, ...asking } = exchangeSettings(config);
-  const incidents = new Incidents({ account, store, clock, log });
+  const { concurrency, timeout: timeoutMs, absence } = config.exchange;
+  undo.defer(() => activity.rests());
+  const incidents = new Incidents({ account, store, clock, log, activity });
   await incidents.open();
   undo.defer(() => incidents.close());
   const written = { account, store, clock, log, incidents, settings, activity, counters: newCounters() };
   const base = { ...written, wrongTimes: await WrongTimes.open(written) };
-  const { concurrency, timeout: timeoutMs } = config.exchange;
-  const { window, ...taken } = await takeOver({ ...deps, ...base }, rate);
-  const gracePeriodOver = new AbortController();
-  const { signal } = gracePeriodOver;
-  const lease = new RequestLease({ ...base, accountLease, window, concurrency, timeoutMs, gracePeriodOver: signal });
+  const { window, ...taken } = await takeOver({ ...deps, ...base }, rateLimit(config));
+  const ending = new AbortController();
+  const gracePeriodOver = ending.signal;
+  const lease = new RequestLease({ ...base, accountLease, window, concurrency, timeoutMs, gracePeriodOver });
   const key = merchantKey(config, log);
   const holds = new AccountHolds({ ...base, rereadKey: key.reread });
   await holds.open();
-  const guard = await openGuard(config, { account, holds, store });
+  const guard = new CreateGuard({ account, holds, settings: { ...settings, ...config.guard } });
+  await guard.open(store.db);
   const exchange = new ExchangeClient({
     transport: deps.connect?.(account, key.current) ?? connectBy(config, key.current),
     clock,
-    ...asking,
+    concurrency,
+    reading: { absence, refusedBy: config.create.refusedBy },
     window,
     account: holds,
-    watch: activity,
+    tell: (event) => activity.tell(event),
     lease,
-    gracePeriodOver: signal,
+    gracePeriodOver,
   });
   undo.defer(() => exchange.close());
-  incidents.watch({ exchange, holds });
   activity.live = { exchange, holds, accountLease };
-  undo.defer(() => activity.rests());
   undo.defer(() =>
     lease.release().catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'the lease was not released')),
   );
-
   const disposal = undo.move();
   return {
     ...base,
@@ -145,27 +138,19 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
     links: config.links,
     photos: config.photos,
     // While half of the orders wait for their answers, the others are claimed and recorded.
-    concurrency: config.exchange.concurrency * 2,
+    concurrency: concurrency * 2,
     lease,
     holds,
     guard,
     inFlight: new CreatesInFlight(concurrency),
     ...taken,
-    gracePeriodOver: signal,
+    gracePeriodOver,
     endGracePeriod() {
       store.writer.endGracePeriod();
-      gracePeriodOver.abort();
+      ending.abort();
     },
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),
   };
-}
-
-/** The limits of the account's creates, with what was sent in the last hour. */
-async function openGuard({ guard: limits, exchange }: Config, deps: Pick<App, 'account' | 'holds' | 'store'>) {
-  const { outputPosition } = exchange;
-  const guard = new CreateGuard({ ...deps, settings: { ...limits, outputPosition } });
-  await guard.open(deps.store.db);
-  return guard;
 }
 
 /** Follows the last owner, which gets no other lease: puts right what it left, and counts what it sent against the rate limit. */
@@ -188,23 +173,16 @@ async function takeOver(
   const at = clock.monotonic() - Math.max(0, accountLease.now().getTime() - (newestAt ?? 0));
   const spent = newestAt === undefined ? last.spent : [...last.spent, { at, requests: rate.requests }];
   const window = (await rateGroup?.windowOf(deps, rate, spent)) ?? new RateWindow(rate, spent);
-  logWait(log, window.waitMs(clock.monotonic()));
+  const seconds = Math.ceil((window.waitMs(clock.monotonic()) ?? 0) / 1_000);
+  if (seconds > 1) log.info({ seconds }, "waiting for the last owner's requests to be out of the rate limit's window");
   return { window, intents, unmarked, walk: new Walk(accountLease, clock, rate) };
 }
 
-/** The settings by which the exchange is asked and its answers are read. */
-function exchangeSettings({ exchange: { rate, concurrency, absence }, create: { refusedBy } }: Config) {
-  const limit = { requests: rate.requests, intervalMs: rate.interval, mode: rate.mode };
-  return { concurrency, rate: limit, reading: { absence, refusedBy } };
+function rateLimit({ exchange: { rate } }: Config): RateLimit {
+  return { requests: rate.requests, intervalMs: rate.interval, mode: rate.mode };
 }
 
-/** Says so where a start waits for longer than a moment. */
-function logWait(log: Logger, waitMs = 0): void {
-  const seconds = Math.ceil(waitMs / 1_000);
-  if (seconds > 1) log.info({ seconds }, "waiting for the last owner's requests to be out of the rate limit's window");
-}
-
-/** The merchant key in force, and a way to read it again, which tells whether there is another one. */
+/** The merchant key in force; `reread` returns true if there is another one. */
 function merchantKey({ exchange }: Config, log: Logger) {
   const key = new MerchantKey(exchange);
   const reread = () => {

@@ -35,7 +35,6 @@ export function deadline(ms: number): AbortSignal {
   return AbortSignal.timeout(Math.min(ms, LONGEST_TIMER_MS));
 }
 
-/** Does the work every `ms` until it is disposed of. */
 export function repeatedly(ms: number, work: () => void): Disposable {
   const timer = setInterval(work, ms);
   return { [Symbol.dispose]: () => clearInterval(timer) };

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Logger } from 'pino';
 import { Accounts } from './accounts.ts';
-import type { PassesOf } from './accounts/account.ts';
+import type { Passes } from './accounts/account.ts';
 import type { App, Overrides } from './app.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config/config.ts';
@@ -13,10 +13,9 @@ import { createPass } from './flows/orders/create.ts';
 import { lookUpDue } from './flows/orders/follow.ts';
 import { purgeByAge } from './flows/orders/retention.ts';
 import { Activities } from './flows/pass/activity.ts';
-import { withGracePeriod } from './flows/pass/grace-period.ts';
+import { repeatEvery, withGracePeriod } from './flows/pass/run.ts';
 import { learnFirst } from './flows/pass/learn-pace.ts';
 import { Patience } from './flows/pass/patience.ts';
-import { repeatEvery } from './flows/pass/repeat.ts';
 import { Cron, tellMissed } from './flows/pass/cron.ts';
 import type { StatusSources } from './flows/reports/status.ts';
 import { reachOf } from './http/control/reach.ts';
@@ -77,13 +76,13 @@ export async function runDaemon(
   const accounts = new Accounts({
     ...shared,
     connect: overrides.connect,
-    passesOf: passesBy(config, () => orderTicks.tickedAt),
+    passes: passesBy(config, () => orderTicks.tickedAt),
     tickedAt: () => orderTicks.tickedAt,
     onFailure: (error) => failed.abort(error),
   });
-  await using orderTicks = new Cron(clock, config.schedule.cron, () => accounts.tick());
-  await using linkTicks = new Cron(clock, config.links.cron, () => accounts.sweep('links'));
-  await using sweepTicks = new Cron(clock, config.reconcile.cron, () => accounts.sweep('findings'));
+  await using orderTicks = new Cron(clock, config.schedule.cron, () => accounts.due.tick());
+  await using linkTicks = new Cron(clock, config.links.cron, () => accounts.due.sweep('links'));
+  await using sweepTicks = new Cron(clock, config.reconcile.cron, () => accounts.due.sweep('findings'));
   const webhooks = new Webhooks({ ...shared, ...config.webhooks });
   await using photos = await receivePhotos({ ...shared, photos: config.photos }, stop);
   await using undo = new AsyncDisposableStack();
@@ -158,7 +157,6 @@ function shownBy(accounts: Accounts) {
   return { accounts, heedDecision, version: programVersion() };
 }
 
-/** The things that the control socket is served with. */
 function controlled<Shared extends Omit<StatusSources, 'names' | 'process' | 'ops'>>(
   accounts: Accounts,
   shared: Shared,
@@ -180,7 +178,7 @@ function lookAfter(
   const { retention, photos } = config;
   return [
     webhooks.run(),
-    repeatEvery(clock, LOOK_FOR_TIMES_MS, stop, () => accounts.wakeDue()),
+    repeatEvery(clock, LOOK_FOR_TIMES_MS, stop, () => accounts.due.wakeDue()),
     repeatEvery(clock, READ_VERSION_MS, stop, () => assertNotNewer(store)),
     repeatEvery(clock, READ_KEY_MS, stop, () => accounts.rereadKeys()),
     purgeByAge({ ...deps, retention, photos }, () => accounts.names, stop),
@@ -192,19 +190,19 @@ function lookAfter(
   ];
 }
 
-/** Gives the passes of an account. Orders that are followed are looked up when they are due by the last tick of `schedule.cron`. */
-export function passesBy({ reconcile }: Config, tickedAt: () => Date): PassesOf {
-  return (app, end) => ({
-    create: () => createPass(app, end),
-    lookup: async () => {
-      await learnFirst(app, end);
-      await lookUpDue(app, tickedAt, end);
+/** Orders that are followed are looked up when they are due by the last tick of `schedule.cron`. */
+export function passesBy({ reconcile }: Config, tickedAt: () => Date): Passes {
+  return {
+    create: createPass,
+    lookup: async (app, stop) => {
+      await learnFirst(app, stop);
+      await lookUpDue(app, tickedAt, stop);
     },
-    links: () => linksPass(app, end),
-    findings: () => (reconcile.cron === undefined ? sweepWithoutFindings(app, end) : sweep(app, end)),
-    clock: () => app.wrongTimes.correct(true),
-    uncorrected: () => app.wrongTimes.correctLeft(),
-  });
+    links: linksPass,
+    findings: reconcile.cron === undefined ? sweepWithoutFindings : sweep,
+    clock: (app) => app.wrongTimes.correct(true),
+    uncorrected: (app) => app.wrongTimes.correctLeft(),
+  };
 }
 
 /** On PostgreSQL the marks are of this machine: one that has none drives a database that was put back as any other. */

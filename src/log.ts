@@ -17,7 +17,6 @@ function standardOutput(): DestinationStream {
   return linesOfTurns(() => pino.destination({ fd: 1, sync: true }), formFor(process.stdout));
 }
 
-/** Standard error, line by line. */
 export function standardError(): DestinationStream {
   const [output, form] = [pino.destination({ fd: 2, sync: true }), formFor(process.stderr)];
   return { write: (line) => void output.write(form(line)) };

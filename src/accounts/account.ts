@@ -2,37 +2,25 @@ import { once } from 'node:events';
 import type { App } from '../app.ts';
 import { DueTimes } from '../domain/accounts/due.ts';
 import type { FollowPace } from '../flows/pass/follow-pace.ts';
-import { withGracePeriod } from '../flows/pass/grace-period.ts';
-import { RepeatedPass } from '../flows/pass/repeat.ts';
+import { RepeatedPass, withGracePeriod } from '../flows/pass/run.ts';
 import type { AccountLease } from '../store/port.ts';
 
-/** The work of an account, each kind a pass of its own. */
-export interface Passes {
-  create(): Promise<void>;
-  lookup(): Promise<void>;
-  links(): Promise<void>;
-  findings(): Promise<void>;
-  /** Corrects what was planned under a clock that was set back since. */
-  clock(): Promise<void>;
-  /** Corrects what of that could not be corrected before. */
-  uncorrected(): Promise<void>;
-}
-type PassName = keyof Passes;
+/**
+ * The kinds of passes. `clock` corrects due times that were planned under a clock that was set back since, and `uncorrected`
+ * those that could not be corrected before.
+ */
+type PassName = 'create' | 'lookup' | 'links' | 'findings' | 'clock' | 'uncorrected';
 
-/** Returns the passes of an account, which end when `stop` aborts. */
-export type PassesOf = (app: App, stop: AbortSignal) => Passes;
+export type Passes = Readonly<Record<PassName, (app: App, stop: AbortSignal) => Promise<void>>>;
 
-/** The dependencies of the scheduler of accounts. */
 interface AccountDeps {
   /**
    * Wires the account, once it is its turn; undefined if it must end by then. `pace` is that of the time before, if the account was
    * wired before: then what the last owner left is put right already.
    */
   readonly wire: (accountLease: AccountLease, pace: FollowPace | undefined) => Promise<App | undefined>;
-  readonly passesOf: PassesOf;
-  /** The process stops. */
+  readonly passes: Passes;
   readonly stop: AbortSignal;
-  /** Is awaited after each pass of an account. */
   readonly onPass: (account: OwnedAccount) => Promise<void>;
   /** An account cannot go on: it does not work until `tryAgain` is called. */
   readonly onFailure: (account: OwnedAccount, error: unknown) => void;
@@ -46,13 +34,14 @@ export class OwnedAccount {
   readonly name: string;
   readonly accountLease: AccountLease;
   readonly due = new DueTimes();
+  /** Resolves when the account is not wired any more; undefined if it is not. */
+  life: Promise<void> | undefined;
+  hasFailed = false;
   readonly #deps: AccountDeps;
   readonly #wanted = new Set<PassName>();
   #wired: WiredAccount | undefined;
-  #life: Promise<void> | undefined;
   #onWired: PromiseWithResolvers<void> | undefined;
   #pace: FollowPace | undefined;
-  #hasFailed = false;
 
   constructor(accountLease: AccountLease, deps: AccountDeps) {
     this.name = accountLease.account;
@@ -65,26 +54,16 @@ export class OwnedAccount {
     return this.#wired?.isStopping === false ? this.#wired : undefined;
   }
 
-  /** Resolves when the account is not wired any more; undefined if it is not. */
-  get life(): Promise<void> | undefined {
-    return this.#life;
-  }
-
-  get hasFailed(): boolean {
-    return this.#hasFailed;
-  }
-
   /** Runs a pass. An account that has failed is not woken. */
   wake(pass: PassName): void {
     if (this.wired !== undefined) return this.wired.wake(pass);
-    if (this.#isOver || this.#hasFailed) return;
+    if (this.#isOver || this.hasFailed) return;
     this.#wanted.add(pass);
     this.#begin();
   }
 
-  /** The cause of the failure may have ended. */
   tryAgain(): void {
-    this.#hasFailed = false;
+    this.hasFailed = false;
     this.wake('create');
     this.wake('lookup');
   }
@@ -94,7 +73,7 @@ export class OwnedAccount {
    * cannot be wired.
    */
   async use(): Promise<{ readonly app: App; readonly use: Disposable } | undefined> {
-    this.#hasFailed = false;
+    this.hasFailed = false;
     for (let { wired } = this; ; { wired } = this) {
       if (wired !== undefined) return { app: wired.app, use: wired.use() };
       if (this.#isOver) return undefined;
@@ -109,12 +88,12 @@ export class OwnedAccount {
   }
 
   get #isWanted(): boolean {
-    return (this.#wanted.size > 0 || this.#onWired !== undefined) && !this.#isOver && !this.#hasFailed;
+    return (this.#wanted.size > 0 || this.#onWired !== undefined) && !this.#isOver && !this.hasFailed;
   }
 
   #begin(): void {
-    this.#life ??= this.#live().finally(() => {
-      this.#life = undefined;
+    this.life ??= this.#live().finally(() => {
+      this.life = undefined;
       // Woken since.
       if (this.#isWanted) this.#begin();
     });
@@ -125,7 +104,7 @@ export class OwnedAccount {
       while (this.#isWanted) await this.#work();
       this.#onWired?.resolve();
     } catch (error) {
-      this.#hasFailed = true;
+      this.hasFailed = true;
       this.#onWired?.reject(error);
       this.#deps.onFailure(this, error);
     }
@@ -135,13 +114,11 @@ export class OwnedAccount {
   }
 
   async #work(): Promise<void> {
-    const { wire, passesOf, stop, onPass } = this.#deps;
+    const { wire, passes, stop, onPass } = this.#deps;
     await using app = await wire(this.accountLease, this.#pace);
     if (app === undefined) return;
     this.#pace = app.settings.pace;
-    const wired = new WiredAccount(app, passesOf, AbortSignal.any([stop, this.accountLease.ending]), () =>
-      onPass(this),
-    );
+    const wired = new WiredAccount(app, passes, AbortSignal.any([stop, this.accountLease.ending]), () => onPass(this));
     this.#wired = wired;
     for (const pass of this.#wanted) wired.wake(pass);
     this.#wanted.clear();
@@ -155,13 +132,11 @@ export class OwnedAccount {
   }
 }
 
-/** An account with its client and all else that its passes need, until it stops. */
 export class WiredAccount {
   readonly app: App;
   readonly #passes: Passes;
   readonly #stop: AbortSignal;
   readonly #stopping = new AbortController();
-  /** Is awaited after each pass. */
   readonly #onPass: () => Promise<void>;
   readonly #repeated = new Map<PassName, RepeatedPass>();
   #failure: { readonly error: unknown } | undefined;
@@ -169,10 +144,10 @@ export class WiredAccount {
   #activeAt: number;
   #onUnused = () => {};
 
-  constructor(app: App, passesOf: PassesOf, stop: AbortSignal, onPass: () => Promise<void>) {
+  constructor(app: App, passes: Passes, stop: AbortSignal, onPass: () => Promise<void>) {
     this.app = app;
     this.#stop = AbortSignal.any([stop, this.#stopping.signal]);
-    this.#passes = passesOf(app, this.#stop);
+    this.#passes = passes;
     this.#onPass = onPass;
     this.#activeAt = app.clock.monotonic();
   }
@@ -181,7 +156,6 @@ export class WiredAccount {
     return this.#uses > 0 || this.#repeated.values().some(({ isBusy }) => isBusy);
   }
 
-  /** The account takes nothing new. */
   get isStopping(): boolean {
     return this.#stop.aborted;
   }
@@ -190,7 +164,7 @@ export class WiredAccount {
     return this.isBusy ? 0 : this.app.clock.monotonic() - this.#activeAt;
   }
 
-  /** Requests of the pass's kind can go: no circuit breaker and no hold stops them. */
+  /** No circuit breaker and no hold stops requests of the pass. */
   mayRun(pass: 'create' | 'lookup'): boolean {
     const { exchange } = this.app;
     const { isOpen, needsProbe } = exchange.breaker(pass);
@@ -206,10 +180,9 @@ export class WiredAccount {
 
   /** Runs a pass, or, if it is running, once more when it has ended. */
   wake(name: PassName): void {
-    this.app.activity.passWanted(name);
-    const known = this.#repeated.get(name);
+    this.app.activity.tell({ kind: 'pass.wanted', pass: name });
     const pass =
-      known ??
+      this.#repeated.get(name) ??
       new RepeatedPass(
         this.app,
         this.#stop,
@@ -232,7 +205,6 @@ export class WiredAccount {
     };
   }
 
-  /** Takes nothing new from now on. */
   stop(): void {
     this.#stopping.abort();
   }
@@ -252,16 +224,18 @@ export class WiredAccount {
   }
 
   async #run(name: PassName): Promise<void> {
-    const onEnd = this.app.activity.passBegins(name);
+    const { activity, clock } = this.app;
+    const beganAt = clock.now().getTime();
+    activity.tell({ kind: 'pass.began', pass: name });
     let isGood = false;
     try {
-      await this.#passes[name]();
+      await this.#passes[name](this.app, this.#stop);
       await this.#onPass();
       isGood = true;
     } finally {
-      onEnd(isGood);
-      if (this.#repeated.get(name)?.isWoken === true) this.app.activity.passWanted(name);
-      this.#activeAt = this.app.clock.monotonic();
+      activity.tell({ kind: 'pass.ended', pass: name, tookMs: clock.now().getTime() - beganAt, isGood });
+      if (this.#repeated.get(name)?.isWoken === true) activity.tell({ kind: 'pass.wanted', pass: name });
+      this.#activeAt = clock.monotonic();
     }
   }
 

@@ -23,17 +23,14 @@ interface DueDeps {
   readonly store: Pick<Store, 'db'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Logger;
-  /** The last tick of `schedule.cron`: the orders that are due by then are looked up. */
   readonly tickedAt: () => Date;
   readonly owned: ReadonlyMap<string, OwnedAccount>;
 }
 
-/** Reads when something is due in the owned accounts, and wakes those in which something is. */
 export class DueAccounts {
   readonly #deps: DueDeps;
   /** No account must be woken by time before this. */
   #next = Number.POSITIVE_INFINITY;
-  /** The place of the account that is read next. */
   #place = 0;
   /** The sweeps under way, each with the names of the accounts that it has still to look at. */
   readonly #sweeps = new Map<SweptPass, Set<string>>();
@@ -54,7 +51,7 @@ export class DueAccounts {
     for (const account of accounts) this.#expect(account);
   }
 
-  /** `schedule.cron` has ticked. */
+  /** `schedule.cron` has ticked: orders that are followed are looked up if they are due. */
   tick(): void {
     this.#wake('follow', [...this.#deps.owned.values()]);
   }
@@ -93,9 +90,14 @@ export class DueAccounts {
     log.warn(facts, 'orders of accounts that are not configured are pending; nobody sends them');
   }
 
-  /** Has the accounts looked at one after the other by `readNext`, and the pass woken in each that has work for it. */
+  /**
+   * Has `readNext` look at the accounts one after the other, and wake the pass in each that has work for it: the others are not
+   * wired for it.
+   */
   sweep(pass: SweptPass): void {
-    this.#sweeps.set(pass, new Set(this.#deps.owned.keys()));
+    const { config, owned } = this.#deps;
+    if (config.accounts.length === 1) for (const account of owned.values()) account.wake(pass);
+    else this.#sweeps.set(pass, new Set(owned.keys()));
   }
 
   /** Reads the next of the accounts, in the order of their names, and has the sweeps under way look at them. */
@@ -115,7 +117,6 @@ export class DueAccounts {
     this.#place += slice.length;
   }
 
-  /** The account is not owned any more. */
   forget(name: string): void {
     for (const left of this.#sweeps.values()) left.delete(name);
   }

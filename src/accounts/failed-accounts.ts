@@ -66,7 +66,6 @@ export class FailedAccounts {
     }
   }
 
-  /** Tries failed accounts again at their time. */
   tryAgain(): void {
     const now = this.#deps.clock.monotonic();
     for (const [name, failed] of this.#failed) {

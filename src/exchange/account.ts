@@ -1,10 +1,12 @@
-import type { AccountNews } from '../domain/accounts/holds.ts';
+import type { Clock } from '../clock.ts';
+import type { AccountNews, Lane } from '../domain/accounts/holds.ts';
 import type { CreateOutcome } from '../domain/orders/create.ts';
+import { operationOf, type Operation } from './addresses.ts';
 import type { BreakerLane, Health } from './breaker.ts';
-import type { Lane } from './gate.ts';
 import type { UnreadReply } from './reply.ts';
+import type { HttpRequest } from './transport.ts';
 
-/** The account as its replies show it: what its holds let through, and who takes note of a reply. */
+/** The restraints of an account, as the gate asks for them and replies change them. */
 export interface AccountState {
   /** The time for which requests of the lane are held, in milliseconds; infinite until a person ends the hold. */
   heldForMs(lane: Lane): number;
@@ -18,69 +20,87 @@ export interface AccountState {
   note(news: AccountNews, askedAt: Date): void;
 }
 
-/** Reads from a reply how the exchange does, for the circuit breaker of the lane. */
-export function healthOf(reply: UnreadReply, lane: Lane): Health {
+/** Reads from a reply how the exchange does, for the circuit breaker of the lane, and what that says of the account. */
+export function evidenceOf(reply: UnreadReply, lane: Lane): { readonly health: Health; readonly news?: AccountNews } {
+  // A create says nothing of the account if it gets no answer.
+  const noAnswer = lane === 'lookup' ? { news: { kind: 'no-answer' } as const } : {};
+  const served = { kind: 'served' } as const;
   switch (reply.kind) {
     case 'ok':
-      return 'answered';
+      return { health: 'answered', news: served };
     case 'refused':
-      if (reply.httpStatus !== 403) return 'answered';
-      // Of creates the account's hold takes care.
-      return lane === 'create' ? 'nothing' : 'failed';
+      if (reply.httpStatus !== 403) return { health: 'answered', news: served };
+      // The account's hold takes care of creates.
+      return { health: lane === 'create' ? 'nothing' : 'failed', news: served };
     case 'rate-limited':
-    case 'key-refused':
-      return 'nothing';
-    case 'not-sent':
-      return 'unreachable';
-    case 'unknown':
-      // An odd answer about one order speaks of that order, not of the exchange's health.
-      return isOddAnswer(reply) ? 'answered' : 'failed';
-  }
-}
-
-/** Reads from a reply what it says of the account. */
-export function newsOf(reply: UnreadReply, lane: Lane): AccountNews | undefined {
-  switch (reply.kind) {
-    case 'ok':
-    case 'refused':
-      return { kind: 'served' };
-    case 'rate-limited':
-      return reply;
+      return { health: 'nothing', news: reply };
     case 'key-refused':
       // What a person asks for may be refused for reasons of its own.
-      return lane === 'person' ? undefined : reply;
+      return lane === 'person' ? { health: 'nothing' } : { health: 'nothing', news: reply };
     case 'not-sent':
-      return lane === 'lookup' ? { kind: 'no-answer' } : undefined;
+      return { health: 'unreachable', ...noAnswer };
     case 'unknown': {
-      const { retryAfterMs } = reply;
-      if (retryAfterMs !== undefined) return { kind: 'rate-limited', retryAfterMs };
-      if (!isOddAnswer(reply)) return lane === 'lookup' ? { kind: 'no-answer' } : undefined;
-      return reply.answer?.httpStatus === 403 ? undefined : { kind: 'served' };
+      const { answer, retryAfterMs } = reply;
+      // An odd answer about one order speaks of that order, not of the exchange's health.
+      const isOdd = answer !== undefined && answer.httpStatus < 500;
+      const health = isOdd ? 'answered' : 'failed';
+      if (retryAfterMs !== undefined) return { health, news: { kind: 'rate-limited', retryAfterMs } };
+      if (!isOdd) return { health, ...noAnswer };
+      return answer.httpStatus === 403 ? { health } : { health, news: served };
     }
   }
 }
 
-/** Reads from the outcome of a create what it says of the account. */
+/** Reads from the outcome of a create what it says of the account, beside its reply. */
 export function newsOfCreate(outcome: CreateOutcome): AccountNews | undefined {
   const { kind } = outcome;
-  switch (kind) {
-    case 'accepted':
-    case 'rejected':
-      return { kind: `create-${kind}` };
-    case 'forbidden':
-      return { kind };
-    case 'unknown': {
-      // An odd refusal speaks of its order.
-      const status = outcome.answer?.httpStatus ?? 0;
-      return status >= 400 && status < 500 ? undefined : { kind: 'create-unknown' };
-    }
-    case 'not-sent':
-    case 'rate-limited':
-    case 'key-refused':
-      return undefined;
-  }
+  if (kind === 'accepted' || kind === 'rejected') return { kind: `create-${kind}` };
+  if (kind === 'forbidden') return { kind };
+  if (kind !== 'unknown') return undefined;
+  // An odd refusal speaks of its order.
+  const status = outcome.answer?.httpStatus ?? 0;
+  return status >= 400 && status < 500 ? undefined : { kind: 'create-unknown' };
 }
 
-function isOddAnswer({ answer }: Extract<UnreadReply, { kind: 'unknown' }>): boolean {
-  return answer !== undefined && answer.httpStatus < 500;
+export interface RequestEnded {
+  readonly kind: 'request.ended';
+  readonly operation: Operation;
+  /** `unknown` also if the program failed before it could tell. */
+  readonly outcome: UnreadReply['kind'];
+  /** From when it left until its answer was read, in milliseconds. */
+  readonly tookMs: number;
+  /** The exchange answered, whatever it said, but with no 5xx. */
+  readonly isAnswered: boolean;
+}
+
+/** An event of a request; `turn.came` after a wait for the rate limit, for others that go first, for room in flight. */
+export type RequestEvent =
+  | { readonly kind: 'turn.came'; readonly lane: Lane; readonly waitedMs: number }
+  | { readonly kind: 'request.left' }
+  | RequestEnded;
+
+/** Hears of the requests of an account. It must be quick: requests wait for it. */
+export type RequestListener = (event: RequestEvent) => void;
+
+/** Tells that a request leaves now and, when the result is disposed of, that it has ended with the `reply` that was set. */
+export function leaving(
+  { tell, clock }: { readonly tell?: RequestListener; readonly clock: Pick<Clock, 'monotonic'> },
+  request: HttpRequest,
+  lane: Lane,
+): Disposable & { reply: UnreadReply | undefined } {
+  const leftAt = clock.monotonic();
+  tell?.({ kind: 'request.left' });
+  return {
+    reply: undefined,
+    [Symbol.dispose]() {
+      const health = this.reply && evidenceOf(this.reply, lane).health;
+      tell?.({
+        kind: 'request.ended',
+        operation: operationOf(request),
+        outcome: this.reply?.kind ?? 'unknown',
+        tookMs: clock.monotonic() - leftAt,
+        isAnswered: health === 'answered' || health === 'nothing',
+      });
+    },
+  };
 }

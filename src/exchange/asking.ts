@@ -1,14 +1,13 @@
 import type { Clock } from '../clock.ts';
 import type { LookupAnswer } from '../domain/orders/lookup.ts';
 import type { Answer } from '../domain/record.ts';
-import type { AccountState } from './account.ts';
+import type { AccountState, RequestListener } from './account.ts';
 import type { Health } from './breaker.ts';
 import type { GateOptions } from './gate.ts';
 import type { ReadingSettings } from './orders.ts';
 import type { AskedFor } from './reply.ts';
 import type { VerificationLevel } from './schemas.ts';
 import type { Transport } from './transport.ts';
-import type { RequestWatch } from './watch.ts';
 
 /** The input of §4.5. */
 export interface PhotoRequest {
@@ -19,7 +18,6 @@ export interface PhotoRequest {
   readonly token?: string | undefined;
 }
 
-/** How the answer to one request is read beside its schema. */
 export interface Asking {
   /** Called with a success that cannot be read. */
   readonly onUnread?: (answer: Answer) => void;
@@ -28,28 +26,24 @@ export interface Asking {
   readonly isForPhotos?: true;
 }
 
-/** Settings and dependencies of the client. */
 export interface ClientOptions extends GateOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly reading: ReadingSettings;
   readonly account: AccountState;
-  readonly watch?: RequestWatch;
+  readonly tell?: RequestListener;
   /** The account's lease: `ensure` resolves once a request may leave, and rejects when none may. */
   readonly lease: { ensure(): Promise<void> };
   /** Aborts when requests in flight are broken off: the process has no time left. */
   readonly gracePeriodOver?: AbortSignal;
 }
 
-/** A look-up of an order, and when it was asked. */
 export interface OrderLookup {
   readonly answer: LookupAnswer;
   readonly askedAt: Date;
-  /** The exchange's health, as the reply shows it. */
   readonly health: Health;
 }
 
-/** A request that asks about a link. */
 export function aboutLink(linkId: string): AskedFor {
   return { what: 'link', field: 'linkId', id: linkId };
 }

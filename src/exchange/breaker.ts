@@ -7,7 +7,6 @@ import { OUTAGE_LOOKUP_MS, withJitter } from '../domain/orders/schedule.ts';
  */
 export type Health = 'answered' | 'failed' | 'unreachable' | 'nothing';
 
-/** The lanes that have a circuit breaker. */
 export const BREAKER_LANES = ['create', 'lookup'] as const;
 export type BreakerLane = (typeof BREAKER_LANES)[number];
 
@@ -49,10 +48,8 @@ export const CLOSED: BreakerState = {
   width: 1,
 };
 
-/** A request of the breaker's lane that has ended. */
 export interface EndedRequest {
   readonly lane: BreakerLane;
-  /** The order or link that it was about. */
   readonly subject: string;
   readonly health: Health;
   /** The monotonic time at which its turn began. */

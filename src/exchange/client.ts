@@ -3,7 +3,7 @@ import type { CreateOutcome } from '../domain/orders/create.ts';
 import { isSuccess, type Answer, type MerchantOrder } from '../domain/record.ts';
 import { aboutLink, type Asking, type ClientOptions, type OrderLookup, type PhotoRequest } from './asking.ts';
 import type { BreakerLane } from './breaker.ts';
-import { healthOf, newsOf, newsOfCreate } from './account.ts';
+import { evidenceOf, leaving, newsOfCreate } from './account.ts';
 import { CLIENTS, get, ORDERS, post } from './addresses.ts';
 import { examine, notExamined, type Examined } from './examine.ts';
 import { Gate, type BreakerView, type Turn } from './gate.ts';
@@ -36,7 +36,6 @@ import {
   type VerificationToken,
 } from './schemas.ts';
 import type { HttpRequest } from './transport.ts';
-import { Watching } from './watch.ts';
 
 /** A person waits no longer for a turn. */
 const LONGEST_WAIT_MS = 10_000;
@@ -215,9 +214,9 @@ export class ExchangeClient {
     if (turn === undefined || held !== undefined) return notExamined(request, held ?? NO_TURN, clock);
     turn.leave();
     const askedAt = account.now();
-    using watching = new Watching(this.#options, request, 'person');
+    using sent = leaving(this.#options, request, 'person');
     const examined = await examine(transport, clock, request, gracePeriodOver);
-    const reply = (watching.reply = examined.reply);
+    const reply = (sent.reply = examined.reply);
     const isKeyTried = request.headers?.['x-api-key'] !== undefined;
     if (isKeyTried && reply.kind !== 'rate-limited') turn.report = { wasSent: true, health: 'answered' };
     else this.#note(reply, turn, askedAt);
@@ -264,16 +263,16 @@ export class ExchangeClient {
     turn.leave();
     const { transport, clock, gracePeriodOver, account } = this.#options;
     const askedAt = account.now();
-    using watching = new Watching(this.#options, request, turn.lane);
-    const reply = (watching.reply = await ask(transport, clock, request, gracePeriodOver));
+    using sent = leaving(this.#options, request, turn.lane);
+    const reply = (sent.reply = await ask(transport, clock, request, gracePeriodOver));
     this.#note(reply, turn, askedAt);
     return reply;
   }
 
   #note(reply: UnreadReply, turn: Turn, askedAt: Date): void {
-    const news = newsOf(reply, turn.lane);
+    const { health, news } = evidenceOf(reply, turn.lane);
     const isRateLimited = news?.kind === 'rate-limited';
-    turn.report = { wasSent: reply.kind !== 'not-sent', health: healthOf(reply, turn.lane), isRateLimited };
+    turn.report = { wasSent: reply.kind !== 'not-sent', health, isRateLimited };
     if (news === undefined) return;
     const hadRoom = reply.kind === 'rate-limited' && this.#gate.hasRoom;
     this.#options.account.note(hadRoom ? { ...reply, hadRoom } : news, askedAt);

@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
 import type { Clock } from '../clock.ts';
-import type { AccountState } from './account.ts';
+import type { Lane } from '../domain/accounts/holds.ts';
+import type { AccountState, RequestListener } from './account.ts';
 import {
   afterProbe,
   BREAKER_LANES,
@@ -14,15 +15,10 @@ import {
   type Health,
 } from './breaker.ts';
 import type { RateWindow } from './rate-window.ts';
-import type { RequestWatch } from './watch.ts';
-
-/** The purpose of a request. Creates go ahead of look-ups; what a person waits for goes ahead of both. */
-export type Lane = 'person' | BreakerLane;
 
 /** Share of the turns while all lanes are full: a lane with weight 4 gets four turns for one of weight 1. */
 const WEIGHT: Readonly<Record<Lane, number>> = { person: 16, create: 4, lookup: 1 };
 
-/** The end of a turn's request. */
 export interface TurnReport {
   /** False where it is proved that nothing left: then the turn does not count against the rate. */
   readonly wasSent: boolean;
@@ -31,7 +27,6 @@ export interface TurnReport {
   readonly isRateLimited?: boolean;
 }
 
-/** What a turn is asked for. */
 export interface TurnRequest {
   readonly lane: Lane;
   /** The order or link that the request is about: failures count once for each. */
@@ -71,12 +66,11 @@ export class Turn implements Disposable {
   }
 }
 
-/** Settings of the gate. */
 export interface GateOptions {
   readonly concurrency: number;
   readonly window: RateWindow;
   readonly account: Pick<AccountState, 'heldForMs' | 'isProbed' | 'isInDoubt'>;
-  readonly watch?: Pick<RequestWatch, 'turned'>;
+  readonly tell?: RequestListener;
 }
 
 /** A lane's circuit breaker as its users see it: it is open while the account's requests are held, too. */
@@ -86,7 +80,6 @@ export interface BreakerView {
   readonly openForMs: number;
   /** The number of times that it opened since it was last closed. */
   readonly openings: number;
-  /** The number of times that it ever opened. */
   readonly openingsEver: number;
   /** It is a look-up that must be answered before the next request. */
   readonly needsProbe: boolean;
@@ -113,18 +106,18 @@ export class Gate {
   readonly #behind: (() => void)[] = [];
   readonly #closing = new AbortController();
   readonly #account: GateOptions['account'];
-  readonly #watch: GateOptions['watch'];
+  readonly #tell: GateOptions['tell'];
   readonly #watching: Disposable;
   #latestPlace = 0;
   #isWaking = false;
   #isSilent = false;
 
-  constructor({ concurrency, window, account, watch }: GateOptions, clock: Clock) {
+  constructor({ concurrency, window, account, tell }: GateOptions, clock: Clock) {
     this.#queue = new PQueue({ concurrency });
     this.#window = window;
     this.#clock = clock;
     this.#account = account;
-    this.#watch = watch;
+    this.#tell = tell;
     this.#watching = window.watch(() => this.#pauseWhileFull());
     this.#pauseWhileFull();
   }
@@ -182,7 +175,7 @@ export class Gate {
         }
         signal?.removeEventListener('abort', leave);
         if (isRefused) return leave();
-        this.#watch?.turned(lane, this.#clock.monotonic() - askedAt);
+        this.#tell?.({ kind: 'turn.came', lane, waitedMs: this.#clock.monotonic() - askedAt });
         await new Promise<void>((onEnd) => resolve(this.#begin(request, onEnd)));
       };
       queueUp();

@@ -1,5 +1,3 @@
-import { Spacing } from './spacing.ts';
-
 /** So many requests in any window of so many milliseconds, at most. */
 export interface RateLimit {
   readonly requests: number;
@@ -13,6 +11,15 @@ export interface SpentRequests {
   readonly at: number;
   readonly requests: number;
 }
+
+/** The part of a paced limit that is used; the rest is for requests that the network brings closer together. */
+const USED = 0.95;
+/** A start that comes late by less is made up for by the next ones: timers and commits delay single starts. */
+const MOST_LATE_MS = 50;
+/** The same as a part of the interval. It is less than the unused part, so that no window has more starts than the limit. */
+const MOST_LATE = 1 / 25;
+const SLOW_MS = 60_000;
+const SLOWER = 2;
 
 /** Requests that ended within this part of the window are counted together, by the last of them. */
 const PARTS = 1_000;
@@ -61,7 +68,6 @@ export class RateWindow {
     return oldest === Infinity ? undefined : Math.max(oldest + this.limit.intervalMs - now, spacedMs);
   }
 
-  /** One request starts at `now`. */
   start(now: number): void {
     this.#running += 1;
     this.#spacing?.start(now);
@@ -101,7 +107,6 @@ export class RateWindow {
   }
 }
 
-/** Requests that ended between `from` and `at`. */
 interface Group {
   readonly from: number;
   at: number;
@@ -114,5 +119,34 @@ function addTo(groups: Group[], { from, at, requests }: Group, mostMs: number): 
   else {
     last.at = Math.max(last.at, at);
     last.requests += requests;
+  }
+}
+
+/** The distance between the starts of requests, on the monotonic clock: equal, and twice as long for a minute after a 429. */
+export class Spacing {
+  readonly #gapMs: number;
+  readonly #mostLateMs: number;
+  #nextAt = Number.NEGATIVE_INFINITY;
+  #slowUntil = Number.NEGATIVE_INFINITY;
+
+  constructor({ requests, intervalMs }: { readonly requests: number; readonly intervalMs: number }) {
+    this.#gapMs = intervalMs / (USED * requests);
+    this.#mostLateMs = Math.min(MOST_LATE_MS, intervalMs * MOST_LATE);
+  }
+
+  waitMs(now: number): number {
+    return Math.max(0, this.#nextAt - now);
+  }
+
+  /** One request starts. After a time without any the next one waits for a whole gap: nothing is saved up. */
+  start(now: number): void {
+    const isLate = now - this.#nextAt <= this.#mostLateMs;
+    const gapMs = now < this.#slowUntil ? this.#gapMs * SLOWER : this.#gapMs;
+    this.#nextAt = (isLate ? this.#nextAt : now) + gapMs;
+  }
+
+  /** The exchange said at `now` that requests come too fast (429). */
+  slowDown(now: number): void {
+    this.#slowUntil = now + SLOW_MS;
   }
 }

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Gate, type Lane, type TurnReport, type TurnRequest } from '../../src/exchange/gate.ts';
+import type { Lane } from '../../src/domain/accounts/holds.ts';
+import type { RequestListener } from '../../src/exchange/account.ts';
+import { Gate, type TurnReport, type TurnRequest } from '../../src/exchange/gate.ts';
 import { RateWindow } from '../../src/exchange/rate-window.ts';
 import { unheld } from '../support/exchange-client.ts';
 import { testClock } from '../support/test-clock.ts';
@@ -7,10 +9,10 @@ import { testClock } from '../support/test-clock.ts';
 const OUT_OF_REACH: TurnReport = { wasSent: false, health: 'unreachable' };
 const ANSWERED: TurnReport = { wasSent: true, health: 'answered' };
 
-function gateOf(requests: number, watch?: { turned: (lane: Lane, ms: number) => void }) {
+function gateOf(requests: number, tell: RequestListener = () => {}) {
   const clock = testClock();
   const window = new RateWindow({ requests, intervalMs: 1_000 });
-  const gate = new Gate({ concurrency: 8, window, account: unheld(), ...(watch && { watch }) }, clock);
+  const gate = new Gate({ concurrency: 8, window, account: unheld(), tell }, clock);
   const send = async (lane: Lane, report: TurnReport, about: Partial<TurnRequest> = {}) => {
     using turn = await gate.turn({ lane, ...about });
     if (turn !== undefined) turn.report = report;
@@ -69,7 +71,9 @@ describe('what a gate shows', () => {
 
   it('is how long a turn was waited for', async () => {
     const waits: [Lane, number][] = [];
-    const { clock, gate, send } = gateOf(1, { turned: (lane, ms) => waits.push([lane, ms]) });
+    const { clock, gate, send } = gateOf(1, (event) => {
+      if (event.kind === 'turn.came') waits.push([event.lane, event.waitedMs]);
+    });
     clock.advance(7_000);
     await send('lookup', ANSWERED);
     const second = send('create', ANSWERED);

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { Gate, type Lane, type TurnReport } from '../../src/exchange/gate.ts';
+import type { Lane } from '../../src/domain/accounts/holds.ts';
+import { Gate, type TurnReport } from '../../src/exchange/gate.ts';
 import { RateWindow } from '../../src/exchange/rate-window.ts';
 import type { Clock } from '../../src/clock.ts';
 import { unheld } from '../support/exchange-client.ts';

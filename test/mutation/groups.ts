@@ -38,8 +38,8 @@ export const GROUPS: readonly Group[] = [
   { name: 'events', files: ['src/domain/events/*.ts'], tests: ['test/domain/events/*.test.ts'] },
   {
     name: 'gate',
-    files: ['src/exchange/{gate,rate-window,shared-window,spacing,breaker}.ts'],
-    tests: ['test/exchange/{breaker,gate,gate-view,paced,rate-window,shared-window,spacing}.test.ts'],
+    files: ['src/exchange/{gate,rate-window,shared-window,breaker}.ts'],
+    tests: ['test/exchange/{breaker,gate,gate-view,paced,rate-spacing,rate-window,shared-window}.test.ts'],
   },
   {
     name: 'store',

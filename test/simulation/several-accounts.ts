@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Accounts } from '../../src/accounts.ts';
-import type { Passes, PassesOf } from '../../src/accounts/account.ts';
+import type { Passes } from '../../src/accounts/account.ts';
 import type { Clock } from '../../src/clock.ts';
 import { groupsOf } from '../../src/config/rate-groups.ts';
 import { passesBy } from '../../src/daemon.ts';
@@ -8,9 +8,8 @@ import { KeyRefusedError } from '../../src/exchange/refusals.ts';
 import type { Connect } from '../../src/exchange/transport.ts';
 import { syncOnce } from '../../src/flows/orders/sync.ts';
 import { Activities } from '../../src/flows/pass/activity.ts';
-import { withGracePeriod } from '../../src/flows/pass/grace-period.ts';
+import { repeatEvery, withGracePeriod } from '../../src/flows/pass/run.ts';
 import { Patience } from '../../src/flows/pass/patience.ts';
-import { repeatEvery } from '../../src/flows/pass/repeat.ts';
 import type { OwnedStore } from '../../src/store/open.ts';
 import { isPassing } from '../../src/store/errors.ts';
 import { LONGEST_SLEEP_MS, Sleepers, untilDueMs, type Driven, type Driving } from './one-account.ts';
@@ -53,7 +52,7 @@ export class SeveralAccounts implements Driven {
       tickedAt,
       patience: new Patience({ store, clock, log }),
       activities: new Activities(clock),
-      passesOf: this.#stirring(passesBy(config, tickedAt)),
+      passes: this.#stirring(passesBy(config, tickedAt)),
       stop: this.#end,
       onFailure: (error) => this.#failed.abort(error),
     });
@@ -117,8 +116,8 @@ export class SeveralAccounts implements Driven {
     const { world, clock } = this.#driving;
     while (!this.#end.aborted) {
       this.#tickedAt = clock.now();
-      this.#accounts.wakeDue();
-      this.#accounts.tick();
+      this.#accounts.due.wakeDue();
+      this.#accounts.due.tick();
       await this.#accounts.eachSecond();
       await this.#sleepers.sleep('accounts', untilDueMs(world));
     }
@@ -144,17 +143,17 @@ export class SeveralAccounts implements Driven {
   }
 
   #sweep(): void {
-    this.#accounts.sweep('findings');
+    this.#accounts.due.sweep('findings');
     this.#sleepers.wake();
   }
 
   /** What a pass leaves may be due sooner than what was slept until. */
-  #stirring(passesOf: PassesOf): PassesOf {
-    return (app, end) => {
-      const passes = Object.entries(passesOf(app, end) as unknown as Readonly<Record<string, () => Promise<void>>>);
-      const stirring = passes.map(([name, pass]) => [name, () => pass().finally(() => this.#stir())]);
-      return Object.fromEntries(stirring) as Passes;
-    };
+  #stirring(passes: Passes): Passes {
+    const stirring = Object.entries(passes).map(([name, pass]): [string, Passes['create']] => [
+      name,
+      (app, stop) => pass(app, stop).finally(() => this.#stir()),
+    ]);
+    return Object.fromEntries(stirring) as Passes;
   }
 
   #stir(): void {

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../clock.ts';
-import { DEFAULT_ACCOUNT } from '../../domain/accounts/name.ts';
-import { accountWords } from '../../domain/accounts/words.ts';
+import { accountWords, DEFAULT_ACCOUNT } from '../../domain/accounts/name.ts';
 import { RESUMED_HOLDS, type HoldKind } from '../../domain/accounts/holds.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { counted } from '../../reports/formats/words.ts';

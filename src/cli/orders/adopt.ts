@@ -3,7 +3,7 @@ import { parse } from 'lossless-json';
 import { checkFields } from '../../flows/orders/add.ts';
 import { readLines, type ImportFormat } from '../../flows/orders/import.ts';
 import type { ImportLine } from '../../flows/orders/import-lines.ts';
-import { forEachConcurrently } from '../../flows/pass/concurrency.ts';
+import { forEachConcurrently } from '../../flows/pass/run.ts';
 import type { InputOf } from '../../http/control/operations/index.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { COLUMN_OF, columnsOf } from '../../store/order-columns.ts';

@@ -10,7 +10,7 @@ import {
   type OperatorResult,
   type OperatorTarget,
 } from '../../flows/orders/operator-decisions.ts';
-import { flowSettings } from '../../flows/pass/settings.ts';
+import { flowSettings } from '../../flows/pass/follow-pace.ts';
 import { tableOf, textColumns } from '../../reports/formats/terminal/layout.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { counted } from '../../reports/formats/words.ts';

@@ -1,9 +1,9 @@
 import { Option, type Command } from 'commander';
 import { systemClock } from '../../clock.ts';
 import type { AccountSettings } from '../../config/config.ts';
-import { stopRemedy } from '../../domain/accounts/stops.ts';
-import { accountWords } from '../../domain/accounts/words.ts';
-import { flowSettings } from '../../flows/pass/settings.ts';
+import { stopRemedy } from '../../domain/accounts/holds.ts';
+import { accountWords } from '../../domain/accounts/name.ts';
+import { flowSettings } from '../../flows/pass/follow-pace.ts';
 import { paceOfOrder } from '../../flows/reports/order-pace.ts';
 import { storyOf, type ReadPace } from '../../flows/reports/story.ts';
 import { PLAIN, wrapped, type Screen } from '../../reports/formats/terminal/screen.ts';

@@ -26,7 +26,6 @@ export class DueTimes {
     }
   }
 
-  /** True if something of the kind is due at `until`. */
   isDue(kind: DueKind, until: number): boolean {
     const at = this.#first[kind];
     return at !== undefined && at <= until;

@@ -1,6 +1,6 @@
 import { after } from '../instant.ts';
 import type { Tracking } from '../orders/tracking.ts';
-import { accountWords } from './words.ts';
+import { accountWords } from './name.ts';
 
 /**
  * A promotion of a standby, noticed by the next owner of an account: the server is on another time-line than the earlier
@@ -33,7 +33,6 @@ export interface FailOver {
   readonly decision?: FailOverDecision;
 }
 
-/** A person's decision on the orders that a fail-over left in doubt. */
 export type FailOverDecision = 'sent' | 'not-sent';
 
 /** The most rows, sent or not, that a pass walks by for each request that the rate allows. */
@@ -60,13 +59,13 @@ export function mostWalked({ settings, nextSettings, heardAt, seenAt }: FailOver
 }
 
 function readLimits(settings: string | null) {
-  const byPath = readJson(settings) as Readonly<Record<string, unknown>> | undefined;
-  const [, requests, intervalMs] = /^(\d+) in (\d+) ms$/.exec(String(byPath?.['exchange.rate'])) ?? [];
+  const byPath = readSettings(settings);
+  const [, requests, intervalMs] = /^(\d+) in (\d+) ms$/.exec(String(byPath['exchange.rate'])) ?? [];
   const limits = {
     requests: Number(requests),
     intervalMs: Number(intervalMs),
-    concurrency: Number(byPath?.['exchange.concurrency']),
-    walked: Number(byPath?.[WALKED]),
+    concurrency: Number(byPath['exchange.concurrency']),
+    walked: Number(byPath[WALKED]),
   };
   return Object.values(limits).every((limit) => Number.isSafeInteger(limit) && limit > 0) ? limits : undefined;
 }
@@ -76,10 +75,22 @@ function readLimits(settings: string | null) {
  * them. The next owner must require standbys too: the lost owner's setting may have been set to 0 in the lost time.
  */
 export function isCovered({ settings, nextSettings }: FailOver): boolean {
-  return [settings, nextSettings].every((one) => {
-    const byPath = readJson(one) as Readonly<Record<string, unknown>> | undefined;
-    return Number(byPath?.['database.synchronousStandbys'] ?? 0) > 0;
-  });
+  return [settings, nextSettings].every((text) => Number(readSettings(text)['database.synchronousStandbys'] ?? 0) > 0);
+}
+
+/** Settings of an account by their paths, as text; of a secret a hash. */
+export type SettingsText = Readonly<Record<string, string>>;
+
+/** Names the settings that differ from those that are kept as JSON. */
+export function differences(kept: string, settings: SettingsText): readonly string[] {
+  const others = readSettings(kept);
+  const names = new Set([...Object.keys(others), ...Object.keys(settings)]);
+  return [...names].filter((name) => others[name] !== settings[name]).toSorted();
+}
+
+function readSettings(text: string | null): Readonly<Record<string, unknown>> {
+  const byPath = readJson(text);
+  return typeof byPath === 'object' ? { ...byPath } : {};
 }
 
 /** Returns the place in the due orders that the lost owner's create pass had reached; undefined for the beginning. */
@@ -109,7 +120,6 @@ export function isSeenAfter(seenAt: string, time: Date): boolean {
   return Date.parse(seenAt) >= time.getTime() - CLOCKS_MS;
 }
 
-/** Tells whether the lost owner may have known an order, by its time of insertion. */
 export function isKnownTo({ insertedUntil }: Pick<FailOver, 'insertedUntil'>, createdAt: string): boolean {
   return insertedUntil === null || createdAt <= after(new Date(insertedUntil), CLOCKS_MS).toISOString();
 }
@@ -129,7 +139,6 @@ export function doubtedBy(
   return failOvers.find((one) => isOpen(one) && updatedAt <= one.seenAt);
 }
 
-/** Returns the command by which a person decides on a fail-over. */
 export function decidingCommand(account: string, { id }: Pick<FailOver, 'id'>): string {
   return `order-sync db accept-restore${accountWords(account)} --failover ${id} --not-sent (or --sent) --reason TEXT`;
 }

@@ -11,13 +11,11 @@ const JUMP_MS = 400;
 /** A worker that is over is remembered for so long: its accounts are claimed soon. */
 const REMEMBERED_MS = 60_000;
 
-/** A worker as its row shows it. */
 export interface SeenWorker {
   readonly holder: string;
   readonly seenUntil: Date;
 }
 
-/** What was read at one time. */
 export interface Sight<W extends SeenWorker> {
   /** The time of the database. */
   readonly now: Date;
@@ -62,7 +60,6 @@ export class WorkerView<W extends SeenWorker> {
     for (const [holder, { lastAt }] of this.#seen) if (endedAt - lastAt > REMEMBERED_MS) this.#seen.delete(holder);
   }
 
-  /** Takes one out that was declared over. */
   remove(holder: string): void {
     this.#workers = this.#workers.filter((worker) => worker.holder !== holder);
   }

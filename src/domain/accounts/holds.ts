@@ -1,8 +1,8 @@
 import { after } from '../instant.ts';
-import { accountWords } from './words.ts';
+import { accountWords } from './name.ts';
 
-/** What a hold stops: creates, the look-ups of orders and links, or also what a person asks for. */
-export type HeldLane = 'create' | 'lookup' | 'person';
+/** The purpose of a request: a create, the look-up of an order or link, or what a person asks for, which goes ahead of both. */
+export type Lane = 'create' | 'lookup' | 'person';
 
 /**
  * The kinds of holds, and what each stops. A person pauses creates or everything; `restored` stands after a database that
@@ -20,7 +20,7 @@ const STOPS = {
   forbidden: ['create'],
   slowed: ['create'],
   guarded: ['create'],
-} as const satisfies Record<string, readonly HeldLane[]>;
+} as const satisfies Record<string, readonly Lane[]>;
 
 /** The kind of a hold; an account has one of each at the most. */
 export type HoldKind = keyof typeof STOPS;
@@ -47,13 +47,12 @@ export type SendingDecision =
   | { readonly kind: 'probe'; readonly hold: Hold }
   | { readonly kind: 'held'; readonly hold: Hold };
 
-/** Tells whether a hold stops requests of a lane. */
-export function stops({ kind }: Pick<Hold, 'kind'>, lane: HeldLane): boolean {
-  return (STOPS[kind] as readonly HeldLane[]).includes(lane);
+export function stops({ kind }: Pick<Hold, 'kind'>, lane: Lane): boolean {
+  return (STOPS[kind] as readonly Lane[]).includes(lane);
 }
 
 /** Decides from an account's holds whether requests of a lane may go. The hold that lasts longest decides. */
-export function decideSending(holds: readonly Hold[], lane: HeldLane, now: Date): SendingDecision {
+export function decideSending(holds: readonly Hold[], lane: Lane, now: Date): SendingDecision {
   const [longest] = holds.filter((hold) => stops(hold, lane)).toSorted((a, b) => endOf(b) - endOf(a));
   if (longest === undefined) return { kind: 'free' };
   return endOf(longest) > now.getTime() ? { kind: 'held', hold: longest } : { kind: 'probe', hold: longest };
@@ -81,7 +80,6 @@ export type AccountNews =
 /** What binds an account. */
 export interface Restraints {
   readonly holds: readonly Hold[];
-  /** Pieces of evidence in a row that creates are lost while the exchange serves everything else. */
   readonly unknownInARow: number;
   /** The last piece. */
   readonly evidence?: LostCreates | undefined;
@@ -112,7 +110,6 @@ const SLOWED_FROM = 2;
 const FIRST_SLOWED_MS = 60_000;
 const LONGEST_SLOWED_MS = 60 * 60_000;
 
-/** Settings that decide about holds. */
 export interface HoldSettings {
   /** From this many pieces of evidence in a row on creates go once an hour. */
   readonly pauseAfterUnknown: number;
@@ -227,15 +224,41 @@ export interface HoldView extends Pick<Hold, 'kind' | 'reason' | 'actor'> {
   readonly until: string | null;
 }
 
-/** Gives a hold with its times as text. */
 export function viewOf({ kind, since, until, reason, actor }: Hold): HoldView {
   return { kind, since: since.toISOString(), until: until?.toISOString() ?? null, reason, actor };
 }
 
-/** Says why an account is held, since when, and until when. */
 export function describeHold({ kind, since, until, reason, actor }: HoldView, account: string): string {
   const by = actor === null ? '' : ` by ${actor}`;
   const end =
     until === null ? `until: order-sync resume${accountWords(account)} --reason TEXT` : `until ${until}, or longer`;
   return `the account is held (${kind}) since ${since}${by}: ${reason}; ${end}`;
+}
+
+/** Why an account is stopped: its database is in an older state, its settings are wrong, or it failed otherwise. */
+export type StopKind = 'older-state' | 'wrong-settings' | 'has-failed';
+
+/** An account that no worker can drive, since when, and why. */
+export interface AccountStop {
+  readonly account: string;
+  /** One of `StopKind`, or a word of another version. */
+  readonly kind: string;
+  readonly since: string;
+  readonly reason: string | null;
+}
+
+const REMEDIES: Readonly<Record<StopKind, string>> = {
+  'older-state': 'order-sync db accept-restore',
+  'wrong-settings': 'order-sync config check',
+  'has-failed': 'order-sync doctor',
+};
+
+/** Returns the command that helps against a stop; `words` name the accounts. The daemon tries again each minute. */
+export function stopRemedy(kind: string, words: string): string {
+  const command = Object.hasOwn(REMEDIES, kind) ? REMEDIES[kind as StopKind] : REMEDIES['has-failed'];
+  return kind === 'wrong-settings' ? command : `${command}${words}`;
+}
+
+export function describeStop({ account, since, reason }: Omit<AccountStop, 'kind'>): string {
+  return `the account ${account} is stopped since ${since}${reason === null ? '' : `: ${reason}`}`;
 }

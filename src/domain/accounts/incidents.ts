@@ -3,18 +3,40 @@ import type { HoldKind } from './holds.ts';
 /** What can keep orders from going on for a while; there is one incident of each kind at the most. */
 export type IncidentKind = 'exchange' | 'database' | HoldKind;
 
-/** Something that keeps orders from going on, as it is now. */
+type Messages = readonly [level: 'warn' | 'error', begun: string, lasting: string, ended: string];
+
+const HELD = ['requests are held back', 'requests are still held back', 'requests are no longer held back'] as const;
+const MESSAGES: Partial<Record<IncidentKind, Messages>> = {
+  exchange: ['error', 'the exchange is out of reach', 'the exchange is still out of reach', 'the exchange is back'],
+  database: [
+    'error',
+    'the database cannot be written; nothing is sent until it can',
+    'the database still cannot be written',
+    'the database can be written again',
+  ],
+  forbidden: ['error', ...HELD],
+  'key-refused': [
+    'error',
+    'the exchange refuses the key; check exchange.apiKey',
+    'the exchange still refuses the key; check exchange.apiKey',
+    'the exchange takes the key again',
+  ],
+};
+
+export function messagesOf(kind: IncidentKind): Messages {
+  return MESSAGES[kind] ?? ['warn', ...HELD];
+}
+
 export interface Condition {
   readonly kind: IncidentKind;
   readonly cause: string;
-  /** How long it has lasted, where that is known: another process may have seen it begin. */
+  /** Undefined if it is not known: another process may have seen it begin. */
   readonly lastedMs?: number;
 }
 
 /** An incident begins, lasts, is over but may come back at once, or has ended. */
-export type IncidentStage = 'begun' | 'lasting' | 'over' | 'ended';
+type IncidentStage = 'begun' | 'lasting' | 'over' | 'ended';
 
-/** What is to be said of an incident. */
 export interface IncidentNews {
   readonly stage: IncidentStage;
   readonly kind: IncidentKind;
@@ -26,25 +48,22 @@ export interface IncidentNews {
   readonly failures: number;
 }
 
-/** One thing that failed. */
 export interface Failure {
   /** The constant message of its line. */
   readonly message: string;
   readonly cause: string;
-  /** What it is about, where it speaks of that alone: then it is shown once for each. */
+  /** The order or link of which alone the failure speaks: it is shown once for each. */
   readonly subject?: string | undefined;
   /** The incident that explains it while it goes on. */
   readonly kind?: IncidentKind | undefined;
 }
 
-/** Failures that were counted since they were shown. */
 export interface RepeatedFailures extends Pick<Failure, 'message' | 'cause'> {
   readonly times: number;
 }
 
 interface Incident {
   readonly kind: IncidentKind;
-  /** What it began with. */
   readonly firstCause: string;
   cause: string;
   readonly since: number;
@@ -79,7 +98,7 @@ export class IncidentStory {
   #shownInMinute = new Map<string, { shown: number; others: number }>();
   #minuteBegan = Number.NEGATIVE_INFINITY;
 
-  /** Gives what is new of the incidents where these conditions hold now. */
+  /** Returns the news of the incidents, given all conditions that hold now. */
   observe(conditions: readonly Condition[], now: number): readonly IncidentNews[] {
     const news: IncidentNews[] = [];
     for (const condition of conditions) {
@@ -92,16 +111,8 @@ export class IncidentStory {
       }
       const { kind, cause, lastedMs = 0 } = condition;
       const since = now - lastedMs;
-      const begun = {
-        kind,
-        firstCause: cause,
-        cause,
-        since,
-        reportedAt: now,
-        overAt: undefined,
-        failures: 0,
-        allFailures: 0,
-      };
+      const counts = { failures: 0, allFailures: 0 };
+      const begun = { kind, firstCause: cause, cause, since, reportedAt: now, overAt: undefined, ...counts };
       this.#incidents.set(kind, begun);
       news.push(newsOf(begun, 'begun', now));
     }
@@ -116,7 +127,7 @@ export class IncidentStory {
     return news;
   }
 
-  /** Takes note of a failure. Tells whether it is to be shown: no equal one was, and no incident explains it. */
+  /** Returns true if the failure must be shown: no equal failure was, and no incident explains it. */
   fail(failure: Failure, now: number): boolean {
     const { message, cause, subject = '', kind } = failure;
     const incident = kind && this.explain(kind);
@@ -139,7 +150,7 @@ export class IncidentStory {
     return isShown;
   }
 
-  /** Counts a failure for the incident that explains it; undefined where there is none. */
+  /** Counts a failure for the incident that explains it; undefined if there is none. */
   explain(kind: IncidentKind): Pick<Incident, 'firstCause'> | undefined {
     const incident = this.#incidents.get(kind);
     if (incident === undefined) return undefined;
@@ -148,13 +159,13 @@ export class IncidentStory {
     return incident;
   }
 
-  /** Gives, once a minute, how many failures were counted since. Those that did not come again are news the next time. */
+  /** Returns, once a minute, how many failures were counted since. A failure that did not come again is news the next time. */
   takeRepeated(now: number): readonly RepeatedFailures[] {
     if (now - this.#minuteBegan < REMINDER_MS) return [];
     return this.#takeAll(now);
   }
 
-  /** Gives what is left to say when nothing more is observed. */
+  /** Returns the news that are left when nothing more is observed. */
   close(now: number): { ended: readonly IncidentNews[]; repeated: readonly RepeatedFailures[] } {
     const over = [...this.#incidents.values()].filter(({ overAt }) => overAt !== undefined);
     return { ended: over.map((incident) => this.#end(incident)), repeated: this.#takeAll(now) };

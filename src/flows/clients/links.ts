@@ -1,5 +1,5 @@
 import { REFUSALS } from '../../domain/accounts/holds.ts';
-import { accountWords } from '../../domain/accounts/words.ts';
+import { accountWords } from '../../domain/accounts/name.ts';
 import {
   decideChecked,
   decideRemembered,
@@ -21,7 +21,7 @@ import { rememberStatuses } from '../../store/accounts.ts';
 import type { Transaction } from '../../store/port.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import type { LoggedFailure } from '../pass/incidents.ts';
-import { forEachConcurrently } from '../pass/concurrency.ts';
+import { forEachConcurrently } from '../pass/run.ts';
 
 type LinkDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'gracePeriodOver' | 'incidents'>;
 

@@ -7,7 +7,7 @@ import { lockFreeOrder, saveDecision } from '../../store/orders.ts';
 import { together } from '../../store/statement.ts';
 import { intend } from '../../store/intents.ts';
 import { trackingOf, uncheckedOrderOf } from '../../store/order-columns.ts';
-import { forEachConcurrently } from '../pass/concurrency.ts';
+import { forEachConcurrently } from '../pass/run.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import type { GuardedCreate, GuardWait } from '../pass/guard.ts';
 import type { CreateInFlight } from '../pass/in-flight.ts';

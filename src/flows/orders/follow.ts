@@ -19,7 +19,7 @@ import { compareWithRow } from '../findings/evidence.ts';
 import { reconcileAnswer, type LookedUp } from '../findings/judge-answer.ts';
 import type { NewFindings } from '../findings/record-findings.ts';
 import { settingsOnAbsence } from './absence.ts';
-import { forEachConcurrently } from '../pass/concurrency.ts';
+import { forEachConcurrently } from '../pass/run.ts';
 import { countFindings } from '../pass/counters.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { isolateFailure } from '../pass/isolate.ts';
@@ -214,7 +214,7 @@ export function countAnswer(
   if (changes.length > 0) {
     counters.changed += 1;
     const lateMs = lateMsOf(tracked, decision);
-    if (lateMs !== undefined) activity.changeSeen(lateMs);
+    if (lateMs !== undefined) activity.tell({ kind: 'change.seen', lateMs });
     log.info({ externalOrderId, ...Object.fromEntries(changes.map(shownChange)) }, 'order changed');
   }
   if (state === 'final' && before !== 'final') counters.final += 1;

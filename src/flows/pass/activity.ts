@@ -1,86 +1,127 @@
 import type { Clock } from '../../clock.ts';
+import type { Config } from '../../config/config.ts';
+import { groupOf, groupsOf } from '../../config/rate-groups.ts';
 import type { Hold } from '../../domain/accounts/holds.ts';
 import type { Overdue } from '../../domain/orders/pace/overdue.ts';
+import type { RequestEnded, RequestEvent } from '../../exchange/account.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
-import type { Lane } from '../../exchange/gate.ts';
-import type { RequestWatch, WatchedRequest } from '../../exchange/watch.ts';
+import type { KeptBack, OverdueStatus, RateUse, Times } from '../../reports/status/status.ts';
 import type { AccountLease } from '../../store/port.ts';
-import type { KeptBack, OverdueStatus } from '../../reports/status/status.ts';
-import { NewestTimes } from './newest-times.ts';
+
+/** Events of the accounts of a process: requests, passes, and a look-up that saw a change so long after it was made. */
+export type ProcessEvent =
+  | RequestEvent
+  | { readonly kind: 'pass.wanted' | 'pass.began'; readonly pass: string }
+  | { readonly kind: 'pass.ended'; readonly pass: string; readonly tookMs: number; readonly isGood: boolean }
+  | { readonly kind: 'change.seen'; readonly lateMs: number };
+
+/** Hears of the events of all accounts of a process. It must be quick: the accounts wait for it. */
+export type ProcessListener = (account: string, event: ProcessEvent) => void;
 
 /** What drives an account now. */
-export interface LiveAccount {
+interface LiveAccount {
   readonly exchange: Pick<ExchangeClient, 'breaker' | 'isSilent'>;
-  readonly holds: { readonly all: readonly Hold[]; readonly isKeyWrong: boolean };
+  readonly holds: { readonly all: readonly Hold[]; now(): Date };
   readonly accountLease: Pick<AccountLease, 'isTrusted'>;
 }
 
 /** One kind of pass of an account. */
-export interface PassActivity {
+interface PassActivity {
   /** It was woken then, and none has ended well since. */
   readonly wantedSince: Date | undefined;
-  /** The one that runs began then. */
   readonly runningSince: Date | undefined;
   /** The last one that the database did not break off ended then. */
   readonly goodAt: Date | undefined;
 }
 
-/** Hears of what all accounts of a process do. It must be quick: they wait for it. */
-export interface ActivityListener {
-  onRequest?(account: string, request: WatchedRequest): void;
-  onTurn?(account: string, lane: Lane, waitedMs: number): void;
-  onPass?(account: string, pass: string, tookMs: number, isGood: boolean): void;
-  onChange?(account: string, lateMs: number): void;
-}
-
+const NEVER: PassActivity = { wantedSince: undefined, runningSince: undefined, goodAt: undefined };
 /** Requests are counted over so many seconds. */
-export const RECENT_SECONDS = 10;
-type ActivityClock = Pick<Clock, 'now' | 'monotonic'>;
-
+const RECENT_SECONDS = 10;
 /** The orders that cannot be written of which an account remembers the newest, and for how long after their last try. */
 const MOST_KEPT_BACK = 20;
 const KEPT_BACK_MS = 15 * 60_000;
+const MOST_TIMES = 200;
 
-const NEVER: PassActivity = { wantedSince: undefined, runningSince: undefined, goodAt: undefined };
+type ActivityClock = Pick<Clock, 'now' | 'monotonic'>;
 
-/** What an account does in this process, for who watches it. Nothing goes by it. */
-export class Activity implements RequestWatch {
+/** The newest times of a kind, in milliseconds, and how many there were. */
+export class NewestTimes {
+  count = 0;
+  readonly #times = new Float32Array(MOST_TIMES);
+
+  add(ms: number): void {
+    this.#times[this.count % MOST_TIMES] = ms;
+    this.count += 1;
+  }
+
+  get all(): Float32Array {
+    return this.#times.subarray(0, Math.min(this.count, MOST_TIMES));
+  }
+}
+
+/** The quantiles of several kinds of times together. */
+export function timesOf(parts: readonly NewestTimes[]): Times {
+  const sorted = parts.flatMap(({ all }) => [...all]).toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
+  return { count: parts.reduce((sum, { count }) => sum + count, 0), p50Ms: at(0.5), p99Ms: at(0.99) };
+}
+
+/** The state of an account in this process, as its events made it. It is only shown: nothing is decided by it. */
+export class Activity {
   readonly account: string;
-  /** What drives it; undefined where it rests. */
+  /** Undefined while nothing drives the account. */
   live: LiveAccount | undefined;
-  readonly #clock: ActivityClock;
-  readonly #listeners: readonly ActivityListener[];
-  readonly #seconds = new Float64Array(RECENT_SECONDS);
-  readonly #requests = new Float64Array(RECENT_SECONDS);
-  readonly #passes = new Map<string, PassActivity>();
+  /** Requests that have left and have not ended. */
+  inFlight = 0;
+  /** When the exchange last answered anything but a 5xx. */
+  answeredAt: Date | undefined;
+  lastRequest: RequestEnded | undefined;
+  readonly passes = new Map<string, PassActivity>();
   /** The orders that waited for a look-up which was due, when the followed ones were last read. */
   overdue: Overdue | undefined;
-  /** How late the newest changes were seen, in milliseconds. */
+  /** How late the newest changes were seen. */
   readonly seenLate = new NewestTimes();
+  readonly #clock: ActivityClock;
+  readonly #listeners: readonly ProcessListener[];
+  readonly #seconds = new Float64Array(RECENT_SECONDS);
+  readonly #requests = new Float64Array(RECENT_SECONDS);
   readonly #keptBack = new Map<string, { readonly since: Date; readonly triedAt: Date; readonly cause: string }>();
-  #inFlight = 0;
-  #answeredAt: Date | undefined;
-  #last: WatchedRequest | undefined;
 
-  constructor(account: string, clock: ActivityClock, listeners: readonly ActivityListener[] = []) {
+  constructor(account: string, clock: ActivityClock, listeners: readonly ProcessListener[] = []) {
     this.account = account;
     this.#clock = clock;
     this.#listeners = listeners;
   }
 
-  /** Requests that have left and have not ended. */
-  get inFlight(): number {
-    return this.#inFlight;
-  }
-
-  /** When the exchange last answered anything but a 5xx. */
-  get answeredAt(): Date | undefined {
-    return this.#answeredAt;
-  }
-
-  /** The request that ended last. */
-  get lastRequest(): WatchedRequest | undefined {
-    return this.#last;
+  /** Takes in an event, and passes it on to the listeners of the process. */
+  tell(event: ProcessEvent): void {
+    switch (event.kind) {
+      case 'request.left':
+        this.inFlight += 1;
+        break;
+      case 'request.ended':
+        this.inFlight -= 1;
+        this.lastRequest = event;
+        this.#count();
+        if (event.isAnswered) this.answeredAt = this.#clock.now();
+        break;
+      case 'pass.wanted':
+        this.#change(event.pass, (pass) => ({ ...pass, wantedSince: pass.wantedSince ?? this.#clock.now() }));
+        break;
+      case 'pass.began':
+        this.#change(event.pass, (pass) => ({ ...pass, runningSince: this.#clock.now() }));
+        break;
+      case 'pass.ended': {
+        const good = { ...NEVER, goodAt: this.#clock.now() };
+        this.#change(event.pass, (pass) => (event.isGood ? good : { ...pass, runningSince: undefined }));
+        break;
+      }
+      case 'change.seen':
+        this.seenLate.add(event.lateMs);
+        break;
+      case 'turn.came':
+    }
+    for (const listen of this.#listeners) listen(this.account, event);
   }
 
   /** Requests that ended in the last `RECENT_SECONDS`. */
@@ -90,44 +131,6 @@ export class Activity implements RequestWatch {
       (sum, requests, place) => sum + ((this.#seconds[place] ?? 0) > before ? requests : 0),
       0,
     );
-  }
-
-  #second(): number {
-    return Math.floor(this.#clock.monotonic() / 1_000);
-  }
-
-  #count(): void {
-    const second = this.#second();
-    const place = second % RECENT_SECONDS;
-    const isSame = this.#seconds[place] === second;
-    this.#seconds[place] = second;
-    this.#requests[place] = isSame ? (this.#requests[place] ?? 0) + 1 : 1;
-  }
-
-  get passes(): ReadonlyMap<string, PassActivity> {
-    return this.#passes;
-  }
-
-  turned(lane: Lane, waitedMs: number): void {
-    for (const listener of this.#listeners) listener.onTurn?.(this.account, lane, waitedMs);
-  }
-
-  left(): void {
-    this.#inFlight += 1;
-  }
-
-  ended(request: WatchedRequest): void {
-    this.#inFlight -= 1;
-    this.#last = request;
-    this.#count();
-    if (request.isAnswered) this.#answeredAt = this.#clock.now();
-    for (const listener of this.#listeners) listener.onRequest?.(this.account, request);
-  }
-
-  /** A look-up saw a change so many milliseconds after it was made. */
-  changeSeen(lateMs: number): void {
-    this.seenLate.add(lateMs);
-    for (const listener of this.#listeners) listener.onChange?.(this.account, lateMs);
   }
 
   /** The database does not let an order be written. */
@@ -152,37 +155,34 @@ export class Activity implements RequestWatch {
       .map(([externalOrderId, { since, cause }]) => ({ externalOrderId, since: since.toISOString(), cause }));
   }
 
-  /** There is work for a pass. */
-  passWanted(pass: string): void {
-    const before = this.#passes.get(pass) ?? NEVER;
-    if (before.wantedSince === undefined) this.#passes.set(pass, { ...before, wantedSince: this.#clock.now() });
-  }
-
-  /** A pass begins; call what it gives when the pass has ended. */
-  passBegins(pass: string): (isGood: boolean) => void {
-    const runningSince = this.#clock.now();
-    this.#passes.set(pass, { ...(this.#passes.get(pass) ?? NEVER), runningSince });
-    return (isGood) => {
-      const now = this.#clock.now();
-      const before = this.#passes.get(pass) ?? NEVER;
-      this.#passes.set(pass, isGood ? { ...NEVER, goodAt: now } : { ...before, runningSince: undefined });
-      const tookMs = now.getTime() - runningSince.getTime();
-      for (const listener of this.#listeners) listener.onPass?.(this.account, pass, tookMs, isGood);
-    };
-  }
-
-  /** Nothing drives it any more. */
+  /** Nothing drives the account any more. */
   rests(): void {
     this.live = undefined;
     this.overdue = undefined;
-    for (const [pass, { goodAt }] of this.#passes) this.#passes.set(pass, { ...NEVER, goodAt });
+    for (const name of this.passes.keys()) this.#change(name, ({ goodAt }) => ({ ...NEVER, goodAt }));
+  }
+
+  #change(name: string, change: (pass: PassActivity) => PassActivity): void {
+    this.passes.set(name, change(this.passes.get(name) ?? NEVER));
+  }
+
+  #second(): number {
+    return Math.floor(this.#clock.monotonic() / 1_000);
+  }
+
+  #count(): void {
+    const second = this.#second();
+    const place = second % RECENT_SECONDS;
+    const isSame = this.#seconds[place] === second;
+    this.#seconds[place] = second;
+    this.#requests[place] = isSame ? (this.#requests[place] ?? 0) + 1 : 1;
   }
 }
 
-/** What the accounts of this process do; of each that it has driven. */
+/** The accounts that this process has driven, and the listeners to their events. */
 export class Activities {
   readonly #clock: ActivityClock;
-  readonly #listeners: ActivityListener[] = [];
+  readonly #listeners: ProcessListener[] = [];
   readonly #byAccount = new Map<string, Activity>();
 
   constructor(clock: ActivityClock) {
@@ -193,28 +193,46 @@ export class Activities {
     return this.#byAccount.values();
   }
 
-  /** Undefined where this process has not driven the account. */
+  /** Undefined if this process has not driven the account. */
   find(account: string): Activity | undefined {
     return this.#byAccount.get(account);
   }
 
   of(account: string): Activity {
-    const known = this.find(account);
-    if (known !== undefined) return known;
-    const made = new Activity(account, this.#clock, this.#listeners);
-    this.#byAccount.set(account, made);
-    return made;
+    const activity = this.find(account) ?? new Activity(account, this.#clock, this.#listeners);
+    this.#byAccount.set(account, activity);
+    return activity;
   }
 
-  listen(listener: ActivityListener): void {
+  listen(listener: ProcessListener): void {
     this.#listeners.push(listener);
   }
 }
 
-/** The orders of several accounts that wait for a look-up which was due; null where none does. */
+/** The orders of several accounts that wait for a look-up which was due; null if there is none. */
 export function overdueOf(activities: readonly Pick<Activity, 'overdue'>[]): OverdueStatus | null {
   const waiting = activities.flatMap(({ overdue }) => overdue ?? []);
   if (waiting.length === 0) return null;
   const sinceMs = Math.min(...waiting.map(({ since }) => since.getTime()));
   return { orders: waiting.reduce((sum, { orders }) => sum + orders, 0), since: new Date(sinceMs).toISOString() };
+}
+
+/**
+ * Adds up the requests of the last seconds, and what the rate limits allow in that time: of an account, with those that share
+ * its limit, or of all accounts of the settings.
+ */
+export function rateUse(
+  activities: Pick<Activities, 'find'>,
+  config: Pick<Config, 'accounts' | 'exchange'>,
+  account: string | undefined,
+): RateUse {
+  const groups = account === undefined ? groupsOf(config) : [groupOf(config, account)];
+  const exchanges = new Map(config.accounts.map(({ name, exchange }) => [name, exchange]));
+  let [spent, requests] = [0, 0];
+  for (const group of groups) {
+    const { rate } = exchanges.get(group[0] ?? '') ?? config.exchange;
+    requests += (rate.requests * RECENT_SECONDS * 1_000) / rate.interval;
+    for (const name of group) spent += activities.find(name)?.recentRequests ?? 0;
+  }
+  return { spent, requests: Math.floor(requests), intervalMs: RECENT_SECONDS * 1_000 };
 }

@@ -19,7 +19,6 @@ const NOTHING = {
 /** Counts of one pass, or since the program was wired. */
 export type Counters = typeof NOTHING;
 
-/** Counters of which nothing is counted yet. */
 export function newCounters(): Counters {
   return { ...NOTHING };
 }

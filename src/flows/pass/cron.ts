@@ -2,7 +2,6 @@ import { schedule, type ScheduledTask } from 'node-cron';
 import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
 
-/** A tick that is later than this is overdue. */
 const OVERDUE_MS = 10_000;
 
 /** Ticks at the times of a cron expression in UTC, or never where there is none, until it is disposed of. */
@@ -36,7 +35,6 @@ export class Cron implements AsyncDisposable {
     if (this.#task !== undefined && this.#clock.monotonic() > this.#overdueAt) this.#tick();
   }
 
-  /** Returns how many ticks were missed since the last call. */
   takeMissed(): number {
     const missed = this.#missed;
     this.#missed = 0;
@@ -58,7 +56,6 @@ export class Cron implements AsyncDisposable {
   }
 }
 
-/** Logs in one line that ticks were missed. */
 export function tellMissed(crons: readonly Pick<Cron, 'takeMissed'>[], log: Logger): void {
   const missed = crons.reduce((all, cron) => all + cron.takeMissed(), 0);
   if (missed > 0)

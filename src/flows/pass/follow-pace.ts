@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts';
+import { shortestCronGapMs } from '../../config/cron.ts';
 import { longestFreshMs } from '../../domain/orders/schedule.ts';
 import {
   EVERY_TICK,
@@ -11,7 +12,6 @@ import {
 } from '../../domain/orders/pace/pace.ts';
 import type { PacedOrder } from '../../domain/orders/pace/status.ts';
 
-/** What was learned from a history. */
 export interface Learned {
   /** The changes that it was learned from, and the last of them. */
   readonly changes: number;
@@ -52,7 +52,6 @@ export class SharedDemand {
   }
 }
 
-/** Settings that decide how soon orders are looked up again. */
 export type PaceSettings = Pick<Config['follow'], 'pace' | 'worth' | 'share'> & {
   readonly freshFor: number;
   readonly rate: Config['exchange']['rate'];
@@ -65,7 +64,6 @@ export class FollowPace implements Pace {
   readonly kind: PaceSettings['pace'];
   /** Those of an account that has its rate for itself. */
   readonly limits: PaceLimits;
-  /** What was learned from the history. */
   history: Learned | undefined;
   readonly #shared: SharedDemand | undefined;
   #learned: LearnedPace;
@@ -113,4 +111,17 @@ export class FollowPace implements Pace {
     this.#shared?.plan(this, this.#learned.demand, now);
     this.#isLearned = true;
   }
+}
+
+type FlowConfig = Pick<Config, 'create' | 'follow' | 'reconcile' | 'exchange' | 'schedule' | 'accounts'>;
+
+/** The settings of the flows of an account, with a pace that has learned nothing yet; `shared` is of the accounts that share the rate. */
+export function flowSettings(
+  { create, follow, reconcile, exchange, schedule, accounts }: FlowConfig,
+  shared?: SharedDemand,
+) {
+  const { rate, outputPosition } = exchange;
+  const tickMs = shortestCronGapMs(schedule.cron);
+  const pace = new FollowPace({ ...follow, freshFor: reconcile.freshFor, rate, tickMs }, shared);
+  return { ...create, ...follow, ...reconcile, outputPosition, pace, isOnlyAccount: accounts.length === 1 };
 }

@@ -9,7 +9,7 @@ import {
   slowedFrom,
   takenOver,
   type AccountNews,
-  type HeldLane,
+  type Lane,
   type Hold,
   type HoldKind,
   type HoldSettings,
@@ -38,7 +38,6 @@ interface HoldsDeps {
 
 /** What is remembered of an account beside its holds. */
 const FACTS = {
-  /** The exchange has taken the key. */
   keyTaken: 'holds.keyTaken',
   unknownInARow: 'holds.unknownInARow',
   forbiddenEnded: 'holds.forbiddenEnded',
@@ -133,7 +132,7 @@ export class AccountHolds implements AccountState {
     return new Date(this.#began.at + Math.floor(this.#deps.clock.monotonic() - this.#began.monotonic));
   }
 
-  heldForMs(lane: HeldLane): number {
+  heldForMs(lane: Lane): number {
     if (this.#holds.length === 0) return 0;
     const now = this.now();
     const decision = decideSending(this.#holds, lane, now);
@@ -142,7 +141,7 @@ export class AccountHolds implements AccountState {
     return until === null ? Number.POSITIVE_INFINITY : until.getTime() - now.getTime();
   }
 
-  isProbed(lane: HeldLane): boolean {
+  isProbed(lane: Lane): boolean {
     return !this.#isKeyTaken || decideSending(this.#holds, lane, this.now()).kind === 'probe';
   }
 

@@ -2,18 +2,18 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
 import {
   IncidentStory,
+  messagesOf,
   type Condition,
   type Failure,
   type IncidentKind,
   type IncidentNews,
 } from '../../domain/accounts/incidents.ts';
-import type { Hold } from '../../domain/accounts/holds.ts';
 import { after } from '../../domain/instant.ts';
 import { messageOf } from '../../domain/text.ts';
 import { BREAKER_LANES, type BreakerLane } from '../../exchange/breaker.ts';
-import type { ExchangeClient } from '../../exchange/client.ts';
+import { insertHappenings, newestOfAccount } from '../../store/events.ts';
 import type { Store } from '../../store/port.ts';
-import { ExchangeReach } from './reach.ts';
+import type { Activity } from './activity.ts';
 import { countWaiting, MOST_COUNTED, type WaitingOrders } from '../../store/waiting-orders.ts';
 
 interface IncidentDeps {
@@ -21,46 +21,18 @@ interface IncidentDeps {
   readonly store: Pick<Store, 'db' | 'writer' | 'mark'>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly log: Logger;
+  readonly activity: Pick<Activity, 'live'>;
 }
 
-/** A failure with the level of its line and the facts that go with the cause. */
 export interface LoggedFailure extends Failure {
   readonly level?: 'warn' | 'error';
   readonly facts?: Readonly<Record<string, unknown>>;
 }
 
-/** The truth about the exchange and the account, as it stands elsewhere. */
-interface Watched {
-  readonly exchange: Pick<ExchangeClient, 'breaker' | 'isSilent'>;
-  readonly holds: { readonly all: readonly Hold[]; now(): Date };
-}
-
-type Messages = readonly [level: 'warn' | 'error', begun: string, lasting: string, ended: string];
-
-const HELD = ['requests are held back', 'requests are still held back', 'requests are no longer held back'] as const;
-const MESSAGES: Partial<Record<IncidentKind, Messages>> = {
-  exchange: ['error', 'the exchange is out of reach', 'the exchange is still out of reach', 'the exchange is back'],
-  database: [
-    'error',
-    'the database cannot be written; nothing is sent until it can',
-    'the database still cannot be written',
-    'the database can be written again',
-  ],
-  forbidden: ['error', ...HELD],
-  'key-refused': [
-    'error',
-    'the exchange refuses the key; check exchange.apiKey',
-    'the exchange still refuses the key; check exchange.apiKey',
-    'the exchange takes the key again',
-  ],
-};
-
 const LANE_NAMES: Readonly<Record<BreakerLane, string>> = { create: 'creates', lookup: 'look-ups' };
-/** New statuses come together when an account is new. */
-const REACH = { field: 'exchange', value: 'out-of-reach', over: 'the exchange answers' } as const;
-const ANSWERS = { field: 'answers', value: 'cannot-be-read', over: 'an order record was read' } as const;
 /** Unreadable records of this many orders in a row speak of the account. */
 const UNREADABLE_ORDERS = 3;
+/** New statuses come together when an account is new. */
 const GATHER_STATUSES_MS = 10_000;
 const MOST_STATUSES = 20;
 
@@ -71,8 +43,8 @@ const MOST_STATUSES = 20;
 export class Incidents {
   readonly #deps: IncidentDeps;
   readonly #story = new IncidentStory();
-  readonly #reach: ExchangeReach;
-  readonly #answers: ExchangeReach;
+  readonly #reach: Trouble;
+  readonly #answers: Trouble;
   /** Orders with unreadable records since the last readable one. */
   readonly #unreadable = new Set<string>();
   readonly #since = new Map<IncidentKind, string>();
@@ -80,15 +52,14 @@ export class Incidents {
   readonly #heldUp = new Map<IncidentKind, WaitingOrders>();
   readonly #statuses = new Set<string>();
   #statusesSince = 0;
-  #watched: Watched | undefined;
   #exchangeCause: string | undefined;
   #later: IncidentNews[] = [];
   #hasPending = true;
 
   constructor(deps: IncidentDeps) {
     this.#deps = deps;
-    this.#reach = new ExchangeReach(deps, REACH);
-    this.#answers = new ExchangeReach(deps, ANSWERS);
+    this.#reach = new Trouble(deps, 'exchange', ['out-of-reach', 'the exchange answers']);
+    this.#answers = new Trouble(deps, 'answers', ['cannot-be-read', 'an order record was read']);
   }
 
   /** Takes over what the last owner recorded. */
@@ -99,35 +70,28 @@ export class Incidents {
 
   /** The exchange served a request. */
   served(): void {
-    if (this.#failingLanes().length === 0) this.#reach.found();
+    if (this.#failingLanes().length === 0) this.#reach.ends();
   }
 
   /** The exchange refused the key: it is within reach, although its circuit breakers wait for a request that it serves. */
   keyRefused(): void {
     this.#exchangeCause = undefined;
-    this.#reach.found();
+    this.#reach.ends();
   }
 
-  /** A look-up brought an order record that cannot be read. */
   recordUnreadable(externalOrderId: string): void {
     if (this.#unreadable.size < UNREADABLE_ORDERS) this.#unreadable.add(externalOrderId);
     if (this.#unreadable.size === UNREADABLE_ORDERS) {
-      this.#answers.lost(`order records cannot be read, for one that of ${[...this.#unreadable][0]}`);
+      this.#answers.begins(`order records cannot be read, for one that of ${[...this.#unreadable][0]}`);
     }
   }
 
-  /** A look-up brought an order record. */
   recordRead(): void {
     this.#unreadable.clear();
-    this.#answers.found();
+    this.#answers.ends();
   }
 
-  /** From now on the exchange and the holds of the account are watched as well. */
-  watch(watched: Watched): void {
-    this.#watched = watched;
-  }
-
-  /** Something failed. It is logged where no equal failure was lately, and counted where one was. */
+  /** Logs a failure if there was no equal one lately, and counts it if there was. */
   failed(failure: LoggedFailure): void {
     const { clock, log } = this.#deps;
     if (failure.kind === 'exchange') this.#exchangeCause = failure.cause;
@@ -150,7 +114,7 @@ export class Incidents {
     this.#statuses.add(`${field} ${value}`);
   }
 
-  /** Logs what is new since the last report. The daemon calls it each second. */
+  /** Logs the news since the last report. The daemon calls it each second. */
   async report(): Promise<void> {
     const { clock } = this.#deps;
     if (this.#isFailing('create')) this.#hasPending = (await this.#countWaiting(1))?.pending !== 0;
@@ -161,7 +125,6 @@ export class Incidents {
     if (this.#statuses.size > 0 && now - this.#statusesSince >= GATHER_STATUSES_MS) this.#tellStatuses();
   }
 
-  /** Logs what is left to say. */
   close(): void {
     const { ended, repeated } = this.#story.close(this.#deps.clock.monotonic());
     for (const news of ended) this.#write(news, this.#heldUp.get(news.kind));
@@ -169,7 +132,7 @@ export class Incidents {
     if (this.#statuses.size > 0) this.#tellStatuses();
   }
 
-  /** What begins is logged at once, the rest with what waits. */
+  /** Logs at once that an incident begins, and the rest later, with the orders that wait. */
   #observe(): void {
     for (const news of this.#story.observe(this.#conditions(), this.#deps.clock.monotonic())) {
       if (news.stage === 'begun') this.#write(news);
@@ -180,7 +143,7 @@ export class Incidents {
   #conditions(): readonly Condition[] {
     const unwritten = this.#whyUnwritten();
     const database = unwritten === undefined ? [] : [{ kind: 'database', cause: unwritten } as const];
-    const { holds } = this.#watched ?? {};
+    const { holds } = this.#deps.activity.live ?? {};
     const held = holds?.all.map(({ kind, reason: cause, since }) => {
       return { kind, cause, lastedMs: Math.max(0, holds.now().getTime() - since.getTime()) };
     });
@@ -203,21 +166,22 @@ export class Incidents {
   /** The lanes whose circuit breakers are not closed. Creates that nobody waits for do not count once anything is answered. */
   #failingLanes(): readonly BreakerLane[] {
     const failing = BREAKER_LANES.filter((lane) => this.#isFailing(lane));
-    const isSilent = this.#watched?.exchange.isSilent === true;
+    const isSilent = this.#deps.activity.live?.exchange.isSilent === true;
     const isOfNobody = failing.join() === 'create' && !isSilent && !this.#hasPending;
     return isOfNobody ? [] : failing;
   }
 
   #isFailing(lane: BreakerLane): boolean {
-    return (this.#watched?.exchange.breaker(lane).openings ?? 0) > 0;
+    return (this.#deps.activity.live?.exchange.breaker(lane).openings ?? 0) > 0;
   }
 
   async #tell(news: IncidentNews): Promise<void> {
     const { kind, stage, failures } = news;
     if (stage === 'ended') return this.#write(news, this.#heldUp.get(kind));
+    const isHold = kind !== 'exchange' && kind !== 'database';
     const conditions = this.#conditions();
     // A held account waits for the exchange anyway: the line about that names its holds.
-    if (stage === 'lasting' && isHold(kind) && conditions.some((one) => one.kind === 'exchange')) return;
+    if (stage === 'lasting' && isHold && conditions.some((one) => one.kind === 'exchange')) return;
     const waiting = await this.#countWaiting();
     if (waiting !== undefined) this.#heldUp.set(kind, mostOf(waiting, this.#heldUp.get(kind)));
     const isWorthTelling = failures > 0 || waiting === undefined || waiting.pending + waiting.lookupsDue > 0;
@@ -226,14 +190,14 @@ export class Incidents {
 
   #write({ kind, stage, cause, lastedMs: ms, failures }: IncidentNews, counted?: WaitingOrders): void {
     const { log, clock } = this.#deps;
-    const [level, begun, lasting, ended] = MESSAGES[kind] ?? (['warn', ...HELD] as const);
+    const [level, begun, lasting, ended] = messagesOf(kind);
     const lastedMs = Math.round(ms);
     const isMore = counted !== undefined && Math.max(counted.pending, counted.lookupsDue) === MOST_COUNTED;
     const waiting = { ...counted, ...(isMore && { countedTo: MOST_COUNTED }) };
     const since = this.#since.get(kind) ?? after(clock.now(), -lastedMs).toISOString();
     this.#since.set(kind, since);
     const facts = { kind, since, ...this.#factsOf(kind), cause };
-    if (kind === 'exchange' && stage === 'begun') this.#reach.lost(cause);
+    if (kind === 'exchange' && stage === 'begun') this.#reach.begins(cause);
     if (stage === 'begun') log[level](facts, begun);
     if (stage === 'lasting') log[level]({ ...waiting, failures, lastedMs, ...facts }, lasting);
     if (stage !== 'ended') return;
@@ -243,12 +207,11 @@ export class Incidents {
   }
 
   #factsOf(kind: IncidentKind): Readonly<Record<string, unknown>> {
-    const { exchange, holds } = this.#watched ?? {};
+    const { exchange, holds } = this.#deps.activity.live ?? {};
     if (kind === 'exchange') {
-      const requests = this.#failingLanes()
-        .map((lane) => LANE_NAMES[lane])
-        .join(' and ');
-      const waits = this.#failingLanes().map((lane) => exchange?.breaker(lane).openForMs ?? 0);
+      const lanes = this.#failingLanes();
+      const requests = lanes.map((lane) => LANE_NAMES[lane]).join(' and ');
+      const waits = lanes.map((lane) => exchange?.breaker(lane).openForMs ?? 0);
       const kinds = holds?.all.map((hold) => hold.kind) ?? [];
       return { requests, ...(kinds.length > 0 && { holds: kinds }), ...this.#nextTry(Math.min(...waits)) };
     }
@@ -277,7 +240,7 @@ export class Incidents {
     );
   }
 
-  /** Undefined where the database cannot be read. */
+  /** Undefined if the database cannot be read. */
   async #countWaiting(limit = MOST_COUNTED) {
     const { store, account, clock } = this.#deps;
     return await countWaiting(store.db, { account, now: clock.now(), limit }).catch(() => undefined);
@@ -285,12 +248,52 @@ export class Incidents {
 }
 
 function mostOf(one: WaitingOrders, other: WaitingOrders = one): WaitingOrders {
-  return {
-    pending: Math.max(one.pending, other.pending),
-    lookupsDue: Math.max(one.lookupsDue, other.lookupsDue),
-  };
+  const lookupsDue = Math.max(one.lookupsDue, other.lookupsDue);
+  return { pending: Math.max(one.pending, other.pending), lookupsDue };
 }
 
-function isHold(kind: IncidentKind): boolean {
-  return kind !== 'exchange' && kind !== 'database';
+/** Records when a trouble of the exchange begins for an account, and when it ends: each once, also across restarts. */
+class Trouble {
+  readonly #deps: IncidentDeps;
+  readonly #field: 'exchange' | 'answers';
+  readonly #words: readonly [value: string, over: string];
+  #isOn = false;
+
+  /** `words` are the value of the event that begins it, and the reason of the event that ends it. */
+  constructor(deps: IncidentDeps, field: 'exchange' | 'answers', words: readonly [value: string, over: string]) {
+    [this.#deps, this.#field, this.#words] = [deps, field, words];
+  }
+
+  /** Takes over what the last owner recorded. */
+  async open(): Promise<void> {
+    const { store, account } = this.#deps;
+    this.#isOn = (await newestOfAccount(store.db, account, this.#field)) !== null;
+  }
+
+  begins(cause: string): void {
+    if (!this.#isOn) this.#record(this.#words[0], cause);
+  }
+
+  ends(): void {
+    if (this.#isOn) this.#record(null, this.#words[1]);
+  }
+
+  #record(newValue: string | null, reason: string): void {
+    const { store, account, clock, log } = this.#deps;
+    this.#isOn = newValue !== null;
+    const field = this.#field;
+    const event = { account, type: 'account', subject: account, field, source: 'exchange' } as const;
+    store.writer
+      .write(async (tx) => {
+        const oldValue = await newestOfAccount(tx, account, field);
+        if (oldValue === newValue) return;
+        await insertHappenings(tx, [{ ...event, old_value: oldValue, new_value: newValue, reason }], clock.now());
+      })
+      .catch((error: unknown) => {
+        log.warn(
+          { cause: messageOf(error) },
+          'an event of the account cannot be written: whether the exchange is within reach and can be read',
+        );
+      });
+  }
 }

@@ -22,14 +22,11 @@ type LearnDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'>;
 const LEARNED_FROM = 20_000;
 /** Changes of one page. */
 const PAGE = 1_000;
-/** Orders of one page. */
 const ORDERS_PAGE = 200;
 
-/** A history is read again once it has so many more changes: a fiftieth, and at least so many. */
 const GROWTH = 1 / 50;
 const LEAST_GROWTH = 20;
 
-/** How long orders stayed in their statuses. */
 export interface History {
   readonly stays: readonly Stay[];
   /** When the part of it begins that was read; null where that is all. */
@@ -112,7 +109,6 @@ export async function addFollowed(
   return learner;
 }
 
-/** Learns the pace of an account anew. */
 export async function learnPace(deps: LearnDeps & Pick<FlowDeps, 'settings'>, signal: AbortSignal): Promise<void> {
   const { learner } = await learnHistory(deps, signal);
   const all = await addFollowed(deps, learner.again(), signal);

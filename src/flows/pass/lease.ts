@@ -1,9 +1,11 @@
 import type { Clock } from '../../clock.ts';
 import { after } from '../../domain/instant.ts';
 import type { RateLimit, RateWindow, SpentRequests } from '../../exchange/rate-window.ts';
+import { SharedWindow } from '../../exchange/shared-window.ts';
 import { assertNewestOwner, leaseRequests, readLease, type Lease } from '../../store/accounts.ts';
 import { OwnedError, StoreError } from '../../store/errors.ts';
-import type { AccountLease, Store, Transaction } from '../../store/port.ts';
+import type { AccountGroup, AccountLease, Store, Transaction } from '../../store/port.ts';
+import { SharedDemand } from './follow-pace.ts';
 
 /** A lease lasts this long: one small write in this time while requests go out. */
 export const LEASE_MS = 2_000;
@@ -27,7 +29,6 @@ interface LeaseDeps {
   /** Most requests under way at a time, and the longest that each takes, in milliseconds. */
   readonly concurrency: number;
   readonly timeoutMs: number;
-  /** Nothing more is waited for. */
   readonly gracePeriodOver: AbortSignal;
 }
 
@@ -210,4 +211,62 @@ function granted(lease: Lease, until: number, lastOwnerUntil: number | undefined
 /** What was spent is known for the interval of that owner; where it was shorter, the whole limit may be spent. */
 function requestsOf(lease: Lease, limit: RateLimit): number {
   return lease.intervalMs < limit.intervalMs ? limit.requests : lease.requests;
+}
+
+/**
+ * Accounts that share a rate limit, for as long as this process drives them: the requests of each count for all, those of the
+ * last owners before the first one here.
+ */
+export class RateGroup {
+  readonly demand: SharedDemand;
+  readonly #leases: readonly AccountLease[];
+  #window: Promise<SharedWindow> | undefined;
+
+  constructor(accountLeases: readonly AccountLease[]) {
+    this.#leases = accountLeases;
+    this.demand = new SharedDemand(accountLeases.length);
+  }
+
+  /** The window of one account of the group; `spent` are the requests of its lease. */
+  async windowOf(
+    deps: { readonly store: Store; readonly clock: Clock },
+    limit: RateLimit,
+    spent: readonly SpentRequests[],
+  ): Promise<RateWindow> {
+    this.#window ??= this.#open(deps, limit).catch((error: unknown) => {
+      this.#window = undefined;
+      throw error;
+    });
+    return (await this.#window).member(spent);
+  }
+
+  async #open({ store, clock }: { store: Store; clock: Clock }, limit: RateLimit): Promise<SharedWindow> {
+    const all: SpentRequests[] = [];
+    for (const accountLease of this.#leases) {
+      all.push(...(await spentByLastOwner({ store, clock, accountLease, account: accountLease.account }, limit)).spent);
+    }
+    return new SharedWindow(limit, all, clock);
+  }
+}
+
+/** The limits that owned accounts share, each for as long as its accounts are owned. */
+export class RateGroups {
+  readonly #groupOf: ReadonlyMap<string, AccountGroup>;
+  readonly #limits = new WeakMap<AccountLease, RateGroup>();
+
+  constructor(groups: readonly AccountGroup[]) {
+    const shared = groups.filter(({ length }) => length > 1);
+    this.#groupOf = new Map(shared.flatMap((group) => group.map((name) => [name, group] as const)));
+  }
+
+  /** The limit that an owned account shares; undefined if it has its own. */
+  of(account: string, leaseOf: (account: string) => AccountLease | undefined): RateGroup | undefined {
+    const accountLeases = this.#groupOf.get(account)?.flatMap((name) => leaseOf(name) ?? []);
+    const [first] = accountLeases ?? [];
+    if (accountLeases === undefined || first === undefined) return undefined;
+    // Its accounts come and go together: an earlier limit counts no more, as another owner may have sent since.
+    const limit = this.#limits.get(first) ?? new RateGroup(accountLeases);
+    this.#limits.set(first, limit);
+    return limit;
+  }
 }

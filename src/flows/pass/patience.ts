@@ -5,7 +5,6 @@ import { messageOf } from '../../domain/text.ts';
 import { isPassing } from '../../store/errors.ts';
 import type { Store } from '../../store/port.ts';
 
-/** What patience stands on. */
 interface PatienceDeps {
   readonly store: Pick<Store, 'isInPlace'>;
   readonly clock: Pick<Clock, 'monotonic'>;
@@ -25,7 +24,7 @@ export class Patience {
     this.#deps = deps;
   }
 
-  /** Does the work. Rejects only with what is not to be waited out. */
+  /** Does the work. Rejects with an error that is not waited out. */
   async with(work: () => Promise<void>, isWaitedOut: (error: unknown) => boolean = isPassing): Promise<void> {
     try {
       await work();

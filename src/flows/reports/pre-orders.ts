@@ -10,7 +10,7 @@ import {
 } from '../../store/reports/reconciliation.ts';
 import type { Store } from '../../store/port.ts';
 import { rowsAtOnce } from '../../store/snapshot.ts';
-import { forEachConcurrently } from '../pass/concurrency.ts';
+import { forEachConcurrently } from '../pass/run.ts';
 import { sentOrderOf } from '../../store/order-columns.ts';
 import { recordFindings, type JudgedFindings } from '../findings/record-findings.ts';
 

@@ -5,9 +5,7 @@ import type { BreakerLane } from '../../exchange/breaker.ts';
 import type { Overview, DaemonStatus, LiveStatus, Reading, Status } from '../../reports/status/status.ts';
 import { readOverview } from '../../store/overview/overview.ts';
 import type { Store } from '../../store/port.ts';
-import { overdueOf, type Activities, type Activity } from '../pass/activity.ts';
-import { timesOf } from '../pass/newest-times.ts';
-import { rateUse } from '../pass/rate-use.ts';
+import { overdueOf, rateUse, timesOf, type Activities, type Activity } from '../pass/activity.ts';
 
 /** Of more accounts that are driven only the first are told of one by one. */
 const MOST_ACCOUNTS = 100;

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { programVersion } from '../../config/version.ts';
 import type { WebhookEndpoint } from '../../config/webhooks.ts';
 import { messageOf } from '../../domain/text.ts';
-import { repeatEvery } from '../pass/repeat.ts';
+import { repeatEvery } from '../pass/run.ts';
 import { isPassing, OwnedError } from '../../store/errors.ts';
 import type { AccountLease, Store } from '../../store/port.ts';
 import { accountsBehind, moveWebhookCursor, noteEndpoint, registerEndpoint } from '../../store/webhooks/endpoints.ts';

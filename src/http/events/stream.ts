@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../clock.ts';
 import { cursorOf, writeCursor, type Place, type FeedEvent } from '../../domain/events/feed.ts';
 import { readPage, type FeedFilter, type FeedPage } from '../../flows/events/feed.ts';
-import { repeatEvery } from '../../flows/pass/repeat.ts';
+import { repeatEvery } from '../../flows/pass/run.ts';
 import { feedHead } from '../../store/feed.ts';
 import type { Store } from '../../store/port.ts';
 

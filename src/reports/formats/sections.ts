@@ -1,4 +1,4 @@
-import { accountWords } from '../../domain/accounts/words.ts';
+import { accountWords } from '../../domain/accounts/name.ts';
 import {
   saysNothing,
   type Cell,

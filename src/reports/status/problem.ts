@@ -1,4 +1,4 @@
-import { accountWords } from '../../domain/accounts/words.ts';
+import { accountWords } from '../../domain/accounts/name.ts';
 import type { Severity } from '../../domain/findings/classes.ts';
 
 type Weight = Exclude<Severity, 'info'>;

@@ -1,7 +1,6 @@
 import { CLOCKS_APART_MS } from '../../clock.ts';
-import type { HoldKind } from '../../domain/accounts/holds.ts';
-import { stopRemedy } from '../../domain/accounts/stops.ts';
-import { accountWords } from '../../domain/accounts/words.ts';
+import { stopRemedy, type HoldKind } from '../../domain/accounts/holds.ts';
+import { accountWords } from '../../domain/accounts/name.ts';
 import { findingClass } from '../../domain/findings/classes.ts';
 import { WAITING_STATES } from '../../domain/orders/states.ts';
 import { shellWord } from '../../domain/text.ts';

@@ -1,6 +1,6 @@
 import { decisionsFor, type Judgement } from '../../domain/orders/operator-decisions.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
-import { accountWords } from '../../domain/accounts/words.ts';
+import { accountWords } from '../../domain/accounts/name.ts';
 import { shellWord } from '../../domain/text.ts';
 import type { StoryOrder } from './evidence.ts';
 

@@ -1,5 +1,4 @@
-import type { AccountStop } from '../../domain/accounts/stops.ts';
-import type { HoldView } from '../../domain/accounts/holds.ts';
+import type { AccountStop, HoldView } from '../../domain/accounts/holds.ts';
 import type { RecordView } from '../../domain/record.ts';
 import type { StoryPace } from './pace.ts';
 

@@ -1,7 +1,6 @@
 import { findingClass } from '../../domain/findings/classes.ts';
-import { describeHold, stops } from '../../domain/accounts/holds.ts';
-import { accountWords } from '../../domain/accounts/words.ts';
-import { describeStop, stopRemedy } from '../../domain/accounts/stops.ts';
+import { describeHold, describeStop, stopRemedy, stops } from '../../domain/accounts/holds.ts';
+import { accountWords } from '../../domain/accounts/name.ts';
 import { FOLLOWED_STATES, type OrderState } from '../../domain/orders/states.ts';
 import { eventSentence } from './events.ts';
 import type { StoryEvent, StoryEvidence, StoryFinding, StoryKeptAnswer, StoryRecord } from './evidence.ts';

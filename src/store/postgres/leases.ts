@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { TRUSTED_MS, type WorkerView } from '../../domain/accounts/heartbeats.ts';
-import { differences, type SettingsText } from '../../domain/accounts/settings.ts';
+import { differences, type SettingsText } from '../../domain/accounts/fail-over.ts';
 import { StoreError } from '../errors.ts';
 import type { AccountGroup, Database, AccountLease, OwnersCommit } from '../port.ts';
 import {

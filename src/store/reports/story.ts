@@ -1,6 +1,5 @@
 import type { StoryEvent, StoryFinding, StoryOrder } from '../../reports/story/evidence.ts';
-import type { AccountStop } from '../../domain/accounts/stops.ts';
-import type { HoldView } from '../../domain/accounts/holds.ts';
+import type { AccountStop, HoldView } from '../../domain/accounts/holds.ts';
 import type { PacedOrder } from '../../domain/orders/pace/status.ts';
 import { storedHolds } from '../account-holds.ts';
 import { readStop } from '../account-stops.ts';

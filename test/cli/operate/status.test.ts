@@ -35,7 +35,7 @@ describe('order-sync status', () => {
     exchange.answer = (request) => (request.method === 'POST' ? echo(request) : NOT_FOUND);
     program.insert({ external_order_id: 'a' });
     await createPass(program.app, NEVER);
-    program.app.activity.changeSeen(3_000);
+    program.app.activity.tell({ kind: 'change.seen', lateMs: 3_000 });
     program.app.activity.overdue = { orders: 2, since: program.clock.now() };
     const { code, status } = await commandOf(program).json();
     expect(code).toBe(0);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ACCOUNT_NAME, DEFAULT_ACCOUNT } from '../../../src/domain/accounts/name.ts';
-import { accountWords } from '../../../src/domain/accounts/words.ts';
+import { ACCOUNT_NAME, accountWords, DEFAULT_ACCOUNT } from '../../../src/domain/accounts/name.ts';
 
 describe('the name of an account', () => {
   it.each([DEFAULT_ACCOUNT, 'a', '7', '.hidden', '_', 'a-b', '..a', 'allowed', 'A.b_C-9', 'x'.repeat(64)])(

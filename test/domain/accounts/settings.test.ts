@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { differences } from '../../../src/domain/accounts/settings.ts';
+import { differences } from '../../../src/domain/accounts/fail-over.ts';
 
 it.each([
   ['{"b":"1","a":"2"}', { a: '2', b: '1' }, []],

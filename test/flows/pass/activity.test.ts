@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
-import { rateUse } from '../../../src/flows/pass/rate-use.ts';
-import { Activities } from '../../../src/flows/pass/activity.ts';
+import { Activities, rateUse, type Activity, type ProcessEvent } from '../../../src/flows/pass/activity.ts';
 import { NOT_FOUND, record } from '../../support/scripted-exchange.ts';
 import { testClock } from '../../support/test-clock.ts';
 import { acceptedOrders, scriptedProgram } from '../../support/test-program.ts';
@@ -9,25 +8,31 @@ import { MINUTE, SECOND } from '../../support/tracking.ts';
 
 const { signal } = new AbortController();
 
+/** The events of a kind that an account has told of, from now on. */
+function heard<Kind extends ProcessEvent['kind']>(activity: Activity, kind: Kind) {
+  const tell = vi.spyOn(activity, 'tell');
+  const isOfKind = (event: ProcessEvent): event is Extract<ProcessEvent, { kind: Kind }> => event.kind === kind;
+  return () => tell.mock.calls.map(([event]) => event).filter(isOfKind);
+}
+
 describe('what an account does', () => {
   it('is known of each request: its operation, what came of it, and the wait for its turn', async () => {
     const { program, exchange } = await scriptedProgram();
     const { activity, exchange: client } = program.app;
-    const ended = vi.spyOn(activity, 'ended');
-    const turned = vi.spyOn(activity, 'turned');
+    const [ended, turned] = [heard(activity, 'request.ended'), heard(activity, 'turn.came')];
     program.insert({ external_order_id: 'a' });
     await createPass(program.app, signal);
     exchange.answer = () => NOT_FOUND;
     await client.lookUpOrder('a');
     await client.showLink('link-1');
     await client.verificationToken('link-1', 'MAIN');
-    expect(ended.mock.calls.map(([{ operation, outcome }]) => [operation, outcome])).toEqual([
+    expect(ended().map(({ operation, outcome }) => [operation, outcome])).toEqual([
       ['create_pre_order', 'ok'],
       ['look_up_order', 'refused'],
       ['show_link', 'refused'],
       ['verification_token', 'refused'],
     ]);
-    expect(turned.mock.calls.map(([lane]) => lane)).toEqual(['create', 'lookup', 'person', 'person']);
+    expect(turned().map(({ lane }) => lane)).toEqual(['create', 'lookup', 'person', 'person']);
     expect(activity.inFlight).toBe(0);
   });
 
@@ -50,7 +55,7 @@ describe('what an account does', () => {
 
   it('is known of each change that a look-up sees: how long it was there', async () => {
     const { program, answers, lookUp } = await acceptedOrders(['a']);
-    const changeSeen = vi.spyOn(program.app.activity, 'changeSeen');
+    const changes = heard(program.app.activity, 'change.seen');
     const changed = (status: string, modificationDate?: string) =>
       void answers.set('a', record('a', { status, modificationDate }));
     changed('REQUEST', program.clock.now().toISOString());
@@ -61,7 +66,7 @@ describe('what an account does', () => {
     await lookUp(MINUTE);
     changed('SENT');
     await lookUp(MINUTE);
-    expect(changeSeen.mock.calls.flat()).toEqual([MINUTE, 7 * SECOND]);
+    expect(changes().map(({ lateMs }) => lateMs)).toEqual([MINUTE, 7 * SECOND]);
   });
 });
 
@@ -69,8 +74,14 @@ describe('the use of the rate', () => {
   it('is that of the last ten seconds, of all accounts that share a limit', () => {
     const clock = testClock();
     const activities = new Activities(clock);
-    const request = { operation: 'look_up_order', outcome: 'ok', tookMs: 5, isAnswered: true } as const;
-    const ask = (account: string) => activities.of(account).ended(request);
+    const request = {
+      kind: 'request.ended',
+      operation: 'look_up_order',
+      outcome: 'ok',
+      tookMs: 5,
+      isAnswered: true,
+    } as const;
+    const ask = (account: string) => activities.of(account).tell(request);
     const account = (name: string, rateGroup?: string) =>
       ({ name, rateGroup, exchange: { rate: { requests: 3, interval: 2 * SECOND } } }) as never;
     const accounts = [account('a', 'group'), account('b', 'group'), account('c')];
@@ -92,14 +103,16 @@ describe('a pass', () => {
     const clock = testClock();
     const activity = new Activities(clock).of('a');
     const began = clock.now();
-    activity.passWanted('create');
+    activity.tell({ kind: 'pass.wanted', pass: 'create' });
     clock.advance(SECOND);
-    activity.passWanted('create');
-    activity.passBegins('create')(false);
+    activity.tell({ kind: 'pass.wanted', pass: 'create' });
+    activity.tell({ kind: 'pass.began', pass: 'create' });
+    expect(activity.passes.get('create')?.runningSince).toEqual(clock.now());
+    activity.tell({ kind: 'pass.ended', pass: 'create', tookMs: 0, isGood: false });
     expect(activity.passes.get('create')).toEqual({ wantedSince: began, runningSince: undefined, goodAt: undefined });
-    activity.passBegins('create')(true);
+    activity.tell({ kind: 'pass.ended', pass: 'create', tookMs: 0, isGood: true });
     expect(activity.passes.get('create')).toEqual({ goodAt: clock.now() });
-    activity.passWanted('create');
+    activity.tell({ kind: 'pass.wanted', pass: 'create' });
     activity.rests();
     expect(activity.passes.get('create')).toEqual({ goodAt: clock.now() });
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
-import { RepeatedPass } from '../../../src/flows/pass/repeat.ts';
+import { RepeatedPass } from '../../../src/flows/pass/run.ts';
 import { StoreError } from '../../../src/store/errors.ts';
 import { setHold } from '../../../src/store/account-holds.ts';
 import { newestOfAccount } from '../../../src/store/events.ts';

@@ -243,7 +243,7 @@ describe('what was learned', () => {
         given.push(pace);
         return { ...program.app, [Symbol.asyncDispose]: async () => {} };
       },
-      passesOf: () => ({}) as never,
+      passes: {} as never,
       stop: NEVER,
       onPass: async () => {},
       onFailure: (_, error) => {

@@ -88,11 +88,11 @@ describe('/readyz', () => {
 
   it('answers 503 when work waits and nothing is done, and 200 once a request is answered', async () => {
     const on = await testOps();
-    on.activity.passWanted('create');
+    on.activity.tell({ kind: 'pass.wanted', pass: 'create' });
     on.program.clock.advance(STALLED_AFTER_MS + 1_000);
     expect(await readyz(on)).toEqual([503, 'passes']);
-    on.activity.left();
-    on.activity.ended({ operation: 'look_up_order', outcome: 'ok', tookMs: 5, isAnswered: true });
+    on.activity.tell({ kind: 'request.left' });
+    on.activity.tell({ kind: 'request.ended', operation: 'look_up_order', outcome: 'ok', tookMs: 5, isAnswered: true });
     on.program.clock.advance(2_000);
     expect(await readyz(on)).toEqual([200]);
   });

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { systemClock, type Clock } from '../../../clock.ts';
 import type { Config } from '../../../config/config.ts';
-import { accountWords } from '../../../domain/accounts/words.ts';
+import { accountWords } from '../../../domain/accounts/name.ts';
 import { acceptRestore, type AcceptedRestore } from '../../../flows/orders/restore.ts';
 import { accountsIn } from '../../../store/accounts.ts';
 import { openStore } from '../../../store/open.ts';

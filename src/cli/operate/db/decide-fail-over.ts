@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import { systemClock } from '../../../clock.ts';
-import { accountWords } from '../../../domain/accounts/words.ts';
+import { accountWords } from '../../../domain/accounts/name.ts';
 import { decideFailOver } from '../../../flows/orders/decide-fail-over.ts';
 import { counted } from '../../../reports/formats/words.ts';
 import { readFailOvers } from '../../../store/fail-overs.ts';

@@ -63,7 +63,7 @@ export function define(command: Command): void {
 }
 
 async function alone(app: App, scope: FollowScope, signal: AbortSignal, progress: ProgressLine): Promise<SyncResult> {
-  const { withGracePeriod } = await import('../../../flows/pass/grace-period.ts');
+  const { withGracePeriod } = await import('../../../flows/pass/run.ts');
   const { syncOnce } = await import('../../../flows/orders/sync.ts');
   const over = new AbortController();
   // A pause binds from the moment on in which it is set. That the database is gone the pass itself finds out.

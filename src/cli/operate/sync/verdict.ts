@@ -1,5 +1,5 @@
 import { REFUSALS } from '../../../domain/accounts/holds.ts';
-import { accountWords } from '../../../domain/accounts/words.ts';
+import { accountWords } from '../../../domain/accounts/name.ts';
 import type { SyncEnd, SyncResult, SyncSummary } from '../../../flows/orders/sync.ts';
 import type { Tone } from '../../../reports/formats/document.ts';
 import { withCommas } from '../../../reports/formats/words.ts';

@@ -4,7 +4,7 @@ import { seededRandom } from '../../../sandbox/random.ts';
 import type { Clock } from '../../../clock.ts';
 import { addOrder } from '../../../flows/orders/add.ts';
 import { decideOrders } from '../../../flows/orders/operator-decisions.ts';
-import { flowSettings } from '../../../flows/pass/settings.ts';
+import { flowSettings } from '../../../flows/pass/follow-pace.ts';
 import type { Config } from '../../../config/config.ts';
 import type { Store } from '../../../store/port.ts';
 import { expectedFindings, isStray, type DemoOrder } from './orders.ts';

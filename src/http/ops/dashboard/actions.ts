@@ -6,7 +6,7 @@ import type { Judgement } from '../../../domain/orders/operator-decisions.ts';
 import { messageOf } from '../../../domain/text.ts';
 import { pathId } from '../../../exchange/ids.ts';
 import { decideOrders } from '../../../flows/orders/operator-decisions.ts';
-import { flowSettings } from '../../../flows/pass/settings.ts';
+import { flowSettings } from '../../../flows/pass/follow-pace.ts';
 import { LONGEST_TEXT } from '../../../reports/dashboard/forms.ts';
 import { orderPath } from '../../../reports/dashboard/markup.ts';
 import { messagePage } from '../../../reports/dashboard/page.ts';

@@ -1,10 +1,8 @@
 import { exchangeByAccount } from '../../../config/config.ts';
 import { after } from '../../../domain/instant.ts';
 import { FOLLOWED_STATES } from '../../../domain/orders/states.ts';
-import type { WatchedRequest } from '../../../exchange/watch.ts';
-import { overdueOf, type Activities, type ActivityListener } from '../../../flows/pass/activity.ts';
-import { NewestTimes, timesOf } from '../../../flows/pass/newest-times.ts';
-import { rateUse } from '../../../flows/pass/rate-use.ts';
+import type { RequestEnded } from '../../../exchange/account.ts';
+import { NewestTimes, overdueOf, rateUse, timesOf, type Activities } from '../../../flows/pass/activity.ts';
 import { readingOf } from '../../../flows/reports/status.ts';
 import {
   AGE_LIMITS_MS,
@@ -166,16 +164,16 @@ function ageingOf(all: readonly CountedAges[]): ActivityFacts['ageing'] {
 type AccountTimes = Map<string, { readonly times: NewestTimes; failed: number }>;
 
 /** How long requests take, of each account that this process drives. */
-class Latencies implements ActivityListener {
+class Latencies {
   readonly #activities: Activities;
   readonly #byAccount = new Map<string, AccountTimes>();
 
   constructor(activities: Activities) {
     this.#activities = activities;
-    activities.listen(this);
+    activities.listen((account, event) => event.kind === 'request.ended' && this.#add(account, event));
   }
 
-  onRequest(account: string, { operation, outcome, tookMs }: WatchedRequest): void {
+  #add(account: string, { operation, outcome, tookMs }: RequestEnded): void {
     const operations = known(this.#byAccount, account, (): AccountTimes => new Map());
     const requests = known(operations, operation, () => ({ times: new NewestTimes(), failed: 0 }));
     requests.times.add(tookMs);

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { ActivityListener } from '../../../flows/pass/activity.ts';
+import type { ProcessListener } from '../../../flows/pass/activity.ts';
 
 /** The metrics that are read when they are asked for: what each means, and its labels. */
 export const GAUGES = {
@@ -87,7 +87,7 @@ const PASS_BUCKETS = [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 3_600];
 const DELAY_BUCKETS = [0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 600, 3_600, 21_600, 86_400];
 
 /** Makes the metrics that are counted as it happens, and gives who hears of it. */
-export function liveMetrics(registry: Registry, labelOf: (account: string) => string): ActivityListener {
+export function liveMetrics(registry: Registry, labelOf: (account: string) => string): ProcessListener {
   const registers = [registry];
   const histogram = <Label extends string>(name: string, help: string, buckets: number[], labelNames: Label[] = []) =>
     new Histogram({ name, help, labelNames, buckets, registers });
@@ -130,13 +130,14 @@ export function liveMetrics(registry: Registry, labelOf: (account: string) => st
       cpu.inc((user + system) / 1e6);
     },
   });
-  return {
-    onRequest(account, { operation, outcome, tookMs }) {
+  return (account, event) => {
+    if (event.kind === 'request.ended') {
+      const { operation, outcome, tookMs } = event;
       requests.inc({ account: labelOf(account), operation, outcome: outcome.replaceAll('-', '_') });
       durations.observe({ operation }, tookMs / 1_000);
-    },
-    onTurn: (_account, lane, waitedMs) => waits.observe({ lane }, waitedMs / 1_000),
-    onPass: (_account, pass, tookMs, isGood) => passes.observe({ pass, good: String(isGood) }, tookMs / 1_000),
-    onChange: (_account, lateMs) => delays.observe(lateMs / 1_000),
+    } else if (event.kind === 'turn.came') waits.observe({ lane: event.lane }, event.waitedMs / 1_000);
+    else if (event.kind === 'pass.ended') {
+      passes.observe({ pass: event.pass, good: String(event.isGood) }, event.tookMs / 1_000);
+    } else if (event.kind === 'change.seen') delays.observe(event.lateMs / 1_000);
   };
 }

@@ -162,7 +162,7 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
     name: 'guard-forgets-at-restart',
     text: 'what was sent in the last hour does not count against `guard.*` after a restart',
     breaks: /limits of creates kept/,
-    edits: [{ file: 'src/app.ts', in: 'openGuard', from: 'await guard.open(deps.store.db);', to: '' }],
+    edits: [{ file: 'src/app.ts', in: 'startApp', from: 'await guard.open(store.db);', to: '' }],
   },
   {
     name: 'guard-off-by-one',

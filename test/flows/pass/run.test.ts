@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { forEachConcurrently } from '../../../src/flows/pass/concurrency.ts';
+import { forEachConcurrently } from '../../../src/flows/pass/run.ts';
 
 async function* numbers(count: number): AsyncGenerator<number> {
   for (let number = 0; number < count; number += 1) yield number;

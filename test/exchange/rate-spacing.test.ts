@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Spacing } from '../../src/exchange/spacing.ts';
+import { Spacing } from '../../src/exchange/rate-window.ts';
 
 /** A limit of which 95 % are a start each 100 ms; a start may be late by 38 ms, the 25th part of the interval. */
 const LIMIT = { requests: 10, intervalMs: 950 };

@@ -5,6 +5,7 @@ import type { FlowDeps } from './deps.ts';
 
 /** A pass that the database broke off runs again after this time, woken or not. */
 const TRY_AGAIN_MS = 1_000;
+const GRACE_PERIOD_MS = 16_000;
 
 type RepeatDeps = Pick<FlowDeps, 'holds' | 'store' | 'clock' | 'incidents'>;
 
@@ -30,12 +31,10 @@ export class RepeatedPass {
     this.#onFailure = onFailure;
   }
 
-  /** The pass runs, or is about to. */
   get isBusy(): boolean {
     return this.#isRunning;
   }
 
-  /** The pass was woken again while it ran. */
   get isWoken(): boolean {
     return this.#isWoken;
   }
@@ -99,4 +98,51 @@ export async function repeatEvery(
     await clock.sleep(ms, stop).catch(() => undefined);
     if (!stop.aborted) await work();
   }
+}
+
+/**
+ * Does the work. When `signal` aborts, what is in flight has 16 s to finish; after that `endGracePeriod` breaks it off.
+ */
+export async function withGracePeriod<Result>(
+  { clock, endGracePeriod }: { readonly clock: Pick<Clock, 'sleep'>; readonly endGracePeriod: () => void },
+  signal: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const isDone = new AbortController();
+  const begin = () => void clock.sleep(GRACE_PERIOD_MS, isDone.signal).then(endGracePeriod, () => undefined);
+  if (signal.aborted) begin();
+  else signal.addEventListener('abort', begin, { once: true, signal: isDone.signal });
+  try {
+    return await work();
+  } finally {
+    isDone.abort();
+  }
+}
+
+/**
+ * Does the work for each item of a stream, at most `limit` at a time, until the stream ends. Rejects with the first
+ * error, once the items in flight are done.
+ */
+export async function forEachConcurrently<Item>(
+  items: AsyncIterable<Item>,
+  limit: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const iterator = items[Symbol.asyncIterator]();
+  let hasFailed = false;
+  const workers = Array.from({ length: limit }, async () => {
+    try {
+      while (!hasFailed) {
+        const next = await iterator.next();
+        if (next.done === true) return;
+        await work(next.value);
+      }
+    } catch (error) {
+      hasFailed = true;
+      throw error;
+    }
+  });
+  const results = await Promise.allSettled(workers);
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
 }
