@@ -3,9 +3,7 @@ import { programVersion } from '../config/version.ts';
 import { printableLines } from '../reports/formats/text.ts';
 import { COMMANDS, type Entries } from './commands.ts';
 import { addAccountOption } from './shared/account.ts';
-import { fitted } from './shared/help.ts';
-import { takeNearChoices, withSuggestion } from './shared/names.ts';
-import { screenOf } from './shared/screen.ts';
+import { fitted, takeNearChoices, withSuggestion, screenOf } from './shared/help.ts';
 
 const DESCRIPTION = `keeps a merchant's order table and a crypto/fiat exchange in step
 
@@ -61,7 +59,8 @@ async function addCommands(parent: Command, entries: Entries, words: readonly st
         throw new Error(`the command ${name} was not loaded`);
       });
     if (!isAll && word !== name) continue;
-    (await load()).define(command);
+    const { define } = await load();
+    (typeof define === 'function' ? define : define[name])?.(command);
     for (const [index, defined] of [command, ...command.commands].entries()) {
       if (scope !== undefined) addAccountOption(defined, index === 0 ? scope : 'one');
       const { options, registeredArguments } = defined;

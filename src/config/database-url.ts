@@ -1,7 +1,7 @@
 import { text } from './values.ts';
 
 /** The place that a `database.url` names, as it is written. */
-export type DatabaseUrl =
+type DatabaseUrl =
   | { readonly kind: 'sqlite'; readonly url: string; readonly file: string }
   | {
       readonly kind: 'postgres';

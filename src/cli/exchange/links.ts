@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { linkEvents } from '../../store/events.ts';
 import { listLinks, readLink } from '../../store/links.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
-import { rowWithHistory } from '../shared/history.ts';
-import { accountColumn, addListOptions, printList, type ListColumn, type ListOptions } from '../shared/list.ts';
+import { rowWithHistory } from '../shared/answer.ts';
+import { addListOptions, printList, type ListColumn, type ListOptions, print } from '../shared/print.ts';
 import { withAccount, withAccounts } from '../shared/store.ts';
 
 /** `order-sync links` and `links show`: the client links that are remembered. */
@@ -25,7 +25,7 @@ export function define(command: Command): void {
         { label: 'missing since', kind: 'time', rank: 1, of: (row) => row.missing_since },
       ];
       const empty = status === undefined ? 'no link is remembered' : 'no link that is remembered has this status';
-      printList(found, options, [...accountColumn(command), ...columns], empty);
+      printList(command, found, options, columns, empty);
     });
   defineLinksShow(command.command('show').description('shows one client link and its history'));
 }
@@ -41,13 +41,9 @@ function defineLinksShow(command: Command): void {
         events: await linkEvents(db, account, linkId),
       }));
       if (link === undefined) {
-        const name = JSON.stringify(linkId);
-        throw new CommandError(
-          EXIT.absent,
-          `the link ${name} is not remembered; order-sync client follow remembers it`,
-        );
+        const message = `the link ${JSON.stringify(linkId)} is not remembered; order-sync client follow remembers it`;
+        throw new CommandError(EXIT.absent, message);
       }
-      const text = json === true ? `${JSON.stringify({ link, events }, null, 2)}\n` : rowWithHistory(link, events);
-      process.stdout.write(text);
+      print(json, { link, events }, () => rowWithHistory(link, events), 2);
     });
 }

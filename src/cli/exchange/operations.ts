@@ -1,10 +1,16 @@
-import type { Command } from 'commander';
+import { text } from 'node:stream/consumers';
+import { type Command, Option } from 'commander';
 import type { AskedOperation, InputOf } from '../../http/control/operations/index.ts';
 import type { Config } from '../../config/config.ts';
 import { withoutTokens } from '../../exchange/hidden.ts';
 import type { Tone } from '../../reports/formats/document.ts';
 import { ask, printAnswer, printWord } from '../shared/exchange.ts';
-import { REVEAL } from '../shared/tokens.ts';
+import { REVEAL } from '../shared/options.ts';
+import { VERIFICATION_LEVELS, type VerificationLevel } from '../../exchange/schemas.ts';
+import { readJson, withDigits } from '../../exchange/json.ts';
+import { tableOf, textColumns } from '../../reports/formats/terminal/layout.ts';
+import { screenOf } from '../shared/help.ts';
+import { print } from '../shared/print.ts';
 
 /** One command: the operation that it asks for, and what its help and its options have beside the rest. */
 type Entry = {
@@ -12,12 +18,11 @@ type Entry = {
     readonly operation: Id;
     /** The field of the input that the argument gives. */
     readonly field: keyof InputOf<Id> & string;
-    /** The name of the argument in the help; that of the field unless given. */
+    /** The name of the argument in the help, if it is not that of the field. */
     readonly argument?: string;
     readonly argumentText?: string;
     readonly description?: string;
     readonly example: string;
-    /** Takes `--reference`. */
     readonly hasReference?: true;
     /** The tokens of the answer are hidden unless `--reveal`. */
     readonly isRecord?: true;
@@ -60,8 +65,15 @@ interface AnswerOptions {
   readonly reveal?: boolean;
 }
 
-/** Commands that have one operation done and print its answer: §4.1 to §4.3, §4.6, §4.8, §4.10 and §4.11. */
 export function define(command: Command): void {
+  const name = command.name();
+  if (name === 'cards') defineCards(command);
+  else if (name === 'token' || name === 'photos') defineVerification(command);
+  else defineOperation(command);
+}
+
+/** Commands that have one operation done and print its answer: §4.1 to §4.3, §4.6, §4.8, §4.10 and §4.11. */
+function defineOperation(command: Command): void {
   const words = command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name();
   const entry = COMMANDS[words];
   if (entry === undefined) throw new Error(`no operation belongs to the command ${words}`);
@@ -83,9 +95,106 @@ export function define(command: Command): void {
     });
 }
 
-/** What is known of an order status, by the settings. */
 function toneOfStatus(status: string, { follow }: Config): Tone {
   if (follow.succeededStatuses.includes(status)) return 'good';
   if (follow.openStatuses.includes(status)) return 'info';
   return follow.finalStatuses.includes(status) && follow.succeededStatuses.length > 0 ? 'warning' : 'neutral';
+}
+
+interface VerificationOptions {
+  readonly level: VerificationLevel;
+  readonly actionId?: string;
+  readonly token?: string;
+  readonly json?: boolean;
+}
+
+/** `order-sync idv token` (§4.4) and `idv photos` (§4.5). */
+function defineVerification(command: Command): void {
+  command
+    .argument('<linkId>')
+    .addOption(
+      new Option('--level <level>', 'the verification flow').choices(VERIFICATION_LEVELS).makeOptionMandatory(),
+    );
+  if (command.name() === 'photos') definePhotos(command);
+  else {
+    command
+      .option('--json', 'print JSON')
+      .addHelpText('after', '\nExample:\n  order-sync idv token 7f1c2a --level MAIN')
+      .action(async (linkId: string, { level, json }: VerificationOptions) => {
+        printAnswer(await ask(command, 'verificationToken', { linkId, level }), json);
+      });
+  }
+}
+
+function definePhotos(command: Command): void {
+  command
+    .description(
+      'asks for the delivery of verification photos and prints the id of the request, which the photos bear; the daemon receives them where photos.listen is set',
+    )
+    .option('--action-id <id>', 'with the level LIVENESS only')
+    .option(
+      '--token <text>',
+      'your own token that comes back with the delivery, of at least 16 characters where photos.listen is set; - reads it from standard input, as others see the command line',
+    )
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  order-sync idv photos 7f1c2a --level LIVENESS --action-id a-1\n  order-sync idv photos 7f1c2a --level MAIN --token - < token-file',
+    )
+    .action(async (linkId: string, { level, actionId, token: given, json }: VerificationOptions) => {
+      if (actionId !== undefined && level !== 'LIVENESS') {
+        command.error('error: --action-id is taken with --level LIVENESS only');
+      }
+      const token = given === '-' ? (await text(process.stdin)).trim() : given;
+      const answer = await ask(command, 'requestPhotos', { linkId, level, actionId, token });
+      if (answer.aloneWith?.photos.listen !== undefined) {
+        process.stderr.write('no daemon runs here: the photos are received only while order-sync run does\n');
+      }
+      printWord(answer, 'ok', json);
+    });
+}
+
+/** The fields of a card that are shown without `--reveal`, its number masked. A field that the interface does not name is a secret. */
+const SHOWN = ['id', 'bank', 'country', 'number', 'type'] as const;
+const REVEALED = [...SHOWN, 'token'] as const;
+/** A number of fewer digits is hidden whole: its last four would be most of it. */
+const SHORTEST_NUMBER = 8;
+
+type Card = Record<string, string | null>;
+
+/** §4.7. */
+function defineCards(command: Command): void {
+  command
+    .argument('<linkId>')
+    .option('--reveal', 'show card numbers and tokens as the exchange gives them')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  order-sync customer cards 7f1c2a')
+    .action(async (linkId: string, { reveal, json }: { reveal?: boolean; json?: boolean }) => {
+      const { body } = await ask(command, 'listCards', { linkId });
+      if (reveal === true && json === true) return printAnswer({ body }, true);
+      const names = reveal === true ? REVEALED : SHOWN;
+      const cards = rows(body, names).map((card) => (reveal === true ? card : masked(card)));
+      print(json, cards, () => cardsText(cards, names), 2);
+    });
+}
+
+function masked(card: Card): Card {
+  return { ...card, number: maskNumber(card['number'] ?? null) };
+}
+
+function cardsText(cards: readonly Card[], names: readonly string[]): string {
+  return cards.length === 0 ? 'no card is saved\n' : tableOf(textColumns(...names), cards, screenOf());
+}
+
+/** Picks fields of each card; a numeric id becomes text. The client has checked that the body is a list of cards. */
+function rows(body: string, names: readonly (typeof REVEALED)[number][]): Card[] {
+  const cards = readJson(body) as Record<string, unknown>[];
+  const field = (value: unknown) => (withDigits(value) as string | null | undefined) ?? null;
+  return cards.map((card) => Object.fromEntries(names.map((name) => [name, field(card[name])])));
+}
+
+function maskNumber(number: string | null): string | null {
+  if (number === null) return null;
+  const digits = number.replaceAll(/\D/g, '');
+  return digits.length < SHORTEST_NUMBER ? '****' : `****${digits.slice(-4)}`;
 }

@@ -1,25 +1,25 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
+import { stringify } from 'yaml';
 import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config/config.ts';
 import type { Evidence } from '../../exchange/examine.ts';
 import { checkFields } from '../../flows/orders/add.ts';
 import { readLines } from '../../flows/orders/import.ts';
-import type { ProbeRow, ProbeStep } from '../../flows/probe/questions.ts';
 import type { InputOf } from '../../http/control/operations/index.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { COLUMN_OF, columnsOf } from '../../store/order-columns.ts';
-import { formatOf, openInput } from '../orders/input.ts';
+import { formatOf, openInput } from '../shared/files.ts';
 import { agrees } from '../shared/decision.ts';
 import { commandError, withExchange, type Ask } from '../shared/exchange.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
-import { settingsText, withSettings, type Settings } from './probe-settings.ts';
+import type { ProbeRow, ProbeStep } from '../../flows/probe/questions.ts';
 
 /** More look-ups at once show nothing more. */
 const MOST_REQUESTS = 30;
 
-/** What each step does, said before it is done. */
+/** Said before a step is done. */
 const EXPLAINED: Readonly<Record<ProbeStep, string>> = {
   absence:
     'Looks up two ids that no order has, one of them twice, and an address that is none. 4 requests; nothing is made.',
@@ -58,7 +58,6 @@ interface Seen {
   stopped?: Error;
 }
 
-/** `order-sync probe`: how a real exchange answers what the document leaves open. */
 export function define(command: Command): void {
   command
     .description('asks the exchange of your account what its document leaves open, and prints the settings that follow')
@@ -160,7 +159,31 @@ function print({ rows }: Seen, evidence: string | undefined, settings: Settings,
   for (const { question, seen, follows } of rows) {
     process.stdout.write(`${question}\n  seen: ${printable(seen)}\n  so:   ${printable(follows)}\n`);
   }
-  const yaml = settingsText(settings);
-  process.stdout.write(yaml === '' ? '\nNo setting follows.\n' : `\n# for config/local.yaml\n${yaml}`);
+  const hasNone = Object.keys(settings).length === 0;
+  process.stdout.write(hasNone ? '\nNo setting follows.\n' : `\n# for config/local.yaml\n${stringify(settings)}`);
   if (evidence !== undefined) process.stderr.write(`the answers are in ${printable(evidence)}\n`);
+}
+
+/** Settings as a file has them: sections that hold values by name. */
+type Settings = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** The settings that follow from what was seen; a list goes on from the one in force. */
+function withSettings(rows: readonly ProbeRow[], { exchange: { absence } }: Config): Settings {
+  const settings: Record<string, Record<string, unknown>> = {};
+  for (const { setting } of rows) {
+    if (setting === undefined) continue;
+    const at = setting.path.split('.');
+    const name = at.pop() ?? '';
+    const value =
+      setting.path === 'exchange.absence' ? joined(absence, setting.value as readonly unknown[]) : setting.value;
+    let section = settings as Record<string, unknown>;
+    for (const part of at) section = (section[part] ??= {}) as Record<string, unknown>;
+    section[name] = value;
+  }
+  return settings;
+}
+
+function joined(there: readonly unknown[], more: readonly unknown[]): readonly unknown[] {
+  const byText = new Map([...there, ...more].map((shape) => [JSON.stringify(shape), shape]));
+  return [...byText.values()];
 }

@@ -7,10 +7,10 @@ import { fieldsText, type Field } from '../../reports/formats/terminal/layout.ts
 import { counted, inUnits, withCommas } from '../../reports/formats/words.ts';
 import { RESTORE_ADVICE } from '../../store/mark.ts';
 import { EXIT } from '../shared/exit.ts';
-import { screenOf } from '../shared/screen.ts';
+import { screenOf } from '../shared/help.ts';
 import { withStore } from '../shared/store.ts';
 
-/** `order-sync run --dry-run`: what the daemon would send for each account of the settings. It owns nothing and writes nothing. */
+/** `order-sync run --dry-run`. It owns nothing and writes nothing. */
 export async function showDryRun(command: Command, rows: number, isJson: boolean): Promise<void> {
   await withStore(command, 'current', async (store, config) => {
     let needsLook = false;

@@ -10,7 +10,7 @@ import { actorOf, addReasonOptions, type DecisionOptions } from '../shared/decis
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { withEachAccount } from '../shared/store.ts';
 
-/** What goes again after the end of a hold. */
+/** Said of the end of a hold. */
 const ENDED: Readonly<Partial<Record<HoldKind, string>>> = {
   'creates-paused': 'orders are created again',
   'all-paused': 'orders are created and looked up again',
@@ -31,12 +31,7 @@ Examples:
   order-sync resume --reason 'the maintenance is over'
   order-sync resume --account all --reason 'the holidays are over'`;
 
-interface PauseOptions extends DecisionOptions {
-  readonly creates?: boolean;
-  readonly all?: boolean;
-}
-
-/** `order-sync pause` and `order-sync resume`. A daemon that runs sees them at once: they stand in the database. */
+/** A daemon that runs sees a pause and its end at once: they stand in the database. */
 export function define(command: Command): void {
   addReasonOptions(command);
   if (command.name() === 'pause') definePause(command);
@@ -48,7 +43,7 @@ function definePause(command: Command): void {
     .option('--creates', 'nothing is created; orders are looked up (the default)')
     .option('--all', 'nothing is created or looked up')
     .addHelpText('after', PAUSE_HELP)
-    .action(async (options: PauseOptions) => {
+    .action(async (options: DecisionOptions & { creates?: boolean; all?: boolean }) => {
       if (options.creates === true && options.all === true) command.error('error: give either --creates or --all');
       const kind = options.all === true ? 'all-paused' : 'creates-paused';
       const actor = actorOf(options);

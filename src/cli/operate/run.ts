@@ -2,9 +2,8 @@ import { Option, type Command } from 'commander';
 import { loadConfig } from '../../config/config.ts';
 import { createLog } from '../../log.ts';
 import { runDaemon } from '../../daemon.ts';
-import { explainError } from '../shared/exit.ts';
+import { explainError, stopSignal } from '../shared/exit.ts';
 import { configOptions, wholeNumber } from '../shared/options.ts';
-import { stopSignal } from '../shared/stop-signal.ts';
 
 const HELP = `
 --dry-run reads the database and asks the exchange nothing: what would be sent,
@@ -15,7 +14,6 @@ Examples:
   ORDER_SYNC_EXCHANGE_API_KEY_FILE=/etc/order-sync/key order-sync run
   order-sync run --dry-run --rows 3`;
 
-/** `order-sync run`: the daemon. */
 export function define(command: Command): void {
   command
     .description(

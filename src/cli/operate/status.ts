@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { createLogUpdate } from 'log-update';
 import { deadline, systemClock } from '../../clock.ts';
 import type { Config } from '../../config/config.ts';
 import { readEnvelope } from '../../http/control/envelope.ts';
@@ -10,12 +9,12 @@ import { fitted } from '../../reports/formats/terminal/screen.ts';
 import { statusText } from '../../reports/status/text.ts';
 import { judgeStatus, type StatusEnd } from '../../reports/status/verdict.ts';
 import { accountOrAll } from '../shared/account.ts';
-import { CommandError, EXIT } from '../shared/exit.ts';
+import { CommandError, EXIT, stopSignal } from '../shared/exit.ts';
 import { plainConfig } from '../shared/options.ts';
-import { screenOf } from '../shared/screen.ts';
+import { screenOf } from '../shared/help.ts';
 import type { Store } from '../../store/port.ts';
-import { stopSignal } from '../shared/stop-signal.ts';
 import { waysToOwner } from '../shared/ways.ts';
+import { terminalLine } from '../shared/progress.ts';
 
 const HELP = `
 Says in its first line whether all is well, then why not and what helps, then
@@ -39,7 +38,7 @@ Examples:
 const WATCH_MS = 2_000;
 /** A daemon that does not answer within this time counts as none. */
 const ANSWER_MS = 5_000;
-/** Of more accounts not all marks are looked at. */
+/** Accounts whose marks are looked at. */
 const MOST_MARKS = 100;
 
 const EXITS: Readonly<Record<StatusEnd, number>> = {
@@ -49,29 +48,21 @@ const EXITS: Readonly<Record<StatusEnd, number>> = {
   'key-refused': EXIT.keyRefused,
 };
 
-interface StatusOptions {
-  readonly watch?: boolean;
-  readonly json?: boolean;
-}
-
-/** `order-sync status`. */
 export function define(command: Command): void {
   command
     .option('--watch', 'shows it anew every 2 seconds, until Ctrl-C')
     .option('--json', 'print JSON')
     .addHelpText('after', HELP)
-    .action(async ({ watch, json }: StatusOptions) => {
+    .action(async ({ watch, json }: { watch?: boolean; json?: boolean }) => {
       const config = plainConfig(command);
       const account = accountOrAll(command, config);
+      const read = async () => (await askDaemon(config, account)) ?? (await readAlone(command));
       const asText = (status: Status) =>
         json === true
           ? `${JSON.stringify({ verdict: judgeStatus(status), ...status })}\n`
           : statusText(status, screenOf());
-      if (watch === true) {
-        await watchStatus(() => readStatusOf(command, config, account), asText, json === true);
-        return;
-      }
-      const status = await readStatusOf(command, config, account);
+      if (watch === true) return await watchStatus(read, asText, json === true);
+      const status = await read();
       process.stdout.write(asText(status));
       process.exitCode = EXITS[judgeStatus(status).end];
     });
@@ -83,19 +74,15 @@ async function watchStatus(read: () => Promise<Status>, asText: (status: Status)
   }
   const clock = systemClock();
   const stop = stopSignal(clock);
-  const draw = isJson ? undefined : createLogUpdate(process.stdout);
+  const draw = isJson ? undefined : await terminalLine(process.stdout);
   while (!stop.aborted) {
     const text = asText(await read());
     if (draw === undefined) process.stdout.write(text);
-    // The last row is the cursor's. What does not fit is left out at the end: the verdict comes first.
+    // The last row is the cursor's. Lines that do not fit are left out at the end: the verdict comes first.
     else draw(fitted(text, process.stdout.rows - 1));
     await clock.sleep(WATCH_MS, stop).catch(() => undefined);
   }
   draw?.done();
-}
-
-async function readStatusOf(command: Command, config: Config, account: string | undefined): Promise<Status> {
-  return (await askDaemon(config, account)) ?? (await readAlone(command));
 }
 
 /** Asks a daemon that drives the account, or one of those of all; undefined where none answers. */
@@ -110,7 +97,7 @@ export async function askDaemon(config: Config, account: string | undefined): Pr
       const result = readEnvelope({ ...reply, body: await reply.text() });
       if (result.kind === 'ok') return JSON.parse(result.body) as Status;
     } catch {
-      // Whatever became of it: the database is there to be read.
+      // Whatever became of the request: the database is there to be read.
     }
   }
   return undefined;

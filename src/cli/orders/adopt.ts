@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { parse } from 'lossless-json';
 import { checkFields } from '../../flows/orders/add.ts';
 import { readLines, type ImportFormat } from '../../flows/orders/import.ts';
@@ -9,7 +9,8 @@ import { printable } from '../../reports/formats/text.ts';
 import { COLUMN_OF, columnsOf } from '../../store/order-columns.ts';
 import { commandError, withExchange, type Ask } from '../shared/exchange.ts';
 import { EXIT } from '../shared/exit.ts';
-import { formatOf, openInput } from './input.ts';
+import { addFileOptions, openFile } from '../shared/files.ts';
+import { print } from '../shared/print.ts';
 
 /** Orders that are looked up at a time. */
 const CONCURRENCY = 8;
@@ -29,7 +30,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** What became of one order of the file. */
+/** The outcome for one order of the file. */
 interface Adopted {
   readonly line: number;
   readonly externalOrderId: string | null;
@@ -38,27 +39,20 @@ interface Adopted {
   readonly why: string | null;
 }
 
-/** `order-sync orders adopt`. */
 export function define(command: Command): void {
-  command
-    .argument('<file>', 'CSV with a header, or NDJSON; - for standard input')
-    .addOption(
-      new Option('--format <format>', 'where the name of the file does not tell it').choices(['csv', 'ndjson']),
-    )
+  addFileOptions(command)
     .option('--json', 'print a line of JSON for each order')
     .addHelpText('after', HELP)
-    .action(async (file: string, { format = formatOf(file), json }: Options) => {
-      if (format === undefined) {
-        return command.error(`error: the name ${file} does not tell the format: give --format csv or --format ndjson`);
-      }
-      const lines = new Lines(readLines(await openInput(file), format));
+    .action(async (file: string, { format: given, json }: Options) => {
+      const { format, input } = await openFile(command, file, given);
+      const lines = new Lines(readLines(input, format));
       const counts = { adopted: 0, present: 0, absent: 0, unanswered: 0, invalid: 0 };
       await withExchange(command, async (ask) => {
         await forEachConcurrently(lines, CONCURRENCY, async (line) => {
           const adopted =
             'problem' in line ? invalid(line.line, problemOf(line)) : await lines.orAgain(line, adopt(ask, line));
           counts[adopted.result] += 1;
-          print(adopted, json === true);
+          printAdopted(adopted, json);
         });
       });
       const text = Object.entries(counts).map(([result, orders]) => `${orders} ${result}`);
@@ -67,7 +61,7 @@ export function define(command: Command): void {
     });
 }
 
-/** The lines of a file. Those that an owner did not take, because it ended meanwhile, come again for the next. */
+/** The lines of a file. A line that an owner did not take, because it ended meanwhile, comes again for the next. */
 class Lines implements AsyncIterable<ImportLine> {
   readonly #lines: AsyncGenerator<ImportLine>;
   readonly #again: ImportLine[] = [];
@@ -116,7 +110,7 @@ function invalid(line: number, why: string): Adopted {
   return { line, externalOrderId: null, result: 'invalid', state: null, why };
 }
 
-function print({ line, externalOrderId, result, state, why }: Adopted, asJson: boolean): void {
+function printAdopted({ line, externalOrderId, result, state, why }: Adopted, json: boolean | undefined): void {
   const id = JSON.stringify(externalOrderId);
   const text = {
     adopted: `${id} is adopted: ${state}`,
@@ -125,8 +119,7 @@ function print({ line, externalOrderId, result, state, why }: Adopted, asJson: b
     unanswered: `${id} was not put in: ${printable(why ?? '')}`,
     invalid: `line ${line}: ${printable(why ?? '')}`,
   }[result];
-  const fields = { line, external_order_id: externalOrderId, result, state, why };
-  process.stdout.write(`${asJson ? JSON.stringify(fields) : text}\n`);
+  print(json, { line, external_order_id: externalOrderId, result, state, why }, () => `${text}\n`);
 }
 
 function exitCodeOf({ invalid: wrong, unanswered, absent }: Readonly<Record<Adopted['result'], number>>): number {

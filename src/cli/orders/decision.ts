@@ -16,12 +16,13 @@ import { printable } from '../../reports/formats/text.ts';
 import { counted } from '../../reports/formats/words.ts';
 import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../shared/decision.ts';
 import { EXIT } from '../shared/exit.ts';
-import { addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
-import { screenOf } from '../shared/screen.ts';
+import { addPeriodOptions, type PeriodOptions } from '../shared/options.ts';
+import { screenOf } from '../shared/help.ts';
 import { withAccount } from '../shared/store.ts';
 
-/** Orders that are decided about in one call; of them so many are shown before the question. */
+/** Orders that are decided about in one call. */
 const MOST_AT_ONCE = 10_000;
+/** Orders that are shown before the question. */
 const MOST_SHOWN = 100;
 const AS = ['exists', 'not-created', 'ours', 'abandoned'] as const;
 
@@ -56,7 +57,6 @@ Examples:
   },
 } as const;
 
-/** `order-sync orders resolve`, `orders retry` and `orders cancel`. */
 export function define(command: Command): void {
   const name = command.name() as keyof typeof COMMANDS;
   const { kinds, examples } = COMMANDS[name];
@@ -86,7 +86,7 @@ export function define(command: Command): void {
           state === undefined
             ? [...new Set(ids)].map((externalOrderId) => ({ externalOrderId }))
             : await confirmed(await listTargets(deps, { ...options, state, limit: MOST_AT_ONCE + 1 }, action), options);
-        await print(decideOrders(deps, targets, action), options.json === true);
+        await printResults(decideOrders(deps, targets, action), options.json === true);
       });
     });
 }
@@ -162,7 +162,7 @@ async function confirmed(
 }
 
 /** Prints each result as it is known: if the disk fills up in the middle, the results printed by then are all there are. */
-async function print(results: AsyncIterable<OperatorResult>, asJson: boolean): Promise<void> {
+async function printResults(results: AsyncIterable<OperatorResult>, asJson: boolean): Promise<void> {
   const all: OperatorResult[] = [];
   const codes = new Set<number>();
   try {
@@ -176,7 +176,7 @@ async function print(results: AsyncIterable<OperatorResult>, asJson: boolean): P
   } finally {
     if (asJson) process.stdout.write(`${JSON.stringify(all, null, 2)}\n`);
   }
-  // Where none of the orders is there, that is what it came to.
+  // None of the orders is there.
   if (codes.has(EXIT.absent) && codes.size === 1) process.exitCode = EXIT.absent;
   else if (codes.has(EXIT.absent) || codes.has(EXIT.look)) process.exitCode = EXIT.look;
 }

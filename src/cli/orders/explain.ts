@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { Option, type Command } from 'commander';
 import { systemClock } from '../../clock.ts';
 import type { AccountSettings } from '../../config/config.ts';
@@ -13,11 +14,10 @@ import { isNewest } from '../../reports/story/next.ts';
 import type { Story } from '../../reports/story/story.ts';
 import type { Store } from '../../store/port.ts';
 import { chooseFormat, isFolder, writeReport } from '../report/output.ts';
-import { utcTime } from '../shared/period.ts';
-import { screenOf } from '../shared/screen.ts';
-import { withAccount } from '../shared/store.ts';
-import { writePieces, type Pieces } from '../shared/write.ts';
-import { absentOrder } from './absent.ts';
+import { utcTime } from '../shared/options.ts';
+import { screenOf } from '../shared/help.ts';
+import { withAccount, absentOrder } from '../shared/store.ts';
+import { writePieces } from '../shared/files.ts';
 
 /** Of a time, and the space that follows. */
 const TIME_WIDTH = 26;
@@ -30,7 +30,6 @@ interface ExplainOptions {
   readonly out?: string;
 }
 
-/** `order-sync orders explain`: the story of one order. */
 export function define(command: Command): void {
   command
     .argument('<externalOrderId>')
@@ -55,7 +54,7 @@ export function define(command: Command): void {
       if (format === 'html') await writeReport(document, out === undefined ? { format } : { format, out });
       else {
         const screen = out === undefined ? screenOf() : PLAIN;
-        await writePieces(asPieces(format === 'json' ? asJson(story) : asText(story, screen)), out);
+        await writePieces(Readable.from([format === 'json' ? asJson(story) : asText(story, screen)]), out);
       }
     });
 }
@@ -93,8 +92,4 @@ function asText({ externalOrderId, asOf, state, told, next }: Story, { width }: 
     ...next.map((line) => (isCommand(line) ? `    ${printable(line)}` : `  ${wrapped(printable(line), width, 2)}`)),
     '',
   ].join('\n');
-}
-
-async function* asPieces(text: string): Pieces {
-  yield text;
 }

@@ -7,11 +7,9 @@ import { OUTCOMES } from '../../reports/reconciliation/rows.ts';
 import type { ExportFilter } from '../../store/reports/export.ts';
 import { chooseFormat, isFolder } from '../report/output.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
-import { readPair } from '../shared/filters.ts';
-import { addByOption, addPeriodOptions } from '../shared/period.ts';
+import { readPair, addByOption, addPeriodOptions, REVEAL } from '../shared/options.ts';
 import { withAccounts } from '../shared/store.ts';
-import { REVEAL } from '../shared/tokens.ts';
-import { writePieces } from '../shared/write.ts';
+import { writePieces } from '../shared/files.ts';
 
 /** A workbook is made in memory, and its rows are long. */
 const MOST_IN_XLSX = 10_000;
@@ -34,7 +32,6 @@ interface ExportOptions extends Omit<ExportFilter, 'account'> {
   readonly reveal?: boolean;
 }
 
-/** `order-sync orders export`. */
 export function define(command: Command): void {
   addByOption(addPeriodOptions(command, 'orders'))
     .option('--pair <pair>', 'only orders of this pair, such as BTC/EUR', readPair)

@@ -7,12 +7,26 @@ import { readHolds } from '../../store/account-holds.ts';
 import type { Database } from '../../store/port.ts';
 import { listOrders } from '../../store/listed-orders.ts';
 import type { OrderRow } from '../../store/order-columns.ts';
-import { addOrderOptions, type OrderOptions } from '../shared/filters.ts';
-import { accountColumn, addListOptions, printList, sayCut, type ListColumn, type ListOptions } from '../shared/list.ts';
-import type { AccountOptions } from '../shared/account.ts';
-import { addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
-import { withAccounts } from '../shared/store.ts';
-import { REVEAL, withoutToken } from '../shared/tokens.ts';
+import {
+  addOrderOptions,
+  type OrderOptions,
+  addPeriodOptions,
+  type PeriodOptions,
+  REVEAL,
+  withoutToken,
+} from '../shared/options.ts';
+import { addListOptions, printList, sayCut, type ListColumn, type ListOptions, print } from '../shared/print.ts';
+import { withAccounts, withAccount, absentOrder } from '../shared/store.ts';
+import { styled } from '../../reports/formats/terminal/screen.ts';
+import { readOrder } from '../../store/orders.ts';
+import { readRecord } from '../../store/order-records.ts';
+import { readPreOrder } from '../../store/pre-orders.ts';
+import { orderEvents } from '../../store/events.ts';
+import { answerText, rowWithHistory } from '../shared/answer.ts';
+import { screenOf } from '../shared/help.ts';
+import { withoutTokens } from '../../exchange/hidden.ts';
+
+export const define = { list: defineList, show: defineShow };
 
 const COLUMNS: readonly ListColumn<OrderRow>[] = [
   { label: 'id', of: (row) => row.external_order_id },
@@ -24,14 +38,13 @@ const COLUMNS: readonly ListColumn<OrderRow>[] = [
   { label: 'reason', rank: 3, of: (row) => row.state_reason },
 ];
 
-interface OrderListOptions extends AccountOptions, OrderOptions, PeriodOptions, ListOptions {
+interface OrderListOptions extends OrderOptions, PeriodOptions, ListOptions {
   readonly state?: OrderState;
   readonly class?: FindingClassName;
   readonly reveal?: boolean;
 }
 
-/** `order-sync orders list`. */
-export function define(command: Command): void {
+function defineList(command: Command): void {
   command.description(
     'lists orders, the newest first; without --state those that are held, disputed or unknown come before',
   );
@@ -55,7 +68,7 @@ export function define(command: Command): void {
         held: account === undefined ? [] : await pausesOf(db, account),
       }));
       const shown = rows.map((row) => (reveal === true ? row : withoutToken(row)));
-      printList(shown, options, [...accountColumn(command), ...COLUMNS], emptyText(filter));
+      printList(command, shown, options, COLUMNS, emptyText(filter));
       for (const line of held) process.stderr.write(`${printable(line)}\n`);
       if (isCut) sayCut('--from and --to, or --order, look at others');
     });
@@ -70,4 +83,47 @@ async function pausesOf(db: Database, account: string): Promise<readonly string[
 function emptyText({ state, ...others }: Pick<OrderListOptions, 'state'>): string {
   if (Object.keys(others).length > 0) return 'no such order';
   return state === undefined ? 'there is no order' : `no order is ${state}`;
+}
+
+function defineShow(command: Command): void {
+  command
+    .argument('<externalOrderId>')
+    .option('--json', 'print JSON')
+    .option(...REVEAL)
+    .addHelpText('after', '\nExample:\n  order-sync orders show shop-1001')
+    .action(async (externalOrderId: string, { json, reveal }: { json?: boolean; reveal?: boolean }) => {
+      const all = await withAccount(command, 'current', async ({ db }, settings) => {
+        const found = await readAll(db, settings.account, externalOrderId);
+        if (found === undefined) throw await absentOrder(db, settings, externalOrderId);
+        return found;
+      });
+      const shown = reveal === true ? all : hidden(all);
+      print(json, shown, () => asSections(shown), 2);
+    });
+}
+
+/** Everything the database has of one order. Bodies stay text: parsing them here would round their amounts. */
+async function readAll(db: Database, account: string, externalOrderId: string) {
+  const order = await readOrder(db, account, externalOrderId);
+  if (order === undefined) return undefined;
+  const events = await orderEvents(db, account, externalOrderId);
+  const preOrder = (await readPreOrder(db, account, externalOrderId)) ?? null;
+  const record = (await readRecord(db, account, externalOrderId))?.body ?? null;
+  return { order, events, preOrder, record };
+}
+
+type Everything = NonNullable<Awaited<ReturnType<typeof readAll>>>;
+
+function hidden({ order, events, preOrder, record }: Everything): Everything {
+  const shown = (body: string | null) => (body === null ? null : withoutTokens(body));
+  return { order: withoutToken(order), events, preOrder: shown(preOrder), record: shown(record) };
+}
+
+function asSections({ order, events, preOrder, record }: Everything): string {
+  const screen = screenOf();
+  const answer = (name: string, body: string | null) =>
+    body === null
+      ? `\n${name}: none\n`
+      : `\n${styled('bold', `${name}, as received`, screen)}\n${answerText(body, screen)}`;
+  return rowWithHistory(order, events) + answer('pre-order', preOrder) + answer('record', record);
 }

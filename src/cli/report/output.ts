@@ -8,8 +8,8 @@ import type { ReportDocument, Section } from '../../reports/formats/document.ts'
 import { tableText } from '../../reports/formats/table.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
-import { screenOf } from '../shared/screen.ts';
-import { writeFolder, writePieces, type Pieces } from '../shared/write.ts';
+import { screenOf } from '../shared/help.ts';
+import { writeFolder, writePieces, type Pieces } from '../shared/files.ts';
 
 /** Writers of a document, by format. Those that draw or zip take time to load, so they are loaded when they are needed. */
 const WRITERS = {
@@ -29,52 +29,61 @@ type Format = keyof typeof WRITERS;
 const FORMATS = Object.keys(WRITERS) as readonly Format[];
 /** The endings of names that say a format, of any command. */
 const ENDINGS: readonly string[] = [...FORMATS, 'ndjson'];
-/** Formats that nobody reads at a terminal. */
+/** Formats that no person reads at a terminal. */
 const FILES: readonly string[] = ['xlsx', 'html'] satisfies readonly Format[];
 
-/** The options of every report for its format. */
 export interface OutputOptions {
   readonly format?: Format;
   readonly json?: boolean;
   readonly section?: string;
   readonly out?: string;
+  readonly allowEmpty?: true;
 }
 
-/** Adds `--format`, `--json` and `--out`, and `--section` to a report that has several, by these names. */
+/** Adds `--format`, `--json`, `--out` and `--allow-empty`, and `--section` to a report that has several, by these names. */
 export function addReportOptions(command: Command, sections: readonly string[] = []): Command {
   if (sections.length > 0) {
     const names = ['facts', ...sections];
     command.addOption(new Option('--section <name>', 'only this table of the report, in any format').choices(names));
   }
-  return command
-    .addOption(
-      new Option('--format <format>', 'format of the report; unless given, the name of --out tells it').choices(
-        FORMATS,
-      ),
-    )
-    .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
-    .option('--out <path>', 'write to a file, made readable for you alone, or as CSV to a folder, instead of stdout')
-    .hook('preAction', () => {
-      // Many a report takes long: what it cannot be written to is found before.
-      const options = command.opts<OutputOptions>();
-      const format = formatOf(options);
-      const hasOneTable = options.section !== undefined || sections.length < 2 || isFolder(options.out);
-      if (format === 'csv' && !hasOneTable) throw severalTables(['facts', ...sections]);
-    });
+  return (
+    command
+      .addOption(
+        new Option('--format <format>', 'format of the report; unless given, the name of --out tells it').choices(
+          FORMATS,
+        ),
+      )
+      .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
+      .option('--out <path>', 'write to a file, made readable for you alone, or as CSV to a folder, instead of stdout')
+      // A mistyped period must not look like a quiet one.
+      .option('--allow-empty', 'exit 0, not 1, where the period is empty')
+      .hook('preAction', () => {
+        // Many a report takes long: a form that it cannot be written in is found before.
+        const options = command.opts<OutputOptions>();
+        const format = formatOf(options);
+        const hasOneTable = options.section !== undefined || sections.length < 2 || isFolder(options.out);
+        if (format === 'csv' && !hasOneTable) throw severalTables(['facts', ...sections]);
+      })
+  );
 }
 
-/** Writes the document to stdout, to `--out`, or as one CSV file a table to the folder `--out`. On a terminal stderr says where it is, and what it says. */
-export async function writeReport(document: ReportDocument, options: OutputOptions): Promise<void> {
+/**
+ * Writes the document to stdout, to `--out`, or as one CSV file a table to the folder `--out`. On a terminal stderr says where
+ * it is, and what it says. Throws `CommandError`, once all is written, if the period is empty and may not be.
+ */
+export async function writeReport(document: ReportDocument, options: OutputOptions, isEmpty = false): Promise<void> {
+  await write(document, options);
+  if (isEmpty && options.allowEmpty !== true) throw emptyPeriod(document);
+}
+
+async function write(document: ReportDocument, options: OutputOptions): Promise<void> {
   const { section, out } = options;
   const shown = section === undefined ? document : documentOf(sectionOf(document, section));
   if (out !== undefined && isFolder(out)) {
     const files = tablesOf(shown).map((table) => ({ name: `${table.name}.csv`, pieces: csvText(table) }));
     await writeFolder(out, files);
-    sayWritten(
-      files.map(({ name }) => join(out, name)),
-      document,
-    );
-    return;
+    const paths = files.map(({ name }) => join(out, name));
+    return sayWritten(paths, document);
   }
   const format = formatOf(options);
   const isSeen = format === 'table' && out === undefined;
@@ -83,9 +92,8 @@ export async function writeReport(document: ReportDocument, options: OutputOptio
 }
 
 function formatOf({ format, json, out }: OutputOptions): Format {
-  return (
-    chooseFormat(FORMATS, format ?? (json === true ? 'json' : undefined), out) ?? (out === undefined ? 'table' : 'csv')
-  );
+  const given = format ?? (json === true ? 'json' : undefined);
+  return chooseFormat(FORMATS, given, out) ?? (out === undefined ? 'table' : 'csv');
 }
 
 /**
@@ -123,10 +131,11 @@ export function chooseFormat<Name extends string>(
   return given ?? named;
 }
 
-/** Whether the path is a folder, or its name says that it should be one. */
+/** Tells whether the path is a folder, or its name says that it should be one. */
 export function isFolder(path: string | undefined): boolean {
-  if (path === undefined) return false;
-  return /[/\\]$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return (
+    path !== undefined && (/[/\\]$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+  );
 }
 
 /** The tables of a report, one CSV file each. */
@@ -164,4 +173,10 @@ function sayWritten(paths: readonly string[], { verdict, worst = [] }: ReportDoc
   if (!process.stderr.isTTY) return;
   const lines = [...paths, ...(verdict === undefined ? [] : [verdict.text]), ...worst.map((line) => `  ${line}`)];
   process.stderr.write(lines.map((line) => `${printable(line)}\n`).join(''));
+}
+
+/** The error of a period that is empty by mistake. */
+function emptyPeriod({ verdict }: ReportDocument): CommandError {
+  const reason = verdict?.reasons.join(' ') ?? '';
+  return new CommandError(EXIT.look, reason.slice(0, 1).toLowerCase() + reason.slice(1));
 }

@@ -17,12 +17,11 @@ import { commandError, withExchange, type Ask } from '../shared/exchange.ts';
 import { EXIT } from '../shared/exit.ts';
 import { withAccounts } from '../shared/store.ts';
 import { isOfAll } from '../shared/account.ts';
-import { addAllowEmptyOption, emptyPeriod, type EmptyOptions } from './empty.ts';
 import { addReportOptions, writeReport, type OutputOptions } from './output.ts';
-import { addAsOfOption, addByOption, addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
-import { slowProgress, type Progress } from './progress.ts';
+import { addAsOfOption, addByOption, addPeriodOptions, type PeriodOptions } from '../shared/options.ts';
+import { slowProgress, type Progress } from '../shared/progress.ts';
 
-interface ReconciliationOptions extends PeriodOptions, EmptyOptions, OutputOptions {
+interface ReconciliationOptions extends PeriodOptions, OutputOptions {
   readonly by: OrderTime;
   readonly asOf?: string;
   readonly online?: true;
@@ -59,10 +58,9 @@ Examples:
   order-sync report reconciliation --against ledger.csv \\
     --against-id "Order no." --against-amount Amount`;
 
-/** `order-sync report reconciliation`. */
 export function define(command: Command): void {
   command.description('our orders beside those of the exchange: exact sums, differences, findings, completeness');
-  addAsOfOption(addAllowEmptyOption(addReportOptions(addByOption(addPeriodOptions(command, 'orders')), SECTIONS)))
+  addAsOfOption(addReportOptions(addByOption(addPeriodOptions(command, 'orders')), SECTIONS))
     .option('--online', 'ask the exchange for each pre-order of the period, within the rate limit')
     .option('--against <file...>', 'compare with a ledger of another system, CSV with a header')
     .option('--against-id <column>', 'column of the external order id', 'external_order_id')
@@ -80,7 +78,7 @@ export function define(command: Command): void {
         command.error('error: --online and --against are for one account: name it with --account');
       }
       const isClean = await withAccounts(command, async (store, account, config) => {
-        using progress = slowProgress(clock);
+        using progress = await slowProgress(clock);
         const { by, from, to, asOf, online, allowEmpty: mayBeEmpty } = options;
         const scope = { account, by, from, to };
         const settings = config.reconcile;
@@ -97,8 +95,7 @@ export function define(command: Command): void {
           { ...scope, drivenAccounts, asOf, settings, settingsOf, mayBeEmpty, ledger, asked, onProgress },
         );
         progress.clear();
-        await writeReport(report.document, options);
-        if (report.isEmpty && mayBeEmpty !== true) throw emptyPeriod(report.document);
+        await writeReport(report.document, options, report.isEmpty);
         return report.isClean;
       });
       if (!isClean) process.exitCode = EXIT.look;
@@ -110,7 +107,7 @@ function ledgerOf(options: ReconciliationOptions): Ledger | undefined {
   return files && { files, id, amount, currency };
 }
 
-/** Asks the exchange for every pre-order of the scope (§4.10), and records the ones that are missing or differ as findings. */
+/** Asks the exchange for every pre-order of the scope (§4.10), and records pre-orders that are missing or differ as findings. */
 async function askExchange(
   command: Command,
   store: Store,

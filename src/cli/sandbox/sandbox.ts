@@ -5,15 +5,14 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { shellWord } from '../../domain/text.ts';
 import { systemClock } from '../../clock.ts';
 import { headerText, isLoopback, reader } from '../../config/values.ts';
+import { seededRandom } from '../../sandbox/random.ts';
+import { startSandbox } from '../../sandbox/server.ts';
+import { itemList, paragraphs, didYouMean } from '../shared/help.ts';
+import { duration, optionOf, wholeNumber } from '../shared/options.ts';
 import { FAULTS, type Fault, type FaultPlan } from '../../sandbox/faults.ts';
 import { EMAIL_INPUTS } from '../../sandbox/clients.ts';
-import { seededRandom } from '../../sandbox/random.ts';
 import { ODD_ANSWERS, readScenarios, SCENARIOS, scenarioNamedIn, type Scenarios } from '../../sandbox/scenario.ts';
-import { startSandbox } from '../../sandbox/server.ts';
 import { TAMPERINGS, type Tampering } from '../../sandbox/tampering.ts';
-import { itemList, paragraphs } from '../shared/help.ts';
-import { didYouMean } from '../shared/names.ts';
-import { duration, optionOf, wholeNumber } from '../shared/options.ts';
 
 interface SandboxCommandOptions {
   readonly port: number;
@@ -75,7 +74,6 @@ Others come from a file:
       - { after: 3s, order: IN_PROGRESS, crypto: CONFIRMED }
       - { after: 1h, order: COMPLETED, fiat: PAID, completed: true }`;
 
-/** `order-sync sandbox`: the sandbox exchange in the foreground. */
 export function define(command: Command): void {
   command
     .description('runs an exchange to try things on: prints the environment lines to paste, and ends at a signal')

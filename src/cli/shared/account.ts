@@ -6,15 +6,11 @@ import { CommandError, EXIT } from './exit.ts';
 /** Whether a command is about one account, or may be about all of them too. */
 export type AccountScope = 'one' | 'one-or-all';
 
-/** The option of a command that is about an account. */
-export interface AccountOptions {
-  readonly account?: string;
-}
+type Accounts = Pick<Config, 'accounts'>;
 
 /** Stands for all accounts: to lists and reports those that have orders, to `pause` and `resume` those of the settings. */
 const ALL = 'all';
 
-/** `--account`, with what it may name. */
 class AccountOption extends Option {
   readonly scope: AccountScope;
   constructor(scope: AccountScope) {
@@ -24,7 +20,6 @@ class AccountOption extends Option {
   }
 }
 
-/** Adds `--account`. */
 export function addAccountOption(command: Command, scope: AccountScope): void {
   command.addOption(
     new AccountOption(scope).argParser((name) => {
@@ -36,13 +31,18 @@ export function addAccountOption(command: Command, scope: AccountScope): void {
   );
 }
 
+/** The value of `--account`. */
+export function accountGiven(command: Command): string | undefined {
+  return command.optsWithGlobals<{ readonly account?: string }>().account;
+}
+
 /**
- * The account that a command is about: the default one, unless `--account` says otherwise. Throws `CommandError` where
- * neither is given: the settings name accounts, and none is the default one, which nobody drives then.
+ * The account that a command is about: the default one, unless `--account` says otherwise. Throws `CommandError` if it does
+ * not, and the settings name accounts of which none is the default one: no process drives that one then.
  */
-export function accountOf(command: Command, { accounts }: Pick<Config, 'accounts'>): string {
-  const given = command.optsWithGlobals<AccountOptions>().account;
-  if (given !== undefined || accounts.some(({ name }) => name === DEFAULT_ACCOUNT)) return given ?? DEFAULT_ACCOUNT;
+export function accountOf(command: Command, { accounts }: Accounts): string {
+  const given = accountGiven(command);
+  if (given !== undefined || hasDefault({ accounts })) return given ?? DEFAULT_ACCOUNT;
   const [first] = accounts;
   const isOne = !command.options.some((option) => option instanceof AccountOption && option.scope === 'one-or-all');
   const there =
@@ -53,19 +53,21 @@ export function accountOf(command: Command, { accounts }: Pick<Config, 'accounts
 }
 
 /** The account that a list or a report is about; undefined for all of them. Throws as `accountOf` does. */
-export function accountFilterOf(command: Command, config: Pick<Config, 'accounts'>): string | undefined {
+export function accountFilterOf(command: Command, config: Accounts): string | undefined {
   const account = accountOf(command, config);
   return account === ALL ? undefined : account;
 }
 
 /** The same for a command that covers all accounts if none is named and none is the default. */
-export function accountOrAll(command: Command, config: Pick<Config, 'accounts'>): string | undefined {
-  const { account } = command.optsWithGlobals<AccountOptions>();
-  const hasDefault = config.accounts.some(({ name }) => name === DEFAULT_ACCOUNT);
-  return account === undefined && !hasDefault ? undefined : accountFilterOf(command, config);
+export function accountOrAll(command: Command, config: Accounts): string | undefined {
+  const isDecided = accountGiven(command) !== undefined || hasDefault(config);
+  return isDecided ? accountFilterOf(command, config) : undefined;
 }
 
-/** Tells whether a command is about all accounts. */
+function hasDefault({ accounts }: Accounts): boolean {
+  return accounts.some(({ name }) => name === DEFAULT_ACCOUNT);
+}
+
 export function isOfAll(command: Command): boolean {
-  return command.optsWithGlobals<AccountOptions>().account === ALL;
+  return accountGiven(command) === ALL;
 }

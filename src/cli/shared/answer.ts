@@ -1,14 +1,15 @@
 import { isLosslessNumber, stringify } from 'lossless-json';
 import { readJson } from '../../exchange/json.ts';
-import type { Tone } from '../../reports/formats/document.ts';
-import { fieldsText, type Field } from '../../reports/formats/terminal/layout.ts';
+import type { Tone, Column } from '../../reports/formats/document.ts';
 import { styled, type Screen } from '../../reports/formats/terminal/screen.ts';
 import { printable } from '../../reports/formats/text.ts';
+import { tableOf, fieldsText, type Field } from '../../reports/formats/terminal/layout.ts';
+import { screenOf } from './help.ts';
 
 /** Objects within objects are shown as fields so deep, and as JSON below. */
 const DEEPEST = 3;
 
-/** The tones of texts by the paths of their fields. */
+/** The tones of texts by the paths of their fields, such as `order.status`. */
 export type Tones = Readonly<Record<string, (value: string) => Tone>>;
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -19,16 +20,12 @@ interface Block {
   readonly fields: readonly Field[];
 }
 
-/**
- * An answer of the exchange for people: one field a line, as it was received, with the fields of each object below its name.
- * `tones` are the colours of texts by the paths of their fields, such as `order.status`.
- */
+/** An answer of the exchange for people: one field a line, as it was received, with the fields of each object below its name. */
 export function answerText(body: string, screen: Screen, tones: Tones = {}): string {
   const answer = readJson(body);
   if (!isObject(answer)) return `${printable(body)}\n`;
   const blocks = blocksOf(answer, [], tones).filter(({ fields }) => fields.length > 0);
-  const labels = blocks.flatMap(({ fields }) => fields.map(({ label }) => label.length));
-  const widest = labels.reduce((most, length) => Math.max(most, length), 0);
+  const widest = Math.max(0, ...blocks.flatMap(({ fields }) => fields.map(({ label }) => label.length)));
   return blocks
     .map(({ path, fields }) => {
       const head = path.length === 0 ? '' : `${styled('bold', printable(path.map(asWords).join(', ')), screen)}\n`;
@@ -66,11 +63,34 @@ function asText(value: unknown): string {
   return typeof value === 'string' ? value : (stringify(value) ?? '');
 }
 
-/** `externalOrderId` in words. */
+/** `externalOrderId` as `external order id`. */
 function asWords(name: string): string {
   return name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
 }
 
 function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
+}
+
+/** The columns of a change of an order or a link. */
+const COLUMNS = [
+  { key: 'observed_at', label: 'at', kind: 'time' },
+  { key: 'field', label: 'field', kind: 'text' },
+  { key: 'old_value', label: 'from', kind: 'text', rank: 1 },
+  { key: 'new_value', label: 'to', kind: 'text' },
+  { key: 'source', label: 'source', kind: 'text', rank: 3 },
+  { key: 'reason', label: 'reason', kind: 'text', rank: 2 },
+] as const satisfies readonly Column[];
+type Change = Readonly<Record<(typeof COLUMNS)[number]['key'], string | null>>;
+
+/** A row of the database and its history, as fields and a table. Fields without a value are left out. */
+export function rowWithHistory(row: object, events: readonly Change[]): string {
+  const screen = screenOf();
+  const fields = Object.entries(row as Record<string, string | number | null>)
+    .filter(([, value]) => value !== null)
+    .map(
+      ([label, value]) => ({ label, value, kind: label === 'state' || label === 'outcome' ? label : 'text' }) as const,
+    );
+  const history = events.length === 0 ? 'history: nothing has happened yet\n' : tableOf(COLUMNS, events, screen);
+  return `${fieldsText(fields, screen)}\n${history}`;
 }

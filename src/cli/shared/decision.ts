@@ -1,11 +1,11 @@
 import { userInfo } from 'node:os';
-import { createInterface } from 'node:readline/promises';
+import { createInterface, type Interface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { CommandError, EXIT } from './exit.ts';
 
 const LONGEST_TEXT = 500;
 
-/** The options of every decision of a person. */
 export interface DecisionOptions {
   readonly reason: string;
   readonly actor?: string;
@@ -31,7 +31,7 @@ export function actorOf({ actor }: Pick<DecisionOptions, 'actor'>): string {
   }
 }
 
-/** Asks the person at the terminal to go on. Throws `CommandError` where they do not agree, or nobody is there to ask. */
+/** Asks the person at the terminal to go on. Throws `CommandError` if they do not agree, or no person is there. */
 export async function confirm(question: string): Promise<void> {
   if (!process.stdin.isTTY) {
     throw new CommandError(EXIT.usage, 'nothing was changed: there is nobody to ask; give --yes to go on');
@@ -61,4 +61,52 @@ function plainText(given: string): string {
     throw new InvalidArgumentError(`Give a text of 1 to ${LONGEST_TEXT} characters.`);
   }
   return trimmed;
+}
+
+/** Questions to a person at the terminal. */
+export class Dialogue implements Disposable {
+  readonly #output: NodeJS.WritableStream;
+  readonly #lines: Interface;
+  readonly #ended: Promise<never>;
+  #isHidden = false;
+
+  constructor(input: NodeJS.ReadableStream = process.stdin, output: NodeJS.WritableStream = process.stderr) {
+    this.#output = output;
+    const echo = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        if (!this.#isHidden) output.write(chunk);
+        done();
+      },
+    });
+    // On a terminal the echo is ours, so that it can be left out; a history would show a hidden answer at the next question.
+    this.#lines = createInterface({ input, output: echo, terminal: true, historySize: 0 });
+    this.#ended = new Promise((_resolve, reject) => {
+      const stopped = new CommandError(EXIT.look, 'stopped: nothing was made');
+      this.#lines.once('close', () => reject(stopped));
+    });
+    this.#ended.catch(() => {});
+  }
+
+  /** Asks until `read` takes the answer. Throws `CommandError` at Ctrl-C and at the end of the input. */
+  async ask(question: string, read: (answer: string) => string, { isHidden } = { isHidden: false }): Promise<string> {
+    for (;;) {
+      const answer = this.#lines.question(question);
+      this.#isHidden = isHidden;
+      const given = await Promise.race([answer, this.#ended]).catch((error: unknown) => {
+        this.#output.write('\n');
+        throw error;
+      });
+      this.#isHidden = false;
+      if (isHidden) this.#output.write('\n');
+      try {
+        return read(given.trim());
+      } catch (error) {
+        this.#output.write(`It ${(error as Error).message}.\n`);
+      }
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#lines.close();
+  }
 }

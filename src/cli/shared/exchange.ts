@@ -14,7 +14,7 @@ import { OwnedError } from '../../store/errors.ts';
 import { answerText, type Tones } from './answer.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { accountConfig } from './options.ts';
-import { screenOf } from './screen.ts';
+import { screenOf } from './help.ts';
 import { waysToOwner } from './ways.ts';
 
 const TRIES = 20;
@@ -71,20 +71,19 @@ async function becomeOwner(config: WithExchange<AccountSettings>, onLog: (write:
 /** Has one operation done. Throws `UnusableIdError`. */
 export type Ask = <Id extends AskedOperation>(id: Id, input: InputOf<Id>) => Promise<Result>;
 
-/** The successful answer to an operation. */
-export interface Answer {
+interface Answer {
   /** JSON as the exchange wrote it, with every digit. */
   readonly body: string;
-  /** The settings with which the command did it by itself; undefined where a daemon did it. */
+  /** The settings with which the command did it by itself; undefined if a daemon did it. */
   readonly aloneWith: WithExchange<Config> | undefined;
   readonly config: Config;
 }
 
-/** Gives `work` a way to have operations done: by the owner of the account, or, where there is none, as the owner. */
+/** Lets `work` have operations done: by the owner of the account, or, if there is none, as the owner. */
 export async function withExchange<Value>(
   command: Command,
   work: (ask: Ask, aloneWith: WithExchange<Config> | undefined, config: Config) => Promise<Value>,
-  // Read once: a key that is handed over in a pipe can be read only once.
+  // A key that is handed over in a pipe can be read only once.
   config: AccountSettings = accountConfig(command),
 ): Promise<Value> {
   return await throughOwner(
@@ -98,7 +97,7 @@ export async function withExchange<Value>(
   );
 }
 
-/** Has one operation done. Throws `CommandError` where it fails. */
+/** Has one operation done. Throws `CommandError` if it fails. */
 export async function ask<Id extends AskedOperation>(command: Command, id: Id, input: InputOf<Id>): Promise<Answer> {
   return await withExchange(command, async (askOwner, aloneWith, config) => {
     const result = await askOwner(id, input);
@@ -120,7 +119,7 @@ export function printWord(answer: Answer, documented: 'OK' | 'ok', asJson: boole
   throw new CommandError(EXIT.look, `the exchange answered ${JSON.stringify(status)}, and not ${documented}`);
 }
 
-/** The meaning of a 404 for an operation with this input. */
+/** The meaning of a 404. */
 function absentFor(operation: AskedOperation, input: object): string | undefined {
   const { linkId, externalOrderId, id } = input as Readonly<Record<string, string | undefined>>;
   if (externalOrderId !== undefined) return `no order with the external order id ${JSON.stringify(externalOrderId)}`;
@@ -145,7 +144,7 @@ export function commandError(result: FailedResult, absent?: string): Error {
     case 'rate-limited':
       return new CommandError(
         EXIT.unavailable,
-        `the exchange limits the rate; try again at ${timeIn(result.retryAfterMs)}`,
+        `the exchange limits the rate; try again at ${after(systemClock().now(), result.retryAfterMs).toISOString()}`,
       );
     case 'not-sent':
       return new CommandError(EXIT.unavailable, `nothing was sent to the exchange: ${result.why}; try again`);
@@ -163,10 +162,6 @@ export function commandError(result: FailedResult, absent?: string): Error {
     case 'failed':
       return new CommandError(EXIT.unavailable, `the daemon could not do it: ${result.message}`);
   }
-}
-
-function timeIn(ms: number): string {
-  return after(systemClock().now(), ms).toISOString();
 }
 
 const MEANING: Partial<Record<RefusalReason, string>> = {

@@ -2,8 +2,8 @@ import { CommanderError } from 'commander';
 import { printableLines } from '../../reports/formats/text.ts';
 import { StoreError, type StoreProblem } from '../../store/errors.ts';
 import { storeError } from '../../store/sqlite/errors.ts';
+import { systemClock, type Clock } from '../../clock.ts';
 
-/** The exit codes of every command. */
 export const EXIT = {
   ok: 0,
   /** Done, and a person should look. */
@@ -51,10 +51,10 @@ export class CommandError extends Error {
   }
 }
 
-/** Gives the exit code of an error that ends a command, and the line that says what to do. */
+/** The exit code of an error that ends a command, and the line that says what to do. */
 export function explainError(thrown: unknown): { code: number; message: string } {
   const { code, message } = explained(thrown);
-  // It may quote what somebody else wrote.
+  // It may quote the text of another program.
   return { code, message: printableLines(message) };
 }
 
@@ -79,4 +79,21 @@ function bug(message: string): { code: number; message: string } {
 /** True for an error of a path or a stream, false for one of a connection. */
 function isFileError(error: Error): boolean {
   return 'errno' in error && ('path' in error || ('syscall' in error && error.syscall === 'write'));
+}
+
+/** A signal to the whole process group comes twice through the launcher: within this time it is the first. */
+const SAME_SIGNAL_MS = 2_000;
+
+/** Aborts at the first SIGINT or SIGTERM; a second one, 2 s later or more, ends the process at once. */
+export function stopSignal(clock: Pick<Clock, 'monotonic'> = systemClock()): AbortSignal {
+  const stopping = new AbortController();
+  let firstAt = Number.POSITIVE_INFINITY;
+  const onSignal = () => {
+    if (clock.monotonic() - firstAt >= SAME_SIGNAL_MS) process.exit(EXIT.killed);
+    firstAt = Math.min(firstAt, clock.monotonic());
+    stopping.abort();
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  return stopping.signal;
 }

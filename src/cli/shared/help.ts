@@ -1,8 +1,11 @@
-import { Help } from 'commander';
+import { styleText } from 'node:util';
+import { Help, InvalidArgumentError, type Argument, type Command, type Option } from 'commander';
+import { suggestion } from '../../domain/suggestion.ts';
+import type { Screen } from '../../reports/formats/terminal/screen.ts';
 
+/** Columns of a help. */
 const WIDTH = 80;
 
-/** Paragraphs of a help, in lines of at most 80 columns. */
 export function paragraphs(text: string): string {
   return new Help().boxWrap(text, WIDTH);
 }
@@ -21,10 +24,75 @@ export function fitted(text: string, width: number): string {
   );
 }
 
-/** Names of a help with their texts beside them, in lines of at most 80 columns. */
+/** Names of a help with their texts beside them. */
 export function itemList(items: readonly (readonly [name: string, text: string])[]): string {
   const help = new Help();
   help.prepareContext({ helpWidth: WIDTH });
   const widest = Math.max(...items.map(([name]) => name.length));
   return items.map(([name, text]) => help.formatItem(name, widest, text, help)).join('\n');
+}
+
+/** Has an option or an argument with choices take them in any letter case, and name the one that was probably meant. */
+export function takeNearChoices(taker: Option | Argument): void {
+  const { argChoices: choices, parseArg: parse } = taker;
+  if (choices === undefined || parse === undefined) return;
+  taker.argParser((given: string, before: unknown) => {
+    const name =
+      choices.find((one) => one === given) ?? choices.find((one) => one.toLowerCase() === given.toLowerCase());
+    if (name !== undefined) return parse(name, before);
+    throw new InvalidArgumentError(didYouMean(given, choices) ?? `Allowed choices are ${choices.join(', ')}.`);
+  });
+}
+
+/** A question that names what was probably meant; undefined where nothing is near. */
+export function didYouMean(given: string, known: readonly string[]): string | undefined {
+  const meant = suggestion(given, known);
+  return meant === undefined ? undefined : `Did you mean ${meant}?`;
+}
+
+/** What Commander says of a name that `command` does not know, with the one that was probably meant. */
+export function withSuggestion(command: Command, text: string): string {
+  const [line = '', kind, given = ''] = /^error: unknown (command|option) '(.*)'/s.exec(text) ?? [];
+  const meant = kind === 'command' ? nearCommand(command, given) : kind && suggestion(given, optionsOf(command));
+  return meant === undefined || meant === '' ? text : `${line}; did you mean ${meant}?\n`;
+}
+
+/** A command beside the unknown one, or one of that name elsewhere: `recon` is `report reconciliation`. */
+function nearCommand(command: Command, given: string): string | undefined {
+  const words = wordsOf(command);
+  const sibling = suggestion(given, namesOf(command));
+  if (sibling !== undefined) return [...words, sibling].join(' ');
+  const elsewhere = leavesOf(rootOf(command));
+  const name = suggestion(
+    given,
+    elsewhere.map((path) => path.at(-1) ?? ''),
+  );
+  return elsewhere.find((path) => path.at(-1) === name)?.join(' ');
+}
+
+function namesOf({ commands }: Command): readonly string[] {
+  return commands.map((child) => child.name());
+}
+
+function rootOf(command: Command): Command {
+  return command.parent === null ? command : rootOf(command.parent);
+}
+
+function wordsOf(command: Command): readonly string[] {
+  return command.parent === null ? [] : [...wordsOf(command.parent), command.name()];
+}
+
+function leavesOf(command: Command): readonly (readonly string[])[] {
+  return command.commands.length === 0 ? [wordsOf(command)] : command.commands.flatMap(leavesOf);
+}
+
+function optionsOf(command: Command): readonly string[] {
+  const own = command.options.flatMap(({ long, short }) => [long, short]).filter((flag) => typeof flag === 'string');
+  return [...own, '--help', ...(command.parent === null ? [] : optionsOf(command.parent))];
+}
+
+/** The terminal that a stream leads to, or lines of any length. Colour is as Node has it: NO_COLOR and FORCE_COLOR decide first. */
+export function screenOf(stream: NodeJS.WriteStream = process.stdout): Screen {
+  const width = stream.isTTY && stream.columns > 0 ? stream.columns : Infinity;
+  return { width, hasColour: styleText('bold', ' ', { stream }) !== ' ' };
 }

@@ -9,19 +9,22 @@ import {
 } from '../../config/config.ts';
 import { accountOf } from './account.ts';
 import * as type from '../../config/values.ts';
+import type { IdFilter } from '../../store/find-orders.ts';
+import type { Pair } from '../../store/listed-orders.ts';
+import { readTime } from '../../domain/instant.ts';
+import { HIDDEN } from '../../domain/text.ts';
 
 /** Loads the settings of a command that is about all accounts. Throws `ConfigError`. */
 export function plainConfig(command: Command): Config {
   return loadConfig({ ...configOptions(command), requireExchange: false });
 }
 
-/** Loads the settings of the account that a command is about. Throws `ConfigError`, also where it is not in the settings. */
+/** Loads the settings of the account that a command is about. Throws `ConfigError`, also if it is not in the settings. */
 export function accountConfig(command: Command): AccountSettings {
   const config = plainConfig(command);
   return configOf(config, accountOf(command, config));
 }
 
-/** The places where a command finds its settings. */
 export function configOptions(command: Command): ConfigOptions {
   const { config: file } = command.optsWithGlobals<{ config?: string }>();
   return { env: processEnvironment(), cwd: process.cwd(), file };
@@ -38,15 +41,85 @@ export function optionOf<T>(read: (text: string) => T): (text: string) => T {
   };
 }
 
-/** Makes a reader of an option's value that is a whole number. */
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return optionOf(type.reader(type.wholeNumber(min, max)));
 }
 
-/** Reads the value of an option that is a duration, in milliseconds. */
+/** Reads a duration as milliseconds. */
 export const duration = optionOf((text) => type.parseDuration(text));
 
 /** An option that is a duration, with its default as it is typed. */
 export function durationOption(flags: string, text: string, usual: string): Option {
   return new Option(flags, text).argParser(duration).default(duration(usual), usual);
+}
+
+export interface OrderOptions {
+  readonly order?: IdFilter;
+  readonly pair?: Pair;
+}
+
+export function addOrderOptions(command: Command): Command {
+  return command
+    .option('--order <id>', "only of this order; 'shop-10*' stands for all ids that begin so", readIdFilter)
+    .option('--pair <pair>', 'only of this pair, such as BTC/EUR', readPair);
+}
+
+/** Reads a pair of currencies. Throws `InvalidArgumentError`. */
+export function readPair(text: string): Pair {
+  const [, from, to] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
+  if (from === undefined || to === undefined) throw new InvalidArgumentError('Give a pair such as BTC/EUR.');
+  return { from, to };
+}
+
+function readIdFilter(text: string): IdFilter {
+  const isPrefix = text.endsWith('*');
+  return { id: isPrefix ? text.slice(0, -1) : text, isPrefix };
+}
+
+/** The time at or after `from` and before `to`: UTC, ISO 8601 with milliseconds. */
+export interface PeriodOptions {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** Adds `--from` and `--to`; refuses a period that ends before it begins. */
+export function addPeriodOptions(command: Command, what = 'orders inserted'): Command {
+  return command
+    .option('--from <time>', `only ${what} at or after it (UTC, ISO 8601)`, utcTime)
+    .option('--to <time>', `only ${what} before it`, utcTime)
+    .hook('preAction', () => {
+      const { from, to } = command.opts<PeriodOptions>();
+      if (from !== undefined && to !== undefined && from >= to) command.error('error: --from must be before --to');
+    });
+}
+
+export function addByOption(command: Command): Command {
+  return command.addOption(
+    new Option('--by <time>', 'the time of an order that --from and --to are about')
+      .choices(['insertion', 'completion'])
+      .default('insertion'),
+  );
+}
+
+export function addAsOfOption(command: Command): Command {
+  return command.option(
+    '--as-of <time>',
+    'the moment that the report speaks for, in place of now (UTC, ISO 8601)',
+    utcTime,
+  );
+}
+
+/** Reads a day, which begins at midnight, or a time of a day; in UTC, whatever the machine's time zone is. Throws `InvalidArgumentError`. */
+export function utcTime(text: string): string {
+  const [, day, clock = 'T00:00'] = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?Z?$/.exec(text) ?? [];
+  const time = readTime(`${day}${clock}Z`);
+  if (time === null) throw new InvalidArgumentError('Give a time such as 2026-01-31 or 2026-01-31T12:00:00Z.');
+  return time.toISOString();
+}
+
+export const REVEAL = ['--reveal', 'show tokens and payment links as they are'] as const;
+
+/** A row of an order with its payment token hidden. */
+export function withoutToken<Row extends { payment_token: string | null }>(row: Row): Row {
+  return row.payment_token === null ? row : { ...row, payment_token: HIDDEN };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { shellWord } from '../../domain/text.ts';
 import { wrapped } from '../../reports/formats/terminal/screen.ts';
-import { screenOf } from './screen.ts';
+import { screenOf } from './help.ts';
 
 const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url));
 

@@ -1,27 +1,26 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { systemClock } from '../../clock.ts';
-import { configOf, type AccountSettings, type Config } from '../../config/config.ts';
+import { configOf, type AccountSettings, type Config, ConfigError, loadConfig } from '../../config/config.ts';
 import { isKnownAccount } from '../../store/accounts.ts';
-import type { Store } from '../../store/port.ts';
+import type { Store, Database } from '../../store/port.ts';
 import { openStore, type OpenOptions } from '../../store/open.ts';
 import { accountFilterOf, accountOf } from './account.ts';
-import { plainConfig } from './options.ts';
+import { plainConfig, configOptions } from './options.ts';
+import { databaseUrl } from '../../config/database-url.ts';
+import { reader } from '../../config/values.ts';
+import { CommandError, EXIT } from './exit.ts';
+import { DEFAULT_ACCOUNT } from '../../domain/accounts/name.ts';
+import { shellWord } from '../../domain/text.ts';
+import { accountWithOrder } from '../../store/orders.ts';
 
-/** Opens the database of the settings for as long as `work` takes. Says so on stderr when it has made a new one. */
+/** Opens the database of the settings, or of `config`, for as long as `work` takes. Says so on stderr when it has made a new one. */
 export async function withStore<Result>(
-  command: Command,
+  from: Command | Config,
   options: OpenOptions['expect'] | OpenOptions,
   work: (store: Store, config: Config) => Promise<Result>,
 ): Promise<Result> {
-  return await withStoreOf(plainConfig(command), options, work);
-}
-
-async function withStoreOf<Result>(
-  config: Config,
-  options: OpenOptions['expect'] | OpenOptions,
-  work: (store: Store, config: Config) => Promise<Result>,
-): Promise<Result> {
+  const config = 'database' in from ? from : plainConfig(from);
   const { database } = config;
   const isNew = database.kind === 'sqlite' && !existsSync(database.path);
   const store = await openStore(database, systemClock(), typeof options === 'string' ? { expect: options } : options);
@@ -46,7 +45,7 @@ export async function withAccount<Result>(
   const config = plainConfig(command);
   const account = accountOf(command, config);
   if (expect === 'migrate') configOf(config, account);
-  return await withStoreOf(config, expect, async (store) =>
+  return await withStore(config, expect, async (store) =>
     work(store.forAccount(account), await settingsOf(store, config, account)),
   );
 }
@@ -59,7 +58,7 @@ export async function withAccounts<Result>(
 ): Promise<Result> {
   const config = plainConfig(command);
   const account = filterOf(command, config);
-  return await withStoreOf(config, 'current', async (store) =>
+  return await withStore(config, 'current', async (store) =>
     work(store, account, account === undefined ? config : await settingsOf(store, config, account)),
   );
 }
@@ -74,7 +73,7 @@ export async function withEachAccount<Result>(
 ): Promise<readonly Result[]> {
   const config = plainConfig(command);
   const account = accountFilterOf(command, config);
-  return await withStoreOf(config, 'current', async (store) => {
+  return await withStore(config, 'current', async (store) => {
     if (account !== undefined) {
       await settingsOf(store, config, account);
       if (!isInSettings(config, account))
@@ -96,4 +95,49 @@ async function settingsOf({ db }: Store, config: Config, account: string): Promi
   return !isInSettings(config, account) && (await isKnownAccount(db, account))
     ? { ...config, account }
     : configOf(config, account);
+}
+
+const FORMS = { sqlite: 'sqlite:PATH', postgres: 'postgres://USER@HOST/DATABASE' } as const;
+
+/** The place that an argument names, with the settings of how it is reached. An error does not quote it: it may hold a password. */
+export function placeOf<Kind extends keyof typeof FORMS>(
+  command: Command,
+  kind: Kind,
+  url: string,
+  name: string,
+): Extract<Config['database'], { readonly kind: Kind }> {
+  let problem = `must be ${FORMS[kind]}`;
+  try {
+    if (reader(databaseUrl)(url).kind === kind)
+      return configuredPlace(command, url) as ReturnType<typeof placeOf<Kind>>;
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    problem = (error as Error).message;
+  }
+  throw new CommandError(EXIT.usage, `${name} ${problem}`);
+}
+
+function configuredPlace(command: Command, url: string): Config['database'] {
+  const { env, ...options } = configOptions(command);
+  const { ORDER_SYNC_DATABASE_URL_FILE: _url, ORDER_SYNC_WORKERS_INSTANCES_FILE: _instances, ...others } = env;
+  // As many workers as the other database may have would contradict a file.
+  const named = { ...others, ORDER_SYNC_DATABASE_URL: url, ORDER_SYNC_WORKERS_INSTANCES: '1' };
+  return loadConfig({ ...options, env: named, requireExchange: false }).database;
+}
+
+/** Accounts of the settings in which an id is looked for. */
+const MOST_ACCOUNTS = 100;
+
+/** The error of a command about an order that is not there. Names another account of the settings that has the id. */
+export async function absentOrder(
+  db: Database,
+  { account, accounts }: Pick<AccountSettings, 'account' | 'accounts'>,
+  externalOrderId: string,
+): Promise<CommandError> {
+  const others = accounts.map(({ name }) => name).filter((name) => name !== account);
+  const isAlone = others.length === 0 && account === DEFAULT_ACCOUNT;
+  const absent = `there is no order ${JSON.stringify(externalOrderId)} in the ${isAlone ? 'table' : `account ${account}`}`;
+  const other = await accountWithOrder(db, others.slice(0, MOST_ACCOUNTS), externalOrderId);
+  const advice = other === undefined ? '' : `; ${other} has one: --account ${shellWord(other)}`;
+  return new CommandError(EXIT.absent, absent + advice);
 }

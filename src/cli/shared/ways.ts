@@ -4,7 +4,7 @@ import type { AccountSettings } from '../../config/config.ts';
 import { controlSocketOf, socketTransport, type Transport } from '../../http/control/transport.ts';
 
 /** How a command comes to the owner of its account. */
-export interface Ways extends AsyncDisposable {
+interface Ways extends AsyncDisposable {
   /** The ways that there are now, the shortest first. */
   find(): Promise<readonly Transport[]>;
   /** Said where there is an owner and no way to it. */

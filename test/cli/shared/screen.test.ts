@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { WriteStream } from 'node:tty';
 import { afterEach, expect, it, vi } from 'vitest';
-import { screenOf } from '../../../src/cli/shared/screen.ts';
+import { screenOf } from '../../../src/cli/shared/help.ts';
 
 const stream = (more: object) => Object.assign(new PassThrough(), more) as unknown as NodeJS.WriteStream;
 const TERMINAL = {

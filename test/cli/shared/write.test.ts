@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/folders.ts';
 import { FLAGS } from '../../support/program.ts';
 
-const WRITE = new URL('../../../src/cli/shared/write.ts', import.meta.url).href;
+const WRITE = new URL('../../../src/cli/shared/files.ts', import.meta.url).href;
 /** Writes half of a file, says so, and does not go on. */
 const HALF = `
   import { writePieces } from '${WRITE}';

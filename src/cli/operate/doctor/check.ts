@@ -2,12 +2,11 @@ import { deadline } from '../../../clock.ts';
 import { problemText, type Problem } from '../../../reports/status/problem.ts';
 import { explainError, EXIT } from '../../shared/exit.ts';
 
-/** One thing that `doctor` looked at, and how it is. */
 export interface CheckResult {
   readonly check: string;
   readonly level: 'ok' | 'warning' | 'fault';
   readonly found: string;
-  /** What to do; null where all is well. */
+  /** Null if all is well. */
   readonly remedy: string | null;
   /** The exit code that a fault stands for. */
   readonly exitCode: number;
@@ -26,12 +25,10 @@ const DEADLINE_MS = 10_000;
 type Facts = CheckResult['facts'];
 type Said = readonly [found: string, remedy: string, facts?: Facts];
 
-/** All is well. */
 export function ok(check: string, found: string, facts: Facts = {}): CheckResult {
   return { check, level: 'ok', found, remedy: null, exitCode: EXIT.ok, facts };
 }
 
-/** A person should look. */
 export function warning(check: string, ...[found, remedy, facts = {}]: Said): CheckResult {
   return { check, level: 'warning', found, remedy, exitCode: EXIT.look, facts };
 }
@@ -41,7 +38,6 @@ export function ofProblem(check: string, problem: Problem, facts: Facts = {}): C
   return warning(check, problemText(problem), problem.remedy, facts);
 }
 
-/** It does not work. */
 export function fault(check: string, exitCode: number, ...[found, remedy, facts = {}]: Said): CheckResult {
   return { check, level: 'fault', found, remedy, exitCode, facts };
 }
@@ -56,19 +52,12 @@ export async function runCheck(check: Check): Promise<readonly CheckResult[]> {
     return await Promise.race([check.run(signal), tooLate]);
   } catch (error) {
     const { code, message } = explainError(error);
-    const exitCode = signal.aborted ? EXIT.unavailable : code;
-    return [
-      fault(
-        check.name,
-        exitCode,
-        signal.aborted ? 'no answer in time' : message,
-        'put that right, then run order-sync doctor again',
-      ),
-    ];
+    const [exitCode, found] = signal.aborted ? [EXIT.unavailable, 'no answer in time'] : [code, message];
+    return [fault(check.name, exitCode, found, 'put that right, then run order-sync doctor again')];
   }
 }
 
-/** The exit codes of faults, the gravest first. */
+/** The gravest first. */
 const GRAVITY = [EXIT.config, EXIT.data, EXIT.disk, EXIT.keyRefused, EXIT.owned, EXIT.unavailable];
 
 /** The exit code that all results come to: that of the gravest. */

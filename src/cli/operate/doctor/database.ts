@@ -22,28 +22,32 @@ const SKEW_MS = 5 * 60_000;
 /** Whether the database is sound, as far as that can be said at once, and not older than its mark. */
 export async function checkDatabase({ database }: Config, store: Store): Promise<readonly CheckResult[]> {
   const { pending } = await store.migrations();
-  const migrations =
-    pending.length === 0
-      ? []
-      : [warning('database', 'it is of an older version', 'order-sync db migrate; the daemon does it at its start')];
-  const hasNoTimeLine = database.kind === 'postgres' && (await readTimeLine(store.db)) === null;
-  const timeLine = hasNoTimeLine ? [warning('database', `${database.address}: fail-overs`, NO_TIME_LINE)] : [];
-  const isUnproved =
-    database.kind === 'postgres' && database.synchronousStandbys === 0 && (await hasStandbys(store.db));
-  const standbys = isUnproved ? [warning('database', `${database.address}: standbys`, UNPROVED_STANDBYS)] : [];
-  return [...migrations, ...soundness(database), ...timeLine, ...standbys, ...(await checkMarks(store))];
+  const results: CheckResult[] = [];
+  if (pending.length > 0) {
+    const remedy = 'order-sync db migrate; the daemon does it at its start';
+    results.push(warning('database', 'it is of an older version', remedy));
+  }
+  results.push(soundness(database));
+  if (database.kind === 'postgres') {
+    const { address, synchronousStandbys } = database;
+    if ((await readTimeLine(store.db)) === null) {
+      results.push(warning('database', `${address}: fail-overs`, NO_TIME_LINE));
+    }
+    if (synchronousStandbys === 0 && (await hasStandbys(store.db))) {
+      results.push(warning('database', `${address}: standbys`, UNPROVED_STANDBYS));
+    }
+  }
+  return [...results, ...(await checkMarks(store))];
 }
 
-function soundness(database: Config['database']): readonly CheckResult[] {
-  if (database.kind === 'postgres') return [ok('database', `${database.address} answers`)];
+function soundness(database: Config['database']): CheckResult {
+  if (database.kind === 'postgres') return ok('database', `${database.address} answers`);
   const bytes = statSync(database.path).size;
   if (bytes > MOST_CHECKED_BYTES) {
-    return [
-      ok('database', `${database.path} opens; as it is large, order-sync db check looks at all of it`, { bytes }),
-    ];
+    return ok('database', `${database.path} opens; as it is large, order-sync db check looks at all of it`, { bytes });
   }
   checkIntegrity(database.path, 'quick_check');
-  return [ok('database', `${database.path} is sound (quick check)`, { bytes })];
+  return ok('database', `${database.path} is sound (quick check)`, { bytes });
 }
 
 async function checkMarks(store: Store): Promise<readonly CheckResult[]> {

@@ -1,23 +1,41 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { systemClock } from '../../../clock.ts';
-import { ConfigError, configOf, exchangeByAccount, type Config } from '../../../config/config.ts';
+import { ConfigError, configOf, exchangeByAccount, type Config, configSources } from '../../../config/config.ts';
 import { programVersion } from '../../../config/version.ts';
 import type { Tone } from '../../../reports/formats/document.ts';
 import { styled, toned, wrapped } from '../../../reports/formats/terminal/screen.ts';
 import { printable } from '../../../reports/formats/text.ts';
-import { driverOf, openStore } from '../../../store/open.ts';
-import type { Store } from '../../../store/port.ts';
+import { driverOf } from '../../../store/open.ts';
 import { accountOrAll } from '../../shared/account.ts';
-import { EXIT } from '../../shared/exit.ts';
+import { EXIT, CommandError } from '../../shared/exit.ts';
 import { configOptions, plainConfig } from '../../shared/options.ts';
-import { screenOf } from '../../shared/screen.ts';
-import { rightSettings } from '../config/check.ts';
+import { screenOf } from '../../shared/help.ts';
+import { rightSettings } from '../../setup/config.ts';
 import { askDaemon } from '../status.ts';
-import { writeBundle } from './bundle.ts';
 import { checkAccounts, checkClock, checkDatabase } from './database.ts';
-import { checkAddress, checkKey, checkWebhook } from './exchange.ts';
+import {
+  checkAddress,
+  checkKey,
+  checkWebhook,
+  checkDisk,
+  checkFiles,
+  checkOps,
+  checkRuntime,
+  checkService,
+} from './machine.ts';
 import { exitCodeOf, fault, ok, runCheck, warning, type Check, type CheckResult } from './check.ts';
-import { checkDisk, checkFiles, checkOps, checkRuntime, checkService } from './machine.ts';
+import {
+  bundledDaemon,
+  bundledEvent,
+  bundledOverview,
+  bundledSetting,
+  type Pseudonym,
+} from '../../../reports/status/bundle.ts';
+import { readOverview } from '../../../store/overview/overview.ts';
+import { withStore } from '../../shared/store.ts';
+import { newestEvents } from '../../../store/feed.ts';
 
 const HELP = `
 Looks at the runtime, the settings, the permissions of files, the database and
@@ -40,38 +58,21 @@ Examples:
   order-sync doctor --bundle support.json`;
 
 const TONES: Readonly<Record<CheckResult['level'], Tone>> = { ok: 'good', warning: 'warning', fault: 'error' };
-/** The most accounts whose keys are tried. */
+/** Accounts whose keys are tried. */
 const MOST_ASKED = 20;
 const NAME_WIDTH = 13;
 const LEVEL_WIDTH = 9;
 
-interface DoctorOptions {
-  readonly json?: boolean;
-  readonly bundle?: string;
-}
-
-/** `order-sync doctor`. */
 export function define(command: Command): void {
   command
     .option('--json', 'print JSON')
     .option('--bundle <file>', 'also write a support file, without secrets; it must be new')
     .addHelpText('after', HELP)
-    .action(async ({ json, bundle }: DoctorOptions) => {
-      const show = (result: CheckResult) => {
-        if (json !== true) process.stdout.write(lineOf(result));
-      };
+    .action(async ({ json, bundle }: { json?: boolean; bundle?: string }) => {
       const results: CheckResult[] = [];
-      for await (const result of examine(command)) {
+      for await (const result of examine(command, results, bundle)) {
         results.push(result);
-        show(result);
-      }
-      if (bundle !== undefined) {
-        const written = await runCheck({
-          name: 'bundle',
-          run: async () => [await writeBundle(command, results, bundle)],
-        });
-        results.push(...written);
-        for (const result of written) show(result);
+        if (json !== true) process.stdout.write(lineOf(result));
       }
       const exitCode = exitCodeOf(results);
       if (json === true) process.stdout.write(`${JSON.stringify({ exitCode, findings: results })}\n`);
@@ -79,13 +80,18 @@ export function define(command: Command): void {
     });
 }
 
-/** Runs every check in its order, and gives what each found. */
-async function* examine(command: Command): AsyncGenerator<CheckResult> {
+/** Runs every check in its order, and writes the support file about the results at the end. */
+async function* examine(
+  command: Command,
+  results: readonly CheckResult[],
+  bundle: string | undefined,
+): AsyncGenerator<CheckResult> {
   yield checkRuntime(programVersion());
   yield* await runCheck({ name: 'settings', run: async () => checkSettings(command) });
   const config = readable(command);
-  if (config === undefined) return;
-  for (const check of checksOf(command, config)) yield* await runCheck(check);
+  if (config !== undefined) for (const check of checksOf(command, config)) yield* await runCheck(check);
+  if (bundle === undefined) return;
+  yield* await runCheck({ name: 'bundle', run: async () => [await writeBundle(command, results, bundle)] });
 }
 
 function checksOf(command: Command, config: Config): readonly Check[] {
@@ -96,17 +102,18 @@ function checksOf(command: Command, config: Config): readonly Check[] {
   const baseUrls = new Set(asked.flatMap((name) => exchangeByAccount(config)(name).baseUrl ?? []));
   const daemon = async () => (await askDaemon(config, account))?.daemon ?? undefined;
   // The check `database` reports a database that fails.
-  const driver = () => withStore(config, (store) => driverOf(config.database, store, asked)).catch(() => undefined);
+  const driver = () =>
+    withStore(config, 'any', (store) => driverOf(config.database, store, asked)).catch(() => undefined);
   const keyOf = async (name: string) => {
     const result = await checkKey(command, configOf(config, name));
     return [names.length === 1 ? result : { ...result, found: `${name}: ${result.found}` }];
   };
   return [
     { name: 'permissions', run: async () => checkFiles(config) },
-    { name: 'database', run: () => withStore(config, (store) => checkDatabase(config, store)) },
-    { name: 'accounts', run: () => withStore(config, checkAccounts) },
+    { name: 'database', run: () => withStore(config, 'any', (store) => checkDatabase(config, store)) },
+    { name: 'accounts', run: () => withStore(config, 'any', checkAccounts) },
     { name: 'disk', run: () => checkDisk(config) },
-    { name: 'clock', run: () => withStore(config, (store) => checkClock(store, asked, clock)) },
+    { name: 'clock', run: () => withStore(config, 'any', (store) => checkClock(store, asked, clock)) },
     ...[...baseUrls].map((url): Check => ({ name: 'address', run: (signal) => checkAddress(url, clock, signal) })),
     ...(baseUrls.size === 0 ? [] : asked.map((name): Check => ({ name: 'key', run: () => keyOf(name) }))),
     ...(names.length === asked.length ? [] : [{ name: 'key', run: async () => [othersLeft(names, asked)] }]),
@@ -123,16 +130,7 @@ function othersLeft(names: readonly string[], asked: readonly string[]): CheckRe
   return ok('key', `${names.length - asked.length} more accounts are not asked: give --account NAME`);
 }
 
-async function withStore<Result>(config: Config, work: (store: Store) => Promise<Result>): Promise<Result> {
-  const store = await openStore(config.database, systemClock(), { expect: 'any' });
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-  }
-}
-
-/** The settings as far as they can be read; undefined where they cannot. */
+/** The settings; undefined if they cannot be read, which another check says. */
 function readable(command: Command): Config | undefined {
   try {
     return plainConfig(command);
@@ -159,9 +157,59 @@ function lineOf({ check, level, found, remedy }: CheckResult): string {
   const screen = screenOf();
   const indent = LEVEL_WIDTH + NAME_WIDTH;
   const head = `${toned(TONES[level], level.padEnd(LEVEL_WIDTH), screen)}${check.padEnd(NAME_WIDTH)}`;
-  const help =
-    remedy === null
-      ? ''
-      : `\n${' '.repeat(indent)}${styled('dim', wrapped(printable(remedy), screen.width, indent), screen)}`;
-  return `${head}${wrapped(printable(found), screen.width, indent)}${help}\n`;
+  const textOf = (text: string) => wrapped(printable(text), screen.width, indent);
+  const help = remedy === null ? '' : `\n${' '.repeat(indent)}${styled('dim', textOf(remedy), screen)}`;
+  return `${head}${textOf(found)}${help}\n`;
+}
+
+const NEWEST_EVENTS = 100;
+
+/** Writes the support file, which only its owner may read. Throws `CommandError` if the file is there already. */
+async function writeBundle(command: Command, results: readonly CheckResult[], file: string): Promise<CheckResult> {
+  const content = {
+    madeAt: systemClock().now().toISOString(),
+    version: programVersion(),
+    node: process.versions.node,
+    platform: `${process.platform} ${process.arch}`,
+    // The text of a check may name hosts, files and accounts.
+    findings: results.map(({ check, level, exitCode, facts = {} }) => ({ check, level, exitCode, facts })),
+    ...(await contentOf(command, pseudonyms())),
+  };
+  try {
+    writeFileSync(file, `${JSON.stringify(content, undefined, 2)}\n`, { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    const message = isThere ? `${file} is there already; name a file that is not` : `${file} cannot be written`;
+    throw new CommandError(isThere ? EXIT.usage : EXIT.disk, message, { cause: error });
+  }
+  return ok('bundle', `${file} is written: look through it before you send it`);
+}
+
+/** The key is thrown away with the process. */
+function pseudonyms(): Pseudonym {
+  const key = randomBytes(32);
+  return (kind, id) => `${kind}-${createHmac('sha256', key).update(`${kind}\0${id}`).digest('hex').slice(0, 12)}`;
+}
+
+/** The settings and the database; null if they cannot be read, which a check says. */
+async function contentOf(command: Command, pseudonym: Pseudonym): Promise<object> {
+  try {
+    const config = plainConfig(command);
+    const settings = configSources(configOptions(command)).map((one) => bundledSetting(one, pseudonym));
+    const daemon = (await askDaemon(config, undefined))?.daemon ?? null;
+    const { endpoints } = config.webhooks;
+    return await withStore(config, 'current', async ({ db }) => {
+      const overview = await readOverview(db, { account: undefined, endpoints, now: systemClock().now() });
+      const events = await newestEvents(db, undefined, NEWEST_EVENTS);
+      return {
+        database: config.database.kind,
+        settings,
+        daemon: daemon && bundledDaemon(daemon, pseudonym),
+        overview: bundledOverview(overview, pseudonym),
+        events: events.map((one) => bundledEvent(one, pseudonym)),
+      };
+    });
+  } catch {
+    return { database: null, settings: null, daemon: null, overview: null, events: null };
+  }
 }

@@ -1,25 +1,37 @@
 import { join } from 'node:path';
 import { Option, type Command } from 'commander';
-import { systemClock, type Clock } from '../../../clock.ts';
+import { systemClock } from '../../../clock.ts';
 import { processEnvironment, type DatabaseConfig as Place } from '../../../config/config.ts';
 import { DEFAULT_ACCOUNT } from '../../../domain/accounts/name.ts';
 import { shellWord } from '../../../domain/text.ts';
 import { wrapped } from '../../../reports/formats/terminal/screen.ts';
 import { counted } from '../../../reports/formats/words.ts';
-import type { Sandbox } from '../../../sandbox/server.ts';
-import { placeOf } from '../../shared/database-place.ts';
-import { CommandError, EXIT } from '../../shared/exit.ts';
+import { placeOf } from '../../shared/store.ts';
+import { CommandError, EXIT, stopSignal } from '../../shared/exit.ts';
 import { wholeNumber } from '../../shared/options.ts';
 import { nextSteps } from '../../shared/program-name.ts';
-import { screenOf } from '../../shared/screen.ts';
-import { stopSignal } from '../../shared/stop-signal.ts';
-import { freeAddress, keepInserting } from './hold.ts';
-import { DEMO_SCENARIOS, demoOrders, MOST_ORDERS, type DemoScenario } from './orders.ts';
-import { cancelStrays, censusOf, insertOrders, openExchange, shopsOf, type Shop } from './shops.ts';
-import { setStage, type Stage } from './stage.ts';
-import { lateChanges, reconcileDemo, summaryOf } from './verdict.ts';
-import { untilSent, untilSettled, type Watched } from './watch.ts';
-import { Workers } from './workers.ts';
+import { screenOf } from '../../shared/help.ts';
+import {
+  DEMO_SCENARIOS,
+  demoOrders,
+  MOST_ORDERS,
+  type DemoScenario,
+  cancelStrays,
+  censusOf,
+  insertOrders,
+  openExchange,
+  shopsOf,
+} from './shops.ts';
+import { setStage, type Stage, Workers, type Play, freeAddress } from './stage.ts';
+import {
+  lateChanges,
+  reconcileDemo,
+  summaryOf,
+  untilSent,
+  untilSettled,
+  type Watched,
+  keepInserting,
+} from './verdict.ts';
 
 const LONGEST_MS = 50_000;
 /** With PostgreSQL: so many daemons, one of which is killed, share the accounts of so many shops. */
@@ -64,7 +76,6 @@ Examples:
   npm run demo -- --scenario mismatch --keep
   npm run demo -- --database postgres://shop@127.0.0.1/trial`;
 
-/** `order-sync demo`: the main job from end to end, on a sandbox exchange and a fresh database. */
 export function define(command: Command): void {
   command
     .addOption(new Option('--scenario <name>', 'what the exchange does').choices(DEMO_SCENARIOS).default('clean'))
@@ -90,7 +101,7 @@ async function demonstrate(options: DemoOptions, database: Place | undefined, si
   await using resources = new AsyncDisposableStack();
   const opsListen = isHeld ? await freeAddress() : undefined;
   const sandbox = resources.adopt(await openExchange(shops, clock), (exchange) => exchange.close());
-  const stage = resources.use(await setStage({ shops, exchangeUrl: sandbox.url, clock, database, isKept, opsListen }));
+  const stage = resources.use(await setStage({ shops, sandbox, clock, database, isKept, opsListen }));
   say(`A sandbox exchange listens on ${sandbox.url}; a few of its answers are lost on purpose.`);
   const play: Play = { ...stage, shops, sandbox, clock, signal, opsListen };
   const { isSettled, later } = await performUntilHeld(play, workers);
@@ -112,17 +123,7 @@ function stepsAfter(database: Place | undefined): Parameters<typeof nextSteps>[0
   return [[again, isAsked ? `${text}; give the password as before` : text], ...NEXT_ON_POSTGRES];
 }
 
-/** What a demonstration has at hand. */
-interface Play extends Stage {
-  readonly shops: readonly Shop[];
-  readonly sandbox: Sandbox;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-  /** Where the dashboard is, which the person looks at before the report. */
-  readonly opsListen: string | undefined;
-}
-
-/** What came of the orders; `later` came while somebody looked. */
+/** The outcome of the orders; `later` were inserted while a person looked. */
 interface Performed {
   readonly isSettled: boolean;
   readonly later: number;
@@ -130,10 +131,8 @@ interface Performed {
 
 async function performUntilHeld(play: Play, count: number): Promise<Performed> {
   await using workers = new Workers(play);
-  if (!(await (count === 1 ? perform(play, workers) : performTogether(play, workers, count)))) {
-    return { isSettled: false, later: 0 };
-  }
-  if (play.opsListen === undefined) return { isSettled: true, later: 0 };
+  const isSettled = await perform(play, workers, count);
+  if (!isSettled || play.opsListen === undefined) return { isSettled, later: 0 };
   say('Everything is settled; a shop inserts an order now and then while you look at the dashboard.');
   sayDashboard(play);
   say(
@@ -153,55 +152,46 @@ function sayDashboard({ opsListen }: Pick<Play, 'opsListen'>): void {
   if (opsListen !== undefined) print(`The dashboard: http://${opsListen}/`);
 }
 
-/** Has a daemon bring the orders of a shop to their end. True where all of them came there in time. */
-async function perform(play: Play, workers: Workers): Promise<boolean> {
-  const { shops, store, clock } = play;
-  for (const shop of shops) await cancelStrays(play, shop, say);
-  const [pid] = await workers.start(1);
-  const inserted = await insertPart(play, 0, 1);
-  say(`A shop has inserted ${inserted} into ${store.address}; the daemon (process ${pid}) works on them.`);
-  sayTampered(shops);
-  sayDashboard(play);
-  return await untilSettled({ ...play, until: clock.monotonic() + LONGEST_MS, print: say });
-}
-
-/** Has several daemons share the accounts of several shops, and kills one of them. True where all orders came to their end in time. */
-async function performTogether(play: Play, workers: Workers, count: number): Promise<boolean> {
+/**
+ * Has a daemon bring the orders of a shop to their end; or has several share the accounts of several shops, and kills one of
+ * them. True if all orders came to their end in time.
+ */
+async function perform(play: Play, workers: Workers, count: number): Promise<boolean> {
   const { shops, store, clock } = play;
   for (const shop of shops) await cancelStrays(play, shop, say);
   const pids = await workers.start(count);
   const watched: Watched = { ...play, until: clock.monotonic() + LONGEST_MS, print: say };
-  const first = await insertPart(play, 0, 1 / 2);
-  say(`${shops.length} shops have inserted ${first} into ${store.address}.`);
-  say(`${count} daemons (processes ${pids.join(', ')}) share their accounts.`);
-  sayTampered(shops);
+  const isAlone = count === 1;
+  const first = await insertPart(play, 0, isAlone ? 1 : 1 / 2);
+  if (isAlone) {
+    say(`A shop has inserted ${first} into ${store.address}; the daemon (process ${pids[0]}) works on them.`);
+  } else {
+    say(`${shops.length} shops have inserted ${first} into ${store.address}.`);
+    say(`${count} daemons (processes ${pids.join(', ')}) share their accounts.`);
+  }
+  const tampered = shops.flatMap((shop) => shop.expected).length;
+  if (tampered > 0) say(`The exchange tampers with ${counted(tampered, 'order')}: ids begin with tamper-.`);
   sayDashboard(play);
-  // Of an order whose request was about to leave nobody could tell whether it had left: it would be held for a person.
+  if (isAlone) return await untilSettled(watched);
+  // An order whose request is about to leave would be held for a person: no process could tell whether it had left.
   if (!(await untilSent(watched))) return false;
   say(`Process ${await workers.kill()} is killed; the others take its accounts over.`);
   say(`The shops have inserted ${await insertPart(play, 1 / 2, 1)} more.`);
   return await untilSettled(watched);
 }
 
-/** Has each shop insert a part of its orders; says how many orders those were. */
+/** Has each shop insert a part of its orders, and returns the number of orders in words. */
 async function insertPart({ shops, store }: Play, from: number, to: number): Promise<string> {
   const counts = shops.map(async (shop) => {
     const orders = shop.orders.slice(Math.round(shop.orders.length * from), Math.round(shop.orders.length * to));
     await insertOrders(store.forAccount(shop.account), shop, orders);
     return orders.length;
   });
-  return counted(
-    (await Promise.all(counts)).reduce((sum, count) => sum + count, 0),
-    'order',
-  );
+  const inserted = (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+  return counted(inserted, 'order');
 }
 
-function sayTampered(shops: readonly Shop[]): void {
-  const tampered = shops.flatMap((shop) => shop.expected).length;
-  if (tampered > 0) say(`The exchange tampers with ${counted(tampered, 'order')}: ids begin with tamper-.`);
-}
-
-/** Reports what came of it. True where it is what should come of it. */
+/** Reports the outcome. True if it is as it should be. */
 async function judge({ shops, store, sandbox, clock }: Play, later: number): Promise<boolean> {
   print('');
   const accounts = shops.map(({ account }) => account);
@@ -242,7 +232,6 @@ function say(text: string): void {
   print(wrapped(text, screenOf().width));
 }
 
-/** Prints what is laid out already. */
 function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }

@@ -1,12 +1,17 @@
+import { createServer, type AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import type { Clock } from '../../../clock.ts';
 import { loadConfig, processEnvironment, type Config } from '../../../config/config.ts';
 import { openStore } from '../../../store/open.ts';
 import type { Store } from '../../../store/port.ts';
 import type { Shop } from './shops.ts';
+import type { Sandbox } from '../../../sandbox/server.ts';
 
 /** Where a demonstration takes place: a database and the settings of its daemons. */
 export interface Stage extends AsyncDisposable {
@@ -16,18 +21,21 @@ export interface Stage extends AsyncDisposable {
   readonly store: Store;
 }
 
-/** The things that a stage is made of. */
-export interface StageOptions {
+/** A demonstration that goes on. */
+export interface Play extends Stage {
   readonly shops: readonly Shop[];
-  /** The address of the exchange. */
-  readonly exchangeUrl: string;
+  readonly sandbox: Sandbox;
   readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** The address of the dashboard, which the person looks at before the report. */
+  readonly opsListen: string | undefined;
+}
+
+interface StageOptions extends Pick<Play, 'shops' | 'sandbox' | 'clock' | 'opsListen'> {
   /** A new SQLite file unless given. */
-  readonly database?: Config['database'] | undefined;
+  readonly database: Config['database'] | undefined;
   /** Leaves the folder and the tables behind. */
   readonly isKept: boolean;
-  /** Where the dashboard is; nowhere unless given. */
-  readonly opsListen: string | undefined;
 }
 
 /** Sets a demonstration up in a folder of its own. */
@@ -77,8 +85,8 @@ const SETTINGS = {
   },
 };
 
-function exchangeSettings({ shops, exchangeUrl }: StageOptions): object {
-  const exchange = { baseUrl: exchangeUrl, rate: { requests: 100 } };
+function exchangeSettings({ shops, sandbox }: StageOptions): object {
+  const exchange = { baseUrl: sandbox.url, rate: { requests: 100 } };
   const [only] = shops;
   if (shops.length === 1 && only !== undefined) return { exchange: { ...exchange, apiKey: only.key } };
   const accounts = shops.map(({ account, key }) => [account, { exchange: { apiKey: key } }]);
@@ -98,4 +106,71 @@ function webhookSettings(folder: string) {
   const endpointsFile = join(folder, 'webhooks.json');
   writeFileSync(endpointsFile, endpoints, { mode: 0o600 });
   return { webhooks: { endpointsFile } };
+}
+
+/** Daemons of the demonstration, each a process of its own. */
+export class Workers implements AsyncDisposable {
+  readonly #folder: string;
+  readonly #settingsFile: string;
+  readonly #processes: ChildProcess[] = [];
+
+  constructor({ folder, settingsFile }: Pick<Stage, 'folder' | 'settingsFile'>) {
+    this.#folder = folder;
+    this.#settingsFile = settingsFile;
+  }
+
+  /** Starts `count` daemons, and returns their process ids once all are ready. */
+  async start(count: number): Promise<readonly (number | undefined)[]> {
+    const started = Array.from({ length: count }, () => this.#fork());
+    this.#processes.push(...started);
+    await Promise.all(started.map((daemon) => Promise.race([once(daemon, 'message'), failedStart(daemon)])));
+    return started.map(({ pid }) => pid);
+  }
+
+  /** Ends all of them in order and starts one. */
+  async restart(): Promise<void> {
+    await this[Symbol.asyncDispose]();
+    await this.start(1);
+  }
+
+  /** Ends the first as a crash does, and returns its process id. */
+  async kill(): Promise<number | undefined> {
+    const killed = this.#processes.shift();
+    if (killed !== undefined) await end(killed, 'SIGKILL');
+    return killed?.pid;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#processes.splice(0).map((daemon) => end(daemon, 'SIGTERM')));
+  }
+
+  /** The settings of the person who tries the demonstration do not reach it: neither their file nor their variables. */
+  #fork(): ChildProcess {
+    return fork(fileURLToPath(new URL('../../../cli.ts', import.meta.url)), ['run'], {
+      cwd: this.#folder,
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      env: { ORDER_SYNC_CONFIG: this.#settingsFile },
+    });
+  }
+}
+
+async function failedStart(daemon: ChildProcess): Promise<never> {
+  const [code] = (await once(daemon, 'exit')) as [number | null];
+  throw new Error(`the daemon ended before it was ready (exit ${code})`);
+}
+
+async function end(daemon: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (daemon.exitCode !== null || daemon.signalCode !== null) return;
+  const exited = once(daemon, 'exit');
+  daemon.kill(signal);
+  await exited;
+}
+
+/** An address of this machine on which no program listens. */
+export async function freeAddress(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await once(server.close(), 'close');
+  return `127.0.0.1:${port}`;
 }

@@ -1,4 +1,8 @@
 import type { Clock } from '../../../clock.ts';
+import { ORDER_STATES } from '../../../domain/orders/states.ts';
+import { listFindings } from '../../../store/listed-findings.ts';
+import { countByState } from '../../../store/orders.ts';
+import type { Store } from '../../../store/port.ts';
 import { latenessOf } from '../../../domain/orders/pace/lateness.ts';
 import { readHistory } from '../../../flows/pass/learn-pace.ts';
 import { reconcileOrders } from '../../../flows/reports/reconciliation.ts';
@@ -7,9 +11,85 @@ import type { Column, Row } from '../../../reports/formats/document.ts';
 import { tableOf } from '../../../reports/formats/terminal/layout.ts';
 import { inUnits, withCommas } from '../../../reports/formats/words.ts';
 import { SUMMARY_COLUMNS, summarize, type SummaryPart } from '../../../reports/summary.ts';
-import type { Store } from '../../../store/port.ts';
 import { summaryParts } from '../../../store/reports/summary.ts';
-import { screenOf } from '../../shared/screen.ts';
+import { screenOf } from '../../shared/help.ts';
+import type { Play } from './stage.ts';
+import { terminalLine } from '../../shared/progress.ts';
+import { insertOrders, laterOrder } from './shops.ts';
+
+const REFRESH_MS = 500;
+/** States in which an order goes on by itself. */
+const UNDER_WAY = ['pending', 'sending', 'unknown', 'accepted', 'open'] as const;
+const UNSENT = ['pending', 'sending'] as const;
+
+export interface Watched extends Pick<Play, 'store' | 'clock' | 'shops' | 'signal'> {
+  /** The end on the monotonic clock. */
+  readonly until: number;
+  readonly print: (line: string) => void;
+}
+
+/** The counts and the findings of all shops together. */
+interface Progress {
+  readonly counts: ReadonlyMap<string, number>;
+  readonly findings: ReadonlySet<string>;
+}
+
+/** True once every order is sent; false when the time is up before. */
+export async function untilSent(watched: Watched): Promise<boolean> {
+  return await watch(watched, ({ counts }) => sumOf(counts, UNSENT) === 0);
+}
+
+/** True once every order is settled and every expected finding is there; false when the time is up before. */
+export async function untilSettled(watched: Watched): Promise<boolean> {
+  const expected = watched.shops.flatMap((shop) => shop.expected);
+  // An order that was reopened never ends.
+  const endless = expected.filter((finding) => finding.startsWith('TERMINAL_REOPENED ')).length;
+  return await watch(
+    watched,
+    ({ counts, findings }) =>
+      sumOf(counts, UNDER_WAY) === endless && expected.every((finding) => findings.has(finding)),
+  );
+}
+
+/** Shows the counts until `isEnd` is true of them. */
+async function watch(watched: Watched, isEnd: (progress: Progress) => boolean): Promise<boolean> {
+  const { clock, until, signal, print } = watched;
+  const live = await terminalLine(process.stdout);
+  let shown = '';
+  try {
+    while (clock.monotonic() < until) {
+      signal.throwIfAborted();
+      const progress = await progressOf(watched);
+      const { counts, findings } = progress;
+      const states = [...counts].map(([state, orders]) => `${state} ${orders}`);
+      const text = [...states, ...(findings.size > 0 ? [`findings ${findings.size}`] : [])].join(' · ');
+      if (live !== undefined) live(text);
+      else if (text !== shown) print(text);
+      shown = text;
+      if (isEnd(progress)) return true;
+      await clock.sleep(REFRESH_MS, signal).catch(() => undefined);
+    }
+    return false;
+  } finally {
+    live?.done();
+  }
+}
+
+async function progressOf({ store, shops }: Watched): Promise<Progress> {
+  const counts = new Map<string, number>();
+  const findings = new Set<string>();
+  for (const { account } of shops) {
+    for (const [state, orders] of await countByState(store.db, account, ORDER_STATES))
+      counts.set(state, (counts.get(state) ?? 0) + orders);
+    const { rows } = await listFindings(store.db, { account, status: 'open', limit: 1_000 });
+    for (const one of rows) findings.add(`${one.class} ${one.external_order_id}`);
+  }
+  return { counts, findings };
+}
+
+function sumOf(counts: ReadonlyMap<string, number>, states: readonly string[]): number {
+  return states.reduce((sum, state) => sum + (counts.get(state) ?? 0), 0);
+}
 
 const FINDING_COLUMNS: readonly Column[] = [
   { key: 'severity', label: 'Severity', kind: 'severity' },
@@ -22,14 +102,13 @@ const FINDING_COLUMNS: readonly Column[] = [
 const SETTINGS = { tolerance: '0', freshFor: 24 * 60 * 60_000, orderMissingAfter: 24 * 60 * 60_000, ignore: [] };
 
 /** What is reported on: the orders of the accounts, and the findings that the report has to list. */
-export interface Verdict {
+interface Verdict {
   readonly store: Store;
   readonly clock: Clock;
   readonly accounts: readonly string[];
   readonly expected: readonly string[];
 }
 
-/** The table of the summary. */
 export async function summaryOf({ store, accounts }: Pick<Verdict, 'store' | 'accounts'>): Promise<string> {
   const parts: SummaryPart[] = [];
   for (const account of accounts) parts.push(...(await Array.fromAsync(summaryParts(store, { account }))));
@@ -38,7 +117,6 @@ export async function summaryOf({ store, accounts }: Pick<Verdict, 'store' | 'ac
   return tableOf([...accountColumns(only), ...columns], summarize(parts, only === undefined), screenOf());
 }
 
-/** The account, where there is one alone. */
 function onlyOf(accounts: readonly string[]): string | undefined {
   return accounts.length === 1 ? accounts[0] : undefined;
 }
@@ -83,4 +161,17 @@ export async function reconcileDemo(verdict: Verdict, print: (line: string) => v
   if (isExact && expected.length > 0)
     print(`It lists the ${expected.length} orders that were tampered with, and no other.`);
   return isExact;
+}
+
+/** How often a shop inserts an order while a person looks. */
+const INSERT_EACH_MS = 2_000;
+
+/** Has the shops insert an order now and then, in turn, until the person stops it, and returns the number of orders. */
+export async function keepInserting({ shops, store, clock, signal }: Play): Promise<number> {
+  for (let inserted = 0; ; inserted += 1) {
+    const shop = shops[inserted % shops.length];
+    await clock.sleep(INSERT_EACH_MS, signal).catch(() => undefined);
+    if (shop === undefined || signal.aborted) return inserted;
+    await insertOrders(store.forAccount(shop.account), shop, [laterOrder(inserted)]);
+  }
 }

@@ -1,0 +1,59 @@
+import type { Command } from 'commander';
+import { listAwaited, listPhotos } from '../../store/photos.ts';
+import { addListOptions, printList, type ListColumn, type ListOptions, print } from '../shared/print.ts';
+import { withAccounts, withAccount } from '../shared/store.ts';
+import { systemClock } from '../../clock.ts';
+import { purgePhotos } from '../../flows/clients/photos.ts';
+import { counted } from '../../reports/formats/words.ts';
+import { duration } from '../shared/options.ts';
+
+export const define = { list: defineList, purge: definePurge };
+
+function defineList(command: Command): void {
+  command.description('lists the newest photos; file is the path in photos.folder, refused is why there is none');
+  addListOptions(command.argument('[linkId]', 'only those of this link'))
+    .option('--awaited', 'the deliveries that were asked for and have not come')
+    .addHelpText('after', '\nExample:\n  order-sync photos list 7f1c2a\n  order-sync photos list --awaited')
+    .action(async (linkId: string | undefined, options: ListOptions & { awaited?: boolean }) => {
+      const query = { linkId, limit: options.limit + 1 };
+      if (options.awaited === true) {
+        const awaited = await withAccounts(command, ({ db }, account) => listAwaited(db, { ...query, account }));
+        const columns: readonly ListColumn<(typeof awaited)[number]>[] = [
+          { label: 'asked', kind: 'time', of: (row) => row.created_at },
+          { label: 'link', of: (row) => row.link_id },
+          { label: 'level', of: (row) => row.level },
+          { label: 'action', rank: 1, of: (row) => row.action_id },
+          { label: 'request', rank: 3, of: (row) => row.request_id },
+          { label: 'taken until', kind: 'time', rank: 2, of: (row) => row.expires_at },
+        ];
+        return printList(command, awaited, options, columns, 'no delivery is awaited');
+      }
+      const found = await withAccounts(command, ({ db }, account) => listPhotos(db, { ...query, account }));
+      const columns: readonly ListColumn<(typeof found)[number]>[] = [
+        { label: 'received', kind: 'time', rank: 1, of: (row) => row.received_at },
+        { label: 'link', of: (row) => row.link_id },
+        { label: 'level', rank: 2, of: (row) => row.level },
+        { label: 'action', rank: 4, of: (row) => row.action_id },
+        { label: 'request', rank: 7, of: (row) => row.request_id },
+        { label: 'name', rank: 3, of: (row) => row.original_name },
+        { label: 'type', rank: 5, of: (row) => row.type },
+        { label: 'bytes', kind: 'count', rank: 6, of: (row) => row.size },
+        { label: 'file', of: (row) => row.stored_name },
+        { label: 'refused', of: (row) => row.refusal },
+      ];
+      printList(command, found, options, columns, 'no photo was received');
+    });
+}
+
+function definePurge(command: Command): void {
+  command
+    .requiredOption('--older-than <duration>', 'received longer ago than this: 12h, 90d', duration)
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  order-sync photos purge --older-than 90d')
+    .action(async ({ olderThan, json }: { olderThan: number; json?: boolean }) => {
+      const purged = await withAccount(command, 'current', (store, { account, photos }) =>
+        purgePhotos({ account, store, clock: systemClock(), photos }, olderThan),
+      );
+      print(json, { purged }, () => `${counted(purged, 'photo')} purged\n`);
+    });
+}

@@ -1,0 +1,232 @@
+import { Option, type Command, InvalidArgumentError, Argument } from 'commander';
+import type { FindingStatus } from '../../domain/findings/lifecycle.ts';
+import { ORDER_STATES, type OrderState } from '../../domain/orders/states.ts';
+import { listFindings } from '../../store/listed-findings.ts';
+import { addOrderOptions, type OrderOptions, addPeriodOptions, type PeriodOptions } from '../shared/options.ts';
+import {
+  addListOptions,
+  printList,
+  sayCut,
+  type ListOptions,
+  listText,
+  type ListColumn,
+  print,
+} from '../shared/print.ts';
+import { withAccounts, withAccount } from '../shared/store.ts';
+import { systemClock } from '../../clock.ts';
+import { printable } from '../../reports/formats/text.ts';
+import { acknowledge, findingsById, type FindingRow } from '../../store/findings.ts';
+import type { Store } from '../../store/port.ts';
+import { counted } from '../../reports/formats/words.ts';
+import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../shared/decision.ts';
+import { CommandError, EXIT } from '../shared/exit.ts';
+import { screenOf } from '../shared/help.ts';
+import {
+  FINDING_CLASSES,
+  SEVERITIES,
+  type FindingClassName,
+  type Severity,
+  GUESSED_CLASSES,
+} from '../../domain/findings/classes.ts';
+import { toned, wrapped, type Screen } from '../../reports/formats/terminal/screen.ts';
+import { fieldsText } from '../../reports/formats/terminal/layout.ts';
+
+export const define = { list: defineList, ack: defineAck, explain: defineExplain };
+
+const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies readonly FindingStatus[];
+
+interface FindingListOptions extends FindingsFilter, OrderOptions, PeriodOptions, ListOptions {
+  readonly status: FindingStatus | 'any';
+  readonly state?: OrderState;
+}
+
+function defineList(command: Command): void {
+  command.description('lists findings, the worst first, of one severity the newest');
+  addOrderOptions(addFilter(command))
+    .addOption(new Option('--state <state>', 'only of orders in this state').choices(ORDER_STATES))
+    .addOption(
+      new Option('--status <status>', 'only findings of this status').choices([...STATUSES, 'any']).default('open'),
+    );
+  addListOptions(addPeriodOptions(command, 'findings first seen'))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  order-sync findings list --severity error\n  order-sync findings list --pair BTC/EUR --from 2026-01-31',
+    )
+    .action(async (options: FindingListOptions) => {
+      const { limit, json: _json, account: _account, status: wanted, ...filter } = options;
+      const status = wanted === 'any' ? undefined : wanted;
+      const { rows, isCut, ignore } = await withAccounts(command, async ({ db }, account, { reconcile }) => ({
+        ...(await listFindings(db, { ...filter, account, status, limit: limit + 1 })),
+        ignore: reconcile.ignore,
+      }));
+      const isNarrowed = Object.keys(filter).length > 0;
+      printList(command, rows, options, FINDING_COLUMNS, isNarrowed ? 'no such finding' : emptyText(wanted));
+      if (ignore.length > 0) process.stderr.write(`not found, as reconcile.ignore says: ${ignore.join(', ')}\n`);
+      if (isCut) sayCut('--order and --class look at others');
+    });
+}
+
+function emptyText(status: string): string {
+  return status === 'any' ? 'there is no finding' : `no finding is ${status}`;
+}
+
+/** Findings that are acknowledged in one call; of them so many are shown before the question, and written in one transaction. */
+const MOST_AT_ONCE = 10_000;
+const MOST_SHOWN = 100;
+const TOGETHER = 100;
+
+/** A finding with the values that the person knows about. */
+interface Acknowledged {
+  readonly row: FindingRow;
+  readonly done: boolean;
+}
+
+function defineAck(command: Command): void {
+  command.description('acknowledges open findings; they stay until they are no longer true');
+  addReasonOptions(addFilter(command.argument('[id...]', 'ids of findings', ids)))
+    .option('--yes', 'with --class or --severity: do not ask')
+    .option('--json', 'print JSON')
+    .addHelpText('after', "\nExample:\n  order-sync findings ack 12 13 --reason 'agreed with the exchange'")
+    .action(async (wanted: readonly number[] = [], options: DecisionOptions & FindingsFilter) => {
+      const { class: name, severity, reason, yes } = options;
+      const isFiltered = name !== undefined || severity !== undefined;
+      if (isFiltered === wanted.length > 0) command.error('error: give either ids, or --class or --severity');
+      const actor = actorOf(options);
+      await withAccount(command, 'current', async (store, { account }) => {
+        const rows = isFiltered
+          ? await confirmed(store, { account, class: name, severity }, yes === true)
+          : await named(store, account, [...new Set(wanted)]);
+        printAcknowledged(await acknowledgeAll(store, rows, { actor, reason }), options.json);
+      });
+    });
+}
+
+async function named(store: Store, account: string, wanted: readonly number[]): Promise<readonly FindingRow[]> {
+  const rows: FindingRow[] = [];
+  for (let first = 0; first < wanted.length; first += TOGETHER) {
+    rows.push(...(await findingsById(store.db, account, wanted.slice(first, first + TOGETHER))));
+  }
+  const missing = wanted.filter((id) => !rows.some((row) => row.id === id));
+  if (missing.length > 0) throw new CommandError(EXIT.absent, `there is no finding ${missing.join(', ')}`);
+  return rows;
+}
+
+/** The open findings that the person agrees to acknowledge, after seeing them. */
+async function confirmed(
+  store: Store,
+  filter: FindingsFilter & { readonly account: string },
+  isAgreed: boolean,
+): Promise<readonly FindingRow[]> {
+  const { rows } = await listFindings(store.db, { ...filter, status: 'open', limit: MOST_AT_ONCE });
+  if (rows.length === 0) process.stderr.write('there is no such open finding\n');
+  if (isAgreed || rows.length === 0) return rows;
+  const more = rows.length > MOST_SHOWN ? `… and ${rows.length - MOST_SHOWN} more\n` : '';
+  const atMost = rows.length === MOST_AT_ONCE ? '; there may be more, run it again for the rest' : '';
+  process.stderr.write(`${listText(rows.slice(0, MOST_SHOWN), FINDING_COLUMNS, screenOf(process.stderr))}${more}`);
+  await confirm(`${counted(rows.length, 'finding')} would be acknowledged${atMost}. Go on? [y/N] `);
+  return rows;
+}
+
+async function acknowledgeAll(
+  store: Store,
+  rows: readonly FindingRow[],
+  by: { readonly actor: string; readonly reason: string },
+): Promise<readonly Acknowledged[]> {
+  const clock = systemClock();
+  const all: Acknowledged[] = [];
+  for (let first = 0; first < rows.length; first += TOGETHER) {
+    const group = rows.slice(first, first + TOGETHER);
+    const done = await store.writer.write(async (tx) => {
+      const results = [];
+      for (const row of group) results.push({ row, done: await acknowledge(tx, row, { ...by, now: clock.now() }) });
+      return results;
+    });
+    all.push(...done);
+  }
+  return all;
+}
+
+function printAcknowledged(results: readonly Acknowledged[], json: boolean | undefined): void {
+  const passedOver = results.filter(({ done }) => !done);
+  const lines = results.filter(({ done }) => done).map(({ row }) => acknowledgedLine(row));
+  print(json, results.map(asFields), () => `${lines.join('')}${lines.length} acknowledged\n`, 2);
+  for (const { row } of passedOver) process.stderr.write(`${row.id}: passed over, it is not open or has changed\n`);
+  if (passedOver.length > 0) process.exitCode = EXIT.look;
+}
+
+function asFields({ row, done }: Acknowledged) {
+  const { id, class: name, external_order_id: externalOrderId, expected, actual } = row;
+  return { id, class: name, externalOrderId, expected, actual, done };
+}
+
+function acknowledgedLine(row: FindingRow): string {
+  const [order, expected, actual] = [row.external_order_id, row.expected, row.actual].map(printable);
+  return `${row.id} ${row.class} ${order}: ${expected} → ${actual}\n`;
+}
+
+function ids(given: string, before: readonly number[] = []): readonly number[] {
+  if (!/^[1-9]\d{0,14}$/.test(given)) throw new InvalidArgumentError('The id of a finding is a whole number.');
+  return [...before, Number(given)];
+}
+
+interface FindingsFilter {
+  readonly class?: FindingClassName | undefined;
+  readonly severity?: Severity | undefined;
+}
+
+function addFilter(command: Command): Command {
+  return command
+    .addOption(new Option('--class <class>', 'only findings of this class (see report explain)').choices(CLASSES))
+    .addOption(new Option('--severity <severity>', 'only findings of this severity').choices(SEVERITIES));
+}
+
+const FINDING_COLUMNS: readonly ListColumn<FindingRow>[] = [
+  { label: 'id', kind: 'count', of: (row) => row.id },
+  { label: 'severity', kind: 'severity', of: (row) => row.severity },
+  { label: 'class', kind: 'text', of: (row) => row.class },
+  { label: 'order', of: (row) => row.external_order_id },
+  { label: 'expected', rank: 1, of: (row) => row.expected },
+  { label: 'actual', rank: 1, of: (row) => row.actual },
+  { label: 'first seen', kind: 'time', rank: 2, of: (row) => row.first_seen_at },
+  { label: 'last seen', kind: 'time', rank: 4, of: (row) => row.last_seen_at },
+  { label: 'status', rank: 3, of: (row) => row.status },
+];
+
+const CLASSES = Object.keys(FINDING_CLASSES) as readonly FindingClassName[];
+
+/** `order-sync report explain`. */
+function defineExplain(command: Command): void {
+  command
+    .description('what a class of findings means and what to do about it; all classes unless one is named')
+    .addArgument(new Argument('[class]').choices(CLASSES))
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  order-sync report explain AMOUNT_MISMATCH')
+    .action((name: FindingClassName | undefined, { json }: { json?: boolean }) => {
+      const asked = (name === undefined ? CLASSES : [name]).map((one) => ({ class: one, ...FINDING_CLASSES[one] }));
+      print(json, asked, () => (name === undefined ? everyClass(screenOf()) : explained(name, screenOf())), 2);
+    });
+}
+
+function explained(name: FindingClassName, screen: Screen): string {
+  const { severity, kind, meaning, advice } = FINDING_CLASSES[name];
+  const ends =
+    kind === 'state'
+      ? 'It resolves itself when it is no longer true, and opens again when it comes back.'
+      : 'It happened: it stands until a person acknowledges it with order-sync findings ack.';
+  const guess = GUESSED_CLASSES.includes(name)
+    ? ['It rests on a guess about the exchange: if it means nothing at yours, name it in reconcile.ignore.']
+    : [];
+  const lines = [meaning, `What to do: ${advice}`, ends, ...guess].map((line) => `${wrapped(line, screen.width)}\n`);
+  return `${name} (${toned(severity, severity, screen)})\n${lines.join('')}`;
+}
+
+/** The meanings of all classes, the worst first. */
+function everyClass(screen: Screen): string {
+  const widest = Math.max(...CLASSES.map(({ length }) => length));
+  const parts = SEVERITIES.map((severity) => {
+    const classes = CLASSES.filter((name) => FINDING_CLASSES[name].severity === severity);
+    const fields = classes.map((name) => ({ label: name, value: FINDING_CLASSES[name].meaning }));
+    return `${toned(severity, severity, screen)}\n${fieldsText(fields, screen, widest)}\n`;
+  });
+  return `${parts.join('')}What to do about one: order-sync report explain CLASS\n`;
+}

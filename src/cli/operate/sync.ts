@@ -1,0 +1,198 @@
+import type { Command } from 'commander';
+import type { App } from '../../app.ts';
+import { deadline } from '../../clock.ts';
+import { describeHold, REFUSALS } from '../../domain/accounts/holds.ts';
+import type { FollowScope } from '../../flows/orders/follow.ts';
+import type { SyncEnd, SyncResult, SyncSummary } from '../../flows/orders/sync.ts';
+import { OwnerGoneError, OwnerRefusalError } from '../../http/control/client.ts';
+import type { SyncLine } from '../../http/control/operations/sync.ts';
+import { toned, wrapped } from '../../reports/formats/terminal/screen.ts';
+import { printable } from '../../reports/formats/text.ts';
+import { StoreError } from '../../store/errors.ts';
+import { commandError, throughOwner } from '../shared/exchange.ts';
+import { CommandError, EXIT, stopSignal } from '../shared/exit.ts';
+import { accountConfig, durationOption } from '../shared/options.ts';
+import { screenOf } from '../shared/help.ts';
+import { progressLine, type ProgressLine } from '../shared/progress.ts';
+import type { Tone } from '../../reports/formats/document.ts';
+import { withCommas } from '../../reports/formats/words.ts';
+import { problem, worstFirst } from '../../reports/status/problem.ts';
+import { countedProblems, holdProblems } from '../../reports/status/problems.ts';
+import { print } from '../shared/print.ts';
+import { fieldsText } from '../../reports/formats/terminal/layout.ts';
+import { accountWords } from '../../domain/accounts/name.ts';
+
+/** How each end of a pass is to a person, and its exit code. */
+const ENDS: Readonly<Record<SyncEnd, readonly [tone: Tone, exitCode: number]>> = {
+  done: ['good', EXIT.ok],
+  look: ['warning', EXIT.look],
+  'out-of-reach': ['error', EXIT.unavailable],
+  'out-of-time': ['warning', EXIT.unavailable],
+  'key-refused': ['error', EXIT.keyRefused],
+};
+
+const STOPPED = 'stopped before the pass was done; what waits stands in the database, order-sync sync goes on';
+
+/** `order-sync sync`: one pass, alone or by the daemon that drives the account. */
+export function define(command: Command): void {
+  command
+    .option('--json', 'print the summary as JSON')
+    .addOption(durationOption('--timeout <duration>', 'end the pass after this time', '10m'))
+    .option('--due-only', 'look up only the orders that are due')
+    .addHelpText('after', '\nExample:\n  order-sync sync --json --timeout 2m')
+    .action(async ({ json, timeout, dueOnly }: { json?: boolean; timeout: number; dueOnly?: boolean }) => {
+      const config = accountConfig(command);
+      const { account } = config;
+      const stop = stopSignal();
+      const signal = AbortSignal.any([stop, deadline(timeout)]);
+      const scope = dueOnly === true ? 'due' : 'all';
+      using progress = await progressLine();
+      const result = await throughOwner(
+        config,
+        (owner) => besideDaemon(owner.sync({ scope, timeoutMs: timeout }), progress),
+        (app) => alone(app, scope, signal, progress),
+        { signal: stop, onLog: (write) => progress.above(write) },
+      ).catch((error: unknown) => {
+        if (error instanceof OwnerRefusalError) throw commandError(error.result);
+        throw stop.aborted ? new CommandError(EXIT.unavailable, STOPPED, { cause: error }) : error;
+      });
+      progress[Symbol.dispose]();
+      const pass = { account, isStopped: stop.aborted, requests: progress.latest?.requests };
+      printResult(result, account, verdictOf(result, pass), json);
+      process.exitCode = ENDS[result.end][1];
+    });
+}
+
+async function alone(app: App, scope: FollowScope, signal: AbortSignal, progress: ProgressLine): Promise<SyncResult> {
+  const { withGracePeriod } = await import('../../flows/pass/run.ts');
+  const { syncOnce } = await import('../../flows/orders/sync.ts');
+  const over = new AbortController();
+  // A pause binds from the moment on in which it is set. That the database is gone the pass itself finds out.
+  const watching = heedHolds(app, over.signal).catch(() => undefined);
+  try {
+    return await withGracePeriod(app, signal, () =>
+      syncOnce(app, scope, signal, (counts, requests) => progress.show({ counts, requests })),
+    );
+  } finally {
+    over.abort();
+    await watching;
+  }
+}
+
+async function heedHolds({ store, holds }: App, over: AbortSignal): Promise<void> {
+  for await (const _ of store.changes(over)) await holds.read();
+}
+
+async function besideDaemon(lines: AsyncGenerator<SyncLine>, progress: ProgressLine): Promise<SyncResult> {
+  for await (const line of lines) {
+    if (line.type === 'progress') progress.show(line);
+    if (line.type === 'result') return { summary: line.summary, end: line.end, holds: line.holds };
+    if (line.type === 'error') {
+      const message = `the daemon's pass failed: ${line.message}`;
+      throw line.problem === undefined ? new Error(message) : new StoreError(line.problem, message);
+    }
+  }
+  throw new OwnerGoneError('the daemon stopped before its pass was done; run sync again');
+}
+
+function printResult(
+  { summary, end, holds }: SyncResult,
+  account: string,
+  { tone, text }: ReturnType<typeof verdictOf>,
+  json: boolean | undefined,
+): void {
+  const screen = screenOf();
+  const { durationMs, ...counts } = summary;
+  const fields = Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => ({ label: name === 'lookedUp' ? 'looked up' : name, value: count }));
+  const took = { label: 'took', value: `${(durationMs / 1_000).toFixed(1)} s` };
+  const verdict = toned(tone, wrapped(text, screen.width), screen);
+  print(json, { ...summary, holds }, () => `${verdict}\n\n${fieldsText([...fields, took], screen)}`);
+  if (json === true && end !== 'done') process.stderr.write(`${text}\n`);
+  for (const hold of holds) process.stderr.write(`${printable(describeHold(hold, account))}\n`);
+}
+
+/** Counts of the pass alone, that are no problem of the account: their names, and the command that shows them. */
+const OF_PASS: readonly (readonly [keyof SyncSummary, singular: string, plural: string, command: string])[] = [
+  ['findings', 'open finding', 'open findings', 'order-sync findings list'],
+  ['rejected', 'order was rejected', 'orders were rejected', 'order-sync orders list --state rejected'],
+  ['invalid', 'order is invalid', 'orders are invalid', 'order-sync orders list --state invalid'],
+  ['failed', 'request failed', 'requests failed', 'order-sync sync'],
+];
+
+interface Pass {
+  readonly account: string;
+  readonly isStopped: boolean;
+  /** The number of requests that the pass had before it. */
+  readonly requests: number | undefined;
+}
+
+/** The end of a pass in one line, with the command that goes on from there. */
+export function verdictOf(result: SyncResult, pass: Pass): { tone: Tone; text: string } {
+  return { tone: ENDS[result.end][0], text: textOf(result, pass) };
+}
+
+function textOf(result: SyncResult, { account, isStopped, requests = 0 }: Pass): string {
+  const { end, summary, holds } = result;
+  const again = `order-sync sync${accountWords(account)}`;
+  switch (end) {
+    case 'done':
+      return `all is well: ${[didText(summary), ...waitText(summary)].join('; ')}`;
+    case 'look':
+      return `a person should look: ${lookText(result, account)}`;
+    case 'out-of-reach':
+      return [
+        holds.length > 0 ? 'the account is held back' : 'the exchange is out of reach',
+        ...waitText(summary),
+        `${again} tries again`,
+      ].join('; ');
+    case 'out-of-time': {
+      const why = isStopped ? 'stopped before the end' : 'the time ran out before the end';
+      const how = isStopped ? `${again} goes on` : `${again} goes on, --timeout gives it longer`;
+      const left = requests - summary.sent - summary.invalid - summary.lookedUp;
+      const leftText = left <= 0 ? [] : [`about ${withCommas(left)} requests left`];
+      return [`${why}: ${didText(summary)}`, ...waitText(summary), ...leftText, how].join('; ');
+    }
+    case 'key-refused':
+      return [REFUSALS['key-refused'], problem('key-refused', '').remedy, ...waitText(summary)].join('; ');
+  }
+}
+
+function didText({ sent, lookedUp, changed }: SyncSummary): string {
+  const did = Object.entries({ sent, 'looked up': lookedUp, changed }).filter(([, count]) => count > 0);
+  return did.length === 0
+    ? 'there was nothing to do'
+    : did.map(([what, count]) => `${withCommas(count)} ${what}`).join(', ');
+}
+
+function waitText({ remaining }: SyncSummary): readonly string[] {
+  if (remaining === 0) return [];
+  return [remaining === 1 ? '1 order waits to be sent' : `${withCommas(remaining)} orders wait to be sent`];
+}
+
+/** Names the problems that `status` would name, then what is of this pass alone, and the command that helps with the worst. */
+function lookText({ summary, holds }: SyncResult, account: string): string {
+  const group = [{ account, since: null }];
+  const problems = worstFirst([
+    ...(['disputed', 'held', 'unknown'] as const).flatMap((state) => countedProblems(state, summary[state], group)),
+    ...holdProblems(
+      holds.map((hold) => ({ account, ...hold })),
+      account,
+    ),
+  ]);
+  const ofPass = OF_PASS.filter(([name]) => summary[name] > 0);
+  const texts = [
+    ...problems.map(({ text }) => text),
+    ...ofPass.map(
+      ([name, singular, plural]) => `${withCommas(summary[name])} ${summary[name] === 1 ? singular : plural}`,
+    ),
+    // The exchange asked to wait, or a finding of this pass was acknowledged meanwhile.
+    ...(holds.some(({ kind }) => kind === 'rate-limited') ? [REFUSALS['rate-limited']] : []),
+  ];
+  const [worst] = problems;
+  const command = ofPass[0]?.[3] ?? 'order-sync findings list --status any';
+  const remedy =
+    worst?.remedy ?? (holds.length > 0 && ofPass.length === 0 ? undefined : `${command}${accountWords(account)}`);
+  return [texts.join(', '), remedy].filter(Boolean).join('; ');
+}

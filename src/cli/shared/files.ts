@@ -1,0 +1,173 @@
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+  type Stats,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { open } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { type Command, Option } from 'commander';
+import { systemClock } from '../../clock.ts';
+import { CommandError, EXIT } from './exit.ts';
+import type { ImportFormat } from '../../flows/orders/import.ts';
+
+export type Pieces = AsyncIterable<string | Uint8Array>;
+
+type NewFiles = readonly { readonly name: string; readonly pieces: Pieces }[];
+
+/** Texts are gathered into writes of about so many characters. */
+const CHUNK = 64 * 1024;
+const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Writes to stdout, or to a file that is readable for the user alone. A file that is there already stays until the new one is whole. */
+export async function writePieces(pieces: Pieces, out: string | undefined): Promise<void> {
+  if (out === undefined) return await toStdout(pieces);
+  const there = statSync(out, { throwIfNoEntry: false });
+  // A pipe or a device is written to and not replaced, nor is /dev/stdout where the shell made it a file.
+  const isReplaced = there === undefined || (there.isFile() && !isOwnOutput(there));
+  if (isReplaced) await writeAll(dirname(out), [{ name: basename(out), pieces }]);
+  else await writeTo(() => openSync(out, 'a'), pieces);
+}
+
+/** Tells whether standard output or standard error goes to this file. */
+function isOwnOutput({ dev, ino }: Stats): boolean {
+  return [1, 2].map((own) => fstatSync(own)).some((own) => own.dev === dev && own.ino === ino);
+}
+
+/** Writes files into a folder, which is made unless it is there. Files that are there stay until all of the new ones are whole. */
+export async function writeFolder(folder: string, files: NewFiles): Promise<void> {
+  const isNew = statSync(folder, { throwIfNoEntry: false }) === undefined;
+  if (isNew) mkdirSync(folder, { mode: 0o700 });
+  try {
+    await writeAll(folder, files);
+  } catch (error) {
+    if (isNew) rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Another report may write to the same names at the same time: each writes in a folder of its own until it is whole. */
+async function writeAll(folder: string, files: NewFiles): Promise<void> {
+  for (const { name } of files) {
+    const path = join(folder, name);
+    // Found before any of the files has taken its place.
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+      throw new CommandError(EXIT.disk, `${path} is a folder: remove it, or give another --out`);
+    }
+  }
+  using unfinished = new TemporaryFolder(join(folder, 'unfinished-'));
+  for (const { name, pieces } of files) {
+    await writeTo(() => openSync(join(unfinished.path(), name), 'wx', 0o600), pieces, fsyncSync);
+  }
+  for (const { name } of files) renameSync(join(unfinished.path(), name), join(folder, name));
+}
+
+/** A folder that is made when it is first asked for, and is gone at the end, also where a signal ends the program. */
+class TemporaryFolder implements Disposable {
+  readonly #prefix: string;
+  #path: string | undefined;
+
+  constructor(prefix: string) {
+    this.#prefix = prefix;
+  }
+
+  path(): string {
+    if (this.#path !== undefined) return this.#path;
+    for (const signal of ENDING_SIGNALS) process.once(signal, this.#onSignal);
+    this.#path = mkdtempSync(this.#prefix);
+    return this.#path;
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#path !== undefined) rmSync(this.#path, { recursive: true, force: true });
+    for (const signal of ENDING_SIGNALS) process.off(signal, this.#onSignal);
+  }
+
+  /** Without a listener the signal ends the program. */
+  readonly #onSignal = (signal: NodeJS.Signals): void => {
+    this[Symbol.dispose]();
+    process.kill(process.pid, signal);
+  };
+}
+
+/** The file is opened when there is something to write: to gather it may take long, and leaves nothing behind. */
+async function writeTo(openNew: () => number, pieces: Pieces, beforeClose?: (file: number) => void): Promise<void> {
+  let file: number | undefined;
+  try {
+    for await (const chunk of gathered(pieces)) {
+      file ??= openNew();
+      const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+      for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
+      // A signal is heard between two turns.
+      await systemClock().turn();
+    }
+    file ??= openNew();
+    beforeClose?.(file);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+async function toStdout(pieces: Pieces): Promise<void> {
+  for await (const chunk of gathered(pieces)) if (!(await isWritten(chunk))) return;
+}
+
+/** Writes to stdout; false where the reader has gone. Any other error is the stream's own event. */
+export function isWritten(chunk: string | Uint8Array): Promise<boolean> {
+  return new Promise((resolve) => {
+    process.stdout.write(chunk, (error) => resolve(!(error instanceof Error)));
+  });
+}
+
+async function* gathered(pieces: Pieces): Pieces {
+  let text = '';
+  for await (const piece of pieces) {
+    if (typeof piece === 'string') text += piece;
+    else yield piece;
+    if (text.length < CHUNK) continue;
+    yield text;
+    text = '';
+  }
+  if (text !== '') yield text;
+}
+
+/** Adds a file of orders, and `--format`. */
+export function addFileOptions(command: Command): Command {
+  return command
+    .argument('<file>', 'CSV with a header, or NDJSON; - for standard input')
+    .addOption(
+      new Option('--format <format>', 'where the name of the file does not tell it').choices(['csv', 'ndjson']),
+    );
+}
+
+/** Opens a file of orders in the format that is given, or that its name tells. Ends the command if neither is there. */
+export async function openFile(command: Command, file: string, given: ImportFormat | undefined) {
+  const format = given ?? formatOf(file);
+  if (format !== undefined) return { format, input: await openInput(file) };
+  return command.error(`error: the name ${file} does not tell the format: give --format csv or --format ndjson`);
+}
+
+/** Opens a file, or standard input. Throws `CommandError`. */
+export async function openInput(file: string): Promise<Readable> {
+  if (file === '-') return process.stdin;
+  const handle = await open(file).catch((error: Error) => {
+    throw new CommandError(EXIT.disk, `the file cannot be read: ${error.message}`, { cause: error });
+  });
+  if (!(await handle.stat()).isDirectory()) return handle.createReadStream();
+  await handle.close();
+  throw new CommandError(EXIT.data, `${file} is a folder; name a file`);
+}
+
+/** The format that the name of a file tells. */
+export function formatOf(file: string): ImportFormat | undefined {
+  if (/\.csv$/i.test(file)) return 'csv';
+  return /\.(ndjson|jsonl)$/i.test(file) ? 'ndjson' : undefined;
+}

@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import type { Cell, Column } from '../../reports/formats/document.ts';
+import { tableOf } from '../../reports/formats/terminal/layout.ts';
+import type { Screen } from '../../reports/formats/terminal/screen.ts';
+import { isOfAll } from './account.ts';
+import { screenOf } from './help.ts';
+import { wholeNumber } from './options.ts';
+
+/** Prints a value for programs, as JSON on one line or with an indent, or its text for people. */
+export function print(json: boolean | undefined, value: unknown, text: () => string, indent?: number): void {
+  process.stdout.write(json === true ? `${JSON.stringify(value, null, indent)}\n` : text());
+}
+
+/** The options of every list. */
+export interface ListOptions {
+  readonly limit: number;
+  readonly json?: boolean;
+  readonly account?: string;
+}
+
+/** Adds `--limit` and `--json`. */
+export function addListOptions(command: Command): Command {
+  return command.option('--limit <n>', 'at most so many', wholeNumber(1, 9_999_999), 50).option('--json', 'print JSON');
+}
+
+/** A column of a list, with the value that it takes from a row. Text unless its kind is given. */
+export interface ListColumn<Row> extends Partial<Pick<Column, 'kind' | 'rank'>> {
+  readonly label: string;
+  of(row: Row): Cell;
+}
+
+/**
+ * Prints the first `limit` of the rows that were found, or that there are none, in a sentence. A list of several accounts
+ * begins with their names. Says when there are more: ask for one more than `limit`.
+ */
+export function printList<Row extends object>(
+  command: Command,
+  found: readonly Row[],
+  { limit, json }: ListOptions,
+  columns: readonly ListColumn<Row>[],
+  empty: string,
+): void {
+  const rows = found.slice(0, limit);
+  const account: ListColumn<Row & { account?: string }> = { label: 'account', of: (row) => row.account ?? null };
+  const shown = isOfAll(command) ? [account, ...columns] : columns;
+  print(json, rows, () => (rows.length === 0 ? `${empty}\n` : listText(rows, shown, screenOf())), 2);
+  if (found.length > limit) process.stderr.write(`there are more; --limit shows more than ${limit}\n`);
+}
+
+/** Says that there may be more than a list has looked at, and which options look at others. */
+export function sayCut(options: string): void {
+  process.stderr.write(`only the newest were looked at, there may be more: ${options}\n`);
+}
+
+/** A table of rows for people. */
+export function listText<Row>(rows: readonly Row[], columns: readonly ListColumn<Row>[], screen: Screen): string {
+  const shown = columns.map(({ label, kind = 'text', rank = 0 }) => ({ key: label, label, kind, rank }));
+  const cells = rows.map((row) => Object.fromEntries(columns.map((column) => [column.label, column.of(row)])));
+  return tableOf(shown, cells, screen);
+}

@@ -1,0 +1,117 @@
+import { type Clock, repeatedly, systemClock } from '../../clock.ts';
+import type { Counters } from '../../flows/pass/counters.ts';
+import { cut } from '../../reports/formats/terminal/screen.ts';
+import { withCommas } from '../../reports/formats/words.ts';
+
+/** Makes a line on a terminal that is drawn anew; undefined if the stream leads elsewhere. Loaded here: few commands draw one. */
+export async function terminalLine(stream: NodeJS.WriteStream = process.stderr) {
+  return stream.isTTY ? (await import('log-update')).createLogUpdate(stream) : undefined;
+}
+
+const SILENT_FOR_MS = 1_000;
+const SHOWN_EVERY_MS = 200;
+
+/** A line on a terminal that says how far a report is. */
+export interface Progress extends Disposable {
+  /** Shows the text; signals, such as Ctrl-C, are handled meanwhile. */
+  show(text: string): Promise<void>;
+  clear(): void;
+}
+
+/** Makes a progress line on standard error. It shows nothing in the first second. */
+export async function slowProgress(clock: Clock): Promise<Progress> {
+  const line = await terminalLine();
+  let nextAt = clock.monotonic() + SILENT_FOR_MS;
+  const clear = () => line?.clear();
+  return {
+    async show(text) {
+      const now = clock.monotonic();
+      if (line !== undefined && now >= nextAt) {
+        nextAt = now + SHOWN_EVERY_MS;
+        line(text);
+      }
+      await clock.turn();
+    },
+    clear,
+    [Symbol.dispose]: clear,
+  };
+}
+
+const REFRESH_MS = 250;
+/** Before that there is no rate to speak of. */
+const FIRST_RATE_MS = 1_000;
+
+/** How far a pass is. */
+interface SyncProgress {
+  readonly counts: Readonly<Counters>;
+  /** About so many requests it had before it; undefined where the daemon does not say. */
+  readonly requests: number | undefined;
+}
+
+export interface ProgressLine extends Disposable {
+  /** The progress that was shown last. */
+  readonly latest: SyncProgress | undefined;
+  show(progress: SyncProgress): void;
+  /** Writes something else to the terminal, above the line. */
+  above(write: () => void): void;
+}
+
+/** Makes a line that follows a pass; it shows nothing if the stream is no terminal. */
+export async function progressLine(
+  stream: NodeJS.WriteStream = process.stderr,
+  clock: Pick<Clock, 'monotonic'> = systemClock(),
+): Promise<ProgressLine> {
+  const line = await terminalLine(stream);
+  let latest: SyncProgress | undefined;
+  let isOver = false;
+  const startedAt = clock.monotonic();
+  const draw = () => {
+    if (latest !== undefined && !isOver)
+      line?.(cut(progressText(latest, clock.monotonic() - startedAt), stream.columns || 80));
+  };
+  const refresh = line && repeatedly(REFRESH_MS, draw);
+  return {
+    get latest() {
+      return latest;
+    },
+    show(progress) {
+      latest = progress;
+      draw();
+    },
+    above(write) {
+      line?.clear();
+      write();
+      draw();
+    },
+    [Symbol.dispose]() {
+      refresh?.[Symbol.dispose]();
+      isOver = true;
+      line?.clear();
+    },
+  };
+}
+
+/** How far the pass is, how fast it goes, and how long it will take at that rate. */
+export function progressText({ counts, requests }: SyncProgress, elapsedMs: number): string {
+  const { sent, lookedUp, changed, failed, invalid } = counts;
+  const done = sent + invalid + lookedUp;
+  const all = requests === undefined ? undefined : Math.max(done, requests);
+  const perSecond = elapsedMs < FIRST_RATE_MS ? undefined : done / (elapsedMs / 1_000);
+  const left = all === undefined || perSecond === undefined || done === 0 ? undefined : (all - done) / perSecond;
+  return [
+    all === undefined ? `${withCommas(done)} requests` : `${withCommas(done)} of ${withCommas(all)}`,
+    ...(perSecond === undefined
+      ? []
+      : [`${perSecond < 10 ? perSecond.toFixed(1) : withCommas(Math.round(perSecond))}/s`]),
+    ...(left === undefined ? [] : [`${timeLeft(left)} left`]),
+    ...Object.entries({ sent, 'looked up': lookedUp, changed, failed }).map(
+      ([name, value]) => `${name} ${withCommas(value)}`,
+    ),
+  ].join(' · ');
+}
+
+function timeLeft(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 90 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
