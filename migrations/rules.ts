@@ -156,22 +156,39 @@ function isWritten(): string {
 /** The first rule that is broken says so. */
 function moveRules(): readonly Rule[] {
   const pairs = Object.entries(MOVES).flatMap(([from, next]) => next.map((to) => `'${from} ${to}'`));
+  return movesBy({
+    isNoMove: `old.state || ' ' || new.state not in (${pairs.join(', ')})`,
+    isUnnumbered: `(${anyChanged(Object.keys(OUR_COLUMNS))}) and new.revision is distinct from old.revision + 1`,
+  });
+}
+
+/**
+ * The same rules as `RULES.moves` in half the time, for SQLite, which runs them for each write of the program: it builds a table of the
+ * pairs of a list at each move, and compares columns one after another as long as none has changed.
+ */
+export const QUICK_MOVES: readonly Rule[] = movesBy({
+  isNoMove: `not case old.state ${Object.entries(MOVES)
+    .map(([from, next]) => `when '${from}' then ${next.map((to) => `new.state = '${to}'`).join(' or ')}`)
+    .join(' ')} else false end`,
+  isUnnumbered: `new.revision is distinct from old.revision + 1 and (${anyChanged(Object.keys(OUR_COLUMNS))})`,
+});
+
+function movesBy(by: { readonly isNoMove: string; readonly isUnnumbered: string }): readonly Rule[] {
   const again = `old.state in ('sending', 'rejected', 'unknown', 'held')
     and new.attempts = old.attempts and new.sent_at is not distinct from old.sent_at and new.state_reason is not null
     and (old.state in ('sending', 'rejected') or new.resends > old.resends)`;
   const isNoMove = `new.state <> old.state and new.state <> 'pending'
-    and (old.state || ' ' || new.state not in (${pairs.join(', ')})
+    and (${by.isNoMove}
       or (new.state = 'sending' and new.attempts <= old.attempts)
       or (new.state = 'unknown' and old.state <> 'sending' and (new.attempts <= old.attempts or new.sent_at is null))
       or (old.state = 'pending' and new.state in ('open', 'final') and old.attempts = 0 and new.adopted_at is null))`;
-  const isUnnumbered = `(${anyChanged(Object.keys(OUR_COLUMNS))}) and new.revision is distinct from old.revision + 1`;
   return [
     sentAnd('pending again', `new.state = 'pending' and old.state not in ('pending', 'invalid') and not (${again})`),
     refused('state is written by order-sync, and this is none of its moves', isNoMove),
     sentAnd('taken for one that was not', 'new.resends < old.resends'),
     refused(
       'order-sync has changed this row or alone writes this column; save only the columns of the order',
-      isUnnumbered,
+      by.isUnnumbered,
     ),
   ];
 }

@@ -26,8 +26,14 @@ export function readDecimal(input: unknown): DecimalReading {
   return { ok: true, text, value };
 }
 
+/** Tells whether `readDecimal` reads a value. */
+export function isDecimal(input: unknown): input is string {
+  return typeof input === 'string' && (PLAIN.test(input) || readDecimal(input).ok);
+}
+
 /** Tells whether two decimals, as `readDecimal` reads them, are the same number (`1.50` and `1.5`). */
 export function sameDecimal(left: unknown, right: unknown): boolean {
+  if (left === right) return isDecimal(left);
   const a = readDecimal(left);
   const b = readDecimal(right);
   return a.ok && b.ok && a.value.eq(b.value);

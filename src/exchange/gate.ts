@@ -2,6 +2,7 @@ import PQueue from 'p-queue';
 import type { Clock } from '../clock.ts';
 import type { Lane } from '../domain/accounts/holds.ts';
 import type { AccountState, RequestListener } from './account.ts';
+import { onAbort } from './aborts.ts';
 import {
   afterProbe,
   BREAKER_LANES,
@@ -164,7 +165,7 @@ export class Gate {
     return new Promise((resolve) => {
       const leave = () => resolve(undefined);
       if (signal?.aborted === true) return leave();
-      signal?.addEventListener('abort', leave, { once: true });
+      const forget = onAbort(signal, leave);
       const queueUp = () => void this.#queue.add(takeTurn, { priority: -place });
       const takeTurn = async () => {
         this.#latestPlace = Math.max(this.#latestPlace, place);
@@ -173,7 +174,7 @@ export class Gate {
           this.#behind.push(queueUp);
           return;
         }
-        signal?.removeEventListener('abort', leave);
+        forget();
         if (isRefused) return leave();
         this.#tell?.({ kind: 'turn.came', lane, waitedMs: this.#clock.monotonic() - askedAt });
         await new Promise<void>((onEnd) => resolve(this.#begin(request, onEnd)));

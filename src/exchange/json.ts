@@ -26,18 +26,19 @@ const MOST_KEPT = 64;
 const LONGEST_KEPT = 16_384;
 
 /** Stands before the digits of a number; no body can hold it. */
-const DIGITS = `digits ${randomUUID()}`;
+const DIGITS = randomUUID();
 /** A number behind a name, as JSON has them. */
 const NAMED_NUMBER = /(":\s*)(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)/g;
+const NAME = /"\s*:/g;
 
 /**
- * The object that a body holds, read by the parser of the engine, which is twice as fast: each number behind a name is made a list
- * of `DIGITS` and its digits first. Undefined where that is no JSON (a string that held what looks like a name and its number
- * was torn in two), or where numbers stand elsewhere: then the parser that keeps digits reads it.
+ * The object that a body holds, read by the parser of the engine, which is three times as fast: each number behind a name becomes
+ * the text `DIGITS` and its digits first. Undefined if that is no JSON (a string that held what looks like a name and its
+ * number was torn in two), or if numbers stand elsewhere: then the parser that keeps digits reads it.
  */
 function readFast(body: string): unknown {
   try {
-    const value: unknown = JSON.parse(withoutNul(body).replace(NAMED_NUMBER, `$1["${DIGITS}","$2"]`));
+    const value: unknown = JSON.parse(withoutNul(body).replace(NAMED_NUMBER, `$1"${DIGITS}$2"`));
     return typeof value === 'object' ? withNumbers(value, 1) : undefined;
   } catch {
     return undefined;
@@ -46,24 +47,40 @@ function readFast(body: string): unknown {
 
 /** Puts numbers in the place of their digits. Throws on a number that lost digits, and on a value that is too deep. */
 function withNumbers(value: unknown, depth: number): unknown {
+  if (typeof value === 'string')
+    return value.startsWith(DIGITS) ? new LosslessNumber(value.slice(DIGITS.length)) : value;
   if (typeof value === 'number') throw new Error('a number stands behind no name');
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value) && value[0] === DIGITS) return new LosslessNumber(String(value[1]));
   if (depth > MAX_DEPTH) throw new Error('too deep');
   const parts = value as Record<string, unknown>;
   for (const name of Object.keys(parts)) {
     const part = parts[name];
-    if (typeof part === 'object' || typeof part === 'number') parts[name] = withNumbers(part, depth + 1);
+    const isToReplace =
+      typeof part === 'string' ? part.startsWith(DIGITS) : typeof part === 'object' || typeof part === 'number';
+    if (isToReplace) parts[name] = withNumbers(part, depth + 1);
   }
   return value;
 }
 
 /**
- * A body read against its schema, or undefined where it cannot be. Numbers keep their digits. A body that gives a name
- * twice with two values cannot be read: which of two pre-orders or links was made must not be guessed.
+ * The value of a JSON body as `readJson` reads it. A body that gives a name twice with two values cannot be read: which of two
+ * pre-orders or links was made must not be guessed.
  */
+export function readUnambiguous(body: string): unknown {
+  const value = readFast(body);
+  // A text that looks like a name, or a name that is given twice, makes the numbers differ.
+  return value !== undefined && body.match(NAME)?.length === countNames(value) ? value : read(body);
+}
+
+function countNames(value: unknown): number {
+  if (typeof value !== 'object' || value === null || isLosslessNumber(value)) return 0;
+  const parts: readonly unknown[] = Object.values(value);
+  return parts.reduce<number>((count, part) => count + countNames(part), Array.isArray(value) ? 0 : parts.length);
+}
+
+/** A body that is read as `readUnambiguous` does and against its schema; undefined if it does not hold to it. */
 export function readBody<Schema extends z.ZodType>(schema: Schema, body: string): z.output<Schema> | undefined {
-  return schema.safeParse(read(body)).data;
+  return schema.safeParse(readUnambiguous(body)).data;
 }
 
 function read(body: string, options?: ParseOptions): unknown {
@@ -82,7 +99,7 @@ function withoutNul(body: string): string {
 
 /** A value that was read, of a number its digits as text: an exchange may write ids and statuses as numbers. */
 export function withDigits(value: unknown): unknown {
-  return isLosslessNumber(value) ? value.value : value;
+  return typeof value === 'object' && isLosslessNumber(value) ? value.value : value;
 }
 
 /**

@@ -1,14 +1,12 @@
 import { LosslessNumber, stringify } from 'lossless-json';
 import type { CreateOutcome } from '../domain/orders/create.ts';
 import type { AbsenceShape, LookupAnswer } from '../domain/orders/lookup.ts';
-import type { EchoDifference, MerchantOrder, PreOrderView } from '../domain/record.ts';
+import type { EchoDifference, MerchantOrder } from '../domain/record.ts';
 import { isSameSpelling } from '../domain/text.ts';
 import { comparePreOrder } from '../domain/findings/compare.ts';
 import { readAbsence } from './absence.ts';
-import { readRecordView, viewOfPreOrder } from './record-view.ts';
+import { readPreOrderBody, readRecordView } from './record-view.ts';
 import type { UnreadReply } from './reply.ts';
-import { readBody } from './json.ts';
-import { preOrderSchema } from './schemas.ts';
 
 /**
  * With the documented error body these say that the order was not taken, and without it where the merchant has confirmed
@@ -57,12 +55,12 @@ export function readCreate(
   }
   if (reply.kind !== 'ok') return reply;
   const { httpStatus, body } = reply;
-  const preOrder = readBody(preOrderSchema, body);
+  const preOrder = readPreOrderBody(body);
   if (preOrder?.externalOrderId !== order.externalOrderId) {
     const what = preOrder === undefined ? 'cannot be read' : 'is about another order';
     return { kind: 'unknown', why: `the answer to the create ${what}`, answer: { httpStatus, body } };
   }
-  const exchangeType = preOrder['exchangeType'];
+  const { exchangeType } = preOrder;
   return {
     kind: 'accepted',
     preOrder: {
@@ -70,7 +68,7 @@ export function readCreate(
       exchangeType: typeof exchangeType === 'string' ? exchangeType : null,
       body: reply.body,
     },
-    differences: comparePreOrder(order, viewOfPreOrder(preOrder), exchangeType),
+    differences: comparePreOrder(order, preOrder, exchangeType),
   };
 }
 
@@ -80,15 +78,9 @@ export function readPreOrder(
   preOrderId: string,
   order: MerchantOrder,
 ): readonly EchoDifference[] | undefined {
-  const preOrder = readBody(preOrderSchema, body);
+  const preOrder = readPreOrderBody(body);
   if (preOrder?.id !== preOrderId || preOrder.externalOrderId !== order.externalOrderId) return undefined;
-  return comparePreOrder(order, viewOfPreOrder(preOrder), preOrder['exchangeType']);
-}
-
-/** Reads a pre-order with its id; undefined where it cannot be read. */
-export function readPreOrderView(body: string): (PreOrderView & { readonly id: string }) | undefined {
-  const preOrder = readBody(preOrderSchema, body);
-  return preOrder && { ...viewOfPreOrder(preOrder), id: preOrder.id };
+  return comparePreOrder(order, preOrder, preOrder.exchangeType);
 }
 
 /**

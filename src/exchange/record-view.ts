@@ -1,9 +1,11 @@
 import { isLosslessNumber } from 'lossless-json';
-import { readDecimal } from '../domain/decimal.ts';
+import { isDecimal } from '../domain/decimal.ts';
 import type { PreOrderView, RecordView } from '../domain/record.ts';
-import { readJson, withDigits } from './json.ts';
-import { orderRecordSchema, type PreOrder } from './schemas.ts';
+import { readJson, readUnambiguous, withDigits } from './json.ts';
 import { storable } from '../domain/text.ts';
+
+/** Every status is recorded, so a longer one makes the record unreadable. */
+const LONGEST_STATUS = 1_000;
 
 /** A JSON object of which nothing is known. */
 type Fields = Readonly<Record<string, unknown>>;
@@ -15,15 +17,13 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export function readRecordView(body: string): RecordView | undefined {
   const record = fields(readJson(body));
-  const decisive = orderRecordSchema.safeParse(record);
-  if (!decisive.success) return undefined;
-  const { externalOrderId } = decisive.data;
-  const { id, status } = decisive.data.order;
   const order = fields(record['order']);
-  const operation = fields(order['exchangeOperation']);
-  const pair = fields(operation['currencyPair']);
   const crypto = fields(order['cryptoTransaction']);
   const fiat = fields(order['fiatTransaction']);
+  const [externalOrderId, id, status] = [record['externalOrderId'], order['id'], order['status']].map(withDigits);
+  if (!isText(externalOrderId) || !isText(id) || !isStatus(status) || !isDecisive(order)) return undefined;
+  const operation = fields(order['exchangeOperation']);
+  const pair = fields(operation['currencyPair']);
   const { percentEnabled } = record;
   return {
     externalOrderId,
@@ -58,18 +58,60 @@ export function readRecordView(body: string): RecordView | undefined {
   };
 }
 
+/** Tells whether the fields of an order that decide something have the types of the document, or are not given. */
+function isDecisive(order: Fields): boolean {
+  const texts = ['exchangeType', 'modificationDate', 'completionDate', 'serverDate'];
+  const transactions = [order['cryptoTransaction'], order['fiatTransaction']];
+  return (
+    texts.every((name) => isNone(order[name]) || isText(withDigits(order[name]))) &&
+    transactions.every((transaction) => isNone(transaction) || isTransaction(transaction))
+  );
+}
+
+function isTransaction(value: unknown): boolean {
+  if (typeof value !== 'object' || Array.isArray(value) || isLosslessNumber(value)) return false;
+  const { status } = value as Fields;
+  return isNone(status) || isStatus(withDigits(status));
+}
+
+function isNone(value: unknown): value is null | undefined {
+  return value === null || value === undefined;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isStatus(value: unknown): value is string {
+  return isText(value) && value.length <= LONGEST_STATUS;
+}
+
+/** A pre-order (§2.6) that was read. */
+export interface ReadPreOrder extends PreOrderView {
+  readonly id: string;
+  readonly externalOrderId: string;
+  /** As received: any type. */
+  readonly exchangeType: unknown;
+}
+
 /**
- * The fields of a pre-order (§2.6) that are held against the order. A field of another type than the document's is the
- * name of its type, which equals nothing that was sent.
+ * Reads a pre-order (§2.6); undefined if it cannot be read. Only the two ids must be as the document says: whatever else differs, the
+ * exchange has made it, and its id must not be lost. A field of another type than the document's becomes the name of its
+ * type, which equals nothing that was sent.
  */
-export function viewOfPreOrder(preOrder: PreOrder): PreOrderView {
-  const pair = preOrder.currencyPair;
+export function readPreOrderBody(body: string): ReadPreOrder | undefined {
+  const preOrder = fields(readUnambiguous(body));
+  const [id, externalOrderId] = [preOrder['id'], preOrder['externalOrderId']].map(withDigits);
+  if (!isText(id) || id === '' || !isText(externalOrderId)) return undefined;
+  const pair = fields(preOrder['currencyPair']);
   return {
-    externalOrderId: preOrder.externalOrderId,
+    id,
+    externalOrderId,
+    exchangeType: preOrder['exchangeType'],
     asset: echoedNumber(preOrder['asset']),
     assetPosition: echoedText(preOrder['assetPosition']),
-    fromCurrency: echoedText(pair?.['fromCurrency']),
-    toCurrency: echoedText(pair?.['toCurrency']),
+    fromCurrency: echoedText(pair['fromCurrency']),
+    toCurrency: echoedText(pair['toCurrency']),
     orderType: echoedText(preOrder['orderType']),
     limit: echoedNumber(preOrder['limit']),
     paymentToken: echoedText(preOrder['paymentToken']),
@@ -113,5 +155,5 @@ function filled(value: unknown): string | null {
 }
 
 function number(value: unknown): string | null {
-  return isLosslessNumber(value) && readDecimal(value.value).ok ? value.value : null;
+  return isLosslessNumber(value) && isDecimal(value.value) ? value.value : null;
 }

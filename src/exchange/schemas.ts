@@ -5,42 +5,6 @@ import { storable } from '../domain/text.ts';
 const text = z.string().nullish();
 /** Text; a number is taken by its digits: an exchange may write its ids so. */
 const worded = z.preprocess(withDigits, z.string());
-/** Every status is recorded, so a longer one makes the record unreadable. */
-const statusText = worded.pipe(z.string().max(1_000));
-
-/**
- * A pre-order (§2.6). Only the two ids must be as the document says: whatever else differs, the exchange has made it,
- * and its id must not be lost. Enumerations are open, unknown fields are kept.
- */
-export const preOrderSchema = z.looseObject({
-  id: worded.pipe(z.string().min(1)),
-  externalOrderId: worded,
-  currencyPair: z.looseObject({}).nullish().catch(null),
-});
-
-/** A pre-order as received. */
-export type PreOrder = z.output<typeof preOrderSchema>;
-
-const transactionSchema = z.preprocess(
-  // A number is read as an object.
-  withDigits,
-  z.object({ status: statusText.nullish() }).nullish(),
-);
-
-/** The fields of an order record (§2.7) that decide something, and must be as the document says. */
-export const orderRecordSchema = z.object({
-  externalOrderId: worded,
-  order: z.object({
-    id: worded,
-    exchangeType: worded.nullish(),
-    status: statusText,
-    modificationDate: worded.nullish(),
-    completionDate: worded.nullish(),
-    serverDate: worded.nullish(),
-    cryptoTransaction: transactionSchema,
-    fiatTransaction: transactionSchema,
-  }),
-});
 
 /** The error body (§7). §4.5 shows one without `status`; null is taken for that, and a number for the text of a code. */
 export const errorSchema = z.object({

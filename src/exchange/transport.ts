@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import got, { type Got, type Request, type RequestFunction } from 'got';
 import { systemClock, type Clock } from '../clock.ts';
 import { HIDDEN } from '../domain/text.ts';
+import { onAbort } from './aborts.ts';
 
 /** One request to the exchange (§4), before the base address and the key are added. */
 export interface HttpRequest {
@@ -105,16 +106,16 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
       const apiKey = options.apiKey();
       const stream = begin(isPost ? creating : lookingUp, request, apiKey);
       stream.once('response', ({ socket }: { socket?: Socket }) => (isPost ? creates : lookups).noteAnswer(socket));
-      // Its own listener: got would add one to the signal three times a request.
+      // got would add a listener of its own to the signal three times a request.
       const abort = () => stream.destroy(Object.assign(new Error('aborted'), { code: 'ERR_ABORTED' }));
-      signal?.addEventListener('abort', abort, { once: true });
+      const forget = onAbort(signal, abort);
       try {
         if (signal?.aborted === true) abort();
         return responseOf(stream, await readAll(stream, options.maxResponseBytes), apiKey, request.isExamined);
       } catch (error) {
         throw transportError(error, stream, request, options);
       } finally {
-        signal?.removeEventListener('abort', abort);
+        forget();
       }
     },
     async close() {
@@ -165,8 +166,12 @@ class Connections {
   closeIdle(): void {
     const latest = this.#clock.monotonic() - REUSE_WITHIN_MS;
     for (const { freeSockets } of [this.#http, this.#https]) {
-      for (const socket of Object.values(freeSockets).flatMap((sockets) => sockets ?? [])) {
-        if ((this.#answeredAt.get(socket) ?? Number.NEGATIVE_INFINITY) < latest) socket.destroy();
+      for (const sockets of Object.values(freeSockets)) {
+        // Node takes the socket that was freed last, so the first ones have been idle for the longest.
+        const fresh = sockets?.findIndex(
+          (socket) => (this.#answeredAt.get(socket) ?? Number.NEGATIVE_INFINITY) >= latest,
+        );
+        for (const socket of sockets?.slice(0, fresh === -1 ? undefined : fresh) ?? []) socket.destroy();
       }
     }
   }

@@ -3,6 +3,8 @@ import type { OrderState } from '../domain/orders/states.ts';
 import { storable } from '../domain/text.ts';
 import type { OrderRow } from './order-columns.ts';
 import type { Database } from './port.ts';
+import type { Query } from './dialect.ts';
+import { compileFor, queries, statement, type Statement } from './statement.ts';
 
 /** A place in the list of due orders; a pass goes on after it, so that it meets each row once. */
 export interface DueKey {
@@ -47,27 +49,70 @@ export async function findOrders<Column extends keyof OrderRow>(
   filter: OrderFilter,
   columns: readonly Column[],
 ): Promise<readonly Pick<OrderRow, Column>[]> {
-  const { account, state, ids, beginning, forbiddenIn, until, after, from, to, by } = filter;
-  let orders = db.selectFrom('merchant_orders').select(columns).where('account', '=', account);
+  const { ids, beginning, until, after, ...rest } = filter;
+  const values: FilterValues = {
+    ...rest,
+    ...(until && { until: until.toISOString() }),
+    ...(after && { afterTime: after.nextActionAt, afterId: after.externalOrderId }),
+    ...(beginning !== undefined && { beginning: storable(beginning) }),
+  };
+  const shape = JSON.stringify([
+    columns,
+    filter.by,
+    Object.entries(values).map(([name, value]) => value !== undefined && name),
+  ]);
+  // Each list of ids would be a statement of its own.
+  if (ids !== undefined) return (await db.executeQuery(compileFor(db, ordersBy(values, columns, ids)))).rows;
+  const find = statements.get(shape) ?? statement((v: FilterValues) => ordersBy(given(v, values), columns));
+  statements.set(shape, find);
+  return (await find(db, values)).rows as readonly Pick<OrderRow, Column>[];
+}
+
+/** The values of a filter as a statement takes them. */
+interface FilterValues extends Omit<OrderFilter, 'ids' | 'until' | 'after'> {
+  readonly until?: string;
+  readonly afterTime?: string;
+  readonly afterId?: string;
+}
+
+/** The statements by what they select: each is compiled once. */
+const statements = new Map<string, Statement<FilterValues, unknown>>();
+
+/** The placeholders of the values that a filter has: a placeholder stands for any name that is asked for. */
+function given(placeholders: FilterValues, values: FilterValues): FilterValues {
+  const names = Object.keys(values) as (keyof FilterValues)[];
+  const defined = names.filter((name) => values[name] !== undefined);
+  return { ...Object.fromEntries(defined.map((name) => [name, placeholders[name]])), by: values.by } as FilterValues;
+}
+
+function ordersBy<Column extends keyof OrderRow>(
+  v: FilterValues,
+  columns: readonly Column[],
+  ids?: readonly string[],
+): Query<Pick<OrderRow, Column>> {
+  let orders = queries.selectFrom('merchant_orders').select(columns).where('account', '=', v.account);
   if (ids !== undefined) orders = orders.where('external_order_id', 'in', ids);
-  if (beginning !== undefined) orders = orders.where(isLike({ id: storable(beginning), isPrefix: true }));
-  if (forbiddenIn !== undefined) orders = orders.where('forbidden_in', '=', forbiddenIn);
-  if (until !== undefined) orders = orders.where('next_action_at', '<=', until.toISOString());
-  if (after !== undefined) orders = orders.where(isDueAfter(after));
-  if (from !== undefined) orders = orders.where('created_at', '>=', from);
-  if (to !== undefined) orders = orders.where('created_at', '<', to);
-  if (state !== undefined && by === 'due') orders = orders.where('state', '=', state);
-  if (state !== undefined && by === 'id') {
+  if (v.beginning !== undefined) orders = orders.where(isLike({ id: v.beginning, isPrefix: true }));
+  if (v.forbiddenIn !== undefined) orders = orders.where('forbidden_in', '=', v.forbiddenIn);
+  if (v.until !== undefined) orders = orders.where('next_action_at', '<=', v.until);
+  if (v.afterTime !== undefined && v.afterId !== undefined) {
+    orders = orders.where(isDueAfter({ nextActionAt: v.afterTime, externalOrderId: v.afterId }));
+  }
+  if (v.from !== undefined) orders = orders.where('created_at', '>=', v.from);
+  if (v.to !== undefined) orders = orders.where('created_at', '<', v.to);
+  if (v.state !== undefined && v.by === 'due') orders = orders.where('state', '=', v.state);
+  if (v.state !== undefined && v.by === 'id') {
+    const { account, state } = v;
     // By the index of states, which has the ids: for whole rows SQLite goes through the table.
-    const inState = db.selectFrom('merchant_orders').select('external_order_id');
+    const inState = queries.selectFrom('merchant_orders').select('external_order_id');
     orders = orders.where(
       'external_order_id',
       'in',
       inState.where((order) => order.and({ account, state })),
     );
   }
-  if (by === 'due') orders = orders.orderBy('next_action_at');
-  return await orders.orderBy('external_order_id').limit(filter.limit).$castTo<Pick<OrderRow, Column>>().execute();
+  if (v.by === 'due') orders = orders.orderBy('next_action_at');
+  return orders.orderBy('external_order_id').limit(v.limit).$castTo<Pick<OrderRow, Column>>();
 }
 
 /** Tells whether an order comes later among the due orders than a place. */

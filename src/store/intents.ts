@@ -1,18 +1,18 @@
 import type { Tracking } from '../domain/orders/tracking.ts';
 import { StoreError } from './errors.ts';
-import { ORDER_COLUMNS, type OrderRow } from './order-columns.ts';
+import { ORDER_COLUMNS, type OrderColumn, type OrderRow } from './order-columns.ts';
 import type { Transaction } from './port.ts';
 import { queries, statement, together } from './statement.ts';
 
-/** An order that is sent once its transaction is durable: the row must be as it was written. */
-export type IntendedRow = Readonly<Partial<OrderRow>>;
+/** An order that is sent once its transaction is durable: `row` is what the transaction read, `tracking` what it wrote. */
+export interface Intent {
+  readonly row: OrderRow;
+  readonly tracking: Tracking;
+}
 
-/** Notes that an order is about to be sent. `row` is what this transaction read, `tracking` what it wrote. */
+/** Notes that an order is about to be sent. */
 export function intend(tx: Transaction, row: OrderRow, tracking: Tracking): void {
-  const { account, externalOrderId, state, revision, attempts, sentAt } = tracking;
-  const columns = Object.fromEntries(ORDER_COLUMNS.map((column) => [column, row[column]]));
-  const written = { state, revision, attempts, sent_at: sentAt?.toISOString() ?? null };
-  tx.intents?.set(externalOrderId, { ...columns, account, external_order_id: externalOrderId, ...written });
+  tx.intents?.set(tracking.externalOrderId, { row, tracking });
 }
 
 const intentStatement = statement((v: { account: string; externalOrderId: string }) =>
@@ -31,19 +31,29 @@ export async function assertIntents(tx: Transaction, runDeferred: () => Promise<
   const intents = [...(tx.intents?.values() ?? [])];
   if (intents.length === 0) return;
   const deferred = Promise.resolve(runDeferred());
-  const reads = intents.map(({ account = '', external_order_id: externalOrderId = '' }) =>
-    intentStatement(tx, { account, externalOrderId }),
-  );
+  const reads = intents.map(({ tracking }) => intentStatement(tx, tracking));
   const [, ...found] = await together(deferred, ...reads);
   for (const [index, intent] of intents.entries()) {
-    const row: Readonly<Record<string, unknown>> = found[index]?.rows[0] ?? {};
-    const column = Object.entries(intent).find(([name, value]) => row[name] !== value)?.[0];
+    const column = changedColumn(intent, found[index]?.rows[0]);
     if (column !== undefined) throw undone(intent, column);
   }
 }
 
-function undone({ external_order_id: id }: IntendedRow, column: string): StoreError {
-  const order = `order ${JSON.stringify(id)}`;
+type IntentRow = Pick<OrderRow, OrderColumn | 'account' | 'state' | 'revision' | 'attempts' | 'sent_at'>;
+
+/** The first column that is not as it was read, or written; undefined if all are. */
+function changedColumn({ row, tracking }: Intent, found: IntentRow | undefined): string | undefined {
+  const { account, state, revision, attempts, sentAt } = tracking;
+  const written = { account, state, revision, attempts, sent_at: sentAt?.toISOString() ?? null };
+  const names = Object.keys(written) as (keyof typeof written)[];
+  return (
+    ORDER_COLUMNS.find((column) => found?.[column] !== row[column]) ??
+    names.find((column) => found?.[column] !== written[column])
+  );
+}
+
+function undone({ tracking }: Intent, column: string): StoreError {
+  const order = `order ${JSON.stringify(tracking.externalOrderId)}`;
   const advice = 'nothing was sent; correct the triggers of merchant_orders';
   return new StoreError('refused', `a trigger changed ${column} of ${order} as its create was recorded; ${advice}`);
 }

@@ -2,7 +2,7 @@ import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
 import type { Counts } from './counts.ts';
 import type { Query } from './dialect.ts';
 import type { StoreError } from './errors.ts';
-import type { IntendedRow } from './intents.ts';
+import type { Intent } from './intents.ts';
 import type { NewEvents } from './new-events.ts';
 import type { Tables } from './schema.ts';
 
@@ -18,7 +18,7 @@ export interface Database extends Kysely<Tables> {
   /** In a transaction of a writer: the newest generation of each account that it has read; nothing else writes it meanwhile. */
   readonly generations?: Map<string, number>;
   /** In a transaction of a writer: the orders that are sent once it is durable, by their ids. */
-  readonly intents?: Map<string, IntendedRow>;
+  readonly intents?: Map<string, Intent>;
 }
 
 /** The newest event of a chain; id 0 and no hash before the first. */

@@ -50,11 +50,12 @@ export function rowsStatement<Row extends object, Result>(
   columns: readonly (keyof Row & string)[],
   build: (rows: readonly Row[]) => Query<Result>,
 ): RowsStatement<Row, Result> {
+  const names = Array.from({ length: MOST_ROWS }, (_, place) => columns.map((column) => `${column} ${place}`));
   const byRows = new Map<number, Statement<Record<string, unknown>, Result>>();
   const statementFor = (rows: number) => {
-    const places = Array.from({ length: rows }, (_, place) => place);
     const rowAt = (values: Record<string, unknown>, place: number) =>
-      Object.fromEntries(columns.map((column) => [column, values[`${column} ${place}`]])) as Row;
+      Object.fromEntries(columns.map((column, index) => [column, values[names[place]?.[index] ?? '']])) as Row;
+    const places = Array.from({ length: rows }, (_, place) => place);
     const made = statement((values: Record<string, unknown>) => build(places.map((place) => rowAt(values, place))));
     byRows.set(rows, made);
     return made;
@@ -64,7 +65,9 @@ export function rowsStatement<Row extends object, Result>(
     for (let first = 0; first < rows.length; first += MOST_ROWS) {
       const part = rows.slice(first, first + MOST_ROWS);
       const values: Record<string, unknown> = {};
-      for (const [place, row] of part.entries()) for (const name of columns) values[`${name} ${place}`] = row[name];
+      for (const [place, row] of part.entries()) {
+        columns.forEach((column, index) => (values[names[place]?.[index] ?? ''] = row[column]));
+      }
       running.push((byRows.get(part.length) ?? statementFor(part.length))(db, values));
     }
     return (await together(...running)).flatMap((result) => result.rows);
@@ -78,8 +81,10 @@ export function rowsStatement<Row extends object, Result>(
 export async function together<Results extends readonly unknown[]>(
   ...running: { readonly [Index in keyof Results]: Promise<Results[Index]> }
 ): Promise<Results> {
-  await Promise.allSettled(running);
-  return await Promise.all(running);
+  const ended = await Promise.allSettled(running);
+  const failed = ended.find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+  return ended.map((result) => (result as PromiseFulfilledResult<unknown>).value) as unknown as Results;
 }
 
 /** Compiles a query in the dialect of a database. */

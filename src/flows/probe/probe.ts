@@ -3,7 +3,8 @@ import type { MerchantOrder, PreOrderView } from '../../domain/record.ts';
 import { quote } from '../../domain/text.ts';
 import { PROBE_REQUESTS, type Examined } from '../../exchange/examine.ts';
 import { UnusableIdError } from '../../exchange/ids.ts';
-import { readLookup, readPreOrderView } from '../../exchange/orders.ts';
+import { readLookup } from '../../exchange/orders.ts';
+import { readPreOrderBody } from '../../exchange/record-view.ts';
 import { readRecordView } from '../../exchange/record-view.ts';
 import type { HttpRequest } from '../../exchange/transport.ts';
 import { accountFact, readAccountFact } from '../../store/accounts.ts';
@@ -149,7 +150,7 @@ async function afterCreate({ account, store }: FlowDeps, asking: Asking, row: Or
   const { external_order_id: id, pre_order_id: preOrderId } = row;
   const order = sentOrderOf(row);
   const created = await readPreOrder(store.db, account, id);
-  const echoed = created === undefined ? undefined : readPreOrderView(created);
+  const echoed = created === undefined ? undefined : readPreOrderBody(created);
   const lookup = await asking.ask(PROBE_REQUESTS.order(id));
   return [
     ...(echoed === undefined ? [] : [amountRow('the amounts in the answer to the create (§4.9)', order, echoed)]),
@@ -166,7 +167,7 @@ async function preOrderRows(asking: Asking, preOrderId: string, order: MerchantO
     return [{ question, seen: 'the id cannot be asked for', follows: 'no setting changes it', isOdd: true }];
   }
   const preOrder = await asking.ask(request);
-  const later = preOrder.reply.kind === 'ok' ? readPreOrderView(preOrder.reply.body) : undefined;
+  const later = preOrder.reply.kind === 'ok' ? readPreOrderBody(preOrder.reply.body) : undefined;
   return [
     {
       question,
@@ -244,7 +245,7 @@ async function repeatCreate(deps: FlowDeps, asking: Asking, fields: Fields): Pro
     };
   }
   const { reply, evidence } = await asking.ask(PROBE_REQUESTS.create(sentOrderOf(row)));
-  const preOrder = reply.kind === 'ok' ? readPreOrderView(reply.body) : undefined;
+  const preOrder = reply.kind === 'ok' ? readPreOrderBody(reply.body) : undefined;
   const isSecond = reply.kind === 'ok' && preOrder?.id !== row.pre_order_id;
   if (isSecond) {
     const { status, body } = evidence;

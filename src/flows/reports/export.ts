@@ -58,7 +58,7 @@ function cell(value: unknown): Cell {
 
 function fieldsOf(prefix: string, body: string | null, paths: readonly string[], reveals: boolean): Row {
   if (body === null) return {};
-  const { documented, other } = readFields(reveals ? body : withoutTokens(body), paths);
+  const { documented, other } = readFields(reveals ? body : withoutTokens(body), new Set(paths));
   const fields = [...documented].map(([path, text]) => [`${prefix}.${path}`, text]);
   return { ...Object.fromEntries(fields), [`${prefix}.other`]: other.size === 0 ? null : objectOf(other) };
 }

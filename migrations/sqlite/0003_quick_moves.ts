@@ -1,0 +1,1 @@
+export { quickenMoves as up } from './guards.ts';
