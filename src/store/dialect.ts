@@ -85,6 +85,20 @@ export function markOfCopy(): RawBuilder<number> {
   return worded({ sqlite: sql`(select user_version from pragma_user_version)`, postgres: sql`0` });
 }
 
+/** Joins conditions by `and`; those that are undefined exclude nothing. */
+export function allOf(...conditions: readonly (RawBuilder<SqlBool> | undefined)[]): RawBuilder<SqlBool> {
+  return sql<SqlBool>`${sql.join([sql`true`, ...conditions.filter((one) => one !== undefined)], sql` and `)}`;
+}
+
+/** The condition that a column is at or after `from` and before `to`; undefined if it has no end. */
+export function isInPeriod(column: RawBuilder<unknown>, from: string | undefined, to: string | undefined) {
+  if (from === undefined && to === undefined) return undefined;
+  return allOf(
+    from === undefined ? undefined : sql`${column} >= ${from}`,
+    to === undefined ? undefined : sql`${column} < ${to}`,
+  );
+}
+
 /** A text as its bytes: in SQLite an id need not be text that can be read. */
 export function bytesOf(text: RawBuilder<string>): RawBuilder<Uint8Array> {
   return worded({ sqlite: sql`cast(${text} as blob)`, postgres: sql`convert_to(${text}, 'UTF8')` });

@@ -1,9 +1,9 @@
-import { sql } from 'kysely';
+import { sql, type SqlBool } from 'kysely';
 import type { FailOver } from '../domain/accounts/fail-over.ts';
 import { decideFindings, type KnownFinding } from '../domain/findings/lifecycle.ts';
 import { setAccountFact } from './accounts.ts';
 import { saveFindings } from './findings.ts';
-import type { DueKey } from './find-orders.ts';
+import { dueKeyOf, findOrders, isDueAfter, type DueKey } from './find-orders.ts';
 import type { Database, Store, Transaction } from './port.ts';
 import { queries, statement } from './statement.ts';
 
@@ -119,28 +119,14 @@ export async function pendingOrders(
     .select(['external_order_id', 'next_action_at', 'created_at'])
     .where((order) => order.and({ account, state: 'pending' }))
     .where('next_action_at', isDue ? '<=' : '>', until)
-    .where((where) =>
-      where(
-        where.refTuple('next_action_at', 'external_order_id'),
-        '>',
-        where.tuple(from.nextActionAt, from.externalOrderId),
-      ),
-    );
+    .where(isDueAfter(from));
   if (to !== undefined)
-    orders = orders.where((where) =>
-      where(
-        where.refTuple('next_action_at', 'external_order_id'),
-        '<=',
-        where.tuple(to.nextActionAt, to.externalOrderId),
-      ),
+    orders = orders.where(
+      sql<SqlBool>`(next_action_at, external_order_id) <= (${to.nextActionAt}, ${to.externalOrderId})`,
     );
   if (isUnforbidden) orders = orders.where('forbidden_in', '=', 0);
   const rows = await orders.orderBy('next_action_at').orderBy('external_order_id').limit(limit).execute();
-  return rows.map((row) => ({
-    nextActionAt: row.next_action_at ?? '',
-    externalOrderId: row.external_order_id,
-    createdAt: row.created_at,
-  }));
+  return rows.map((row) => ({ ...dueKeyOf(row), createdAt: row.created_at }));
 }
 
 /** Reads when the newest known create of each of these orders was sent; orders that the database lacks are left out. */
@@ -150,12 +136,7 @@ export async function sentTimes(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string | null>> {
   if (ids.length === 0) return new Map();
-  const rows = await db
-    .selectFrom('merchant_orders')
-    .select(['external_order_id', 'sent_at'])
-    .where('account', '=', account)
-    .where('external_order_id', 'in', ids)
-    .execute();
+  const rows = await findOrders(db, { account, ids, by: 'id', limit: ids.length }, ['external_order_id', 'sent_at']);
   return new Map(rows.map((row) => [row.external_order_id, row.sent_at]));
 }
 

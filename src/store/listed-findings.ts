@@ -7,7 +7,7 @@ import { accountsIn } from './accounts.ts';
 import { listAccounts, type Listed, type ListQuery, type OfAccount } from './listed.ts';
 import { isLike, type IdFilter } from './find-orders.ts';
 import type { Pair } from './listed-orders.ts';
-import { unindexed } from './dialect.ts';
+import { allOf, isInPeriod, unindexed } from './dialect.ts';
 import type { Database } from './port.ts';
 
 /** Of each class a list looks at no more findings than this, the newest. */
@@ -15,7 +15,7 @@ const MOST_READ = 10_000;
 const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies readonly FindingStatus[];
 
 /** The findings of a list. Times are compared with `first_seen_at`. */
-export interface FindingFilter extends ListQuery {
+interface FindingFilter extends ListQuery {
   readonly class?: FindingClassName | undefined;
   readonly severity?: Severity | undefined;
   readonly status?: FindingStatus | undefined;
@@ -41,7 +41,6 @@ export async function listFindings(db: Database, filter: FindingFilter): Promise
   );
 }
 
-/** The order of a list. */
 function compareRows(one: FindingRow, other: FindingRow): number {
   const placeOf = ({ class: name }: FindingRow) => SEVERITIES.indexOf(weightOf(name));
   return placeOf(one) - placeOf(other) || other.id - one.id;
@@ -111,42 +110,37 @@ async function listOfClass(
   const beyond = await sql<{ id: number }>`select id from findings where ${ofClass}
     order by id desc limit 1 offset ${MOST_READ}`.execute(db);
   const oldest = beyond.rows[0]?.id;
-  const conditions = [ofClass, ...conditionsOf(filter)];
-  if (oldest !== undefined) conditions.push(sql`id >= ${oldest}`);
-  const { rows } = await sql<FindingRow>`select * from findings where ${sql.join(conditions, sql` and `)}
+  const { rows } = await sql<FindingRow>`select * from findings
+    where ${allOf(ofClass, unsearched(filter), oldest === undefined ? undefined : sql`id >= ${oldest}`)}
     order by id desc limit ${limit}`.execute(db);
   return { rows, isCut: oldest !== undefined && rows.length < limit };
 }
 
 async function listOfOrder(db: Database, filter: Filter, order: IdFilter): Promise<Listed<FindingRow>> {
   const { account, class: name, severity, status, limit } = filter;
-  const conditions = [
-    ...conditionsOf(filter),
-    ...(name === undefined ? [] : [sql<SqlBool>`class = ${name}`]),
-    ...(severity === undefined ? [] : [sql<SqlBool>`severity = ${severity}`]),
-    ...(status === undefined ? [] : [sql<SqlBool>`status = ${status}`]),
-    sql<SqlBool>`true`,
-  ];
+  const conditions = allOf(
+    unsearched(filter),
+    name === undefined ? undefined : sql`class = ${name}`,
+    severity === undefined ? undefined : sql`severity = ${severity}`,
+    status === undefined ? undefined : sql`status = ${status}`,
+  );
   const ofOrder = sql`select * from findings where account = ${account} and ${isLike(order)}`;
   const place = SEVERITIES.map((one, index) => sql`when ${one} then ${sql.lit(index)}`);
   const { rows } = await sql<FindingRow>`select * from (${ofOrder} limit ${MOST_READ}) findings
-    where ${sql.join(conditions, sql` and `)}
+    where ${conditions}
     order by case severity ${sql.join(place, sql` `)} else 9 end, id desc limit ${limit}`.execute(db);
   const beyond = await sql`select 1 from (${ofOrder} limit 1 offset ${MOST_READ}) findings`.execute(db);
   return { rows, isCut: beyond.rows.length > 0 };
 }
 
-/** The conditions that no index is for; what they ask of the order is read by its key. */
-function conditionsOf({ pair, state, from, to }: FindingFilter): RawBuilder<SqlBool>[] {
-  const ofOrder = [
-    ...(state === undefined ? [] : [sql<SqlBool>`${unindexed('listed.state')} = ${state}`]),
-    ...(pair === undefined ? [] : [sql<SqlBool>`from_currency = ${pair.from} and to_currency = ${pair.to}`]),
-  ];
-  const order = sql<SqlBool>`exists (select 1 from merchant_orders listed where listed.account = findings.account
-    and listed.external_order_id = findings.external_order_id and ${sql.join(ofOrder, sql` and `)})`;
-  return [
-    ...(from === undefined ? [] : [sql<SqlBool>`first_seen_at >= ${from}`]),
-    ...(to === undefined ? [] : [sql<SqlBool>`first_seen_at < ${to}`]),
-    ...(ofOrder.length === 0 ? [] : [order]),
-  ];
+/** The conditions that no index is for; the order itself is read by its key. */
+function unsearched({ pair, state, from, to }: FindingFilter): RawBuilder<SqlBool> {
+  const ofOrder = allOf(
+    sql`listed.account = findings.account and listed.external_order_id = findings.external_order_id`,
+    state === undefined ? undefined : sql`${unindexed('listed.state')} = ${state}`,
+    pair === undefined ? undefined : sql`from_currency = ${pair.from} and to_currency = ${pair.to}`,
+  );
+  const isOfAny = state === undefined && pair === undefined;
+  const order = sql<SqlBool>`exists (select 1 from merchant_orders listed where ${ofOrder})`;
+  return allOf(isInPeriod(sql`first_seen_at`, from, to), isOfAny ? undefined : order);
 }

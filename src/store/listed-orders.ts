@@ -4,16 +4,15 @@ import type { OrderState } from '../domain/orders/states.ts';
 import { accountNames, accountsIn } from './accounts.ts';
 import { listAccounts, newestFirst, type Listed, type ListQuery, type OfAccount } from './listed.ts';
 import type { OrderRow } from './order-columns.ts';
-import { unindexed } from './dialect.ts';
+import { allOf, isInPeriod, unindexed } from './dialect.ts';
 import { isLike, type IdFilter } from './find-orders.ts';
 import type { Database } from './port.ts';
 
 /** A list looks at no more orders than this. */
 const MOST_READ = 50_000;
-/** Where no state is asked for, orders in these come first: they need a person, or may come to. */
+/** If no state is asked for, orders in these come first: they need a person, or may come to. */
 const FIRST_STATES = ['held', 'disputed', 'unknown'] as const satisfies readonly OrderState[];
 
-/** The accounts that have orders. */
 const NAMES = accountNames('merchant_orders');
 
 /** The orders of a list. Times are compared with `created_at`. */
@@ -28,18 +27,16 @@ export interface OrderFilter extends ListQuery {
 }
 type Filter = OfAccount<OrderFilter>;
 
-/** The currencies of an order. */
 export interface Pair {
   readonly from: string;
   readonly to: string;
 }
 
-/** What a statement asks of a row. */
 type Condition = RawBuilder<SqlBool>;
 
 /**
  * Lists the rows that match the filter, the newest first; without a state those that need a person stand before the others.
- * Where ids, a finding or a state leave few candidates, these are sorted; otherwise the newest rows are read in their order.
+ * If ids, a finding or a state leave few candidates, these are sorted; otherwise the newest rows are read in their order.
  */
 export async function listOrders(db: Database, filter: OrderFilter): Promise<Listed<OrderRow>> {
   return await listAccounts(
@@ -51,7 +48,7 @@ export async function listOrders(db: Database, filter: OrderFilter): Promise<Lis
 }
 
 /**
- * The accounts that may have rows of a list, in one statement each: to list every account may take a minute. Where nothing else
+ * The accounts that may have rows of a list, in one statement each: to list every account may take a minute. If nothing else
  * is asked for, the newest rows are those of the accounts whose newest row is among the newest.
  */
 async function accountsToList(db: Database, filter: OrderFilter): Promise<readonly string[]> {
@@ -67,20 +64,15 @@ async function accountsToList(db: Database, filter: OrderFilter): Promise<readon
   if (name !== undefined) return await accountsIn(db, 'findings');
   if (state !== undefined) return await having(sql`state = ${state}`);
   if (pair !== undefined) return await accountsIn(db, 'merchant_orders');
-  const period = [
-    ...(from === undefined ? [] : [sql`and created_at >= ${from}`]),
-    ...(to === undefined ? [] : [sql`and created_at < ${to}`]),
-  ];
-  const newest = sql`select max(created_at) from merchant_orders where account = named.account ${sql.join(period, sql` `)}`;
+  const ofAccount = allOf(sql`account = named.account`, isInPeriod(sql`created_at`, from, to));
   const { rows } = await sql<{ account: string }>`select account
-    from (select account, (${newest}) as newest from (${NAMES}) named) aged
+    from (select account, (select max(created_at) from merchant_orders where ${ofAccount}) as newest from (${NAMES}) named) aged
     where newest is not null order by newest desc limit ${limit}`.execute(db);
   return [
     ...new Set([...(await having(sql`state in (${sql.join(FIRST_STATES)})`)), ...rows.map((row) => row.account)]),
   ];
 }
 
-/** The order of a list. */
 function compareRows(one: OrderRow, other: OrderRow): number {
   const placeOf = ({ state }: OrderRow) => {
     const place = FIRST_STATES.findIndex((first) => first === state);
@@ -91,7 +83,7 @@ function compareRows(one: OrderRow, other: OrderRow): number {
 
 async function listOfAccount(db: Database, filter: Filter): Promise<Listed<OrderRow>> {
   const { account, order, class: name, state, limit } = filter;
-  if (order !== undefined) return await listAmong(db, filter, idsLike(account, order));
+  if (order !== undefined) return await listAmong(db, filter, idsWhere(account, isLike(order)));
   if (name !== undefined) return await listAmong(db, filter, idsWithFinding(account, name));
   if (state !== undefined) return await listOfState(db, filter, state);
   const lists = [];
@@ -107,55 +99,48 @@ async function listOfAccount(db: Database, filter: Filter): Promise<Listed<Order
 }
 
 async function listOfState(db: Database, filter: Filter, state: OrderState): Promise<Listed<OrderRow>> {
-  const ids = sql`select external_order_id from merchant_orders where account = ${filter.account} and state = ${state}`;
+  const ids = idsWhere(filter.account, sql`state = ${state}`);
   // Of final orders, which may be most, the newest are soon found by the index of ages.
   const isFew = state !== 'final' && !(await hasMore(db, ids));
   return isFew ? await listAmong(db, filter, ids) : await listByAge(db, filter, sql`${unindexed('state')} = ${state}`);
 }
 
-/** Lists those of few candidates that match the filter. The signs keep SQLite from the indexes of ages and states. */
+/** Lists the rows of few candidates that match the filter. The signs keep SQLite from the indexes of ages and states. */
 async function listAmong(db: Database, filter: Filter, ids: RawBuilder<unknown>): Promise<Listed<OrderRow>> {
   const { from, to, limit } = filter;
-  const conditions = [
-    ...conditionsOf(filter),
-    sql<SqlBool>`external_order_id in (${ids} limit ${MOST_READ})`,
-    ...(from === undefined ? [] : [sql<SqlBool>`${unindexed('created_at')} >= ${from}`]),
-    ...(to === undefined ? [] : [sql<SqlBool>`${unindexed('created_at')} < ${to}`]),
-  ];
+  const createdAt = unindexed('created_at');
+  const candidates = sql<SqlBool>`external_order_id in (${ids} limit ${MOST_READ})`;
   const place = FIRST_STATES.map((state, index) => sql`when ${state} then ${sql.lit(index)}`);
-  const { rows } = await sql<OrderRow>`select * from merchant_orders where ${sql.join(conditions, sql` and `)}
-    order by case ${unindexed('state')} ${sql.join(place, sql` `)} else 9 end, ${unindexed('created_at')} desc, external_order_id limit ${limit}`.execute(
-    db,
-  );
+  const { rows } = await sql<OrderRow>`select * from merchant_orders
+    where ${allOf(unsearched(filter), candidates, isInPeriod(createdAt, from, to))}
+    order by case ${unindexed('state')} ${sql.join(place, sql` `)} else 9 end, ${createdAt} desc, external_order_id
+    limit ${limit}`.execute(db);
   return { rows, isCut: rows.length < limit && (await hasMore(db, ids)) };
 }
 
 /** Lists those of the newest rows that match the filter. */
 async function listByAge(db: Database, filter: Filter, condition: Condition): Promise<Listed<OrderRow>> {
   const { account, from, to, limit } = filter;
-  const period = [
-    sql<SqlBool>`account = ${account}`,
-    ...(from === undefined ? [] : [sql<SqlBool>`created_at >= ${from}`]),
-    ...(to === undefined ? [] : [sql<SqlBool>`created_at < ${to}`]),
-  ];
+  const period = allOf(sql`account = ${account}`, isInPeriod(sql`created_at`, from, to));
   const beyond = await sql<{ created_at: string }>`select created_at from merchant_orders
-    where ${sql.join(period, sql` and `)} order by created_at desc limit 1 offset ${MOST_READ}`.execute(db);
+    where ${period} order by created_at desc limit 1 offset ${MOST_READ}`.execute(db);
   const oldest = beyond.rows[0]?.created_at;
-  const conditions = [...period, ...conditionsOf(filter), condition];
-  if (oldest !== undefined) conditions.push(sql`created_at >= ${oldest}`);
-  const { rows } = await sql<OrderRow>`select * from merchant_orders where ${sql.join(conditions, sql` and `)}
+  const { rows } = await sql<OrderRow>`select * from merchant_orders
+    where ${allOf(period, unsearched(filter), condition, oldest === undefined ? undefined : sql`created_at >= ${oldest}`)}
     order by created_at desc, external_order_id limit ${limit}`.execute(db);
   return { rows, isCut: rows.length < limit && oldest !== undefined };
 }
 
 /** The conditions that no index is for. */
-function conditionsOf({ account, state, pair, class: name }: Filter): readonly Condition[] {
-  return [
+function unsearched({ account, state, pair, class: name }: Filter): Condition {
+  const finding = sql<SqlBool>`exists (select 1 from findings where findings.account = merchant_orders.account
+    and findings.external_order_id = merchant_orders.external_order_id and class = ${name} and ${unindexed('status')} <> 'resolved')`;
+  return allOf(
     sql`account = ${account}`,
-    ...(state === undefined ? [] : [sql<SqlBool>`${unindexed('state')} = ${state}`]),
-    ...(pair === undefined ? [] : [sql<SqlBool>`from_currency = ${pair.from} and to_currency = ${pair.to}`]),
-    ...(name === undefined ? [] : [hasFinding(name)]),
-  ];
+    state === undefined ? undefined : sql`${unindexed('state')} = ${state}`,
+    pair === undefined ? undefined : sql`from_currency = ${pair.from} and to_currency = ${pair.to}`,
+    name === undefined ? undefined : finding,
+  );
 }
 
 /** Tells whether there are more than a list looks at. */
@@ -164,13 +149,8 @@ async function hasMore(db: Database, ids: RawBuilder<unknown>): Promise<boolean>
   return rows.length > 0;
 }
 
-function idsLike(account: string, order: IdFilter): RawBuilder<unknown> {
-  return sql`select external_order_id from merchant_orders where account = ${account} and ${isLike(order)}`;
-}
-
-function hasFinding(name: FindingClassName): Condition {
-  return sql`exists (select 1 from findings where findings.account = merchant_orders.account
-    and findings.external_order_id = merchant_orders.external_order_id and class = ${name} and ${unindexed('status')} <> 'resolved')`;
+function idsWhere(account: string, condition: Condition): RawBuilder<unknown> {
+  return sql`select external_order_id from merchant_orders where account = ${account} and ${condition}`;
 }
 
 function idsWithFinding(account: string, name: FindingClassName): RawBuilder<unknown> {

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { TRUSTED_MS, type WorkerView } from '../../domain/accounts/heartbeats.ts';
 import { differences, type SettingsText } from '../../domain/accounts/fail-over.ts';
 import { StoreError } from '../errors.ts';
-import type { AccountGroup, Database, AccountLease, OwnersCommit } from '../port.ts';
+import type { AccountGroup, Database, AccountLease } from '../port.ts';
 import {
   claimAccounts,
   endWorker,
@@ -92,66 +92,13 @@ export interface LeasesDeps {
   readonly settingsOf: (account: string) => SettingsText;
 }
 
-/** An account that this process has claimed. */
-export class WorkerLease implements AccountLease {
-  readonly account: string;
-  readonly generation: number;
-  readonly lastOwnerUntil: number | undefined;
-  readonly differsIn: readonly string[];
+/** The lease of an account that this process has claimed as one worker. */
+export interface WorkerLease extends AccountLease {
   readonly worker: Worker;
-  readonly claim: OwnersCommit;
-  walked?: string;
-  readonly #deps: Pick<LeasesDeps, 'clock' | 'view'>;
-  readonly #ending = new AbortController();
-  readonly #giveBack: (held: WorkerLease) => Promise<void>;
-  #isLost = false;
-
-  constructor(
-    deps: Pick<LeasesDeps, 'clock' | 'view'>,
-    worker: Worker,
-    facts: Pick<AccountLease, 'account' | 'generation' | 'lastOwnerUntil' | 'differsIn'> & {
-      readonly timeLine: string | null;
-    },
-    giveBack: (held: WorkerLease) => Promise<void>,
-  ) {
-    this.account = facts.account;
-    this.generation = facts.generation;
-    this.lastOwnerUntil = facts.lastOwnerUntil;
-    this.differsIn = facts.differsIn;
-    this.worker = worker;
-    this.claim = { name: worker.holder, timeLine: facts.timeLine };
-    this.#deps = deps;
-    this.#giveBack = giveBack;
-  }
-
-  get ending(): AbortSignal {
-    return this.#ending.signal;
-  }
-
-  isTrusted(): boolean {
-    return !this.#isLost && this.worker.isTrusted();
-  }
-
-  now(): Date {
-    const { clock, view } = this.#deps;
-    return new Date(view.databaseTime(clock.monotonic()));
-  }
-
-  /** It is to be given back. */
-  end(): void {
-    this.#ending.abort();
-  }
-
-  /** Another may have it. */
-  lose(): void {
-    this.#isLost = true;
-    this.end();
-  }
-
-  async release(): Promise<void> {
-    this.lose();
-    await this.#giveBack(this);
-  }
+  /** Asks its user to give the account back. */
+  end(): void;
+  /** Another worker may have the account from now on. */
+  lose(): void;
 }
 
 /** The accounts that this process holds. */
@@ -238,19 +185,31 @@ export class Leases {
     const { view, clock, settingsOf } = this.#deps;
     const { generation = 0, holder = null, settings = null } = owners.get(account) ?? {};
     const isAlone = !view.workers.some((other) => other.isSharing && other.holder !== worker.holder);
-    const facts = {
+    const ending = new AbortController();
+    let isLost = false;
+    const held: WorkerLease = {
       account,
-      timeLine,
+      worker,
       generation: generation + 1,
+      claim: { name: worker.holder, timeLine },
       lastOwnerUntil: holder === null ? undefined : view.trustedUntil(holder, clock.monotonic()),
       differsIn: isAlone || settings === null ? [] : differences(settings, settingsOf(account)),
+      ending: ending.signal,
+      isTrusted: () => !isLost && worker.isTrusted(),
+      now: () => new Date(view.databaseTime(clock.monotonic())),
+      end: () => ending.abort(),
+      lose() {
+        isLost = true;
+        ending.abort();
+      },
+      release: async () => {
+        held.lose();
+        if (this.#held.get(account) !== held) return;
+        this.#held.delete(account);
+        this.#released.push(held);
+        await this.giveBack();
+      },
     };
-    const held = new WorkerLease(this.#deps, worker, facts, async (one) => {
-      if (this.#held.get(account) !== one) return;
-      this.#held.delete(account);
-      this.#released.push(one);
-      await this.giveBack();
-    });
     this.#held.set(account, held);
     return held;
   }

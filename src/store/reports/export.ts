@@ -1,11 +1,11 @@
-import { sql, type RawBuilder } from 'kysely';
+import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { Outcome } from '../../reports/reconciliation/rows.ts';
 import type { OrderRow } from '../order-columns.ts';
-import { bytesOf, indexedBy, textOf, unindexed } from '../dialect.ts';
+import { allOf, bytesOf, indexedBy, textOf, unindexed } from '../dialect.ts';
 import type { Database } from '../port.ts';
 import type { OrderTime } from './reconciliation.ts';
 
-/** So many orders are read at a time: their answers may be long. */
+/** Orders that are read at a time: their answers may be long. */
 const PAGE = 200;
 
 /** Selects orders by the time of their insertion or of their completion: at or after `from` and before `to`. */
@@ -39,7 +39,7 @@ export async function* exportedOrders(db: Database, filter: ExportFilter): Async
   const { from = '', by } = filter;
   const { at, table } = SOURCES[by];
   const id = sql.ref<string>(`${table}.external_order_id`);
-  let range = sql`${at} >= ${from}`;
+  let range = sql<SqlBool>`${at} >= ${from}`;
   let isOfOneTime = false;
   let time = from;
   for (;;) {
@@ -60,21 +60,21 @@ export async function* exportedOrders(db: Database, filter: ExportFilter): Async
 async function readPage(
   db: Database,
   filter: ExportFilter,
-  range: RawBuilder<unknown>,
+  range: RawBuilder<SqlBool>,
 ): Promise<readonly (ExportedRow & Place)[]> {
   const { account, by, to } = filter;
   const { at, table, rows: tables } = SOURCES[by];
   const id = sql.ref<string>(`${table}.external_order_id`);
-  const conditions = [
+  const conditions = allOf(
     sql`${sql.ref(`${table}.account`)} = ${account}`,
     range,
-    ...(to === undefined ? [] : [sql`${at} < ${to}`]),
-    ...ofOrder(filter),
-  ];
+    to === undefined ? undefined : sql`${at} < ${to}`,
+    ofOrder(filter),
+  );
   const { rows } = await sql<ExportedRow & Place>`
     select o.*, p.body as pre_order_body, r.body as record_body, ${at} as at, ${bytesOf(id)} as id
     from ${tables} left join pre_orders p on p.account = o.account and p.external_order_id = o.external_order_id
-    where ${sql.join(conditions, sql` and `)} order by ${at}, ${id} limit ${PAGE}`.execute(db);
+    where ${conditions} order by ${at}, ${id} limit ${PAGE}`.execute(db);
   return rows;
 }
 
@@ -96,19 +96,12 @@ const SOURCES = {
 } as const;
 
 /** The conditions on the row itself; with the sign they have no index taken. */
-function ofOrder({ pair, state, outcome }: ExportFilter): readonly RawBuilder<unknown>[] {
-  const ended = sql`${unindexed('o.state')} = 'final'`;
-  return [
-    ...(pair === undefined ? [] : [sql`o.from_currency = ${pair.from} and o.to_currency = ${pair.to}`]),
-    ...(state === undefined ? [] : [sql`${unindexed('o.state')} = ${state}`]),
-    ...(outcome === undefined
-      ? []
-      : outcome === 'open'
-        ? [sql`${unindexed('o.state')} = 'open'`]
-        : [ended, hasOutcome(outcome)]),
-  ];
-}
-
-function hasOutcome(outcome: Outcome): RawBuilder<unknown> {
-  return outcome === 'outcome_unknown' ? sql`o.outcome is null` : sql`o.outcome = ${outcome}`;
+function ofOrder({ pair, state, outcome }: ExportFilter): RawBuilder<SqlBool> {
+  const stateIs = (name: string) => sql<SqlBool>`${unindexed('o.state')} = ${name}`;
+  const ended = outcome === 'outcome_unknown' ? sql<SqlBool>`o.outcome is null` : sql<SqlBool>`o.outcome = ${outcome}`;
+  return allOf(
+    pair === undefined ? undefined : sql`o.from_currency = ${pair.from} and o.to_currency = ${pair.to}`,
+    state === undefined ? undefined : stateIs(state),
+    outcome === undefined ? undefined : outcome === 'open' ? stateIs('open') : allOf(stateIs('final'), ended),
+  );
 }

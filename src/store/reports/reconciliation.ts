@@ -25,95 +25,50 @@ export interface ReportScope {
 }
 
 /** The column with the time that a period is about. */
-const TIMES = { insertion: 'merchant_orders.created_at', completion: 'record.completed_at' } as const;
+const TIMES = { insertion: 'o.created_at', completion: 'record.completed_at' } as const;
 
 /** Selects every order of the scope with its newest record, in no order. */
 export function reconciledRows(scope: ReportScope): Query<ReconciledRow> {
-  return ordersOf(scope).select([
-    'merchant_orders.account',
-    'merchant_orders.external_order_id',
-    'merchant_orders.asset',
-    'merchant_orders.asset_position',
-    'merchant_orders.from_currency',
-    'merchant_orders.to_currency',
-    'merchant_orders.state',
-    'merchant_orders.state_reason',
-    'merchant_orders.order_status',
-    'merchant_orders.outcome',
-    'merchant_orders.created_at',
-    'merchant_orders.sent_at',
-    'merchant_orders.changed_at',
-    'merchant_orders.last_lookup_at',
-    'merchant_orders.modification_date',
-    'merchant_orders.stale_date',
-    'merchant_orders.resends',
-    'merchant_orders.fail_over',
-    'record.received_at',
-    'record.compared_at',
-    'record.input_asset',
-    'record.output_asset',
-    'record.from_currency as record_from',
-    'record.to_currency as record_to',
-    'record.fee',
-    'record.reward',
-    'record.creation_date',
-    'record.completion_date',
-    timeOf(scope).as('at'),
-  ]);
+  return ordersOf(scope)
+    .select(['o.account', 'o.external_order_id', 'o.asset', 'o.asset_position', 'o.from_currency', 'o.to_currency'])
+    .select(['o.state', 'o.state_reason', 'o.order_status', 'o.outcome', 'o.created_at', 'o.sent_at', 'o.changed_at'])
+    .select(['o.last_lookup_at', 'o.modification_date', 'o.stale_date', 'o.resends', 'o.fail_over'])
+    .select(['record.received_at', 'record.compared_at', 'record.input_asset', 'record.output_asset'])
+    .select(['record.from_currency as record_from', 'record.to_currency as record_to', 'record.fee', 'record.reward'])
+    .select(['record.creation_date', 'record.completion_date', timeOf(scope).as('at')]);
 }
 
 /** Selects findings of the scope that were unresolved at `asOf`. The report finds unchecked orders by itself. */
 export function knownFindings(scope: ReportScope): Query<KnownFindingRow> {
   const { by = 'insertion', from, to, asOf, ignore = [] } = scope;
   return queries
-    .selectFrom('findings')
-    .leftJoin('merchant_orders', (join) =>
-      join
-        .onRef('merchant_orders.account', '=', 'findings.account')
-        .onRef('merchant_orders.external_order_id', '=', 'findings.external_order_id'),
+    .selectFrom('findings as f')
+    .leftJoin('merchant_orders as o', (join) =>
+      join.onRef('o.account', '=', 'f.account').onRef('o.external_order_id', '=', 'f.external_order_id'),
     )
     .leftJoin('order_records as record', (join) =>
-      join
-        .onRef('record.account', '=', 'findings.account')
-        .onRef('record.external_order_id', '=', 'findings.external_order_id'),
+      join.onRef('record.account', '=', 'f.account').onRef('record.external_order_id', '=', 'f.external_order_id'),
     )
-    .where('findings.account', '=', scope.account)
-    .where('findings.class', 'not in', ['UNCHECKED', ...ignore])
-    .where('findings.first_seen_at', '<=', asOf)
-    .where((where) => where.or([where('findings.status', '!=', 'resolved'), where('findings.resolved_at', '>', asOf)]))
+    .where('f.account', '=', scope.account)
+    .where('f.class', 'not in', ['UNCHECKED', ...ignore])
+    .where('f.first_seen_at', '<=', asOf)
+    .where((where) => where.or([where('f.status', '!=', 'resolved'), where('f.resolved_at', '>', asOf)]))
     .where((where) =>
       // Of which period an order is whose row is gone nobody knows.
       where.or([
-        where('merchant_orders.created_at', 'is', null),
+        where('o.created_at', 'is', null),
         where.and([
-          where('merchant_orders.created_at', '<=', asOf),
+          where('o.created_at', '<=', asOf),
           where(TIMES[by], '<=', asOf),
           where(TIMES[by], '>=', from ?? ''),
           ...(to === undefined ? [] : [where(TIMES[by], '<', to)]),
         ]),
       ]),
     )
-    .select([
-      'findings.id',
-      'findings.account',
-      'findings.class',
-      'findings.severity',
-      'findings.expected',
-      'findings.actual',
-      'findings.first_seen_at',
-      'findings.status',
-      'findings.changed_at',
-      'findings.resolved_at',
-      'findings.reason',
-      'findings.external_order_id',
-      'merchant_orders.state',
-      'merchant_orders.outcome',
-      'merchant_orders.changed_at as order_changed_at',
-      'merchant_orders.asset_position',
-      'merchant_orders.from_currency',
-      'merchant_orders.to_currency',
-      sql<string | null>`${sql.ref(TIMES[by])}`.as('at'),
-    ]);
+    .select(['f.id', 'f.account', 'f.class', 'f.severity', 'f.expected', 'f.actual', 'f.first_seen_at', 'f.status'])
+    .select(['f.changed_at', 'f.resolved_at', 'f.reason', 'f.external_order_id', 'o.state', 'o.outcome'])
+    .select(['o.changed_at as order_changed_at', 'o.asset_position', 'o.from_currency', 'o.to_currency'])
+    .select(sql<string | null>`${sql.ref(TIMES[by])}`.as('at'));
 }
 
 /** Counts the rows of an account that wait to be sent or followed. */
@@ -139,18 +94,16 @@ function countOfRows() {
   return queries.selectFrom('merchant_orders').select((one) => one.fn.countAll<number>().as('rows'));
 }
 
-const PRE_ORDER_COLUMNS = (['pre_order_id', ...ORDER_COLUMNS] as const).map(
-  (name) => `merchant_orders.${name}` as const,
-);
+const PRE_ORDER_COLUMNS = (['pre_order_id', ...ORDER_COLUMNS] as const).map((name) => `o.${name}` as const);
 /** The columns of an order that its pre-order is compared with. */
 export type PreOrderRow = Pick<OrderRow, 'pre_order_id' | OrderColumn> & { readonly at: string };
 
 /** Selects the next orders of the scope with a pre-order, after `last`, oldest first. */
 export function nextPreOrders(scope: ReportScope, last: PreOrderRow | undefined, limit: number): Query<PreOrderRow> {
-  const table = scope.by === 'completion' ? 'record' : 'merchant_orders';
+  const table = scope.by === 'completion' ? 'record' : 'o';
   const [at, id] = [timeOf(scope), sql.ref(`${table}.external_order_id`)];
   const orders = ordersOf(scope)
-    .where('merchant_orders.pre_order_id', 'is not', null)
+    .where('o.pre_order_id', 'is not', null)
     .select(PRE_ORDER_COLUMNS)
     .select(at.as('at'))
     .orderBy(at)
@@ -181,16 +134,14 @@ function ordersOf(scope: ReportScope) {
   const { account, by, from, to, asOf } = scope;
   const at = timeOf(scope);
   const orders = queries
-    .selectFrom('merchant_orders')
+    .selectFrom('merchant_orders as o')
     .leftJoin('order_records as record', (join) =>
-      join
-        .onRef('record.account', '=', 'merchant_orders.account')
-        .onRef('record.external_order_id', '=', 'merchant_orders.external_order_id'),
+      join.onRef('record.account', '=', 'o.account').onRef('record.external_order_id', '=', 'o.external_order_id'),
     )
-    .where(by === 'completion' ? 'record.account' : 'merchant_orders.account', '=', account)
+    .where(by === 'completion' ? 'record.account' : 'o.account', '=', account)
     .where(at, '>=', from ?? '');
   const within = to !== undefined && to <= asOf ? orders.where(at, '<', to) : orders.where(at, '<=', asOf);
-  return by === 'completion' ? within.where(unindexed('merchant_orders.created_at'), '<=', asOf) : within;
+  return by === 'completion' ? within.where(unindexed('o.created_at'), '<=', asOf) : within;
 }
 
 function timeOf({ by = 'insertion' }: ReportScope) {
