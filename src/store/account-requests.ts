@@ -3,16 +3,15 @@ import type { Database } from './port.ts';
 
 /** The id of the request that asks for nothing but a look at the account. */
 const WAKE = 'wake';
-/** So many requests of an account may wait or be worked on; a worker process takes so many at once. */
+/** Requests of an account that wait or are worked on, and that a process takes at once, at the most. */
 const MOST_OF_ACCOUNT = 100;
 const MOST_TAKEN = 64;
-/** Longer than a command waits for its request to be taken: an older one has nobody who waits for it. */
+/** Longer than a command waits for its request to be taken. */
 const STALE_MS = 30_000;
-/** An answer that nobody took is kept for so long, and what is worked on for longer than any pass takes. */
+/** How long an answer that no command took is kept; and a request that is worked on, for longer than any pass takes. */
 const FORGOTTEN_MS = 600_000;
 const LOST_MS = 25 * 60 * 60_000;
 
-/** The worker that drives an account, as others reach it. */
 export interface ReachableWorker {
   readonly holder: string;
   readonly host: string;
@@ -20,37 +19,34 @@ export interface ReachableWorker {
   readonly publicKey: string | null;
 }
 
-/** The name of a request. */
 export interface RequestKey {
   readonly account: string;
   readonly id: string;
 }
 
-/** A request of a command. The input is sealed. */
+/** The input is sealed. */
 export interface NewRequest extends RequestKey {
-  /** The worker that is asked. */
   readonly holder: string;
-  /** Of the command. */
+  /** The key of the command. */
   readonly publicKey: string;
   readonly input: string;
 }
 
-/** How far a request has come. What the worker says is sealed. */
+/** The texts of the worker are sealed. */
 export interface RequestStatus {
   readonly isTaken: boolean;
   readonly progress: string | null;
   readonly answer: string | null;
-  /** False once the worker that was asked is gone. */
   readonly isWorkerAlive: boolean;
 }
 
-/** A time so long ago, by the clock of the database: the clocks of two machines differ. */
+/** By the clock of the database: the clocks of two machines differ. */
 function databaseTime(agoMs = 0): RawBuilder<string> {
   return sql`to_char((statement_timestamp() - ${agoMs}::float8 * interval '1 millisecond') at time zone 'UTC',
     'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
-/** The worker that drives an account now; undefined where none does. */
+/** Reads the worker that drives an account now; undefined if none does. */
 export async function workerOf(db: Database, account: string): Promise<ReachableWorker | undefined> {
   const { rows } = await sql<ReachableWorker>`select w.holder, w.host, w.socket, w.public_key as "publicKey"
     from account_owners o join workers w on w.holder = o.holder
@@ -58,7 +54,7 @@ export async function workerOf(db: Database, account: string): Promise<Reachable
   return rows[0];
 }
 
-/** Leaves a request for a worker. False where the account has too many of them. */
+/** Returns false if the account has too many requests. */
 export async function putRequest(db: Database, request: NewRequest): Promise<boolean> {
   const { account, id, holder, publicKey, input } = request;
   const { numAffectedRows } = await sql`insert into account_requests (account, id, holder, public_key, input, asked_at)
@@ -67,14 +63,13 @@ export async function putRequest(db: Database, request: NewRequest): Promise<boo
   return numAffectedRows === 1n;
 }
 
-/** Takes a request back. False where a worker has taken it, or where it is not there. */
+/** Returns false if a worker has taken the request, or if it is not there. */
 export async function withdrawRequest(db: Database, { account, id }: RequestKey): Promise<boolean> {
   const { numAffectedRows } = await sql`delete from account_requests
     where account = ${account} and id = ${id} and taken_at is null`.execute(db);
   return numAffectedRows === 1n;
 }
 
-/** Reads how far a request has come; undefined where it is not there. */
 export async function requestStatus(db: Database, { account, id }: RequestKey): Promise<RequestStatus | undefined> {
   const { rows } = await sql<
     { taken_at: string | null; holder: string | null } & Pick<RequestStatus, 'progress' | 'answer'>
@@ -92,7 +87,7 @@ export async function requestStatus(db: Database, { account, id }: RequestKey): 
   };
 }
 
-/** Removes a request: nobody waits for its answer any more, which the worker sees. */
+/** The worker sees that no command waits for the answer any more. */
 export async function forgetRequest(db: Database, { account, id }: RequestKey): Promise<void> {
   await sql`delete from account_requests where account = ${account} and id = ${id}`.execute(db);
 }
@@ -112,7 +107,7 @@ export async function takeRequests(db: Database, publicKey: string): Promise<rea
   return rows;
 }
 
-/** Gives the accounts of a process that somebody else has changed since it last asked. */
+/** Takes the accounts of a process that others have changed since it last asked. */
 export async function takeWoken(db: Database, publicKey: string): Promise<readonly string[]> {
   const { rows } = await sql<{ account: string }>`update account_requests r set taken_at = ${databaseTime()}
     from (select account from account_requests
@@ -137,21 +132,21 @@ export async function wakeOwner(tx: Database, account: string): Promise<void> {
   await sql`select pg_notify('order_sync', current_schema())`.execute(tx);
 }
 
-/** Writes how far a request has come. False where nobody waits for it any more. */
+/** Returns false if no command waits for the request any more. */
 export async function reportProgress(db: Database, { account, id }: RequestKey, progress: string): Promise<boolean> {
   const { numAffectedRows } = await sql`update account_requests set progress = ${progress}
     where account = ${account} and id = ${id}`.execute(db);
   return numAffectedRows === 1n;
 }
 
-/** Answers a request. False where nobody waits for the answer any more. */
+/** Returns false if no command waits for the answer any more. */
 export async function answerRequest(db: Database, { account, id }: RequestKey, answer: string): Promise<boolean> {
   const { numAffectedRows } = await sql`update account_requests set answer = ${answer}, answered_at = ${databaseTime()}
     where account = ${account} and id = ${id}`.execute(db);
   return numAffectedRows === 1n;
 }
 
-/** Those of the requests that somebody still waits for. */
+/** Reads which of the requests a command still waits for. */
 export async function awaitedOf(db: Database, requests: readonly RequestKey[]): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ id: string }>`select r.id from account_requests r
     join unnest(${requests.map(({ account }) => account)}::text[], ${requests.map(({ id }) => id)}::text[]) as k (account, id)
@@ -159,7 +154,6 @@ export async function awaitedOf(db: Database, requests: readonly RequestKey[]): 
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Removes requests that everybody has left, whatever worker they were for. */
 export async function purgeRequests(db: Database): Promise<void> {
   await sql`delete from account_requests where asked_at < ${databaseTime(FORGOTTEN_MS)}
     and (taken_at is null or answered_at < ${databaseTime(FORGOTTEN_MS)} or asked_at < ${databaseTime(LOST_MS)} or id = ${WAKE})`.execute(

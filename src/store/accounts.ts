@@ -21,7 +21,6 @@ export async function nextGeneration(tx: Transaction, account: string, known = 0
   return generation;
 }
 
-/** Gives each account its next generation, all in one transaction. */
 export async function grantNext(tx: Transaction, accounts: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const generations = new Map<string, number>();
   for (const account of accounts) generations.set(account, await nextGeneration(tx, account));
@@ -41,7 +40,6 @@ const generationStatement = statement((v: { account: string }) =>
   queries.selectFrom('account_owners').select('generation').where('account', '=', v.account),
 );
 
-/** Tables that are listed for one account or for all. */
 type ListedTable = 'merchant_orders' | 'account_owners' | 'findings' | 'links' | 'photos' | 'photo_tokens';
 
 /** Selects the names of the accounts that have rows in a table, in their order, by one search of an index each. */
@@ -60,7 +58,6 @@ export function accountNames(table: ListedTable): Query<{ account: string }> {
     .where('named.account', 'is not', null);
 }
 
-/** Reads the names of the accounts that have rows in a table. */
 export async function accountsIn(db: Database, table: ListedTable): Promise<string[]> {
   const { rows } = await db.executeQuery(compileFor(db, accountNames(table)));
   return rows.map(({ account }) => account);
@@ -71,7 +68,7 @@ export async function reportedAccounts(db: Database, account: string | undefined
   return account === undefined ? await accountsIn(db, 'merchant_orders') : [account];
 }
 
-/** Tells that an account has orders, or had an owner. */
+/** True if an account has orders, or had an owner. */
 export async function isKnownAccount(db: Database, account: string): Promise<boolean> {
   const order = db.selectFrom('merchant_orders').select('account').where('account', '=', account).limit(1);
   const owner = db.selectFrom('account_owners').select('account').where('account', '=', account);
@@ -88,7 +85,6 @@ const factStatement = statement((v: { account: string; name: string }) =>
   queries.selectFrom('account_facts').select('value').where('account', '=', v.account).where('name', '=', v.name),
 );
 
-/** Something that is known of an account, by its name, and when it became known. */
 interface AccountFact {
   readonly account: string;
   readonly name: string;
@@ -96,19 +92,17 @@ interface AccountFact {
   readonly now: Date;
 }
 
-/** Reads a fact of the account; where it is not known, the given one is remembered. */
+/** Reads a fact of the account; if it is not known, the given one is remembered. */
 export async function accountFact(tx: Transaction, fact: AccountFact): Promise<string> {
   const known = await readAccountFact(tx, fact);
   if (known === undefined) await setAccountFact(tx, fact);
   return known ?? fact.given;
 }
 
-/** Reads a fact of the account; undefined where it is not known. */
 export async function readAccountFact(db: Database, fact: Pick<AccountFact, 'account' | 'name'>) {
   return (await factStatement(db, fact)).rows[0]?.value;
 }
 
-/** Remembers a fact of the account, in place of an earlier one. */
 export async function setAccountFact(tx: Transaction, { account, name, given, now }: AccountFact): Promise<void> {
   const known = { value: given, first_seen_at: now.toISOString() };
   await tx
@@ -118,7 +112,6 @@ export async function setAccountFact(tx: Transaction, { account, name, given, no
     .execute();
 }
 
-/** Forgets a fact of the account. */
 export async function forgetAccountFact(
   tx: Transaction,
   { account, name }: Pick<AccountFact, 'account' | 'name'>,
@@ -126,7 +119,6 @@ export async function forgetAccountFact(
   await tx.deleteFrom('account_facts').where('account', '=', account).where('name', '=', name).execute();
 }
 
-/** A status value of an order or a link, and when it was first seen. */
 export type SeenStatus = SeenStatusesTable;
 
 const seenStatement = rowsStatement(['account', 'field', 'value', 'first_seen_at'], (seen: readonly SeenStatus[]) =>
@@ -148,7 +140,7 @@ export async function rememberStatuses(
 /** Requests that an owner may send until a time, and those that it has sent: they count for the next owner. */
 export interface Lease {
   readonly until: Date;
-  /** The same time as the monotonic clock of the machine has it, in milliseconds since its start `boot`; null where that is not known. */
+  /** The same time by the monotonic clock of the machine, in milliseconds since its start `boot`; null if that is not known. */
   readonly boot: string | null;
   readonly bootMs: number | null;
   /** Granted, or in flight when they were. */
@@ -161,7 +153,6 @@ export interface Lease {
   readonly timeoutMs: number;
 }
 
-/** Reads the last lease of an account; undefined when there was none. */
 export async function readLease(db: Database, account: string): Promise<Lease | undefined> {
   const row = await db.selectFrom('request_leases').selectAll().where('account', '=', account).executeTakeFirst();
   if (row === undefined) return undefined;
@@ -197,7 +188,6 @@ const leaseStatement = statement(
   },
 );
 
-/** Writes the lease of the account, in place of the last one. */
 export async function leaseRequests(tx: Transaction, account: string, lease: Lease): Promise<void> {
   const spent = JSON.stringify(lease.spent.map(({ at, requests }) => [at, requests]));
   await leaseStatement(tx, { ...lease, account, until: lease.until.toISOString(), spent });

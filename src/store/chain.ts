@@ -6,14 +6,13 @@ import type { EventsTable } from './schema.ts';
 
 const PAGE = 1_000;
 
-/** What the check of the chains of events found. */
 export interface ChainCheck {
   readonly events: number;
-  /** The first event that does not follow from the one before it, and why; null where every chain is whole. */
+  /** The first event that does not follow from the one before it, and why; null if every chain is whole. */
   readonly broken: { readonly id: number; readonly why: string } | null;
 }
 
-/** An event that was written down elsewhere, by its id and its hash. */
+/** An event that was written down elsewhere. */
 export interface KnownHead {
   readonly id: number;
   readonly hash: string;

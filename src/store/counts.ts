@@ -4,7 +4,6 @@ export interface Counts {
   readonly findings: Record<string, number>;
 }
 
-/** An event as far as it is counted. */
 interface CountedEvent extends Uncounted {
   readonly type: string;
   readonly field: string;
@@ -17,13 +16,12 @@ export interface Uncounted {
   readonly wasAcknowledged?: boolean;
 }
 
-/** Reads the column `counts` of `event_heads`. */
+/** Parses the column `counts` of `event_heads`. */
 export function countsOf(text: string): Counts {
   const { orders = {}, findings = {} } = JSON.parse(text) as Partial<Counts>;
   return { orders, findings };
 }
 
-/** Counts one event more. */
 export function countEvent({ orders, findings }: Counts, event: CountedEvent): void {
   const { type, field, old_value: from, new_value: to } = event;
   if (type === 'order' && field === 'state') {

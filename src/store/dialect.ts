@@ -17,7 +17,7 @@ import { INDEXED_CHARACTERS, IS_FOLLOWED } from '../../migrations/postgres/0001_
 import { MAX_DIGITS } from '../domain/decimal.ts';
 import type { Tables } from './schema.ts';
 
-/** A query that is built: each database compiles it in its own dialect. */
+/** Each database compiles it in its own dialect. */
 export type Query<Row> = Compilable<Row> & OperationNodeSource;
 
 /** Compiles for SQLite. A transaction there has the database to itself, so no row is locked. */
@@ -27,14 +27,12 @@ export class SqliteCompiler extends SqliteQueryCompiler {
   }
 }
 
-/** Compiles for PostgreSQL. */
 export class PostgresCompiler extends PostgresQueryCompiler {
   protected override visitRaw(node: RawNode & Partial<TwoWordings>): void {
     super.visitRaw(node.postgres ?? node);
   }
 }
 
-/** SQL in the words of SQLite, with those of PostgreSQL beside them. */
 interface TwoWordings extends RawNode {
   readonly postgres: RawNode;
 }
@@ -104,7 +102,6 @@ export function bytesOf(text: RawBuilder<string>): RawBuilder<Uint8Array> {
   return worded({ sqlite: sql`cast(${text} as blob)`, postgres: sql`convert_to(${text}, 'UTF8')` });
 }
 
-/** The text of which these are the bytes. */
 export function textOf(bytes: Uint8Array): RawBuilder<string> {
   return worded({ sqlite: sql`cast(${bytes} as text)`, postgres: sql`convert_from(${bytes}, 'UTF8')` });
 }

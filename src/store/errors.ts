@@ -5,7 +5,7 @@
 export const STORE_PROBLEMS = ['unusable', 'denied', 'disk', 'busy', 'refused'] as const;
 export type StoreProblem = (typeof STORE_PROBLEMS)[number];
 
-/** The database cannot do what was asked. The message says what happened and what to do. */
+/** The message says what happened and what to do. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly problem: StoreProblem;
@@ -22,14 +22,12 @@ export class RowLockedError extends StoreError {
   }
 }
 
-/** The database failed with a code that is not known here. */
 export class UnlistedError extends StoreError {
   constructor(message: string, options?: ErrorOptions) {
     super('unusable', message, options);
   }
 }
 
-/** Another process drives this account. */
 export class OwnedError extends Error {
   override readonly name = 'OwnedError';
 }
@@ -40,7 +38,7 @@ export function isUnlisted(error: unknown): error is Error {
   return 'code' in error && String(error.code).startsWith('SQLITE_');
 }
 
-/** True where the database takes nothing for now, which passes by itself or with what a person does there. */
+/** True if the database takes nothing for now, which passes by itself or when a person mends it. */
 export function isPassing(error: unknown): error is StoreError {
   return error instanceof StoreError && ['denied', 'disk', 'busy'].includes(error.problem);
 }

@@ -25,7 +25,6 @@ export async function readTimeLine(db: Database): Promise<string | null> {
   return rows[0]?.line ?? null;
 }
 
-/** The advice for a server whose fail-overs cannot be noticed. */
 export const NO_TIME_LINE =
   'it does not tell its time-line, so the promotion of a standby that lacks commits is not noticed: grant execute on pg_control_system to the role, or stop all workers before each fail-over and run db accept-restore';
 
@@ -35,11 +34,10 @@ export async function hasStandbys(db: Database): Promise<boolean> {
   return rows[0]?.is === 1;
 }
 
-/** The advice for a server with standbys if none is required. */
 export const UNPROVED_STANDBYS =
   'standbys are attached and database.synchronousStandbys is 0: orders that were sent just before a fail-over may need a person; set it to 1 with synchronous_standby_names and grant pg_read_all_stats to the role';
 
-/** Reads the fail-overs of an account, oldest first. */
+/** Oldest first. */
 export async function readFailOvers(db: Database, account: string): Promise<readonly FailOver[]> {
   const { rows } = await failOversStatement(db, { account });
   return rows.map(({ value }) => JSON.parse(value) as FailOver).toSorted((one, other) => one.id - other.id);
@@ -65,13 +63,12 @@ export async function accountsOfFailOvers(
   return rows.map(({ account }) => account);
 }
 
-/** Writes a fail-over of an account, in place of its earlier version. */
 export async function saveFailOver(tx: Transaction, account: string, failOver: FailOver, now: Date): Promise<void> {
   const given = JSON.stringify(failOver);
   await setAccountFact(tx, { account, name: `${FAIL_OVER_FACT}${failOver.id}`, given, now });
 }
 
-/** Reads the ids of the orders that a fail-over left in doubt, in the order of their ids, after `fromId`. */
+/** Reads the orders that a fail-over left in doubt, in the order of their ids. */
 export async function doubtfulOrders(
   db: Database,
   query: { account: string; failOver: number; fromId: string; limit: number },
@@ -88,7 +85,6 @@ export async function doubtfulOrders(
   return rows.map((row) => row.external_order_id);
 }
 
-/** Counts the orders that a fail-over left in doubt. */
 export async function countDoubtful(db: Database, account: string, failOver: number): Promise<number> {
   const { orders } = await db
     .selectFrom('merchant_orders')
@@ -109,7 +105,6 @@ interface PendingQuery {
   readonly limit: number;
 }
 
-/** Reads pending orders in the order in which they are due. */
 export async function pendingOrders(
   db: Database,
   { account, from, to, until, isDue, isUnforbidden, limit }: PendingQuery,

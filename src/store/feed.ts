@@ -6,7 +6,6 @@ import type { Database } from './port.ts';
 import type { OrderEventsView } from './schema.ts';
 import { queries, statement, together } from './statement.ts';
 
-/** The events of an account after a cursor. */
 export interface FeedQuery {
   readonly account: string;
   /** The id of the last event that was read; 0 for the beginning. */
@@ -14,7 +13,6 @@ export interface FeedQuery {
   readonly limit: number;
 }
 
-/** The columns of an event that the feed shows. */
 export const FEED_COLUMNS = [
   'id',
   'account',
@@ -48,7 +46,6 @@ export async function readFeed(db: Database, query: FeedQuery): Promise<readonly
   return (await pageStatement(db, query)).rows;
 }
 
-/** The events of one order after a cursor. */
 interface OrderFeedQuery extends FeedQuery {
   readonly externalOrderId: string;
 }
@@ -108,7 +105,6 @@ const hashStatement = statement((v: { account: string; id: number }) =>
   queries.selectFrom('events').select('hash').where('account', '=', v.account).where('id', '=', v.id),
 );
 
-/** Reads the hash of an event; undefined where the account has none of this id. */
 export async function eventHash(db: Database, account: string, id: number): Promise<string | undefined> {
   return (await hashStatement(db, { account, id })).rows[0]?.hash;
 }
@@ -117,12 +113,11 @@ const headStatement = statement((v: { account: string }) =>
   queries.selectFrom('event_heads').select(['id', 'hash']).where('account', '=', v.account),
 );
 
-/** Reads where the feed of an account ends: 0 and no hash where it has no event. */
+/** Reads the newest event of an account; 0 and no hash if it has none. */
 export async function feedHead(db: Database, account: string): Promise<{ readonly id: number; readonly hash: string }> {
   return (await headStatement(db, { account })).rows[0] ?? { id: 0, hash: '' };
 }
 
-/** The newest event of an account. */
 export interface FeedHead {
   readonly account: string;
   readonly id: number;
@@ -174,7 +169,6 @@ async function newestOf(db: Database, account: string, limit: number): Promise<r
     .execute();
 }
 
-/** The times of the newest order record of an account. */
 interface NewestRecord {
   /** When the exchange says that it sent the record (§2.7). */
   readonly serverDate: string | null;

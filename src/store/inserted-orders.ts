@@ -3,10 +3,8 @@ import { findOrders } from './find-orders.ts';
 import { ORDER_COLUMNS, type OrderColumns } from './order-columns.ts';
 import type { Transaction } from './port.ts';
 
-/** The merchant's part of a row, and the state. */
 export type ColumnsAndState = OrderColumns & { readonly state: string };
 
-/** Reads the rows that have these ids; ids without a row are left out. */
 export async function ordersById(
   tx: Transaction,
   account: string,
@@ -15,7 +13,7 @@ export async function ordersById(
   return await findOrders(tx, { account, ids, by: 'id', limit: ids.length }, [...ORDER_COLUMNS, 'state']);
 }
 
-/** Inserts those of the orders whose ids no row has: the merchant may be inserting one of them. Gives how many. */
+/** Inserts the orders whose ids no row has: the merchant may be inserting one of them. Returns how many. */
 export async function insertMissing(
   tx: Transaction,
   account: string,
@@ -31,7 +29,7 @@ export async function insertMissing(
   return Number(result.numInsertedOrUpdatedRows ?? 0n);
 }
 
-/** Inserts an order, or gives the row that has its id already. */
+/** Inserts an order, or returns the row that has its id already. */
 export async function insertOrder(
   tx: Transaction,
   account: string,

@@ -4,7 +4,6 @@ import type { Database, Transaction } from './port.ts';
 import type { KeptAnswersTable } from './schema.ts';
 import { queries, statement } from './statement.ts';
 
-/** An answer that is kept, what was asked, and when it came. */
 interface KeptAnswer extends Answer, Pick<KeptAnswersTable, 'account' | 'operation' | 'subject'> {
   readonly receivedAt: string;
 }
@@ -20,7 +19,6 @@ const keepStatement = statement((v: KeptAnswer) =>
   }),
 );
 
-/** Stores an answer that could not be read. */
 export async function keepAnswer(tx: Transaction, answer: KeptAnswer): Promise<void> {
   await keepStatement(tx, { ...answer, body: withoutNul(answer.body) });
 }
@@ -31,7 +29,7 @@ export interface KeptAnswerPlace {
   readonly received_at: string;
 }
 
-/** Reads answers that were received before a time, the oldest first, each with the state of its order, where it is about one. */
+/** Reads answers that were received before a time, the oldest first, each with the state of its order if it is about one. */
 export async function keptAnswersBefore(
   db: Database,
   query: { account: string; before: Date; after: KeptAnswerPlace; limit: number },
@@ -54,7 +52,6 @@ export async function keptAnswersBefore(
     .execute();
 }
 
-/** Deletes answers. */
 export async function deleteKeptAnswers(tx: Transaction, account: string, ids: readonly number[]): Promise<void> {
   await tx.deleteFrom('kept_answers').where('account', '=', account).where('id', 'in', ids).execute();
 }

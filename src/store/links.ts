@@ -7,7 +7,6 @@ import type { LinksTable } from './schema.ts';
 import { queries, statement } from './statement.ts';
 import { insertEvents } from './events.ts';
 
-/** A row of `links` as it is stored. */
 export type LinkRow = Selectable<LinksTable>;
 
 /** A place in the list of links to check; a pass goes on after it, so that it meets each link once. */
@@ -16,7 +15,6 @@ export interface CheckKey {
   readonly linkId: string;
 }
 
-/** The place before all links to check. */
 export const FIRST_CHECK: CheckKey = { lastCheckedAt: '', linkId: '' };
 
 /**
@@ -41,7 +39,6 @@ export async function linksToCheck(
   return (await links.execute()).map((row) => ({ lastCheckedAt: row.last_checked_at, linkId: row.link_id }));
 }
 
-/** Reads one remembered link; undefined where there is none. */
 export async function readLink(db: Database, account: string, linkId: string): Promise<LinkRow | undefined> {
   return await db
     .selectFrom('links')
@@ -50,7 +47,6 @@ export async function readLink(db: Database, account: string, linkId: string): P
     .executeTakeFirst();
 }
 
-/** Lists the newest remembered links, with one status or with any. */
 export async function listLinks(
   db: Database,
   query: ListQuery & { readonly status?: string | undefined },
@@ -65,7 +61,7 @@ export async function listLinks(
   return (await listAccounts(query, () => accountsIn(db, 'links'), list, compare)).rows;
 }
 
-/** Sets up to `limit` checks that a clock ahead of this one wrote to `now`: their links would wait. Gives how many. */
+/** Sets up to `limit` checks that a clock ahead of this one wrote to `now`: their links would wait. Returns how many. */
 export async function correctCheckTimes(tx: Transaction, account: string, now: Date, limit: number): Promise<number> {
   const ahead = await tx
     .selectFrom('links')
@@ -126,7 +122,6 @@ export async function saveLink(
   await insertEvents(tx, subject, events);
 }
 
-/** Reads a row as the domain sees it. */
 export function trackedLinkOf(row: LinkRow): TrackedLink {
   return {
     account: row.account,

@@ -14,13 +14,13 @@ import type { Database } from './port.ts';
 const MOST_READ = 10_000;
 const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies readonly FindingStatus[];
 
-/** The findings of a list. Times are compared with `first_seen_at`. */
+/** Times are compared with `first_seen_at`. */
 interface FindingFilter extends ListQuery {
   readonly class?: FindingClassName | undefined;
   readonly severity?: Severity | undefined;
   readonly status?: FindingStatus | undefined;
   readonly order?: IdFilter | undefined;
-  /** Of the order. */
+  /** The pair and the state of the order. */
   readonly pair?: Pair | undefined;
   readonly state?: OrderState | undefined;
   readonly from?: string | undefined;

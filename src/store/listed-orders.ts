@@ -15,7 +15,7 @@ const FIRST_STATES = ['held', 'disputed', 'unknown'] as const satisfies readonly
 
 const NAMES = accountNames('merchant_orders');
 
-/** The orders of a list. Times are compared with `created_at`. */
+/** Times are compared with `created_at`. */
 export interface OrderFilter extends ListQuery {
   readonly state?: OrderState | undefined;
   readonly pair?: Pair | undefined;
@@ -118,7 +118,6 @@ async function listAmong(db: Database, filter: Filter, ids: RawBuilder<unknown>)
   return { rows, isCut: rows.length < limit && (await hasMore(db, ids)) };
 }
 
-/** Lists those of the newest rows that match the filter. */
 async function listByAge(db: Database, filter: Filter, condition: Condition): Promise<Listed<OrderRow>> {
   const { account, from, to, limit } = filter;
   const period = allOf(sql`account = ${account}`, isInPeriod(sql`created_at`, from, to));
@@ -143,7 +142,6 @@ function unsearched({ account, state, pair, class: name }: Filter): Condition {
   );
 }
 
-/** Tells whether there are more than a list looks at. */
 async function hasMore(db: Database, ids: RawBuilder<unknown>): Promise<boolean> {
   const { rows } = await sql`select 1 from (${ids} limit 1 offset ${MOST_READ}) listed`.execute(db);
   return rows.length > 0;

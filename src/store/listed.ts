@@ -1,16 +1,15 @@
-/** The rows of a list. It is cut where there may be more among those that it did not look at. */
+/** A list is cut if there may be more rows among the ones that it did not look at. */
 export interface Listed<Row> {
   readonly rows: readonly Row[];
   readonly isCut: boolean;
 }
 
-/** The query of a list: of one account, or where it names none of every account that has rows. */
+/** Of one account, or of every account that has rows if it names none. */
 export interface ListQuery {
   readonly account: string | undefined;
   readonly limit: number;
 }
 
-/** A query of one account. */
 export type OfAccount<Query> = Query & { readonly account: string };
 
 /**

@@ -6,7 +6,6 @@ import type { Database, MarkContent, Position } from './port.ts';
 import { eventHash } from './feed.ts';
 import { compileFor, queries, statement } from './statement.ts';
 
-/** What to do about a database that shows the sign of a restore. */
 export const RESTORE_ADVICE =
   'if a copy was put back, run: order-sync db accept-restore; if the file was only moved, move its mark beside it';
 
@@ -88,7 +87,6 @@ async function isCopy(db: Database): Promise<boolean> {
   return (await copyStatement(db, {})).rows[0]?.copy === 1;
 }
 
-/** True when a database that is at `position` has not come as far as `other`. */
 export function isBefore(position: Position, other: Position): boolean {
   return position.eventId < other.eventId || position.generation < other.generation;
 }
@@ -141,7 +139,6 @@ function signOfRestore(mark: MarkContent | undefined, position: Position): strin
 /** Under load marks are written no more often: it costs two syncs, beside those of the commits. */
 export const GAP_MS = 100;
 const TRY_AGAIN_MS = 1_000;
-/** The accounts whose marks are written at a time. */
 export const MOST_AT_ONCE = 500;
 
 /**

@@ -4,7 +4,6 @@ import { MIGRATIONS } from '../../migrations/index.ts';
 import { StoreError } from './errors.ts';
 import type { Database, MigrationStatus, Store } from './port.ts';
 
-/** The kinds of databases, each with migrations of its own. */
 export type DatabaseKind = keyof typeof MIGRATIONS;
 
 /**
@@ -18,7 +17,6 @@ const MOST_NAMED = 5;
 /** The migrations that ran, oldest first, each with the hash of its statements; null if the database keeps none. */
 export type AppliedMigrations = ReadonlyMap<string, string | null>;
 
-/** Tells which migrations a database has, of which those in `applied` ran. */
 export function migrationStatus(kind: DatabaseKind, applied: AppliedMigrations): MigrationStatus {
   const pending = Object.keys(MIGRATIONS[kind]).filter((name) => !applied.has(name));
   return { applied: [...applied.keys()], pending };
@@ -83,7 +81,6 @@ export function isUpToDate(kind: DatabaseKind, applied: AppliedMigrations): bool
   return applied.size === Object.keys(MIGRATIONS[kind]).length;
 }
 
-/** The error for a database in which another program has tables with names of ours. */
 export function foreignTables(address: string, names: readonly string[]): StoreError {
   return unusable(`${address} holds tables of another program (${names.join(', ')}); name an empty database`);
 }

@@ -7,28 +7,24 @@ import { openStore as openSqlite, type OpenOptions } from './sqlite/store.ts';
 
 export type { OpenOptions };
 
-/** The place of a database, from the settings. */
 export type Place = Config['database'];
 
-/** A database that this process may drive accounts of, until it is disposed of. */
 export interface OwnedStore extends AsyncDisposable {
   readonly store: Store;
   readonly ownership: Ownership;
 }
 
-/** How a database is opened to be driven. */
 export interface OwnerOptions extends Partial<OpenOptions> {
-  /** The time for which the owner of a SQLite file is waited for, in milliseconds. */
+  /** How long the owner of a SQLite file is waited for. */
   readonly patienceMs?: number | undefined;
   /** Where a process dies without a process: the operating system's lock would outlive it. */
   readonly lockFile?: typeof lockFile | undefined;
-  /** What other workers and commands know of this process. */
   readonly worker?: WorkerOptions | undefined;
   /** Aborts when the process has no time left: no other owner and no answer of a server is waited for. */
   readonly hurry?: AbortSignal | undefined;
 }
 
-/** Opens a database. Throws `StoreError` that says what is wrong with it and what to do. */
+/** Throws `StoreError` that says what is wrong with the database and what to do. */
 export async function openStore(place: Place, clock: Clock, options: OpenOptions): Promise<Store> {
   if (place.kind === 'sqlite') return await openSqlite(place.path, clock, options);
   // Loaded where it is used: the driver takes a part of the start of a command.
@@ -36,7 +32,6 @@ export async function openStore(place: Place, clock: Clock, options: OpenOptions
   return await openPostgres(place, clock, options);
 }
 
-/** Says which process drives one of the accounts now; undefined if none does. */
 export async function driverOf(place: Place, { db }: Store, accounts: readonly string[]): Promise<string | undefined> {
   if (place.kind === 'sqlite') return lockHolder(place.path);
   const { workerOf } = await import('./account-requests.ts');

@@ -8,13 +8,11 @@ import type { DueKey } from './find-orders.ts';
 import type { Database, Transaction } from './port.ts';
 import { queries, statement } from './statement.ts';
 
-/** A row with what a look-up is compared with. */
 export interface FollowedRow extends OrderRow {
-  /** The newest record, as received. */
   readonly earlier_body: string | null;
-  /** 1 when the order has findings that are not resolved. */
+  /** 1 if the order has findings that are not resolved. */
   readonly has_findings: number;
-  /** merchant.id of the account's first record; null where there was none. */
+  /** merchant.id of the account's first record (§2.7). */
   readonly merchant_id: string | null;
 }
 
@@ -59,13 +57,12 @@ function followedRow(v: OrderKey) {
     .where('o.external_order_id', '=', v.externalOrderId);
 }
 
-/** Reads one row that is followed; undefined where there is none. */
 export async function readFollowed(db: Database, account: string, externalOrderId: string) {
   const { rows } = await readStatement(db, { account, externalOrderId });
   return rows[0] as FollowedRow | undefined;
 }
 
-/** Reads one row that is followed and to be decided on, and locks it, as `lockOrder` does. */
+/** Locks the row, as `lockOrder` does. */
 export async function lockFollowed(tx: Transaction, account: string, externalOrderId: string) {
   const { rows } = await lockStatement(tx, { account, externalOrderId });
   return rows[0] as FollowedRow | undefined;
@@ -94,7 +91,6 @@ export async function orderAges(
   return rows.map(aged);
 }
 
-/** Reads the ages of orders with these ids. */
 export async function orderAgesById(
   db: Database,
   account: string,

@@ -6,16 +6,12 @@ import { listAccounts, newestFirst, type ListQuery, type OfAccount } from './lis
 import type { Database, Transaction } from './port.ts';
 import type { PhotosTable, PhotoTokensTable } from './schema.ts';
 
-/** A file that was received. */
 export type PhotoRow = Selectable<PhotosTable>;
 
-/** The photos of all links, or of one. */
 type OfLink = ListQuery & { readonly linkId: string | undefined };
 
-/** A file to be recorded. */
 export type NewPhoto = Omit<Insertable<PhotosTable>, 'id'>;
 
-/** Remembers the token of a delivery that is about to be asked for. */
 export async function keepPhotoToken(tx: Transaction, token: Omit<PhotoTokensTable, 'delivery'>): Promise<void> {
   await tx
     .insertInto('photo_tokens')
@@ -23,7 +19,6 @@ export async function keepPhotoToken(tx: Transaction, token: Omit<PhotoTokensTab
     .execute();
 }
 
-/** Deletes a token whose delivery was not asked for after all. */
 export async function forgetPhotoToken(tx: Transaction, account: string, tokenHash: string): Promise<void> {
   await tx
     .deleteFrom('photo_tokens')
@@ -31,7 +26,6 @@ export async function forgetPhotoToken(tx: Transaction, account: string, tokenHa
     .execute();
 }
 
-/** A delivery that was asked for, and the files that were stored for it. */
 export type PhotoToken = KnownToken &
   Pick<PhotoTokensTable, 'account' | 'request_id' | 'link_id' | 'level' | 'action_id' | 'delivery'>;
 
@@ -52,7 +46,6 @@ export async function readPhotoToken(db: Database, tokenHash: string) {
   return { ...row, expiresAt: new Date(row.expires_at), stored: stored?.map(({ sha256 }) => sha256) };
 }
 
-/** Records the files of a delivery, and that it has used the token. */
 export async function recordDelivery(
   tx: Transaction,
   { account, tokenHash, delivery }: { account: string; tokenHash: string; delivery: string },
@@ -71,12 +64,11 @@ export async function recordDelivery(
   await insertHappenings(tx, [{ ...event, ...values }], new Date(first.received_at));
 }
 
-/** Reads the files of one delivery. */
 export async function photosOfDelivery(db: Database, delivery: string): Promise<PhotoRow[]> {
   return await db.selectFrom('photos').selectAll().where('delivery', '=', delivery).orderBy('id').execute();
 }
 
-/** Lists all files, or those of one link, the newest first. */
+/** The newest first. */
 export async function listPhotos(db: Database, query: OfLink): Promise<readonly PhotoRow[]> {
   const list = async ({ account, linkId, limit }: OfAccount<OfLink>) => {
     let rows = db.selectFrom('photos').selectAll().where('account', '=', account);
@@ -93,7 +85,7 @@ export async function listPhotos(db: Database, query: OfLink): Promise<readonly 
   ).rows;
 }
 
-/** Reads the files that were received before a time, the oldest first. */
+/** The oldest first. */
 export async function photosBefore(
   db: Database,
   query: { account: string; before: Date; limit: number },
@@ -109,12 +101,10 @@ export async function photosBefore(
     .execute();
 }
 
-/** Deletes the rows of files that are gone. */
 export async function deletePhotos(tx: Transaction, account: string, ids: readonly number[]): Promise<void> {
   await tx.deleteFrom('photos').where('account', '=', account).where('id', 'in', ids).execute();
 }
 
-/** A delivery that was asked for and has not come. */
 export type AwaitedDelivery = Pick<
   PhotoTokensTable,
   'account' | 'request_id' | 'link_id' | 'level' | 'action_id' | 'created_at' | 'expires_at'

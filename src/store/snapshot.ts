@@ -1,14 +1,13 @@
 import type { Query } from './dialect.ts';
 import type { Snapshot, Store } from './port.ts';
 
-/** Reads all rows of a query that gives few. */
+/** Reads all rows of a query that returns few. */
 export async function allRows<Row>(snapshot: Snapshot, query: Query<Row>): Promise<Row[]> {
   const rows: Row[] = [];
   for await (const page of snapshot.pages(query)) rows.push(...page);
   return rows;
 }
 
-/** Reads all rows of one query that gives few, at one moment. */
 export async function rowsAtOnce<Row>(store: Pick<Store, 'snapshot'>, query: Query<Row>): Promise<Row[]> {
   await using snapshot = await store.snapshot();
   return await allRows(snapshot, query);

@@ -9,7 +9,6 @@ import { queries, statement } from './statement.ts';
 /** Counts go no further: a backlog of millions is not read to say that it is large. */
 export const MOST_COUNTED = 10_000;
 
-/** Orders that wait to be sent, and look-ups that are due; each counted up to `MOST_COUNTED`. */
 export interface WaitingOrders {
   readonly pending: number;
   readonly lookupsDue: number;
@@ -39,7 +38,6 @@ function countOf(state: string, v: Values) {
     .select([sql.lit(state).as('state'), (select) => select.fn.countAll<number | bigint>().as('orders')]);
 }
 
-/** Counts what waits in an account, each up to `limit`. */
 export async function countWaiting(
   db: Database,
   { account, now, limit = MOST_COUNTED }: { account: string; now: Date; limit?: number },
@@ -51,11 +49,9 @@ export async function countWaiting(
   return { pending: sum(true), lookupsDue: Math.min(sum(false), limit) };
 }
 
-/** Orders of each state that are named because they wait for a person. */
 const MOST_NAMED = 10;
 /** Orders of unknown outcome among which the oldest is found. */
 const MOST_UNKNOWN = 10_000;
-/** Accounts that are named in a statement. */
 export const MOST_ACCOUNTS = 1_000;
 
 /** Reads the pending order of the account, or of all, whose time to be sent comes first. */
@@ -95,7 +91,6 @@ export async function firstUnknown(db: Database, accounts: readonly string[]): P
   return rows[0] ?? null;
 }
 
-/** Reads a few orders of these accounts that wait for a person. */
 export async function ordersToDecide(db: Database, accounts: readonly string[]): Promise<readonly NamedOrder[]> {
   if (accounts.length === 0) return [];
   const orders: NamedOrder[] = [];

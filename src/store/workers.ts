@@ -3,27 +3,24 @@ import { HEARTBEAT_MS } from '../domain/accounts/heartbeats.ts';
 import { FAIL_OVER_FACT } from './fail-overs.ts';
 import type { Database } from './port.ts';
 
-/** What a process tells others of itself, where it drives accounts on PostgreSQL. */
+/** A process on PostgreSQL as others see it. */
 export interface WorkerOptions {
-  /** Where commands on its host reach it. */
   readonly socket?: string | undefined;
-  /** That with which commands elsewhere close what they ask of it. */
+  /** Commands elsewhere seal their requests with it. */
   readonly publicKey?: string | undefined;
-  /** The settings with which it drives an account, by path, of secrets a hash: its next owner is warned where it has others. */
+  /** The settings of an account by path, of secrets a hash: its next owner is warned if its own differ. */
   readonly settingsOf?: ((account: string) => Readonly<Record<string, string>>) | undefined;
 }
 
-/** A worker as it presents itself to others. */
 export interface NewWorker extends Pick<WorkerOptions, 'socket' | 'publicKey'> {
   readonly holder: string;
   readonly host: string;
   /** True if it listens for notices of new rows. */
   readonly listens: boolean;
-  /** The units that it shares, as text; undefined where it takes only what it is told. */
+  /** The units that it shares, as text; undefined if it shares none. */
   readonly units: string | undefined;
 }
 
-/** A worker whose heartbeat stands in the database. */
 export interface SeenWorker {
   readonly holder: string;
   readonly host: string;
@@ -33,26 +30,23 @@ export interface SeenWorker {
   readonly isSharing: boolean;
 }
 
-/** What a heartbeat tells the worker of itself and the others. */
 export interface Heartbeat {
-  /** False where the worker is not there any more: others have declared it over. */
+  /** False if others have declared the worker over. */
   readonly isRenewed: boolean;
-  /** The time of the database. */
   readonly now: Date;
-  /** Those that nobody has declared over, this worker too. */
+  /** All that are not declared over, this worker too. */
   readonly workers: readonly SeenWorker[];
 }
 
 /** How long the last heartbeat of an ended worker is kept, in milliseconds: its accounts are claimed within seconds. */
 const ENDED_KEPT_MS = 30 * 24 * 60 * 60_000;
 
-/** The time of the database's clock, so many milliseconds from now. */
+/** By the clock of the database. */
 function databaseTime(aheadMs = 0): RawBuilder<string> {
   return sql`to_char((clock_timestamp() + ${aheadMs}::float8 * interval '1 millisecond') at time zone 'UTC',
     'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
-/** Enters a worker, with its first heartbeat. */
 export async function enterWorker(db: Database, worker: NewWorker): Promise<void> {
   const { holder, host, listens, socket = null, publicKey = null, units = null } = worker;
   await sql`insert into workers (holder, seen_until, host, socket, public_key, started_at, units, listens)
@@ -96,12 +90,11 @@ export async function endWorker(
   return numAffectedRows === 1n;
 }
 
-/** Removes a worker that has given back its accounts. */
 export async function leaveWorkers(db: Database, holder: string): Promise<void> {
   await sql`delete from workers where holder = ${holder}`.execute(db);
 }
 
-/** Changes the units that a worker shares; null where it shares none any more. */
+/** Null if the worker shares none any more. */
 export async function setUnits(db: Database, holder: string, units: string | null): Promise<void> {
   await sql`update workers set units = ${units} where holder = ${holder}`.execute(db);
 }
@@ -126,11 +119,9 @@ export interface AccountOwner {
   readonly generation: number;
   /** Null if its last owner has given it back. */
   readonly holder: string | null;
-  /** The settings that its last owner worked with. */
   readonly settings: string | null;
 }
 
-/** A claim of an account that had the owner that was read. */
 interface Claim {
   readonly account: string;
   /** That of the last owner; 0 if there was none. */

@@ -22,7 +22,6 @@ import {
   type TextRow,
 } from './tables.ts';
 
-/** Shows how far a copy is; signals are heard meanwhile. */
 export type ShowProgress = (text: string) => Promise<void>;
 
 export interface Copied {
@@ -41,7 +40,7 @@ interface Sides {
   readonly isBrokenOff: boolean;
 }
 
-/** Most rows, and about so many characters, that are written at a time. */
+/** The most rows, and about the most characters, that are written at a time. */
 const PAGE = 1_000;
 const PAGE_CHARACTERS = 4_000_000;
 const SHOWN_EVERY = 5_000;
@@ -118,7 +117,6 @@ async function* pagesOf(rows: AsyncIterable<TextRow>): AsyncIterable<readonly Te
   if (page.length > 0) yield page;
 }
 
-/** Counts rows, and shows now and then how many there were. */
 function counter(show: ShowProgress, what: string, total?: number): () => Promise<void> {
   let rows = 0;
   return async () => {
@@ -129,11 +127,10 @@ function counter(show: ShowProgress, what: string, total?: number): () => Promis
 
 interface SourceTables {
   readonly copied: readonly TableColumns[];
-  /** Tables and columns that are not of order-sync. */
   readonly others: readonly string[];
 }
 
-/** Describes the tables of both sides. Throws `StoreError` where one lacks what the other has. */
+/** Throws `StoreError` if one side lacks what the other has. */
 async function describeTables(source: Database, target: Database): Promise<SourceTables> {
   const [here, there] = [await columnsOf(source), await targetColumns(target)];
   const others: string[] = [];
@@ -159,7 +156,6 @@ async function readLastIds(source: Database): Promise<ReadonlyMap<CopiedTable, n
   return new Map(numbered.map(({ name, seq }) => [name as CopiedTable, seq]));
 }
 
-/** The columns of each table, and their types as declared. */
 async function columnsOf(db: Database): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
   const tables = await db.introspection.getTables();
   return new Map(

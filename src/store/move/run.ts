@@ -12,7 +12,6 @@ import type { Session } from './tables.ts';
 interface MoveDeps {
   readonly source: Store;
   readonly target: Store;
-  /** Where the copy is written. */
   readonly session: Session;
   readonly clock: Clock;
 }
@@ -48,7 +47,7 @@ export async function moveDatabase(deps: MoveDeps, show: ShowProgress): Promise<
   }
 }
 
-/** Commits the copy as one that nobody is to use yet. */
+/** Commits the copy as one that must not be used yet. */
 async function copyTo(
   { source, target, session }: MoveDeps,
   move: Move,

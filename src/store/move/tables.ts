@@ -9,7 +9,7 @@ type OwnTables = 'database_moves' | 'order_events';
 
 export type CopiedTable = Exclude<keyof Tables, OwnTables>;
 
-/** Every table that is copied, with the columns by which its rows are told from each other. */
+/** Every table that is copied, with its key. */
 export const COPIED: Readonly<Record<CopiedTable, readonly string[]>> = {
   account_facts: ['account', 'name'],
   account_holds: ['account', 'kind'],
@@ -33,7 +33,7 @@ export const COPIED: Readonly<Record<CopiedTable, readonly string[]>> = {
 
 export const COPIED_TABLES = Object.keys(COPIED) as CopiedTable[];
 
-/** The tables whose ids the database gives. */
+/** The tables whose ids the database chooses. */
 export const NUMBERED_TABLES = COPIED_TABLES.filter((table) => COPIED[table][0] === 'id');
 
 /** The columns of a copied table: of these both sides hold the same. */
@@ -45,7 +45,6 @@ export interface TableColumns {
 /** A row as texts: numbers in decimal. */
 export type TextRow = Readonly<Record<string, string | null>>;
 
-/** Names a row for people: its table and its key. */
 export function rowName(table: CopiedTable, row: Readonly<Record<string, unknown>>): string {
   const key = COPIED[table].map((column) => `${column} ${JSON.stringify(row[column] ?? null)}`);
   return `${table} (${key.join(', ')})`;
@@ -57,7 +56,6 @@ const AHEAD = 200;
 /** A connection of its own, in whose transaction a copy is made: what takes long is not cut off. */
 export interface Session {
   readonly db: Database;
-  /** Runs statements without parameters. */
   exec(text: string): Promise<{ readonly rows: readonly Readonly<Record<string, unknown>>[] }>;
 }
 

@@ -15,7 +15,6 @@ const MOST_COUNTED = 100_000;
 interface CountedAccounts {
   /** In the order of their names. */
   readonly accounts: readonly AccountCounts[];
-  /** The states of which there are more orders than were counted. */
   readonly more: readonly OrderState[];
 }
 
@@ -92,7 +91,7 @@ function positive(counts: Readonly<Record<string, number>>): Record<string, numb
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }
 
-/** A count of rows, or the counts that are kept as their text. */
+/** A count of rows; of the kind `kept` the name is the text of the counts. */
 interface CountRow {
   readonly account: string;
   readonly kind: 'kept' | 'orders' | 'findings';

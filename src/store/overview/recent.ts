@@ -5,16 +5,15 @@ import type { Database, Store } from '../port.ts';
 import { rowsAtOnce } from '../snapshot.ts';
 import { queries } from '../statement.ts';
 
-/** So many orders, and so many events, are looked at, the newest: what is shown now and then must hold nobody up. */
+/** The newest orders and events that are looked at: the dashboard must not slow other work. */
 const MOST_ORDERS = 10_000;
 const MOST_EVENTS = 20_000;
-/** Of the orders that are followed so many are looked at. */
 const MOST_FOLLOWED = 10_000;
 
-/** Numbers by the hour in which it was, such as `2026-01-31T12`. */
+/** By the hour, such as `2026-01-31T12`. */
 export type ByHour = ReadonlyMap<string, number>;
 
-/** Counts since a time; `cutAt`: from then on only, as there is more. */
+/** `cutAt`: counted from then on only, because there is more. */
 export interface CountedHours {
   readonly inserted: ByHour;
   readonly accepted: ByHour;
@@ -27,7 +26,6 @@ interface Since {
   readonly from: string;
 }
 
-/** Counts by hour the orders that were inserted, were accepted, and became final. */
 export async function countHours(db: Database, { account, from }: Since): Promise<CountedHours> {
   const [oldestOrder, oldestEvent] = [await orderBefore(db, account, MOST_EVENTS), await eventBefore(db, account)];
   const cutAt = [oldestOrder, oldestEvent].reduce((late, one) => (one > late ? one : late), from);
@@ -58,7 +56,7 @@ async function counted(db: Database, hours: RawBuilder<unknown>): Promise<ByHour
   return new Map(rows.map((row) => [row.hour, Number(row.orders)]));
 }
 
-/** The time of the newest order but so many; empty where there are fewer. */
+/** The time of the newest order but `orders`; empty if there are fewer. */
 async function orderBefore(db: Database, account: string, orders: number): Promise<string> {
   const { rows } = await sql<{ at: string }>`select created_at as at from merchant_orders
     where account = ${account} order by created_at desc limit 1 offset ${orders}`.execute(db);
@@ -71,13 +69,11 @@ async function eventBefore(db: Database, account: string): Promise<string> {
   return rows[0]?.at ?? '';
 }
 
-/** Orders that were inserted since a time, and since when not all of them are in it. */
 export interface RecentParts {
   readonly parts: readonly SummaryPart[];
   readonly cutAt: string | null;
 }
 
-/** Counts and sums the orders that were inserted since a time, by pair, position and what became of them. */
 export async function recentParts(
   store: Pick<Store, 'db' | 'snapshot'>,
   { account, from }: Since,
@@ -101,7 +97,6 @@ export async function recentParts(
   return { parts, cutAt: since === from ? null : since };
 }
 
-/** Orders that are followed, by state and class of age. */
 export interface CountedAges {
   readonly rows: readonly { readonly state: string; readonly place: number; readonly orders: number }[];
   readonly isCut: boolean;

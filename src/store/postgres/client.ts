@@ -3,7 +3,7 @@ import { deadline } from '../../clock.ts';
 import { storable } from '../../domain/text.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** What a server is asked when the process has no time left has an answer in this time, or none. */
+/** How long an answer is waited for when the process has no time left. */
 export const LAST_ANSWER_MS = 2_000;
 
 /** One connection. Waiting for one of the pool has no limit, making one has. */
@@ -38,7 +38,7 @@ export function storableValues(values: readonly unknown[]): unknown[] {
   return values.map((value) => (typeof value === 'string' && value.includes('\0') ? storable(value) : value));
 }
 
-/** A number, or its text where a number would lose digits. */
+/** A number, or its text if a number would lose digits. */
 function exactNumber(text: string): number | string {
   const number = Number(text);
   return Number.isSafeInteger(number) ? number : text;

@@ -85,7 +85,6 @@ export function isStale(error: unknown): boolean {
   return /^(0A000|26000|42P05)/.test(codeOf(cause)) && functionOf(cause) === undefined;
 }
 
-/** True when an earlier statement of the transaction has failed. */
 export function isAborted(error: unknown): boolean {
   return codeOf(error) === '25P02';
 }
@@ -95,7 +94,6 @@ export function isLockedOut(error: unknown): error is StoreError {
   return error instanceof StoreError && codeOf(error.cause) === '55P03';
 }
 
-/** True when something is there already that was to be made. */
 export function isTwice(error: unknown): boolean {
   return error instanceof StoreError && /^(23505|42P07|42710)/.test(codeOf(error.cause));
 }

@@ -15,7 +15,6 @@ import {
   type SeenWorker,
 } from '../workers.ts';
 
-/** How a worker presents itself to others. */
 export type WorkerFacts = Pick<NewWorker, 'host' | 'socket' | 'publicKey' | 'listens'>;
 
 /**
@@ -57,7 +56,7 @@ export class Worker {
     return !this.#isOver && monotonic - this.#renewed.monotonic < TRUSTED_MS && utc - this.#renewed.utc < TRUSTED_MS;
   }
 
-  /** Renews the heartbeat, and declares others over that did not. False where this worker was declared over. */
+  /** Renews the heartbeat, and declares others over that did not. Returns false if this worker was declared over. */
   async beat(held: number): Promise<boolean> {
     const began = momentOf(this.#clock);
     const seen = await renewHeartbeat(this.#db, this.holder, held);
@@ -83,7 +82,6 @@ function momentOf(clock: Clock): Moment {
   return { monotonic: clock.monotonic(), utc: clock.now().getTime() };
 }
 
-/** What accounts are held with. */
 export interface LeasesDeps {
   readonly db: Database;
   readonly clock: Clock;
@@ -101,11 +99,10 @@ export interface WorkerLease extends AccountLease {
   lose(): void;
 }
 
-/** The accounts that this process holds. */
 export class Leases {
   readonly #deps: LeasesDeps;
   readonly #held = new Map<string, WorkerLease>();
-  /** Those that are not given back yet in the database. */
+  /** Not given back yet in the database. */
   #released: WorkerLease[] = [];
   #releasing: Promise<void> | undefined;
 
@@ -117,7 +114,6 @@ export class Leases {
     return this.#held.size;
   }
 
-  /** Those that were claimed as this worker and not released since. */
   of(worker: Worker): readonly WorkerLease[] {
     return [...this.#held.values()].filter((held) => held.worker === worker);
   }
@@ -153,19 +149,16 @@ export class Leases {
     return held;
   }
 
-  /** The worker was declared over. */
   lose(worker: Worker): void {
     for (const held of this.of(worker)) this.loseOne(held);
     this.#released = this.#released.filter((held) => held.worker !== worker);
   }
 
-  /** Another worker has it. */
   loseOne(held: WorkerLease): void {
     if (this.#held.get(held.account) === held) this.#held.delete(held.account);
     held.lose();
   }
 
-  /** Has everybody give back what they hold. */
   endAll(): void {
     for (const held of this.#held.values()) held.end();
   }

@@ -46,7 +46,6 @@ interface MarksDeps {
   readonly write: (account: string, work: Work<void>) => Promise<void>;
 }
 
-/** The marks of the accounts of a database. */
 export class AccountMarks extends MarkFollower {
   readonly #deps: MarksDeps;
 
@@ -235,7 +234,6 @@ export class AccountMark implements Mark, FollowingMark {
 
 /** An account was found in an older state than its mark names. */
 export class OlderStateError extends StoreError {
-  /** How the database shows the older state. */
   readonly sign: string;
   readonly mark: MarkContent;
   constructor(message: string, sign: string, mark: MarkContent) {

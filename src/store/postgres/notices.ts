@@ -41,7 +41,6 @@ function noneOfDatabase(error: unknown): readonly string[] {
   throw error;
 }
 
-/** Listens for notices over a connection of its own. */
 class Listener {
   readonly #connections: Connections;
   readonly #onNotice: () => void;

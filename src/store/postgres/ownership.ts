@@ -10,10 +10,10 @@ import { openConnections, type Connections } from './connection.ts';
 import { Leases, type WorkerLease, type LeasesDeps, Worker, type WorkerFacts } from './leases.ts';
 import { Sharing } from './sharing.ts';
 
-/** A heartbeat is renewed so often; after a failure sooner. */
+/** How often a heartbeat is renewed; sooner after a failure. */
 const BEAT_MS = 1_000;
 const FAILED_BEAT_MS = 200;
-/** Who waits for an account, or for a worker to be over, looks so often. */
+/** How often a process looks that waits for an account, or for a worker to be over. */
 const LOOK_MS = 50;
 
 /** The time after which a server that gives no answer is asked over another connection. */
@@ -31,7 +31,6 @@ export function openOwnership(
   return new PostgresOwnership({ heartbeats, db, mark, clock, settingsOf, facts });
 }
 
-/** What the ownership stands on. */
 interface OwnershipDeps extends Omit<LeasesDeps, 'view'> {
   /** For heartbeats alone: they wait for nothing else. Closed with the ownership. */
   readonly heartbeats: Connections;
@@ -137,7 +136,7 @@ class PostgresOwnership implements Ownership {
     }
   }
 
-  /** Renews the heartbeat; where this worker was declared over, it loses what it held and begins anew as another. */
+  /** Renews the heartbeat; if this worker was declared over, it loses its leases and begins anew as another. */
   #beat(): Promise<Worker> {
     this.#beating ??= this.#beatOnce().finally(() => (this.#beating = undefined));
     return this.#beating;
@@ -169,7 +168,7 @@ class PostgresOwnership implements Ownership {
       .finally(() => (this.#balancing = undefined));
   }
 
-  /** Gives the worker that has an account of the group, undefined where its row was locked. */
+  /** The `owner` is the worker that has an account of the group; undefined if its row was locked. */
   async #tryTake(
     worker: Worker,
     group: AccountGroup,

@@ -5,7 +5,6 @@ import type { Connections, Lent } from './connection.ts';
 
 const FIRST_LOOK_MS = 5;
 const LOOK_MS = 250;
-/** A longer wait for standbys is reported. */
 const SLOW_MS = 2_000;
 
 /** A commit that bears intents. Its position stays unknown if the connection was lost before it could be read. */

@@ -3,7 +3,6 @@ import { StoreError } from '../errors.ts';
 import { COPIED_TABLES } from '../move/tables.ts';
 import type { Database } from '../port.ts';
 
-/** Tables of order-sync. */
 export const OWN_TABLES = [
   ...COPIED_TABLES,
   'database_moves',
@@ -46,7 +45,6 @@ export async function assertNoTables(db: Database, address: string): Promise<voi
   }
 }
 
-/** Takes the tables of a trial out of its database, with all that is in them. */
 export async function dropTables(db: Database): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await sql`drop table if exists ${sql.join(MIGRATED.map((table) => sql.table(table)))} cascade`.execute(tx);

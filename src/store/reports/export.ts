@@ -8,7 +8,7 @@ import type { OrderTime } from './reconciliation.ts';
 /** Orders that are read at a time: their answers may be long. */
 const PAGE = 200;
 
-/** Selects orders by the time of their insertion or of their completion: at or after `from` and before `to`. */
+/** By the time of insertion or of completion: at or after `from` and before `to`. */
 export interface ExportFilter {
   readonly account: string;
   readonly by: OrderTime;
@@ -19,7 +19,6 @@ export interface ExportFilter {
   readonly outcome?: Outcome | undefined;
 }
 
-/** An order with the answers of the exchange about it, as received. */
 export interface ExportedRow extends OrderRow {
   readonly pre_order_body: string | null;
   readonly record_body: string | null;

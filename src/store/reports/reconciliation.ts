@@ -6,7 +6,6 @@ import { ORDER_COLUMNS, type OrderRow, type OrderColumn } from '../order-columns
 import { holdsTime, unindexed, type Query } from '../dialect.ts';
 import { queries } from '../statement.ts';
 
-/** The time of an order that a period is about. */
 export type OrderTime = 'insertion' | 'completion';
 
 /**
@@ -20,11 +19,9 @@ export interface ReportScope {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly asOf: string;
-  /** Classes of findings that do not count. */
   readonly ignore?: readonly FindingClassName[] | undefined;
 }
 
-/** The column with the time that a period is about. */
 const TIMES = { insertion: 'o.created_at', completion: 'record.completed_at' } as const;
 
 /** Selects every order of the scope with its newest record, in no order. */
@@ -71,7 +68,6 @@ export function knownFindings(scope: ReportScope): Query<KnownFindingRow> {
     .select(sql<string | null>`${sql.ref(TIMES[by])}`.as('at'));
 }
 
-/** Counts the rows of an account that wait to be sent or followed. */
 export function rowsToDrive({ account, asOf }: Pick<ReportScope, 'account' | 'asOf'>): Query<{ rows: number }> {
   return countOfRows()
     .where('account', '=', account)
@@ -95,7 +91,6 @@ function countOfRows() {
 }
 
 const PRE_ORDER_COLUMNS = (['pre_order_id', ...ORDER_COLUMNS] as const).map((name) => `o.${name}` as const);
-/** The columns of an order that its pre-order is compared with. */
 export type PreOrderRow = Pick<OrderRow, 'pre_order_id' | OrderColumn> & { readonly at: string };
 
 /** Selects the next orders of the scope with a pre-order, after `last`, oldest first. */
@@ -113,7 +108,6 @@ export function nextPreOrders(scope: ReportScope, last: PreOrderRow | undefined,
   return orders.where(sql<SqlBool>`(${at}, ${id}) > (${last.at}, ${last.external_order_id})`);
 }
 
-/** Selects the orders that have an unresolved finding of one of the classes. */
 export function ordersWithFinding(
   account: string,
   names: readonly string[],

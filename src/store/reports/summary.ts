@@ -12,10 +12,8 @@ import type { OrderTime } from './reconciliation.ts';
 const PAGE = 20_000;
 const AGES_PAGE = 10_000;
 
-/** What a line of the summary is of. */
 const LINE = ['from_currency', 'to_currency', 'state', 'order_status', 'outcome', 'asset_position'] as const;
 
-/** Selects rows by the time of their insertion or of their completion. */
 export interface RowFilter {
   readonly account: string;
   /** Insertion unless given. */
@@ -27,7 +25,7 @@ export interface RowFilter {
 type Part = Omit<SummaryPart, 'account'>;
 
 interface PagePart extends Omit<Part, 'asset' | 'unreadable'> {
-  /** As `exact_sum` gives it. */
+  /** As `exact_sum` returns it. */
   readonly asset: string;
   /** Bytes: an id need not be text that can be read, and may be empty. */
   readonly last_id: Uint8Array;
@@ -40,7 +38,6 @@ export async function* summaryParts(store: Pick<Store, 'snapshot'>, filter: RowF
   for await (const part of parts) yield { account, ...part };
 }
 
-/** Reads the orders by their ids, a page of rows at a time. */
 async function* insertedParts(store: Pick<Store, 'snapshot'>, filter: RowFilter): AsyncGenerator<Part> {
   let last: Buffer | undefined;
   for (let read = PAGE; read === PAGE;) {

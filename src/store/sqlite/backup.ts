@@ -53,7 +53,7 @@ async function copyPages(path: string, target: string, onProgress?: (share: numb
   }
 }
 
-/** Throws `StoreError` where a database is not sound. A quick check does not compare the indexes with the rows. */
+/** Throws `StoreError` if a database is not sound. A quick check does not compare the indexes with the rows. */
 export function checkIntegrity(path: string, check: 'integrity_check' | 'quick_check' = 'integrity_check'): void {
   const sqlite = new Database(path, { readonly: true, fileMustExist: true });
   try {

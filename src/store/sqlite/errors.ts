@@ -9,7 +9,7 @@ const MEANINGS = [
   [/^SQLITE_BUSY/, 'busy', 'is locked by another program for too long', 'find its open transaction'],
 ] as const;
 
-/** Says what an error of the driver means, or gives it back as it is when it is none. */
+/** Explains an error of the driver; returns others as they are. */
 export function storeError(error: unknown, path: string): unknown {
   if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return error;
   const { message, code } = error;
@@ -42,7 +42,7 @@ export function openError(error: unknown, path: string): unknown {
   return new StoreError('disk', message, { cause: error });
 }
 
-/** The error where no file is: a path whose folder is not there either may be a slip. */
+/** A path whose folder is not there either may be a slip. */
 export function missingDatabase(path: string): StoreError {
   const next = existsSync(dirname(path))
     ? '; make it with: order-sync db migrate'
@@ -50,7 +50,6 @@ export function missingDatabase(path: string): StoreError {
   return new StoreError('unusable', `there is no database at ${path}${next}`);
 }
 
-/** True when the database was locked by another connection, so that trying again helps. */
 export function isBusy(error: unknown): boolean {
   const meant = storeError(error, '');
   return meant instanceof StoreError && meant.problem === 'busy';

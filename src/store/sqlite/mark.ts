@@ -30,7 +30,7 @@ interface MarkOptions {
   readonly replaceFile?: ReplaceFile | undefined;
 }
 
-/** The mark of a database file, `<database>.mark`. */
+/** `<database>.mark`: one mark for all accounts of the file. */
 export class FileMark extends MarkFollower implements Mark {
   readonly path: string;
   readonly account = undefined;
@@ -38,7 +38,6 @@ export class FileMark extends MarkFollower implements Mark {
   readonly #db: Tables;
   readonly #replaceFile: ReplaceFile;
   #isChecked = false;
-  /** The newest commit that this process has named. */
   #named: Position = { generation: -1, eventId: -1 };
 
   constructor({ path, db, clock, isDurable, replaceFile }: MarkOptions) {

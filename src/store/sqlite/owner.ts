@@ -63,7 +63,6 @@ export function ownershipOf(lock: FileLock, store: Pick<Store, 'writer'>, clock:
   };
 }
 
-/** Says who has the lock of a database; undefined if no process has it. */
 export function lockHolder(databasePath: string): string | undefined {
   const path = `${databasePath}.lock`;
   if (!existsSync(path)) return undefined;

@@ -8,14 +8,12 @@ import { TemporaryTables } from './temporary.ts';
 const PAGE = 500;
 const AMOUNTS: readonly string[] = ['asset', 'order_limit', 'bonus'];
 
-/** A checked row of an import, with the line it came from. */
 export type ImportRow = OrderColumns & { readonly line: number };
 
 /** A row whose id another row has with other content. */
 interface ImportConflict {
   readonly line: number;
   readonly externalOrderId: string;
-  /** Names of the columns that differ. */
   readonly columns: string;
   /** The place of the other row: `line 5` or `merchant_orders`. */
   readonly place: string;
@@ -132,7 +130,6 @@ export async function settleStage(
   return { inserted, conflicts, conflictCount };
 }
 
-/** Reads the orders of the table that have ids of the stage, in the order of the lines, some at a time. */
 export async function* ordersOf(
   tx: Transaction,
   stage: ImportStage,
@@ -141,7 +138,7 @@ export async function* ordersOf(
   for (const ids of stage.ids()) yield await ordersById(tx, account, ids);
 }
 
-/** Compares a column of `a` and `b`. Amounts are compared without the zeros that add nothing to a plain number. */
+/** Amounts are compared without the zeros that add nothing to a plain number. */
 function same(name: string): string {
   if (!AMOUNTS.includes(name)) return `a.${name} is b.${name}`;
   const number = (row: string) => {

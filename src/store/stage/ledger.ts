@@ -3,7 +3,6 @@ import { readDecimal } from '../../domain/decimal.ts';
 import type { LedgerDifference } from '../../reports/reconciliation/supplements.ts';
 import { TemporaryTables } from './temporary.ts';
 
-/** One line of a ledger that another system exported. */
 interface LedgerLine {
   readonly id: string;
   readonly amount: string | null;
@@ -13,7 +12,6 @@ interface LedgerLine {
   readonly line: number;
 }
 
-/** One order of the database, to be compared with it. */
 export interface LedgerOrder {
   readonly id: string;
   readonly amount: string | null;
@@ -68,7 +66,6 @@ export class LedgerStage extends TemporaryTables {
     this.#addOrder({ ...order, isAtExchange: order.isAtExchange === null ? null : Number(order.isAtExchange) });
   }
 
-  /** Returns the number of differences. */
   compare(tolerance: Tolerance): number {
     this.sqlite.function('amount_problem', { deterministic: true }, (ours, ledger, currency) =>
       amountProblem(ours, ledger, tolerance, currency as string | null),

@@ -55,7 +55,6 @@ export class Scratch extends TemporaryTables {
     this.#addToLookAt.run(account, externalOrderId);
   }
 
-  /** Keeps the rows of an account in a report of all. */
   addAccount({ counts, pairs }: AccountRows): void {
     this.#addAccountRow({ kind: 'counts', row: JSON.stringify(counts) });
     for (const row of pairs) this.#addAccountRow({ kind: 'pairs', row: JSON.stringify(row) });
@@ -82,7 +81,6 @@ export class Scratch extends TemporaryTables {
     return this.#longest(`reason <> 'disputed'`);
   }
 
-  /** Reads a bounded number of the disputed orders. */
   disputed(): Iterable<UncheckedOrder> {
     return this.#longest(`reason = 'disputed'`);
   }

@@ -10,7 +10,6 @@ interface Key {
   readonly account: string;
 }
 
-/** Rows are counted no further than this. */
 const MOST_COUNTED = 10_000;
 
 const EVENT_COLUMNS = FEED_COLUMNS.map((column) => `events.${column}` as const);
@@ -47,7 +46,6 @@ const pageStatement = statement((v: FeedQuery & Pick<Key, 'endpoint'>) =>
 /** An event after the cursor; `isBehind` if an earlier one of its subject is a row that waits or is retried. */
 export type EventInTurn = EventRow & { readonly isBehind: SqlBool };
 
-/** Reads the next events of an account after the cursor of an endpoint. */
 export async function eventsAfterCursor(
   db: Database,
   query: FeedQuery & Pick<Key, 'endpoint'>,
@@ -55,7 +53,6 @@ export async function eventsAfterCursor(
   return (await pageStatement(db, query)).rows;
 }
 
-/** A row that is due, with its event. */
 export interface DueDelivery {
   readonly delivery: Delivery;
   readonly event: EventRow;
@@ -126,7 +123,6 @@ export async function countRetrying(db: Database, endpoint: string, limit = MOST
   return Number(count);
 }
 
-/** What a turn changes in the rows of an account at an endpoint. */
 export interface DeliveryChanges {
   /** New rows, and those that were sent in vain. */
   readonly kept: readonly Delivery[];
@@ -136,7 +132,6 @@ export interface DeliveryChanges {
   readonly followed: readonly Delivery[];
 }
 
-/** Writes what a turn changes. */
 export async function writeDeliveries(tx: Transaction, { kept, ended, followed }: DeliveryChanges): Promise<void> {
   for (const { endpoint, account, event_id } of ended) {
     await tx
@@ -195,7 +190,6 @@ export async function listDeliveries(
     .execute();
 }
 
-/** Notes that an endpoint has taken a dead letter, if the event is one. */
 export async function deliverDeadLetter(
   tx: Transaction,
   { endpoint, account, eventId, now }: Key & { readonly eventId: number; readonly now: Date },

@@ -97,7 +97,6 @@ const AFTER_CURSORS = sql`select (select observed_at from events ${indexedBy('ev
 const WAITING = sql`select min(since) as at from webhook_deliveries
     where webhook_deliveries.endpoint = webhook_endpoints.name and status = 'waiting'`;
 
-/** The rows of a receiver with a status, as far as they are counted. */
 const withStatus = (status: 'retrying' | 'dead') => sql`select 1 as found from webhook_deliveries
     where webhook_deliveries.endpoint = webhook_endpoints.name and status = ${sql.lit(status)} limit ${sql.lit(MOST_COUNTED)}`;
 
