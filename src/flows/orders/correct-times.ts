@@ -139,30 +139,36 @@ export class WrongTimes {
 
   /** Corrects the orders of one state; returns how many, and adds the ids of the others to `left`. */
   async #correctState(query: Correction, left: string[]): Promise<number> {
-    const { store } = this.#deps;
     const refused: string[] = [];
     let orders = 0;
     for (let isMore = true; isMore;) {
-      const page = { ...query, except: refused };
-      const corrected = await store.writer
-        .write((tx) => correctDueTimes(tx, page))
-        .catch((error: unknown) => {
-          if (!isRefusal(error)) throw error;
-          return undefined;
-        });
-      orders += corrected ?? 0;
-      if (corrected !== undefined && corrected >= PAGE) continue;
+      const page = await this.#correctPage({ ...query, except: refused });
+      orders += page.corrected;
       // One by one: of a page one order may be refused, or locked.
-      const ids = await store.writer.write((tx) => wronglyDueOrders(tx, page));
-      for (const id of ids) {
+      for (const id of page.left) {
         if (await this.#correctOne(id, query)) orders += 1;
         else refused.push(id);
       }
       // If so many are refused, whatever refuses them speaks of all.
-      isMore = corrected === undefined && ids.length > 0 && refused.length < PAGE;
+      isMore = page.isMore && refused.length < PAGE;
     }
     left.push(...refused);
     return orders;
+  }
+
+  async #correctPage(query: Correction) {
+    const { writer } = this.#deps.store;
+    try {
+      return await writer.write(async (tx) => {
+        const corrected = await correctDueTimes(tx, query);
+        const isMore = corrected >= PAGE;
+        return { corrected, isMore, left: isMore ? [] : await wronglyDueOrders(tx, query) };
+      });
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      const left = await writer.write((tx) => wronglyDueOrders(tx, query));
+      return { corrected: 0, isMore: left.length > 0, left };
+    }
   }
 
   /** False if the database refuses the order, or another program has it locked; true also if it does not wait any more. */
