@@ -1,5 +1,4 @@
-import type { PaceLimits } from '../../src/domain/orders/pace/pace.ts';
-import { solvePrice } from '../../src/domain/orders/pace/price.ts';
+import { solvePrice, type PaceLimits } from '../../src/domain/orders/pace/pace.ts';
 import { statusKey } from '../../src/domain/orders/pace/status.ts';
 import { enough } from '../../src/domain/orders/pace/stay-times.ts';
 import type { Duration } from './durations.ts';

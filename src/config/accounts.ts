@@ -1,5 +1,5 @@
 import { DEFAULT_ACCOUNT } from '../domain/accounts/name.ts';
-import { suggestion } from '../domain/suggestion.ts';
+import { suggestion } from '../domain/text.ts';
 import { laidOver, nested, problemsOf, type Entries } from './layer.ts';
 import type { Layers } from './layers.ts';
 import { ACCOUNT, type AccountSettings, type ConfigProblem, type Settings } from './settings.ts';

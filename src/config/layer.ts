@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import { suggestion } from '../domain/suggestion.ts';
+import { suggestion } from '../domain/text.ts';
 import { ACCOUNT_PATHS, GONE_SETTINGS, PATHS, SECRETS, type ConfigProblem } from './settings.ts';
 
 /** A value as it is written: text, or lists and fields of texts. */

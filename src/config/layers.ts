@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { suggestion } from '../domain/suggestion.ts';
+import { suggestion } from '../domain/text.ts';
 import { laidOver, Layer, type Entries } from './layer.ts';
 import { ACCOUNT_PATHS, GONE_SETTINGS, PATHS, SECRETS, type ConfigProblem } from './settings.ts';
 import { collect, readSettingsFile, readValueFile } from './settings-file.ts';

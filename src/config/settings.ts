@@ -3,7 +3,7 @@ import { ACCOUNT_NAME, ACCOUNT_NAME_FORM } from '../domain/accounts/name.ts';
 import { PHOTO_TYPES } from '../domain/clients/photo.ts';
 import { CONTRADICTION_KINDS } from '../domain/contradictions.ts';
 import { GUESSED_CLASSES } from '../domain/findings/classes.ts';
-import { AMOUNT_FIELDS } from '../domain/amounts.ts';
+import { AMOUNT_FIELDS } from '../domain/decimal.ts';
 import { cron } from './cron.ts';
 import { databaseUrl } from './database-url.ts';
 import { absenceShapes, assetLimits, tolerance } from './shapes.ts';

@@ -1,8 +1,7 @@
 import { parse as parseJson } from 'lossless-json';
 import { z } from 'zod';
 import type { AssetLimit } from '../domain/accounts/guard.ts';
-import type { Tolerance } from '../domain/amounts.ts';
-import { readDecimal } from '../domain/decimal.ts';
+import { readDecimal, type Tolerance } from '../domain/decimal.ts';
 import type { AbsenceShape } from '../domain/orders/lookup.ts';
 import { text } from './values.ts';
 

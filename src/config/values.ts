@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { suggestion } from '../domain/suggestion.ts';
-import { hasControlCharacter } from '../domain/text.ts';
+import { hasControlCharacter, suggestion } from '../domain/text.ts';
 
 /**
  * The type of a setting: a zod schema of its text, as a file or a variable has it. What zod says of a wrong text is the reason that

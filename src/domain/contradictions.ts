@@ -1,5 +1,4 @@
-import { amountField, currencyOf, isSameCurrency, isWithin, type AmountSettings } from './amounts.ts';
-import { readDecimal } from './decimal.ts';
+import { amountField, currencyOf, isSameCurrency, isWithin, readDecimal, type AmountSettings } from './decimal.ts';
 import { instantMs } from './instant.ts';
 import type { Difference, MerchantOrder, RecordView } from './record.ts';
 

@@ -1,5 +1,4 @@
-import type { AmountSettings } from '../domain/amounts.ts';
-import { DecimalSum } from '../domain/decimal.ts';
+import { DecimalSum, type AmountSettings } from '../domain/decimal.ts';
 import { ORDER_STATES } from '../domain/orders/states.ts';
 import { PERSON_STATES } from './ageing.ts';
 import { accountColumns, accountFact } from './formats/sections.ts';

@@ -1,5 +1,5 @@
 import { sql, type Expression } from 'kysely';
-import { isNeverLookedUp, LOOKUP_SOURCES, type DueLookup, type LookupSource } from '../domain/orders/rounds.ts';
+import { isNeverLookedUp, LOOKUP_SOURCES, type DueLookup, type LookupSource } from '../domain/orders/schedule.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../domain/orders/states.ts';
 import { FIRST_DUE, isDueAfter, type DueKey } from './find-orders.ts';
 import type { Database } from './port.ts';

@@ -1,6 +1,6 @@
 import { sql, type SqlBool } from 'kysely';
 import type { FailOver } from '../domain/accounts/fail-over.ts';
-import { decideFindings, type KnownFinding } from '../domain/findings/lifecycle.ts';
+import { decideFindings, type KnownFinding } from '../domain/findings/finding.ts';
 import { setAccountFact } from './accounts.ts';
 import { saveFindings } from './findings.ts';
 import { dueKeyOf, findOrders, isDueAfter, type DueKey } from './find-orders.ts';

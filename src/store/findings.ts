@@ -1,5 +1,5 @@
 import type { Selectable, Updateable } from 'kysely';
-import type { FindingChanges, KnownFinding } from '../domain/findings/lifecycle.ts';
+import type { FindingChanges, KnownFinding } from '../domain/findings/finding.ts';
 import { FINDING_CLASSES, type FindingClassName } from '../domain/findings/classes.ts';
 import { insertHappenings, type Happening } from './events.ts';
 import type { Database, Transaction } from './port.ts';

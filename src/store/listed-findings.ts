@@ -1,6 +1,6 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import { SEVERITIES, severityOf, type FindingClassName, type Severity } from '../domain/findings/classes.ts';
-import type { FindingStatus } from '../domain/findings/lifecycle.ts';
+import type { FindingStatus } from '../domain/findings/finding.ts';
 import type { OrderState } from '../domain/orders/states.ts';
 import type { FindingRow } from './findings.ts';
 import { accountsIn } from './accounts.ts';

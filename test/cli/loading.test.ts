@@ -23,7 +23,6 @@ describe('a command loads what it uses and nothing else:', () => {
       'src/clock.ts',
       'src/config/version.ts',
       'src/domain/accounts/name.ts',
-      'src/domain/suggestion.ts',
       'src/domain/text.ts',
       'src/reports/formats/text.ts',
       'src/store/errors.ts',

@@ -1,6 +1,16 @@
+import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DecimalSum, MAX_DIGITS, readDecimal, sameDecimal } from '../../src/domain/decimal.ts';
+import {
+  amountField,
+  currencyOf,
+  DecimalSum,
+  isWithin,
+  MAX_DIGITS,
+  readDecimal,
+  sameDecimal,
+  type Tolerance,
+} from '../../src/domain/decimal.ts';
 import { quote } from '../../src/domain/text.ts';
 
 /** A plain decimal as whole units of 10^-scale: the exact number, without the library under test. */
@@ -238,5 +248,42 @@ describe('quoting', () => {
   it('escapes what would break a line, and cuts what is long', () => {
     expect(quote('a\n"b"')).toBe(String.raw`"a\n\"b\""`);
     expect(quote('x'.repeat(61))).toBe(`"${'x'.repeat(60)}…"`);
+  });
+});
+
+describe('the amount that an order is compared with', () => {
+  it.each([
+    ['INPUT', undefined, 'inputAsset'],
+    ['INPUT', 'outputAsset', 'inputAsset'],
+    ['OUTPUT', 'outputAsset', 'outputAsset'],
+    ['OUTPUT', undefined, undefined],
+    ['input', 'outputAsset', undefined],
+    [null, 'outputAsset', undefined],
+  ] as const)('of position %s, where OUTPUT is %s, is %s', (position, outputPosition, field) => {
+    expect(amountField(position, { outputPosition })).toBe(field);
+  });
+
+  it('is of the first currency of the pair where it goes in, and of the second where it comes out', () => {
+    const pair = { fromCurrency: 'BTC', toCurrency: 'EUR' };
+    expect([currencyOf('inputAsset', pair), currencyOf('outputAsset', pair)]).toEqual(['BTC', 'EUR']);
+  });
+});
+
+describe('two amounts', () => {
+  it.each<[string, string, Tolerance, string | null, boolean]>([
+    ['1', '1', '0', 'BTC', true],
+    ['1', '1.01', '0.01', 'BTC', true],
+    ['1.01', '1', '0.01', null, true],
+    ['1', '1.0100000000000000000000001', '0.01', 'BTC', false],
+    ['1', '1.5', { BTC: '0.5', default: '0' }, 'BTC', true],
+    ['1', '1.5', { BTC: '0.5', default: '0' }, 'EUR', false],
+    ['1', '1.5', { BTC: '0', default: '0.5' }, 'EUR', true],
+    ['1', '1.5', { BTC: '0', default: '0.5' }, null, true],
+    ['1', '1.5', { BTC: '0.5' }, 'EUR', false],
+    ['1', '1', { BTC: '0.5' }, 'EUR', true],
+    // A name that every object has is no currency of the settings.
+    ['1', '1', { BTC: '0.5' }, 'constructor', true],
+  ])('%s and %s are equal within %o of %s: %s', (left, right, tolerance, currency, isEqual) => {
+    expect(isWithin(new Big(left), new Big(right), tolerance, currency)).toBe(isEqual);
   });
 });

@@ -1,6 +1,6 @@
 import type { Stay } from '../../src/domain/orders/pace/history.ts';
-import { LEAST_GAP_MS, PaceLearner, type FollowedOrder } from '../../src/domain/orders/pace/pace.ts';
-import { statusKey, type PacedOrder } from '../../src/domain/orders/pace/status.ts';
+import { LEAST_GAP_MS, PaceLearner } from '../../src/domain/orders/pace/pace.ts';
+import { statusKey, type FollowedOrder, type PacedOrder } from '../../src/domain/orders/pace/status.ts';
 import { DAY, MINUTE, SECOND } from './tracking.ts';
 
 export const LIMITS = {

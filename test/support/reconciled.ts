@@ -1,5 +1,5 @@
 import { systemClock } from '../../src/clock.ts';
-import type { AmountField, Tolerance } from '../../src/domain/amounts.ts';
+import type { AmountField, Tolerance } from '../../src/domain/decimal.ts';
 import type { FindingClassName } from '../../src/domain/findings/classes.ts';
 import { reconcileOrders } from '../../src/flows/reports/reconciliation.ts';
 import type { ReportDocument, Row } from '../../src/reports/formats/document.ts';

@@ -1,5 +1,5 @@
 import { Option, type Command, InvalidArgumentError, Argument } from 'commander';
-import type { FindingStatus } from '../../domain/findings/lifecycle.ts';
+import type { FindingStatus } from '../../domain/findings/finding.ts';
 import { ORDER_STATES, type OrderState } from '../../domain/orders/states.ts';
 import { listFindings } from '../../store/listed-findings.ts';
 import { addOrderOptions, type OrderOptions, addPeriodOptions, type PeriodOptions } from '../shared/options.ts';

@@ -17,7 +17,7 @@ import { CommandError, EXIT } from '../shared/exit.ts';
 import { plainConfig } from '../shared/options.ts';
 import type { Config } from '../../config/config.ts';
 import { programVersion } from '../../config/version.ts';
-import { suggestion } from '../../domain/suggestion.ts';
+import { suggestion } from '../../domain/text.ts';
 import type { WebhookSender } from '../../flows/webhooks/sender.ts';
 import type { ReceiverState } from '../../reports/status/status.ts';
 import { readWebhooks } from '../../store/webhooks/endpoints.ts';

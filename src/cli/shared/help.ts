@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { Help, InvalidArgumentError, type Argument, type Command, type Option } from 'commander';
-import { suggestion } from '../../domain/suggestion.ts';
+import { suggestion } from '../../domain/text.ts';
 import type { Screen } from '../../reports/formats/terminal/screen.ts';
 
 /** Columns of a help. */

@@ -1,6 +1,5 @@
 import Big from 'big.js';
-import { amountField, currencyOf, type AmountSettings } from '../amounts.ts';
-import { readDecimal } from '../decimal.ts';
+import { amountField, currencyOf, readDecimal, type AmountSettings } from '../decimal.ts';
 import type { MerchantOrder } from '../record.ts';
 
 /** The most that orders of a pair may ask for in an hour, in one currency of the pair: decimal text. */

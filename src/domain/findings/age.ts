@@ -1,5 +1,5 @@
 import type { OrderState } from '../orders/states.ts';
-import { amountField, type AmountSettings } from '../amounts.ts';
+import { amountField, type AmountSettings } from '../decimal.ts';
 import type { FindingClassName } from './classes.ts';
 import type { Finding } from './finding.ts';
 import type { RecordView } from '../record.ts';

@@ -1,5 +1,4 @@
-import { isSameCurrency } from '../amounts.ts';
-import { readDecimal, sameDecimal } from '../decimal.ts';
+import { isSameCurrency, readDecimal, sameDecimal } from '../decimal.ts';
 import type { EchoDifference, MerchantOrder, PreOrderView } from '../record.ts';
 import type { FindingClassName } from './classes.ts';
 import type { Finding, ReconcileSettings, RecordContext } from './finding.ts';

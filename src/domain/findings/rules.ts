@@ -1,4 +1,3 @@
-import { isSameCurrency, isWithin, type AmountSettings } from '../amounts.ts';
 import {
   COMPARISONS,
   CONTRADICTION_KINDS,
@@ -7,11 +6,17 @@ import {
   type Contradiction,
   type ContradictionKind,
 } from '../contradictions.ts';
-import { readDecimal, sameDecimal } from '../decimal.ts';
+import { isSameCurrency, isWithin, readDecimal, sameDecimal, type AmountSettings } from '../decimal.ts';
 import type { FindingClassName } from './classes.ts';
 import { instant, instantMs } from '../instant.ts';
-import { differs, found, type Finding, type ReconcileSettings, type RecordContext } from './finding.ts';
-import type { KnownFinding } from './lifecycle.ts';
+import {
+  differs,
+  found,
+  type Finding,
+  type KnownFinding,
+  type ReconcileSettings,
+  type RecordContext,
+} from './finding.ts';
 import type { RecordView } from '../record.ts';
 
 /** The statuses that the interface shows (§3). */

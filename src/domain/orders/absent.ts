@@ -1,7 +1,6 @@
 import { after } from '../instant.ts';
 import type { FollowSettings, LookupAnswer } from './lookup.ts';
-import { heldLookupMs, nextLookupAt, nextRecheckAt, recheck, unchanged } from './next-lookup.ts';
-import { plannedGapMs } from './schedule.ts';
+import { heldLookupMs, nextLookupAt, nextRecheckAt, plannedGapMs, recheck, unchanged } from './schedule.ts';
 import { move, type Decision, type Tracking } from './tracking.ts';
 
 /** A create is repeated no earlier than this after the request whose outcome is unknown. */

@@ -1,6 +1,5 @@
 import { hasControlCharacter, isUnicode, quote } from '../text.ts';
-import { isSameCurrency } from '../amounts.ts';
-import { readDecimal } from '../decimal.ts';
+import { isSameCurrency, readDecimal } from '../decimal.ts';
 import type { MerchantOrder, UncheckedOrder } from '../record.ts';
 
 /** The longest id in bytes of a URL: it is looked up in a query (§4.11), and servers refuse request lines of 8 kB. */

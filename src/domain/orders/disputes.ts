@@ -3,7 +3,7 @@ import { sameDecimal } from '../decimal.ts';
 import { quote } from '../text.ts';
 import type { RecordView } from '../record.ts';
 import { isFinalRecord, outcomeOf, type FollowSettings } from './lookup.ts';
-import { nextLookupAt } from './next-lookup.ts';
+import { nextLookupAt } from './schedule.ts';
 import { move, type Decision, type Tracking } from './tracking.ts';
 
 /** The kind of a contradiction and the value of the record that contradicts. */

@@ -1,10 +1,20 @@
 import type { Contradiction } from '../contradictions.ts';
 import { absent } from './absent.ts';
-import { found, isNewer } from './found.ts';
-import type { FollowSettings, LookupAnswer, LookupDecision } from './lookup.ts';
-import { afterNoAnswer, afterOtherOrder, unchanged } from './next-lookup.ts';
+import {
+  isFinalRecord,
+  outcomeOf,
+  type FollowSettings,
+  type FoundRecord,
+  type LookupAnswer,
+  type LookupDecision,
+} from './lookup.ts';
+import { afterNoAnswer, afterOtherOrder, nextLookupAt, recheck, unchanged } from './schedule.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from './states.ts';
-import type { Tracking } from './tracking.ts';
+import { finding, isNeverSent, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
+import { instant } from '../instant.ts';
+import type { RecordView } from '../record.ts';
+import { describeDisputes, disputesOf } from './disputes.ts';
+import { decideChange, type FieldChange } from './record-change.ts';
 
 /** States whose orders are looked up. */
 const LOOKED_UP_STATES: readonly OrderState[] = [...FOLLOWED_STATES, ...RECHECKED_STATES];
@@ -55,4 +65,166 @@ export function decideLookup(
       return { ...unchanged(tracking, { nextActionAt }), keepsRecord: false };
     }
   }
+}
+
+/** A date further ahead than clocks differ does not tell which record is newer. */
+const MOST_AHEAD_MS = 24 * 60 * 60_000;
+const NANOSECONDS_A_MS = 1_000_000n;
+/** Stands for the date of a record that has none. */
+const NO_DATE = 'no date';
+
+/**
+ * Decides what the record of a look-up does to its order. `contradictions` are those of the record with the row. A record
+ * that makes the order disputed may be of another order, so that its date does not tell whether it is older than ours, and
+ * nothing is learned from it; such a record is always taken.
+ */
+export function found(
+  tracking: Tracking,
+  { record, comparison }: FoundRecord,
+  contradictions: readonly Contradiction[],
+  now: Date,
+  settings: FollowSettings,
+): LookupDecision {
+  const dispute = disputeOf(tracking, contradictions, settings);
+  if (dispute === undefined && isOlder(record, tracking.modificationDate, now)) {
+    return notTaken(tracking, record, now, settings);
+  }
+  const turn = { wasContrary: tracking.staleDate !== null, isTaken: dispute !== undefined };
+  const change = comparison && decideChange(comparison, turn);
+  const turns = change && { turns: change.turns };
+  if (change?.isContrary === true) return { ...notTaken(tracking, record, now, settings), ...turns };
+  const isFinal = isFinalRecord(record, settings);
+  const target = dispute === undefined ? (isFinal ? 'final' : 'open') : disputedState(tracking, record);
+  const hasEnded = isFinal || target === 'abandoned';
+  const changes = statusChanges(tracking, record);
+  const moved = tracking.state === target ? undefined : movedTo(tracking, target, record, dispute);
+  const isChanged = changes.length > 0 || moved !== undefined;
+  const isOrdered = dispute === undefined && recordTime(record.modificationDate, record, now) !== undefined;
+  const next: Tracking = {
+    ...(moved?.tracking ?? tracking),
+    ...(target === 'disputed' && dispute !== undefined && { stateReason: dispute }),
+    orderId: record.orderId,
+    exchangeType: record.exchangeType ?? tracking.exchangeType,
+    orderStatus: record.orderStatus,
+    cryptoStatus: record.cryptoStatus,
+    fiatStatus: record.fiatStatus,
+    // A date that cannot be used must not let an older record pass as newer.
+    modificationDate: isOrdered ? record.modificationDate : tracking.modificationDate,
+    staleDate: null,
+    lastLookupAt: now,
+    changedAt: isChanged ? now : tracking.changedAt,
+    ...checkedAgain(tracking, hasEnded && !isChanged, now),
+    outcome: target === 'final' ? outcomeOf(record, settings) : null,
+  };
+  const events = [...changes, ...fieldChanges(change?.fields ?? [], record), ...(moved?.events ?? [])];
+  const isEarly = hasEnded && !isChanged && !isDue(tracking, now);
+  const nextActionAt = isEarly ? tracking.nextActionAt : nextLookupAt(next, now, settings, hasEnded);
+  return { tracking: { ...next, nextActionAt }, events, keepsRecord: true, ...turns };
+}
+
+/**
+ * Says why the order is disputed; undefined where it is not. An order that answers for a row of which nothing was ever sent
+ * contradicts it, whatever the record says.
+ */
+function disputeOf(
+  tracking: Tracking,
+  contradictions: readonly Contradiction[],
+  settings: FollowSettings,
+): string | undefined {
+  if (isNeverSent(tracking) && tracking.oursDespite === null) {
+    return 'the exchange has an order for the row, although it was never sent';
+  }
+  const disputes = disputesOf(tracking, contradictions, settings);
+  return disputes.length === 0 ? undefined : describeDisputes(disputes);
+}
+
+/** A person who abandoned a disputed order knew of the order that contradicts it. */
+function disputedState({ state, orderId }: Tracking, record: RecordView): OrderState {
+  return state === 'abandoned' && orderId === record.orderId ? 'abandoned' : 'disputed';
+}
+
+/** Moves that a person should look at bring a finding with them. */
+function movedTo(tracking: Tracking, target: OrderState, record: RecordView, reason: string | undefined): Decision {
+  const exchangeTime = record.modificationDate;
+  const decision = move(tracking, target, { source: 'lookup', exchangeTime, reason: reason ?? null });
+  if (tracking.state === 'final' && target === 'open') {
+    const reopened = finding('TERMINAL_REOPENED', 'lookup', 'a final order is open again', exchangeTime);
+    return { ...decision, events: [...decision.events, reopened] };
+  }
+  const isUnsent = tracking.state === 'pending' && isNeverSent(tracking);
+  if (isUnsent || tracking.state === 'rejected' || tracking.state === 'cancelled' || tracking.state === 'abandoned') {
+    const why = `an order exists for a row that was ${isNeverSent(tracking) ? 'never sent' : tracking.state}`;
+    return { ...decision, events: [...decision.events, finding('UNEXPECTED_ORDER', 'lookup', why, exchangeTime)] };
+  }
+  return decision;
+}
+
+/** Counts a look-up of an order that has ended. One before its time spends none of those that are planned. */
+function checkedAgain(tracking: Tracking, isSameEnd: boolean, now: Date): Pick<Tracking, 'rechecks'> {
+  return { rechecks: isSameEnd ? tracking.rechecks + Number(isDue(tracking, now)) : 0 };
+}
+
+function isDue({ nextActionAt }: Tracking, now: Date): boolean {
+  return nextActionAt === null || nextActionAt <= now;
+}
+
+function statusChanges(tracking: Tracking, record: RecordView): OrderEvent[] {
+  const fields = [
+    ['order.status', tracking.orderStatus, record.orderStatus],
+    ['cryptoTransaction.status', tracking.cryptoStatus, record.cryptoStatus],
+    ['fiatTransaction.status', tracking.fiatStatus, record.fiatStatus],
+  ] as const;
+  return fields
+    .filter(([, oldValue, newValue]) => oldValue !== newValue)
+    .map(([field, oldValue, newValue]) => ({ field, oldValue, newValue, ...shownBy(record) }));
+}
+
+function fieldChanges(changes: readonly FieldChange[], record: RecordView): OrderEvent[] {
+  return changes.map((change) => ({ ...change, ...shownBy(record) }));
+}
+
+function shownBy({ modificationDate }: RecordView): Pick<OrderEvent, 'exchangeTime' | 'source' | 'reason'> {
+  return { exchangeTime: modificationDate, source: 'lookup', reason: null };
+}
+
+/** A record that is older than ours, or takes turns with it, changes nothing. It counts once for as long as it is answered. */
+function notTaken(tracking: Tracking, record: RecordView, now: Date, settings: FollowSettings): LookupDecision {
+  const staleDate = record.modificationDate ?? NO_DATE;
+  const seen = { ...tracking, ...recheck(tracking), lastLookupAt: now, staleDate };
+  const decision = unchanged(seen, { nextActionAt: nextLookupAt(seen, now, settings) });
+  if (tracking.staleDate === staleDate) return { ...decision, keepsRecord: false };
+  const disagreement = { expected: named(tracking), actual: named(record) };
+  return { ...decision, keepsRecord: false, disagreement };
+}
+
+function named({ orderStatus, modificationDate }: Pick<Tracking, 'orderStatus' | 'modificationDate'>): string {
+  return `${orderStatus}, modified ${modificationDate ?? 'at no time'}`;
+}
+
+/** Tells whether a record has a newer date than the one known; not where either has none that can be used. */
+export function isNewer(record: RecordView, known: string | null, now: Date): boolean {
+  return laterBy(record, known, now) > 0n;
+}
+
+function isOlder(record: RecordView, known: string | null, now: Date): boolean {
+  return laterBy(record, known, now) < 0n;
+}
+
+/** The nanoseconds from the date known to that of a record; 0 where either has none that can be used. */
+function laterBy(record: RecordView, known: string | null, now: Date): bigint {
+  const receivedAt = recordTime(record.modificationDate, record, now);
+  const knownAt = recordTime(known, record, now);
+  return receivedAt === undefined || knownAt === undefined ? 0n : receivedAt - knownAt;
+}
+
+/**
+ * The time of a record in nanoseconds, by which records are ordered; undefined where the date cannot be used. The later of
+ * the exchange's clock and ours decides what is too far ahead: ours may have been set back.
+ */
+function recordTime(text: string | null, { serverDate }: RecordView, now: Date): bigint | undefined {
+  const time = instant(text);
+  const server = instant(serverDate) ?? 0n;
+  const here = BigInt(now.getTime()) * NANOSECONDS_A_MS;
+  const latest = (server > here ? server : here) + BigInt(MOST_AHEAD_MS) * NANOSECONDS_A_MS;
+  return time === undefined || time > latest ? undefined : time;
 }

@@ -1,3 +1,10 @@
+import { after } from '../instant.ts';
+import type { FollowSettings } from './lookup.ts';
+import { LEAST_GAP_MS } from './pace/pace.ts';
+import { isPaced } from './pace/status.ts';
+import { RECHECKED_STATES, type OrderState } from './states.ts';
+import type { Decision, Tracking } from './tracking.ts';
+
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -27,11 +34,11 @@ export function longestFreshMs(freshForMs: number): number {
 }
 
 /**
- * Wait after a look-up that brought no evidence (no answer, 5xx, unreadable), `silentForMs` after the last evidence: a
+ * Wait after a look-up that brought no evidence (no answer, 5xx, unreadable), `silentMs` after the last evidence: a
  * quarter of that time, so that it grows each time, with jitter; of at least 30 s and at most 15 min before the jitter.
  */
-export function unansweredLookupMs(silentForMs: number, random: number): number {
-  return withJitter(Math.min(Math.max(30 * SECOND, silentForMs / 4), 15 * MINUTE), random);
+export function unansweredLookupMs(silentMs: number, random: number): number {
+  return withJitter(Math.min(Math.max(30 * SECOND, silentMs / 4), 15 * MINUTE), random);
 }
 
 /** How often a request shows whether an exchange out of reach is back. */
@@ -52,4 +59,159 @@ export function plannedGapMs(done: number, moments: readonly number[]): number |
   const at = moments[done];
   if (at === undefined) return undefined;
   return Math.max(0, at - (moments[done - 1] ?? 0));
+}
+
+const HOUR_MS = 60 * 60_000;
+
+/** The time of the next look-up of an order that was looked up now; null for never. */
+export function nextLookupAt(
+  tracking: Tracking,
+  now: Date,
+  settings: FollowSettings,
+  hasEnded = isRechecked(tracking.state),
+): Date | null {
+  if (hasEnded) {
+    return nextRecheckAt(tracking, now, settings);
+  }
+  if (tracking.state === 'held') return after(now, heldLookupMs(settings));
+  if (tracking.state === 'unknown') return tracking.nextActionAt;
+  const sinceChangeMs = now.getTime() - (tracking.changedAt ?? now).getTime();
+  return after(now, settings.pace.gapMs(tracking, sinceChangeMs));
+}
+
+/** The time of the next look-up of an order that has ended; null for never. */
+export function nextRecheckAt(
+  { state, rechecks }: Pick<Tracking, 'state' | 'rechecks'>,
+  now: Date,
+  { recheckFinalAfter }: Pick<FollowSettings, 'recheckFinalAfter'>,
+): Date | null {
+  const gapMs = plannedGapMs(rechecks, state === 'rejected' ? REJECTED_LOOKUPS_MS : recheckFinalAfter);
+  return gapMs === undefined ? null : after(now, gapMs);
+}
+
+/** The wait between look-ups of a held order. */
+export function heldLookupMs({ freshFor }: FollowSettings): number {
+  return Math.min(HELD_LOOKUP_MS, longestFreshMs(freshFor));
+}
+
+/**
+ * An early look-up that was not answered leaves the planned look-up where it is. In an outage requests are rare anyway, so
+ * no order waits for longer than until the next look-up shows whether the outage is over.
+ */
+export function afterNoAnswer(tracking: Tracking, now: Date, random: number, isOutage = false): Date {
+  const longestMs = isOutage ? OUTAGE_LOOKUP_MS : Number.POSITIVE_INFINITY;
+  return (
+    planned(tracking, now) ?? after(now, Math.min(unansweredLookupMs(silentForMs(tracking, now), random), longestMs))
+  );
+}
+
+/**
+ * An answer about another order is none either, but the exchange is well: look-ups are spaced as those with an answer. Where no
+ * pace is kept, they are the rarer the longer there was none.
+ */
+export function afterOtherOrder(tracking: Tracking, now: Date, { pace }: Pick<FollowSettings, 'pace'>): Date {
+  const silentMs = silentForMs(tracking, now);
+  const gapMs = isPaced(tracking.state) ? pace.gapMs(tracking, silentMs) : rarerMs(tracking, silentMs);
+  return planned(tracking, now) ?? after(now, gapMs);
+}
+
+/** An unknown outcome is not left alone for longer than an hour. */
+function rarerMs({ state }: Tracking, silentMs: number): number {
+  return Math.min(Math.max(LEAST_GAP_MS, silentMs / 2), state === 'unknown' ? HOUR_MS : HELD_LOOKUP_MS);
+}
+
+function planned({ nextActionAt }: Tracking, now: Date): Date | undefined {
+  return nextActionAt !== null && nextActionAt > now ? nextActionAt : undefined;
+}
+
+/**
+ * The time since the last evidence, or the create where there was none. Where that lies ahead, the clock was set back: it
+ * counts as if it were as long ago, so that an order without answers is not looked up twice a minute until then.
+ */
+function silentForMs({ lastLookupAt, sentAt }: Tracking, now: Date): number {
+  const silentSince = Math.max(lastLookupAt?.getTime() ?? 0, sentAt?.getTime() ?? 0) || now.getTime();
+  return Math.abs(now.getTime() - silentSince);
+}
+
+/** Counts a look-up of an order that has ended. */
+export function recheck({ state, rechecks }: Tracking): Pick<Tracking, 'rechecks'> {
+  return { rechecks: isRechecked(state) ? rechecks + 1 : rechecks };
+}
+
+/** A decision that only writes what is planned and counted. */
+export function unchanged(tracking: Tracking, changes: Partial<Tracking>): Decision {
+  return { tracking: { ...tracking, ...changes }, events: [] };
+}
+
+function isRechecked(state: OrderState): boolean {
+  return (RECHECKED_STATES as readonly OrderState[]).includes(state);
+}
+
+/**
+ * A state whose orders are looked up. `new`: the accepted orders that were never looked up; `newest`: the same orders, read
+ * from the other end.
+ */
+export type LookupSource = 'new' | 'newest' | Exclude<OrderState, 'pending' | 'sending' | 'invalid'>;
+
+/**
+ * The groups of orders that take turns, and how many of each go in a turn of its own. None waits for another one to be
+ * done: of 500,000 accepted orders that are due, an open one waits for a round.
+ */
+const GROUPS: readonly { readonly weight: number; readonly sources: readonly LookupSource[] }[] = [
+  { weight: 8, sources: ['unknown'] },
+  { weight: 4, sources: ['new', 'newest'] },
+  { weight: 4, sources: ['open', 'disputed'] },
+  { weight: 2, sources: ['accepted'] },
+  { weight: 1, sources: ['held', 'final', 'rejected', 'cancelled', 'abandoned'] },
+];
+
+/** Tells whether the orders of a source are accepted and were never looked up. */
+export function isNeverLookedUp(source: LookupSource): boolean {
+  return source === 'new' || source === 'newest';
+}
+
+/** Every source once. */
+export const LOOKUP_SOURCES: readonly LookupSource[] = GROUPS.flatMap(({ sources }) => sources);
+
+/** Look-ups of one round. What comes due meanwhile waits for them. */
+export const LOOKUPS_A_ROUND = 32;
+
+/** An order that is due. */
+export interface DueLookup {
+  readonly source: LookupSource;
+  readonly externalOrderId: string;
+  readonly nextActionAt: string;
+}
+
+/**
+ * Chooses the look-ups of a round, in their order: the oldest of each group, by its weight, until the round is full. Orders
+ * that were never looked up go oldest and newest in turn: a backlog that is due for weeks does not keep a new order waiting.
+ */
+export function nextRound<Due extends DueLookup>(due: readonly Due[]): readonly Due[] {
+  const groups = GROUPS.map(({ weight, sources }) => ({
+    weight,
+    waiting: fromBothEnds(due.filter(({ source }) => sources.includes(source))),
+  }));
+  const round: Due[] = [];
+  while (round.length < LOOKUPS_A_ROUND && groups.some(({ waiting }) => waiting.length > 0)) {
+    round.push(...groups.flatMap(({ weight, waiting }) => waiting.splice(0, weight)));
+  }
+  return round.slice(0, LOOKUPS_A_ROUND);
+}
+
+/** Takes the oldest and the newest in turn; each order once, though two sources may have it. */
+function fromBothEnds<Due extends DueLookup>(due: readonly Due[]): Due[] {
+  const oldest = due.filter(({ source }) => source !== 'newest').toSorted(byAge);
+  const newest = due.filter(({ source }) => source === 'newest').toSorted((one, other) => byAge(other, one));
+  const turns = Array.from({ length: due.length }, (_, index) => [oldest[index], newest[index]]).flat();
+  return [...new Map(turns.flatMap((one) => (one === undefined ? [] : [[one.externalOrderId, one]]))).values()];
+}
+
+function byAge(one: DueLookup, other: DueLookup): number {
+  return compare(one.nextActionAt, other.nextActionAt) || compare(one.externalOrderId, other.externalOrderId);
+}
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }

@@ -1,7 +1,6 @@
 import { judgedIn } from '../../domain/findings/age.ts';
 import type { FindingClassName } from '../../domain/findings/classes.ts';
-import type { KnownFinding } from '../../domain/findings/lifecycle.ts';
-import { found as differing, type Finding } from '../../domain/findings/finding.ts';
+import { found as differing, type Finding, type KnownFinding } from '../../domain/findings/finding.ts';
 import { replaced } from '../../domain/findings/rules.ts';
 import { NO_TURNS } from '../../domain/orders/record-change.ts';
 import type { FoundRecord, LookupAnswer, LookupDecision } from '../../domain/orders/lookup.ts';

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { findUnknownOutcome } from '../../domain/findings/age.ts';
-import { decideFindings, withoutKnownChanges } from '../../domain/findings/lifecycle.ts';
 import type { FindingClassName } from '../../domain/findings/classes.ts';
-import type { Finding } from '../../domain/findings/finding.ts';
+import { decideFindings, withoutKnownChanges, type Finding } from '../../domain/findings/finding.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
 import { findingsOf, saveFindings } from '../../store/findings.ts';
 import type { Transaction } from '../../store/port.ts';

@@ -1,6 +1,6 @@
 import { findOverdue, judgedIn, OVERDUE_CLASSES, type OverdueSettings } from '../../domain/findings/age.ts';
 import type { FindingClassName } from '../../domain/findings/classes.ts';
-import { OverdueOrders } from '../../domain/orders/pace/overdue.ts';
+import { OverdueOrders } from '../../domain/orders/pace/status.ts';
 import { orderAgesById, type AgedOrder } from '../../store/orders-with-records.ts';
 import { isAnythingAwaited } from '../../store/due-times.ts';
 import { resolveFailOvers } from '../../store/fail-overs.ts';

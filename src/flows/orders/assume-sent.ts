@@ -1,4 +1,4 @@
-import { assumeSent, type Assumption } from '../../domain/orders/restore.ts';
+import { assumeSent, type Assumption } from '../../domain/orders/create.ts';
 import { trackingOf, type OrderRow } from '../../store/order-columns.ts';
 import { lockOrder, saveDecision } from '../../store/orders.ts';
 import type { Transaction } from '../../store/port.ts';

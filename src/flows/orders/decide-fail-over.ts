@@ -1,5 +1,5 @@
 import type { FailOver } from '../../domain/accounts/fail-over.ts';
-import { freeOfDoubt } from '../../domain/orders/restore.ts';
+import { freeOfDoubt } from '../../domain/orders/create.ts';
 import { finding, type Decision, type OrderEvent, type Tracking } from '../../domain/orders/tracking.ts';
 import { insertHappenings } from '../../store/events.ts';
 import { countDoubtful, doubtfulOrders, tellFailOver } from '../../store/fail-overs.ts';

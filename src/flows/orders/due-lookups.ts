@@ -1,4 +1,4 @@
-import { isNeverLookedUp, LOOKUPS_A_ROUND, nextRound, type LookupSource } from '../../domain/orders/rounds.ts';
+import { isNeverLookedUp, LOOKUPS_A_ROUND, nextRound, type LookupSource } from '../../domain/orders/schedule.ts';
 import { dueLookups } from '../../store/due-times.ts';
 import type { DueKey } from '../../store/find-orders.ts';
 import type { FlowDeps } from '../pass/deps.ts';

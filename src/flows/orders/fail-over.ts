@@ -8,7 +8,7 @@ import {
   walkedTo,
   type FailOver,
 } from '../../domain/accounts/fail-over.ts';
-import { freeOfDoubt, type Assumption } from '../../domain/orders/restore.ts';
+import { freeOfDoubt, type Assumption } from '../../domain/orders/create.ts';
 import {
   countDoubtful,
   doubtfulOrders,

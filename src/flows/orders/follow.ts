@@ -5,7 +5,7 @@ import { decideLookup, isLookedUp, isOvertaken } from '../../domain/orders/follo
 import type { LookupAnswer, LookupDecision } from '../../domain/orders/lookup.ts';
 import { lateMsOf } from '../../domain/orders/pace/history.ts';
 import { isPaced } from '../../domain/orders/pace/status.ts';
-import { isNeverLookedUp, type LookupSource } from '../../domain/orders/rounds.ts';
+import { isNeverLookedUp, type LookupSource } from '../../domain/orders/schedule.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../domain/orders/states.ts';
 import type { OrderEvent, Tracking } from '../../domain/orders/tracking.ts';
 import type { OrderLookup } from '../../exchange/asking.ts';

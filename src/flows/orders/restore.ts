@@ -1,4 +1,4 @@
-import type { Assumption } from '../../domain/orders/restore.ts';
+import type { Assumption } from '../../domain/orders/create.ts';
 import { accountsIn, nextGeneration } from '../../store/accounts.ts';
 import { setHold } from '../../store/account-holds.ts';
 import { endStop } from '../../store/account-stops.ts';

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { Config } from '../../config/config.ts';
 import { groupOf, groupsOf } from '../../config/rate-groups.ts';
 import type { Hold } from '../../domain/accounts/holds.ts';
-import type { Overdue } from '../../domain/orders/pace/overdue.ts';
+import type { Overdue } from '../../domain/orders/pace/status.ts';
 import type { RequestEnded, RequestEvent } from '../../exchange/account.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
 import type { KeptBack, OverdueStatus, RateUse, Times } from '../../reports/status/status.ts';

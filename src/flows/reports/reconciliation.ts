@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Clock } from '../../clock.ts';
-import type { AmountSettings } from '../../domain/amounts.ts';
+import type { AmountSettings } from '../../domain/decimal.ts';
 import { accountRows } from '../../reports/reconciliation/accounts.ts';
 import { ReconciliationCharts } from '../../reports/reconciliation/charts.ts';
 import {

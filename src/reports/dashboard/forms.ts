@@ -1,5 +1,5 @@
 import type { HoldView } from '../../domain/accounts/holds.ts';
-import type { KnownFinding } from '../../domain/findings/lifecycle.ts';
+import type { KnownFinding } from '../../domain/findings/finding.ts';
 import { decisionsFor, type Judgement } from '../../domain/orders/operator-decisions.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
 import { cutText, escapeText, proseText } from '../formats/html/text.ts';

@@ -1,4 +1,4 @@
-import type { Tolerance } from '../../domain/amounts.ts';
+import type { Tolerance } from '../../domain/decimal.ts';
 import { accountFact } from '../formats/sections.ts';
 import type { Column, Fact, ReportDocument, Row, Section } from '../formats/document.ts';
 import { accountSections } from './accounts.ts';

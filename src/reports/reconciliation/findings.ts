@@ -1,4 +1,4 @@
-import type { AmountSettings } from '../../domain/amounts.ts';
+import type { AmountSettings } from '../../domain/decimal.ts';
 import { FINDING_CLASSES, type FindingClass, type Severity } from '../../domain/findings/classes.ts';
 import type { Finding } from '../../domain/findings/finding.ts';
 import { instantMs } from '../../domain/instant.ts';

@@ -1,5 +1,12 @@
-import { amountField, currencyOf, isWithin, type AmountSettings, type Tolerance } from '../../domain/amounts.ts';
-import { readDecimal, type DecimalReading } from '../../domain/decimal.ts';
+import {
+  amountField,
+  currencyOf,
+  isWithin,
+  readDecimal,
+  type AmountSettings,
+  type DecimalReading,
+  type Tolerance,
+} from '../../domain/decimal.ts';
 import { findOverdue, findUnknownOutcome, isUnchecked, type OrderAge } from '../../domain/findings/age.ts';
 import type { FindingClassName } from '../../domain/findings/classes.ts';
 import type { Finding } from '../../domain/findings/finding.ts';

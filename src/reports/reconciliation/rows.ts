@@ -1,4 +1,4 @@
-import { amountField, currencyOf, type AmountSettings } from '../../domain/amounts.ts';
+import { amountField, currencyOf, type AmountSettings } from '../../domain/decimal.ts';
 
 /** An order and the newest record of it. Amounts are decimal text; `received_at` is null where there is no record. */
 export interface ReconciledRow {

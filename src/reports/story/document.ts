@@ -1,4 +1,4 @@
-import type { AmountSettings } from '../../domain/amounts.ts';
+import type { AmountSettings } from '../../domain/decimal.ts';
 import { instantMs } from '../../domain/instant.ts';
 import { findingClass } from '../../domain/findings/classes.ts';
 import type { OrderState } from '../../domain/orders/states.ts';

@@ -1,5 +1,4 @@
-import { isWithin, type Tolerance } from '../../domain/amounts.ts';
-import { readDecimal } from '../../domain/decimal.ts';
+import { readDecimal, isWithin, type Tolerance } from '../../domain/decimal.ts';
 import type { LedgerDifference } from '../../reports/reconciliation/supplements.ts';
 import { TemporaryTables } from './temporary.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AmountField } from '../../../src/domain/amounts.ts';
+import type { AmountField } from '../../../src/domain/decimal.ts';
 import { ORDER_STATES } from '../../../src/domain/orders/states.ts';
 import {
   findOverdue,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FindingClassName } from '../../../src/domain/findings/classes.ts';
-import type { KnownFinding } from '../../../src/domain/findings/lifecycle.ts';
+import type { KnownFinding } from '../../../src/domain/findings/finding.ts';
 import { contradictionsBefore } from '../../../src/domain/findings/rules.ts';
 import { contextWith } from '../../support/records.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FINDING_CLASSES, GUESSED_CLASSES, type FindingClassName } from '../../../src/domain/findings/classes.ts';
 import type { ReconcileSettings, RecordContext } from '../../../src/domain/findings/finding.ts';
-import type { Tolerance } from '../../../src/domain/amounts.ts';
+import type { Tolerance } from '../../../src/domain/decimal.ts';
 import type { RecordView } from '../../../src/domain/record.ts';
 import { comparePreOrder, compareRecord } from '../../../src/domain/findings/compare.ts';
 import { contextWith, CREATED, MODIFIED, orderWith, RECEIVED, recordWith, SENT } from '../../support/records.ts';

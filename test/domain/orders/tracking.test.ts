@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { after } from '../../../src/domain/instant.ts';
-import { assumeSent, freeOfDoubt } from '../../../src/domain/orders/restore.ts';
+import { assumeSent, freeOfDoubt } from '../../../src/domain/orders/create.ts';
 import { ORDER_STATES, type OrderState } from '../../../src/domain/orders/states.ts';
 import { finding, isNeverSent, move } from '../../../src/domain/orders/tracking.ts';
 import { SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';

@@ -1,7 +1,7 @@
 import type { SqliteStatement } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
-import { LOOKUP_SOURCES } from '../../../src/domain/orders/rounds.ts';
+import { LOOKUP_SOURCES } from '../../../src/domain/orders/schedule.ts';
 import { followPass, lookUpDue } from '../../../src/flows/orders/follow.ts';
 import { acceptedOrders, keptRecord, type TestProgram } from '../../support/test-program.ts';
 import { bodyOf, echo, NOT_FOUND, record, refusal } from '../../support/scripted-exchange.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { LOOKUPS_A_ROUND } from '../../../src/domain/orders/rounds.ts';
+import { LOOKUPS_A_ROUND } from '../../../src/domain/orders/schedule.ts';
 import { sweepWithoutFindings } from '../../../src/flows/findings/sweep.ts';
 import { lookUpDue } from '../../../src/flows/orders/follow.ts';
 import { isSqlite } from '../../support/database.ts';

@@ -3,7 +3,7 @@ import { ORDER_STATES } from '../../../domain/orders/states.ts';
 import { listFindings } from '../../../store/listed-findings.ts';
 import { countByState } from '../../../store/orders.ts';
 import type { Store } from '../../../store/port.ts';
-import { latenessOf } from '../../../domain/orders/pace/lateness.ts';
+import { latenessOf } from '../../../domain/orders/pace/history.ts';
 import { readHistory } from '../../../flows/pass/learn-pace.ts';
 import { reconcileOrders } from '../../../flows/reports/reconciliation.ts';
 import { accountColumns } from '../../../reports/formats/sections.ts';

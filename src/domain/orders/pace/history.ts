@@ -132,3 +132,18 @@ function lateMs(exchangeTime: number | null, unchangedAt: number, observedAt: nu
 function columnOf(field: string): keyof PacedOrder {
   return COLUMNS[field as ChangeField];
 }
+
+interface Lateness {
+  readonly changes: number;
+  readonly meanMs: number;
+  /** The latest of 19 in 20. */
+  readonly p95Ms: number;
+}
+
+/** Sums up how late changes were seen, in milliseconds; undefined if it is known of none. */
+export function latenessOf(times: readonly number[]): Lateness | undefined {
+  if (times.length === 0) return undefined;
+  const sorted = Float64Array.from(times).toSorted();
+  const meanMs = sorted.reduce((sum, ms) => sum + ms, 0) / sorted.length;
+  return { changes: sorted.length, meanMs, p95Ms: sorted[Math.ceil(sorted.length * 0.95) - 1] ?? Number.NaN };
+}

@@ -1,7 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { after } from '../../../../src/domain/instant.ts';
 import { decideLookup } from '../../../../src/domain/orders/follow.ts';
-import { lateMsOf, staysOf, type StatusEvent } from '../../../../src/domain/orders/pace/history.ts';
+import { lateMsOf, latenessOf, staysOf, type StatusEvent } from '../../../../src/domain/orders/pace/history.ts';
 import { statusKey } from '../../../../src/domain/orders/pace/status.ts';
 import type { Tracking } from '../../../../src/domain/orders/tracking.ts';
 import { found, HOUR, MINUTE, SECOND, SETTINGS, trackingWith } from '../../../support/tracking.ts';
@@ -226,4 +227,21 @@ describe('how late a look-up sees a change', () => {
     const undated = { tracking: trackingWith(), events: [{ ...event, field: 'state', reason: null }] } as const;
     expect(lateMsOf(trackingWith(known), undated)).toBeUndefined();
   });
+});
+
+it('lateness is the mean, and the least time that 95 % do not exceed', () => {
+  expect(latenessOf([])).toBeUndefined();
+  expect(latenessOf([7])).toEqual({ changes: 1, meanMs: 7, p95Ms: 7 });
+  expect(latenessOf(Array.from({ length: 100 }, (_, index) => 100 - index))).toEqual({
+    changes: 100,
+    meanMs: 50.5,
+    p95Ms: 95,
+  });
+  fc.assert(
+    fc.property(fc.array(fc.nat(1e9), { minLength: 1 }), (late) => {
+      const { meanMs = 0, p95Ms = 0 } = latenessOf(late) ?? {};
+      expect(late.filter((ms) => ms <= p95Ms).length / late.length).toBeGreaterThanOrEqual(0.95);
+      expect(meanMs).toBeLessThanOrEqual(Math.max(...late) + 1e-3);
+    }),
+  );
 });

@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  LEAST_GAP_MS,
-  PaceLearner,
-  type FollowedOrder,
-  type LearnedPace,
-} from '../../../../src/domain/orders/pace/pace.ts';
-import { statusKey, type PacedOrder } from '../../../../src/domain/orders/pace/status.ts';
+import { LEAST_GAP_MS, PaceLearner, type LearnedPace } from '../../../../src/domain/orders/pace/pace.ts';
+import { statusKey, type FollowedOrder, type PacedOrder } from '../../../../src/domain/orders/pace/status.ts';
 import { leaving } from '../../../../src/domain/orders/pace/stay-times.ts';
 import { ACCEPTED, ago, followed, learnerWith, LIMITS, NOW, OPEN, stay, stays } from '../../../support/paces.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../../support/tracking.ts';

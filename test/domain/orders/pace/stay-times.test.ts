@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AGE_BINS, BIN_STARTS, binEnd, binOf } from '../../../../src/domain/orders/pace/ages.ts';
 import {
+  AGE_BINS,
   ageBy,
+  BIN_STARTS,
+  binEnd,
+  binOf,
   enough,
   gapMs,
   lasting,

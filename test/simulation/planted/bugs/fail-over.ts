@@ -33,7 +33,7 @@ export const FAIL_OVER_BUGS: readonly PlantedBug[] = [
     mode: 'promoted',
     edits: [
       {
-        file: 'src/domain/orders/restore.ts',
+        file: 'src/domain/orders/create.ts',
         in: 'assumeSent',
         from: 'resends: tracking.resends + 1',
         to: 'resends: tracking.resends',

@@ -1,6 +1,6 @@
 import type { PlantedBug } from '../bug.ts';
 
-const FOUND = 'src/domain/orders/found.ts';
+const FOUND = 'src/domain/orders/follow.ts';
 const ABSENT = 'src/domain/orders/absent.ts';
 
 /** Bugs in following orders: what a look-up decides, and when the next one is due. */
@@ -130,7 +130,7 @@ export const FOLLOW_BUGS: readonly PlantedBug[] = [
     breaks: /everything settles/,
     edits: [
       {
-        file: 'src/domain/orders/next-lookup.ts',
+        file: 'src/domain/orders/schedule.ts',
         in: 'afterNoAnswer',
         from: 'after(now, Math.min(unansweredLookupMs(silentForMs(tracking, now), random), longestMs))',
         to: 'now',

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { FindingClassName } from '../../../src/domain/findings/classes.ts';
 import {
   decideFindings,
   withoutKnownChanges,
+  type Finding,
   type FindingStatus,
   type KnownFinding,
-} from '../../../src/domain/findings/lifecycle.ts';
-import type { FindingClassName } from '../../../src/domain/findings/classes.ts';
-import type { Finding } from '../../../src/domain/findings/finding.ts';
+} from '../../../src/domain/findings/finding.ts';
 
 const NOTHING = { opened: [], reopened: [], seenAgain: [], resolved: [] };
 
