@@ -4,8 +4,7 @@ import { quote } from '../../domain/text.ts';
 import { PROBE_REQUESTS, type Examined } from '../../exchange/examine.ts';
 import { UnusableIdError } from '../../exchange/ids.ts';
 import { readLookup } from '../../exchange/orders.ts';
-import { readPreOrderBody } from '../../exchange/record-view.ts';
-import { readRecordView } from '../../exchange/record-view.ts';
+import { readPreOrderBody, readRecordView } from '../../exchange/record-view.ts';
 import type { HttpRequest } from '../../exchange/transport.ts';
 import { accountFact, readAccountFact } from '../../store/accounts.ts';
 import { keepAnswer } from '../../store/kept-answers.ts';
@@ -17,24 +16,34 @@ import { sendOrder } from '../orders/create.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import {
   Asking,
-  type Probed,
-  type ProbeStep,
+  failureOf,
+  ODD,
   probeAbsence,
   probeIds,
   probeKey,
   probeRate,
-  failureOf,
+  row,
   shown,
+  type Probed,
   type ProbeRow,
+  type ProbeStep,
 } from './questions.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
 
 interface ProbeInput {
   readonly step: ProbeStep;
   /** By its columns in `merchant_orders`. */
-  readonly order?: Readonly<Record<string, unknown>> | undefined;
+  readonly order?: Fields | undefined;
   /** The requests of the step `rate`. */
   readonly requests?: string | undefined;
 }
+
+/** The order whose create was repeated: it is done once an account. */
+const REPEATED = 'probe.repeatedCreate';
+const UNDER_WAY_MS = 250;
+const LONGEST_WAIT_MS = 60_000;
+const HOLD = { setting: { path: 'create.onUnknown', value: 'hold' } };
 
 /** Asks the exchange what the document leaves open, one step. Each request takes its turn as a person's does. */
 export async function probe(deps: FlowDeps, input: ProbeInput, signal?: AbortSignal): Promise<Probed> {
@@ -50,18 +59,20 @@ export async function probe(deps: FlowDeps, input: ProbeInput, signal?: AbortSig
     case 'rate':
       return await probeRate(asking, Number(requests));
     case 'order':
-    case 'repeat':
-      if (order === undefined) return { kind: 'invalid', message: `the step ${step} needs an order` };
-      return await (step === 'order' ? probeOrder : repeatCreate)(deps, asking, order, signal);
+    case 'repeat': {
+      if (order === undefined) return invalid(`the step ${step} needs an order`);
+      const checked = checkFields(order);
+      if (!checked.ok) return invalid(checked.problems.map(({ reason }) => reason).join('; '));
+      const { externalOrderId } = checked.order;
+      if (step === 'repeat') return await repeatCreate(deps, asking, externalOrderId);
+      return await probeOrder(deps, asking, { fields: order, externalOrderId }, signal);
+    }
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-/** The order whose create was repeated: it is done once an account. */
-const REPEATED = 'probe.repeatedCreate';
-const UNDER_WAY_MS = 250;
-const LONGEST_WAIT_MS = 60_000;
+function invalid(message: string): Probed {
+  return { kind: 'invalid', message };
+}
 
 /**
  * Creates one order as any other is created, by a row and a durable intent, and asks about it before and after. One that
@@ -70,85 +81,60 @@ const LONGEST_WAIT_MS = 60_000;
 async function probeOrder(
   deps: FlowDeps,
   asking: Asking,
-  fields: Fields,
+  { fields, externalOrderId }: { readonly fields: Fields; readonly externalOrderId: string },
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Probed> {
-  const checked = checkFields(fields);
-  if (!checked.ok) return { kind: 'invalid', message: checked.problems.map(({ reason }) => reason).join('; ') };
   const { account, store } = deps;
-  const { externalOrderId } = checked.order;
   const rows: ProbeRow[] = [];
   if ((await readOrder(store.db, account, externalOrderId)) === undefined) {
-    const before = await asking.ask(PROBE_REQUESTS.order(externalOrderId));
-    const failure = failureOf(before.reply);
+    const { reply, evidence } = await asking.ask(PROBE_REQUESTS.order(externalOrderId));
+    const failure = failureOf(reply);
     if (failure !== undefined) return { kind: 'failed', reply: failure };
-    const answer = readLookup(before.reply, externalOrderId, { absence: [] });
-    const isThere =
-      answer.kind === 'found' || (before.reply.kind === 'ok' && readRecordView(before.reply.body) !== undefined);
-    const follows = isThere ? 'it was not created; see order-sync orders adopt' : 'it may be created';
-    rows.push({
-      question: 'the order before its create (§4.11)',
-      seen: shown(before.evidence),
-      follows,
-      isOdd: isThere,
-    });
-    if (isThere) return asking.found(...rows);
+    const isFound = readLookup(reply, externalOrderId, { absence: [] }).kind === 'found';
+    const isOdd = isFound || (reply.kind === 'ok' && readRecordView(reply.body) !== undefined);
+    const follows = isOdd ? 'it was not created; see order-sync orders adopt' : 'it may be created';
+    rows.push(row('the order before its create (§4.11)', shown(evidence), follows, { isOdd }));
+    if (isOdd) return asking.found(...rows);
   }
   const added = await addOrder(deps, fields);
-  if (added.kind === 'invalid') return { kind: 'invalid', message: added.problems.join('; ') };
+  if (added.kind === 'invalid') return invalid(added.problems.join('; '));
   if (added.kind === 'differs') {
-    const message = `${quote(externalOrderId)} stands in the table with another ${added.columns.join(', ')}`;
-    return { kind: 'invalid', message };
+    return invalid(`${quote(externalOrderId)} stands in the table with another ${added.columns.join(', ')}`);
   }
   if (added.kind === 'inserted') await sendOrder(deps, externalOrderId, signal);
-  const row = await settledRow(deps, externalOrderId, signal);
-  rows.push(createRow(row));
-  if (row.pre_order_id !== null) rows.push(...(await afterCreate(deps, asking, row)));
+  const settled = await settledRow(deps, externalOrderId, signal);
+  rows.push(createRow(settled));
+  if (settled.pre_order_id !== null) rows.push(...(await afterCreate(deps, asking, settled)));
   return asking.found(...rows);
 }
 
 /** The row once no request for it is in flight: the daemon may have sent it first. */
 async function settledRow({ account, store, clock }: FlowDeps, id: string, signal: AbortSignal): Promise<OrderRow> {
   for (const until = clock.monotonic() + LONGEST_WAIT_MS; ;) {
-    const row = await readOrder(store.db, account, id);
-    if (row === undefined) throw new Error('an order that was just inserted is not there');
-    if (row.state !== 'sending' || signal.aborted || clock.monotonic() > until) return row;
+    const order = await readOrder(store.db, account, id);
+    if (order === undefined) throw new Error('an order that was just inserted is not there');
+    if (order.state !== 'sending' || signal.aborted || clock.monotonic() > until) return order;
     await clock.sleep(UNDER_WAY_MS);
   }
 }
 
-function createRow({
-  external_order_id: id,
-  state,
-  state_reason: reason,
-  pre_order_id: preOrderId,
-}: OrderRow): ProbeRow {
+function createRow({ external_order_id: id, state, state_reason: reason, pre_order_id: preOrderId }: OrderRow) {
   const question = 'the create (§4.9)';
-  const because = reason === null ? '' : `: ${reason}`;
   if (preOrderId !== null) {
-    return {
-      question,
-      seen: `taken, pre-order ${preOrderId}`,
-      follows: 'it is a real order, and followed as any other',
-      isOdd: false,
-    };
+    return row(question, `taken, pre-order ${preOrderId}`, 'it is a real order, and followed as any other');
   }
-  const seen = `the order is ${state}${because}`;
-  const isUndocumented = /HTTP (400|404|422) without/.test(reason ?? '');
-  return {
-    question,
-    seen,
-    follows: isUndocumented
-      ? 'create.refusedBy: status makes such an order rejected: set it once the exchange confirms that nothing was made'
-      : `it stands in the table: order-sync orders explain ${id}`,
-    ...(isUndocumented && { setting: { path: 'create.refusedBy', value: 'status' } }),
-    isOdd: true,
-  };
+  const seen = `the order is ${state}${reason === null ? '' : `: ${reason}`}`;
+  if (!/HTTP (400|404|422) without/.test(reason ?? '')) {
+    return row(question, seen, `it stands in the table: order-sync orders explain ${id}`, ODD);
+  }
+  const follows =
+    'create.refusedBy: status makes such an order rejected: set it once the exchange confirms that nothing was made';
+  return row(question, seen, follows, { ...ODD, setting: { path: 'create.refusedBy', value: 'status' } });
 }
 
-async function afterCreate({ account, store }: FlowDeps, asking: Asking, row: OrderRow): Promise<readonly ProbeRow[]> {
-  const { external_order_id: id, pre_order_id: preOrderId } = row;
-  const order = sentOrderOf(row);
+async function afterCreate({ account, store }: FlowDeps, asking: Asking, sent: OrderRow): Promise<readonly ProbeRow[]> {
+  const { external_order_id: id, pre_order_id: preOrderId } = sent;
+  const order = sentOrderOf(sent);
   const created = await readPreOrder(store.db, account, id);
   const echoed = created === undefined ? undefined : readPreOrderBody(created);
   const lookup = await asking.ask(PROBE_REQUESTS.order(id));
@@ -164,18 +150,14 @@ async function preOrderRows(asking: Asking, preOrderId: string, order: MerchantO
   const question = 'the pre-order by its id (§4.10)';
   const request = requestOf(preOrderId);
   if (request === undefined) {
-    return [{ question, seen: 'the id cannot be asked for', follows: 'no setting changes it', isOdd: true }];
+    return [row(question, 'the id cannot be asked for', 'no setting changes it', ODD)];
   }
-  const preOrder = await asking.ask(request);
-  const later = preOrder.reply.kind === 'ok' ? readPreOrderBody(preOrder.reply.body) : undefined;
+  const { reply, evidence } = await asking.ask(request);
+  const view = reply.kind === 'ok' ? readPreOrderBody(reply.body) : undefined;
+  if (view === undefined) return [row(question, shown(evidence), 'it cannot be read; no setting changes it', ODD)];
   return [
-    {
-      question,
-      seen: shown(preOrder.evidence),
-      follows: later === undefined ? 'it cannot be read; no setting changes it' : 'nothing to set',
-      isOdd: later === undefined,
-    },
-    ...(later === undefined ? [] : [amountRow('the amounts of the pre-order by its id (§4.10)', order, later)]),
+    row(question, shown(evidence), 'nothing to set'),
+    amountRow('the amounts of the pre-order by its id (§4.10)', order, view),
   ];
 }
 
@@ -189,48 +171,42 @@ function requestOf(preOrderId: string): HttpRequest | undefined {
 }
 
 function earlyLookupRow({ reply, evidence }: Examined, externalOrderId: string): ProbeRow {
-  const row = { question: 'the order once it has a pre-order (§4.11)', seen: shown(evidence) };
-  if (failureOf(reply) !== undefined) return { ...row, follows: 'no answer, so nothing is known', isOdd: true };
+  const [question, seen] = ['the order once it has a pre-order (§4.11)', shown(evidence)];
+  if (failureOf(reply) !== undefined) return row(question, seen, 'no answer, so nothing is known', ODD);
   if (readLookup(reply, externalOrderId, { absence: [] }).kind === 'found') {
     const follows = 'orders show at once here; that absence proves anything is still for the exchange to say';
-    return { ...row, follows, isOdd: false };
+    return row(question, seen, follows);
   }
   const follows = 'there is a pre-order, and no order: absence does not prove that nothing was made';
-  return { ...row, follows, setting: { path: 'create.onUnknown', value: 'hold' }, isOdd: false };
+  return row(question, seen, follows, HOLD);
 }
 
 /** Compares amounts digit by digit. */
 function amountRow(question: string, order: MerchantOrder, view: PreOrderView): ProbeRow {
   const amounts = (['asset', 'limit', 'bonus'] as const).flatMap((field) => {
-    const sent = order[field];
-    const back = view[field];
+    const [sent, back] = [order[field], view[field]];
     if (sent === null) return [];
-    const same = back !== null && sameDecimal(sent, back);
-    return [{ text: `${field} ${sent} → ${back ?? 'none'}`, isSame: same, isEqual: sent === back }];
+    const isSame = back !== null && sameDecimal(sent, back);
+    return [{ text: `${field} ${sent} → ${back ?? 'none'}`, isSame, isEqual: sent === back }];
   });
   const seen = amounts.map(({ text }) => text).join(', ');
   if (amounts.some(({ isSame }) => !isSame)) {
-    return { question, seen, follows: 'not the amount that was sent: the finding PREORDER_ECHO_MISMATCH', isOdd: true };
+    return row(question, seen, 'not the amount that was sent: the finding PREORDER_ECHO_MISMATCH', ODD);
   }
   const isEqual = amounts.every((amount) => amount.isEqual);
-  const follows = isEqual
-    ? 'every digit comes back'
-    : 'the same numbers, written otherwise: they are compared as numbers';
-  return { question, seen, follows, isOdd: false };
+  const written = 'the same numbers, written otherwise: they are compared as numbers';
+  return row(question, seen, isEqual ? 'every digit comes back' : written);
 }
 
 /**
  * Sends the create of an order that was taken once more, under the same id: this may make a second pre-order. It is none of
  * the order's own requests, so the table is left alone; that it is done is durable before, and it is done once an account.
  */
-async function repeatCreate(deps: FlowDeps, asking: Asking, fields: Fields): Promise<Probed> {
+async function repeatCreate(deps: FlowDeps, asking: Asking, externalOrderId: string): Promise<Probed> {
   const { account, store, clock } = deps;
-  const checked = checkFields(fields);
-  if (!checked.ok) return { kind: 'invalid', message: checked.problems.map(({ reason }) => reason).join('; ') };
-  const { externalOrderId } = checked.order;
-  const row = await readOrder(store.db, account, externalOrderId);
-  if (row === undefined || row.pre_order_id === null) {
-    return { kind: 'invalid', message: `${quote(externalOrderId)} has no pre-order, so its create is not repeated` };
+  const sent = await readOrder(store.db, account, externalOrderId);
+  if (sent === undefined || sent.pre_order_id === null) {
+    return invalid(`${quote(externalOrderId)} has no pre-order, so its create is not repeated`);
   }
   const fact = { account, name: REPEATED };
   const before = await store.writer.write(async (tx) => {
@@ -239,49 +215,31 @@ async function repeatCreate(deps: FlowDeps, asking: Asking, fields: Fields): Pro
     return known;
   });
   if (before !== undefined) {
-    return {
-      kind: 'invalid',
-      message: `the create of ${quote(before)} was repeated already; it is done once an account`,
-    };
+    return invalid(`the create of ${quote(before)} was repeated already; it is done once an account`);
   }
-  const { reply, evidence } = await asking.ask(PROBE_REQUESTS.create(sentOrderOf(row)));
+  const { reply, evidence } = await asking.ask(PROBE_REQUESTS.create(sentOrderOf(sent)));
   const preOrder = reply.kind === 'ok' ? readPreOrderBody(reply.body) : undefined;
-  const isSecond = reply.kind === 'ok' && preOrder?.id !== row.pre_order_id;
+  const isSecond = reply.kind === 'ok' && preOrder?.id !== sent.pre_order_id;
   if (isSecond) {
     const { status, body } = evidence;
-    const kept = {
-      account,
-      operation: 'createPreOrder' as const,
-      subject: externalOrderId,
-      receivedAt: clock.now().toISOString(),
-    };
-    await store.writer.write((tx) => keepAnswer(tx, { ...kept, httpStatus: status ?? 0, body }));
+    const kept = { account, operation: 'createPreOrder', subject: externalOrderId, body } as const;
+    const receivedAt = clock.now().toISOString();
+    await store.writer.write((tx) => keepAnswer(tx, { ...kept, receivedAt, httpStatus: status ?? 0 }));
   }
   return asking.found(repeatRow(shown(evidence), reply.kind, isSecond));
 }
 
 function repeatRow(seen: string, kind: string, isSecond: boolean): ProbeRow {
-  const row = { question: 'the same create once more (§4.9)', seen };
-  if (kind === 'ok' && !isSecond) {
-    return {
-      ...row,
-      follows: 'the same pre-order: this exchange knows the id again, this time; order-sync does not rely on it',
-      isOdd: false,
-    };
+  const question = 'the same create once more (§4.9)';
+  if (isSecond) {
+    const follows = 'a second pre-order: ask the exchange to cancel it, and keep hold';
+    return row(question, seen, follows, { ...HOLD, ...ODD });
   }
-  const setting = { path: 'create.onUnknown', value: 'hold' };
-  if (isSecond)
-    return {
-      ...row,
-      follows: 'a second pre-order: ask the exchange to cancel it, and keep hold',
-      setting,
-      isOdd: true,
-    };
-  if (kind === 'refused') return { ...row, follows: 'the exchange refuses an id that it knows', setting, isOdd: false };
-  return {
-    ...row,
-    follows: 'nobody can tell whether a second pre-order was made: ask the exchange',
-    setting,
-    isOdd: true,
-  };
+  if (kind === 'ok') {
+    const follows = 'the same pre-order: this exchange knows the id again, this time; order-sync does not rely on it';
+    return row(question, seen, follows);
+  }
+  if (kind === 'refused') return row(question, seen, 'the exchange refuses an id that it knows', HOLD);
+  const follows = 'nobody can tell whether a second pre-order was made: ask the exchange';
+  return row(question, seen, follows, { ...HOLD, ...ODD });
 }

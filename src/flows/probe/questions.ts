@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 import { commonAbsenceShape } from '../../exchange/absence.ts';
-import { type Evidence, type Examined, PROBE_REQUESTS } from '../../exchange/examine.ts';
+import { PROBE_REQUESTS, type Evidence, type Examined } from '../../exchange/examine.ts';
 import { readLookup } from '../../exchange/orders.ts';
-import { type FailedReply, type UnreadReply, answerOf } from '../../exchange/reply.ts';
+import { answerOf, type FailedReply, type UnreadReply } from '../../exchange/reply.ts';
 import type { HttpRequest } from '../../exchange/transport.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 
@@ -10,16 +11,15 @@ import type { FlowDeps } from '../pass/deps.ts';
 export const PROBE_STEPS = ['absence', 'ids', 'key', 'order', 'repeat', 'rate'] as const;
 export type ProbeStep = (typeof PROBE_STEPS)[number];
 
-/** What the exchange does about a point that the document leaves open. */
-export interface ProbeRow {
-  readonly question: string;
-  readonly seen: string;
-  /** What order-sync does about it, and what is left to a person. */
-  readonly follows: string;
-  readonly setting?: { readonly path: string; readonly value: unknown };
-  /** A person should look at it. */
-  readonly isOdd: boolean;
-}
+/** What the exchange does about a point that the document leaves open, and what follows for order-sync and for a person. */
+export const probeRow = z.object({
+  question: z.string(),
+  seen: z.string(),
+  follows: z.string(),
+  setting: z.object({ path: z.string(), value: z.unknown() }).optional(),
+  isOdd: z.boolean().describe('A person should look at it.'),
+});
+export type ProbeRow = Readonly<z.output<typeof probeRow>>;
 
 export type Probed =
   | { readonly kind: 'ok'; readonly rows: readonly ProbeRow[]; readonly evidence: readonly Evidence[] }
@@ -28,6 +28,14 @@ export type Probed =
   /** Nothing can be learned now. */
   | { readonly kind: 'failed'; readonly reply: FailedReply };
 
+export const ODD = { isOdd: true };
+
+/** A row, about which nobody need do anything unless `more` is `ODD`. */
+export function row(question: string, seen: string, follows: string, more: Partial<ProbeRow> = {}): ProbeRow {
+  return { question, seen, follows, isOdd: false, ...more };
+}
+
+/** Asks for one step of a probe, and keeps the answers. */
 export class Asking {
   readonly evidence: Evidence[] = [];
   readonly #deps: Pick<FlowDeps, 'exchange'>;
@@ -75,23 +83,19 @@ const SKEW_MS = 2_000;
 
 /** How a look-up (§4.11) says that there is no order, asked about two ids that nobody has, one of them twice. */
 export async function probeAbsence(asking: Asking): Promise<Probed> {
-  const [one, other] = [unknownId(), unknownId()];
-  const lookups: { examined: Examined; externalOrderId: string }[] = [];
-  for (const externalOrderId of [one, other, one]) {
-    const examined = await asking.ask(PROBE_REQUESTS.order(externalOrderId));
-    const reply = failureOf(examined.reply);
-    if (reply !== undefined) return { kind: 'failed', reply };
-    lookups.push({ examined, externalOrderId });
+  const [first, second] = [unknownId(), unknownId()];
+  const lookups: { reply: UnreadReply; externalOrderId: string }[] = [];
+  for (const externalOrderId of [first, second, first]) {
+    const { reply } = await asking.ask(PROBE_REQUESTS.order(externalOrderId));
+    const failure = failureOf(reply);
+    if (failure !== undefined) return { kind: 'failed', reply: failure };
+    lookups.push({ reply, externalOrderId });
   }
-  const nothing = await asking.ask(PROBE_REQUESTS.nothing(unknownId()));
-  const replies = lookups.map(({ examined: { reply }, externalOrderId }) => ({ reply, externalOrderId }));
+  const nothing = answerOf((await asking.ask(PROBE_REQUESTS.nothing(unknownId()))).reply);
   const [evidence] = asking.evidence;
   const seen = evidence === undefined ? '' : shown(evidence);
-  const found = commonAbsenceShape(
-    replies,
-    [answerOf(nothing.reply)].filter((answer) => answer !== undefined),
-  );
-  const read = replies.map(({ reply, externalOrderId }) => readLookup(reply, externalOrderId, { absence: [] }));
+  const found = commonAbsenceShape(lookups, nothing === undefined ? [] : [nothing]);
+  const read = lookups.map(({ reply, externalOrderId }) => readLookup(reply, externalOrderId, { absence: [] }));
   return asking.found(absenceRow(seen, read, found), clockRow(evidence));
 }
 
@@ -100,39 +104,32 @@ function absenceRow(
   read: readonly ReturnType<typeof readLookup>[],
   found: ReturnType<typeof commonAbsenceShape>,
 ): ProbeRow {
-  const row = { question: 'a look-up of an id that no order has (§4.11)', seen, isOdd: false };
+  const question = 'a look-up of an id that no order has (§4.11)';
   const isAbsent = (evidence: 'documented' | 'likely') =>
     read.every((answer) => answer.kind === 'absent' && answer.evidence === evidence);
-  if (isAbsent('documented')) return { ...row, follows: 'the documented 404: nothing to set' };
+  if (isAbsent('documented')) return row(question, seen, 'the documented 404: nothing to set');
   if (found === undefined) {
-    return {
-      ...row,
-      isOdd: true,
-      follows: 'no setting can name it: ask the exchange how it says that there is no order',
-    };
+    return row(question, seen, 'no setting can name it: ask the exchange how it says that there is no order', ODD);
   }
   const now = isAbsent('likely') ? 'likely absence, after which nothing is sent again' : 'no answer at all';
   const alike = found.isShared ? '; an address that does not exist is answered alike' : '';
-  return {
-    ...row,
-    isOdd: found.isShared,
-    follows: `without a setting ${now}; with it documented absence: set it once the exchange confirms it${alike}`,
-    setting: { path: 'exchange.absence', value: [found.shape] },
-  };
+  const follows = `without a setting ${now}; with it documented absence: set it once the exchange confirms it${alike}`;
+  const setting = { path: 'exchange.absence', value: [found.shape] };
+  return row(question, seen, follows, { isOdd: found.isShared, setting });
 }
 
+/** Compares the clocks by the Date header. */
 function clockRow(evidence: Evidence | undefined): ProbeRow {
   const question = 'the clock of the exchange, beside ours';
   const date = Date.parse(evidence?.headers['date'] ?? '');
   if (evidence === undefined || Number.isNaN(date)) {
-    return { question, seen: 'no Date header', follows: 'order-sync notes it where records show it', isOdd: false };
+    return row(question, 'no Date header', 'order-sync notes it where records show it');
   }
   const aheadMs = date - Date.parse(evidence.askedAt) - evidence.tookMs / 2;
   const isOdd = Math.abs(aheadMs) > SKEW_MS + evidence.tookMs / 2;
-  const seconds = Math.round(Math.abs(aheadMs) / 1_000);
-  const seen = isOdd ? `${seconds} s ${aheadMs > 0 ? 'ahead' : 'behind'}` : 'the same, within 2 s';
-  const follows = isOdd ? 'find out which of the two is wrong; ours should follow NTP' : 'nothing to set';
-  return { question, seen, follows, isOdd };
+  if (!isOdd) return row(question, 'the same, within 2 s', 'nothing to set');
+  const seen = `${Math.round(Math.abs(aheadMs) / 1_000)} s ${aheadMs > 0 ? 'ahead' : 'behind'}`;
+  return row(question, seen, 'find out which of the two is wrong; ours should follow NTP', ODD);
 }
 
 /** How unknown pre-orders (§4.10) and links (§4.3) are answered. */
@@ -147,7 +144,7 @@ export async function probeIds(asking: Asking): Promise<Probed> {
     if (failure !== undefined) return { kind: 'failed', reply: failure };
     const isDocumented = reply.kind === 'refused' && reply.httpStatus === 404;
     const follows = isDocumented ? 'the documented 404: nothing to set' : 'taken for no answer; no setting changes it';
-    rows.push({ question, seen: shown(evidence), follows, isOdd: !isDocumented });
+    rows.push(row(question, shown(evidence), follows, { isOdd: !isDocumented }));
   }
   return asking.found(...rows);
 }
@@ -156,9 +153,10 @@ export async function probeIds(asking: Asking): Promise<Probed> {
 export async function probeKey(asking: Asking): Promise<Probed> {
   const request = { ...PROBE_REQUESTS.order(unknownId()), headers: { 'x-api-key': unknownId() } };
   const { reply, evidence } = await asking.ask(request);
-  const row = { question: 'a wrong key (§5)', seen: shown(evidence) };
-  if (reply.kind === 'key-refused')
-    return asking.found({ ...row, follows: '401 as documented: nothing to set', isOdd: false });
+  const question = 'a wrong key (§5)';
+  if (reply.kind === 'key-refused') {
+    return asking.found(row(question, shown(evidence), '401 as documented: nothing to set'));
+  }
   const failure = failureOf(reply);
   if (failure !== undefined) return { kind: 'failed', reply: failure };
   const status = evidence.status ?? 0;
@@ -166,31 +164,27 @@ export async function probeKey(asking: Asking): Promise<Probed> {
     status >= 200 && status < 300
       ? 'the exchange takes any key here: tell it'
       : 'no refusal of the key: order-sync would not notice one that has expired; watch for orders that do not move';
-  return asking.found({ ...row, follows, isOdd: true });
+  return asking.found(row(question, shown(evidence), follows, ODD));
 }
 
 /** Whether so many requests at once, which the settings allow, are answered. It ends with the first 429. */
 export async function probeRate(asking: Asking, requests: number): Promise<Probed> {
   const enough = new AbortController();
-  await Promise.all(
-    Array.from({ length: requests }, async () => {
-      const { reply } = await asking.ask(PROBE_REQUESTS.order(unknownId()), enough.signal);
-      if (reply.kind === 'rate-limited') enough.abort();
-    }),
-  );
+  const askOnce = async () => {
+    const { reply } = await asking.ask(PROBE_REQUESTS.order(unknownId()), enough.signal);
+    if (reply.kind === 'rate-limited') enough.abort();
+  };
+  await Promise.all(Array.from({ length: requests }, askOnce));
   const limited = asking.evidence.filter(({ status }) => status === 429);
   const answered = asking.evidence.filter(({ status }) => status !== null && status !== 429).length;
-  const row = { question: `${requests} look-ups at once, within exchange.rate (§8)` };
+  const question = `${requests} look-ups at once, within exchange.rate (§8)`;
   if (limited.length === 0) {
-    const seen = `${answered} answered, no 429`;
-    return asking.found({ ...row, seen, follows: 'no limit below yours was met', isOdd: answered < requests });
+    const isOdd = answered < requests;
+    return asking.found(row(question, `${answered} answered, no 429`, 'no limit below yours was met', { isOdd }));
   }
   const wait = limited.map(({ headers }) => headers['retry-after']).find((value) => value !== undefined);
-  return asking.found({
-    ...row,
-    seen: `${answered} answered, then 429, ${wait === undefined ? 'no Retry-After' : `Retry-After: ${wait}`}`,
-    follows: `the limit of the exchange is below yours${wait === undefined ? '; without Retry-After 5 s are waited' : ''}`,
-    setting: { path: 'exchange.rate.requests', value: Math.max(1, answered) },
-    isOdd: true,
-  });
+  const seen = `${answered} answered, then 429, ${wait === undefined ? 'no Retry-After' : `Retry-After: ${wait}`}`;
+  const follows = `the limit of the exchange is below yours${wait === undefined ? '; without Retry-After 5 s are waited' : ''}`;
+  const setting = { path: 'exchange.rate.requests', value: Math.max(1, answered) };
+  return asking.found(row(question, seen, follows, { ...ODD, setting }));
 }

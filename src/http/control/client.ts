@@ -35,15 +35,11 @@ interface Asking {
 /** The owner of an account, reached over its control socket or through the database. Rejects with `NoOwnerError` when there is none. */
 export class Owner {
   readonly #transport: Transport;
-  readonly #account: string;
-  readonly #graceMs: number;
-  readonly #signal: AbortSignal | undefined;
+  readonly #asking: Asking;
 
-  constructor(transport: Transport, { account, graceMs, signal }: Asking) {
+  constructor(transport: Transport, asking: Asking) {
     this.#transport = transport;
-    this.#account = account;
-    this.#graceMs = graceMs;
-    this.#signal = signal;
+    this.#asking = asking;
   }
 
   /**
@@ -51,12 +47,12 @@ export class Owner {
    * `UnusableIdError`, before anything is sent, on an id that cannot stand in the request.
    */
   async ask<Id extends AskedOperation>(id: Id, input: InputOf<Id>): Promise<Result> {
-    const asked = requestFor(id, this.#account, input);
-    const tooLate = deadline(LONGEST_WAIT_MS + this.#graceMs);
+    const asked = requestFor(id, this.#asking.account, input);
+    const tooLate = deadline(LONGEST_WAIT_MS + this.#asking.graceMs);
     try {
       return await readResult(await this.#send(asked, tooLate));
     } catch (error) {
-      if (isNotAsked(error) || this.#signal?.aborted === true) throw error;
+      if (this.#isKnown(error)) throw error;
       const what = tooLate.aborted ? 'did not answer in time' : 'went away before it answered';
       return { kind: 'unknown', why: `the daemon ${what}; nobody can tell whether it was done` };
     }
@@ -64,30 +60,31 @@ export class Owner {
 
   /** Asks for a pass, and gives each line of the answer. Throws `OwnerRefusalError` on an answer that has no lines. */
   async *sync(input: SyncInput): AsyncGenerator<SyncLine> {
-    const tooLate = deadline(input.timeoutMs + this.#graceMs);
+    const tooLate = deadline(input.timeoutMs + this.#asking.graceMs);
     try {
-      const reply = await this.#send(requestFor('sync', this.#account, input), tooLate);
+      const reply = await this.#send(requestFor('sync', this.#asking.account, input), tooLate);
       if (reply.httpStatus !== 200) {
         const result = await readResult(reply);
         if (result.kind !== 'ok') throw new OwnerRefusalError(result);
       }
       for await (const text of reply.lines()) yield JSON.parse(text) as SyncLine;
     } catch (error) {
-      const isKnown = isNotAsked(error) || error instanceof OwnerRefusalError;
-      if (isKnown || this.#signal?.aborted === true) throw error;
+      if (this.#isKnown(error)) throw error;
       const what = tooLate.aborted ? 'did not answer in time' : 'went away before it was done';
       throw new OwnerGoneError(`the daemon ${what}; try again`, { cause: error });
     }
   }
 
   #send(asked: OwnerRequest, tooLate: AbortSignal): Promise<OwnerReply> {
-    return this.#transport.send(asked, this.#signal === undefined ? tooLate : AbortSignal.any([this.#signal, tooLate]));
+    const { signal } = this.#asking;
+    return this.#transport.send(asked, signal === undefined ? tooLate : AbortSignal.any([signal, tooLate]));
   }
-}
 
-/** True for an error after which it is known that nothing was done. */
-function isNotAsked(error: unknown): boolean {
-  return error instanceof NoOwnerError || error instanceof StoreError;
+  /** True for an error after which it is known that nothing was done, or that nobody waits for the answer. */
+  #isKnown(error: unknown): boolean {
+    if (this.#asking.signal?.aborted === true) return true;
+    return error instanceof NoOwnerError || error instanceof StoreError || error instanceof OwnerRefusalError;
+  }
 }
 
 /** The request for an operation: the address names some fields of the input, the rest goes where the address says. */

@@ -24,6 +24,15 @@ export type Result =
 
 export type FailedResult = Exclude<Result, { kind: 'ok' }>;
 
+/** A success whose value this program makes itself. */
+export function done(value: unknown, httpStatus = 200): Result {
+  return { kind: 'ok', body: JSON.stringify(value), httpStatus };
+}
+
+export function invalid(message: string, httpStatus = 400): OwnRefusal {
+  return { kind: 'invalid', message, httpStatus };
+}
+
 /** A result as the control socket writes it: the one shape of all its answers, with the HTTP status. */
 export interface Envelope {
   readonly httpStatus: number;

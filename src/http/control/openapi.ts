@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
-import { ERRORS, type DocumentedError } from './operations/operation.ts';
+import { ERRORS } from './operations/operation.ts';
 import { addRoutes } from './routes.ts';
 import { controlServer } from './server.ts';
 
@@ -73,47 +73,30 @@ export async function controlDocument(version: string): Promise<Json> {
   return corrected(server.swagger() as unknown as Generated);
 }
 
-/** Gives each error, which is the same everywhere, a name to refer to, and says which bodies are optional. */
+/** Names each error, which is the same everywhere, and says which bodies are optional. */
 function corrected({ paths, components, ...rest }: Generated): Json {
-  const errors: Readonly<Record<string, DocumentedError>> = ERRORS;
+  const errors = new Map(Object.entries(ERRORS));
   for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
     // The generator calls every body required, also one that is optional.
-    const { requestBody } = operation;
+    const { requestBody, responses } = operation;
     if (requestBody?.content['application/json'].schema.anyOf?.some(({ type }) => type === 'null') === true) {
       requestBody.required = false;
     }
-    for (const status of Object.keys(operation.responses)) {
-      const error = errors[status.toLowerCase()];
-      if (error !== undefined) operation.responses[status] = { $ref: `#/components/responses/${error.name}` };
+    for (const status of Object.keys(responses)) {
+      const error = errors.get(status.toLowerCase());
+      if (error !== undefined) responses[status] = { $ref: `#/components/responses/${error.name}` };
     }
   }
-  const all = Object.values(errors);
+  const headers = { 'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } } };
+  const responses = [...errors].map(([status, { name, response }]) => [
+    name,
+    status === '503' ? { ...response, headers } : response,
+  ]);
   // Components of requests are generated too, though none is referred to.
   const schemas = Object.entries(components.schemas).filter(([name]) => !name.endsWith('Input'));
   return {
     ...rest,
     paths,
-    components: {
-      schemas: Object.fromEntries(schemas),
-      responses: Object.fromEntries(all.map((error) => [error.name, errorResponse(error)])),
-      examples: Object.fromEntries(
-        all.flatMap(({ examples }) =>
-          Object.entries(examples).map(([name, error]) => [name, { value: { ok: false, error } }]),
-        ),
-      ),
-    },
-  };
-}
-
-function errorResponse({ name, description, examples }: DocumentedError): Json {
-  const named = Object.keys(examples).map((example) => [example, { $ref: `#/components/examples/${example}` }]);
-  return {
-    description,
-    ...(name === ERRORS['503'].name && {
-      headers: { 'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } } },
-    }),
-    content: {
-      'application/json': { schema: { $ref: '#/components/schemas/Failure' }, examples: Object.fromEntries(named) },
-    },
+    components: { schemas: Object.fromEntries(schemas), responses: Object.fromEntries(responses) as Json },
   };
 }

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import { deadline } from '../../clock.ts';
 import type { StatusSources } from '../../flows/reports/status.ts';
@@ -9,13 +9,7 @@ import { LONGEST_WAIT_MS } from './client.ts';
 import { writeEnvelope, type Result } from './envelope.ts';
 import { ADDRESSES } from './operations/addresses.ts';
 import { OPERATIONS, type AskedOperation } from './operations/index.ts';
-import {
-  NOT_OWNER_RESULT,
-  type Accounts,
-  type Operation,
-  type OperationDeps,
-  schemaOf,
-} from './operations/operation.ts';
+import { NOT_OWNER_RESULT, schemaOf, type Accounts, type Operation } from './operations/operation.ts';
 import { filterOf, READ_OPERATIONS, startOf, type EventsInput } from './operations/reading.ts';
 import { SYNC_SCHEMA, syncLines, type SyncInput } from './operations/sync.ts';
 import { addStatusRoute } from './status-route.ts';
@@ -31,11 +25,20 @@ interface Serving {
   readonly onRun: (running: Promise<unknown>) => void;
 }
 
+interface ReadDeps {
+  readonly db: Database;
+  readonly streams: EventStreams;
+}
+
+const TOO_MANY: Result = { kind: 'not-sent', why: 'no more streams of events are served now; ask again later' };
+
 export function addRoutes(server: FastifyInstance, { accounts, reading, status, stopping, onRun }: Serving): void {
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);
   addReadRoutes(server, reading);
   addStatusRoute(server, status);
+  // Another process may drive the account in a moment: whoever asks goes on to it.
+  const use = async (account: string) => (stopping.aborted ? undefined : await accounts.use(account));
   for (const id of Object.keys(OPERATIONS) as AskedOperation[]) {
     const operation: Operation = OPERATIONS[id];
     const { method, url } = ADDRESSES[id];
@@ -48,11 +51,13 @@ export function addRoutes(server: FastifyInstance, { accounts, reading, status, 
         // A part of the request that the operation does not describe was checked by nothing.
         const { account, ...fields } = query as { account: string };
         const input = Object.assign({}, fields, operation.body && body, params);
-        const running = withAccount({ accounts, stopping }, account, (app) => operation.run(app, input, signal));
+        const run = async (): Promise<Result> => {
+          using used = await use(account);
+          return used === undefined ? NOT_OWNER_RESULT : await operation.run(used.app, input, signal);
+        };
+        const running = run();
         onRun(running);
-        const envelope = writeEnvelope(await running);
-        if (envelope.retryAfterSeconds !== undefined) void reply.header('retry-after', envelope.retryAfterSeconds);
-        return await reply.code(envelope.httpStatus).type('application/json').send(envelope.body);
+        return await answer(reply, await running);
       },
     });
   }
@@ -62,37 +67,12 @@ export function addRoutes(server: FastifyInstance, { accounts, reading, status, 
     async handler({ query }, reply) {
       const { account, scope, timeoutMs } = query as SyncInput & { account: string };
       const signal = AbortSignal.any([stopping, closed(reply.raw), deadline(timeoutMs)]);
-      const used = stopping.aborted ? undefined : await accounts.use(account);
-      if (used === undefined) {
-        return await reply.type('application/json').code(421).send(writeEnvelope(NOT_OWNER_RESULT).body);
-      }
+      const used = await use(account);
+      if (used === undefined) return await answer(reply, NOT_OWNER_RESULT);
       return await reply.type(LINES).send(Readable.from(syncLines(used, scope, signal, onRun)));
     },
   });
 }
-
-async function withAccount(
-  { accounts, stopping }: Pick<Serving, 'accounts' | 'stopping'>,
-  account: string,
-  work: (app: OperationDeps) => Promise<Result>,
-): Promise<Result> {
-  // Another process may drive the account in a moment: whoever asks goes on to it.
-  using used = stopping.aborted ? undefined : await accounts.use(account);
-  return used === undefined ? NOT_OWNER_RESULT : await work(used.app);
-}
-
-function closed(answer: NodeJS.EventEmitter): AbortSignal {
-  const isClosed = new AbortController();
-  answer.once('close', () => isClosed.abort());
-  return isClosed.signal;
-}
-
-interface ReadDeps {
-  readonly db: Database;
-  readonly streams: EventStreams;
-}
-
-const TOO_MANY: Result = { kind: 'not-sent', why: 'no more streams of events are served now; ask again later' };
 
 /** Adds the routes that read the database: no process need drive the account. */
 function addReadRoutes(server: FastifyInstance, deps: () => ReadDeps): void {
@@ -104,15 +84,13 @@ function addReadRoutes(server: FastifyInstance, deps: () => ReadDeps): void {
       const { db, streams } = deps();
       const input = query as EventsInput;
       if (raw.headers.accept?.includes('text/event-stream') !== true) {
-        const { httpStatus, body } = writeEnvelope(await listEvents.run(db, input));
-        return await reply.code(httpStatus).type('application/json').send(body);
+        return await answer(reply, await listEvents.run(db, input));
       }
       const last = headers['last-event-id'];
       const after = typeof last === 'string' && last !== '' ? last : input.after;
       const start = await startOf(db, { ...input, after });
       if ('kind' in start || streams.isFull) {
-        const { httpStatus, body } = writeEnvelope('kind' in start ? start : TOO_MANY);
-        return await reply.code(httpStatus).type('application/json').header('connection', 'close').send(body);
+        return await answer(reply.header('connection', 'close'), 'kind' in start ? start : TOO_MANY);
       }
       void reply.hijack();
       streams.serve(reply.raw, filterOf(input), start);
@@ -123,9 +101,20 @@ function addReadRoutes(server: FastifyInstance, deps: () => ReadDeps): void {
     ...ADDRESSES.showOrder,
     schema: schemaOf('showOrder', showOrder),
     async handler({ params, query }, reply) {
-      const input = { ...(params as { externalOrderId: string }), account: (query as { account: string }).account };
-      const { httpStatus, body } = writeEnvelope(await showOrder.run(deps().db, input));
-      return await reply.code(httpStatus).type('application/json').send(body);
+      const input = Object.assign({}, query, params) as { account: string; externalOrderId: string };
+      return await answer(reply, await showOrder.run(deps().db, input));
     },
   });
+}
+
+async function answer(reply: FastifyReply, result: Result): Promise<FastifyReply> {
+  const { httpStatus, retryAfterSeconds, body } = writeEnvelope(result);
+  if (retryAfterSeconds !== undefined) void reply.header('retry-after', retryAfterSeconds);
+  return await reply.code(httpStatus).type('application/json').send(body);
+}
+
+function closed(connection: NodeJS.EventEmitter): AbortSignal {
+  const isClosed = new AbortController();
+  connection.once('close', () => isClosed.abort());
+  return isClosed.signal;
 }

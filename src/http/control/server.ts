@@ -10,7 +10,7 @@ import { StoreError } from '../../store/errors.ts';
 import type { Store } from '../../store/port.ts';
 import { EventStreams, MOST_STREAMS } from '../events/stream.ts';
 import { closeServer, createServer } from '../server.ts';
-import { writeEnvelope, type OwnRefusal } from './envelope.ts';
+import { invalid, writeEnvelope, type OwnRefusal } from './envelope.ts';
 import type { Accounts } from './operations/operation.ts';
 import { addRoutes } from './routes.ts';
 import { unusableSocket } from './transport.ts';
@@ -83,7 +83,7 @@ export function controlServer(log: Pick<Logger, 'error'>): FastifyInstance {
   const server = createServer({
     limits: LIMITS,
     maxConnections: MAX_CONNECTIONS + MOST_STREAMS,
-    unreadable: (httpStatus, { message }) => writeEnvelope({ kind: 'invalid', message, httpStatus }).body,
+    unreadable: (httpStatus, { message }) => writeEnvelope(invalid(message, httpStatus)).body,
   });
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
     try {
@@ -112,10 +112,10 @@ function refusalOf(error: FastifyError, log: Pick<Logger, 'error'>): OwnRefusal 
   if (hasZodFastifySchemaValidationErrors(error)) {
     const context = error.validationContext ?? 'request';
     const problems = error.validation.map((problem) => `${context}${problem.instancePath}: ${problem.message}`);
-    return { kind: 'invalid', message: problems.join('; '), httpStatus: 400 };
+    return invalid(problems.join('; '));
   }
-  if (statusCode === 415) return { kind: 'invalid', message: 'send the body as application/json', httpStatus: 415 };
-  if (statusCode >= 400 && statusCode < 500) return { kind: 'invalid', message, httpStatus: statusCode };
+  if (statusCode === 415) return invalid('send the body as application/json', 415);
+  if (statusCode >= 400 && statusCode < 500) return invalid(message, statusCode);
   log.error({ cause: `${error.name}: ${message}` }, 'an operation that was asked for failed');
   if (!(error instanceof StoreError)) {
     return { kind: 'failed', message: 'the daemon failed; its log says why', httpStatus: 500 };

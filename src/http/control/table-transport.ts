@@ -1,5 +1,4 @@
 import {
-  randomUUID,
   createCipheriv,
   createDecipheriv,
   createPublicKey,
@@ -7,6 +6,7 @@ import {
   generateKeyPairSync,
   hkdfSync,
   randomBytes,
+  randomUUID,
   type KeyObject,
 } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
@@ -15,6 +15,7 @@ import {
   putRequest,
   requestStatus,
   withdrawRequest,
+  type ReachableWorker,
   type RequestStatus,
 } from '../../store/account-requests.ts';
 import { StoreError } from '../../store/errors.ts';
@@ -33,10 +34,7 @@ interface TableDeps {
   readonly clock: Clock;
 }
 
-interface AskedWorker {
-  readonly holder: string;
-  readonly publicKey: string;
-}
+type AskedWorker = Pick<ReachableWorker, 'holder'> & { readonly publicKey: string };
 
 /**
  * The way through the database, from another machine: the request is a row that the owner takes, answers, and that is removed
@@ -59,49 +57,50 @@ export function tableTransport(deps: TableDeps, worker: AskedWorker, account: st
 class TableRequest {
   readonly #deps: TableDeps;
   readonly #key: { readonly account: string; readonly id: string };
-  readonly #worker: AskedWorker;
+  readonly #holder: string;
   readonly #keys = newKeyPair();
   readonly #seal: Seal;
   readonly #signal: AbortSignal;
 
-  constructor(deps: TableDeps, worker: AskedWorker, account: string, signal: AbortSignal) {
+  constructor(deps: TableDeps, { holder, publicKey }: AskedWorker, account: string, signal: AbortSignal) {
     this.#deps = deps;
-    this.#worker = worker;
+    this.#holder = holder;
     this.#signal = signal;
     this.#key = { account, id: randomUUID() };
-    this.#seal = sealBetween(this.#keys, worker.publicKey, [worker.holder, account, this.#key.id]);
+    this.#seal = sealBetween(this.#keys, publicKey, [holder, account, this.#key.id]);
   }
 
   /** Leaves the request. Gives the answer where it cannot be left. */
   async put(asked: OwnerRequest): Promise<OwnerReply | undefined> {
-    const { holder } = this.#worker;
     const input = this.#seal.close('input', JSON.stringify(asked));
     try {
-      const request = { ...this.#key, holder, publicKey: this.#keys.publicKey, input };
+      const request = { ...this.#key, holder: this.#holder, publicKey: this.#keys.publicKey, input };
       if (await putRequest(this.#deps.store.db, request)) return undefined;
     } catch (error) {
       if (!(error instanceof StoreError) || error.problem !== 'busy' || (await this.#withdraw())) throw error;
       throw new Error('it is not known whether the request was left', { cause: error });
     }
     const why = `${this.#key.account} has too many requests that wait for an answer`;
-    return this.#replyOf(writeEnvelope({ kind: 'not-sent', why }));
+    return replyOf(writeEnvelope({ kind: 'not-sent', why }));
   }
 
   /** The answer, or its beginning. Rejects with `NoOwnerError` where the worker did not take the request. */
   async reply(): Promise<OwnerReply> {
     const { clock } = this.#deps;
     const until = clock.monotonic() + PATIENCE_MS;
-    for (;;) {
-      const status = await this.#status();
-      if (status.answer !== null) return await this.#finished(status.answer);
-      if (status.progress !== null)
-        return { ...this.#replyOf({ httpStatus: 200, body: '' }), lines: () => this.#lines() };
-      if (!status.isTaken && (!status.isWorkerAlive || clock.monotonic() >= until) && (await this.#withdraw())) {
+    for await (const { answer, progress, isTaken, isWorkerAlive } of this.#statuses()) {
+      if (answer !== null) {
+        const reply = replyOf(this.#envelopeIn(answer));
+        await this.forget();
+        return reply;
+      }
+      if (progress !== null) return { ...replyOf({ httpStatus: 200, body: '' }), lines: () => this.#lines() };
+      const isLate = !isWorkerAlive || clock.monotonic() >= until;
+      if (!isTaken && isLate && (await this.#withdraw())) {
         throw new NoOwnerError('the worker that drives the account did not take the request');
       }
-      this.#assertAlive(status);
-      await clock.sleep(POLL_MS, this.#signal);
     }
+    throw new Error('the request was removed');
   }
 
   /** Leaves nothing behind. What cannot be removed now, the workers remove later. */
@@ -112,70 +111,60 @@ class TableRequest {
   async *#lines(): AsyncGenerator<string> {
     try {
       let shown: string | null = null;
-      for (;;) {
-        const status = await this.#status();
-        if (status.progress !== null && status.progress !== shown) {
-          shown = status.progress;
+      for await (const { answer, progress } of this.#statuses()) {
+        if (progress !== null && progress !== shown) {
+          shown = progress;
           yield this.#seal.open('progress', shown);
         }
-        if (status.answer !== null) {
-          const { body } = this.#envelopeIn(status.answer);
-          if (body !== '') yield body;
-          return;
-        }
-        this.#assertAlive(status);
-        await this.#deps.clock.sleep(POLL_MS, this.#signal);
+        if (answer === null) continue;
+        const { body } = this.#envelopeIn(answer);
+        if (body !== '') yield body;
+        return;
       }
+      throw new Error('the request was removed');
     } finally {
       await this.forget();
     }
   }
 
-  async #status(): Promise<RequestStatus> {
+  /** Looks how far the request has come until it is removed. Rejects where no answer can come any more. */
+  async *#statuses(): AsyncGenerator<RequestStatus> {
     const { store, clock } = this.#deps;
-    const until = clock.monotonic() + DATABASE_PATIENCE_MS;
-    for (;;) {
+    for (let readAt = clock.monotonic(); ; await clock.sleep(POLL_MS, this.#signal)) {
       try {
         const status = await requestStatus(store.db, this.#key);
-        if (status === undefined) throw new Error('the request was removed');
-        return status;
+        if (status === undefined) return;
+        readAt = clock.monotonic();
+        yield status;
+        if (status.isTaken && !status.isWorkerAlive) throw new Error('the worker that took the request is gone');
       } catch (cause) {
         if (!(cause instanceof StoreError)) throw cause;
-        if (clock.monotonic() >= until) throw new Error('the database gives no answer', { cause });
-        await clock.sleep(POLL_MS, this.#signal);
+        if (clock.monotonic() >= readAt + DATABASE_PATIENCE_MS) {
+          throw new Error('the database gives no answer', { cause });
+        }
       }
     }
-  }
-
-  #assertAlive({ isTaken, isWorkerAlive }: RequestStatus): void {
-    if (isTaken && !isWorkerAlive) throw new Error('the worker that took the request is gone');
   }
 
   async #withdraw(): Promise<boolean> {
     return await withdrawRequest(this.#deps.store.db, this.#key).catch(() => false);
   }
 
-  async #finished(answer: string): Promise<OwnerReply> {
-    const reply = this.#replyOf(this.#envelopeIn(answer));
-    await this.forget();
-    return reply;
-  }
-
   #envelopeIn(answer: string): Envelope {
     return JSON.parse(this.#seal.open('answer', answer)) as Envelope;
   }
+}
 
-  #replyOf({ httpStatus, retryAfterSeconds = 0, body }: Envelope): OwnerReply {
-    return {
-      httpStatus,
-      retryAfterSeconds,
-      isLines: false,
-      text: async () => body,
-      async *lines() {
-        if (body !== '') yield body;
-      },
-    };
-  }
+function replyOf({ httpStatus, retryAfterSeconds = 0, body }: Envelope): OwnerReply {
+  return {
+    httpStatus,
+    retryAfterSeconds,
+    isLines: false,
+    text: async () => body,
+    async *lines() {
+      if (body !== '') yield body;
+    },
+  };
 }
 
 /** Keys of one side of a conversation (X25519). The private one never leaves the process. */

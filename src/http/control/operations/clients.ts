@@ -11,15 +11,54 @@ import {
 import { adoptLink, makeLink } from '../../../flows/clients/links.ts';
 import { requestPhotos } from '../../../flows/clients/photos.ts';
 import { listLinks } from '../../../store/links.ts';
-import { EXCHANGE_ERRORS, LOOKUP_ERRORS, OWN_ERRORS, named, operation } from './operation.ts';
+import { done } from '../envelope.ts';
+import {
+  countParameter,
+  EXCHANGE_ERRORS,
+  LOOKUP_ERRORS,
+  named,
+  operation,
+  OWN_ERRORS,
+  textParameter,
+} from './operation.ts';
 
 const tag = 'clients';
-const linkId = z.string().meta({ description: 'Id of a link (§2.1).', examples: ['link-1'] });
+const linkId = textParameter('Id of a link (§2.1).', 'link-1');
 const params = z.object({ linkId });
 const level = z.enum(VERIFICATION_LEVELS).meta({ description: 'A verification flow (§4.4).', examples: ['MAIN'] });
 const email = z.string().describe('Address of the client. It is passed to the exchange and kept nowhere.');
 const linkValue = named('Link', 'A client link (§2.1).', linkSchema, { linkId: 'link-1', status: 'NOT_VERIFIED' });
 const reference = z.string().nullish().describe('Your own name for the link; no e-mail address.');
+
+const at = '2026-01-05T12:00:00.000Z';
+const rememberedLinksValue = named(
+  'RememberedLinks',
+  'Remembered links, the newest first.',
+  z.array(
+    z.object({
+      link_id: z.string(),
+      reference: z.string().nullable().describe('Your own name for it.'),
+      source: z.string().describe('`created` or `followed`.'),
+      status: z.string(),
+      created_at: z.string(),
+      updated_at: z.string(),
+      last_checked_at: z.string(),
+      missing_since: z.string().nullable().describe('Since when the exchange does not have it any more.'),
+    }),
+  ),
+  [
+    {
+      link_id: 'link-1',
+      reference: 'customer-7',
+      source: 'created',
+      status: 'NOT_VERIFIED',
+      created_at: at,
+      updated_at: at,
+      last_checked_at: at,
+      missing_since: null,
+    },
+  ],
+);
 
 export const CLIENT_OPERATIONS = {
   createLink: operation({
@@ -138,51 +177,14 @@ export const CLIENT_OPERATIONS = {
     tag: 'links',
     summary: 'The newest remembered links, from the database.',
     query: z.object({
-      status: z
-        .string()
-        .optional()
-        .meta({ description: 'Only links with this status.', examples: ['NOT_VERIFIED'] }),
-      limit: z.coerce
-        .number<string>()
-        .int()
-        .min(1)
-        .max(1_000)
-        .default(50)
-        .meta({ description: 'At most so many.', examples: [50] }),
+      status: textParameter('Only links with this status.', 'NOT_VERIFIED').optional(),
+      limit: countParameter('At most so many.', 1_000, 50),
     }),
-    value: named(
-      'RememberedLinks',
-      'Remembered links, the newest first.',
-      z.array(
-        z.object({
-          link_id: z.string(),
-          reference: z.string().nullable().describe('Your own name for it.'),
-          source: z.string().describe('`created` or `followed`.'),
-          status: z.string(),
-          created_at: z.string(),
-          updated_at: z.string(),
-          last_checked_at: z.string(),
-          missing_since: z.string().nullable().describe('Since when the exchange does not have it any more.'),
-        }),
-      ),
-      [
-        {
-          link_id: 'link-1',
-          reference: 'customer-7',
-          source: 'created',
-          status: 'NOT_VERIFIED',
-          created_at: '2026-01-05T12:00:00.000Z',
-          updated_at: '2026-01-05T12:00:00.000Z',
-          last_checked_at: '2026-01-05T12:10:00.000Z',
-          missing_since: null,
-        },
-      ],
-    ),
+    value: rememberedLinksValue,
     errors: OWN_ERRORS,
     async run({ store, account }, filter) {
       const links = await listLinks(store.db, { account, ...filter });
-      const shown = links.map(({ account: _account, ...link }) => link);
-      return { kind: 'ok', body: JSON.stringify(shown) };
+      return done(links.map(({ account: _account, ...link }) => link));
     },
   }),
 };

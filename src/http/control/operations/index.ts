@@ -1,7 +1,7 @@
 import type { OperationId } from './addresses.ts';
 import { CLIENT_OPERATIONS } from './clients.ts';
 import type { Operation } from './operation.ts';
-import { ORDER_OPERATIONS, PROBE_OPERATIONS } from './orders.ts';
+import { ORDER_OPERATIONS } from './orders.ts';
 import type { READ_OPERATIONS } from './reading.ts';
 
 /** An operation that the owner of the account does, with one answer; `sync` answers in lines. */
@@ -10,7 +10,6 @@ export type AskedOperation = Exclude<OperationId, 'sync' | 'status' | keyof type
 export const OPERATIONS = {
   ...CLIENT_OPERATIONS,
   ...ORDER_OPERATIONS,
-  ...PROBE_OPERATIONS,
 } satisfies Readonly<Record<AskedOperation, Operation>>;
 
 export type InputOf<Id extends AskedOperation> = Parameters<(typeof OPERATIONS)[Id]['run']>[1];

@@ -1,7 +1,7 @@
 import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
 import type { FlowDeps } from '../../../flows/pass/deps.ts';
-import { type Result, envelopeError, type EnvelopeError, type FailedResult } from '../envelope.ts';
+import { envelopeError, type EnvelopeError, type FailedResult, type Result } from '../envelope.ts';
 
 export interface OperationDeps extends FlowDeps {
   /** Wakes the create pass: orders were put in, and need not wait for the next tick. */
@@ -18,14 +18,24 @@ export interface Accounts {
   use(account: string): Promise<AccountInUse | undefined>;
 }
 
-export const accountQuery = z.object({
-  account: z
-    .string()
+/** A text that a request names in its path or query. */
+export function textParameter(description: string, example: string): z.ZodString {
+  return z.string().meta({ description, examples: [example] });
+}
+
+/** A whole number of a query, from 1 to `most`; `usual` unless named. */
+export function countParameter(description: string, most: number, usual: number) {
+  return z.coerce
+    .number<string>()
+    .int()
     .min(1)
-    .max(200)
-    .default('default')
-    .meta({ description: 'Name of the account, as the settings have it.', examples: ['default'] }),
-});
+    .max(most)
+    .default(usual)
+    .meta({ description, examples: [usual] });
+}
+
+const account = textParameter('Name of the account, as the settings have it.', 'default').min(1).max(200);
+export const accountQuery = z.object({ account: account.default('default') });
 
 /** One operation: what it takes and answers, as the OpenAPI document says it, and what it does. */
 export interface Operation<Params = unknown, Query = unknown, Body = unknown> {
@@ -71,7 +81,7 @@ export function schemaOf(operationId: string, described: Omit<Operation, 'run'>)
 
 export function errorAnswers(errors: readonly ErrorStatus[]): Record<string, z.ZodType> {
   return Object.fromEntries(
-    errors.toSorted().map((status) => [status, failureSchema.describe(ERRORS[status].description)]),
+    errors.toSorted().map((status) => [status, failureSchema.describe(ERRORS[status].response.description)]),
   );
 }
 
@@ -82,40 +92,36 @@ function success(value: z.ZodType): z.ZodType {
     .meta({ description, examples: (examples as unknown[]).map((example) => ({ ok: true, value: example })) });
 }
 
+const KINDS: Readonly<Record<EnvelopeError['kind'], string>> = {
+  refused: 'the exchange said no',
+  'key-refused': 'the exchange refuses the merchant key',
+  'rate-limited': 'the exchange limits the rate',
+  'not-sent': 'nothing was sent, ask again',
+  unknown: 'nobody can tell whether the exchange did it',
+  unusable: 'an id cannot be sent',
+  invalid: 'this request is wrong',
+  'not-owner': 'this process does not drive the account, nothing was done',
+  failed: 'the daemon could not do it',
+};
+const REASONS: readonly NonNullable<EnvelopeError['reason']>[] = [
+  'not-found',
+  'invalid-email',
+  'link-already-exists',
+  'bad-request',
+  'upload-url-not-set',
+  'other',
+  'cursor-unreadable',
+  'cursor-ahead',
+  'cursor-of-another',
+];
+const kinds = Object.entries(KINDS).map(([kind, meaning]) => `${kind}: ${meaning}.`);
 const failureSchema = z
   .object({
     ok: z.literal(false),
     error: z.object({
-      kind: z
-        .enum([
-          'refused',
-          'key-refused',
-          'rate-limited',
-          'not-sent',
-          'unknown',
-          'unusable',
-          'invalid',
-          'not-owner',
-          'failed',
-        ])
-        .describe(
-          'refused: the exchange said no. key-refused: the exchange refuses the merchant key. rate-limited: the exchange ' +
-            'limits the rate. not-sent: nothing was sent, ask again. unknown: nobody can tell whether the exchange did it. ' +
-            'unusable: an id cannot be sent. invalid: this request is wrong. not-owner: this process does not drive the ' +
-            'account, nothing was done. failed: the daemon could not do it.',
-        ),
+      kind: z.enum(Object.keys(KINDS)).describe(kinds.join(' ')),
       reason: z
-        .enum([
-          'not-found',
-          'invalid-email',
-          'link-already-exists',
-          'bad-request',
-          'upload-url-not-set',
-          'other',
-          'cursor-unreadable',
-          'cursor-ahead',
-          'cursor-of-another',
-        ])
+        .enum(REASONS)
         .nullable()
         .describe('The documented refusal of the exchange, or why a reader of events cannot go on after its cursor.'),
       message: z.string().describe('For people.'),
@@ -124,20 +130,16 @@ const failureSchema = z
       status: z.string().nullable().describe('Status in the error of the exchange.'),
     }),
   })
-  .meta({ id: 'Failure', description: 'An answer that is no success.' }) satisfies z.ZodType<{
-  ok: false;
-  error: EnvelopeError;
-}>;
+  .meta({ id: 'Failure', description: 'An answer that is no success.' });
 
-export interface DocumentedError {
-  readonly name: string;
-  readonly description: string;
-  readonly examples: Readonly<Record<string, EnvelopeError>>;
-}
-
-function documented(name: string, description: string, results: Record<string, FailedResult>): DocumentedError {
-  const examples = Object.entries(results).map(([example, result]) => [example, envelopeError(result)]);
-  return { name, description, examples: Object.fromEntries(examples) };
+/** An error as the document names it, with its response of OpenAPI. */
+function documented(name: string, description: string, results: Record<string, FailedResult>) {
+  const examples = Object.entries(results).map(([example, result]) => [
+    example,
+    { value: { ok: false, error: envelopeError(result) } },
+  ]);
+  const json = { schema: { $ref: '#/components/schemas/Failure' }, examples: Object.fromEntries(examples) as object };
+  return { name, response: { description, content: { 'application/json': json } } };
 }
 
 function refused(httpStatus: number, message: string, code: string, status?: string): FailedResult {

@@ -5,8 +5,9 @@ import { quote } from '../../../domain/text.ts';
 import { addOrder } from '../../../flows/orders/add.ts';
 import { adoptOrder } from '../../../flows/orders/adopt.ts';
 import { probe } from '../../../flows/probe/probe.ts';
-import { PROBE_STEPS } from '../../../flows/probe/questions.ts';
-import { EXCHANGE_ERRORS, LOOKUP_ERRORS, OWN_ERRORS, named, operation } from './operation.ts';
+import { PROBE_STEPS, probeRow } from '../../../flows/probe/questions.ts';
+import { done, invalid } from '../envelope.ts';
+import { EXCHANGE_ERRORS, LOOKUP_ERRORS, named, operation, OWN_ERRORS, textParameter } from './operation.ts';
 
 const tag = 'orders';
 /** Bodies are read with every digit of their numbers. */
@@ -78,80 +79,6 @@ const adoptedOrderValue = named(
   { external_order_id: 'shop-1001', result: 'adopted', state: 'open' },
 );
 
-export const ORDER_OPERATIONS = {
-  addOrder: operation({
-    tag,
-    summary: 'Puts an order into the table, as inserting a row does.',
-    description: 'The answer is 201 for a new order, and 200 for one that is there with the same content.',
-    body: orderBody,
-    value: addedOrderValue,
-    statuses: [200, 201],
-    errors: [...OWN_ERRORS, '409', '413'],
-    async run(deps, fields) {
-      const addition = await addOrder(deps, fields);
-      switch (addition.kind) {
-        case 'invalid':
-          return { kind: 'invalid', message: addition.problems.join('; '), httpStatus: 400 };
-        case 'differs': {
-          const columns = addition.columns.join(', ');
-          const message = `${quote(addition.externalOrderId)} stands in the table with another ${columns}`;
-          return { kind: 'invalid', message, httpStatus: 409 };
-        }
-        case 'inserted':
-        case 'present': {
-          const { kind, externalOrderId, state } = addition;
-          if (kind === 'inserted') deps.wakeCreates();
-          const value = JSON.stringify({ external_order_id: externalOrderId, state });
-          return { kind: 'ok', body: value, httpStatus: kind === 'inserted' ? 201 : 200 };
-        }
-      }
-    },
-  }),
-  adoptOrder: operation({
-    tag,
-    summary: 'Takes over an order that exists at the exchange: it is looked up, put into the table, and never created.',
-    description:
-      'An order that the exchange does not find (`absent`) is not put in; one that stands in the table (`present`) stays as it is.',
-    body: orderBody,
-    value: adoptedOrderValue,
-    errors: EXCHANGE_ERRORS,
-    async run(deps, fields, signal) {
-      const adoption = await adoptOrder(deps, fields, signal);
-      switch (adoption.kind) {
-        case 'invalid':
-          return { kind: 'invalid', message: adoption.problems.join('; '), httpStatus: 400 };
-        case 'unanswered':
-          return { kind: 'unknown', why: adoption.why };
-        case 'absent':
-        case 'present':
-        case 'adopted': {
-          const state = adoption.kind === 'absent' ? null : adoption.state;
-          const value = { external_order_id: adoption.externalOrderId, result: adoption.kind, state };
-          return { kind: 'ok', body: JSON.stringify(value) };
-        }
-      }
-    },
-  }),
-  lookUpOrder: operation({
-    tag,
-    summary: 'The order record of an external order id (§4.11), as the exchange answers now.',
-    query: z.object({
-      externalOrderId: z.string().meta({ description: 'Id of the order in your system.', examples: ['shop-1001'] }),
-    }),
-    value: orderRecordValue,
-    errors: LOOKUP_ERRORS,
-    run: ({ exchange }, input, signal) => exchange.showOrder(input.externalOrderId, signal),
-  }),
-  showPreOrder: operation({
-    tag,
-    summary: 'A pre-order (§4.10), as the exchange answers now.',
-    params: z.object({ id: z.string().meta({ description: 'Id of the pre-order.', examples: ['4be1c7'] }) }),
-    value: preOrderValue,
-    errors: LOOKUP_ERRORS,
-    run: ({ exchange }, input, signal) => exchange.showPreOrder(input.id, signal),
-  }),
-};
-
 /** From 1 to 30: more look-ups at once show nothing more. Bodies are read with every digit of their numbers, so it is text. */
 const MOST_REQUESTS = /^([1-9]|[12]\d|30)$/;
 
@@ -159,15 +86,7 @@ const probedValue = named(
   'Probed',
   'What was seen, the settings that follow, and the answers without key and tokens.',
   z.object({
-    rows: z.array(
-      z.object({
-        question: z.string(),
-        seen: z.string(),
-        follows: z.string(),
-        setting: z.object({ path: z.string(), value: z.unknown() }).optional(),
-        isOdd: z.boolean().describe('A person should look at it.'),
-      }),
-    ),
+    rows: z.array(probeRow),
     evidence: z.array(
       z.object({
         request: z.string(),
@@ -204,9 +123,60 @@ const probedValue = named(
   },
 );
 
-export const PROBE_OPERATIONS = {
+export const ORDER_OPERATIONS = {
+  addOrder: operation({
+    tag,
+    summary: 'Puts an order into the table, as inserting a row does.',
+    description: 'The answer is 201 for a new order, and 200 for one that is there with the same content.',
+    body: orderBody,
+    value: addedOrderValue,
+    statuses: [200, 201],
+    errors: [...OWN_ERRORS, '409', '413'],
+    async run(deps, fields) {
+      const added = await addOrder(deps, fields);
+      if (added.kind === 'invalid') return invalid(added.problems.join('; '));
+      const { kind, externalOrderId } = added;
+      if (kind === 'differs') {
+        return invalid(`${quote(externalOrderId)} stands in the table with another ${added.columns.join(', ')}`, 409);
+      }
+      if (kind === 'inserted') deps.wakeCreates();
+      return done({ external_order_id: externalOrderId, state: added.state }, kind === 'inserted' ? 201 : 200);
+    },
+  }),
+  adoptOrder: operation({
+    tag,
+    summary: 'Takes over an order that exists at the exchange: it is looked up, put into the table, and never created.',
+    description:
+      'An order that the exchange does not find (`absent`) is not put in; one that stands in the table (`present`) stays as it is.',
+    body: orderBody,
+    value: adoptedOrderValue,
+    errors: EXCHANGE_ERRORS,
+    async run(deps, fields, signal) {
+      const adopted = await adoptOrder(deps, fields, signal);
+      if (adopted.kind === 'invalid') return invalid(adopted.problems.join('; '));
+      if (adopted.kind === 'unanswered') return { kind: 'unknown', why: adopted.why };
+      const state = adopted.kind === 'absent' ? null : adopted.state;
+      return done({ external_order_id: adopted.externalOrderId, result: adopted.kind, state });
+    },
+  }),
+  lookUpOrder: operation({
+    tag,
+    summary: 'The order record of an external order id (§4.11), as the exchange answers now.',
+    query: z.object({ externalOrderId: textParameter('Id of the order in your system.', 'shop-1001') }),
+    value: orderRecordValue,
+    errors: LOOKUP_ERRORS,
+    run: ({ exchange }, input, signal) => exchange.showOrder(input.externalOrderId, signal),
+  }),
+  showPreOrder: operation({
+    tag,
+    summary: 'A pre-order (§4.10), as the exchange answers now.',
+    params: z.object({ id: textParameter('Id of the pre-order.', '4be1c7') }),
+    value: preOrderValue,
+    errors: LOOKUP_ERRORS,
+    run: ({ exchange }, input, signal) => exchange.showPreOrder(input.id, signal),
+  }),
   probe: operation({
-    tag: 'orders',
+    tag,
     summary: 'Asks the exchange what its document leaves open, one step at a time.',
     description:
       'The step `order` creates the order that is given, as any other is created; `repeat` sends its create once more, which ' +
@@ -222,14 +192,8 @@ export const PROBE_OPERATIONS = {
     errors: [...EXCHANGE_ERRORS, '413'],
     async run(deps, input, signal) {
       const probed = await probe(deps, input, signal);
-      switch (probed.kind) {
-        case 'invalid':
-          return { kind: 'invalid', message: probed.message, httpStatus: 400 };
-        case 'failed':
-          return probed.reply;
-        case 'ok':
-          return { kind: 'ok', body: JSON.stringify({ rows: probed.rows, evidence: probed.evidence }) };
-      }
+      if (probed.kind === 'invalid') return invalid(probed.message);
+      return probed.kind === 'failed' ? probed.reply : done({ rows: probed.rows, evidence: probed.evidence });
     },
   }),
 };

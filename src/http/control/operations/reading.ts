@@ -5,12 +5,12 @@ import { HIDDEN, quote } from '../../../domain/text.ts';
 import { pageJson, placeOf, readPage, type CursorRefusal, type FeedFilter } from '../../../flows/events/feed.ts';
 import { newestOfOrder } from '../../../store/feed.ts';
 import { findingsOfOrder } from '../../../store/findings.ts';
-import type { OrderRow } from '../../../store/order-columns.ts';
+import { ORDER_COLUMNS, type OrderRow } from '../../../store/order-columns.ts';
 import { readOrder } from '../../../store/orders.ts';
 import type { Database } from '../../../store/port.ts';
 import { feedEvent } from '../../events/schema.ts';
-import type { OwnRefusal, Result } from '../envelope.ts';
-import { type ErrorStatus, named, type Operation } from './operation.ts';
+import { done, invalid, type OwnRefusal, type Result } from '../envelope.ts';
+import { countParameter, named, textParameter, type ErrorStatus, type Operation } from './operation.ts';
 
 const MOST_EVENTS = 1_000;
 /** An order shows so many of its newest events, and of its findings. */
@@ -58,33 +58,17 @@ const eventsValue = named(
   { events: [EVENT_EXAMPLE], next: '1042.3f9ac0d1e2b44a5f', head: '1042.3f9ac0d1e2b44a5f' },
 );
 
+const eventType = z.enum(EVENT_TYPES);
 const eventsQuery = z.object({
-  after: z
-    .string()
+  after: textParameter('The cursor of the last event that was read; 0: from the beginning; head: what comes.', '0')
     .max(100)
-    .default('0')
-    .meta({
-      description: 'The cursor of the last event that was read; 0: from the beginning; head: what comes.',
-      examples: ['0'],
-    }),
-  limit: z.coerce
-    .number<string>()
-    .int()
-    .min(1)
-    .max(MOST_EVENTS)
-    .default(100)
-    .meta({ description: 'At most so many in a page; a stream has no end.', examples: [100] }),
+    .default('0'),
+  limit: countParameter('At most so many in a page; a stream has no end.', MOST_EVENTS, 100),
   type: z
-    .union([z.enum(EVENT_TYPES), z.array(z.enum(EVENT_TYPES))])
+    .union([eventType, z.array(eventType)])
     .optional()
     .meta({ description: 'Only events of this type; may be given several times.', examples: ['order.state_changed'] }),
-  order: z
-    .string()
-    .optional()
-    .meta({
-      description: 'Only events of this order, by your id of it, and of its findings.',
-      examples: ['shop-1001'],
-    }),
+  order: textParameter('Only events of this order, by your id of it, and of its findings.', 'shop-1001').optional(),
 });
 
 export type EventsInput = z.output<typeof eventsQuery> & { readonly account: string };
@@ -101,39 +85,39 @@ export async function startOf(db: Database, { account, after }: EventsInput): Pr
 }
 
 function refused({ reason, message }: CursorRefusal): OwnRefusal {
-  return { kind: 'invalid', reason, message, httpStatus: reason === 'cursor-unreadable' ? 400 : 409 };
+  return { ...invalid(message, reason === 'cursor-unreadable' ? 400 : 409), reason };
 }
 
 const text = z.string().nullable();
+/** The columns of order-sync that may be null. */
+const TRACKED: readonly (keyof OrderRow)[] = [
+  'state_reason',
+  'outcome',
+  'pre_order_id',
+  'exchange_type',
+  'order_id',
+  'order_status',
+  'crypto_status',
+  'fiat_status',
+  'next_action_at',
+  'last_lookup_at',
+];
+const nullable = (columns: readonly string[]) => Object.fromEntries(columns.map((column) => [column, text]));
 const orderColumns = z.object({
   account: z.string(),
+  ...nullable(ORDER_COLUMNS),
   external_order_id: z.string(),
   asset: text.describe('Decimal text, with every digit; so are the other amounts.'),
-  asset_position: text,
-  from_currency: text,
-  to_currency: text,
-  order_type: text,
-  order_limit: text,
   payment_token: text.describe(`\`${HIDDEN}\` where there is one.`),
-  provider_type: text,
-  crypto_address: text,
-  bonus: text,
   state: z.string(),
-  state_reason: text,
+  ...nullable(TRACKED),
   outcome: text.describe('`succeeded`, `failed` or null.'),
-  pre_order_id: text,
-  exchange_type: text,
-  order_id: text,
-  order_status: text,
-  crypto_status: text,
-  fiat_status: text,
   attempts: z.int(),
-  next_action_at: text,
-  last_lookup_at: text,
   revision: z.int(),
   created_at: z.string(),
   updated_at: z.string(),
 });
+const SHOWN_COLUMNS = Object.keys(orderColumns.shape) as (keyof OrderRow)[];
 
 const finding = z.object({
   class: z.string(),
@@ -160,30 +144,14 @@ const orderValue = named(
   }),
   {
     order: {
+      ...Object.fromEntries(SHOWN_COLUMNS.map((column) => [column, null])),
       account: 'default',
       external_order_id: 'shop-1001',
       asset: '0.25',
-      asset_position: 'INPUT',
       from_currency: 'BTC',
       to_currency: 'EUR',
-      order_type: 'DEPOSIT',
-      order_limit: null,
-      payment_token: null,
-      provider_type: null,
-      crypto_address: null,
-      bonus: null,
       state: 'sending',
-      state_reason: null,
-      outcome: null,
-      pre_order_id: null,
-      exchange_type: null,
-      order_id: null,
-      order_status: null,
-      crypto_status: null,
-      fiat_status: null,
       attempts: 1,
-      next_action_at: '2026-01-05T12:01:00.000Z',
-      last_lookup_at: null,
       revision: 1,
       created_at: '2026-01-05T11:59:59.000Z',
       updated_at: '2026-01-05T12:00:00.000Z',
@@ -197,11 +165,10 @@ const orderValue = named(
 
 /** SQLite takes bytes in place of text; such a row is invalid, and shows where. */
 function shownColumns(row: OrderRow): object {
-  const columns = Object.keys(orderColumns.shape) as (keyof typeof orderColumns.shape)[];
-  const shown = columns.map((name) => [
-    name,
-    typeof row[name] === 'object' && row[name] !== null ? '<bytes>' : row[name],
-  ]);
+  const shown = SHOWN_COLUMNS.map((column) => {
+    const value: unknown = row[column];
+    return [column, typeof value === 'object' && value !== null ? '<bytes>' : value];
+  });
   return { ...Object.fromEntries(shown), payment_token: row.payment_token === null ? null : HIDDEN };
 }
 
@@ -226,28 +193,27 @@ export const READ_OPERATIONS = {
   showOrder: reading({
     tag: 'orders',
     summary: 'An order as the database has it, with its events and findings.',
-    params: z.object({
-      externalOrderId: z.string().meta({ description: 'Id of the order in your system.', examples: ['shop-1001'] }),
-    }),
+    params: z.object({ externalOrderId: textParameter('Id of the order in your system.', 'shop-1001') }),
     value: orderValue,
     errors: [...READ_ERRORS, '404'],
     async run(db, { account, externalOrderId }) {
       const row = await readOrder(db, account, externalOrderId);
       if (row === undefined) {
-        const message = `there is no order ${quote(externalOrderId)} of the account ${account}`;
-        return { kind: 'invalid', reason: 'not-found', message, httpStatus: 404 };
+        return {
+          ...invalid(`there is no order ${quote(externalOrderId)} of the account ${account}`, 404),
+          reason: 'not-found',
+        };
       }
       const query = { account, externalOrderId, limit: MOST_OF_ORDER + 1 };
       const events = await newestOfOrder(db, query);
       const findings = await findingsOfOrder(db, query);
-      const value = {
+      return done({
         order: shownColumns(row),
         events: events.slice(-MOST_OF_ORDER).map(feedEventOf),
         hasMoreEvents: events.length > MOST_OF_ORDER,
         findings: findings.slice(0, MOST_OF_ORDER).map(({ id: _id, ...one }) => one),
         hasMoreFindings: findings.length > MOST_OF_ORDER,
-      };
-      return { kind: 'ok', body: JSON.stringify(value) };
+      });
     },
   }),
 };

@@ -1,11 +1,11 @@
 import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
+import { messageOf } from '../../../domain/text.ts';
 import { syncOnce, type SyncResult } from '../../../flows/orders/sync.ts';
 import type { Counters } from '../../../flows/pass/counters.ts';
-import { messageOf } from '../../../domain/text.ts';
 import { STORE_PROBLEMS, StoreError, type StoreProblem } from '../../../store/errors.ts';
 import type { OperationId } from './addresses.ts';
-import { OWN_ERRORS, accountQuery, errorAnswers, type AccountInUse } from './operation.ts';
+import { accountQuery, countParameter, errorAnswers, OWN_ERRORS, type AccountInUse } from './operation.ts';
 
 export type SyncLine =
   | { readonly type: 'progress'; readonly counts: Counters; readonly requests: number }
@@ -21,13 +21,7 @@ const querySchema = z.object({
     .enum(['all', 'due'])
     .default('all')
     .meta({ description: 'Which of the followed orders are looked up.', examples: ['due'] }),
-  timeoutMs: z.coerce
-    .number<string>()
-    .int()
-    .min(1)
-    .max(LONGEST_PASS_MS)
-    .default(600_000)
-    .meta({ description: 'The pass ends after so many milliseconds.', examples: [60_000] }),
+  timeoutMs: countParameter('The pass ends after so many milliseconds.', LONGEST_PASS_MS, 600_000),
 });
 const lineSchema = z
   .discriminatedUnion('type', [
