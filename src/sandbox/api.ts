@@ -3,6 +3,7 @@ import { stringify, isLosslessNumber, type LosslessNumber, parse } from 'lossles
 import { z } from 'zod';
 import { hasControlCharacter } from '../domain/text.ts';
 import { termsOf } from './order-record.ts';
+import type { PhotoDelivery } from './photos.ts';
 
 /** A request to the sandbox; header names are in lower case. */
 export interface SandboxRequest {
@@ -16,6 +17,8 @@ export interface SandboxAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** The photos that are delivered to the merchant after it (§6). */
+  readonly delivery?: PhotoDelivery;
 }
 
 /** Makes an answer in JSON; lossless numbers keep every digit. */
@@ -184,11 +187,11 @@ export const preOrderRequest = z
 export type PreOrderFields = z.infer<typeof preOrderRequest>;
 
 /** Answers a request by its body, or refuses it with what is wrong with the body. */
-export function withBody<Schema extends z.ZodType, Answer extends SandboxAnswer>(
+export function withBody<Schema extends z.ZodType>(
   schema: Schema,
   { headers, body }: SandboxRequest,
-  act: (fields: z.output<Schema>) => Answer,
-): Answer | SandboxAnswer {
+  act: (fields: z.output<Schema>) => SandboxAnswer,
+): SandboxAnswer {
   if (!/^application\/json(;|$)/i.test(headers['content-type'] ?? '')) {
     return refuse('malformed', 'content-type: must be application/json');
   }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { answer, refuse, type SandboxAnswer, type PhotoRequest } from './api.ts';
-import { oddityOf, type PhotoDelivery, type PhotoOddity, PHOTO_ODDITIES } from './photos.ts';
-import { randomHex, seededRandom, nameAfter } from './random.ts';
+import { oddityOf, PHOTO_ODDITIES, type PhotoOddity } from './photos.ts';
+import { nameAfter, randomHex } from './random.ts';
 
 export interface ClientOptions {
   readonly clock: Clock;
@@ -11,11 +11,6 @@ export interface ClientOptions {
   readonly seed?: number;
   /** The factor by which verifications are faster than their courses. */
   readonly speed?: number;
-}
-
-/** An answer, and the photos that are delivered to the merchant after it (§6). */
-export interface PhotosAnswer extends SandboxAnswer {
-  readonly delivery?: PhotoDelivery;
 }
 
 interface SandboxLink {
@@ -76,7 +71,7 @@ export class Clients {
     });
   }
 
-  requestPhotos(linkId: string, wanted: PhotoRequest, url: string | undefined): PhotosAnswer {
+  requestPhotos(linkId: string, wanted: PhotoRequest, url: string | undefined): SandboxAnswer {
     return this.#ofLink(linkId, ({ photoOddity, hasUploadUrl }) => {
       if (url === undefined || !hasUploadUrl) return refuse('uploadUrlNotSet');
       const { kycLevelType: level, token } = wanted;
@@ -102,7 +97,7 @@ export class Clients {
     return this.#options.seed ?? 1;
   }
 
-  #ofLink<Answer extends SandboxAnswer>(linkId: string, act: (link: SandboxLink) => Answer): Answer | SandboxAnswer {
+  #ofLink(linkId: string, act: (link: SandboxLink) => SandboxAnswer): SandboxAnswer {
     const link = this.#byId.get(linkId);
     return link === undefined ? refuse('linkNotFound') : act(link);
   }
@@ -186,43 +181,25 @@ const TEST_CARDS = [
   ['MASTERCARD', '5105105105105100'],
   ['AMEX', '378282246310005'],
 ] as const;
-const FIRST_NAMES = ['Ada', 'Boris', 'Carla', 'Dmitri', 'Elena', 'Farid'] as const;
 const MOST_CARDS = 3;
 
 /** Makes the customer of a link at the card-payment provider (§2.4): the same for the same seed and link id. */
 function customerOf(linkId: string, seed: number) {
-  const random = randomOf('customer', linkId, seed);
-  return {
-    customerNumber: `sandbox-customer-${Math.floor(random() * 1e9)}`,
-    firstName: pick(FIRST_NAMES, random),
-    lastName: 'Sandbox',
-    linkId,
-  };
+  const customerNumber = `sandbox-customer-${digest('customer', linkId, seed).readUInt32BE()}`;
+  return { customerNumber, firstName: 'Ada', lastName: 'Sandbox', linkId };
 }
 
 /** Makes one to three saved cards (§2.5) of the customer of a link: the same for the same seed and link id. */
 export function cardsOf(linkId: string, seed: number) {
-  const random = randomOf('cards', linkId, seed);
-  const first = Math.floor(random() * TEST_CARDS.length);
-  const count = 1 + Math.floor(random() * MOST_CARDS);
-  return Array.from({ length: count }, (_, index) => {
-    const [type, number] = TEST_CARDS[(first + index) % TEST_CARDS.length] ?? TEST_CARDS[0];
+  const drawn = digest('cards', linkId, seed);
+  return Array.from({ length: 1 + (drawn.readUInt8(0) % MOST_CARDS) }, (_, index) => {
+    const [type, number] = TEST_CARDS[(drawn.readUInt8(1) + index) % TEST_CARDS.length] ?? TEST_CARDS[0];
+    const token = `sandbox-card-token-${digest(`card ${index}`, linkId, seed).toString('hex', 0, 16)}`;
     // No country has the code ZZ.
-    return {
-      id: `card-${linkId}-${index + 1}`,
-      bank: 'Sandbox Bank',
-      country: 'ZZ',
-      number,
-      token: `sandbox-card-token-${randomHex(random)}`,
-      type,
-    };
+    return { id: `card-${linkId}-${index + 1}`, bank: 'Sandbox Bank', country: 'ZZ', number, token, type };
   });
 }
 
-function randomOf(what: string, linkId: string, seed: number): () => number {
-  return seededRandom(createHash('sha256').update(`${what} ${seed} ${linkId}`).digest().readUInt32BE());
-}
-
-function pick<Item>(items: readonly [Item, ...Item[]], random: () => number): Item {
-  return items[Math.floor(random() * items.length)] ?? items[0];
+function digest(what: string, linkId: string, seed: number): Buffer {
+  return createHash('sha256').update(`${what} ${seed} ${linkId}`).digest();
 }

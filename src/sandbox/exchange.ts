@@ -11,7 +11,7 @@ import {
   type RouteName,
   type Values,
 } from './api.ts';
-import { Clients, type ClientOptions, type PhotosAnswer } from './clients.ts';
+import { Clients, type ClientOptions } from './clients.ts';
 import type { SandboxPreOrder } from './order-record.ts';
 import { Orders, type OrderOptions } from './orders.ts';
 
@@ -38,10 +38,12 @@ export class SandboxExchange {
     this.#clients = new Clients(options);
   }
 
-  handle(request: SandboxRequest): PhotosAnswer {
+  handle(request: SandboxRequest): SandboxAnswer {
     if (request.headers['x-api-key'] !== this.#options.apiKey) return refuse('keyRefused');
     const waitMs = this.#waitMs();
-    if (waitMs > 0) return tooManyRequests(waitMs);
+    if (waitMs > 0) {
+      return refuse('tooManyRequests', undefined, { 'retry-after': String(Math.ceil(waitMs / 1_000)) });
+    }
     const call = findRoute(request.method, request.path);
     if (call === undefined) return refuse('noSuchEndpoint');
     return 'problem' in call ? refuse('malformed', call.problem) : this.#serve(call.name, call.values, request);
@@ -56,7 +58,7 @@ export class SandboxExchange {
     return this.#orders.census();
   }
 
-  #serve(name: RouteName, values: Values, request: SandboxRequest): PhotosAnswer {
+  #serve(name: RouteName, values: Values, request: SandboxRequest): SandboxAnswer {
     const { linkId = '', level_type: level, preOrderId = '', externalOrderId = '' } = values;
     switch (name) {
       case 'createLink':
@@ -99,9 +101,4 @@ export class SandboxExchange {
     this.#times.push(now);
     return 0;
   }
-}
-
-function tooManyRequests(waitMs: number): SandboxAnswer {
-  const retryAfter = String(Math.ceil(waitMs / 1_000));
-  return refuse('tooManyRequests', undefined, { 'retry-after': retryAfter });
 }

@@ -148,44 +148,41 @@ async function* uncheckedLinks(
 
 async function check(deps: FlowDeps, key: CheckKey, signal: AbortSignal): Promise<void> {
   const { linkId } = key;
-  const reply = await deps.exchange.lookUpLink(linkId, signal).catch(whyUnusable);
-  if (reply === undefined) return;
-  const evidence = typeof reply === 'string' ? reply : evidenceOf(reply, linkId);
-  if (typeof evidence !== 'string') return await recordCheck(deps, key, evidence);
-  deps.incidents.failed({
-    message: 'the check of a link was not answered and will be repeated',
-    cause: evidence,
-    ...(typeof reply === 'string' ? { subject: linkId } : explanationOf(reply, linkId)),
-    facts: { linkId },
-  });
+  const evidence = await deps.exchange.lookUpLink(linkId, signal).then(
+    (reply) => reply && evidenceOf(reply, linkId),
+    (error: unknown) => {
+      // The exchange may have given an id that does not fit into a request.
+      if (!(error instanceof UnusableIdError)) throw error;
+      return { cause: error.message, subject: linkId };
+    },
+  );
+  if (evidence === undefined) return;
+  if (!('cause' in evidence)) return await recordCheck(deps, key, evidence);
+  const message = 'the check of a link was not answered and will be repeated';
+  deps.incidents.failed({ message, ...evidence, facts: { linkId } });
 }
 
-/** The exchange may have given an id that does not fit into a request. */
-function whyUnusable(error: unknown): string {
-  if (!(error instanceof UnusableIdError)) throw error;
-  return error.message;
-}
-
-/** What a reply that is no evidence speaks of: the link, the account or the exchange. */
-function explanationOf({ kind }: Reply<Link>, linkId: string): Pick<LoggedFailure, 'kind' | 'subject'> {
-  if (kind === 'ok' || kind === 'refused') return { subject: linkId };
-  return { kind: kind === 'rate-limited' || kind === 'key-refused' ? kind : 'exchange' };
-}
-
-/** Gives the evidence of a reply, or says why it is none. Only the right link and the documented 404 are evidence. */
-function evidenceOf(reply: Reply<Link>, linkId: string): LinkAnswer | string {
+/**
+ * The evidence of a reply. Only the right link and the documented 404 are evidence; of any other reply it says why, and what the
+ * reply speaks of: the link, the account or the exchange.
+ */
+function evidenceOf(
+  reply: Reply<Link>,
+  linkId: string,
+): LinkAnswer | Pick<LoggedFailure, 'cause' | 'kind' | 'subject'> {
   switch (reply.kind) {
     case 'ok':
-      if (reply.value.linkId !== linkId) return 'the answer is about another link';
+      if (reply.value.linkId !== linkId) return { cause: 'the answer is about another link', subject: linkId };
       return { kind: 'found', status: reply.value.status };
     case 'refused':
-      return refusalReason(reply) === 'not-found' ? { kind: 'not-found' } : `HTTP ${reply.httpStatus}`;
+      if (refusalReason(reply) === 'not-found') return { kind: 'not-found' };
+      return { cause: `HTTP ${reply.httpStatus}`, subject: linkId };
     case 'not-sent':
     case 'unknown':
-      return reply.why;
+      return { cause: reply.why, kind: 'exchange' };
     case 'rate-limited':
     case 'key-refused':
-      return REFUSALS[reply.kind];
+      return { cause: REFUSALS[reply.kind], kind: reply.kind };
   }
 }
 

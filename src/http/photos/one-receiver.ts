@@ -7,20 +7,14 @@ const LOOK_MS = 5_000;
 
 type OneReceiverDeps = Parameters<typeof servePhotos>[0] & { readonly config: Pick<Config, 'database'> };
 
-interface OneReceiver extends AsyncDisposable {
-  /** Resolves when it no longer waits for its turn; rejects where it cannot receive photos. */
-  readonly waiting: Promise<void>;
-  /** Takes nothing new, and returns when the deliveries that are arriving have ended, or when the grace period is over. */
-  close(): Promise<void>;
-}
-
 /**
  * Receives photos where `photos.listen` is set. Of several workers on a machine one does, as photos are files of the machine; the
- * others wait until it has ended. Throws `ConfigError` where it cannot listen.
+ * others wait until it has ended. Throws `ConfigError` where it cannot listen; \`waiting\` rejects with it where that shows
+ * only when it is its turn.
  */
-export async function receivePhotos(deps: OneReceiverDeps, stopping: AbortSignal): Promise<OneReceiver> {
-  const { clock, log, photos, config } = deps;
-  const { listen } = photos;
+export async function receivePhotos(deps: OneReceiverDeps, stopping: AbortSignal) {
+  const { clock, log, config } = deps;
+  const { listen } = deps.photos;
   let receiver: PhotoReceiver | undefined;
   /** False while another worker has the address. */
   const begin = async () => {
@@ -33,14 +27,15 @@ export async function receivePhotos(deps: OneReceiverDeps, stopping: AbortSignal
     }
   };
   const wait = async () => {
-    for (let isDone = false; !isDone;) {
+    for (;;) {
       await clock.sleep(LOOK_MS, stopping).catch(() => undefined);
       if (stopping.aborted) return;
-      isDone = await begin().catch((error: unknown) => {
+      try {
+        if (await begin()) return;
+      } catch (error) {
         // A database that is out of reach comes back.
-        if (error instanceof StoreError) return false;
-        throw error;
-      });
+        if (!(error instanceof StoreError)) throw error;
+      }
     }
   };
   const isAlone = await begin();

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../clock.ts';
 import { ConfigError, type ListenAddress } from '../../config/config.ts';
 import { DeliveryRefusal, type DeliveryPart } from '../../flows/clients/photo-delivery.ts';
-import { acceptDelivery, sweepPhotos, type DeliveryDeps, type DeliveryOutcome } from '../../flows/clients/photos.ts';
+import { acceptDelivery, sweepPhotos, type DeliveryDeps } from '../../flows/clients/photos.ts';
 import type { FlowDeps } from '../../flows/pass/deps.ts';
 import { StoreError } from '../../store/errors.ts';
 import { closeServer, createServer, listenAt } from '../server.ts';
@@ -25,28 +25,21 @@ const STATUS_OF = {
   forbidden: 403,
   'too-slow': 408,
   'too-large': 413,
+  busy: 503,
 } as const;
 
 type ReceiverDeps = DeliveryDeps & Pick<FlowDeps, 'gracePeriodOver'>;
 
 export class AddressInUseError extends ConfigError {}
 
-export interface PhotoReceiver extends AsyncDisposable {
-  /** The address that it listens on; the system chooses the port when the setting's is 0. */
-  readonly url: string;
-  /** Takes nothing new, and returns when the deliveries that are arriving have ended, or when the grace period is over. */
-  close(): Promise<void>;
-}
+export type PhotoReceiver = Awaited<ReturnType<typeof servePhotos>>;
 
 /**
  * Receives the photos that the exchange delivers (§6): `POST /photos` and nothing else. Throws `ConfigError` where it
- * cannot listen.
+ * cannot listen. `close` takes nothing new, and returns when the deliveries that are arriving have ended, or when the grace
+ * period is over.
  */
-export async function servePhotos(
-  deps: ReceiverDeps,
-  listen: ListenAddress,
-  stopping: AbortSignal,
-): Promise<PhotoReceiver> {
+export async function servePhotos(deps: ReceiverDeps, listen: ListenAddress, stopping: AbortSignal) {
   const running = new Set<Promise<unknown>>();
   const swept = Promise.withResolvers<void>();
   const server = await receivingServer(deps, stopping, running, swept.promise);
@@ -114,31 +107,29 @@ async function receivingServer(
     const upload = uploads.get(request);
     if (upload === undefined) throw new Error('the request was not bounded');
     const early = refusalBefore(deps, request, stopping, running.size);
-    if (early !== undefined) return early(reply);
+    if (early !== undefined) {
+      deps.log.warn({ refused: early.kind, cause: early.reason }, 'a photo delivery was refused');
+      return refuse(reply, STATUS_OF[early.kind], early.reason);
+    }
     const delivery = acceptDelivery(deps, partsOf(request, upload)).finally(() => running.delete(delivery));
     running.add(delivery);
     const outcome = await delivery;
     if (stopping.aborted) reply.header('connection', 'close');
-    return send(reply, outcome);
+    if (outcome.kind === 'refused') return refuse(reply, STATUS_OF[outcome.why], outcome.reason);
+    return reply.code(STATUS_OF[outcome.kind]).send({ status: outcome.kind });
   });
   return server;
 }
 
-function refusalBefore(
-  { photos, log }: ReceiverDeps,
-  request: FastifyRequest,
-  stopping: AbortSignal,
-  running: number,
-): ((reply: FastifyReply) => FastifyReply) | undefined {
-  if (stopping.aborted || running >= photos.concurrency) {
-    const reason = stopping.aborted ? 'the receiver stops' : 'there are too many deliveries at the same time';
-    log.warn({ refused: 'busy', cause: reason }, 'a photo delivery was refused');
-    return (reply) => refuse(reply, 503, reason);
+/** Why a request is refused before its body is read. */
+function refusalBefore({ photos }: ReceiverDeps, request: FastifyRequest, stopping: AbortSignal, running: number) {
+  if (stopping.aborted) return { kind: 'busy', reason: 'the receiver stops' } as const;
+  if (running >= photos.concurrency) {
+    return { kind: 'busy', reason: 'there are too many deliveries at the same time' } as const;
   }
-  if (Number(request.headers['content-length'] ?? 0) <= maxBodyBytes(photos)) return undefined;
-  const reason = `the body has more than ${maxBodyBytes(photos)} bytes`;
-  log.warn({ refused: 'too-large', cause: reason }, 'a photo delivery was refused');
-  return (reply) => refuse(reply, STATUS_OF['too-large'], reason);
+  const max = maxBodyBytes(photos);
+  if (Number(request.headers['content-length'] ?? 0) <= max) return undefined;
+  return { kind: 'too-large', reason: `the body has more than ${max} bytes` } as const;
 }
 
 /** Gives the parts of a delivery. Throws `DeliveryRefusal` on any fault of the form. */
@@ -170,11 +161,6 @@ function refusalOf(error: unknown, upload: Upload): DeliveryRefusal {
   return new DeliveryRefusal('unreadable', 'the body is no whole multipart form');
 }
 
-function send(reply: FastifyReply, outcome: DeliveryOutcome): FastifyReply {
-  if (outcome.kind === 'refused') return refuse(reply, STATUS_OF[outcome.why], outcome.reason);
-  return reply.code(STATUS_OF[outcome.kind]).send({ status: outcome.kind });
-}
-
 function refuse(reply: FastifyReply, httpStatus: number, reason: string): FastifyReply {
   if (httpStatus === 503) reply.header('retry-after', RETRY_AFTER_S);
   return reply.code(httpStatus).send({ status: 'refused', reason });
@@ -190,14 +176,18 @@ function fail({ log }: ReceiverDeps, reply: FastifyReply, error: unknown): Fasti
   return isTransient ? refuse(reply, 503, 'it cannot be stored now') : refuse(reply, 500, 'the receiver failed');
 }
 
+const WHY_NOT_LISTENING: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there',
+  EACCES: 'it is not permitted',
+};
+
 async function listenOn(server: FastifyInstance, { host, port }: ListenAddress): Promise<string> {
   try {
     return await listenAt(server, { host, port });
   } catch (error) {
     await server.close();
-    const why = { EADDRINUSE: 'another program listens there', EACCES: 'it is not permitted' };
-    const code = (error as NodeJS.ErrnoException).code ?? '';
-    const reason = code in why ? why[code as keyof typeof why] : `it is no address of this machine (${code})`;
+    const { code = '' } = error as NodeJS.ErrnoException;
+    const reason = WHY_NOT_LISTENING[code] ?? `it is no address of this machine (${code})`;
     const Problem = code === 'EADDRINUSE' ? AddressInUseError : ConfigError;
     throw new Problem(`photos.listen ${host}:${port} cannot be used: ${reason}`, { cause: error });
   }
