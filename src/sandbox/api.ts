@@ -118,7 +118,6 @@ export function findRoute(method: string, fullPath: string): Call {
   return undefined;
 }
 
-/** Adds the parameter of the query to the values; gives the problem where it is not as wanted. */
 function readQuery(wanted: string | undefined, given: URLSearchParams, values: Record<string, string>) {
   if (wanted === undefined) return given.size === 0 ? undefined : 'no parameters are taken here';
   const value = given.get(wanted) ?? '';
@@ -141,17 +140,14 @@ function decodedId(part: string): string | undefined {
 /** The two verification flows (§4.4). */
 export const levelSchema = z.enum(['MAIN', 'LIVENESS']);
 
-/** A JSON number with every digit. */
 const exactNumber = z.custom<LosslessNumber>(isLosslessNumber, { error: 'must be a number', abort: true });
 const text = z.string().min(1);
 const bodyError = (issue: { code?: string }) => (issue.code === 'invalid_type' ? 'must be a JSON object' : undefined);
 
 // Strict: a field that the interface does not show is an error of the sender.
 
-/** The body of §4.1 and §4.2. An invalid address has a refusal of its own, INVALID_EMAIL. */
 export const emailRequest = z.strictObject({ email: z.string() }, { error: bodyError });
 
-/** The body of §4.5. */
 export const photoRequest = z.strictObject(
   { kycLevelType: levelSchema, actionId: z.string().nullish(), token: z.string().nullish() },
   { error: bodyError },

@@ -7,7 +7,6 @@ import { nameAfter, randomHex } from './random.ts';
 export interface ClientOptions {
   readonly clock: Clock;
   readonly random: () => number;
-  /** Decides, with the id of a link, its customer and cards. */
   readonly seed?: number;
   /** The factor by which verifications are faster than their courses. */
   readonly speed?: number;

@@ -19,7 +19,6 @@ import { Orders, type OrderOptions } from './orders.ts';
 export interface SandboxOptions extends OrderOptions, ClientOptions {
   readonly apiKey: string;
   readonly rate?: { readonly requests: number; readonly intervalMs: number };
-  /** The address to which photos are delivered (§6). */
   readonly photoUrl?: string | undefined;
 }
 

@@ -24,7 +24,6 @@ export const FAULTS = [
 
 export type Fault = (typeof FAULTS)[number];
 
-/** Faults after which the exchange has not taken the order. */
 export const NOT_TAKEN: readonly Fault[] = [
   'reset-before',
   'error-not-taken',
@@ -39,7 +38,6 @@ export type FaultPlan = Readonly<Partial<Record<Fault, number>>>;
 interface FaultedRequest {
   readonly call: 'create' | 'lookup';
   readonly externalOrderId: string | undefined;
-  /** It is the first request of its kind for the id. */
   readonly isFirst: boolean;
 }
 

@@ -7,7 +7,6 @@ export interface SandboxPreOrder {
   readonly number: number;
   readonly createdAt: Date;
   readonly externalOrderId: string;
-  /** The fields of §2.6 as they were sent. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly asset: string;
   readonly scenario: Scenario;
@@ -131,7 +130,6 @@ const WORTH = new Map(
   }),
 );
 const RATIO_DIGITS = 8;
-/** A share of the crypto amount. */
 const FEE = '0.001';
 /** Of the input amount, in percent. */
 const REWARD_PERCENT = '0.5';

@@ -33,7 +33,6 @@ export class Orders {
   readonly #byId = new Map<string, SandboxPreOrder>();
   readonly #byExternalId = new Map<string, readonly SandboxPreOrder[]>();
   readonly #strays = new Map<string, SandboxPreOrder>();
-  /** External order ids whose completed order was shown. */
   readonly #shownCompleted = new Set<string>();
   /** The first transaction hash and the first id that were shown of orders that nobody tampers with. */
   #shownHash: string | null = null;
@@ -41,7 +40,6 @@ export class Orders {
   #made = 0;
   /** How often each order was looked up that is answered oddly, and creates. */
   readonly #turns = new Map<string, number>();
-  /** The order that alone is answered oddly. */
   #oddOne: string | undefined;
 
   constructor(options: OrderOptions) {

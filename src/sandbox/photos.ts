@@ -18,7 +18,6 @@ export interface PhotoDelivery {
   readonly oddity: PhotoOddity | undefined;
 }
 
-/** Finds the oddity that an e-mail address `photos-<name>-…` asks for. */
 export function oddityOf(email: string): PhotoOddity | undefined {
   return nameAfter('photos-', email, PHOTO_ODDITIES);
 }
@@ -58,7 +57,6 @@ function jpeg(comment: string): Buffer<ArrayBuffer> {
   ]);
 }
 
-/** Makes a PNG of one colour with a comment. */
 function png(comment: string): Buffer<ArrayBuffer> {
   const chunk = (type: string, content: Buffer) => {
     const named = Buffer.concat([Buffer.from(type), content]);
@@ -96,7 +94,6 @@ const LONGEST_MS = 60_000;
 
 /** Sends photos to the merchant (§6), once each: the interface does not show whether the exchange tries again. */
 export class Deliveries {
-  /** The newest deliveries that have ended. */
   readonly ended: LoggedDelivery[] = [];
   readonly #options: DeliveryOptions;
   readonly #closing = new AbortController();
@@ -106,14 +103,12 @@ export class Deliveries {
     this.#options = options;
   }
 
-  /** Begins a delivery; the log shows its end. */
   begin(delivery: PhotoDelivery): void {
     if (this.#closing.signal.aborted) return;
     const running = this.#deliver(delivery).finally(() => this.#running.delete(running));
     this.#running.add(running);
   }
 
-  /** Aborts the deliveries that are in flight. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all(this.#running);

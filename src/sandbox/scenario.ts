@@ -13,13 +13,11 @@ export interface OddAnswers {
   readonly what: string;
   /** Answers a create; the pre-order is made where `isTaken` says so. */
   readonly create?: { readonly isTaken: boolean; answer(turn: number): SandboxAnswer };
-  /** Answers a look-up of an order that is not there. */
   readonly absent?: (turn: number) => SandboxAnswer;
   /** Answers a look-up of an order; `older` is its record as it was before its last change. */
   readonly record?: (record: Fields, older: Fields, turn: number) => SandboxAnswer;
   /** Only the first order that is looked up is answered so. */
   readonly isOfOneOrder?: boolean;
-  /** Spells the external order id in answers. */
   readonly spelling?: (externalOrderId: string) => string;
 }
 
@@ -109,7 +107,6 @@ export interface ScenarioStep {
   readonly orderStatus?: string | undefined;
   readonly cryptoStatus?: string | undefined;
   readonly fiatStatus?: string | undefined;
-  /** Sets or removes `completionDate`. */
   readonly completed?: boolean | undefined;
 }
 
@@ -121,7 +118,6 @@ export interface Scenario {
   /** The time from the pre-order until the order appears; null for never. */
   readonly appearsAfterMs: number | null;
   readonly steps: readonly ScenarioStep[];
-  /** How the exchange answers about it; as the interface shows where it is undefined. */
   readonly answers?: OddAnswersName;
 }
 
@@ -143,7 +139,6 @@ export const SCENARIOS: Scenarios = {
   },
   /** The order appears only after several look-ups of an unknown outcome. */
   late: { appearsAfterMs: 90_000, steps: COMPLETED },
-  /** Final, and later open again. */
   reopened: {
     appearsAfterMs: 2_000,
     steps: [

@@ -18,13 +18,10 @@ export interface LoggedRequest {
 
 export interface Sandbox {
   readonly url: string;
-  /** The exchange as the merchant of `apiKey` has it. */
   readonly exchange: SandboxExchange;
   /** The same of each merchant, by key: none sees the orders of another. */
   readonly exchanges: ReadonlyMap<string, SandboxExchange>;
-  /** The newest requests, at most 100,000. */
   readonly requests: readonly LoggedRequest[];
-  /** The newest photo deliveries that have ended, at most 10,000. */
   readonly deliveries: readonly LoggedDelivery[];
   close(): Promise<void>;
 }

@@ -11,9 +11,7 @@ export interface Tampering {
   readonly finding: FindingClassName;
   /** The column of the row that must be filled for the finding. */
   readonly needs?: 'crypto_address' | 'payment_token' | 'provider_type';
-  /** Changes the pre-order (§2.6). */
   readonly echo?: (preOrder: Fields) => Fields;
-  /** The pre-order is not found afterwards (§4.10). */
   readonly isPreOrderDenied?: boolean;
   readonly isStray?: boolean;
   /** Changes the order record (§2.7); undefined where the order is not found. */
@@ -162,7 +160,6 @@ export type TamperingName = keyof typeof TAMPERINGS;
 const PREFIX = 'tamper-';
 const NAMES = Object.keys(TAMPERINGS) as TamperingName[];
 
-/** Finds the tampering that an external order id `tamper-<name>-…` asks for. */
 export function tamperingNamedIn(externalOrderId: string): Tampering | undefined {
   const name = nameAfter(PREFIX, externalOrderId, NAMES);
   return name === undefined ? undefined : TAMPERINGS[name];
@@ -188,7 +185,6 @@ function changed(record: Fields, path: string, change: (value: unknown) => unkno
   return { ...record, [name]: rest.length === 0 ? change(value) : changed(value as Fields, rest.join('.'), change) };
 }
 
-/** The output amount that belongs to the input amount. */
 function atTheRatio(record: Fields): Fields {
   const { inputAsset, ratio } = (record['order'] as Fields)['exchangeOperation'] as Fields;
   const output = new Big(String(inputAsset)).times(String(ratio)).toFixed();

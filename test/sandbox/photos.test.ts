@@ -153,7 +153,7 @@ describe('the photo delivery of the sandbox', () => {
     expect(ended[0]).toMatchObject({ linkId, oddity, status: 200 });
     const [first, second] = merchant.received;
     if (first === undefined) throw new Error('nothing arrived');
-    const lastBoundary = /\r\n--sandbox-[0-9a-f]{32}--\r\n$/;
+    const lastBoundary = /\r\n--[\w-]+--\r\n$/;
     expect(lastBoundary.test(textOf(first))).toBe(oddity !== 'unfinished');
     expect(merchant.received.length).toBe(oddity === 'repeated' ? 2 : 1);
     if (second !== undefined) expect(second).toEqual(first);

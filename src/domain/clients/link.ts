@@ -35,7 +35,6 @@ export interface LinkDecision {
 /** A link that the exchange has just answered, to be stored; a stored reference stays where it has none. */
 export type AnsweredLink = Pick<TrackedLink, 'account' | 'linkId' | 'status' | 'reference' | 'source'>;
 
-/** An answer of §4.3 that is evidence. */
 export type LinkAnswer = { readonly kind: 'found'; readonly status: string } | { readonly kind: 'not-found' };
 
 export function decideRemembered(known: TrackedLink | undefined, answered: AnsweredLink, now: Date): LinkDecision {

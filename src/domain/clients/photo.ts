@@ -59,7 +59,6 @@ export interface KnownToken {
   readonly stored: readonly string[] | undefined;
 }
 
-/** The decision about a delivery (§6): its files are stored, were stored before, or are refused. */
 type DeliveryDecision = 'store' | 'repeated' | 'forbidden';
 
 /**

@@ -3,7 +3,6 @@ import type { EventRow, EventType } from './feed.ts';
 
 export type DeliveryOutcome =
   | { readonly kind: 'taken' }
-  /** The endpoint as a whole cannot take events for now. */
   | {
       readonly kind: 'unavailable';
       readonly cause: string;
@@ -62,7 +61,6 @@ export function endpointWaitMs(tries: number, retryAfterMs = 0): number {
   return Math.min(Math.max(usual, retryAfterMs), LAST_TRY_AGAIN_MS);
 }
 
-/** What events are in order about: an order, a link or an account. */
 export type SubjectKind = 'order' | 'link' | 'account';
 
 export const ROW_TYPES: Readonly<Record<SubjectKind, readonly EventRow['type'][]>> = {
@@ -104,7 +102,6 @@ export interface Delivery {
   readonly attempts: number;
   /** Set while the event is the next one of its subject, and null otherwise: the time of a retry, or `AT_ONCE`. */
   readonly next_attempt_at: string | null;
-  /** When the endpoint last failed at it or refused it. */
   readonly failed_at: string | null;
   /** The HTTP status of that attempt; 0 if there was no answer. */
   readonly answer: number;

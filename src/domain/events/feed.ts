@@ -1,5 +1,5 @@
 import type { HoldKind } from '../accounts/holds.ts';
-import { severityOf, type Severity } from '../findings/classes.ts';
+import { severityOf } from '../findings/classes.ts';
 
 export const EVENT_TYPES = [
   'order.state_changed',
@@ -25,7 +25,7 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** The version of the shape of an event. Fields may be added within a version; nothing else changes. */
-export const EVENT_VERSION = 1;
+export const EVENT_VERSION = 1 as const;
 
 export interface EventRow {
   readonly id: number;
@@ -51,61 +51,14 @@ export interface EventRow {
   readonly hash: string;
 }
 
-/** What most events tell: what changed, from what to what, and who says so. Values are text as received, with every digit. */
-interface Change {
-  readonly field: string;
-  readonly oldValue: string | null;
-  readonly newValue: string | null;
-  /** `modificationDate` of the record (§2.7), as received. */
-  readonly exchangeTime: string | null;
-  readonly source: string;
-  readonly reason: string | null;
-  /** The person whose decision it was. */
-  readonly actor: string | null;
-}
-
-export type EventData =
-  | ({ readonly externalOrderId: string } & Change)
-  | {
-      readonly externalOrderId: string;
-      readonly class: string;
-      readonly severity: Severity | null;
-      readonly expected: string | null;
-      readonly actual: string | null;
-      readonly reason: string | null;
-      readonly actor: string | null;
-    }
-  | ({ readonly linkId: string } & Change)
-  | {
-      readonly linkId: string;
-      readonly level: string;
-      readonly requestId: string | null;
-      readonly delivery: string | null;
-    }
-  | {
-      /** What holds the account; null where no hold is meant. */
-      readonly hold: string | null;
-      readonly reason: string | null;
-      readonly actor: string | null;
-    };
-
-export interface FeedEvent {
-  readonly version: typeof EVENT_VERSION;
-  /** Same in the feed and on every try of a webhook, and different for each event, also of another database. */
-  readonly id: string;
-  /** The place in the feed of the account: the `after` that gives what comes next. */
-  readonly cursor: number;
-  readonly type: EventType;
-  readonly account: string;
-  /** When it was seen: UTC, ISO 8601. */
-  readonly timestamp: string;
-  readonly data: EventData;
-}
+/** An event as the feed and the webhooks give it; `http/events/schema.ts` describes its fields. */
+export type FeedEvent = ReturnType<typeof feedEventOf>;
+export type EventData = ReturnType<typeof dataOf>;
 
 const STATUS_FIELDS: readonly string[] = ['order.status', 'cryptoTransaction.status', 'fiatTransaction.status'];
 const KEY_REFUSED: HoldKind = 'key-refused';
 
-export function feedEventOf(row: EventRow): FeedEvent {
+export function feedEventOf(row: EventRow) {
   const { id: cursor, account, observed_at: timestamp, hash } = row;
   // The hash covers the events before it as well: an event of a copy that was put back has another id.
   const id = `evt_${hash.slice(0, 32)}`;
@@ -133,36 +86,50 @@ function typeOf({ type, field, old_value: from, new_value: to }: EventRow): Even
   }
 }
 
-function dataOf(row: EventRow): EventData {
-  const { type, subject, field, old_value: oldValue, new_value: newValue, source, reason, actor } = row;
-  const change = { field, oldValue, newValue, exchangeTime: row.exchange_time, source, reason, actor };
-  switch (type) {
+function dataOf(row: EventRow) {
+  switch (row.type) {
     case 'order':
     case 'order.needs_attention':
-      return { externalOrderId: subject, ...change };
+      return orderData(row);
     case 'link':
-      return { linkId: subject, ...change };
+      return linkData(row);
     case 'photos':
-      return { linkId: subject, level: field, requestId: oldValue, delivery: newValue };
+      return photosData(row);
     case 'account':
-      return { hold: field === 'hold' ? (newValue ?? oldValue) : null, reason, actor };
+      return accountData(row);
     default:
-      return {
-        externalOrderId: subject,
-        class: field,
-        severity: severityOf(field),
-        expected: oldValue,
-        actual: newValue,
-        reason,
-        actor,
-      };
+      return findingData(row);
   }
+}
+
+/** What changed, from what to what, and who says so. Values are text as received, with every digit. */
+function changeOf({ field, old_value, new_value, exchange_time, source, reason, actor }: EventRow) {
+  return { field, oldValue: old_value, newValue: new_value, exchangeTime: exchange_time, source, reason, actor };
+}
+
+function orderData(row: EventRow) {
+  return { externalOrderId: row.subject, ...changeOf(row) };
+}
+
+function linkData(row: EventRow) {
+  return { linkId: row.subject, ...changeOf(row) };
+}
+
+function photosData({ subject: linkId, field: level, old_value: requestId, new_value: delivery }: EventRow) {
+  return { linkId, level, requestId, delivery };
+}
+
+function accountData({ field, old_value: before, new_value: after, reason, actor }: EventRow) {
+  return { hold: field === 'hold' ? (after ?? before) : null, reason, actor };
+}
+
+function findingData({ subject, field, old_value: expected, new_value: actual, reason, actor }: EventRow) {
+  return { externalOrderId: subject, class: field, severity: severityOf(field), expected, actual, reason, actor };
 }
 
 /** The last event that a reader of an account has read; id 0 and no hash before the first. */
 export interface Place {
   readonly id: number;
-  /** The hash of the event; empty where it is not known. */
   readonly hash: string;
 }
 

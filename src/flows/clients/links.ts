@@ -26,7 +26,6 @@ import { forEachConcurrently } from '../pass/run.ts';
 type LinkDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'gracePeriodOver' | 'incidents'>;
 
 const PAGE = 200;
-/** Status values that the interface document shows (§3). */
 const DOCUMENTED_STATUSES: readonly string[] = ['NOT_VERIFIED'];
 const whenUnknown = (account: string) =>
   `nobody knows whether the link was created. Run: order-sync client validate EMAIL${accountWords(account)}. If the answer is OK, ` +

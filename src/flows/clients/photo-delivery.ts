@@ -28,9 +28,7 @@ export class DeliveryRefusal extends Error {
   }
 }
 
-/** A file of a delivery, in quarantine unless it is refused. */
 export interface ReceivedFile extends SavedFile {
-  /** Why it is not kept; null where it is. */
   readonly refusal: string | null;
   /** For people; it is never used as a path. */
   readonly originalName: string;
@@ -153,7 +151,6 @@ export class PhotoFolder {
     this.#quarantine = join(path, QUARANTINE);
   }
 
-  /** Creates the folder where there is none, and lists the deliveries in quarantine. */
   async open(): Promise<string[]> {
     await mkdir(this.#quarantine, { recursive: true, mode: 0o700 });
     return await readdir(this.#quarantine);

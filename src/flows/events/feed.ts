@@ -18,7 +18,6 @@ const READ_AT_A_TIME = 1_000;
 
 export interface FeedFilter {
   readonly account: string;
-  /** All types unless given. */
   readonly types?: readonly EventType[] | undefined;
   /** Only those of this order and of its findings. */
   readonly externalOrderId?: string | undefined;
@@ -26,7 +25,6 @@ export interface FeedFilter {
 
 export interface FeedPage {
   readonly events: readonly FeedEvent[];
-  /** The last event that was looked at, whether it was wanted or not: reading goes on after it. */
   readonly next: Place;
   readonly head: Place;
   /** True where no event came after this page when it was read. */

@@ -33,9 +33,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 interface ProbeInput {
   readonly step: ProbeStep;
-  /** By its columns in `merchant_orders`. */
   readonly order?: Fields | undefined;
-  /** The requests of the step `rate`. */
   readonly requests?: string | undefined;
 }
 
@@ -181,7 +179,6 @@ function earlyLookupRow({ reply, evidence }: Examined, externalOrderId: string):
   return row(question, seen, follows, HOLD);
 }
 
-/** Compares amounts digit by digit. */
 function amountRow(question: string, order: MerchantOrder, view: PreOrderView): ProbeRow {
   const amounts = (['asset', 'limit', 'bonus'] as const).flatMap((field) => {
     const [sent, back] = [order[field], view[field]];

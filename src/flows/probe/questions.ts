@@ -11,7 +11,6 @@ import type { FlowDeps } from '../pass/deps.ts';
 export const PROBE_STEPS = ['absence', 'ids', 'key', 'order', 'repeat', 'rate'] as const;
 export type ProbeStep = (typeof PROBE_STEPS)[number];
 
-/** What the exchange does about a point that the document leaves open, and what follows for order-sync and for a person. */
 export const probeRow = z.object({
   question: z.string(),
   seen: z.string(),
@@ -35,7 +34,6 @@ export function row(question: string, seen: string, follows: string, more: Parti
   return { question, seen, follows, isOdd: false, ...more };
 }
 
-/** Asks for one step of a probe, and keeps the answers. */
 export class Asking {
   readonly evidence: Evidence[] = [];
   readonly #deps: Pick<FlowDeps, 'exchange'>;
@@ -118,7 +116,6 @@ function absenceRow(
   return row(question, seen, follows, { isOdd: found.isShared, setting });
 }
 
-/** Compares the clocks by the Date header. */
 function clockRow(evidence: Evidence | undefined): ProbeRow {
   const question = 'the clock of the exchange, beside ours';
   const date = Date.parse(evidence?.headers['date'] ?? '');

@@ -7,7 +7,6 @@ export interface EndpointFacts {
   /** When it took the last event, and when it last failed; null where it has not in this process. */
   readonly takenAt: Date | null;
   readonly failedAt: Date | null;
-  /** While it takes none: since when, why, and when it is asked again. */
   readonly failing: { readonly since: Date; readonly cause: string; readonly nextTryAt: Date } | null;
 }
 
@@ -55,7 +54,6 @@ export class EndpointCondition {
     return this.#failing !== undefined && !this.#isTrying;
   }
 
-  /** Begins to try again where it is time: one event at a time then. */
   tryAgain(): boolean {
     const isDue = this.#failing !== undefined && this.#clock.monotonic() >= this.#failing.tryAgainAt;
     if (!isDue || this.#isTrying) return false;

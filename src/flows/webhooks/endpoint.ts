@@ -17,7 +17,6 @@ import { isPassing, OwnedError } from '../../store/errors.ts';
 import type { AccountLease, Store } from '../../store/port.ts';
 import { countRetrying } from '../../store/webhooks/deliveries.ts';
 import {
-  accountDelivery,
   hasWork,
   isDueAt,
   PAGE,
@@ -25,7 +24,7 @@ import {
   readTurn,
   retryAnew,
   writeTurn,
-  type AccountDelivery,
+  AccountDelivery,
   endOfTurn,
   subjectsOf,
   type SubjectEvents,
@@ -78,7 +77,7 @@ export class EndpointDelivery {
 
   /** Sends the events of an account from now on. `dueAt` says when its next row is due. */
   add(accountLease: AccountLease, store: Store, dueAt: string | undefined): void {
-    this.#accounts.set(accountLease.account, accountDelivery(accountLease, store, dueAt));
+    this.#accounts.set(accountLease.account, new AccountDelivery(accountLease, store, dueAt));
   }
 
   remove(accountLease: AccountLease): void {
@@ -93,7 +92,6 @@ export class EndpointDelivery {
     if (!this.condition.isHalted) this.#queue(delivery);
   }
 
-  /** Tries an endpoint again that has failed, and sends the rows that are due. */
   eachSecond(): void {
     if (this.condition.tryAgain()) this.#sends.concurrency = 1;
     if (!this.condition.isHalted) this.#queueAll();
@@ -166,7 +164,6 @@ export class EndpointDelivery {
     return results.size + changes.ended.length > 0 || cursor !== before;
   }
 
-  /** Sends the events of one subject, each after the one before it was taken. */
   async #sendSubject(
     delivery: AccountDelivery,
     { delivery: row, events }: SubjectEvents,

@@ -26,7 +26,6 @@ export interface WebhookSender extends Disposable {
   send(message: Message, options?: SendOptions): Promise<DeliveryOutcome>;
 }
 
-/** What came of a request: the answer, where one began, or what broke it off. */
 export interface Posted {
   readonly answer?: { readonly status: number; readonly retryAfter: string | undefined };
   readonly failure?: unknown;
@@ -35,7 +34,6 @@ export interface Posted {
 }
 
 export interface Connections extends Disposable {
-  /** Posts a body once and never rejects. */
   post(body: string, headers: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Posted>;
 }
 
@@ -207,7 +205,6 @@ function listOf(networks: readonly string[], family: 'ipv4' | 'ipv6'): BlockList
   return list;
 }
 
-/** Tells whether an IP address is one of the internet: no other is sent to unless the endpoint allows it. */
 export function isPublic(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !notPublic4.check(address, 'ipv4');
@@ -221,7 +218,6 @@ export class PrivateAddressError extends Error {
   readonly code = 'PRIVATE_ADDRESS';
 }
 
-/** Resolves the name of a host to all its addresses, as `dns.lookup` does. */
 export type Resolve = (
   host: string,
   callback: (error: NodeJS.ErrnoException | null, addresses: readonly dns.LookupAddress[]) => void,

@@ -23,41 +23,33 @@ import {
 
 export const PAGE = 100;
 
-export interface AccountDelivery {
-  readonly account: string;
+export class AccountDelivery {
   readonly accountLease: AccountLease;
   /** As the owner of the account writes it. */
   readonly store: Store;
-  /** The cursor; undefined until it is read. */
   cursor: number | undefined;
   /** The cursor as the database has it. */
   written: number | undefined;
   /** A turn writes the cursor together with rows. */
-  isWriting: boolean;
+  isWriting = false;
   /** There may be events after the cursor. */
-  isBehind: boolean;
+  isBehind = false;
   /** When the next row is due; undefined if the account has none. */
   dueAt: string | undefined;
   /** Events that were refused while the endpoint took nothing, which was not their fault. */
-  refusedInVain: number[];
-  isQueued: boolean;
-  isRunning: boolean;
-}
+  refusedInVain: number[] = [];
+  isQueued = false;
+  isRunning = false;
 
-export function accountDelivery(accountLease: AccountLease, store: Store, dueAt: string | undefined): AccountDelivery {
-  return {
-    account: accountLease.account,
-    accountLease,
-    store,
-    cursor: undefined,
-    written: undefined,
-    isWriting: false,
-    isBehind: false,
-    dueAt,
-    refusedInVain: [],
-    isQueued: false,
-    isRunning: false,
-  };
+  constructor(accountLease: AccountLease, store: Store, dueAt: string | undefined) {
+    this.accountLease = accountLease;
+    this.store = store;
+    this.dueAt = dueAt;
+  }
+
+  get account(): string {
+    return this.accountLease.account;
+  }
 }
 
 export function isDueAt({ dueAt }: AccountDelivery, now: Date): boolean {
@@ -126,7 +118,6 @@ export async function readDueAt(delivery: AccountDelivery, endpoint: WebhookEndp
   delivery.dueAt = next.get(account);
 }
 
-/** Rows of an account that are due at an endpoint, and the next events after its cursor. */
 interface Turn {
   readonly endpoint: { readonly name: string; readonly events: EventFilter };
   readonly due: readonly DueDelivery[];

@@ -20,7 +20,6 @@ const SECOND_MS = 1_000;
 
 export interface WebhooksDeps extends Pick<SenderOptions, 'connect' | 'resolve' | 'timeoutMs'> {
   readonly endpoints: readonly WebhookEndpoint[];
-  /** The database, for any account. */
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
@@ -85,7 +84,6 @@ export class Webhooks {
     await Promise.all(this.#deliveries.map((delivery) => delivery.idle()));
   }
 
-  /** Writes how far the endpoints have come, and tries again what failed. */
   async eachSecond(): Promise<void> {
     if (this.#waiting.length > 0) await this.begin();
     for (const delivery of this.#deliveries) delivery.eachSecond();

@@ -102,7 +102,6 @@ function requestFor(id: OperationId, account: string, input: object): OwnerReque
   return { method, path: `${path}?${text}`, body };
 }
 
-/** Reads a result. Throws `NoOwnerError` where the process that was asked does not drive the account: nothing was done. */
 async function readResult(reply: OwnerReply): Promise<Result> {
   const result = readEnvelope({ ...reply, body: await reply.text() });
   if (result.kind === 'not-owner') throw new NoOwnerError(result.message);

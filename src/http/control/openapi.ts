@@ -73,7 +73,6 @@ export async function controlDocument(version: string): Promise<Json> {
   return corrected(server.swagger() as unknown as Generated);
 }
 
-/** Names each error, which is the same everywhere, and says which bodies are optional. */
 function corrected({ paths, components, ...rest }: Generated): Json {
   const errors = new Map(Object.entries(ERRORS));
   for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {

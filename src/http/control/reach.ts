@@ -39,7 +39,6 @@ const MOST_NAMING = 3;
 const UNNAMED: Disposable = { [Symbol.dispose]: () => {} };
 
 interface Reach {
-  /** The path on which it may serve its control socket. */
   readonly socket: string;
   /** Has `control.socket` lead to the socket that is served, unless it leads to that of another worker; until it is disposed of. */
   publish(): Promise<Disposable>;
@@ -231,7 +230,6 @@ async function answerTo(
   }
 }
 
-/** Writes an answer; a database that does not take it now is waited for. */
 async function written(
   { clock, gracePeriodOver }: { readonly clock: Clock; readonly gracePeriodOver: AbortSignal },
   write: () => Promise<unknown>,

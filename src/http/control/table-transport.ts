@@ -70,7 +70,6 @@ class TableRequest {
     this.#seal = sealBetween(this.#keys, publicKey, [holder, account, this.#key.id]);
   }
 
-  /** Leaves the request. Gives the answer where it cannot be left. */
   async put(asked: OwnerRequest): Promise<OwnerReply | undefined> {
     const input = this.#seal.close('input', JSON.stringify(asked));
     try {

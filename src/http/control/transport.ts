@@ -91,7 +91,6 @@ export function unusableSocket(path: string, error: unknown): StoreError {
   return new StoreError('disk', message, { cause: error });
 }
 
-/** The path of the control socket that the settings name, or else that of their database. */
 export function controlSocketOf({ control, database }: Pick<Config, 'control' | 'database'>): string {
   return control.socket ?? controlSocketPath(sqlitePath({ database }, 'use sqlite:PATH'));
 }

@@ -55,7 +55,6 @@ export class EventStreams {
     return this.#stopping.aborted || this.#streams.size >= MOST_STREAMS;
   }
 
-  /** Answers with the wanted events after a place, and with those that come, until the reader goes or the server stops. */
   serve(response: ServerResponse, filter: FeedFilter, after: Place): void {
     const stream = new Stream(response, filter, after, this.#deps.clock);
     this.#streams.add(stream);
@@ -91,7 +90,6 @@ export class EventStreams {
 
 class Stream {
   readonly filter: FeedFilter;
-  /** The last event that was looked at for the reader. */
   place: Place;
   readonly #response: ServerResponse;
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -109,7 +107,6 @@ class Stream {
     this.#wroteAt = clock.monotonic();
   }
 
-  /** Writes what `read` gives until the stream ends. */
   async run(read: (after: Place) => Promise<FeedPage>): Promise<void> {
     this.#response.writeHead(200, HEADERS).flushHeaders();
     try {

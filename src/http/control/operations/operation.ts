@@ -18,7 +18,6 @@ export interface Accounts {
   use(account: string): Promise<AccountInUse | undefined>;
 }
 
-/** A text that a request names in its path or query. */
 export function textParameter(description: string, example: string): z.ZodString {
   return z.string().meta({ description, examples: [example] });
 }
@@ -132,7 +131,6 @@ const failureSchema = z
   })
   .meta({ id: 'Failure', description: 'An answer that is no success.' });
 
-/** An error as the document names it, with its response of OpenAPI. */
 function documented(name: string, description: string, results: Record<string, FailedResult>) {
   const examples = Object.entries(results).map(([example, result]) => [
     example,
@@ -146,7 +144,6 @@ function refused(httpStatus: number, message: string, code: string, status?: str
   return { kind: 'refused', httpStatus, error: { message, code, ...(status !== undefined && { status }) } };
 }
 
-/** The answer of a process that does not drive the account which was asked for. */
 export const NOT_OWNER_RESULT = {
   kind: 'not-owner',
   message: 'this process does not drive the account; ask the one that does',

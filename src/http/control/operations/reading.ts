@@ -78,7 +78,6 @@ export function filterOf({ account, type, order }: EventsInput): FeedFilter {
   return { account, types, externalOrderId: order };
 }
 
-/** The place after which a reader goes on, or why it cannot. */
 export async function startOf(db: Database, { account, after }: EventsInput): Promise<Place | OwnRefusal> {
   const place = await placeOf(db, account, after);
   return 'reason' in place ? refused(place) : place;
