@@ -7,7 +7,6 @@ export const SKEW_LIMIT_MS = 5 * 60_000;
 /** A larger difference of the clocks is not compensated: it is more than that of two time zones. */
 const MOST_COMPENSATED_MS = 14 * 60 * 60_000;
 
-/** What an order record is compared with. */
 export interface Evidence {
   /** The row as it was sent. */
   readonly order: MerchantOrder;
@@ -19,10 +18,8 @@ export interface Evidence {
   readonly merchantId: string | null;
 }
 
-/** An order record and what it is compared with. */
 export interface ComparedRecord extends Evidence {
   readonly record: RecordView;
-  /** When the record arrived. */
   readonly receivedAt: Date;
 }
 
@@ -75,7 +72,6 @@ export const COMPARISONS = {
 /** A word of `follow.disputedBy`. */
 export type ContradictionKind = keyof typeof COMPARISONS;
 
-/** Every word of `follow.disputedBy`. */
 export const CONTRADICTION_KINDS = Object.keys(COMPARISONS) as readonly ContradictionKind[];
 
 /** A difference between a record and its row that may mean that the record is of another order. */
@@ -83,7 +79,6 @@ export interface Contradiction extends Difference {
   readonly kind: ContradictionKind;
 }
 
-/** Finds everything in which a record contradicts the row. */
 export function contradictionsOf(compared: ComparedRecord, settings: AmountSettings): readonly Contradiction[] {
   return CONTRADICTION_KINDS.flatMap((kind) =>
     (COMPARISONS[kind](compared, settings) ?? []).map((difference) => ({ kind, ...difference })),

@@ -6,7 +6,6 @@ export const MAX_DIGITS = 64;
 
 const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,4})?$/;
 
-/** A decimal number read exactly, or the reason why the text is not one. */
 export type DecimalReading = { ok: true; text: string; value: Big } | { ok: false; reason: string };
 
 /**
@@ -26,7 +25,6 @@ export function readDecimal(input: unknown): DecimalReading {
   return { ok: true, text, value };
 }
 
-/** Tells whether `readDecimal` reads a value. */
 export function isDecimal(input: unknown): input is string {
   return typeof input === 'string' && (PLAIN.test(input) || readDecimal(input).ok);
 }
@@ -42,7 +40,6 @@ export function sameDecimal(left: unknown, right: unknown): boolean {
 /** Most amounts: the digits of a plain number, few enough that they need no other check. */
 const PLAIN = /^-?(?:0|[1-9]\d{0,30})(?:\.\d{1,30})?$/;
 
-/** An exact running sum of decimals. */
 export class DecimalSum {
   /** Plain numbers are summed without their points, by the number of decimals: that takes a tenth of the time. */
   readonly #digits: bigint[] = [];
@@ -86,10 +83,8 @@ export type Tolerance = string | Readonly<Record<string, string>>;
 
 /** The two amounts of an order record (§2.7). */
 export const AMOUNT_FIELDS = ['inputAsset', 'outputAsset'] as const;
-/** An amount of an order record. */
 export type AmountField = (typeof AMOUNT_FIELDS)[number];
 
-/** Settings that decide which amounts are compared and when they count as equal. */
 export interface AmountSettings {
   readonly tolerance: Tolerance;
   /** The amount that the position OUTPUT refers to; undefined where that is not known. */
@@ -121,7 +116,6 @@ export function isSameCurrency(left: string, right: string | null): boolean {
   return left.toUpperCase() === right?.toUpperCase();
 }
 
-/** Tells whether two amounts of a currency differ by no more than the tolerance. */
 export function isWithin(left: Big, right: Big, tolerance: Tolerance, currency: string | null): boolean {
   return left.minus(right).abs().lte(toleranceFor(tolerance, currency));
 }

@@ -25,7 +25,6 @@ export function readTime(value: unknown): Date | null {
   return ms === undefined ? null : new Date(ms);
 }
 
-/** Gives the moment `ms` milliseconds after `now`. */
 export function after(now: Date, ms: number): Date {
   return new Date(now.getTime() + ms);
 }

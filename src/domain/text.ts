@@ -3,7 +3,6 @@ import { distance } from 'fastest-levenshtein';
 /** The most characters of an id or a reference. */
 export const LONGEST_PLAIN_TEXT = 500;
 
-/** Stands where a secret was. */
 export const HIDDEN = '<hidden>';
 
 const AT_SIGN = /@|%40|\\u0040/gi;

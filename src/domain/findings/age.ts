@@ -1,34 +1,23 @@
 import type { OrderState } from '../orders/states.ts';
+import type { Tracking } from '../orders/tracking.ts';
 import { amountField, type AmountSettings } from '../decimal.ts';
 import type { FindingClassName } from './classes.ts';
 import type { Finding } from './finding.ts';
 import type { RecordView } from '../record.ts';
 
-/** The facts of an order that decide whether it waits for too long. */
-export interface OrderAge {
-  readonly state: OrderState;
+export interface OrderAge extends Pick<
+  Tracking,
+  'state' | 'sentAt' | 'changedAt' | 'lastLookupAt' | 'resends' | 'failOver' | 'staleDate'
+> {
   readonly assetPosition: string | null;
   /** The fields of the newest record without which nothing can be compared; null where there is no record. */
   readonly record: Pick<RecordView, 'inputAsset' | 'outputAsset' | 'fromCurrency' | 'toCurrency'> | null;
-  /** When the newest create was sent; null when none was. */
-  readonly sentAt: Date | null;
-  /** When something of the order last changed. */
-  readonly changedAt: Date | null;
-  /** The last look-up that brought evidence. */
-  readonly lastLookupAt: Date | null;
-  /** Creates that were repeated after an unknown outcome. */
-  readonly resends: number;
-  /** The fail-over that left the order in doubt: one finding covers all such orders. */
-  readonly failOver: number | null;
-  /** The date of the older record that the newest look-up brought; null where it brought none. */
-  readonly staleDate: string | null;
 }
 
 /** Settings that decide how long is too long; times in milliseconds. */
 export interface OverdueSettings extends Pick<AmountSettings, 'outputPosition'> {
   readonly orderMissingAfter: number;
   readonly freshFor: number;
-  /** An open order that has not changed for longer than this is stuck. */
   readonly stuckAfter: number;
 }
 
@@ -36,7 +25,6 @@ type FreshSettings = Pick<OverdueSettings, 'freshFor' | 'outputPosition'>;
 
 const CHECKED_STATES: readonly OrderState[] = ['accepted', 'open', 'unknown', 'held', 'final'];
 
-/** The classes that `findOverdue` finds. */
 export const OVERDUE_CLASSES = ['CREATE_UNKNOWN', 'ORDER_MISSING', 'STUCK', 'UNCHECKED'] as const;
 
 /**
@@ -86,6 +74,7 @@ export function findUnknownOutcome(
   order: Pick<OrderAge, 'state' | 'sentAt' | 'resends' | 'failOver'>,
 ): readonly Finding[] {
   const { state, sentAt, resends, failOver } = order;
+  // One finding covers all orders that a fail-over left in doubt.
   if (failOver !== null) return [];
   const isSentAgain = resends > 0 && (state === 'pending' || state === 'sending');
   if (state !== 'unknown' && state !== 'held' && !isSentAgain) return [];

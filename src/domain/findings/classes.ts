@@ -167,7 +167,6 @@ export const FINDING_CLASSES = {
   ),
 };
 
-/** The name of a class of findings. */
 export type FindingClassName = keyof typeof FINDING_CLASSES;
 
 /**

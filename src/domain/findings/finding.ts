@@ -9,14 +9,12 @@ export interface Finding extends Difference {
   readonly class: FindingClassName;
 }
 
-/** An order record and everything that it is compared with. */
 export interface RecordContext extends ComparedRecord {
   /** The state of the order before the record, and with it. */
   readonly stateBefore: OrderState;
   readonly state: OrderState;
   /** False where no create was ever sent, and no existing order was taken over. */
   readonly isExpected: boolean;
-  /** The record before this one. */
   readonly earlier: RecordView | null;
   /** Another order of the account with the same transaction hash. */
   readonly hashUsedBy: string | null;
@@ -24,7 +22,6 @@ export interface RecordContext extends ComparedRecord {
   readonly orderUsedBy: string | null;
 }
 
-/** Settings of the comparison of a record with its order. */
 export interface ReconcileSettings extends AmountSettings {
   readonly finalStatuses: readonly string[];
   readonly openStatuses: readonly string[];
@@ -59,7 +56,6 @@ export interface FindingChanges {
 
 /** The most findings of kind `change` of one class and order; the newest of them counts all further changes. */
 const MOST_CHANGES = 50;
-/** The classes of which one finding counts everything. */
 const COUNTED_FROM_THE_FIRST: readonly FindingClassName[] = ['REPLICAS_DISAGREE'];
 const COUNTED = / \(change (\d+)\)$/;
 
@@ -132,7 +128,6 @@ function isSame(known: Finding, finding: Finding): boolean {
   return known.expected === finding.expected && known.actual === finding.actual;
 }
 
-/** Joins the states of each class into one finding. */
 function joined(findings: readonly Finding[]): readonly Finding[] {
   const states = Map.groupBy(findings.filter(isState), (finding) => finding.class);
   const join = (before: Finding, finding: Finding): Finding => ({

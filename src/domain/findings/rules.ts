@@ -20,15 +20,13 @@ import {
 import type { RecordView } from '../record.ts';
 
 /** The statuses that the interface shows (§3). */
-const DOCUMENTED = { order: ['REQUEST'], leg: ['NEW'] } as const;
+const DOCUMENTED = 'REQUEST';
 const NOT_BEGUN = 'NEW';
 
 /** The findings of a rule; undefined where the rule lacks something: then it says nothing, not that all is well. */
 type Judged = readonly Finding[] | undefined;
-/** Judges a record by one rule. */
 export type Rule = (context: RecordContext, settings: ReconcileSettings) => Judged;
 
-/** The classes of findings of contradictions. */
 const CLASS_OF = {
   id: 'IDENTITY_MISMATCH',
   merchant: 'MERCHANT_MISMATCH',
@@ -38,7 +36,6 @@ const CLASS_OF = {
   type: 'TYPE_MISMATCH',
 } as const satisfies Record<ContradictionKind, FindingClassName>;
 
-/** Every rule that judges a record, with its class of findings. */
 export const RULES: readonly (readonly [FindingClassName, Rule])[] = [
   contradiction('id'),
   contradiction('merchant'),
@@ -184,7 +181,7 @@ function hashReused({ record, hashUsedBy }: RecordContext): Judged {
 }
 
 function statuses({ record }: RecordContext, settings: ReconcileSettings): readonly Finding[] {
-  const known: readonly string[] = [...DOCUMENTED.order, ...settings.finalStatuses, ...settings.openStatuses];
+  const known: readonly string[] = [DOCUMENTED, ...settings.finalStatuses, ...settings.openStatuses];
   // While no status is mapped, every status would be a finding.
   const isMapped = settings.finalStatuses.length > 0;
   if (!isMapped || known.includes(record.orderStatus)) return [];

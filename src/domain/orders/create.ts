@@ -81,12 +81,22 @@ export function decideCreated(
   settings: CreateSettings,
   forbiddenHold = 1,
 ): readonly Decision[] {
-  if (tracking.state !== 'sending')
-    return outcome.kind === 'accepted' ? acceptedLate(tracking, outcome, now, random, settings) : [];
+  const accept = (from: Tracking, { preOrder, differences }: Accepted): Decision => {
+    const { id: preOrderId, exchangeType } = preOrder;
+    // Orders that were accepted together are not looked up together.
+    const gapMs = Math.max(LEAST_GAP_MS, spreadMs(settings.pace.gapMs({ ...from, state: 'accepted' }, 0), random));
+    const nextActionAt = after(now, Math.min(longestFreshMs(settings.freshFor), gapMs));
+    const changes = { preOrderId, exchangeType, changedAt: now, nextActionAt };
+    const decision = move(from, 'accepted', { source: 'create' }, changes);
+    return { ...decision, events: [...decision.events, ...echoFindings(differences)] };
+  };
+  if (tracking.state !== 'sending') return outcome.kind === 'accepted' ? acceptedLate(tracking, outcome, accept) : [];
   const backoffMs = createBackoffMs(tracking.attempts, random);
+  const pendingAgain = (reason: string, ms = backoffMs, changes: Partial<Tracking> = {}) =>
+    move(tracking, 'pending', { source: 'create', reason }, { ...changes, nextActionAt: after(now, ms) });
   switch (outcome.kind) {
     case 'accepted':
-      return [accepted(tracking, outcome, now, random, settings)];
+      return [accept(tracking, outcome)];
     case 'rejected': {
       const { reason } = outcome;
       // An exchange may refuse the second because it took the first.
@@ -96,17 +106,13 @@ export function decideCreated(
       return [move(tracking, 'rejected', { source: 'create', reason }, lookedUp)];
     }
     case 'not-sent':
-      return [backToPending(tracking, `${NEVER_LEFT}${outcome.why}`, after(now, backoffMs))];
-    case 'rate-limited': {
-      const why = 'not taken: the exchange limits the rate (429)';
-      return [backToPending(tracking, why, after(now, Math.max(outcome.retryAfterMs, 0)))];
-    }
+      return [pendingAgain(`${NEVER_LEFT}${outcome.why}`)];
+    case 'rate-limited':
+      return [pendingAgain('not taken: the exchange limits the rate (429)', Math.max(outcome.retryAfterMs, 0))];
     case 'key-refused':
-      return [backToPending(tracking, 'not taken: the exchange refuses the key (401)', after(now, backoffMs))];
-    case 'forbidden': {
-      const why = `not taken: ${outcome.reason}`;
-      return [backToPending(tracking, why, after(now, backoffMs), { forbiddenIn: forbiddenHold })];
-    }
+      return [pendingAgain('not taken: the exchange refuses the key (401)')];
+    case 'forbidden':
+      return [pendingAgain(`not taken: ${outcome.reason}`, backoffMs, { forbiddenIn: forbiddenHold })];
     case 'unknown':
       return [becomesUnknown(tracking, outcome.why, now, settings)];
   }
@@ -146,21 +152,19 @@ type Accepted = Extract<CreateOutcome, { kind: 'accepted' }>;
 function acceptedLate(
   tracking: Tracking,
   outcome: Accepted,
-  now: Date,
-  random: number,
-  settings: CreateSettings,
+  accept: (from: Tracking, outcome: Accepted) => Decision,
 ): readonly Decision[] {
   const how = { source: 'create', reason: 'the exchange answered an earlier request late' } as const;
   switch (tracking.state) {
     case 'held':
-      return [accepted(tracking, outcome, now, random, settings)];
+      return [accept(tracking, outcome)];
     case 'unknown': {
       const held = move(tracking, 'held', how);
-      return [held, accepted(held.tracking, outcome, now, random, settings)];
+      return [held, accept(held.tracking, outcome)];
     }
     case 'pending': {
       const sending = move(tracking, 'sending', how, { attempts: tracking.attempts + 1, nextActionAt: null });
-      return [sending, accepted(sending.tracking, outcome, now, random, settings)];
+      return [sending, accept(sending.tracking, outcome)];
     }
     default:
       return tracking.preOrderId === null
@@ -169,33 +173,11 @@ function acceptedLate(
   }
 }
 
-/** Orders that were accepted together are not looked up together. */
-function accepted(
-  tracking: Tracking,
-  outcome: Accepted,
-  now: Date,
-  random: number,
-  { pace, freshFor }: CreateSettings,
-): Decision {
-  const { id: preOrderId, exchangeType } = outcome.preOrder;
-  const gapMs = pace.gapMs({ ...tracking, state: 'accepted' }, 0);
-  const firstMs = Math.min(longestFreshMs(freshFor), Math.max(LEAST_GAP_MS, spreadMs(gapMs, random)));
-  const changes = { preOrderId, exchangeType, changedAt: now, nextActionAt: after(now, firstMs) };
-  const decision = move(tracking, 'accepted', { source: 'create' }, changes);
-  const echoes = [...Map.groupBy(outcome.differences, ({ class: name }) => name)].map(([name, differences]) => {
-    const texts = differences.map(({ expected, actual }) => `sent ${expected}, echoed ${actual}`);
+function echoFindings(differences: Accepted['differences']): readonly OrderEvent[] {
+  return [...Map.groupBy(differences, ({ class: name }) => name)].map(([name, ofClass]) => {
+    const texts = ofClass.map(({ expected, actual }) => `sent ${expected}, echoed ${actual}`);
     return finding(name, 'create', texts.join('; '), null);
   });
-  return { ...decision, events: [...decision.events, ...echoes] };
-}
-
-function backToPending(
-  tracking: Tracking,
-  reason: string,
-  nextActionAt: Date,
-  changes: Partial<Tracking> = {},
-): Decision {
-  return move(tracking, 'pending', { source: 'create', reason }, { ...changes, nextActionAt });
 }
 
 /** The part of the history that says who took an order for sent, and why. */

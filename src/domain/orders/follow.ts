@@ -14,9 +14,8 @@ import { finding, isNeverSent, move, type Decision, type OrderEvent, type Tracki
 import { instant } from '../instant.ts';
 import type { RecordView } from '../record.ts';
 import { describeDisputes, disputesOf } from './disputes.ts';
-import { decideChange, type FieldChange } from './record-change.ts';
+import { decideChange } from './record-change.ts';
 
-/** States whose orders are looked up. */
 const LOOKED_UP_STATES: readonly OrderState[] = [...FOLLOWED_STATES, ...RECHECKED_STATES];
 
 /**
@@ -35,7 +34,7 @@ export function isLookedUp({ state }: Tracking, answer: LookupAnswer): boolean {
 export function isOvertaken(known: Tracking, answer: LookupAnswer, askedAt: Date, now: Date): boolean {
   const { lastLookupAt, orderId, modificationDate } = known;
   if (lastLookupAt === null || lastLookupAt <= askedAt || lastLookupAt > now) return false;
-  return answer.kind !== 'found' || (orderId !== null && !isNewer(answer.record, modificationDate, now));
+  return answer.kind !== 'found' || (orderId !== null && laterBy(answer.record, modificationDate, now) <= 0n);
 }
 
 /**
@@ -78,7 +77,7 @@ const NO_DATE = 'no date';
  * that makes the order disputed may be of another order, so that its date does not tell whether it is older than ours, and
  * nothing is learned from it; such a record is always taken.
  */
-export function found(
+function found(
   tracking: Tracking,
   { record, comparison }: FoundRecord,
   contradictions: readonly Contradiction[],
@@ -86,7 +85,7 @@ export function found(
   settings: FollowSettings,
 ): LookupDecision {
   const dispute = disputeOf(tracking, contradictions, settings);
-  if (dispute === undefined && isOlder(record, tracking.modificationDate, now)) {
+  if (dispute === undefined && laterBy(record, tracking.modificationDate, now) < 0n) {
     return notTaken(tracking, record, now, settings);
   }
   const turn = { wasContrary: tracking.staleDate !== null, isTaken: dispute !== undefined };
@@ -99,6 +98,8 @@ export function found(
   const changes = statusChanges(tracking, record);
   const moved = tracking.state === target ? undefined : movedTo(tracking, target, record, dispute);
   const isChanged = changes.length > 0 || moved !== undefined;
+  const isSameEnd = hasEnded && !isChanged;
+  const isDue = tracking.nextActionAt === null || tracking.nextActionAt <= now;
   const isOrdered = dispute === undefined && recordTime(record.modificationDate, record, now) !== undefined;
   const next: Tracking = {
     ...(moved?.tracking ?? tracking),
@@ -113,12 +114,13 @@ export function found(
     staleDate: null,
     lastLookupAt: now,
     changedAt: isChanged ? now : tracking.changedAt,
-    ...checkedAgain(tracking, hasEnded && !isChanged, now),
+    // A look-up before its time spends none of those that are planned.
+    rechecks: isSameEnd ? tracking.rechecks + Number(isDue) : 0,
     outcome: target === 'final' ? outcomeOf(record, settings) : null,
   };
-  const events = [...changes, ...fieldChanges(change?.fields ?? [], record), ...(moved?.events ?? [])];
-  const isEarly = hasEnded && !isChanged && !isDue(tracking, now);
-  const nextActionAt = isEarly ? tracking.nextActionAt : nextLookupAt(next, now, settings, hasEnded);
+  const fields = (change?.fields ?? []).map((field) => ({ ...field, ...shownBy(record) }));
+  const events = [...changes, ...fields, ...(moved?.events ?? [])];
+  const nextActionAt = isSameEnd && !isDue ? tracking.nextActionAt : nextLookupAt(next, now, settings, hasEnded);
   return { tracking: { ...next, nextActionAt }, events, keepsRecord: true, ...turns };
 }
 
@@ -159,15 +161,6 @@ function movedTo(tracking: Tracking, target: OrderState, record: RecordView, rea
   return decision;
 }
 
-/** Counts a look-up of an order that has ended. One before its time spends none of those that are planned. */
-function checkedAgain(tracking: Tracking, isSameEnd: boolean, now: Date): Pick<Tracking, 'rechecks'> {
-  return { rechecks: isSameEnd ? tracking.rechecks + Number(isDue(tracking, now)) : 0 };
-}
-
-function isDue({ nextActionAt }: Tracking, now: Date): boolean {
-  return nextActionAt === null || nextActionAt <= now;
-}
-
 function statusChanges(tracking: Tracking, record: RecordView): OrderEvent[] {
   const fields = [
     ['order.status', tracking.orderStatus, record.orderStatus],
@@ -177,10 +170,6 @@ function statusChanges(tracking: Tracking, record: RecordView): OrderEvent[] {
   return fields
     .filter(([, oldValue, newValue]) => oldValue !== newValue)
     .map(([field, oldValue, newValue]) => ({ field, oldValue, newValue, ...shownBy(record) }));
-}
-
-function fieldChanges(changes: readonly FieldChange[], record: RecordView): OrderEvent[] {
-  return changes.map((change) => ({ ...change, ...shownBy(record) }));
 }
 
 function shownBy({ modificationDate }: RecordView): Pick<OrderEvent, 'exchangeTime' | 'source' | 'reason'> {
@@ -199,15 +188,6 @@ function notTaken(tracking: Tracking, record: RecordView, now: Date, settings: F
 
 function named({ orderStatus, modificationDate }: Pick<Tracking, 'orderStatus' | 'modificationDate'>): string {
   return `${orderStatus}, modified ${modificationDate ?? 'at no time'}`;
-}
-
-/** Tells whether a record has a newer date than the one known; not where either has none that can be used. */
-export function isNewer(record: RecordView, known: string | null, now: Date): boolean {
-  return laterBy(record, known, now) > 0n;
-}
-
-function isOlder(record: RecordView, known: string | null, now: Date): boolean {
-  return laterBy(record, known, now) < 0n;
 }
 
 /** The nanoseconds from the date known to that of a record; 0 where either has none that can be used. */

@@ -56,15 +56,6 @@ const TARGETS: Readonly<Record<Judgement['kind'], Targets>> = {
   cancel: { pending: 'cancelled' },
 };
 
-const COMMANDS: Readonly<Record<Judgement['kind'], string>> = {
-  exists: 'orders resolve --as exists',
-  'not-created': 'orders resolve --as not-created',
-  ours: 'orders resolve --as ours',
-  abandoned: 'orders resolve --as abandoned',
-  retry: 'orders retry',
-  cancel: 'orders cancel',
-};
-
 /** The situation of an order of each state, to explain why a decision is not allowed. */
 const SITUATIONS: Readonly<Record<OrderState, string>> = {
   pending: 'is pending: it is sent without a decision when it is due',
@@ -94,7 +85,9 @@ export function decisionsFor(state: OrderState): readonly Judgement['kind'][] {
 
 /** Gives the commands that can move an order of this state. */
 export function commandsFor(state: OrderState): readonly string[] {
-  return decisionsFor(state).map((kind) => COMMANDS[kind]);
+  return decisionsFor(state).map((kind) =>
+    kind === 'retry' || kind === 'cancel' ? `orders ${kind}` : `orders resolve --as ${kind}`,
+  );
 }
 
 /** Decides what a person's decision does to an order. */

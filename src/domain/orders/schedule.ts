@@ -89,7 +89,6 @@ export function nextRecheckAt(
   return gapMs === undefined ? null : after(now, gapMs);
 }
 
-/** The wait between look-ups of a held order. */
 export function heldLookupMs({ freshFor }: FollowSettings): number {
   return Math.min(HELD_LOOKUP_MS, longestFreshMs(freshFor));
 }
@@ -170,13 +169,11 @@ export function isNeverLookedUp(source: LookupSource): boolean {
   return source === 'new' || source === 'newest';
 }
 
-/** Every source once. */
 export const LOOKUP_SOURCES: readonly LookupSource[] = GROUPS.flatMap(({ sources }) => sources);
 
 /** Look-ups of one round. What comes due meanwhile waits for them. */
 export const LOOKUPS_A_ROUND = 32;
 
-/** An order that is due. */
 export interface DueLookup {
   readonly source: LookupSource;
   readonly externalOrderId: string;

@@ -53,14 +53,6 @@ export const RECHECKED_STATES = [
   'abandoned',
 ] as const satisfies readonly OrderState[];
 
-/** Tells whether the table allows a move. */
 export function isAllowedMove(from: OrderState, to: OrderState): boolean {
   return (ALLOWED_NEXT[from] as readonly OrderState[]).includes(to);
-}
-
-/** Throws on a move that the table does not allow: that is a bug of ours, whatever the exchange answers. */
-export function assertAllowedMove(from: OrderState, to: OrderState, externalOrderId: string): void {
-  if (!isAllowedMove(from, to)) {
-    throw new Error(`order ${JSON.stringify(externalOrderId)} may not go from ${from} to ${to}`);
-  }
 }

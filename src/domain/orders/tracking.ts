@@ -1,4 +1,4 @@
-import { assertAllowedMove, type OrderState } from './states.ts';
+import { isAllowedMove, type OrderState } from './states.ts';
 
 /** The columns of `merchant_orders` that only this program writes: what it knows of an order and plans with it. */
 export interface Tracking {
@@ -65,7 +65,6 @@ export interface OrderEvent {
   readonly exchangeTime: string | null;
   readonly source: EventSource;
   readonly reason: string | null;
-  /** The person whose decision it was. */
   readonly actor?: string;
 }
 
@@ -90,10 +89,12 @@ export function move(
   how: { source: EventSource; reason?: string | null; exchangeTime?: string | null; actor?: string },
   changes: Partial<Tracking> = {},
 ): Decision {
-  assertAllowedMove(from.state, to, from.externalOrderId);
+  const order = `order ${JSON.stringify(from.externalOrderId)}`;
+  // A bug of ours, whatever the exchange answers.
+  if (!isAllowedMove(from.state, to)) throw new Error(`${order} may not go from ${from.state} to ${to}`);
   const isUnsent = isNeverSent({ ...from, ...changes });
   if (from.state === 'pending' && isUnsent && (to === 'open' || to === 'final')) {
-    throw new Error(`order ${JSON.stringify(from.externalOrderId)} was never sent and may not be ${to}`);
+    throw new Error(`${order} was never sent and may not be ${to}`);
   }
   const reason = how.reason ?? null;
   const event: OrderEvent = {
@@ -109,7 +110,6 @@ export function move(
   return { tracking: { ...from, failOver, ...changes, state: to, stateReason: reason }, events: [event] };
 }
 
-/** Makes the event of a finding that a decision brings with it. */
 export function finding(name: string, source: EventSource, reason: string, exchangeTime: string | null): OrderEvent {
   return { field: 'finding', oldValue: null, newValue: name, exchangeTime, source, reason };
 }

@@ -1,6 +1,7 @@
 import { findOverdue, judgedIn, OVERDUE_CLASSES, type OverdueSettings } from '../../domain/findings/age.ts';
 import type { FindingClassName } from '../../domain/findings/classes.ts';
-import { OverdueOrders } from '../../domain/orders/pace/status.ts';
+import { after } from '../../domain/instant.ts';
+import { withOverdue, type Overdue } from '../../domain/orders/pace/status.ts';
 import { orderAgesById, type AgedOrder } from '../../store/orders-with-records.ts';
 import { isAnythingAwaited } from '../../store/due-times.ts';
 import { resolveFailOvers } from '../../store/fail-overs.ts';
@@ -36,14 +37,14 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void>
   }
   const { learner, stuckAfter } = await learnHistory(deps, signal);
   const settings = { ...deps.settings, stuckAfter };
-  const waiting = new OverdueOrders(settings.pace.overdueAfterMs);
+  let waiting: Overdue | undefined;
   const all = await addFollowed(deps, learner.again(), signal, async (page, now) => {
-    waiting.addAll(page, now);
+    waiting = withOverdue(waiting, page, after(now, -settings.pace.overdueAfterMs));
     const overdue = page.filter((order) => findOverdue(order, now, settings).length > 0);
     await judgeChanged(deps, overdue, settings);
   });
   if (!signal.aborted) settings.pace.take(all, deps.clock.monotonic());
-  deps.activity.overdue = waiting.all;
+  deps.activity.overdue = waiting;
   logOverdue(deps, waiting);
   await resolveFailOvers(deps.store, deps.account, deps.clock.now());
   for (const status of ['open', 'acknowledged']) {
@@ -58,8 +59,7 @@ export async function sweepWithoutFindings(deps: SweepDeps, signal: AbortSignal)
 }
 
 /** Logs that orders wait for their turn, where no hold of the account nor the exchange is why. */
-function logOverdue({ clock, exchange, holds, log, settings }: SweepDeps, waiting: OverdueOrders): void {
-  const overdue = waiting.all;
+function logOverdue({ clock, exchange, holds, log, settings }: SweepDeps, overdue: Overdue | undefined): void {
   if (overdue === undefined || holds.heldForMs('lookup') > 0 || exchange.breaker('lookup').openings > 0) return;
   const { orders, since } = overdue;
   if (clock.now().getTime() - since.getTime() <= WORTH_TELLING_MS + settings.pace.overdueAfterMs) return;

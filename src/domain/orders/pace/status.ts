@@ -16,7 +16,6 @@ export interface FollowedOrder extends PacedOrder {
 /** States whose orders are looked up at a pace; those of other states have times of their own. */
 export const PACED_STATES = ['accepted', 'open', 'disputed'] as const satisfies readonly OrderState[];
 
-/** Tells whether the orders of a state are looked up at a pace. */
 export function isPaced(state: string): boolean {
   return (PACED_STATES as readonly string[]).includes(state);
 }
@@ -26,7 +25,6 @@ export function statusKey({ state, orderStatus, cryptoStatus, fiatStatus }: Pace
   return state === 'accepted' ? state : JSON.stringify([state, orderStatus, cryptoStatus, fiatStatus]);
 }
 
-/** Tells whether a key is that of the accepted pre-orders. */
 export function isAccepted(key: string): boolean {
   return key === ('accepted' satisfies OrderState);
 }
@@ -46,29 +44,13 @@ export interface Overdue {
   readonly since: Date;
 }
 
-/** Counts the orders that wait for their look-up, while the followed ones are read. */
-export class OverdueOrders {
-  readonly #afterMs: number;
-  #orders = 0;
-  #sinceMs = Number.POSITIVE_INFINITY;
-
-  /** An order counts that was due longer than `afterMs` ago. */
-  constructor(afterMs: number) {
-    this.#afterMs = afterMs;
-  }
-
-  /** Adds those of some orders that are looked up at a pace. */
-  addAll(orders: readonly FollowedOrder[], now: Date): void {
-    for (const { state, nextActionAt } of orders) {
-      const dueMs = instantMs(nextActionAt);
-      if (!isPaced(state) || dueMs === undefined || now.getTime() - dueMs <= this.#afterMs) continue;
-      this.#orders += 1;
-      this.#sinceMs = Math.min(this.#sinceMs, dueMs);
-    }
-  }
-
-  /** Undefined where no order waits. */
-  get all(): Overdue | undefined {
-    return this.#orders === 0 ? undefined : { orders: this.#orders, since: new Date(this.#sinceMs) };
-  }
+/** Adds the orders of a page that were due before a time; undefined while no order was. */
+export function withOverdue(known: Overdue | undefined, orders: readonly FollowedOrder[], before: Date) {
+  const due = orders
+    .filter(({ state }) => isPaced(state))
+    .map(({ nextActionAt }) => instantMs(nextActionAt) ?? Number.POSITIVE_INFINITY)
+    .filter((ms) => ms < before.getTime());
+  if (due.length === 0) return known;
+  const sinceMs = Math.min(known?.since.getTime() ?? Number.POSITIVE_INFINITY, ...due);
+  return { orders: (known?.orders ?? 0) + due.length, since: new Date(sinceMs) };
 }

@@ -2,7 +2,6 @@ const SECOND = 1_000;
 const FIRST_MS = 5 * SECOND;
 const GROWTH = 1.45;
 
-/** The number of bins into which ages are sorted. */
 export const AGE_BINS = 40;
 
 /** Where the bins of age begin, in milliseconds: 0, then 5 s × 1.45ⁿ up to 80 days. The last one has no end. */
@@ -50,7 +49,6 @@ export class StayTimes {
   readonly #watchedMs = new Float64Array(AGE_BINS);
   #stays = 0;
 
-  /** The same times, to which others are added. */
   copy(): StayTimes {
     const copy = new StayTimes();
     copy.#ends.set(this.#ends);
@@ -59,7 +57,6 @@ export class StayTimes {
     return copy;
   }
 
-  /** The number of stays that have ended. */
   get stays(): number {
     return this.#stays;
   }

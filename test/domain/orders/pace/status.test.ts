@@ -4,14 +4,15 @@ import { OTHERS } from '../../../../src/domain/orders/pace/pace.ts';
 import {
   isAccepted,
   isPaced,
-  OverdueOrders,
+  withOverdue,
+  type Overdue,
   statusKey,
   statusName,
   type FollowedOrder,
   type PacedOrder,
 } from '../../../../src/domain/orders/pace/status.ts';
 import { ORDER_STATES } from '../../../../src/domain/orders/states.ts';
-import { ACCEPTED, ago, followed, NOW, OPEN } from '../../../support/paces.ts';
+import { ACCEPTED, ago, followed, OPEN } from '../../../support/paces.ts';
 import { DAY, HOUR, MINUTE } from '../../../support/tracking.ts';
 
 it('orders that are accepted, open or disputed are looked up at a pace', () => {
@@ -60,9 +61,10 @@ const due = (order: PacedOrder, ms: number, changes: Partial<FollowedOrder> = {}
 
 /** Those of some orders that wait for longer than a minute; they are read in pages of two. */
 function overdue(...orders: readonly FollowedOrder[]) {
-  const waiting = new OverdueOrders(MINUTE);
-  for (let start = 0; start < orders.length; start += 2) waiting.addAll(orders.slice(start, start + 2), NOW);
-  return waiting.all;
+  let waiting: Overdue | undefined;
+  for (let start = 0; start < orders.length; start += 2)
+    waiting = withOverdue(waiting, orders.slice(start, start + 2), ago(MINUTE));
+  return waiting;
 }
 
 describe('orders that wait for their look-up', () => {

@@ -39,8 +39,8 @@ export const FOLLOW_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: FOUND,
-        in: 'isOlder',
-        from: 'laterBy(record, known, now) < 0n',
+        in: 'found',
+        from: 'laterBy(record, tracking.modificationDate, now) < 0n',
         to: 'false',
       },
     ],
