@@ -15,13 +15,11 @@ export const NULL_STANDS_FOR = 'default';
 /** The reason if several accounts are configured: such a row is invalid, because another merchant's key may send it. */
 export const WHOSE = `${NULL_ACCOUNT}, and several accounts are configured: set it, or run orders retry if it is default`;
 
-/** One error of an order, and the field that it is in. */
 export interface OrderProblem {
   readonly field: keyof MerchantOrder;
   readonly reason: string;
 }
 
-/** A checked order, or all its errors. */
 export type CheckedOrder = { ok: true; order: MerchantOrder } | { ok: false; problems: readonly OrderProblem[] };
 
 /**

@@ -25,7 +25,6 @@ export interface AcceptedPreOrder {
   readonly body: string;
 }
 
-/** The decision about a row that is due to be sent. */
 export type ClaimDecision =
   | { readonly kind: 'skip' }
   | { readonly kind: 'invalid'; readonly decision: Decision }
@@ -182,7 +181,6 @@ function echoFindings(differences: Accepted['differences']): readonly OrderEvent
 
 /** The part of the history that says who took an order for sent, and why. */
 export interface Assumption extends Pick<OrderEvent, 'source' | 'reason' | 'actor'> {
-  /** The fail-over that left the order in doubt. */
   readonly failOver?: number;
 }
 

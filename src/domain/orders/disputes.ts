@@ -19,7 +19,6 @@ export function disputesOf(
   return contradictions.filter((one) => disputedBy.includes(one.kind) && !settled.some((known) => isSame(known, one)));
 }
 
-/** Says for people why an order is disputed. */
 export function describeDisputes(disputes: readonly Contradiction[]): string {
   return `the order at the exchange contradicts the row: ${disputes.map(describe).join('; ')}`;
 }
@@ -38,7 +37,6 @@ function describe({ kind, expected, actual }: Contradiction): string {
   return `its ${NAMES[kind]} is ${quote(theirs)}, and ours is ${quote(ours)}`;
 }
 
-/** The newest record of an order, and in what it contradicts the row. */
 export interface NewestRecord {
   readonly record: RecordView;
   readonly contradictions: readonly Contradiction[];
@@ -60,7 +58,6 @@ export function decideOurs(
   return { ...moved, tracking: { ...moved.tracking, nextActionAt } };
 }
 
-/** Adds contradictions to those that were settled before. */
 function settling({ oursDespite }: Tracking, contradictions: readonly Contradiction[]): string {
   const settled = settledIn(oursDespite);
   const news = contradictions.filter((one) => !settled.some((known) => isSame(known, one)));

@@ -8,7 +8,7 @@ import {
   type LookupAnswer,
   type LookupDecision,
 } from './lookup.ts';
-import { afterNoAnswer, afterOtherOrder, nextLookupAt, recheck, unchanged } from './schedule.ts';
+import { afterNoAnswer, nextLookupAt, recheck, unchanged } from './schedule.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from './states.ts';
 import { finding, isNeverSent, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
 import { instant } from '../instant.ts';
@@ -57,10 +57,7 @@ export function decideLookup(
     case 'absent':
       return { ...absent(tracking, answer.evidence, now, settings), keepsRecord: false };
     case 'unanswered': {
-      const isOfOther = answer.answeredFor !== undefined;
-      const nextActionAt = isOfOther
-        ? afterOtherOrder(tracking, now, settings)
-        : afterNoAnswer(tracking, now, random, answer.isOutage);
+      const nextActionAt = afterNoAnswer(tracking, answer, now, random, settings);
       return { ...unchanged(tracking, { nextActionAt }), keepsRecord: false };
     }
   }

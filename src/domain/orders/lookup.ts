@@ -24,7 +24,6 @@ export type LookupAnswer =
       readonly isUnreadable?: true;
     };
 
-/** The record of an order. */
 export interface FoundRecord {
   readonly kind: 'found';
   readonly record: RecordView;
@@ -50,18 +49,15 @@ export interface FollowSettings {
   readonly openStatuses: readonly string[];
   /** Statuses of final orders that paid. */
   readonly succeededStatuses: readonly string[];
-  /** The contradictions that make an order disputed. */
   readonly disputedBy: readonly ContradictionKind[];
   readonly recheckFinalAfter: readonly number[];
   /** An accepted pre-order that nobody takes up is given up after this time; undefined for never. */
   readonly giveUpAfter?: number | undefined;
   /** The time for which a look-up counts as fresh; orders that are not final are looked up before it is over. */
   readonly freshFor: number;
-  /** How soon an order that is followed is looked up again. */
   readonly pace: Pace;
 }
 
-/** The writes after a look-up. */
 export interface LookupDecision extends Decision {
   /** The record of the look-up is the newest and is stored. */
   readonly keepsRecord: boolean;
@@ -71,7 +67,6 @@ export interface LookupDecision extends Decision {
   readonly disagreement?: Difference;
 }
 
-/** Tells whether a record says that its order is final. */
 export function isFinalRecord(record: RecordView, settings: FollowSettings): boolean {
   const status = record.orderStatus;
   if (settings.finalStatuses.includes(status)) return true;

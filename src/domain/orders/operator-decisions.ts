@@ -16,7 +16,6 @@ export type Judgement =
   | { readonly kind: 'retry'; readonly mayDuplicate: boolean }
   | { readonly kind: 'cancel' };
 
-/** A decision, the person who made it, and the reason. */
 export interface OperatorAction {
   readonly judgement: Judgement;
   readonly actor: string;
@@ -28,14 +27,12 @@ export type OperatorDecision =
   | { readonly ok: true; readonly moves: readonly Decision[]; readonly to: OrderState }
   | { readonly ok: false; readonly why: string };
 
-/** What a decision is made by beside the row. */
 export interface DecisionEvidence {
   /**
    * An order of the account whose pre-order was accepted and whose look-ups long afterwards found none: where there is one,
    * absence proves nothing.
    */
   readonly acceptedAndAbsent?: string | undefined;
-  /** The newest record of the order. */
   readonly newest?: NewestRecord | undefined;
   /** Why the order may have been sent without a trace, and the command that decides. */
   readonly doubt?: string | undefined;
@@ -56,7 +53,6 @@ const TARGETS: Readonly<Record<Judgement['kind'], Targets>> = {
   cancel: { pending: 'cancelled' },
 };
 
-/** The situation of an order of each state, to explain why a decision is not allowed. */
 const SITUATIONS: Readonly<Record<OrderState, string>> = {
   pending: 'is pending: it is sent without a decision when it is due',
   sending: 'is being sent: its outcome is known within seconds',
@@ -72,25 +68,21 @@ const SITUATIONS: Readonly<Record<OrderState, string>> = {
   abandoned: 'was abandoned: insert it again under another id',
 };
 
-/** Gives the states from which a decision can move an order. */
 export function statesFor(kind: Judgement['kind']): readonly OrderState[] {
   return Object.keys(TARGETS[kind]) as OrderState[];
 }
 
-/** Gives the decisions that can move an order of this state. */
 export function decisionsFor(state: OrderState): readonly Judgement['kind'][] {
   const kinds = Object.keys(TARGETS) as Judgement['kind'][];
   return kinds.filter((kind) => statesFor(kind).includes(state));
 }
 
-/** Gives the commands that can move an order of this state. */
 export function commandsFor(state: OrderState): readonly string[] {
   return decisionsFor(state).map((kind) =>
     kind === 'retry' || kind === 'cancel' ? `orders ${kind}` : `orders resolve --as ${kind}`,
   );
 }
 
-/** Decides what a person's decision does to an order. */
 export function decideByOperator(
   tracking: Tracking,
   action: OperatorAction,

@@ -1,5 +1,5 @@
 import { after } from '../instant.ts';
-import type { FollowSettings } from './lookup.ts';
+import type { FollowSettings, LookupAnswer } from './lookup.ts';
 import { LEAST_GAP_MS } from './pace/pace.ts';
 import { isPaced } from './pace/status.ts';
 import { RECHECKED_STATES, type OrderState } from './states.ts';
@@ -95,32 +95,30 @@ export function heldLookupMs({ freshFor }: FollowSettings): number {
 
 /**
  * An early look-up that was not answered leaves the planned look-up where it is. In an outage requests are rare anyway, so
- * no order waits for longer than until the next look-up shows whether the outage is over.
+ * no order waits for longer than until the next look-up shows whether the outage is over. An answer about another order is
+ * none either, but the exchange is well: look-ups are spaced as those with an answer. Where no pace is kept, they are the
+ * rarer the longer there was none.
  */
-export function afterNoAnswer(tracking: Tracking, now: Date, random: number, isOutage = false): Date {
-  const longestMs = isOutage ? OUTAGE_LOOKUP_MS : Number.POSITIVE_INFINITY;
-  return (
-    planned(tracking, now) ?? after(now, Math.min(unansweredLookupMs(silentForMs(tracking, now), random), longestMs))
-  );
-}
-
-/**
- * An answer about another order is none either, but the exchange is well: look-ups are spaced as those with an answer. Where no
- * pace is kept, they are the rarer the longer there was none.
- */
-export function afterOtherOrder(tracking: Tracking, now: Date, { pace }: Pick<FollowSettings, 'pace'>): Date {
+export function afterNoAnswer(
+  tracking: Tracking,
+  { answeredFor, isOutage = false }: Extract<LookupAnswer, { kind: 'unanswered' }>,
+  now: Date,
+  random: number,
+  { pace }: Pick<FollowSettings, 'pace'>,
+): Date {
+  const { nextActionAt, state } = tracking;
+  if (nextActionAt !== null && nextActionAt > now) return nextActionAt;
   const silentMs = silentForMs(tracking, now);
-  const gapMs = isPaced(tracking.state) ? pace.gapMs(tracking, silentMs) : rarerMs(tracking, silentMs);
-  return planned(tracking, now) ?? after(now, gapMs);
+  if (answeredFor !== undefined) {
+    return after(now, isPaced(state) ? pace.gapMs(tracking, silentMs) : rarerMs(state, silentMs));
+  }
+  const gapMs = unansweredLookupMs(silentMs, random);
+  return after(now, isOutage ? Math.min(gapMs, OUTAGE_LOOKUP_MS) : gapMs);
 }
 
 /** An unknown outcome is not left alone for longer than an hour. */
-function rarerMs({ state }: Tracking, silentMs: number): number {
+function rarerMs(state: OrderState, silentMs: number): number {
   return Math.min(Math.max(LEAST_GAP_MS, silentMs / 2), state === 'unknown' ? HOUR_MS : HELD_LOOKUP_MS);
-}
-
-function planned({ nextActionAt }: Tracking, now: Date): Date | undefined {
-  return nextActionAt !== null && nextActionAt > now ? nextActionAt : undefined;
 }
 
 /**

@@ -3,7 +3,6 @@ import type { Stay } from './history.ts';
 import { isAccepted, statusKey, type FollowedOrder, type PacedOrder } from './status.ts';
 import { AGE_BINS, binOf, gapMs, leaving, StayTimes } from './stay-times.ts';
 
-/** How soon an order that is followed is looked up again. */
 export interface Pace {
   /** The time until the next look-up, in milliseconds, of an order that has been as it is for `sinceChangeMs`. */
   gapMs(order: PacedOrder, sinceChangeMs: number): number;
@@ -40,7 +39,6 @@ interface Followed {
   lookups: number;
 }
 
-/** Of a status: its times, and how late the ends of stays were seen. */
 interface StatusHistory {
   readonly times: StayTimes;
   readonly lateMs: readonly number[];
@@ -51,12 +49,10 @@ interface StatusFacts extends StatusHistory {
   readonly followed: readonly Followed[];
 }
 
-/** What is known of a status now. */
 export interface LearnedStatus {
   readonly key: string;
   /** Stays that have ended, of those that were learned from. */
   readonly stays: number;
-  /** Orders that are in it. */
   readonly orders: number;
   readonly hazards: Float64Array;
   /** The price of a look-up of one of them in milliseconds of delay. */
@@ -120,7 +116,6 @@ export class PaceLearner {
     group.lookups += 1 / (Math.max(LEAST_GAP_MS, gap) || LEAST_GAP_MS);
   }
 
-  /** The pace that follows from all that was added. */
   pace(limits: PaceLimits): LearnedPace {
     const assumed = new StayTimes().hazards();
     const statuses = [...this.#facts, [OTHERS, this.#others] as const].map(([key, facts]) => {

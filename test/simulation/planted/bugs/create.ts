@@ -54,7 +54,7 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
       {
         file: DECIDE,
         in: 'decideCreated',
-        from: "return outcome.kind === 'accepted' ? acceptedLate(tracking, outcome, now, random, settings) : [];",
+        from: "return outcome.kind === 'accepted' ? acceptedLate(tracking, outcome, accept) : [];",
         to: 'return [];',
       },
     ],
