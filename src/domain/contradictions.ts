@@ -1,4 +1,4 @@
-import { amountField, currencyOf, isSameCurrency, isWithin, readDecimal, type AmountSettings } from './decimal.ts';
+import { amountField, currencyOf, isDecimal, isSameCurrency, isWithin, readDecimal, type AmountSettings } from './decimal.ts';
 import { instantMs } from './instant.ts';
 import type { Difference, MerchantOrder, RecordView } from './record.ts';
 
@@ -58,6 +58,7 @@ export const COMPARISONS = {
     const field = amountField(order.assetPosition, settings);
     const actual = field === undefined ? null : record[field];
     if (field === undefined || actual === null) return undefined;
+    if (actual === order.asset && isDecimal(actual)) return [];
     const [ours, theirs] = [readDecimal(order.asset), readDecimal(actual)];
     const isEqual =
       ours.ok && theirs.ok && isWithin(ours.value, theirs.value, settings.tolerance, currencyOf(field, order));

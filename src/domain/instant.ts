@@ -8,6 +8,7 @@ const PLAIN_TIME = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0
  * (§2), never the local time of this machine.
  */
 export function instant(text: string | null): bigint | undefined {
+  if (text !== null && PLAIN_TIME.test(text)) return BigInt(Date.parse(text)) * 1_000_000n;
   const time = read(text);
   return time && BigInt(time.ms) * 1_000_000n + BigInt(time.fraction.slice(0, 9).padEnd(9, '0'));
 }

@@ -5,7 +5,9 @@ import {
   sql,
   SqliteAdapter,
   SqliteQueryCompiler,
+  ValueNode,
   type Compilable,
+  type LimitNode,
   type OperationNodeSource,
   type RawBuilder,
   type RawNode,
@@ -24,6 +26,13 @@ export type Query<Row> = Compilable<Row> & OperationNodeSource;
 export class SqliteCompiler extends SqliteQueryCompiler {
   protected override visitSelectModifier(node: SelectModifierNode): void {
     if (node.modifier !== 'ForNoKeyUpdate' && node.modifier !== 'SkipLocked') super.visitSelectModifier(node);
+  }
+
+  /** Writes a constant limit into the text: SQLite plans a statement anew at each run whose limit is a parameter. */
+  protected override visitLimit({ limit }: LimitNode): void {
+    const isConstant = ValueNode.is(limit) && typeof limit.value === 'number';
+    this.append(isConstant ? `limit ${limit.value}` : 'limit ');
+    if (!isConstant) this.visitNode(limit);
   }
 }
 
