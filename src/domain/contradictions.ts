@@ -1,4 +1,12 @@
-import { amountField, currencyOf, isDecimal, isSameCurrency, isWithin, readDecimal, type AmountSettings } from './decimal.ts';
+import {
+  amountField,
+  currencyOf,
+  isDecimal,
+  isSameCurrency,
+  isWithin,
+  readDecimal,
+  type AmountSettings,
+} from './decimal.ts';
 import { instantMs } from './instant.ts';
 import type { Difference, MerchantOrder, RecordView } from './record.ts';
 
