@@ -1,23 +1,18 @@
 import { instantMs } from '../domain/instant.ts';
 import { ORDER_STATES, WAITING_STATES, type OrderState } from '../domain/orders/states.ts';
-import { accountAdvice, accountColumns, accountFact } from './formats/sections.ts';
 import type { Card, Chart, Column, ReportDocument, Row, Span, Verdict } from './formats/document.ts';
-import { counted, cut, emptyReason, inWords } from './formats/words.ts';
+import { accountAdvice, accountColumns, accountFact, emptyVerdict } from './formats/sections.ts';
+import { counted, cut, inWords } from './formats/words.ts';
 import { waitingChart } from './reconciliation/charts.ts';
 
+const SPAN = ['p1', 'p25', 'p50', 'p75', 'p99'] as const;
+
 /** Orders of one state, order status and pair (null: all pairs), with the times since which the orders at these ranks have not changed. */
-export interface AgeGroup {
+export interface AgeGroup extends Readonly<Record<(typeof SPAN)[number] | 'p90' | 'longest', string>> {
   readonly state: string;
   readonly status: string | null;
   readonly pair: string | null;
   readonly orders: number;
-  readonly p1: string;
-  readonly p25: string;
-  readonly p50: string;
-  readonly p75: string;
-  readonly p90: string;
-  readonly p99: string;
-  readonly longest: string;
 }
 
 /** An order whose state and status have not changed for long. */
@@ -49,10 +44,10 @@ const AGEING_SCHEMA = 'order-sync.ageing/1';
 export const PERSON_STATES: readonly OrderState[] = ['held', 'disputed', 'unknown'];
 
 const PERCENTILES = [
-  ['p50', 'Half within'],
-  ['p90', '90 % within'],
-  ['p99', '99 % within'],
-  ['longest', 'Longest'],
+  ['p50', 'Half within', 3],
+  ['p90', '90 % within', 2],
+  ['p99', '99 % within', 1],
+  ['longest', 'Longest', 0],
 ] as const;
 const RULE =
   'age is the time since the state or the order status last changed; a percentile is the smallest age that so many of the orders do not exceed';
@@ -64,16 +59,9 @@ const PAIR: Column = { key: 'pair', label: 'Pair', kind: 'text' };
 /** Each age is given in words for people and in seconds for programs. */
 const AGES: readonly Column[] = [
   { key: 'orders', label: 'Orders', kind: 'count' },
-  ...PERCENTILES.map(([key, label], place) => ({
-    key,
-    label,
-    kind: 'text' as const,
-    rank: place === 3 ? 0 : 3 - place,
-  })),
+  ...PERCENTILES.map(([key, label, rank]) => ({ key, label, kind: 'text' as const, rank })),
   ...PERCENTILES.map(([key, label]) => secondsOf(key, label)),
 ];
-const BY_STATUS = [...STATE_AND_STATUS, ...AGES];
-const BY_PAIR = [...STATE_AND_STATUS, PAIR, ...AGES];
 const OLDEST: readonly Column[] = [
   { key: 'external_order_id', label: 'Order', kind: 'text' },
   { ...PAIR, rank: 2 },
@@ -91,13 +79,21 @@ export function ageingDocument(
   oldest: readonly OldestOrder[],
 ): ReportDocument {
   const asOfMs = instantMs(facts.asOf) ?? 0;
-  const oldestRows = oldest.map((order) => oldestRow(order, asOfMs));
+  const [longest] = oldest;
+  const longestMs = ageMs(longest?.since ?? '', asOfMs);
+  const longestCard = longest !== undefined &&
+    longestMs !== null && {
+      label: 'Longest',
+      value: inWords(longestMs),
+      note: `${longest.state}: ${cut(longest.id, 40)}`,
+      section: 'oldest',
+    };
   const rows = (groups: readonly AgeGroup[]) => inOrder(groups).map((group) => groupRow(group, asOfMs));
   return {
     schema: AGEING_SCHEMA,
     title: 'Age of orders in their state and order status',
-    verdict: verdictOf(facts, byStatus, oldest),
-    cards: cardsOf(facts, byStatus, oldest),
+    verdict: verdictOf(facts, byStatus, longestMs),
+    cards: [...cardsOf(facts, byStatus), ...(longestCard === false ? [] : [longestCard])],
     facts: [
       accountFact(facts.account),
       { key: 'asOf', label: 'As of', value: facts.asOf },
@@ -113,10 +109,24 @@ export function ageingDocument(
         lead: `The story of an order: order-sync orders explain ORDER${accountAdvice(facts.account)}.`,
         empty: 'No order waits.',
         columns: [...accountColumns(facts.account), ...OLDEST],
-        rows: oldestRows,
+        rows: oldest.map(({ id, ...order }) => ({
+          external_order_id: id,
+          ...order,
+          ...ageCells('age', order.since, asOfMs),
+        })),
       },
-      { name: 'statuses', title: 'By state and order status', columns: BY_STATUS, rows: rows(byStatus) },
-      { name: 'pairs', title: 'By state, order status and pair', columns: BY_PAIR, rows: rows(byPair) },
+      {
+        name: 'statuses',
+        title: 'By state and order status',
+        columns: [...STATE_AND_STATUS, ...AGES],
+        rows: rows(byStatus),
+      },
+      {
+        name: 'pairs',
+        title: 'By state, order status and pair',
+        columns: [...STATE_AND_STATUS, PAIR, ...AGES],
+        rows: rows(byPair),
+      },
     ],
     charts: chartOf(byStatus, asOfMs),
   };
@@ -124,24 +134,16 @@ export function ageingDocument(
 
 /** Says how many orders wait, and whether a person has to decide about some of them. */
 function verdictOf(
-  { account, asOf, orders, mayBeEmpty }: AgeingFacts,
+  { account, orders, mayBeEmpty }: AgeingFacts,
   byStatus: readonly AgeGroup[],
-  [longest]: readonly OldestOrder[],
+  longestMs: number | null,
 ): Verdict {
-  if (orders === 0) {
-    const reasons = mayBeEmpty === true ? [] : [emptyReason('order')];
-    return { tone: mayBeEmpty === true ? 'neutral' : 'warning', text: 'There are no orders', reasons };
-  }
-  const waiting = countOf(byStatus, WAITING_STATES);
-  const undecided = countOf(byStatus, PERSON_STATES);
-  const ms = ageMs(longest?.since ?? '', instantMs(asOf) ?? 0);
+  if (orders === 0) return emptyVerdict('order', 'There are no orders', mayBeEmpty);
+  const [waiting, undecided] = [countOf(byStatus, WAITING_STATES), countOf(byStatus, PERSON_STATES)];
+  const explain = `order-sync orders explain ORDER${accountAdvice(account)} says what to do.`;
   const reasons = [
-    ...(undecided === 0
-      ? []
-      : [
-          `${statesOf(byStatus, PERSON_STATES)}: order-sync orders explain ORDER${accountAdvice(account)} says what to do.`,
-        ]),
-    ...(ms === null ? [] : [`The longest has waited for ${inWords(ms)}.`]),
+    ...(undecided === 0 ? [] : [`${statesOf(byStatus, PERSON_STATES)}: ${explain}`]),
+    ...(longestMs === null ? [] : [`The longest has waited for ${inWords(longestMs)}.`]),
   ];
   if (undecided > 0)
     return { tone: 'warning', text: `A person should look at ${counted(undecided, 'order')}`, reasons };
@@ -149,26 +151,16 @@ function verdictOf(
   return { tone: 'info', text: counted(waiting, 'order waits', 'orders wait'), reasons };
 }
 
-function cardsOf(
-  { asOf, orders }: AgeingFacts,
-  byStatus: readonly AgeGroup[],
-  [longest]: readonly OldestOrder[],
-): readonly Card[] {
-  const ms = ageMs(longest?.since ?? '', instantMs(asOf) ?? 0);
-  const undecided = countOf(byStatus, PERSON_STATES);
+function cardsOf({ orders }: AgeingFacts, byStatus: readonly AgeGroup[]): readonly Card[] {
   const figure = (states: readonly string[]) => {
     const value = String(countOf(byStatus, states));
     return value === '0' ? { value } : { value, note: statesOf(byStatus, states) };
   };
+  const tone = countOf(byStatus, PERSON_STATES) === 0 ? 'good' : 'warning';
   return [
     { label: 'Orders', value: String(orders), section: 'statuses' },
     { label: 'Waiting', ...figure(WAITING_STATES), section: 'statuses' },
-    { label: 'For a person', ...figure(PERSON_STATES), tone: undecided === 0 ? 'good' : 'warning', section: 'oldest' },
-    ...(longest === undefined || ms === null
-      ? []
-      : [
-          { label: 'Longest', value: inWords(ms), note: `${longest.state}: ${cut(longest.id, 40)}`, section: 'oldest' },
-        ]),
+    { label: 'For a person', ...figure(PERSON_STATES), tone, section: 'oldest' },
   ];
 }
 
@@ -193,17 +185,21 @@ function inOrder(groups: readonly AgeGroup[]): readonly AgeGroup[] {
 
 function groupRow(group: AgeGroup, asOfMs: number): Row {
   const { state, status, pair, orders } = group;
-  return Object.assign({ state, status, pair, orders }, ...PERCENTILES.map(([key]) => age(key, group[key], asOfMs)));
+  const ages = PERCENTILES.map(([key]) => ageCells(key, group[key], asOfMs));
+  return Object.assign({ state, status, pair, orders }, ...ages);
 }
 
-function oldestRow({ account, id, pair, state, status, since }: OldestOrder, asOfMs: number): Row {
-  return { account, external_order_id: id, pair, state, status, since, ...age('age', since, asOfMs) };
-}
-
-/** The cells of an age: in words, and in seconds. */
-function age(key: string, since: string, asOfMs: number): Row {
+/** The cells of an age: in words such as `3d 04:05:06`, and in seconds, exactly. */
+function ageCells(key: string, since: string, asOfMs: number): Row {
   const ms = ageMs(since, asOfMs);
-  return { [key]: duration(ms), [`${key}_seconds`]: seconds(ms) };
+  if (ms === null) return { [key]: null, [`${key}_seconds`]: null };
+  const whole = Math.floor(ms / 1_000);
+  const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
+  const clock = `${two((whole / 3_600) % 24)}:${two((whole / 60) % 60)}:${two(whole % 60)}`;
+  return {
+    [key]: whole < 86_400 ? clock : `${Math.floor(whole / 86_400)}d ${clock}`,
+    [`${key}_seconds`]: `${whole}.${String(ms % 1_000).padStart(3, '0')}`,
+  };
 }
 
 /** Null where another program wrote a time that cannot be read. */
@@ -212,30 +208,13 @@ function ageMs(since: string, asOfMs: number): number | null {
   return ms === undefined ? null : asOfMs - ms;
 }
 
-/** Whole milliseconds as decimal seconds, exactly. */
-function seconds(ms: number | null): string | null {
-  return ms === null ? null : `${Math.floor(ms / 1_000)}.${String(ms % 1_000).padStart(3, '0')}`;
-}
-
-/** For people: `3d 04:05:06`. */
-function duration(ms: number | null): string | null {
-  if (ms === null) return null;
-  const whole = Math.floor(ms / 1_000);
-  const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
-  const clock = `${two((whole / 3_600) % 24)}:${two((whole / 60) % 60)}:${two(whole % 60)}`;
-  return whole < 86_400 ? clock : `${Math.floor(whole / 86_400)}d ${clock}`;
-}
-
 /** Without groups of which an age cannot be known. */
 function chartOf(byStatus: readonly AgeGroup[], asOfMs: number): readonly Chart[] {
   const waiting = inOrder(byStatus).filter(({ state }) => (WAITING_STATES as readonly string[]).includes(state));
   const rows = waiting.flatMap(({ state, status, orders, ...since }) => {
-    const [p1, p25, p50, p75, p99] = [since.p1, since.p25, since.p50, since.p75, since.p99].map(
-      (at) => ageMs(at, asOfMs) ?? NaN,
-    );
-    const span = { p1, p25, p50, p75, p99 } as Span;
+    const ages = SPAN.map((key) => [key, ageMs(since[key], asOfMs)] as const);
     const name = status === null ? state : `${state}, ${status}`;
-    return Object.values(span).some(Number.isNaN) ? [] : [{ name, state, orders, span }];
+    return ages.some(([, ms]) => ms === null) ? [] : [{ name, state, orders, span: Object.fromEntries(ages) as Span }];
   });
   return waitingChart(rows, 'details');
 }

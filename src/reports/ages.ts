@@ -1,28 +1,9 @@
 import { instantMs } from '../domain/instant.ts';
 import type { AgeGroup, OldestOrder } from './ageing.ts';
 
-/** Times of one group, as milliseconds since 1970; a time that cannot be read is NaN. */
-class Times {
-  #ms = new Float64Array(16);
-  #count = 0;
-
-  add(ms: number): void {
-    if (this.#count === this.#ms.length) {
-      const grown = new Float64Array(this.#count * 2);
-      grown.set(this.#ms);
-      this.#ms = grown;
-    }
-    this.#ms[this.#count] = ms;
-    this.#count += 1;
-  }
-
-  get all(): Float64Array {
-    return this.#ms.subarray(0, this.#count);
-  }
-}
-
 interface Group extends Pick<AgeGroup, 'state' | 'status' | 'pair'> {
-  readonly times: Times;
+  /** Milliseconds since 1970; NaN for a time that cannot be read. */
+  readonly times: number[];
 }
 
 /** The ages of orders by state, order status and pair. It keeps 8 bytes an order, and the oldest of some states whole. */
@@ -42,9 +23,9 @@ export class Ages {
   add(order: OldestOrder): void {
     const { state, status, pair, since } = order;
     const key = `${state}\n${status === null ? '' : `=${status}`}\n${pair}`;
-    const group = this.#groups.get(key) ?? { state, status, pair, times: new Times() };
+    const group = this.#groups.get(key) ?? { state, status, pair, times: [] };
     this.#groups.set(key, group);
-    group.times.add(instantMs(since) ?? Number.NaN);
+    group.times.push(instantMs(since) ?? Number.NaN);
     this.#orders += 1;
     if (this.#states.includes(state)) this.#addOldest(order);
   }
@@ -53,9 +34,8 @@ export class Ages {
     return this.#orders;
   }
 
-  /** The ages of each state, order status and pair. */
   byPair(): readonly AgeGroup[] {
-    return this.#sorted().map(({ times, ...group }) => ({ ...group, ...percentiles([times.all]) }));
+    return this.#sorted().map(({ times, ...group }) => ({ ...group, ...percentiles(times) }));
   }
 
   /** The ages of each state and order status, of all pairs together. */
@@ -65,7 +45,7 @@ export class Ages {
       state: same[0]?.state ?? '',
       status: same[0]?.status ?? null,
       pair: null,
-      ...percentiles(same.map(({ times }) => times.all)),
+      ...percentiles(same.flatMap(({ times }) => times)),
     }));
   }
 
@@ -92,16 +72,10 @@ function compareAges(a: OldestOrder, b: OldestOrder): number {
 }
 
 /** A percentile is the smallest age that so many in a hundred do not exceed: one of the ages themselves. */
-function percentiles(parts: readonly Float64Array[]): Omit<AgeGroup, 'state' | 'status' | 'pair'> {
-  const orders = parts.reduce((sum, part) => sum + part.length, 0);
-  const oldestFirst = new Float64Array(orders);
-  let place = 0;
-  for (const part of parts) {
-    oldestFirst.set(part, place);
-    place += part.length;
-  }
-  // Without a function to compare by: numbers, and those that are none at the end.
-  oldestFirst.sort();
+function percentiles(times: readonly number[]): Omit<AgeGroup, 'state' | 'status' | 'pair'> {
+  const orders = times.length;
+  // Sorts without a function to compare by: numbers, and what is none at the end.
+  const oldestFirst = Float64Array.from(times).sort();
   const at = (percent: number) => timeOf(oldestFirst[orders - Math.ceil((orders * percent) / 100)]);
   const halves = { p1: at(1), p25: at(25), p50: at(50), p75: at(75) };
   return { orders, ...halves, p90: at(90), p99: at(99), longest: at(100) };

@@ -1,6 +1,5 @@
 import type { Column, ReportDocument } from './formats/document.ts';
-import { emptyReason } from './formats/words.ts';
-import { accountColumns, accountFact } from './formats/sections.ts';
+import { accountColumns, accountFact, emptyVerdict } from './formats/sections.ts';
 
 /** A line of `order_events`. */
 export type Change = {
@@ -50,12 +49,10 @@ export function changesDocument(
   { account, from, to, isEmpty, mayBeEmpty }: ChangesFacts,
   changes: AsyncIterable<Change>,
 ): ReportDocument {
-  const reasons = mayBeEmpty === true ? [] : [emptyReason('change')];
-  const tone = mayBeEmpty === true ? 'neutral' : 'warning';
   return {
     schema: CHANGES_SCHEMA,
     title: 'Changes of orders',
-    ...(isEmpty ? { verdict: { tone, text: 'Nothing has changed', reasons } } : {}),
+    ...(isEmpty && { verdict: emptyVerdict('change', 'Nothing has changed', mayBeEmpty) }),
     facts: [
       accountFact(account),
       { key: 'from', label: 'Observed from', value: from },

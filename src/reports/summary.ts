@@ -1,9 +1,9 @@
 import { DecimalSum, type AmountSettings } from '../domain/decimal.ts';
 import { ORDER_STATES } from '../domain/orders/states.ts';
 import { PERSON_STATES } from './ageing.ts';
-import { accountColumns, accountFact } from './formats/sections.ts';
+import { accountColumns, accountFact, emptyVerdict } from './formats/sections.ts';
 import type { Card, Column, Fact, ReportDocument, Verdict } from './formats/document.ts';
-import { counted, emptyReason } from './formats/words.ts';
+import { counted } from './formats/words.ts';
 import { amountsByCurrency } from './reconciliation/money.ts';
 import { outcomeOf, sumsByOutcome, currencyOfRow, pairOf } from './reconciliation/rows.ts';
 
@@ -24,7 +24,6 @@ export interface SummaryPart {
   readonly unreadable: number;
 }
 
-/** The columns of the summary. */
 export const SUMMARY_COLUMNS = [
   { key: 'pair', label: 'Pair', kind: 'text' },
   { key: 'state', label: 'State', kind: 'state' },
@@ -50,46 +49,29 @@ export const SUMMARY_COLUMNS = [
 export function summarize(parts: Iterable<SummaryPart>, isByAccount = false) {
   const groups = new Map<string, ReturnType<typeof emptyGroup>>();
   for (const part of parts) {
-    const { account, state, order_status, asset_position } = part;
-    const id = JSON.stringify([
-      ...(isByAccount ? [account] : []),
-      pairOf(part),
-      state,
-      order_status,
-      outcomeOf(part),
-      asset_position,
-    ]);
-    const group = groups.get(id) ?? emptyGroup(part);
-    groups.set(id, group);
-    group.orders += part.orders;
-    group.unreadable += part.unreadable;
-    group.sum.add(part.asset);
+    const group = emptyGroup(part);
+    const id = JSON.stringify([...(isByAccount ? [part.account] : []), ...Object.values(group.names)]);
+    const known = groups.get(id) ?? group;
+    groups.set(id, known);
+    known.orders += part.orders;
+    known.unreadable += part.unreadable;
+    known.sum.add(part.asset);
   }
   return [...groups]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, { account, sum, unreadable, ...line }]) => {
+    .map(([, { account, names, orders, sum, unreadable }]) => {
       const asset = sum.toString();
-      return { ...(isByAccount && { account }), ...line, asset, ...sumsByOutcome(line.outcome, asset), unreadable };
+      const sums = sumsByOutcome(names.outcome, asset);
+      return { ...(isByAccount && { account }), ...names, orders, asset, ...sums, unreadable };
     });
 }
 
 function emptyGroup(part: SummaryPart) {
   const { account, state, order_status: status, asset_position: position } = part;
-  const sum = new DecimalSum();
-  return {
-    account,
-    pair: pairOf(part),
-    state,
-    status,
-    outcome: outcomeOf(part),
-    position,
-    orders: 0,
-    unreadable: 0,
-    sum,
-  };
+  const names = { pair: pairOf(part), state, status, outcome: outcomeOf(part), position };
+  return { account, names, orders: 0, unreadable: 0, sum: new DecimalSum() };
 }
 
-/** What a summary is of. */
 interface SummaryFacts {
   /** Undefined: all accounts. */
   readonly account: string | undefined;
@@ -105,14 +87,11 @@ interface SummaryFacts {
   readonly mayBeEmpty?: boolean | undefined;
 }
 
-/** A summary, and whether its period has no order. */
-interface SummaryReport {
-  readonly document: ReportDocument;
-  readonly isEmpty: boolean;
-}
-
 /** Builds the report. It has no schema of its own: its JSON is the lines. */
-export function summaryDocument(parts: Iterable<SummaryPart>, facts: SummaryFacts): SummaryReport {
+export function summaryDocument(
+  parts: Iterable<SummaryPart>,
+  facts: SummaryFacts,
+): { readonly document: ReportDocument; readonly isEmpty: boolean } {
   const all = [...parts];
   const rows = summarize(all, facts.account === undefined);
   const orders = all.reduce((sum, part) => sum + part.orders, 0);
@@ -150,15 +129,12 @@ function factsOf({ account, asOf, by, from, to }: SummaryFacts): readonly Fact[]
 }
 
 function verdictOf(orders: number, counts: ReadonlyMap<string, number>, { mayBeEmpty }: SummaryFacts): Verdict {
-  if (orders === 0) {
-    const reasons = mayBeEmpty === true ? [] : [emptyReason('order')];
-    return { tone: mayBeEmpty === true ? 'neutral' : 'warning', text: 'There are no orders', reasons };
-  }
-  const undecided = PERSON_STATES.map((state) => [state, counts.get(state) ?? 0] as const).filter(
-    ([, count]) => count > 0,
-  );
-  const all = undecided.reduce((sum, [, count]) => sum + count, 0);
-  const reasons = undecided.map(([state, count]) => `${counted(count, 'order is', 'orders are')} ${state}.`);
+  if (orders === 0) return emptyVerdict('order', 'There are no orders', mayBeEmpty);
+  const undecided = PERSON_STATES.map((state) => ({ state, count: counts.get(state) ?? 0 }));
+  const all = undecided.reduce((sum, { count }) => sum + count, 0);
+  const reasons = undecided
+    .filter(({ count }) => count > 0)
+    .map(({ state, count }) => `${counted(count, 'order is', 'orders are')} ${state}.`);
   if (all > 0) return { tone: 'warning', text: `A person should look at ${counted(all, 'order')}`, reasons };
   return { tone: 'neutral', text: counted(orders, 'order'), reasons: [] };
 }

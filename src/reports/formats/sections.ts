@@ -8,7 +8,9 @@ import {
   type ReportDocument,
   type Row,
   type Section,
+  type Verdict,
 } from './document.ts';
+import { emptyReason } from './words.ts';
 
 /** Nobody reads more rows, and widths of columns are known only when all rows are read. */
 const MOST_ROWS = 1_000;
@@ -108,4 +110,10 @@ export function accountColumns(account: string | undefined): readonly Column[] {
 /** The words by which a command of a text is about the account of an order in the report, with a space before them. */
 export function accountAdvice(account: string | undefined): string {
   return account === undefined ? ' --account NAME' : accountWords(account);
+}
+
+/** The verdict on a period without any `noun`: a person should look at it unless `mayBeEmpty`. */
+export function emptyVerdict(noun: string, text: string, mayBeEmpty = false): Verdict {
+  if (mayBeEmpty) return { tone: 'neutral', text, reasons: [] };
+  return { tone: 'warning', text, reasons: [emptyReason(noun)] };
 }

@@ -47,3 +47,7 @@ export function capitalized(text: string): string {
 export function emptyReason(noun: string): string {
   return `No ${noun} is in the period: look at --from and --to, or give --allow-empty where that is as it should be.`;
 }
+
+export function sumOf<Item>(items: readonly Item[], numberOf: (item: Item) => number): number {
+  return items.reduce((sum, item) => sum + numberOf(item), 0);
+}

@@ -1,20 +1,12 @@
 import { instantMs } from '../../domain/instant.ts';
 import { WAITING_STATES } from '../../domain/orders/states.ts';
 import { durationText } from '../formats/chart/svg.ts';
-import {
-  toneOf,
-  type Chart,
-  type Look,
-  type Row,
-  type SectionPart,
-  type Span,
-  type SpanChart,
-} from '../formats/document.ts';
+import { toneOf, type Chart, type Look, type SectionPart, type Span, type SpanChart } from '../formats/document.ts';
 import { counted, cut } from '../formats/words.ts';
 import { chartsByDay, findingsChart } from './charts/by-day.ts';
 import type { JudgedOrder } from './judge.ts';
 import { pairOf, type ReconciledRow } from './rows.ts';
-import type { GroupTotals } from './totals.ts';
+import type { ClassTotals, GroupTotals } from './totals.ts';
 
 /** More rows than these are a table. */
 const MOST_ROWS = 8;
@@ -45,7 +37,7 @@ export class ReconciliationCharts {
   }
 
   /** Gives the charts of the report, of its totals by day and group and its findings by day and class. `period` is its first and last day. */
-  charts(groups: readonly GroupTotals[], classes: readonly Row[], period: readonly string[]): readonly Chart[] {
+  charts(groups: readonly GroupTotals[], classes: readonly ClassTotals[], period: readonly string[]): readonly Chart[] {
     return [
       ...findingsChart(classes, period),
       ...waitingChart(this.#waitingStates(), 'attention'),

@@ -102,13 +102,17 @@ export interface GroupTotals extends Group {
   readonly theirs: string;
 }
 
+/** Open and acknowledged findings of a day, pair, class and severity. */
+export type ClassTotals = Record<'day' | 'pair' | 'class' | 'severity', string> &
+  Record<'open' | 'acknowledged', number>;
+
 /**
  * Sums of orders and findings by UTC day, pair, outcome and position. Memory grows with these, not with the orders.
  */
 export class ReconciliationTotals {
   readonly #settings: Pick<AmountSettings, 'outputPosition'>;
   readonly #groups = new Map<string, Group & { readonly day: string; readonly totals: Totals }>();
-  readonly #classes = new Map<string, Row & { open: number; acknowledged: number }>();
+  readonly #classes = new Map<string, ClassTotals>();
 
   readonly outcomes = Object.fromEntries(OUTCOMES.map((one) => [one, 0])) as Record<Outcome, number>;
   readonly unchecked = new Map<UncheckedReason, number>();
@@ -216,7 +220,7 @@ export class ReconciliationTotals {
       .map(({ totals, ...group }) => totals.asRow(group));
   }
 
-  byClass(): readonly Row[] {
+  byClass(): readonly Readonly<ClassTotals>[] {
     return [...this.#classes].toSorted(([a], [b]) => compare(a, b)).map(([, line]) => line);
   }
 

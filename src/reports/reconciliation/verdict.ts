@@ -125,8 +125,8 @@ export function cardsOf({ totals }: Counted): readonly Card[] {
   const { orders, checked, unchecked, disputed, nothing_to_compare: nothing } = totals.counts();
   const { errors, warnings, infos, acknowledged } = totals.counts();
   // These findings are listed with their orders, not by class.
-  const ofOrders = totals.byClass().filter((line) => line['class'] === 'UNCHECKED');
-  const elsewhere = ofOrders.reduce((sum, line) => sum + Number(line['open']), 0);
+  const ofOrders = totals.byClass().filter((line) => line.class === 'UNCHECKED');
+  const elsewhere = ofOrders.reduce((sum, line) => sum + line.open, 0);
   const shown = (count: number, tone: Tone): Tone => (count > 0 ? tone : 'good');
   return [
     { label: 'Orders', value: String(orders), section: 'money' },

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Chart, Row } from '../../../src/reports/formats/document.ts';
+import type { Chart } from '../../../src/reports/formats/document.ts';
 import { ReconciliationCharts } from '../../../src/reports/reconciliation/charts.ts';
 import type { Judgement } from '../../../src/reports/reconciliation/judge.ts';
 import type { ReconciledRow } from '../../../src/reports/reconciliation/rows.ts';
-import type { GroupTotals } from '../../../src/reports/reconciliation/totals.ts';
+import type { ClassTotals, GroupTotals } from '../../../src/reports/reconciliation/totals.ts';
 
 const AS_OF = new Date('2026-01-10T00:00:00.000Z');
 const CHECKED: Judgement = { kind: 'checked' };
@@ -58,7 +58,7 @@ interface Given {
   readonly rows?: readonly Partial<ReconciledRow>[];
   readonly judgement?: Judgement;
   readonly groups?: readonly Partial<GroupTotals>[];
-  readonly classes?: readonly Row[];
+  readonly classes?: readonly ClassTotals[];
   readonly period?: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 import { DecimalSum } from '../../../domain/decimal.ts';
-import { toneOf, type Chart, type Look, type Row, type RowChart, type Series } from '../../formats/document.ts';
-import { counted, cut } from '../../formats/words.ts';
-import type { GroupTotals } from '../totals.ts';
+import { toneOf, type Chart, type ColumnChart, type Look, type RowChart } from '../../formats/document.ts';
+import { counted, cut, sumOf } from '../../formats/words.ts';
+import type { ClassTotals, GroupTotals } from '../totals.ts';
 import { timeSteps, type TimeSteps } from './steps.ts';
 
 /** More panels than these nobody compares; the tables have all currencies. */
@@ -22,49 +22,45 @@ const SEVERITIES = ['error', 'warning', 'info'];
 
 /** Makes the charts of the orders and of their amounts by day, each only where there is something to show. */
 export function chartsByDay(groups: readonly GroupTotals[], period: readonly string[]): readonly Chart[] {
-  const steps = timeSteps(
-    groups.map(({ day }) => day),
-    period,
-  );
+  const days = groups.map(({ day }) => day);
+  const steps = timeSteps(days, period);
   if (steps === undefined) return [];
   const dated = groups.filter(({ day }) => steps.placeOf(day) !== undefined);
-  const undated =
-    groups.reduce((sum, { orders }) => sum + orders, 0) - dated.reduce((sum, { orders }) => sum + orders, 0);
-  return [ordersChart(dated, steps, undated), ...moneyChart(dated, steps), ...differenceChart(dated, steps)];
+  const undated = sumOf(groups, ({ orders }) => orders) - sumOf(dated, ({ orders }) => orders);
+  const known = dated.filter(isCurrencyKnown);
+  return [ordersChart(dated, steps, undated), ...moneyChart(known, steps), ...differenceChart(known, steps)];
 }
 
 function ordersChart(groups: readonly GroupTotals[], steps: TimeSteps, undated: number): Chart {
-  const { series, rows } = outcomesOf(groups);
-  const values = rows.map((same) => sums(same, steps, ({ orders }) => orders));
-  const totals = steps.names.map((_, place) => values.reduce((sum, row) => sum + (row[place] ?? 0), 0));
+  const outcomes = outcomesOf(groups);
+  const totals = sums(groups, steps, ({ orders }) => orders);
   const most = Math.max(...totals);
-  const orders = totals.reduce((sum, count) => sum + count, 0);
-  const peak = `most ${steps.when(totals.indexOf(most))}`;
+  const orders = sumOf(totals, (count) => count);
+  const peak = totals.length > 1 ? `, most ${steps.when(totals.indexOf(most))}: ${most}` : '';
   return {
     kind: 'columns',
     part: 'days',
     title: `What became of each ${steps.unit}'s orders`,
-    text: `${counted(orders, 'order')} in ${counted(totals.length, steps.unit)}${totals.length > 1 ? `, ${peak}: ${most}` : ''}. Days are UTC.${notDrawn(undated)}`,
+    text: `${counted(orders, 'order')} in ${counted(totals.length, steps.unit)}${peak}. Days are UTC.${notDrawn(undated)}`,
     steps: steps.names,
-    series,
-    panels: [{ unit: 'orders', values }],
+    series: outcomes.map(({ name, look, same }) => ({ name, look, note: String(sumOf(same, (one) => one.orders)) })),
+    panels: [{ unit: 'orders', values: outcomes.map(({ same }) => sums(same, steps, (one) => one.orders)) }],
   };
 }
 
 /** Amounts are of the orders, in the currency that they were given in, and never added over currencies. */
-function moneyChart(groups: readonly GroupTotals[], steps: TimeSteps): readonly Chart[] {
-  const known = groups.filter(isCurrencyKnown);
-  const { series, rows } = outcomesOf(known);
-  const currencies = currenciesOf(known);
+function moneyChart(groups: readonly OfCurrency[], steps: TimeSteps): readonly ColumnChart[] {
+  const outcomes = outcomesOf(groups);
+  const currencies = byCurrency(groups).map(([currency]) => currency);
   const shown = currencies.slice(0, MOST_CURRENCIES);
+  if (shown.length === 0) return [];
   const panels = shown.map((unit) => ({
     unit,
-    values: rows.map((same) => {
+    values: outcomes.map(({ same }) => {
       const ofUnit = same.filter(({ currency }) => currency === unit);
       return sums(ofUnit, steps, ({ asset }) => Math.max(0, Number(asset)));
     }),
   }));
-  if (panels.length === 0) return [];
   const more = currencies.length - shown.length;
   return [
     {
@@ -73,121 +69,80 @@ function moneyChart(groups: readonly GroupTotals[], steps: TimeSteps): readonly 
       title: `What became of each ${steps.unit}'s money`,
       text: `The amounts of the orders in ${listOf(shown)}; two currencies are never added.${more > 0 ? ` ${counted(more, 'more currency', 'more currencies')} only the tables have.` : ''}`,
       steps: steps.names,
-      series: series.map(({ name, look }) => ({ name, look })),
+      series: outcomes.map(({ name, look }) => ({ name, look })),
       panels,
     },
   ];
 }
 
-function differenceChart(groups: readonly GroupTotals[], steps: TimeSteps): readonly Chart[] {
-  const known = groups.filter(isCurrencyKnown);
-  const panels = currenciesOf(known)
-    .map((unit) => ({
-      unit,
-      values: [
-        differences(
-          known.filter(({ currency }) => currency === unit),
-          steps,
-        ),
-      ],
-    }))
+function differenceChart(groups: readonly OfCurrency[], steps: TimeSteps): readonly ColumnChart[] {
+  const panels = byCurrency(groups)
+    .map(([unit, same]) => ({ unit, values: [differences(same, steps)] }))
     .filter(({ values: [values = []] }) => values.some((value) => value !== 0));
   if (panels.length === 0) return [];
+  const shown = panels.slice(0, MOST_CURRENCIES);
   const differing = steps.names.filter((_, place) => panels.some(({ values }) => values[0]?.[place] !== 0)).length;
-  const look: Look = { tone: toneOf('severity', 'error') };
   return [
     {
       kind: 'columns',
       part: 'money',
       title: 'Where the two sides differ',
-      text: `On ${differing} of ${counted(steps.names.length, steps.unit)}, in ${listOf(panels.slice(0, MOST_CURRENCIES).map(({ unit }) => unit))}. Above the line the exchange has more than we have, below it less.`,
+      text: `On ${differing} of ${counted(steps.names.length, steps.unit)}, in ${listOf(shown.map(({ unit }) => unit))}. Above the line the exchange has more than we have, below it less.`,
       steps: steps.names,
-      series: [{ name: 'Difference', look }],
-      panels: panels.slice(0, MOST_CURRENCIES),
+      series: [{ name: 'Difference', look: { tone: 'error' } }],
+      panels: shown,
     },
   ];
 }
 
-/** Open findings by the day of their order, the worst classes first; `rows` are those of the report by day and class. */
-export function findingsChart(rows: readonly Row[], period: readonly string[]): readonly RowChart[] {
-  const open = rows.filter((row) => Number(row['open']) > 0);
-  const steps = timeSteps(
-    open.map(({ day }) => String(day)),
-    period,
-  );
+/** Open findings by the day of their order, the worst classes first. */
+export function findingsChart(rows: readonly ClassTotals[], period: readonly string[]): readonly RowChart[] {
+  const open = rows.filter((row) => row.open > 0);
+  const days = open.map(({ day }) => day);
+  const steps = timeSteps(days, period);
   if (steps === undefined) return [];
-  const dated = open.filter(({ day }) => steps.placeOf(String(day)) !== undefined);
-  const classes = [...Map.groupBy(dated, (row) => JSON.stringify([row['severity'], row['class']])).values()]
-    .map((same) => classRow(same, steps))
+  const dated = open.filter(({ day }) => steps.placeOf(day) !== undefined);
+  const countOf = (same: readonly ClassTotals[]) => sumOf(same, (row) => row.open);
+  const classes = [...Map.groupBy(dated, (row) => JSON.stringify([row.severity, row.class])).values()]
+    .map((same) => ({ name: same[0]!.class, severity: same[0]!.severity, same, count: countOf(same) }))
+    // A severity that is none of ours may be of an error.
+    .map((one) => ({ ...one, rank: Math.max(0, SEVERITIES.indexOf(one.severity)) }))
     .toSorted((a, b) => a.rank - b.rank || b.count - a.count || (a.name < b.name ? -1 : 1));
-  const undated = open.reduce((sum, row) => sum + (dated.includes(row) ? 0 : Number(row['open'])), 0);
-  const shown = classes.slice(0, MOST_CLASSES);
-  const others = classes.slice(MOST_CLASSES);
-  const count = classes.reduce((sum, one) => sum + one.count, 0);
-  const first = shown[0];
+  const [first] = classes;
   if (first === undefined) return [];
-  const drawn = others.length === 0 ? shown : [...shown, othersRow(others)];
+  const drawn = classes.slice(0, MOST_CLASSES).map(({ name, severity, same, count }) => ({
+    name,
+    note: `${severity}, ${count}`,
+    look: { tone: toneOf('severity', severity) },
+    values: sums(same, steps, (row) => row.open),
+  }));
+  const others = classes.slice(MOST_CLASSES);
+  const rest = others.flatMap(({ same }) => same);
+  const undrawn = countOf(open) - countOf(dated);
+  const last = {
+    name: counted(others.length, 'other class', 'other classes'),
+    note: String(countOf(rest)),
+    look: { tone: 'neutral' as const },
+    values: sums(rest, steps, (row) => row.open),
+  };
   return [
     {
       kind: 'rows',
       part: 'attention',
       title: `Findings by ${steps.unit} of the order`,
-      text: `${counted(count, 'open finding')} of ${counted(classes.length, 'class', 'classes')}; the worst: ${cut(first.name, LONGEST_NAME)}, ${first.count}.${notDrawn(undated)}`,
+      text: `${counted(countOf(dated), 'open finding')} of ${counted(classes.length, 'class', 'classes')}; the worst: ${cut(first.name, LONGEST_NAME)}, ${first.count}.${notDrawn(undrawn)}`,
       steps: steps.names,
-      rows: drawn.map(({ name, note, look, values }) => ({ name, note, look, values })),
+      rows: others.length === 0 ? drawn : [...drawn, last],
     },
   ];
 }
 
-interface FindingRow extends Series {
-  readonly note: string;
-  readonly values: readonly number[];
-  readonly rank: number;
-  readonly count: number;
-}
-
-function classRow(same: readonly Row[], steps: TimeSteps): FindingRow {
-  const { class: name = null, severity = null } = same[0] ?? {};
-  const values = sums(
-    same.map((row) => ({ day: String(row['day']), open: Number(row['open']) })),
-    steps,
-    ({ open }) => open,
-  );
-  const count = values.reduce((sum, value) => sum + value, 0);
-  const place = SEVERITIES.indexOf(String(severity));
-  // A severity that is none of ours may be of an error.
-  const rank = place < 0 ? 0 : place;
-  return {
-    name: String(name),
-    note: `${severity}, ${count}`,
-    look: { tone: toneOf('severity', severity) },
-    values,
-    rank,
-    count,
-  };
-}
-
-function othersRow(others: readonly FindingRow[]): FindingRow {
-  const values = others[0]!.values.map((_, place) => others.reduce((sum, one) => sum + (one.values[place] ?? 0), 0));
-  const count = others.reduce((sum, one) => sum + one.count, 0);
-  return {
-    name: counted(others.length, 'other class', 'other classes'),
-    note: String(count),
-    look: { tone: 'neutral' },
-    values,
-    rank: 9,
-    count,
-  };
-}
-
-/** The outcomes that there are, with their number of orders, and the groups of each. */
-function outcomesOf(groups: readonly GroupTotals[]) {
-  const there = OUTCOMES.map(([outcome, name, pattern = 'plain']) => {
+/** The outcomes that there are, with the groups of each. */
+function outcomesOf<Group extends GroupTotals>(groups: readonly Group[]) {
+  return OUTCOMES.map(([outcome, name, pattern = 'plain']) => {
     const same = groups.filter((group) => group.outcome === outcome);
-    const note = String(same.reduce((sum, { orders }) => sum + orders, 0));
-    return { same, series: { name, note, look: { tone: toneOf('outcome', outcome), pattern } } };
+    return { name, look: { tone: toneOf('outcome', outcome), pattern }, same };
   }).filter(({ same }) => same.length > 0);
-  return { series: there.map(({ series }) => series), rows: there.map(({ same }) => same) };
 }
 
 /** A number a step. */
@@ -226,12 +181,12 @@ function isCurrencyKnown(group: GroupTotals): group is OfCurrency {
   return group.currency !== null && group.currency !== '?';
 }
 
-/** Those of the most orders first. */
-function currenciesOf(groups: readonly OfCurrency[]): readonly string[] {
-  const orders = (same: readonly OfCurrency[]) => same.reduce((sum, group) => sum + group.orders, 0);
-  return [...Map.groupBy(groups, ({ currency }) => currency)]
-    .toSorted(([a, one], [b, other]) => orders(other) - orders(one) || (a < b ? -1 : 1))
-    .map(([currency]) => currency);
+/** The currency of the most orders first. */
+function byCurrency(groups: readonly OfCurrency[]): readonly (readonly [string, readonly OfCurrency[]])[] {
+  const orders = (same: readonly OfCurrency[]) => sumOf(same, (group) => group.orders);
+  return [...Map.groupBy(groups, ({ currency }) => currency)].toSorted(
+    ([a, one], [b, other]) => orders(other) - orders(one) || (a < b ? -1 : 1),
+  );
 }
 
 function listOf(all: readonly string[]): string {

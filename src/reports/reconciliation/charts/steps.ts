@@ -10,7 +10,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 
 /** A time axis of days, or of longer steps where there are too many of them. */
 export interface TimeSteps {
-  /** What a step is: `day`, `week`, `month`, `year` … */
+  /** `day`, `week`, `month`, `year` … */
   readonly unit: string;
   readonly names: Steps;
   /** The step of a day; undefined where it is none. */
@@ -60,14 +60,13 @@ const KINDS: readonly Kind[] = [
   monthsKind('century', 1_200),
 ];
 
-/** Makes the axis of the days; those that are no days are left out. It covers the period too where that has few days. */
-export function timeSteps(days: Iterable<string>, period: Iterable<string> = []): TimeSteps | undefined {
+/** Makes the axis of the days; what is no day is left out. It covers the period too where that has few days. */
+export function timeSteps(days: readonly string[], period: readonly string[] = []): TimeSteps | undefined {
   const used = numbersOf(days);
+  const all = numbersOf([...days, ...period]);
   if (used.length === 0) return undefined;
-  const all = [...used, ...numbersOf(period)];
-  const isShort = greatest(all) - least(all) < MOST_STEPS;
-  const shown = isShort ? all : used;
-  const [first, last] = [least(shown), greatest(shown)];
+  const shown = all.at(-1)! - all[0]! < MOST_STEPS ? all : used;
+  const [first, last] = [shown[0]!, shown.at(-1)!];
   const kind = KINDS.find(({ stepOf }) => stepOf(last) - stepOf(first) < MOST_STEPS) ?? KINDS.at(-1)!;
   const from = kind.stepOf(first);
   const count = kind.stepOf(last) - from + 1;
@@ -118,20 +117,13 @@ function monthName(date: Date): string {
   return `${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
 }
 
-/** Days since 1970. */
-function numbersOf(days: Iterable<string>): readonly number[] {
-  return [...days].map(numberOf).filter((day) => day !== undefined);
+/** Days since 1970, the earliest first. */
+function numbersOf(days: readonly string[]): readonly number[] {
+  const numbers = days.map(numberOf).filter((day) => day !== undefined);
+  return numbers.toSorted((a, b) => a - b);
 }
 
 function numberOf(day: string): number | undefined {
   const ms = instantMs(`${day}T00:00:00Z`);
   return ms === undefined ? undefined : ms / DAY_MS;
-}
-
-function least(numbers: readonly number[]): number {
-  return numbers.reduce((a, b) => Math.min(a, b));
-}
-
-function greatest(numbers: readonly number[]): number {
-  return numbers.reduce((a, b) => Math.max(a, b));
 }
