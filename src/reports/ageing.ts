@@ -15,7 +15,6 @@ export interface AgeGroup extends Readonly<Record<(typeof SPAN)[number] | 'p90' 
   readonly orders: number;
 }
 
-/** An order whose state and status have not changed for long. */
 export interface OldestOrder {
   readonly account: string;
   readonly id: string;
@@ -71,7 +70,6 @@ const OLDEST: readonly Column[] = [
   secondsOf('age', 'For'),
 ];
 
-/** Builds the report: for how long orders have been in their state and status, and which have been the longest. */
 export function ageingDocument(
   facts: AgeingFacts,
   byStatus: readonly AgeGroup[],
@@ -132,7 +130,6 @@ export function ageingDocument(
   };
 }
 
-/** Says how many orders wait, and whether a person has to decide about some of them. */
 function verdictOf(
   { account, orders, mayBeEmpty }: AgeingFacts,
   byStatus: readonly AgeGroup[],

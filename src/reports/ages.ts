@@ -38,7 +38,6 @@ export class Ages {
     return this.#sorted().map(({ times, ...group }) => ({ ...group, ...percentiles(times) }));
   }
 
-  /** The ages of each state and order status, of all pairs together. */
   byStatus(): readonly AgeGroup[] {
     const groups = Map.groupBy(this.#sorted(), ({ state, status }) => JSON.stringify([state, status]));
     return [...groups.values()].map((same) => ({

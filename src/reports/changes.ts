@@ -33,7 +33,6 @@ const COLUMNS: readonly Column[] = [
   { key: 'reason', label: 'Why', kind: 'text', rank: 1 },
 ];
 
-/** The period of the report, and whether it has a change. */
 interface ChangesFacts {
   /** Undefined: all accounts. */
   readonly account: string | undefined;

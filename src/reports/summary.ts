@@ -77,7 +77,6 @@ interface SummaryFacts {
   readonly account: string | undefined;
   /** The settings by which the amounts of an account are read. */
   readonly settingsOf: (account: string) => Pick<AmountSettings, 'outputPosition'>;
-  /** When the orders were read. */
   readonly asOf: string;
   /** The time of the orders that the period is about; insertion unless given. */
   readonly by?: 'insertion' | 'completion' | undefined;

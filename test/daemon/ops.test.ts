@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Status } from '../../src/reports/status/status.ts';
-import type { StatusVerdict } from '../../src/reports/status/verdict.ts';
+import type { StatusVerdict } from '../../src/reports/status/problems.ts';
 import { runProgram } from '../support/cli-function.ts';
 import { parseMetrics } from '../support/prometheus.ts';
 import { testProcesses, type Daemon } from '../support/program-processes.ts';

@@ -7,7 +7,7 @@ import { ADDRESSES } from '../../http/control/operations/addresses.ts';
 import type { Status } from '../../reports/status/status.ts';
 import { fitted } from '../../reports/formats/terminal/screen.ts';
 import { statusText } from '../../reports/status/text.ts';
-import { judgeStatus, type StatusEnd } from '../../reports/status/verdict.ts';
+import { judgeStatus, type StatusEnd } from '../../reports/status/problems.ts';
 import { accountOrAll } from '../shared/account.ts';
 import { CommandError, EXIT, stopSignal } from '../shared/exit.ts';
 import { plainConfig } from '../shared/options.ts';

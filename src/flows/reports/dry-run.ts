@@ -20,7 +20,6 @@ const MOST_PAIRS = 200;
 /** `exchange.rate.mode: paced` keeps this part of the limit. */
 const PACED = 0.95;
 
-/** What the orders of a pair that would be sent ask for, exactly. */
 interface PairSum {
   readonly from: string;
   readonly to: string;
@@ -60,7 +59,6 @@ export interface DryRun {
 
 type DryRunConfig = Pick<Config, 'exchange' | 'guard' | 'follow' | 'accounts'>;
 
-/** Says what a daemon would send for an account now: it reads what waits, a page at a time. */
 export async function dryRun({
   account,
   store,

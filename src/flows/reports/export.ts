@@ -26,7 +26,6 @@ export const EXPORT_COLUMNS: readonly Column[] = [
   ...[...RECORD_PATHS, 'other'].map((path) => `record.${path}`),
 ].map((key) => ({ key, label: key, kind: NUMBERS.includes(key) ? 'digits' : 'text' }));
 
-/** The orders of an export: of all accounts, one after the other, where none is named. */
 type ExportRequest = Omit<ExportFilter, 'account'> & { readonly account: string | undefined };
 
 /** Makes the section of an export. Its orders are read while they are written; tokens are hidden unless `reveals` is true. */

@@ -20,7 +20,6 @@ export type PreOrderAnswer =
   | { readonly kind: 'missing' }
   | { readonly kind: 'unanswered' };
 
-/** The result of asking for the pre-orders of a period. */
 export interface AskedPreOrders extends PreOrderCounts {
   /** To be recorded: pre-orders with findings, and those whose stored findings may be resolved. */
   readonly judged: readonly JudgedPreOrder[];
@@ -62,7 +61,6 @@ export async function askPreOrders(
   return { ...counts, judged };
 }
 
-/** Records which pre-orders are missing or differ, and which no longer do. */
 export async function recordPreOrderFindings(
   store: Store,
   account: string,

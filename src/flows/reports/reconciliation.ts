@@ -29,7 +29,6 @@ import { Scratch } from '../../store/stage/scratch.ts';
 import { readLedger, type Ledger } from './ledger.ts';
 import type { AskedPreOrders } from './pre-orders.ts';
 
-/** The orders of a report, and what they are compared with. */
 export interface ReconciliationRequest extends Omit<ReportScope, 'account' | 'asOf'> {
   /** All accounts where none is named: then there is no ledger, as an id of an order is one of its account alone. */
   readonly account: string | undefined;
@@ -78,7 +77,6 @@ export async function reconcileOrders(
   return { ...report, [Symbol.dispose]: () => kept.dispose() };
 }
 
-/** What the accounts of a report are added up in. */
 interface Adding {
   readonly snapshot: Snapshot;
   readonly request: ReconciliationRequest;
@@ -133,7 +131,6 @@ async function addUp(
   return { asOf, reconciled: { totals, charts, otherAccounts, unknownAge, ...rows } };
 }
 
-/** Adds up the findings and the orders of one account. */
 async function addAccount(
   account: string,
   { snapshot, request, asOf, scratch, charts, stage, progress }: Adding,

@@ -10,7 +10,6 @@ import { overdueOf, rateUse, timesOf, type Activities, type Activity } from '../
 /** Of more accounts that are driven only the first are told of one by one. */
 const MOST_ACCOUNTS = 100;
 
-/** The things from which the state of accounts is read. */
 export interface ReadingSources {
   readonly config: Pick<Config, 'database'>;
   readonly store: Pick<Store, 'writer' | 'migrations'>;
@@ -20,11 +19,9 @@ export interface ReadingSources {
   readonly accounts: { readonly names: readonly string[] };
 }
 
-/** The things from which the status of a daemon is read. */
 export interface StatusSources extends Omit<ReadingSources, 'accounts'> {
   readonly config: Pick<Config, 'database' | 'accounts' | 'exchange' | 'webhooks'>;
   readonly store: Pick<Store, 'db' | 'address' | 'writer' | 'migrations'>;
-  /** The accounts that this process owns. */
   readonly names: readonly string[];
   readonly process: Pick<DaemonStatus, 'pid' | 'version' | 'startedAt'>;
   readonly ops: { readonly failure: string | undefined };

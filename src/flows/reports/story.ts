@@ -10,7 +10,6 @@ import { buildStory, type Story } from '../../reports/story/story.ts';
 import type { Store } from '../../store/port.ts';
 import { readStory, type StoryRows } from '../../store/reports/story.ts';
 
-/** The story of an order, also as a report, and what it was written from. */
 export interface OrderStory {
   readonly story: Story;
   readonly document: ReportDocument;

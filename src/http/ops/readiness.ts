@@ -4,7 +4,6 @@ import { problemsOf } from '../../reports/status/problems.ts';
 import type { Overview, ProcessFacts } from '../../reports/status/status.ts';
 import type { Disk, Readings } from './readings.ts';
 
-/** The things that tell whether a process does its work. */
 export interface ReadinessSources extends ReadingSources {
   readonly readings: Readings;
 }
@@ -22,7 +21,6 @@ const CHECKS = {
   disk: ['disk-full'],
 } as const satisfies Record<string, readonly ProblemCode[]>;
 
-/** One thing that must be well for a process to do its work. */
 interface ReadinessCheck {
   readonly check: keyof typeof CHECKS;
   readonly ok: boolean;
@@ -43,7 +41,6 @@ export async function checkReadiness(
   return readinessChecks(problemsOf({ ...readingOf(sources, undefined, owned), process }));
 }
 
-/** Writes the checks that problems fail. */
 export function readinessChecks(problems: readonly Problem[]): readonly ReadinessCheck[] {
   return (Object.keys(CHECKS) as ReadinessCheck['check'][]).map((check) => {
     const codes: readonly ProblemCode[] = CHECKS[check];

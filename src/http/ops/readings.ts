@@ -41,7 +41,6 @@ const FRESH_MS: Fresh = { least: 1_000, most: 10_000, timesItTook: 200 };
 /** A database that answers later than this counts as one that does not answer. */
 const PATIENCE_MS = 5_000;
 
-/** What was read, or why it could not be. */
 type Reading<Value> =
   | { readonly value: Value; readonly failure?: undefined }
   | { readonly value?: undefined; readonly failure: string };

@@ -25,7 +25,6 @@ const MAX_CONNECTIONS = 128;
 
 export interface OpsDeps extends OpsSources {
   readonly gracePeriodOver: AbortSignal;
-  /** That of the program. */
   readonly version: string;
 }
 

@@ -23,7 +23,6 @@ export interface DashboardFacts {
   readonly activity: ActivityFacts | null;
 }
 
-/** What the process that answers knows of its requests to the exchange. */
 export interface ExchangeFacts {
   readonly lastAnswerAt: string | null;
   readonly inFlight: number;
@@ -65,7 +64,6 @@ export interface MoneyPeriod {
   readonly cutAt: string | null;
 }
 
-/** The orders that are followed, by state and by how long they have not changed. */
 interface Ageing {
   readonly rows: readonly { readonly state: string; readonly orders: readonly number[] }[];
   /** Not all orders were looked at, as there are too many. */

@@ -20,7 +20,6 @@ const WORDS: Readonly<Record<Judgement['kind'], string>> = {
   cancel: 'Cancel it, unsent',
 };
 
-/** An order that a person may decide about, as the person is shown it. */
 interface DecidedOrder {
   readonly externalOrderId: string;
   readonly state: OrderState;
@@ -64,7 +63,6 @@ function acknowledgeForm(base: FormBase, { externalOrderId }: DecidedOrder, open
   return form('/actions/findings', { ...base, externalOrderId }, 'Acknowledge', boxes);
 }
 
-/** Writes the forms by which a person pauses and resumes an account. */
 export function pauseForms(base: FormBase, holds: readonly HoldView[]): string {
   const listed = holds.map(
     ({ kind, reason, since, actor }) =>

@@ -11,7 +11,6 @@ import { badge, count, empty, orderLink, rowPath, table } from './markup.ts';
 /** Rows of problems; more are counted. */
 const MOST_PROBLEMS = 20;
 
-/** Says in one line whether all is well. */
 export function verdictSection(facts: DashboardFacts): string {
   const { tone, text } = verdictOf(facts);
   return `<section id="verdict" class="wide" data-live role="status" aria-label="Verdict"><div class="verdict ${tone}">
@@ -32,7 +31,6 @@ function verdictOf({ problems }: DashboardFacts): { readonly tone: Tone; readonl
   return { tone: worst.severity, text: `${counted(problems.length, 'thing needs', 'things need')} a person` };
 }
 
-/** What needs a person, the worst first, each with what helps. */
 export function needsText({ problems, at }: DashboardFacts): string {
   if (problems.length === 0) return empty('Nothing.');
   const items = problems.slice(0, MOST_PROBLEMS).map((problem) => problemItem(problem, at));
@@ -80,7 +78,6 @@ const HEALTH = {
 
 type Health = Omit<Box, 'label'>;
 
-/** Whether the exchange, the key, creating, the database and the receivers are well. */
 export function healthText(facts: DashboardFacts): string {
   const { exchange, overview, problems, at } = facts;
   const boxOf = (label: string, words: Partial<Record<ProblemCode, string>>, well: Health): string => {
@@ -129,7 +126,6 @@ function receiversWell({ overview: { receivers }, at }: DashboardFacts): Health 
   return { tone: 'good', value: 'well', note: `${counted(receivers.length, 'endpoint')}, ${behind}` };
 }
 
-/** The open findings: what each class means and what to do about it, and the gravest ones by name. */
 export function findingsText({ overview: { findings }, newestFindings, at }: DashboardFacts): string {
   if (findings.length === 0) return empty('None: both sides agree.');
   const items = findings.map(({ class: name, severity, open }) => {

@@ -3,12 +3,10 @@ import { figure, shownColumns, tableText } from '../formats/html/cells.ts';
 import { cutText, escapeText } from '../formats/html/text.ts';
 import { paragraph } from '../formats/html.ts';
 
-/** Writes a table as reports have it. */
 export function table(name: string, columns: readonly Column[], rows: readonly Row[]): string {
   return `<div class="panel">${[...tableText(name, rows, shownColumns(columns, rows))].join('')}</div>\n`;
 }
 
-/** Writes a sentence that stands in place of rows. */
 export function empty(text: string): string {
   return paragraph('panel empty', text);
 }
@@ -27,7 +25,6 @@ interface OrderName {
   readonly externalOrderId: string;
 }
 
-/** Writes the id of an order, or another text, as a link to its story. */
 export function orderLink(order: OrderName, text = order.externalOrderId): string {
   const path = orderPath(order);
   const shown = escapeText(cutText(text));
@@ -45,7 +42,6 @@ export function rowPath({ external_order_id: id = null, account = null }: Row): 
   return id === null ? undefined : orderPath({ externalOrderId: String(id), account: String(account) });
 }
 
-/** Writes the value of a cell as a badge in its tone. */
 export function badge(tone: Tone, text: Cell): string {
   return `<b class="${tone}">${escapeText(cutText(text))}</b>`;
 }

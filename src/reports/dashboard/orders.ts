@@ -26,7 +26,6 @@ const MEANINGS: Readonly<Record<OrderState, string>> = {
   abandoned: 'a person gave it up',
 };
 
-/** The orders by state, in the order in which an order goes through them. */
 export function statesText({ overview, at }: DashboardFacts): string {
   const { orders, more, oldestPending, oldestUnknown } = overview;
   const boxes = ORDER_STATES.map((state) => {
@@ -49,7 +48,6 @@ const AGE_COLUMNS: readonly Column[] = [
   ...AGE_NAMES.map((label) => ({ key: label, label, kind: 'count' as const })),
 ];
 
-/** How long the orders that are followed have not changed. */
 export function ageingText({ activity }: DashboardFacts): string {
   if (activity === null) return empty('Choose an account to see its ages.');
   const { rows: ages, isCut } = activity.ageing;
@@ -70,7 +68,6 @@ const HOUR_NAMES = Array.from({ length: 24 }, (_, hour) =>
   hour % 6 === 0 ? `${String(hour).padStart(2, '0')}:00` : null,
 );
 
-/** The orders of today by hour: how many came, were accepted, and became final. */
 export function flowText({ activity }: DashboardFacts): string {
   if (activity === null) return empty('Choose an account to see its hours.');
   const { hours } = activity;
@@ -103,7 +100,6 @@ const SUMS = MONEY_COLUMNS.filter(({ kind }) => kind === 'decimal').map(({ key }
 /** Pairs; more are counted. */
 const MOST_ROWS = 30;
 
-/** The volumes and the money of today and of the last days, by pair and outcome. */
 export function moneyText({ activity }: DashboardFacts): string {
   if (activity === null) return empty('Choose an account to see its money.');
   return activity.money.map(periodText).join('');

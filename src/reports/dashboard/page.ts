@@ -27,15 +27,12 @@ interface Frame {
   readonly title: string;
   readonly account: string | undefined;
   readonly accounts: readonly string[];
-  /** What was searched for. */
   readonly query?: string;
   /** Without a script the page is loaded again after so many seconds; never unless given. */
   readonly reloadSeconds?: number;
-  /** A person may pause and resume here. */
   readonly isActionable?: boolean;
 }
 
-/** Writes the dashboard. */
 export function dashboardPage(facts: DashboardFacts, isActionable = false): string {
   const { account, accounts } = facts;
   const sections = SECTIONS.map(

@@ -99,5 +99,4 @@ const SIZES = `
 }
 `;
 
-/** The style of the dashboard: that of the reports, and what only a board has. */
 export const DASHBOARD_STYLE = `${STYLE}${FRAME}${BOARD}${PAGES}${SIZES}`;

@@ -15,7 +15,6 @@ const OPERATIONS: readonly Column[] = [
   { key: 'p99', label: '99 % within', kind: 'text' },
 ];
 
-/** Requests against the limit, how long they take, and how late changes are seen. */
 export function requestsText({ exchange }: DashboardFacts): string {
   if (exchange === null) return empty('Another process asks the exchange.');
   const rows = exchange.operations.map(({ operation, count: requests, failed, p50Ms, p99Ms }) => ({
@@ -49,7 +48,6 @@ function inTime(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : inUnits(ms);
 }
 
-/** The newest events, the newest first. */
 export function eventsText({ overview: { newest: events }, at, account }: DashboardFacts): string {
   if (events.length === 0) return empty('Nothing has happened yet.');
   const items = events.map((event) => {

@@ -132,14 +132,12 @@ export interface RowChart extends ChartHead {
 /** How many milliseconds something took: so many percent of the times are not longer. */
 export type Span = Readonly<Record<'p1' | 'p25' | 'p50' | 'p75' | 'p99', number>>;
 
-/** Times, as a row each. */
 export interface SpanChart extends ChartHead {
   readonly kind: 'spans';
   /** `marks` are moments on the same axis, in milliseconds, as short strokes below the strip. */
   readonly rows: readonly (Series & { readonly span: Span; readonly marks?: readonly number[] })[];
 }
 
-/** What a report says as a whole, and why. */
 export interface Verdict {
   readonly tone: Tone;
   /** One short sentence. */
@@ -148,7 +146,6 @@ export interface Verdict {
   readonly reasons: readonly string[];
 }
 
-/** A figure at the top of a page. */
 export interface Card {
   readonly label: string;
   readonly value: string;

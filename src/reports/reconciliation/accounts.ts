@@ -23,7 +23,6 @@ const COLUMNS: readonly Column[] = [
   }),
 ];
 
-/** The rows of one account in a report of all: its counts, and its sums by pair and outcome. */
 export interface AccountRows {
   readonly counts: Row;
   readonly pairs: readonly Row[];

@@ -13,7 +13,6 @@ import { cardsOf, EMPTY, problemsOf, rowsOf, verdictOf, type Counted, type Probl
 /** Name and version of the JSON form. A change that breaks its readers needs the next number. */
 const RECONCILIATION_SCHEMA = 'order-sync.reconciliation/1';
 
-/** The orders that the report is about, and the settings that it was made with. */
 interface ReconciliationScope {
   /** Undefined: all accounts. */
   readonly account: string | undefined;
@@ -31,12 +30,10 @@ interface ReconciliationScope {
   readonly mayBeEmpty?: boolean | undefined;
 }
 
-/** The orders and findings of a scope, added up. */
 export interface Reconciled extends Counted {
   readonly charts: ReconciliationCharts;
   /** Reads all findings, those that are open and the gravest first. */
   readonly findings: () => Iterable<ReportFinding>;
-  /** The worst open findings of severity error or warning. */
   readonly worst: readonly string[];
   readonly unchecked: Iterable<UncheckedOrder>;
   readonly disputed: Iterable<UncheckedOrder>;
@@ -71,7 +68,6 @@ export interface ReconciliationReport {
   readonly isEmpty: boolean;
 }
 
-/** Builds the report, and decides whether it may say that both sides agree. */
 export function reconciliationDocument(
   scope: ReconciliationScope,
   reconciled: Reconciled,

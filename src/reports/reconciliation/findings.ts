@@ -1,9 +1,9 @@
 import type { AmountSettings } from '../../domain/decimal.ts';
-import { FINDING_CLASSES, type FindingClass, type Severity } from '../../domain/findings/classes.ts';
+import { FINDING_CLASSES, SEVERITIES, type FindingClass, type Severity } from '../../domain/findings/classes.ts';
 import type { Finding } from '../../domain/findings/finding.ts';
 import { instantMs } from '../../domain/instant.ts';
 import { accountAdvice, accountColumns } from '../formats/sections.ts';
-import type { Cell, Column, GroupHead, Row, Section, Tone } from '../formats/document.ts';
+import type { Cell, Column, GroupHead, Row, Section } from '../formats/document.ts';
 import { printable } from '../formats/text.ts';
 import { capitalized, cut, inWords } from '../formats/words.ts';
 import { currencyOfRow, dayOf, pairOf, type KnownFindingRow, type ReconciledRow } from './rows.ts';
@@ -28,7 +28,6 @@ export type ReportFinding = Readonly<{
   reason: string | null;
 }>;
 
-/** The columns of the list of findings for programs. */
 const FINDING_COLUMNS: readonly Column[] = [
   { key: 'id', label: 'Id', kind: 'count' },
   { key: 'severity', label: 'Severity', kind: 'severity' },
@@ -56,12 +55,6 @@ const ATTENTION_COLUMNS: readonly Column[] = [
 ];
 const LONGEST_IN_LINE = 60;
 
-const RANKS: Readonly<Record<string, number>> = { error: 1, warning: 2, info: 3 } satisfies Record<Severity, number>;
-const TONES: Readonly<Record<string, Tone>> = { error: 'error', warning: 'warning', info: 'info' } satisfies Record<
-  Severity,
-  Tone
->;
-
 type CurrencySettings = Pick<AmountSettings, 'outputPosition'>;
 
 /** Gives a stored finding as it was at `asOf`: later decisions do not count. */
@@ -72,18 +65,15 @@ export function knownFinding(row: KnownFindingRow, asOf: string, settings: Curre
   return { id, status, since, reason: isAcknowledged ? row.reason : null, ...listed(row, severity, row, settings) };
 }
 
-/** Gives a finding that the report itself found in a row. */
 export function derivedFinding(row: ReconciledRow, finding: Finding, settings: CurrencySettings): ReportFinding {
   const { severity } = FINDING_CLASSES[finding.class];
   return { id: null, status: 'open', since: null, reason: null, ...listed(row, severity, finding, settings) };
 }
 
-/** Tells whether a person should look at a finding. */
 export function wantsPerson({ status, severity }: Pick<ReportFinding, 'status' | 'severity'>): boolean {
   return status === 'open' && severity !== 'info';
 }
 
-/** A finding as one line for a terminal. */
 export function findingLine(finding: ReportFinding, isOfAll: boolean): string {
   const { expected, actual } = valuesOf(finding);
   const values = [finding.external_order_id, expected ?? 'nothing', actual ?? 'nothing'];
@@ -92,7 +82,6 @@ export function findingLine(finding: ReportFinding, isOfAll: boolean): string {
   return printable(`${finding.severity} ${finding.class} ${of}${order}: expected ${ours}, is ${theirs}`);
 }
 
-/** The section of all findings, for programs. */
 export function findingsSection(findings: Iterable<ReportFinding>, account: string | undefined): Section {
   const columns = [...accountColumns(account), ...FINDING_COLUMNS];
   return { name: 'findings', title: 'Findings', columns, rows: findings, isForPrograms: true };
@@ -152,7 +141,7 @@ function headOf(group: Cell): GroupHead {
   const titled = (what: string) => `${capitalized(what)}: ${wordsOf(name)} (${name})`;
   if (status === 'open') {
     const lines = [meaning, `What to do: ${advice}`];
-    return { title: titled(severity), tone: TONES[severity] ?? 'error', lines };
+    return { title: titled(severity), tone: gravityOf(severity), lines };
   }
   const lines = [meaning, 'A person has dealt with it, so it does not count.'];
   return { title: titled(status), tone: 'neutral', lines };
@@ -167,6 +156,11 @@ function wordsOf(name: string): string {
     .replace(/\btx\b/, 'transaction');
 }
 
+/** A severity of another version may be that of an error. */
+function gravityOf(severity: string): Severity {
+  return SEVERITIES.find((one) => one === severity) ?? 'error';
+}
+
 function listed(
   row: Pick<
     KnownFindingRow,
@@ -177,7 +171,7 @@ function listed(
   settings: CurrencySettings,
 ) {
   return {
-    rank: RANKS[severity] ?? 1,
+    rank: SEVERITIES.indexOf(gravityOf(severity)) + 1,
     severity,
     class: name,
     account: row.account,

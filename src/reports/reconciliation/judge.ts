@@ -22,28 +22,47 @@ export interface ReconciliationSettings extends AmountSettings {
   readonly ignore: readonly FindingClassName[];
 }
 
-/** Why a report cannot say that an order agrees, in plain words. */
-export const UNCHECKED_REASONS = {
-  changedAfter: 'changed after the moment of the report',
-  inFlight: 'its create is in flight',
-  outcomeUnknown: 'nobody knows whether the exchange took it',
-  givenUp: 'abandoned, and not looked up since',
-  olderRecord: 'the exchange answers with a record that contradicts ours',
-  neverLookedUp: 'never looked up with success',
-  lookedUpLongAgo: 'looked up too long ago',
-  otherPosition: 'the amount of this position cannot be compared',
-  noAmount: 'the record has no amount that can be read',
-  noPair: 'the record has no currency pair, or cannot be read',
-  notCompared: 'the record was not compared yet',
-} as const;
-export type UncheckedReason = keyof typeof UNCHECKED_REASONS;
+const SYNC = 'Run order-sync sync, then make the report again.';
+/**
+ * Why a report cannot say that an order agrees, in plain words, and what to do about it: what may be wrong first, what only time
+ * brings last.
+ */
+export const UNCHECKED = {
+  outcomeUnknown: [
+    'nobody knows whether the exchange took it',
+    'Ask the exchange for the order, then record its answer with order-sync orders resolve.',
+  ],
+  olderRecord: [
+    'the exchange answers with a record that contradicts ours',
+    'Ask the exchange which record of the order is right.',
+  ],
+  noAmount: ['the record has no amount that can be read', 'Ask the exchange for the amount of the order.'],
+  noPair: [
+    'the record has no currency pair, or cannot be read',
+    'Ask the exchange for the currency pair of the order.',
+  ],
+  otherPosition: [
+    'the amount of this position cannot be compared',
+    'Set exchange.outputPosition when you know which amount the position OUTPUT means; of other positions nothing is known.',
+  ],
+  neverLookedUp: ['never looked up with success', SYNC],
+  lookedUpLongAgo: ['looked up too long ago', SYNC],
+  givenUp: ['abandoned, and not looked up since', SYNC],
+  notCompared: ['the record was not compared yet', SYNC],
+  inFlight: ['its create is in flight', 'Make the report again in a minute: its outcome is known then.'],
+  changedAfter: [
+    'changed after the moment of the report',
+    'Make a report of a later moment: what the order was at this one is not known any more.',
+  ],
+} as const satisfies Record<string, readonly [text: string, advice: string]>;
+export type UncheckedReason = keyof typeof UNCHECKED;
+export const UNCHECKED_REASONS = Object.keys(UNCHECKED) as readonly UncheckedReason[];
 
 /** The result for one order: `nothing` where the exchange has nothing to compare it with, `disputed` where it has another. */
 export type Judgement =
   | { readonly kind: 'checked' | 'nothing' | 'disputed' }
   | { readonly kind: 'unchecked'; readonly reason: UncheckedReason };
 
-/** An order of the report with everything that is decided about it. */
 export interface JudgedOrder {
   readonly row: ReconciledRow;
   readonly ours: DecimalReading;
@@ -67,7 +86,6 @@ const CLASS_OF_REASON: Partial<Record<UncheckedReason, FindingClassName>> = {
   olderRecord: 'REPLICAS_DISAGREE',
 };
 
-/** Decides whether an order was compared with the exchange as of a moment, and what the row and its record show. */
 export function judgeOrder(row: ReconciledRow, asOf: Date, settings: ReconciliationSettings): JudgedOrder {
   const ours = readDecimal(row.asset);
   const field = amountField(row.asset_position, settings);
@@ -118,7 +136,7 @@ function unchecked(reason: UncheckedReason): Judgement {
 
 function uncheckedFinding(row: ReconciledRow, reason: UncheckedReason): Finding {
   const last = row.last_lookup_at === null ? '' : `; last looked up ${row.last_lookup_at}`;
-  const actual = UNCHECKED_REASONS[reason] + last;
+  const actual = UNCHECKED[reason][0] + last;
   return { class: CLASS_OF_REASON[reason] ?? 'UNCHECKED', expected: 'compared with the exchange', actual };
 }
 

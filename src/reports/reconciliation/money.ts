@@ -17,14 +17,12 @@ const AMOUNTS: readonly Column[] = [
 ];
 const ORDERS: Column = { key: 'orders', label: 'Orders', kind: 'count' };
 const CURRENCY: Column = { key: 'currency', label: 'Currency', kind: 'text' };
-/** The columns of the money by currency and pair. */
 export const MONEY_COLUMNS: readonly Column[] = [
   CURRENCY,
   { key: 'pair', label: 'Pair', kind: 'text' },
   ORDERS,
   ...AMOUNTS,
 ];
-/** The columns of the money by currency and day. */
 export const MONEY_DAY_COLUMNS: readonly Column[] = [
   CURRENCY,
   { key: 'day', label: 'Day (UTC)', kind: 'text' },
@@ -32,7 +30,6 @@ export const MONEY_DAY_COLUMNS: readonly Column[] = [
   ...AMOUNTS,
 ];
 
-/** What a section of orders says where it has none. */
 export const NO_ORDER = 'There is no order in the period.';
 
 const LEAD =
@@ -94,7 +91,6 @@ export function moneySection(groups: readonly GroupTotals[]): Section {
   };
 }
 
-/** The section of the money by currency and day. */
 export function moneyDaysSection(groups: readonly GroupTotals[]): Section {
   // Amounts of an unknown currency are added within their pair alone.
   const name = (group: GroupTotals) =>
@@ -122,7 +118,6 @@ export interface CurrencyDifference {
   readonly difference: string;
 }
 
-/** The difference of each currency in which orders were compared. */
 export function differencesByCurrency(groups: readonly GroupTotals[]): readonly CurrencyDifference[] {
   return byCurrency(groups, currencyName)
     .map(([currency, same]) => ({ currency, sum: sumOf(same) }))
@@ -136,7 +131,6 @@ interface CurrencyAmounts {
   readonly amounts: readonly { readonly label: string; readonly sum: string }[];
 }
 
-/** What became of the money of each currency that is known. */
 export function amountsByCurrency(groups: readonly MoneyGroup[]): readonly CurrencyAmounts[] {
   const known = groups.filter(({ currency }) => currency !== null);
   return byCurrency(known, currencyName).map(([currency, same]) => {

@@ -36,7 +36,6 @@ export interface ReconciledRow {
   readonly at: string;
 }
 
-/** A stored finding with the order that it is about. */
 export interface KnownFindingRow {
   readonly id: number;
   readonly account: string;
@@ -66,7 +65,6 @@ export function pairOf(row: { readonly from_currency: string | null; readonly to
   return `${row.from_currency ?? '?'}/${row.to_currency ?? '?'}`;
 }
 
-/** The columns of a row that tell the currency of its amount. */
 export interface AmountRow {
   readonly asset_position: string | null;
   readonly from_currency: string | null;

@@ -14,7 +14,6 @@ const PROBLEMS = {
   amountUnreadable: 'an amount cannot be read',
 } as const;
 
-/** One difference between a ledger and our orders. */
 export type LedgerDifference = Readonly<{
   problem: keyof typeof PROBLEMS;
   external_order_id: string;
@@ -33,7 +32,6 @@ const COLUMNS: readonly Column[] = [
   { key: 'line', label: 'Line', kind: 'count' },
 ];
 
-/** A ledger that was compared with our orders. */
 export interface ComparedLedger {
   readonly files: readonly string[];
   readonly lines: number;
@@ -41,7 +39,6 @@ export interface ComparedLedger {
   readonly differences: Iterable<LedgerDifference>;
 }
 
-/** Makes the part of the report about a ledger. */
 export function ledgerSupplement({ files, lines, count, differences }: ComparedLedger): Supplement {
   return {
     facts: [
@@ -72,7 +69,6 @@ function* described(differences: Iterable<LedgerDifference>): Generator<Row> {
   for (const difference of differences) yield { ...difference, problem: PROBLEMS[difference.problem] };
 }
 
-/** Counts of the pre-orders that the exchange was asked for. */
 export interface PreOrderCounts {
   readonly asked: number;
   /** Not answered with the pre-order, or no longer asked because too many in a row were not answered. */

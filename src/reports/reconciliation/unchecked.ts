@@ -2,7 +2,7 @@ import { capitalized, inWords } from '../formats/words.ts';
 import { accountColumns } from '../formats/sections.ts';
 import type { Column, Row, Section } from '../formats/document.ts';
 import { instantMs } from '../../domain/instant.ts';
-import { UNCHECKED_REASONS, type UncheckedReason } from './judge.ts';
+import { UNCHECKED, UNCHECKED_REASONS, type UncheckedReason } from './judge.ts';
 
 /** An order that was not compared with the exchange, or is disputed. Times are UTC, ISO 8601. */
 export type UncheckedOrder = Readonly<{
@@ -20,37 +20,6 @@ export type UncheckedOrder = Readonly<{
 
 /** So many orders of a reason are listed, those that have waited the longest; the others are only counted. */
 export const MOST_UNCHECKED = 500;
-
-/** Every reason, what may be wrong first, what only time brings last. */
-export const UNCHECKED_ORDER: readonly UncheckedReason[] = [
-  'outcomeUnknown',
-  'olderRecord',
-  'noAmount',
-  'noPair',
-  'otherPosition',
-  'neverLookedUp',
-  'lookedUpLongAgo',
-  'givenUp',
-  'notCompared',
-  'inFlight',
-  'changedAfter',
-];
-
-const SYNC = 'Run order-sync sync, then make the report again.';
-const ADVICE: Readonly<Record<UncheckedReason, string>> = {
-  outcomeUnknown: 'Ask the exchange for the order, then record its answer with order-sync orders resolve.',
-  olderRecord: 'Ask the exchange which record of the order is right.',
-  noAmount: 'Ask the exchange for the amount of the order.',
-  noPair: 'Ask the exchange for the currency pair of the order.',
-  otherPosition:
-    'Set exchange.outputPosition when you know which amount the position OUTPUT means; of other positions nothing is known.',
-  neverLookedUp: SYNC,
-  lookedUpLongAgo: SYNC,
-  givenUp: SYNC,
-  notCompared: SYNC,
-  inFlight: 'Make the report again in a minute: its outcome is known then.',
-  changedAfter: 'Make a report of a later moment: what the order was at this one is not known any more.',
-};
 
 const COLUMNS: readonly Column[] = [
   { key: 'external_order_id', label: 'Order', kind: 'text' },
@@ -93,11 +62,12 @@ export function uncheckedOrdersSection(
     groups: {
       key: 'reason',
       describe: (value) => {
-        const reason = UNCHECKED_ORDER.find((one) => UNCHECKED_REASONS[one] === value) ?? 'neverLookedUp';
+        const reason = UNCHECKED_REASONS.find((one) => UNCHECKED[one][0] === value) ?? 'neverLookedUp';
+        const [text, advice] = UNCHECKED[reason];
         const all = counts.get(reason) ?? 0;
         const most = `Of ${all} orders those ${MOST_UNCHECKED} are listed that have waited the longest.`;
-        const lines = [`What to do: ${ADVICE[reason]}`, ...(all > MOST_UNCHECKED ? [most] : [])];
-        return { title: capitalized(UNCHECKED_REASONS[reason]), tone: 'warning', lines };
+        const lines = [`What to do: ${advice}`, ...(all > MOST_UNCHECKED ? [most] : [])];
+        return { title: capitalized(text), tone: 'warning', lines };
       },
     },
   };
@@ -123,19 +93,16 @@ export function disputedOrdersSection(
   };
 }
 
-/** The section of the counts of unchecked orders, for programs. */
 export function uncheckedSection(counts: ReadonlyMap<UncheckedReason, number>): Section {
-  const rows = (Object.keys(UNCHECKED_REASONS) as UncheckedReason[]).flatMap((reason) => {
-    const orders = counts.get(reason) ?? 0;
-    return orders === 0 ? [] : [{ reason: UNCHECKED_REASONS[reason], orders }];
-  });
-  return { name: 'unchecked', title: 'Unchecked orders', columns: COUNT_COLUMNS, rows, isForPrograms: true };
+  const rows = UNCHECKED_REASONS.map((reason) => ({ reason: UNCHECKED[reason][0], orders: counts.get(reason) ?? 0 }));
+  const found = rows.filter(({ orders }) => orders > 0);
+  return { name: 'unchecked', title: 'Unchecked orders', columns: COUNT_COLUMNS, rows: found, isForPrograms: true };
 }
 
 function* orderRows(orders: Iterable<UncheckedOrder>, asOfMs: number): Generator<Row> {
   for (const { reason, ...order } of orders) {
     const sinceMs = instantMs(order.since);
     const age = sinceMs === undefined ? null : inWords(asOfMs - sinceMs);
-    yield { ...order, reason: reason === 'disputed' ? null : UNCHECKED_REASONS[reason], age };
+    yield { ...order, reason: reason === 'disputed' ? null : UNCHECKED[reason][0], age };
   }
 }

@@ -1,20 +1,16 @@
 import type { Card, Tone, Verdict } from '../formats/document.ts';
 import { counted, cut, emptyReason } from '../formats/words.ts';
-import { UNCHECKED_REASONS } from './judge.ts';
+import { UNCHECKED, UNCHECKED_REASONS } from './judge.ts';
 import { differencesByCurrency, type CurrencyDifference } from './money.ts';
 import type { ReconciliationTotals } from './totals.ts';
-import { UNCHECKED_ORDER } from './unchecked.ts';
 
-/** Why a report is not clean. */
 export interface Problem {
   /** For programs; public, as scripts may look for it. */
   readonly because: string;
-  /** A sentence for people. */
   readonly reason: string;
   readonly tone: 'error' | 'warning';
 }
 
-/** What the verdict is about. */
 export interface Counted {
   readonly totals: ReconciliationTotals;
   /** Accounts that stand in no settings, and have so many rows that wait to be sent or followed. */
@@ -30,7 +26,6 @@ const MOST_NAMES = 5;
 /** An application may write any text as the account of a row. */
 const LONGEST_NAME = 64;
 
-/** Everything that keeps a report from being clean. */
 export function problemsOf({ totals, otherAccounts, unknownAge }: Counted): readonly Problem[] {
   const { unchecked, disputed, errors, warnings } = totals.counts();
   const given: readonly (Problem & { readonly count: number })[] = [
@@ -69,7 +64,6 @@ export function problemsOf({ totals, otherAccounts, unknownAge }: Counted): read
   return given.filter(({ count }) => count > 0);
 }
 
-/** The problem of a period without orders, where there is nothing else to say. */
 export const EMPTY: Problem = { because: 'no orders in the period', reason: emptyReason('order'), tone: 'warning' };
 
 /** The rows of accounts that stand in no settings. */
@@ -89,7 +83,6 @@ function othersReason(others: Counted['otherAccounts']): string {
 
 const REPEATED = 'An order may stand in several of these lines.';
 
-/** Says as a whole whether both sides agree. */
 export function verdictOf({ totals, ordersToLookAt }: Counted, problems: readonly Problem[]): Verdict {
   const { orders, checked, nothing_to_compare: nothing, infos, acknowledged } = totals.counts();
   const { unchecked, disputed, errors, warnings } = totals.counts();
@@ -188,10 +181,9 @@ function differenceCards(totals: ReconciliationTotals, hasErrors: boolean, dispu
 
 function uncheckedReason({ unchecked }: ReconciliationTotals): string {
   const all = [...unchecked.values()].reduce((sum, count) => sum + count, 0);
-  const reasons = UNCHECKED_ORDER.flatMap((reason) => {
-    const count = unchecked.get(reason) ?? 0;
-    if (count === 0) return [];
-    return [count === all ? UNCHECKED_REASONS[reason] : `${UNCHECKED_REASONS[reason]} (${count})`];
+  const reasons = UNCHECKED_REASONS.flatMap((reason) => {
+    const [count, [text]] = [unchecked.get(reason) ?? 0, UNCHECKED[reason]];
+    return count === 0 ? [] : [count === all ? text : `${text} (${count})`];
   });
   return `${counted(all, 'order')} could not be checked: ${reasons.join('; ')}.`;
 }

@@ -6,7 +6,6 @@ import type { NamedOrder, Overview, DaemonStatus } from './status.ts';
 /** Gives an id another name: the same for the same id within a file, and one that means nothing elsewhere. */
 export type Pseudonym = (kind: 'account' | 'order' | 'link' | 'text', id: string) => string;
 
-/** A setting as `config show` has it. */
 interface ShownSetting {
   readonly setting: string;
   readonly value: string;
@@ -56,7 +55,6 @@ export function bundledOverview(overview: Overview, pseudonym: Pseudonym): objec
   };
 }
 
-/** What a daemon does, without the names of accounts. */
 export function bundledDaemon(daemon: DaemonStatus, pseudonym: Pseudonym): object {
   const accounts = daemon.accounts.map((one) => ({ ...one, account: pseudonym('account', one.account) }));
   // Why has the path of the file or the name of the server in it.
@@ -85,14 +83,12 @@ export function bundledEvent(event: EventRow, pseudonym: Pseudonym): object {
 
 /** States, kinds of holds, and values of account events, which always have a hyphen. */
 const OUR_WORD = new RegExp(`^(${[...ORDER_STATES, ...HOLD_KINDS].join('|')}|[a-z]+-[a-z]+(-[a-z]+)?)$`);
-/** A field of a record, or a class of findings. */
 const FIELD = /^[A-Za-z_.]{1,80}$/;
 
 /** Values that name nobody: numbers, durations, sizes, switches, lists of durations, and a few words. */
 const PLAIN =
   /^(\d+(\.\d+)?( ?[A-Za-z]{1,3})?|\[[0-9smhd, ]*\]|off|on|true|false|hold|resend|proved|paced|learned|documented|status|trace|debug|info|warn|error|fatal|silent|\(not set\)|\(set, hidden\))$/;
 
-/** A setting, with its value where that names nobody. */
 export function bundledSetting({ setting, value, source }: ShownSetting, pseudonym: Pseudonym): object {
   const name = setting.replace(/^accounts\.(.*)\.(\w+\.\w+|rateGroup)$/s, (_all, account: string, path: string) => {
     return `accounts.${pseudonym('account', account)}.${path}`;

@@ -67,7 +67,6 @@ interface OfAccount {
   readonly since?: string | null;
 }
 
-/** Makes a problem of its code, its text, and the accounts that have it. */
 export function problem(code: ProblemCode, text: string, { group = [], ...parts }: Parts = {}): Problem {
   const [severity, remedy] = PROBLEMS[code];
   const [first] = group;
@@ -83,19 +82,16 @@ export function problem(code: ProblemCode, text: string, { group = [], ...parts 
   };
 }
 
-/** Puts the worst problem first. */
 export function worstFirst(problems: readonly Problem[]): readonly Problem[] {
   const codes = Object.keys(PROBLEMS);
   const placeOf = ({ code, severity }: Problem) => (severity === 'error' ? 0 : codes.length) + codes.indexOf(code);
   return problems.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
-/** Says a problem in one sentence, with the time since which it lasts. */
 export function problemText({ text, since }: Problem): string {
   return since === null ? text : `${text} (since ${since})`;
 }
 
-/** The words by which a command is about these accounts. */
 export function wordsOf(group: readonly OfAccount[]): string {
   return group.length === 1 ? accountWords(group[0]?.account ?? '') : ' --account all';
 }

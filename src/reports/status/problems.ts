@@ -6,7 +6,7 @@ import { WAITING_STATES } from '../../domain/orders/states.ts';
 import { shellWord } from '../../domain/text.ts';
 import { counted, inUnits, withCommas } from '../formats/words.ts';
 import type { Overview, ReceiverState, LiveStatus, ProcessFacts, Reading } from './status.ts';
-import { forAccounts, problem, worstFirst, wordsOf, type Problem } from './problem.ts';
+import { forAccounts, problem, worstFirst, wordsOf, type Problem, type ProblemCode } from './problem.ts';
 
 /** A receiver that fails for longer than this wants a person, as does work that waits for longer: in ms. */
 const LONG_MS = 5 * 60_000;
@@ -74,7 +74,6 @@ export function stalledMsOf({ passes, answeredAt }: Pick<LiveStatus, 'passes' | 
   return Math.max(0, ...waits);
 }
 
-/** Reports orders that the database does not let the daemon write. */
 export function keptBackProblems({ account, keptBack }: LiveStatus): readonly Problem[] {
   return keptBack.map(({ externalOrderId, since, cause }) => {
     const text = `order ${externalOrderId} cannot be written, so that nothing is done for it: ${cause}`;
@@ -82,7 +81,6 @@ export function keptBackProblems({ account, keptBack }: LiveStatus): readonly Pr
   });
 }
 
-/** Reports clocks of machine and database that differ. */
 export function clockProblems(databaseAheadMs: number): readonly Problem[] {
   if (Math.abs(databaseAheadMs) < CLOCKS_APART_MS) return [];
   const apart = `${inUnits(Math.abs(databaseAheadMs))} ${databaseAheadMs > 0 ? 'behind' : 'ahead of'}`;
@@ -128,7 +126,6 @@ const STATES = {
   unknown: ['order has an unknown outcome', 'orders have unknown outcomes'],
 } as const;
 
-/** Counts the orders of a state at which a person should look. */
 export function countedProblems(
   state: keyof typeof STATES,
   orders: number,
@@ -244,4 +241,26 @@ function receiverProblems(receiver: ReceiverState, now: number): readonly Proble
     deadLetters > 0 && problem('dead-letters', `the receiver ${name} has ${refused}, refused for a day`, parts),
   ];
   return problems.filter((found) => found !== false);
+}
+
+/** How order-sync does, in one word, the gravest last. */
+export type StatusEnd = 'well' | 'look' | 'out-of-reach' | 'key-refused';
+
+export interface StatusVerdict {
+  readonly end: StatusEnd;
+  /** The worst first. */
+  readonly reasons: readonly (Problem & { readonly end: Exclude<StatusEnd, 'well'> })[];
+}
+
+const ENDS: Readonly<Partial<Record<ProblemCode, Exclude<StatusEnd, 'well'>>>> = {
+  'key-refused': 'key-refused',
+  'out-of-reach': 'out-of-reach',
+};
+
+export function judgeStatus(reading: Reading): StatusVerdict {
+  const reasons = problemsOf(reading).map((problem) => ({ end: ENDS[problem.code] ?? 'look', ...problem }));
+  const end = (['key-refused', 'out-of-reach', 'look'] as const).find((grave) =>
+    reasons.some((one) => one.end === grave),
+  );
+  return { end: end ?? 'well', reasons };
 }

@@ -81,7 +81,6 @@ const daemon = z.object({
     .describe('Orders that waited for a look-up which was due, at the last tick of reconcile.cron, and since when.'),
   accounts: z.array(liveStatus).describe('The accounts that it has driven; a few of them where they are many.'),
 });
-/** A daemon that answers. */
 export type DaemonStatus = Immutable<z.infer<typeof daemon>>;
 
 const receiver = z.object({
@@ -149,7 +148,6 @@ const ahead = z
   .number()
   .nullable()
   .describe('How far the clock of PostgreSQL is ahead of that of the machine, in ms; null for a file.');
-/** The status that a daemon answers with. */
 export const statusSchema = z.looseObject({
   asOf: time,
   database: z.string(),

@@ -6,7 +6,7 @@ import { printable } from '../formats/text.ts';
 import { counted, inUnits, withCommas } from '../formats/words.ts';
 import type { NamedOrder, ReceiverState, DaemonStatus, Status } from './status.ts';
 import { problemText } from './problem.ts';
-import { judgeStatus, type StatusEnd, type StatusVerdict } from './verdict.ts';
+import { judgeStatus, type StatusEnd, type StatusVerdict } from './problems.ts';
 
 const VERDICTS: Readonly<Record<StatusEnd, readonly [tone: Tone, text: string]>> = {
   well: ['good', 'All is well.'],

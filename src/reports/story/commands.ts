@@ -25,7 +25,6 @@ export function decisionCommands(order: NamedOrder, state: OrderState): readonly
     .map((kind) => commandOf(DECISIONS[kind][0], order, DECISIONS[kind][1]));
 }
 
-/** The command that shows what the exchange answers for an order. */
 export function lookupCommand(order: NamedOrder): string {
   return commandOf('lookup', order);
 }

@@ -50,7 +50,6 @@ export interface StoryEvent {
   readonly actor: string | null;
 }
 
-/** The fields of a record that the story shows. */
 export type StoryRecord = Pick<
   RecordView,
   'orderId' | 'orderNumber' | 'inputAsset' | 'outputAsset' | 'fromCurrency' | 'toCurrency' | 'ratio' | 'fee'

@@ -130,7 +130,6 @@ function asking({ order }: Moment): readonly string[] {
   return ['To see what the exchange answers now:', lookupCommand(order)];
 }
 
-/** Why it is looked up then. */
 function paceLines({ pace, asOf }: Moment): readonly string[] {
   return pace === undefined ? [] : [paceSentence(pace, asOf)];
 }

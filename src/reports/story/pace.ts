@@ -17,7 +17,6 @@ export type StoryPace = {
 /** With fewer stays than these nothing is said of how long they took. */
 const FEW_STAYS = 10;
 
-/** Says why an order is looked up when it is. */
 export function paceSentence(pace: StoryPace, asOf: Date): string {
   const forMs = Math.max(0, asOf.getTime() - (instantMs(pace.since) ?? 0));
   if (pace.kind === 'every-tick') return 'It is looked up at each tick of schedule.cron (follow.pace).';

@@ -7,13 +7,11 @@ import type { StoryEvent, StoryEvidence, StoryFinding, StoryKeptAnswer, StoryRec
 import { isNewest, whatNext, type Moment, type StorySettings } from './next.ts';
 import type { StoryPace } from './pace.ts';
 
-/** One thing that happened, as a sentence. */
 interface StoryEntry {
   readonly at: string;
   readonly text: string;
 }
 
-/** The story of an order up to a moment: what happened, and what happens next. */
 export interface Story {
   readonly externalOrderId: string;
   readonly asOf: string;
@@ -137,7 +135,6 @@ function keptEntry({ receivedAt, httpStatus, ids }: StoryKeptAnswer): StoryEntry
   };
 }
 
-/** The entries of a finding: first seen, seen again, acknowledged, no longer true. */
 function findingEntries(finding: StoryFinding): StoryEntry[] {
   const { class: name, severity, firstSeenAt, lastSeenAt, changedBy, changedAt, resolvedAt, reason } = finding;
   // Only the newest values are stored.
@@ -153,7 +150,6 @@ function findingEntries(finding: StoryFinding): StoryEntry[] {
   return entries;
 }
 
-/** Tells whether a finding was open at the moment. */
 export function isOpen({ firstSeenAt, changedAt, resolvedAt }: StoryFinding, until: string): boolean {
   const isOver = (at: string | null) => at !== null && at <= until;
   return firstSeenAt <= until && !isOver(changedAt) && !isOver(resolvedAt);

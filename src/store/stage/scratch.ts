@@ -2,7 +2,8 @@ import type { Statement } from 'better-sqlite3';
 import type { Row } from '../../reports/formats/document.ts';
 import type { AccountRows } from '../../reports/reconciliation/accounts.ts';
 import type { ReportFinding } from '../../reports/reconciliation/findings.ts';
-import { MOST_UNCHECKED, UNCHECKED_ORDER, type UncheckedOrder } from '../../reports/reconciliation/unchecked.ts';
+import { UNCHECKED_REASONS } from '../../reports/reconciliation/judge.ts';
+import { MOST_UNCHECKED, type UncheckedOrder } from '../../reports/reconciliation/unchecked.ts';
 import { TemporaryTables } from './temporary.ts';
 
 const FINDING =
@@ -17,7 +18,7 @@ const TABLES = `
   create table account_row (kind text, row text)`;
 
 /** In the order of the reasons, which SQLite gets as their places. */
-const REASON_PLACE = `case reason ${UNCHECKED_ORDER.map((reason, place) => `when '${reason}' then ${place}`).join(' ')} end`;
+const REASON_PLACE = `case reason ${UNCHECKED_REASONS.map((reason, place) => `when '${reason}' then ${place}`).join(' ')} end`;
 
 const findingsWhere = (condition: string) => `select ${FINDING} from finding where ${condition}
   order by status = 'acknowledged', rank, class, account, external_order_id, since, expected, actual, id`;

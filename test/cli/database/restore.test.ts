@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import type { Status } from '../../../src/reports/status/status.ts';
-import type { StatusVerdict } from '../../../src/reports/status/verdict.ts';
+import type { StatusVerdict } from '../../../src/reports/status/problems.ts';
 import { SCENARIOS } from '../../../src/sandbox/scenario.ts';
 import type { MarkContent } from '../../../src/store/port.ts';
 import { runProgram } from '../../support/cli-function.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { CheckResult } from '../../../src/cli/operate/doctor/check.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { problem } from '../../../src/reports/status/problem.ts';
-import type { StatusVerdict } from '../../../src/reports/status/verdict.ts';
+import type { StatusVerdict } from '../../../src/reports/status/problems.ts';
 import type { Status } from '../../../src/reports/status/status.ts';
 import { setHold } from '../../../src/store/account-holds.ts';
 import { insertHappenings } from '../../../src/store/events.ts';

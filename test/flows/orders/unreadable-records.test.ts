@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { judgeStatus } from '../../../src/reports/status/verdict.ts';
+import { judgeStatus } from '../../../src/reports/status/problems.ts';
 import { readOverview } from '../../../src/store/overview/overview.ts';
 import { acceptedOrders, type TestProgram } from '../../support/test-program.ts';
 import { record } from '../../support/scripted-exchange.ts';

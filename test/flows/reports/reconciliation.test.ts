@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { csvText, jsonText } from '../../../src/reports/formats/data.ts';
 import type { ReportDocument } from '../../../src/reports/formats/document.ts';
 import { htmlText } from '../../../src/reports/formats/html.ts';
-import { UNCHECKED_REASONS } from '../../../src/reports/reconciliation/judge.ts';
+import { UNCHECKED } from '../../../src/reports/reconciliation/judge.ts';
 import { tableText } from '../../../src/reports/formats/table.ts';
 import { xlsxBytes } from '../../../src/reports/formats/xlsx.ts';
 import {
@@ -16,7 +16,7 @@ import { HOSTILE, wholeText } from '../../support/report-document.ts';
 import { factsOf, reportOf, rowsOf, type Given } from '../../support/reconciled.ts';
 
 /** The reason of each text. */
-const REASONS = Object.fromEntries(Object.entries(UNCHECKED_REASONS).map(([reason, text]) => [text, reason]));
+const REASONS = Object.fromEntries(Object.entries(UNCHECKED).map(([reason, [text]]) => [text, reason]));
 
 const ACKNOWLEDGED = { status: 'acknowledged', changedAt: '2026-01-05T13:00:00.000Z' };
 

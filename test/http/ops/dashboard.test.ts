@@ -3,7 +3,7 @@ import { createPass } from '../../../src/flows/orders/create.ts';
 import { DashboardReader } from '../../../src/http/ops/dashboard/facts.ts';
 import type { DashboardFacts } from '../../../src/reports/dashboard/facts.ts';
 import { moneyText } from '../../../src/reports/dashboard/orders.ts';
-import { judgeStatus } from '../../../src/reports/status/verdict.ts';
+import { judgeStatus } from '../../../src/reports/status/problems.ts';
 import { endHolds, setHold } from '../../../src/store/account-holds.ts';
 import { readOverview } from '../../../src/store/overview/overview.ts';
 import { testOps } from '../../support/ops-endpoint.ts';

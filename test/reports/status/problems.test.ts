@@ -3,10 +3,9 @@ import { readinessChecks } from '../../../src/http/ops/readiness.ts';
 import { needsText } from '../../../src/reports/dashboard/health.ts';
 import { PLAIN } from '../../../src/reports/formats/terminal/screen.ts';
 import { problemText } from '../../../src/reports/status/problem.ts';
-import { LEAST_FREE_BYTES, problemsOf, STALLED_AFTER_MS } from '../../../src/reports/status/problems.ts';
+import { LEAST_FREE_BYTES, problemsOf, STALLED_AFTER_MS, judgeStatus } from '../../../src/reports/status/problems.ts';
 import type { Reading, Status } from '../../../src/reports/status/status.ts';
 import { statusText } from '../../../src/reports/status/text.ts';
-import { judgeStatus } from '../../../src/reports/status/verdict.ts';
 import { dashboardFacts } from '../../support/dashboard-facts.ts';
 import { liveStatus, overviewOf, processFacts, readingOf, READ_AT, receiverState } from '../../support/reading.ts';
 

@@ -198,7 +198,6 @@ function pausePath(account: string): string {
   return `/pause?${new URLSearchParams({ account }).toString()}`;
 }
 
-/** Answers with a page of one sentence. */
 export function answer(
   reply: FastifyReply,
   httpStatus: number,

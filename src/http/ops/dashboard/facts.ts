@@ -51,7 +51,6 @@ export class DashboardReader {
     this.#latencies = new Latencies(deps.activities);
   }
 
-  /** Reads an account, or all where none is named. */
   async read(account: string | undefined): Promise<DashboardFacts> {
     const { clock } = this.#deps;
     return await known(this.#facts, account, () => shared(clock, () => this.#read(account), FRESH_MS))();
@@ -132,7 +131,6 @@ function known<Value>(all: Map<string, Value>, name = '', make: () => Value): Va
   return value;
 }
 
-/** Adds up the hours of accounts. */
 function hoursOf(day: string, all: readonly CountedHours[]): ActivityFacts['hours'] {
   const places = Array.from({ length: 24 }, (_, hour) => `${day}T${String(hour).padStart(2, '0')}`);
   const sums = MOVES.map((move) => {

@@ -32,10 +32,8 @@ const MOST_EVENTS = 200;
 /** No id is longer. */
 const LONGEST_QUERY = 10_000;
 
-/** What the pages for people are written with. */
 interface Pages {
   readonly deps: OpsPages;
-  /** Those of the settings. */
   readonly accounts: readonly string[];
   /** The token of forms; undefined where nobody decides here. */
   readonly token: string | undefined;

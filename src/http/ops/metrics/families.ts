@@ -68,7 +68,6 @@ export class Gauges {
     else sample.value = ADDED_UP.includes(name) ? sample.value + value : Math.max(sample.value, value);
   }
 
-  /** In the text format of Prometheus. */
   async text(): Promise<string> {
     const registry = new Registry();
     for (const [name, samples] of this.#samples) {

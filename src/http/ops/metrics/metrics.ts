@@ -25,7 +25,6 @@ interface MetricSources extends ReadingSources, Pick<OpsPages, 'readings'> {
   readonly config: Pick<Config, 'accounts' | 'database'>;
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'databaseAheadMs'>;
   readonly activities: Activities;
-  /** That of the program. */
   readonly version: string;
 }
 
@@ -35,7 +34,6 @@ export interface Metrics extends Disposable {
   text(): Promise<string>;
 }
 
-/** Begins to count. */
 export function startMetrics(sources: MetricSources): Metrics {
   const { config, clock, accounts, activities, readings, version } = sources;
   const registry = new Registry();
@@ -66,7 +64,6 @@ export function startMetrics(sources: MetricSources): Metrics {
 
 interface MetricFacts {
   readonly now: Date;
-  /** The accounts that this process owns. */
   readonly owned: readonly string[];
   readonly labelOf: (account: string) => string;
   readonly reading: Reading;

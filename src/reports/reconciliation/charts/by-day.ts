@@ -1,4 +1,5 @@
 import { DecimalSum } from '../../../domain/decimal.ts';
+import { SEVERITIES } from '../../../domain/findings/classes.ts';
 import { toneOf, type Chart, type ColumnChart, type Look, type RowChart } from '../../formats/document.ts';
 import { counted, cut, sumOf } from '../../formats/words.ts';
 import type { ClassTotals, GroupTotals } from '../totals.ts';
@@ -18,9 +19,7 @@ const OUTCOMES: readonly (readonly [outcome: string | null, name: string, patter
   ['disputed', 'Disputed', 'grid'],
   [null, 'Not at the exchange', 'plain'],
 ];
-const SEVERITIES = ['error', 'warning', 'info'];
 
-/** Makes the charts of the orders and of their amounts by day, each only where there is something to show. */
 export function chartsByDay(groups: readonly GroupTotals[], period: readonly string[]): readonly Chart[] {
   const days = groups.map(({ day }) => day);
   const steps = timeSteps(days, period);
@@ -106,7 +105,13 @@ export function findingsChart(rows: readonly ClassTotals[], period: readonly str
   const classes = [...Map.groupBy(dated, (row) => JSON.stringify([row.severity, row.class])).values()]
     .map((same) => ({ name: same[0]!.class, severity: same[0]!.severity, same, count: countOf(same) }))
     // A severity that is none of ours may be of an error.
-    .map((one) => ({ ...one, rank: Math.max(0, SEVERITIES.indexOf(one.severity)) }))
+    .map((one) => ({
+      ...one,
+      rank: Math.max(
+        0,
+        SEVERITIES.findIndex((severity) => severity === one.severity),
+      ),
+    }))
     .toSorted((a, b) => a.rank - b.rank || b.count - a.count || (a.name < b.name ? -1 : 1));
   const [first] = classes;
   if (first === undefined) return [];
@@ -137,7 +142,6 @@ export function findingsChart(rows: readonly ClassTotals[], period: readonly str
   ];
 }
 
-/** The outcomes that there are, with the groups of each. */
 function outcomesOf<Group extends GroupTotals>(groups: readonly Group[]) {
   return OUTCOMES.map(([outcome, name, pattern = 'plain']) => {
     const same = groups.filter((group) => group.outcome === outcome);
@@ -145,7 +149,6 @@ function outcomesOf<Group extends GroupTotals>(groups: readonly Group[]) {
   }).filter(({ same }) => same.length > 0);
 }
 
-/** A number a step. */
 function sums<T extends { readonly day: string }>(
   rows: readonly T[],
   { names, placeOf }: TimeSteps,
