@@ -1,14 +1,20 @@
 import type { AccountSettings } from '../../config/config.ts';
+import { instantMs } from '../../domain/instant.ts';
+import { PaceLearner } from '../../domain/orders/pace/pace.ts';
+import { isPaced, statusKey, statusName, type PacedOrder } from '../../domain/orders/pace/status.ts';
+import { ageBy } from '../../domain/orders/pace/stay-times.ts';
 import { preOrderIdsIn } from '../../exchange/ids.ts';
 import { readRecordView } from '../../exchange/record-view.ts';
 import type { ReportDocument } from '../../reports/formats/document.ts';
 import { storyDocument } from '../../reports/story/document.ts';
-import type { StoryEvidence } from '../../reports/story/evidence.ts';
-import type { StoryPace } from '../../reports/story/pace.ts';
+import type { StoryEvidence, StoryPace } from '../../reports/story/evidence.ts';
 import type { StorySettings } from '../../reports/story/next.ts';
 import { buildStory, type Story } from '../../reports/story/story.ts';
 import type { Store } from '../../store/port.ts';
 import { readStory, type StoryRows } from '../../store/reports/story.ts';
+import type { FlowDeps } from '../pass/deps.ts';
+import type { FollowPace } from '../pass/follow-pace.ts';
+import { readHistory } from '../pass/learn-pace.ts';
 
 export interface OrderStory {
   readonly story: Story;
@@ -43,4 +49,25 @@ export async function storyOf(
   const isDriven = accounts.some(({ name }) => name === account);
   const story = buildStory(evidence, asOf, { ...create, ...follow, isDriven, olderState });
   return { story, document: storyDocument(story, evidence, exchange), evidence };
+}
+
+/** What the pace of an account is read with: nothing is written. */
+type PaceDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'> & { readonly pace: FollowPace };
+
+/** Gives what decides when an order is looked up as it is now; undefined where it is not looked up at a pace. */
+export async function paceOfOrder(
+  { pace, ...deps }: PaceDeps,
+  order: PacedOrder & { readonly changedAt: string | null },
+  signal: AbortSignal,
+): Promise<StoryPace | undefined> {
+  const { changedAt: since } = order;
+  const sinceMs = instantMs(since);
+  if (!isPaced(order.state) || since === null || sinceMs === undefined) return undefined;
+  const of = { status: statusName(order), since };
+  if (pace.kind === 'every-tick') return { kind: pace.kind, ...of };
+  const { stays: ended, from } = await readHistory(deps, signal);
+  const learned = new PaceLearner(ended, from).pace(pace.limits);
+  const key = statusKey(order);
+  const stays = learned.statuses.find((one) => one.key === key)?.stays ?? 0;
+  return { kind: pace.kind, ...of, stays, halfMs: ageBy(0.5, learned.hazardsOf(key)) };
 }

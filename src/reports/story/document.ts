@@ -14,7 +14,7 @@ import {
 } from '../formats/document.ts';
 import { capitalized, counted, inWords } from '../formats/words.ts';
 import { currencyOfRow } from '../reconciliation/rows.ts';
-import { isCommand } from './commands.ts';
+import { isCommand } from './next.ts';
 import type { StoryEvidence, StoryFinding } from './evidence.ts';
 import { isOpen, type Story } from './story.ts';
 

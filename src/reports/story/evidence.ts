@@ -1,6 +1,5 @@
 import type { AccountStop, HoldView } from '../../domain/accounts/holds.ts';
 import type { RecordView } from '../../domain/record.ts';
-import type { StoryPace } from './pace.ts';
 
 /** Everything that the database knows of one order. Times are UTC, ISO 8601. */
 export interface StoryEvidence {
@@ -75,3 +74,15 @@ export interface StoryFinding {
   readonly changedAt: string | null;
   readonly reason: string | null;
 }
+
+/** What decides when an order that is followed is looked up; times in milliseconds. */
+export type StoryPace = {
+  /** The status that it is in, for people. */
+  readonly status: string;
+  /** When it came into it: UTC, ISO 8601. */
+  readonly since: string;
+} & (
+  | { readonly kind: 'every-tick' }
+  /** So many stays in the status have ended, half of them within `halfMs`; infinite where it is not known. */
+  | { readonly kind: 'learned'; readonly stays: number; readonly halfMs: number }
+);

@@ -1,10 +1,13 @@
+import { accountWords } from '../../domain/accounts/words.ts';
+import { after, instantMs, readTime } from '../../domain/instant.ts';
 import { whyNeverLeft } from '../../domain/orders/create.ts';
-import type { OrderState } from '../../domain/orders/states.ts';
+import { decisionsFor, type Judgement } from '../../domain/orders/operator-decisions.ts';
+import { LONGEST_MS } from '../../domain/orders/pace/stay-times.ts';
 import { HELD_LOOKUP_MS, REJECTED_LOOKUPS_MS } from '../../domain/orders/schedule.ts';
-import { after, readTime } from '../../domain/instant.ts';
-import { decisionCommands, lookupCommand } from './commands.ts';
-import type { StoryEvent, StoryOrder } from './evidence.ts';
-import { paceSentence, type StoryPace } from './pace.ts';
+import type { OrderState } from '../../domain/orders/states.ts';
+import { shellWord } from '../../domain/text.ts';
+import { counted, inUnits, withCommas } from '../formats/words.ts';
+import type { StoryEvent, StoryOrder, StoryPace } from './evidence.ts';
 
 /** Settings that decide what happens next to an order; times in milliseconds. */
 export interface StorySettings {
@@ -127,11 +130,7 @@ function offer(when: string, { order, state }: Moment): readonly string[] {
 }
 
 function asking({ order }: Moment): readonly string[] {
-  return ['To see what the exchange answers now:', lookupCommand(order)];
-}
-
-function paceLines({ pace, asOf }: Moment): readonly string[] {
-  return pace === undefined ? [] : [paceSentence(pace, asOf)];
+  return ['To see what the exchange answers now:', commandOf('lookup', order)];
 }
 
 /** When the order is looked up next: now the row has the time; of the past only the plan is known, undefined where it has none. */
@@ -172,4 +171,56 @@ function daily(moment: Moment): Date {
   const from = since(moment);
   const days = Math.floor((moment.asOf.getTime() - from.getTime()) / HELD_LOOKUP_MS) + 1;
   return after(from, days * HELD_LOOKUP_MS);
+}
+
+/** With fewer stays than these nothing is said of how long they took. */
+const FEW_STAYS = 10;
+
+function paceLines({ pace, asOf }: Moment): readonly string[] {
+  return pace === undefined ? [] : [paceSentence(pace, asOf)];
+}
+
+function paceSentence(pace: StoryPace, asOf: Date): string {
+  const forMs = Math.max(0, asOf.getTime() - (instantMs(pace.since) ?? 0));
+  if (pace.kind === 'every-tick') return 'It is looked up at each tick of schedule.cron (follow.pace).';
+  const { status, stays, halfMs } = pace;
+  if (stays < FEW_STAYS) {
+    const known = stays === 0 ? 'no order has been seen to leave it' : `only ${counted(stays, 'order')} left it`;
+    return `Not much is known of ${status} yet, as ${known}. Until then look-ups are spaced by how long an order has been there: this one for ${inUnits(forMs)} so far.`;
+  }
+  const orders = status === 'accepted' ? 'accepted orders' : `orders in ${status}`;
+  const [part, withinMs] = Number.isFinite(halfMs)
+    ? (['Half', halfMs] as const)
+    : (['Fewer than half', LONGEST_MS] as const);
+  const of = `${part} of the ${withCommas(stays)} ${orders} that changed did so within ${inUnits(withinMs)}`;
+  return `${of}; this one has been there, unchanged, for ${inUnits(forMs)}.`;
+}
+
+const DECISIONS: Readonly<Record<Judgement['kind'], readonly [command: string, options: string]>> = {
+  exists: ['orders resolve', '--as exists --pre-order-id PRE_ORDER_ID --reason TEXT'],
+  'not-created': ['orders resolve', '--as not-created --reason TEXT'],
+  ours: ['orders resolve', '--as ours --reason TEXT'],
+  abandoned: ['orders resolve', '--as abandoned --reason TEXT'],
+  retry: ['orders retry', '--reason TEXT'],
+  cancel: ['orders cancel', '--reason TEXT'],
+};
+
+/** The commands, as a shell takes them, of the decisions that a person may make about an order of this state. */
+function decisionCommands(order: StoryOrder, state: OrderState): readonly string[] {
+  // To send again what the exchange may have taken is no step that anybody is led to.
+  const mayBeTaken = state === 'unknown' || state === 'held';
+  return decisionsFor(state)
+    .filter((kind) => kind !== 'retry' || !mayBeTaken)
+    .map((kind) => commandOf(DECISIONS[kind][0], order, DECISIONS[kind][1]));
+}
+
+export function isCommand(line: string): boolean {
+  return line.startsWith('order-sync ');
+}
+
+/** An id that begins with a hyphen would be taken for an option. */
+function commandOf(command: string, { account, externalOrderId: id }: StoryOrder, more = ''): string {
+  const options = `${more}${accountWords(account)}`.trim();
+  const words = id.startsWith('-') ? [options, '--', shellWord(id)] : [shellWord(id), options];
+  return ['order-sync', command, ...words].filter((word) => word !== '').join(' ');
 }
