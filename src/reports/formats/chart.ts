@@ -10,7 +10,6 @@ import {
   valueTicks,
   writeSteps,
   type Size,
-  type Tick,
 } from './chart/svg.ts';
 import { cutText, escapeText, proseText } from './html/text.ts';
 
@@ -29,8 +28,6 @@ const FILLED = 0.78;
 const WIDEST_COLUMN = 40;
 /** A count of one is seen beside one of thousands. */
 const LEAST_COUNT_HEIGHT = 4;
-/** Pixels between two marks. */
-const LEAST_MARK_GAP = 3;
 /** Room for the names below an axis, and where they stand in it. */
 const AXIS = 26;
 const AXIS_TEXT = 13;
@@ -56,14 +53,8 @@ ${drawings.join('\n')}
 }
 
 function drawingsOf(chart: Chart, size: Size, paint: Paint): readonly Drawing[] {
-  switch (chart.kind) {
-    case 'columns':
-      return columnDrawings(chart, size, paint);
-    case 'rows':
-      return rowDrawings(chart, size, paint);
-    case 'spans':
-      return spanDrawings(chart, size, paint);
-  }
+  if (chart.kind === 'columns') return chart.panels.map((panel) => panelDrawing(chart, panel, size, paint));
+  return [chart.kind === 'rows' ? rowDrawing(chart, size, paint) : spanDrawing(chart, size, paint)];
 }
 
 /** A single thing needs no legend: the title says what it is. */
@@ -104,31 +95,17 @@ function idOf({ tone, pattern = 'plain' }: Look, id: number): string {
   return `chart${id}-${tone}-${pattern}`;
 }
 
-function columnDrawings(chart: ColumnChart, size: Size, paint: Paint): readonly Drawing[] {
-  const isAlone = chart.panels.length === 1;
-  const width = isAlone ? size.width : size.panelWidth;
-  const height = isAlone && size.name === 'wide' ? 240 : 180;
-  return chart.panels.map((panel) => {
-    const drawing = new Drawing(size, width, height);
-    drawPanel(drawing, chart, panel, { width, bottom: height - AXIS, most: isAlone ? 4 : 3, paint });
-    return drawing;
-  });
-}
-
-interface PanelLayout {
-  readonly width: number;
-  readonly bottom: number;
-  /** About this many numbers are on the axis. */
-  readonly most: number;
-  readonly paint: Paint;
-}
-
-function drawPanel(
-  drawing: Drawing,
-  { steps, series, isBeside = false }: ColumnChart,
+function panelDrawing(
+  { steps, series, panels, isBeside = false }: ColumnChart,
   { unit, values }: ColumnChart['panels'][number],
-  { width, bottom, most, paint }: PanelLayout,
-): void {
+  size: Size,
+  paint: Paint,
+): Drawing {
+  const isAlone = panels.length === 1;
+  const [width, most] = isAlone ? [size.width, 4] : [size.panelWidth, 3];
+  const height = isAlone && size.name === 'wide' ? 240 : 180;
+  const drawing = new Drawing(size, width, height);
+  const bottom = height - AXIS;
   const bars = values.flatMap((row, index) => row.map((value, place) => ({ index, place, value: finite(value) })));
   const stacked = isBeside ? bars.map((bar) => ({ ...bar, from: 0, to: bar.value })) : stack(bars);
   const ends = stacked.map(({ to }) => to);
@@ -154,6 +131,7 @@ function drawPanel(
   }
   drawing.mark(left, yOf(0), `h${right - left}`);
   writeSteps(drawing, steps, [left, right], bottom + AXIS_TEXT);
+  return drawing;
 }
 
 /** Numbers of one step stand on each other: those above the line, and below it the negative ones. */
@@ -172,17 +150,8 @@ function finite(value: number): number {
   return Math.max(-GREATEST, Math.min(GREATEST, value));
 }
 
-/** How the rows of a chart stand: the name beside its row, or above it on a narrow page. */
-interface RowLayout {
-  readonly left: number;
-  readonly right: number;
-  readonly pitch: number;
-  readonly top: number;
-  readonly height: number;
-}
-
-function rowDrawings({ rows, steps }: RowChart, size: Size, paint: Paint): readonly Drawing[] {
-  const { left, right, pitch, top, height }: RowLayout =
+function rowDrawing({ rows, steps }: RowChart, size: Size, paint: Paint): Drawing {
+  const { left, right, pitch, top, height } =
     size.name === 'wide'
       ? { left: 210, right: size.width - 40, pitch: 34, top: 8, height: 24 }
       : { left: 14, right: size.width - 36, pitch: 50, top: 26, height: 22 };
@@ -205,7 +174,7 @@ function rowDrawings({ rows, steps }: RowChart, size: Size, paint: Paint): reado
   drawing.text(right + 6, top, numberText(most), { isMuted: true });
   drawing.text(right + 6, top + height, '0', { isMuted: true });
   writeSteps(drawing, steps, [left, right], rows.length * pitch + AXIS_TEXT);
-  return [drawing];
+  return drawing;
 }
 
 function writeNames(
@@ -226,8 +195,8 @@ function writeNames(
 }
 
 /** Draws a strip for each thing: a line from 1 % to 99 %, a box for the middle half, and a mark at the median. */
-function spanDrawings({ rows }: SpanChart, size: Size, paint: Paint): readonly Drawing[] {
-  const { left, right, pitch, top, height }: RowLayout =
+function spanDrawing({ rows }: SpanChart, size: Size, paint: Paint): Drawing {
+  const { left, right, pitch, top, height } =
     size.name === 'wide'
       ? { left: 210, right: size.width - 22, pitch: 40, top: 10, height: 20 }
       : { left: 14, right: size.width - 22, pitch: 48, top: 24, height: 16 };
@@ -241,7 +210,7 @@ function spanDrawings({ rows }: SpanChart, size: Size, paint: Paint): readonly D
     drawing.line(xOf(place), 0, `v${bottom}`);
     drawing.text(xOf(place), bottom + AXIS_TEXT, name, { anchor: 'middle', isMuted: true });
   }
-  rows.forEach(({ span, look, marks = [] }, index) => {
+  rows.forEach(({ span, look }, index) => {
     const y = index * pitch + top + height / 2;
     const box = (from: number, to: number, tall: number) => {
       const x = xOf(placeOf(from));
@@ -250,22 +219,7 @@ function spanDrawings({ rows }: SpanChart, size: Size, paint: Paint): readonly D
     box(span.p1, span.p99, 3);
     box(span.p25, span.p75, height);
     drawing.mark(xOf(placeOf(span.p50)), y - height / 2 - 2, `v${height + 4}`, 2.5);
-    const shown = shownMarks(marks, ticks, ((last - first) / (right - left)) * LEAST_MARK_GAP);
-    for (const place of shown) {
-      drawing.bar(xOf(place), y + height / 2 + 3, [1, 5], ` class="muted" fill="${MUTED}"`);
-    }
   });
   writeNames(drawing, rows, { pitch, middle: top + height / 2, size });
-  return [drawing];
-}
-
-/** The places of the marks on the axis, without those beside it, and those that would run together. */
-function shownMarks(marks: readonly number[], ticks: readonly Tick[], least: number): readonly number[] {
-  const [first, last] = [ticks[0]?.place ?? 0, ticks.at(-1)?.place ?? 1];
-  const shown: number[] = [];
-  for (const place of marks.map(placeOf)) {
-    const isApart = place - (shown.at(-1) ?? Number.NEGATIVE_INFINITY) >= least;
-    if (isApart && place >= first && place <= last) shown.push(place);
-  }
-  return shown;
+  return drawing;
 }

@@ -1,8 +1,8 @@
 /**
- * The kind of the cells of a column: texts, times, decimals and digits are strings, counts and percents are numbers. Digits
+ * The kind of the cells of a column: texts, times, decimals and digits are strings, counts are numbers. Digits
  * are decimals whose very digits count, zeros at the end too.
  */
-export type CellKind = 'text' | 'time' | 'decimal' | 'digits' | 'count' | 'percent' | TonedKind;
+export type CellKind = 'text' | 'time' | 'decimal' | 'digits' | 'count' | TonedKind;
 type TonedKind = 'severity' | 'state' | 'outcome';
 
 /** How a value is to its reader; forms for people show it as a colour beside the word. */
@@ -134,8 +134,7 @@ export type Span = Readonly<Record<'p1' | 'p25' | 'p50' | 'p75' | 'p99', number>
 
 export interface SpanChart extends ChartHead {
   readonly kind: 'spans';
-  /** `marks` are moments on the same axis, in milliseconds, as short strokes below the strip. */
-  readonly rows: readonly (Series & { readonly span: Span; readonly marks?: readonly number[] })[];
+  readonly rows: readonly (Series & { readonly span: Span })[];
 }
 
 export interface Verdict {
@@ -170,7 +169,7 @@ export interface ReportDocument {
   readonly worst?: readonly string[];
 }
 
-const NUMBERS: ReadonlySet<CellKind> = new Set(['count', 'percent', 'decimal', 'digits']);
+const NUMBERS: ReadonlySet<CellKind> = new Set(['count', 'decimal', 'digits']);
 
 /** Whether the column has numbers, which stand right. */
 export function isNumeric({ kind }: Pick<Column, 'kind'>): boolean {

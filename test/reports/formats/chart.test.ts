@@ -209,23 +209,6 @@ describe('a chart', () => {
 });
 
 describe('a strip of durations', () => {
-  const strip = (marks?: readonly number[]) => {
-    const span = { p1: 1_000, p25: 10_000, p50: 60_000, p75: 600_000, p99: 3_600_000 };
-    const rows = [{ name: 'REQUEST', look: { tone: 'info' as const }, span, ...(marks && { marks }) }];
-    const [text = ''] = drawn({ kind: 'spans', part: 'details', title: 'Stays', text: '', rows });
-    return svgsOf(text).map((svg) => svg.match(/[Mm][\d.-]/g)?.length ?? 0);
-  };
-
-  it('has a stroke for each mark on its axis, but for those that run together', () => {
-    const none = strip();
-    const more = (...marks: number[]) => strip(marks).map((count, index) => count - (none[index] ?? 0));
-    expect(more(5_000, 60_000, 3_600_000)).toEqual([3, 3]);
-    expect(more(60_000, 60_001, 60_002)).toEqual([1, 1]);
-    expect(more(100 * 86_400_000)).toEqual([0, 0]);
-  });
-});
-
-describe('a strip of durations of another look', () => {
   it('has the mark of its median above its box', () => {
     const span = { p1: 1_000, p25: 10_000, p50: 60_000, p75: 600_000, p99: 3_600_000 };
     const rows = (['info', 'warning'] as const).map((tone) => ({ name: tone, look: { tone }, span }));

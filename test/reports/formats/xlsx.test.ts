@@ -127,7 +127,7 @@ describe('a column of a sheet', () => {
     ['decimal', ['100000000000000000000'], [1e20], '0'],
     ['digits', ['1.50', '-0.25'], [1.5, -0.25], '0.00'],
     ['count', [12, 123_456_789_012_345], [12, 123_456_789_012_345], '0'],
-    ['percent', [12.5], [12.5], '0.0'],
+    ['count', [12.5], [12.5], '0.0'],
   ])('of the kind %s with %j is numbers, with all of its decimals', async (kind, values, numbers, format) => {
     expect(await columnOf(kind, ...values)).toEqual([['Value'], [null], ...numbers.map((number) => [number])]);
     const columns: readonly Column[] = [{ key: 'value', label: 'Value', kind }];

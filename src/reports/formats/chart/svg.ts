@@ -138,33 +138,15 @@ export function writeSteps(drawing: Drawing, steps: Steps, [left, right]: readon
 }
 
 const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
-const YEAR_MS = 365 * DAY_MS;
+const [MINUTE_MS, HOUR_MS, DAY_MS, YEAR_MS] = [60_000, 3_600_000, 86_400_000, 31_536_000_000];
 /** Times that an axis may name, those to name first before the others. */
 const TICKS_MS: readonly (readonly number[])[] = [
-  [
-    SECOND_MS,
-    MINUTE_MS,
-    HOUR_MS,
-    DAY_MS,
-    10 * DAY_MS,
-    100 * DAY_MS,
-    YEAR_MS,
-    10 * YEAR_MS,
-    100 * YEAR_MS,
-    1_000 * YEAR_MS,
-  ],
+  [SECOND_MS, MINUTE_MS, HOUR_MS].concat([1, 10, 100].map((days) => days * DAY_MS)),
+  [1, 10, 100, 1_000].map((years) => years * YEAR_MS),
   [10 * SECOND_MS, 10 * MINUTE_MS, 6 * HOUR_MS, 3 * DAY_MS, 30 * DAY_MS, 3 * YEAR_MS],
   [30 * SECOND_MS, 30 * MINUTE_MS, 3 * HOUR_MS, 12 * HOUR_MS, 2 * DAY_MS, 5 * DAY_MS, 20 * DAY_MS],
   [2, 5, 20].flatMap((count) => [count * SECOND_MS, count * MINUTE_MS]).concat([2 * HOUR_MS, 4 * HOUR_MS]),
 ];
-
-export interface Tick {
-  readonly name: string;
-  readonly place: number;
-}
 
 /** A duration in the unit that suits it, to two digits, but none below a second: `45 s`, `2.5 min`, `12 h`, `3 d`. */
 export function durationText(ms: number): string {
@@ -177,20 +159,19 @@ export function placeOf(ms: number): number {
 }
 
 /** The times to name on an axis that holds the spans, from the left end to the right one: about `most` of them. */
-export function ticksOf(spans: readonly Span[], most: number): readonly Tick[] {
+export function ticksOf(
+  spans: readonly Span[],
+  most: number,
+): readonly { readonly name: string; readonly place: number }[] {
   const all = TICKS_MS.flat().toSorted((a, b) => a - b);
   const shortest = Math.max(SECOND_MS, Math.min(...spans.map(({ p1 }) => p1)));
   const longest = Math.max(SECOND_MS, ...spans.map(({ p99 }) => p99));
-  const first = all.findLastIndex((ms) => ms <= shortest);
-  const last = Math.max(
-    first + 1,
-    all.findIndex((ms) => ms >= longest),
-  );
-  const ends = [all[first] ?? SECOND_MS, all[last] ?? longest];
-  const least = (placeOf(ends[1]!) - placeOf(ends[0]!)) / most;
-  const named = [...ends];
+  const begin = all.findLast((ms) => ms <= shortest) ?? SECOND_MS;
+  const end = all.find((ms) => ms > begin && ms >= longest) ?? longest;
+  const least = (placeOf(end) - placeOf(begin)) / most;
+  const named = [begin, end];
   for (const ms of TICKS_MS.flat()) {
-    const isInside = ms > ends[0]! && ms < ends[1]!;
+    const isInside = ms > begin && ms < end;
     if (isInside && named.every((other) => Math.abs(placeOf(other) - placeOf(ms)) >= least)) named.push(ms);
   }
   return named.toSorted((a, b) => a - b).map((ms) => ({ name: durationText(ms), place: placeOf(ms) }));
