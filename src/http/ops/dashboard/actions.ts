@@ -23,8 +23,8 @@ const TOKEN_BYTES = 32;
 const MOST_FINDINGS = 100;
 const PAUSES: readonly string[] = ['creates-paused', 'all-paused'] satisfies Hold['kind'][];
 
-/** Why a form is not carried out, for the person who sent it. */
-class Refused extends Error {
+/** Why a page is not shown, or a form is not carried out, for the person who asked. */
+export class Refused extends Error {
   readonly httpStatus: number;
 
   constructor(httpStatus: number, message: string) {
@@ -66,17 +66,13 @@ export function addActions(
     done(null, new URLSearchParams(String(body))),
   );
   for (const [name, act] of Object.entries(ACTS)) {
-    server.post(`/actions/${name}`, async ({ body }, reply) => {
-      try {
-        const decision = decisionOf(body, accounts, token);
-        const path = await act(deps, decision);
-        await deps.heedDecision(decision.account);
-        return await reply.redirect(path, 303);
-      } catch (error) {
-        if (!(error instanceof Refused)) throw error;
-        return answer(reply, error.httpStatus, accounts, error.message, 'Nothing was changed');
-      }
-    });
+    const decide = async (body: unknown, reply: FastifyReply) => {
+      const decision = decisionOf(body, accounts, token);
+      const path = await act(deps, decision);
+      await deps.heedDecision(decision.account);
+      return await reply.redirect(path, 303);
+    };
+    server.post(`/actions/${name}`, ({ body }, reply) => orRefused(reply, accounts, () => decide(body, reply)));
   }
 }
 
@@ -198,13 +194,18 @@ function pausePath(account: string): string {
   return `/pause?${new URLSearchParams({ account }).toString()}`;
 }
 
-export function answer(
+/** Does the work, and answers with a page of one sentence if it is refused. */
+export async function orRefused(
   reply: FastifyReply,
-  httpStatus: number,
   accounts: readonly string[],
-  text: string,
-  title = text,
-): FastifyReply {
-  const page = messagePage({ title: `${title} · order-sync`, account: undefined, accounts }, text);
-  return reply.code(httpStatus).type(HTML).send(page);
+  work: () => Promise<FastifyReply>,
+): Promise<FastifyReply> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    const { httpStatus, message } = error;
+    const page = messagePage({ title: `${message} · order-sync`, account: undefined, accounts }, message);
+    return reply.code(httpStatus).type(HTML).send(page);
+  }
 }
