@@ -57,129 +57,110 @@ export interface DryRun {
   readonly olderState: string | null;
 }
 
-type DryRunConfig = Pick<Config, 'exchange' | 'guard' | 'follow' | 'accounts'>;
+interface DryRunRequest {
+  readonly account: string;
+  readonly store: Store;
+  readonly now: Date;
+  readonly config: Pick<Config, 'exchange' | 'guard' | 'follow' | 'accounts'>;
+  /** The most bodies, and the most invalid rows, that are shown. */
+  readonly rows: number;
+}
 
-export async function dryRun({
-  account,
-  store,
-  now,
-  config,
-  rows,
-}: {
-  account: string;
-  store: Store;
-  now: Date;
-  config: DryRunConfig;
-  rows: number;
-}): Promise<DryRun> {
+export async function dryRun(request: DryRunRequest): Promise<DryRun> {
+  const { account, store, now, config } = request;
   const { db } = store;
   const { exchange, follow } = config;
   const { requests, interval, mode } = exchange.rate;
   const msAnOrder = interval / requests / (mode === 'paced' ? PACED : 1);
-  const settings = { ...config.guard, outputPosition: exchange.outputPosition };
-  const window = new CreateWindow(settings);
+  const window = new CreateWindow({ ...config.guard, outputPosition: exchange.outputPosition });
   await countSent(db, { account, now, countsFrom: await guardCountsFrom(db, account) }, window);
-  const all = new Backlog(window, now, msAnOrder, rows);
-  for (const state of ['invalid', 'pending'] as const) {
-    for await (const row of waiting(store, account, state)) {
-      if (row.state_reason === NULL_ACCOUNT && config.accounts.length > 1) all.addInvalid(row, WHOSE);
-      else all.add(row);
-    }
-  }
-  const { orders } = all;
+  const backlog = await addUp(request, window, msAnOrder);
+  const takesMs = backlog.wouldSend.orders * msAnOrder;
   const createShare = follow.pace === 'learned' ? 1 - follow.share : 1;
   const holds = await readHolds(db, account);
   return {
     account,
-    ...all.found(),
-    takesMs: Math.ceil(orders * msAnOrder),
-    takesBesideLookupsMs: Math.ceil((orders * msAnOrder) / Math.max(createShare, 0.01)),
+    ...backlog,
+    takesMs: Math.ceil(takesMs),
+    takesBesideLookupsMs: Math.ceil(takesMs / Math.max(createShare, 0.01)),
     lookupsDue: (await countWaiting(db, { account, now })).lookupsDue,
     holds: holds.filter((hold) => stops(hold, 'create') || stops(hold, 'lookup')).map(viewOf),
     olderState: (await store.mark.sign()) ?? null,
   };
 }
 
-/** The rows of a state that have a time, in its order. */
-async function* waiting({ db }: Store, account: string, state: 'pending' | 'invalid'): AsyncGenerator<OrderRow> {
-  for (let from = FIRST_DUE; ;) {
-    const page = await findOrders(db, { account, state, after: from, by: 'due', limit: PAGE }, ROW_COLUMNS);
-    yield* page;
-    const last = page.at(-1);
-    if (last === undefined || page.length < PAGE) return;
-    const next = dueKeyOf(last);
-    // SQLite reads ids that are no text otherwise than it compares them: a page of them would come again and again.
-    const isStuck = next.externalOrderId === from.externalOrderId;
-    from = isStuck ? { nextActionAt: `${next.nextActionAt}~`, externalOrderId: '' } : next;
+/** Adds up what waits as if each order were taken, one after the other at the limit of the rate, in memory that does not grow with it. */
+async function addUp(
+  { account, store, now, config, rows }: DryRunRequest,
+  window: CreateWindow,
+  msAnOrder: number,
+): Promise<Pick<DryRun, 'wouldSend' | 'invalid' | 'guard'>> {
+  const sums = new PairSums();
+  const [first, invalid]: [{ externalOrderId: string; body: string }[], { externalOrderId: string; reason: string }[]] =
+    [[], []];
+  let [orders, later, invalidOrders] = [0, 0, 0];
+  let guard: DryRun['guard'] = null;
+  for await (const row of waiting(store, account)) {
+    const { external_order_id: externalOrderId, next_action_at: due } = row;
+    const isOfNobody = row.state_reason === NULL_ACCOUNT && config.accounts.length > 1;
+    const checked = checkOrder(uncheckedOrderOf(row));
+    if (isOfNobody || !checked.ok) {
+      const reason = isOfNobody || checked.ok ? WHOSE : describeProblems(checked.problems);
+      invalidOrders += 1;
+      if (invalid.length < rows) invalid.push({ externalOrderId, reason });
+      continue;
+    }
+    const { order } = checked;
+    const at = after(now, orders * msAnOrder);
+    if (guard === null) {
+      const decision = window.decide(order, at);
+      if (decision.kind === 'guarded') guard = { afterOrders: orders, reason: decision.reason };
+      else window.settle(window.add(order, at), true);
+    }
+    orders += 1;
+    if ((due ?? '') > now.toISOString()) later += 1;
+    if (first.length < rows) first.push({ externalOrderId, body: withoutTokens(preOrderBody(order)) });
+    sums.add(order);
+  }
+  const wouldSend = { orders, later, sums: sums.all(), unsummed: sums.unsummed, first };
+  return { wouldSend, invalid: { orders: invalidOrders, first: invalid }, guard };
+}
+
+/** The rows that have a time, in its order: invalid ones, which are checked again, and pending ones. */
+async function* waiting({ db }: Store, account: string): AsyncGenerator<OrderRow> {
+  for (const state of ['invalid', 'pending'] as const) {
+    for (let from = FIRST_DUE; ;) {
+      const page = await findOrders(db, { account, state, after: from, by: 'due', limit: PAGE }, ROW_COLUMNS);
+      yield* page;
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE) break;
+      const next = dueKeyOf(last);
+      // SQLite reads ids that are no text otherwise than it compares them: a page of them would come again and again.
+      const isStuck = next.externalOrderId === from.externalOrderId;
+      from = isStuck ? { nextActionAt: `${next.nextActionAt}~`, externalOrderId: '' } : next;
+    }
   }
 }
 
-/** Adds up what waits, in memory that does not grow with it. */
-class Backlog {
-  orders = 0;
-  readonly #window: CreateWindow;
-  readonly #now: Date;
-  readonly #msAnOrder: number;
-  readonly #rows: number;
+class PairSums {
   readonly #sums = new Map<string, Omit<PairSum, 'asset' | 'orders'> & { orders: number; readonly sum: DecimalSum }>();
-  readonly #first: { externalOrderId: string; body: string }[] = [];
-  readonly #invalid: { externalOrderId: string; reason: string }[] = [];
-  #later = 0;
-  #unsummed = 0;
-  #invalidOrders = 0;
-  #guard: DryRun['guard'] = null;
+  /** Orders of further pairs. */
+  unsummed = 0;
 
-  constructor(window: CreateWindow, now: Date, msAnOrder: number, rows: number) {
-    this.#window = window;
-    this.#now = now;
-    this.#msAnOrder = msAnOrder;
-    this.#rows = rows;
-  }
-
-  add(row: OrderRow): void {
-    const { external_order_id: externalOrderId } = row;
-    const checked = checkOrder(uncheckedOrderOf(row));
-    if (!checked.ok) return this.addInvalid(row, describeProblems(checked.problems));
-    const { order } = checked;
-    this.#guardAgainst(order);
-    this.orders += 1;
-    if ((row.next_action_at ?? '') > this.#now.toISOString()) this.#later += 1;
-    if (this.#first.length < this.#rows) {
-      this.#first.push({ externalOrderId, body: withoutTokens(preOrderBody(order)) });
-    }
-    this.#sum(order);
-  }
-
-  addInvalid({ external_order_id: externalOrderId }: OrderRow, reason: string): void {
-    this.#invalidOrders += 1;
-    if (this.#invalid.length < this.#rows) this.#invalid.push({ externalOrderId, reason });
-  }
-
-  found(): Pick<DryRun, 'wouldSend' | 'invalid' | 'guard'> {
-    const sums = [...this.#sums.values()].map(({ sum, ...pair }) => ({ ...pair, asset: sum.toString() }));
-    const wouldSend = { orders: this.orders, later: this.#later, sums, unsummed: this.#unsummed, first: this.#first };
-    return { wouldSend, invalid: { orders: this.#invalidOrders, first: this.#invalid }, guard: this.#guard };
-  }
-
-  /** As if each order were taken, one after the other at the limit of the rate. */
-  #guardAgainst(order: MerchantOrder): void {
-    if (this.#guard !== null) return;
-    const at = after(this.#now, this.orders * this.#msAnOrder);
-    const decision = this.#window.decide(order, at);
-    if (decision.kind === 'guarded') this.#guard = { afterOrders: this.orders, reason: decision.reason };
-    else this.#window.settle(this.#window.add(order, at), true);
-  }
-
-  #sum({ fromCurrency: from, toCurrency: to, assetPosition, asset }: MerchantOrder): void {
+  add({ fromCurrency: from, toCurrency: to, assetPosition, asset }: MerchantOrder): void {
     const key = JSON.stringify([from, to, assetPosition]);
     const known = this.#sums.get(key);
     if (known === undefined && this.#sums.size >= MOST_PAIRS) {
-      this.#unsummed += 1;
+      this.unsummed += 1;
       return;
     }
     const pair = known ?? { from, to, assetPosition, orders: 0, sum: new DecimalSum() };
     pair.orders += 1;
     pair.sum.add(asset);
     this.#sums.set(key, pair);
+  }
+
+  all(): readonly PairSum[] {
+    return [...this.#sums.values()].map(({ sum, ...pair }) => ({ ...pair, asset: sum.toString() }));
   }
 }

@@ -2,7 +2,7 @@ import { instantMs } from '../../domain/instant.ts';
 import { WAITING_STATES } from '../../domain/orders/states.ts';
 import { durationText } from '../formats/chart/svg.ts';
 import { toneOf, type Chart, type Look, type SectionPart, type Span, type SpanChart } from '../formats/document.ts';
-import { counted, cut } from '../formats/words.ts';
+import { counted, cut, sumOf } from '../formats/words.ts';
 import { chartsByDay, findingsChart } from './charts/by-day.ts';
 import type { JudgedOrder } from './judge.ts';
 import { pairOf, type ReconciledRow } from './rows.ts';
@@ -28,22 +28,28 @@ export class ReconciliationCharts {
     // Nobody knows any more in what state the row was at the moment.
     if (judgement.kind === 'unchecked' && judgement.reason === 'changedAfter') return;
     if ((WAITING_STATES as readonly string[]).includes(row.state)) {
-      addTime(this.#waiting, row.state, instantMs(row.changed_at ?? row.created_at), asOf.getTime());
+      this.#waiting.add(row.state, instantMs(row.changed_at ?? row.created_at), asOf.getTime());
     }
     if (row.state === 'final') {
-      addTime(this.#toFinal, pairOf(row), instantMs(row.creation_date), instantMs(row.completion_date));
+      this.#toFinal.add(pairOf(row), instantMs(row.creation_date), instantMs(row.completion_date));
     }
     this.#addLateness(row);
   }
 
   /** Gives the charts of the report, of its totals by day and group and its findings by day and class. `period` is its first and last day. */
   charts(groups: readonly GroupTotals[], classes: readonly ClassTotals[], period: readonly string[]): readonly Chart[] {
+    const waiting = WAITING_STATES.flatMap((state) => {
+      const histogram = this.#waiting.get(state);
+      return histogram === undefined ? [] : [{ name: state, state, orders: histogram.count, span: histogram.span() }];
+    });
+    const toFinal = "from the exchange's date of creation to that of completion";
+    const late = "from the exchange's date of an order's last change to the look-up that saw it";
     return [
       ...findingsChart(classes, period),
-      ...waitingChart(this.#waitingStates(), 'attention'),
+      ...waitingChart(waiting, 'attention'),
       ...chartsByDay(groups, period),
-      ...this.#finalChart(),
-      ...this.#lateChart(),
+      ...spanChart('How long orders take to be final', toFinal, 'order', this.#toFinal, 'other pairs'),
+      ...spanChart('How late changes were seen', late, 'change', this.#late, 'other statuses'),
     ];
   }
 
@@ -56,24 +62,7 @@ export class ReconciliationCharts {
     const dated = instantMs(modification_date);
     const sent = instantMs(sent_at);
     if (dated === undefined || sent === undefined || dated < sent) return;
-    addTime(this.#late, order_status ?? 'no status', dated, instantMs(changed_at));
-  }
-
-  #waitingStates(): readonly Waiting[] {
-    return WAITING_STATES.flatMap((state) => {
-      const histogram = this.#waiting.get(state);
-      return histogram === undefined ? [] : [{ name: state, state, orders: histogram.count, span: histogram.span() }];
-    });
-  }
-
-  #finalChart(): readonly SpanChart[] {
-    const rule = "from the exchange's date of creation to that of completion";
-    return spanChart('How long orders take to be final', rule, 'order', this.#toFinal, 'other pairs');
-  }
-
-  #lateChart(): readonly SpanChart[] {
-    const rule = "from the exchange's date of an order's last change to the look-up that saw it";
-    return spanChart('How late changes were seen', rule, 'change', this.#late, 'other statuses');
+    this.#late.add(order_status ?? 'no status', dated, instantMs(changed_at));
   }
 }
 
@@ -86,12 +75,9 @@ export interface Waiting {
 
 /** The chart of orders that wait: for how long they have been in their state. Also that of the ageing report. */
 export function waitingChart(waiting: readonly Waiting[], part: SectionPart): readonly SpanChart[] {
-  const longest = waiting.reduce<Waiting | undefined>(
-    (a, b) => (a === undefined || b.span.p50 > a.span.p50 ? b : a),
-    undefined,
-  );
+  const [longest] = waiting.toSorted((a, b) => b.span.p50 - a.span.p50);
   if (longest === undefined) return [];
-  const count = waiting.reduce((sum, { orders }) => sum + orders, 0);
+  const count = sumOf(waiting, ({ orders }) => orders);
   const rows = waiting.map(({ name, state, orders, span }) => ({
     name,
     note: noteOf('order', orders, span),
@@ -127,26 +113,17 @@ function noteOf(noun: string, count: number, { p50 }: Span): string {
   return `${counted(count, noun)}, median ${durationText(p50)}`;
 }
 
-/** Times that cannot be read are left out, and those of clocks that disagree. */
-function addTime(histograms: Histograms, name: string, begun: number | undefined, ended: number | undefined): void {
-  if (begun !== undefined && ended !== undefined && ended >= begun) histograms.add(name, ended - begun);
-}
-
 /** Durations, counted by about how long they are. Memory does not grow with them. */
 class Histogram {
   readonly #counts = new Map<number, number>();
-  #count = 0;
+  count = 0;
 
-  get count(): number {
-    return this.#count;
+  constructor(parts: readonly Histogram[] = []) {
+    for (const part of parts) for (const [steps, count] of part.#counts) this.#addSteps(steps, count);
   }
 
   add(ms: number): void {
     this.#addSteps(Math.round(Math.log2(ms / 1_000 + 1) * STEPS_A_DOUBLING), 1);
-  }
-
-  addAll(other: Histogram): void {
-    for (const [steps, count] of other.#counts) this.#addSteps(steps, count);
   }
 
   /** The percentiles, to a tenth; a percentile is the smallest duration that so many in a hundred do not exceed. */
@@ -154,7 +131,7 @@ class Histogram {
     const steps = [...this.#counts].toSorted(([a], [b]) => a - b);
     const at = (percent: number) => {
       let below = 0;
-      const found = steps.find(([, count]) => (below += count) * 100 >= this.#count * percent);
+      const found = steps.find(([, count]) => (below += count) * 100 >= this.count * percent);
       return Math.round((2 ** ((found?.[0] ?? 0) / STEPS_A_DOUBLING) - 1) * 1_000);
     };
     return { p1: at(1), p25: at(25), p50: at(50), p75: at(75), p99: at(99) };
@@ -162,7 +139,7 @@ class Histogram {
 
   #addSteps(steps: number, count: number): void {
     this.#counts.set(steps, (this.#counts.get(steps) ?? 0) + count);
-    this.#count += count;
+    this.count += count;
   }
 }
 
@@ -171,13 +148,15 @@ class Histograms {
   readonly #byName = new Map<string, Histogram>();
   readonly #others = new Histogram();
 
-  add(name: string, ms: number): void {
-    const known = this.#byName.get(name);
-    if (known !== undefined) return known.add(ms);
-    if (this.#byName.size === MOST_NAMES) return this.#others.add(ms);
-    const histogram = new Histogram();
-    histogram.add(ms);
-    this.#byName.set(name, histogram);
+  /** Times that cannot be read are left out, and those of clocks that disagree. */
+  add(name: string, begun: number | undefined, ended: number | undefined): void {
+    if (begun === undefined || ended === undefined || ended < begun) return;
+    let histogram = this.#byName.get(name);
+    if (histogram === undefined) {
+      histogram = this.#byName.size === MOST_NAMES ? this.#others : new Histogram();
+      if (histogram !== this.#others) this.#byName.set(name, histogram);
+    }
+    histogram.add(ended - begun);
   }
 
   get(name: string): Histogram | undefined {
@@ -185,17 +164,13 @@ class Histograms {
   }
 
   all(): Histogram {
-    const all = new Histogram();
-    for (const histogram of [...this.#byName.values(), this.#others]) all.addAll(histogram);
-    return all;
+    return new Histogram([...this.#byName.values(), this.#others]);
   }
 
-  /** Those that count the most, and all others as one of the name `others`. */
+  /** The histograms that count the most, and all others as one of the name `others`. */
   greatest(most: number, others: string): readonly (readonly [name: string, histogram: Histogram])[] {
     const sorted = [...this.#byName].toSorted(([a, one], [b, other]) => other.count - one.count || (a < b ? -1 : 1));
-    const rest = new Histogram();
-    for (const [, histogram] of sorted.slice(most)) rest.addAll(histogram);
-    rest.addAll(this.#others);
+    const rest = new Histogram([...sorted.slice(most).map(([, histogram]) => histogram), this.#others]);
     return [...sorted.slice(0, most), ...(rest.count > 0 ? [[others, rest] as const] : [])];
   }
 }

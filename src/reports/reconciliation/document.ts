@@ -134,6 +134,7 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
   const { totals, otherAccounts, unknownAge } = reconciled;
   const counts = totals.counts();
   const { oldestLookup } = totals;
+  const outcomes = totals.outcomes();
   const { by = 'insertion' } = scope;
   const verb = by === 'insertion' ? 'Inserted' : 'Completed';
   return [
@@ -150,13 +151,13 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
     { key: 'checked', label: 'Checked', value: counts.checked },
     { key: 'unchecked', label: 'Unchecked', value: counts.unchecked },
     { key: 'disputed', label: 'Disputed', value: counts.disputed },
-    { key: 'succeeded', label: 'Succeeded', value: totals.outcomes.succeeded },
-    { key: 'failed', label: 'Failed', value: totals.outcomes.failed },
-    { key: 'open', label: 'Open', value: totals.outcomes.open },
+    { key: 'succeeded', label: 'Succeeded', value: outcomes.succeeded },
+    { key: 'failed', label: 'Failed', value: outcomes.failed },
+    { key: 'open', label: 'Open', value: outcomes.open },
     {
       key: 'outcome_unknown',
       label: 'Final, unclassified, or changed since',
-      value: totals.outcomes.outcome_unknown,
+      value: outcomes.outcome_unknown,
     },
     { key: 'nothing_to_compare', label: 'Nothing to compare', value: counts.nothing_to_compare },
     { key: 'given_up', label: 'Given up after sending', value: counts.given_up },

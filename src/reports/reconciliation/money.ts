@@ -111,35 +111,30 @@ export function moneyDaysSection(groups: readonly GroupTotals[]): Section {
   };
 }
 
-/** What was compared in a currency, and by how much the two sides differ: what the exchange has less what we have. */
-export interface CurrencyDifference {
-  readonly currency: string;
-  readonly compared: number;
-  readonly difference: string;
-}
-
-export function differencesByCurrency(groups: readonly GroupTotals[]): readonly CurrencyDifference[] {
+/** The orders that were compared in each currency, and by how much the two sides differ: what the exchange has less what we have. */
+export function differencesByCurrency(
+  groups: readonly GroupTotals[],
+): readonly { readonly currency: string; readonly compared: number; readonly difference: string }[] {
   return byCurrency(groups, currencyName)
-    .map(([currency, same]) => ({ currency, sum: sumOf(same) }))
-    .filter(({ sum }) => sum.compared > 0)
-    .map(({ currency, sum: { compared, difference } }) => ({ currency, compared, difference }));
+    .map(([currency, same]) => {
+      const { compared, difference } = sumOf(same);
+      return { currency, compared, difference };
+    })
+    .filter(({ compared }) => compared > 0);
 }
 
-/** The amounts of a currency by what became of the orders, those that are not zero, under their labels. */
-interface CurrencyAmounts {
+/** What became of the money of each currency that is known: the sums that are not zero, under their labels. */
+export function amountsByCurrency(groups: readonly MoneyGroup[]): readonly {
   readonly currency: string;
   readonly amounts: readonly { readonly label: string; readonly sum: string }[];
-}
-
-export function amountsByCurrency(groups: readonly MoneyGroup[]): readonly CurrencyAmounts[] {
+}[] {
   const known = groups.filter(({ currency }) => currency !== null);
   return byCurrency(known, currencyName).map(([currency, same]) => {
     const row = sumOf(same).asRow();
-    const amounts = AMOUNTS.filter(({ key }) => OUTCOME_KEYS.includes(key)).flatMap(({ key, label }) => {
-      const sum = String(row[key]);
-      return sum === '0' ? [] : [{ label, sum }];
+    const sums = AMOUNTS.filter(({ key }) => OUTCOME_KEYS.includes(key)).map(({ key, label }) => {
+      return { label, sum: String(row[key]) };
     });
-    return { currency, amounts };
+    return { currency, amounts: sums.filter(({ sum }) => sum !== '0') };
   });
 }
 

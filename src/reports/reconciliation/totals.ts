@@ -1,4 +1,6 @@
-import { DecimalSum, type AmountSettings } from '../../domain/decimal.ts';
+import type { AmountSettings } from '../../domain/amounts.ts';
+import { DecimalSum } from '../../domain/decimal.ts';
+import { sumOf } from '../formats/words.ts';
 import {
   OUTCOMES,
   outcomeOf,
@@ -102,19 +104,15 @@ export interface GroupTotals extends Group {
   readonly theirs: string;
 }
 
-/** Open and acknowledged findings of a day, pair, class and severity. */
 export type ClassTotals = Record<'day' | 'pair' | 'class' | 'severity', string> &
   Record<'open' | 'acknowledged', number>;
 
-/**
- * Sums of orders and findings by UTC day, pair, outcome and position. Memory grows with these, not with the orders.
- */
+/** Sums of orders and findings by UTC day, pair, outcome and position. Memory grows with these, not with the orders. */
 export class ReconciliationTotals {
   readonly #settings: Pick<AmountSettings, 'outputPosition'>;
   readonly #groups = new Map<string, Group & { readonly day: string; readonly totals: Totals }>();
   readonly #classes = new Map<string, ClassTotals>();
 
-  readonly outcomes = Object.fromEntries(OUTCOMES.map((one) => [one, 0])) as Record<Outcome, number>;
   readonly unchecked = new Map<UncheckedReason, number>();
   /** The oldest look-up that the report relies on, of orders that are not final and of final ones. */
   readonly oldestLookup: { open: string | null; final: string | null } = { open: null, final: null };
@@ -127,14 +125,11 @@ export class ReconciliationTotals {
     const { row, ours, amounts, isOfOtherPair, judgement } = order;
     this.#addLookup(order, asOf);
     const group = { pair: pairOf(row), ...this.#groupOf(row, row.changed_at, asOf) };
-    if (isOutcome(group.outcome)) this.outcomes[group.outcome] += 1;
     const { counts, sums } = this.#totals(dayOf(row.at), group);
     counts.orders += 1;
     if (judgement.kind === 'nothing') counts.nothing_to_compare += 1;
     else counts[judgement.kind] += 1;
-    if (judgement.kind === 'unchecked') {
-      this.unchecked.set(judgement.reason, (this.unchecked.get(judgement.reason) ?? 0) + 1);
-    }
+    if (judgement.kind === 'unchecked') this.#addUnchecked(judgement.reason, 1);
     if (row.state === 'abandoned') counts.given_up += 1;
     if (row.resends > 0) counts.sent_again += 1;
     if (ours.ok) sums.asset.add(ours.value);
@@ -160,47 +155,55 @@ export class ReconciliationTotals {
   #addLookup({ row, judgement }: JudgedOrder, asOf: string): void {
     if (judgement.kind === 'nothing' || row.last_lookup_at === null) return;
     const at = row.last_lookup_at < asOf ? row.last_lookup_at : asOf;
-    const side = row.state === 'final' ? 'final' : 'open';
+    this.#addOldest(row.state === 'final' ? 'final' : 'open', at);
+  }
+
+  #addOldest(side: 'open' | 'final', at: string | null): void {
     const oldest = this.oldestLookup[side];
-    if (oldest === null || at < oldest) this.oldestLookup[side] = at;
+    if (at !== null && (oldest === null || at < oldest)) this.oldestLookup[side] = at;
+  }
+
+  #addUnchecked(reason: UncheckedReason, orders: number): void {
+    this.unchecked.set(reason, (this.unchecked.get(reason) ?? 0) + orders);
+  }
+
+  #addToClass(totals: ClassTotals): void {
+    const { day, pair, class: name, severity, open, acknowledged } = totals;
+    const id = JSON.stringify([day, pair, name, severity]);
+    const known = this.#classes.get(id);
+    if (known === undefined) {
+      this.#classes.set(id, { ...totals });
+    } else {
+      known.open += open;
+      known.acknowledged += acknowledged;
+    }
   }
 
   /** `row` is that of the finding, and `changedAt` the time of its last change. */
   addFinding(finding: ReportFinding, row: GroupedRow, changedAt: string | null, asOf: string): void {
     const { day, pair, severity, status } = finding;
     const { counts } = this.#totals(day, { pair, ...this.#groupOf(row, changedAt, asOf) });
-    const id = JSON.stringify([day, pair, finding.class, severity]);
-    const line = this.#classes.get(id) ?? { day, pair, class: finding.class, severity, open: 0, acknowledged: 0 };
-    this.#classes.set(id, line);
-    if (status === 'acknowledged') {
-      counts.acknowledged += 1;
-      line.acknowledged += 1;
-      return;
-    }
-    line.open += 1;
-    if (severity === 'info') counts.infos += 1;
+    const isOpen = status !== 'acknowledged';
+    this.#addToClass({
+      day,
+      pair,
+      class: finding.class,
+      severity,
+      open: Number(isOpen),
+      acknowledged: Number(!isOpen),
+    });
+    if (!isOpen) counts.acknowledged += 1;
+    else if (severity === 'info') counts.infos += 1;
     else if (severity === 'warning') counts.warnings += 1;
     else counts.errors += 1;
   }
 
   addAll(other: ReconciliationTotals): void {
     for (const { day, totals, ...group } of other.#groups.values()) this.#totals(day, group).addAll(totals);
-    for (const [id, line] of other.#classes) {
-      const known = this.#classes.get(id);
-      if (known === undefined) this.#classes.set(id, line);
-      else {
-        known.open += line.open;
-        known.acknowledged += line.acknowledged;
-      }
-    }
-    for (const outcome of OUTCOMES) this.outcomes[outcome] += other.outcomes[outcome];
-    for (const [reason, orders] of other.unchecked) {
-      this.unchecked.set(reason, (this.unchecked.get(reason) ?? 0) + orders);
-    }
-    for (const side of ['open', 'final'] as const) {
-      const [at, oldest] = [other.oldestLookup[side], this.oldestLookup[side]];
-      if (at !== null && (oldest === null || at < oldest)) this.oldestLookup[side] = at;
-    }
+    for (const totals of other.#classes.values()) this.#addToClass(totals);
+    for (const [reason, orders] of other.unchecked) this.#addUnchecked(reason, orders);
+    this.#addOldest('open', other.oldestLookup.open);
+    this.#addOldest('final', other.oldestLookup.final);
   }
 
   byDay(): readonly Row[] {
@@ -210,11 +213,10 @@ export class ReconciliationTotals {
   byPair(): readonly Row[] {
     const groups = Map.groupBy(this.#groups.values(), keyOf);
     return [...groups.values()]
-      .map(([first, ...others]) => {
-        const { totals, ...group } = first!;
-        const sum = new Totals();
-        for (const { totals: one } of [{ totals }, ...others]) sum.addAll(one);
-        return { ...group, totals: sum };
+      .map((same) => {
+        const totals = new Totals();
+        for (const one of same) totals.addAll(one.totals);
+        return { ...same[0]!, totals };
       })
       .toSorted(compareGroups)
       .map(({ totals, ...group }) => totals.asRow(group));
@@ -233,6 +235,16 @@ export class ReconciliationTotals {
         const [asset, ours, theirs] = [sums.asset, sums.ours, sums.theirs].map(String) as [string, string, string];
         return { ...group, orders, unreadable, compared, asset, ours, theirs };
       });
+  }
+
+  /** The orders of each outcome. */
+  outcomes(): Readonly<Record<Outcome, number>> {
+    const groups = this.groups();
+    const counts = OUTCOMES.map((outcome) => {
+      const same = groups.filter((group) => group.outcome === outcome);
+      return [outcome, sumOf(same, ({ orders }) => orders)] as const;
+    });
+    return Object.fromEntries(counts) as Record<Outcome, number>;
   }
 
   counts(): Readonly<Record<Count, number>> {
@@ -260,17 +272,15 @@ export class ReconciliationTotals {
   }
 }
 
-function isOutcome(outcome: string | null): outcome is Outcome {
-  return (OUTCOMES as readonly (string | null)[]).includes(outcome);
-}
-
 function keyOf({ pair, outcome, position, currency }: Group): string {
   return JSON.stringify([pair, outcome, position, currency]);
 }
 
-/** In the order of the outcomes; what has none comes last. */
+/** What has none comes last. */
+const OUTCOME_PLACES: readonly (string | null)[] = [...OUTCOMES, 'disputed', null];
+
 function compareGroups(a: Group, b: Group): number {
-  const place = ({ outcome }: Group) => (isOutcome(outcome) ? OUTCOMES.indexOf(outcome) : outcome === null ? 9 : 8);
+  const place = ({ outcome }: Group) => OUTCOME_PLACES.indexOf(outcome);
   return compare(a.pair, b.pair) || place(a) - place(b) || compare(keyOf(a), keyOf(b));
 }
 

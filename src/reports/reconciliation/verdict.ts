@@ -1,7 +1,7 @@
 import type { Card, Tone, Verdict } from '../formats/document.ts';
-import { counted, cut, emptyReason } from '../formats/words.ts';
+import { counted, cut, emptyReason, sumOf } from '../formats/words.ts';
 import { UNCHECKED, UNCHECKED_REASONS } from './judge.ts';
-import { differencesByCurrency, type CurrencyDifference } from './money.ts';
+import { differencesByCurrency } from './money.ts';
 import type { ReconciliationTotals } from './totals.ts';
 
 export interface Problem {
@@ -68,17 +68,15 @@ export const EMPTY: Problem = { because: 'no orders in the period', reason: empt
 
 /** The rows of accounts that stand in no settings. */
 export function rowsOf(others: Counted['otherAccounts']): number {
-  return others.reduce((sum, { rows }) => sum + rows, 0);
+  return sumOf(others, ({ rows }) => rows);
 }
 
 function othersReason(others: Counted['otherAccounts']): string {
   const names = others.slice(0, MOST_NAMES).map(({ name }) => cut(name, LONGEST_NAME));
-  const [row, account] = [
-    counted(rowsOf(others), 'row is', 'rows are'),
-    others.length === 1 ? 'the account' : 'accounts',
-  ];
+  const rows = counted(rowsOf(others), 'row is', 'rows are');
   const some = `${names.join(', ')}${others.length > names.length ? ', …' : ''}`;
-  return `${row} of ${account} ${some}, which ${others.length === 1 ? 'stands' : 'stand'} in no settings of this machine: it sends and follows none of them.`;
+  const which = others.length === 1 ? `the account ${some}, which stands` : `accounts ${some}, which stand`;
+  return `${rows} of ${which} in no settings of this machine: it sends and follows none of them.`;
 }
 
 const REPEATED = 'An order may stand in several of these lines.';
@@ -94,16 +92,13 @@ export function verdictOf({ totals, ordersToLookAt }: Counted, problems: readonl
       `${counted(checked, 'order was', 'orders were')} compared with the exchange, and the two sides agree.`,
       ...(nothing > 0 ? [`${counted(nothing, 'order has', 'orders have')} nothing to compare with.`] : []),
       ...(listed > 0
-        ? [`${counted(listed, 'finding')} below ${isOrAre(listed)} for information or acknowledged.`]
+        ? [`${counted(listed, 'finding below is', 'findings below are')} for information or acknowledged.`]
         : []),
     ];
     return { tone: 'good', text: 'Both sides agree', reasons };
   }
   const repeated = ordersToLookAt > 0 && unchecked + disputed + errors + warnings > ordersToLookAt;
-  const gravestFirst = [
-    ...problems.filter(({ tone }) => tone === 'error'),
-    ...problems.filter(({ tone }) => tone !== 'error'),
-  ];
+  const gravestFirst = problems.toSorted((a, b) => Number(b.tone === 'error') - Number(a.tone === 'error'));
   return {
     tone: gravestFirst[0]?.tone ?? 'warning',
     text:
@@ -119,7 +114,7 @@ export function cardsOf({ totals }: Counted): readonly Card[] {
   const { errors, warnings, infos, acknowledged } = totals.counts();
   // These findings are listed with their orders, not by class.
   const ofOrders = totals.byClass().filter((line) => line.class === 'UNCHECKED');
-  const elsewhere = ofOrders.reduce((sum, line) => sum + line.open, 0);
+  const elsewhere = sumOf(ofOrders, (line) => line.open);
   const shown = (count: number, tone: Tone): Tone => (count > 0 ? tone : 'good');
   return [
     { label: 'Orders', value: String(orders), section: 'money' },
@@ -156,7 +151,7 @@ function differenceCards(totals: ReconciliationTotals, hasErrors: boolean, dispu
   const differing = all.filter(({ difference }) => difference !== '0');
   const equal = all.filter(({ difference }) => difference === '0');
   const others = differing.length - MOST_DIFFERENCES;
-  const card = ({ currency, compared, difference }: CurrencyDifference): Card => ({
+  const card = ({ currency, compared, difference }: (typeof all)[number]): Card => ({
     label: 'Difference',
     value: `${difference.startsWith('-') ? '' : '+'}${difference} ${currency}`,
     note: `${difference.startsWith('-') ? 'less' : 'more'} at the exchange than with us, in all; ${counted(compared, 'amount')} compared`,
@@ -165,7 +160,7 @@ function differenceCards(totals: ReconciliationTotals, hasErrors: boolean, dispu
   });
   const currencies = equal.slice(0, MOST_DIFFERENCES).map(({ currency }) => currency);
   const more = equal.length > MOST_DIFFERENCES ? ['…'] : [];
-  const sum = equal.reduce((orders, { compared }) => orders + compared, 0);
+  const sum = sumOf(equal, ({ compared }) => compared);
   // What a disputed order differs by is in no sum, so nobody may take the zero for all of it.
   const note = `${counted(sum, 'amount')} compared${disputed === 0 ? '' : '; without disputed orders'}`;
   const tone = disputed === 0 ? ('good' as const) : ('neutral' as const);
@@ -180,14 +175,10 @@ function differenceCards(totals: ReconciliationTotals, hasErrors: boolean, dispu
 }
 
 function uncheckedReason({ unchecked }: ReconciliationTotals): string {
-  const all = [...unchecked.values()].reduce((sum, count) => sum + count, 0);
+  const all = sumOf([...unchecked.values()], (count) => count);
   const reasons = UNCHECKED_REASONS.flatMap((reason) => {
     const [count, [text]] = [unchecked.get(reason) ?? 0, UNCHECKED[reason]];
     return count === 0 ? [] : [count === all ? text : `${text} (${count})`];
   });
   return `${counted(all, 'order')} could not be checked: ${reasons.join('; ')}.`;
-}
-
-function isOrAre(count: number): string {
-  return count === 1 ? 'is' : 'are';
 }
