@@ -1,5 +1,4 @@
-import type { AmountSettings } from '../../domain/amounts.ts';
-import { DecimalSum } from '../../domain/decimal.ts';
+import { DecimalSum, type AmountSettings } from '../../domain/decimal.ts';
 import { sumOf } from '../formats/words.ts';
 import {
   OUTCOMES,

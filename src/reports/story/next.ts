@@ -1,4 +1,4 @@
-import { accountWords } from '../../domain/accounts/words.ts';
+import { accountWords } from '../../domain/accounts/name.ts';
 import { after, instantMs, readTime } from '../../domain/instant.ts';
 import { whyNeverLeft } from '../../domain/orders/create.ts';
 import { decisionsFor, type Judgement } from '../../domain/orders/operator-decisions.ts';

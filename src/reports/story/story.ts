@@ -1,6 +1,5 @@
-import { describeHold, stops } from '../../domain/accounts/holds.ts';
-import { describeStop, stopRemedy } from '../../domain/accounts/stops.ts';
-import { accountWords } from '../../domain/accounts/words.ts';
+import { describeHold, stops, describeStop, stopRemedy } from '../../domain/accounts/holds.ts';
+import { accountWords } from '../../domain/accounts/name.ts';
 import { findingClass } from '../../domain/findings/classes.ts';
 import { whyNeverLeft } from '../../domain/orders/create.ts';
 import { FOLLOWED_STATES, type OrderState } from '../../domain/orders/states.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { paceOfOrder } from '../../../src/flows/reports/story.ts';
-import { flowSettings } from '../../../src/flows/pass/settings.ts';
+import { flowSettings } from '../../../src/flows/pass/follow-pace.ts';
 import { readStory } from '../../../src/store/reports/story.ts';
 import { record } from '../../support/scripted-exchange.ts';
 import { acceptedOrders, type TestProgram } from '../../support/test-program.ts';
