@@ -74,7 +74,7 @@ function compareAges(a: OldestOrder, b: OldestOrder): number {
 function percentiles(times: readonly number[]): Omit<AgeGroup, 'state' | 'status' | 'pair'> {
   const orders = times.length;
   // Sorts without a function to compare by: numbers, and what is none at the end.
-  const oldestFirst = Float64Array.from(times).sort();
+  const oldestFirst = Float64Array.from(times).toSorted();
   const at = (percent: number) => timeOf(oldestFirst[orders - Math.ceil((orders * percent) / 100)]);
   const halves = { p1: at(1), p25: at(25), p50: at(50), p75: at(75) };
   return { orders, ...halves, p90: at(90), p99: at(99), longest: at(100) };

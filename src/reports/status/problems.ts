@@ -258,7 +258,7 @@ const ENDS: Readonly<Partial<Record<ProblemCode, Exclude<StatusEnd, 'well'>>>> =
 };
 
 export function judgeStatus(reading: Reading): StatusVerdict {
-  const reasons = problemsOf(reading).map((problem) => ({ end: ENDS[problem.code] ?? 'look', ...problem }));
+  const reasons = problemsOf(reading).map((found) => ({ end: ENDS[found.code] ?? 'look', ...found }));
   const end = (['key-refused', 'out-of-reach', 'look'] as const).find((grave) =>
     reasons.some((one) => one.end === grave),
   );
