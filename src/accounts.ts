@@ -22,7 +22,7 @@ import { accountsOfFailOvers } from './store/fail-overs.ts';
 import type { AccountLease, Store } from './store/port.ts';
 import { accountsOfAnotherClock } from './store/wrong-due-times.ts';
 
-/** A worker reports intents that a fail-over lost for at most this long after it. */
+/** How long after a fail-over a worker reports the intents that it lost. */
 const REPORTED_FOR_MS = 60 * 60_000;
 /** If more accounts than this are wired, idle ones are let go at once, because each takes memory. */
 const MOST_WIRED = 300;
@@ -77,7 +77,7 @@ export class Accounts implements UsableAccounts {
     return this.#deps.config.accounts.length === 1;
   }
 
-  /** Resolves when the first accounts and their due times are known; of one account alone when it is wired. */
+  /** Resolves when the first accounts and their due times are known; if there is one account alone, when it is wired. */
   get begun(): Promise<void> {
     return this.#begun.promise;
   }
@@ -122,7 +122,7 @@ export class Accounts implements UsableAccounts {
     return { app, [Symbol.dispose]: () => used.use[Symbol.dispose]() };
   }
 
-  /** Takes note of what others commit: new rows, and what persons decide. */
+  /** Takes note of new rows and decisions that others commit. */
   async heedChanges(): Promise<void> {
     const { store, stop } = this.#deps;
     const decided = new Set<string>();
@@ -145,7 +145,7 @@ export class Accounts implements UsableAccounts {
     if (account.wired !== undefined) for (const pass of ['create', 'lookup'] as const) account.wake(pass);
   }
 
-  /** Does the work of each second. Only wired accounts, and the next few others, cost a statement. */
+  /** Only wired accounts, and the next few others, cost a statement. */
   async eachSecond(): Promise<void> {
     this.#failed.tryAgain();
     await this.#deps.patience.with(async () => {
@@ -157,7 +157,6 @@ export class Accounts implements UsableAccounts {
     });
   }
 
-  /** Reports intents that a fail-over lost, in accounts that this process lost. */
   async #reportSent(): Promise<void> {
     const { config, store, clock, log } = this.#deps;
     const lost = this.#intents.accounts.filter((name) => !this.#owned.has(name));
@@ -179,7 +178,6 @@ export class Accounts implements UsableAccounts {
       store.forAccount(name, accountLease).writer.endGracePeriod();
   }
 
-  /** Resolves when no account is wired any more; only once the process stops. */
   async ended(): Promise<void> {
     await Promise.all([...this.#owned.values()].map(async ({ life }) => await life));
   }
@@ -202,7 +200,6 @@ export class Accounts implements UsableAccounts {
     });
   }
 
-  /** Reads what is due in accounts that were taken; times that another clock wrote are corrected. */
   async #begin(names: readonly string[]): Promise<void> {
     const { store, clock, log } = this.#deps;
     // The line "order-sync is ready" counts the first accounts.
@@ -234,7 +231,7 @@ export class Accounts implements UsableAccounts {
     using _ = (await account?.use())?.use;
   }
 
-  /** What was planned under a clock that was set back since is due now. */
+  /** Makes due now what was planned under a clock that was set back since. */
   #correctAll(): void {
     for (const account of this.#owned.values()) {
       if (account.wired !== undefined || account.due.isAny) account.wake('clock');

@@ -27,7 +27,7 @@ import { OwnedError } from './store/errors.ts';
 import { openAsOwner, type OwnerOptions } from './store/open.ts';
 import type { AccountLease, Store } from './store/port.ts';
 
-/** The replacements of tests, the simulation and the benchmark. */
+/** Replacements for tests, the simulation and the benchmark. */
 export interface Overrides {
   readonly clock?: Clock;
   readonly connect?: Connect;
@@ -93,7 +93,6 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   };
 }
 
-/** Starts to drive an account that this process owns, and takes up what the last owner left. */
 export async function startApp(config: Config, deps: AccountDeps): Promise<App> {
   const { store, accountLease, clock, log, activity = new Activity(accountLease.account, clock) } = deps;
   const { account } = accountLease;
@@ -153,7 +152,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   };
 }
 
-/** Follows the last owner, which gets no other lease: puts right what it left, and counts what it sent against the rate limit. */
+/** Follows the last owner: puts right what it left, and counts the requests that it sent against the rate limit. */
 async function takeOver(
   deps: Parameters<typeof recover>[0] & Pick<AccountDeps, 'accountLease' | 'rateGroup' | 'isTakenUp' | 'intents'>,
   rate: RateLimit,

@@ -18,7 +18,7 @@ export interface Clock {
   readonly databaseAheadMs?: number | undefined;
   /** Milliseconds that only grow; for intervals and deadlines. */
   monotonic(): number;
-  /** The start of the machine, from which `monotonic` counts in all its processes; undefined where it is not known. */
+  /** The start of the machine, from which `monotonic` counts in all its processes; undefined if it is not known. */
   readonly boot?: string | undefined;
   /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -88,7 +88,6 @@ export function systemClock(wall: () => number = () => Date.now()): Clock {
   };
 }
 
-/** Linux names each start of the machine. */
 function readBoot(): string | undefined {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

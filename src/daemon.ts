@@ -36,13 +36,12 @@ import { countWaiting } from './store/waiting-orders.ts';
 
 /** A second daemon waits this long for the first to go, as when pm2 restarts it. */
 const OWNER_PATIENCE_MS = 3_000;
-/** What has its own time is begun this late at the most. */
+/** How often due times are looked at. */
 const LOOK_FOR_TIMES_MS = 100;
-/** What waited for a hold or a circuit breaker goes on, and what began, lasts or has ended is logged, this late at the most. */
+/** How often restrained accounts are tried, and incidents logged. */
 const SECOND_MS = 1_000;
-/** A merchant key that was changed in its file is in force after this time, or when the exchange refuses the old one. */
+/** A key that was changed in its file is in force after this time, or when the exchange refuses the old one. */
 const READ_KEY_MS = 60_000;
-/** A newer version that changes the tables meanwhile is noticed after this time. */
 const READ_VERSION_MS = 5_000;
 /** Another process may own all accounts for now. */
 const LONGEST_BEGIN_MS = 5_000;
@@ -113,7 +112,7 @@ export async function runDaemon(
   log.info({}, 'stopped');
 }
 
-/** Opens the database. Undefined where the process is asked to stop while another program keeps it from that. */
+/** Undefined if the process is asked to stop while another program keeps the database from opening. */
 async function openUnlessStopped(
   deps: Pick<App, 'clock' | 'log'> & { config: Config; gracePeriodOver: AbortController },
   options: OwnerOptions,
@@ -134,7 +133,7 @@ async function openUnlessStopped(
   }
 }
 
-/** Does the work. Once the process stops, it ends in order also where the database keeps it from being done. */
+/** Does the work; an error of the database is ignored once the process stops. */
 async function unlessStopped(stop: AbortSignal, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -143,7 +142,7 @@ async function unlessStopped(stop: AbortSignal, work: () => Promise<void>): Prom
   }
 }
 
-/** Ends what listens where the rest cannot begin, with what repeats: else it keeps the process alive. */
+/** Closes a server if the rest cannot begin: it would keep the process alive. */
 function endBy(failed: AbortController): (one: { close(): Promise<void> }) => Promise<void> {
   return async (one) => {
     failed.abort();
@@ -151,7 +150,6 @@ function endBy(failed: AbortController): (one: { close(): Promise<void> }) => Pr
   };
 }
 
-/** What the ops endpoint shows, beside what everything is served with, and what it tells. */
 function shownBy(accounts: Accounts) {
   const heedDecision = (name: string) => accounts.heedDecision(name);
   return { accounts, heedDecision, version: programVersion() };
@@ -167,7 +165,6 @@ function controlled<Shared extends Omit<StatusSources, 'names' | 'process' | 'op
   return { ...shared, use: (name: string) => accounts.use(name), status };
 }
 
-/** What goes on beside the passes: webhooks, and what is looked after now and then: a newer version, other keys, old answers and photos. */
 function lookAfter(
   accounts: Accounts,
   webhooks: Webhooks,

@@ -4,13 +4,12 @@ import { systemClock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { printable, printableJson } from './reports/formats/text.ts';
 
-/** A log of one event a line: JSON with named levels, or lines for people where the output is a terminal. */
+/** Makes a log of one event a line: JSON with named levels, or lines for people if the output is a terminal. */
 export function createLog({ log }: Pick<Config, 'log'>, destination: DestinationStream = standardOutput()): Logger {
   const formatters = { level: (level: string) => ({ level }) };
   return pino({ level: log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters }, destination);
 }
 
-/** The form of a line of JSON, with its end, as it is written. */
 type LineForm = (line: string) => string;
 
 function standardOutput(): DestinationStream {
@@ -64,7 +63,7 @@ function shownTime(ms: number): string {
   return [most, next].map((part) => (part === undefined || part[0] === 0 ? '' : part.join(''))).join('');
 }
 
-/** Quoted where it would not be read as one word. */
+/** Quoted if it would not be read as one word. */
 function shownFact(value: unknown): string {
   const isWord = typeof value === 'string' && /^[^\s"=]+$/.test(value);
   return printable(isWord ? value : JSON.stringify(value));
@@ -113,5 +112,4 @@ export function linesOfTurns(open: () => Output, form: LineForm = (line) => line
   };
 }
 
-/** What lines are written to, at once; it says by an event where it cannot. */
 type Output = Pick<ReturnType<typeof pino.destination>, 'write' | 'on' | 'off'>;

@@ -22,7 +22,7 @@ interface AccountDeps {
   readonly passes: Passes;
   readonly stop: AbortSignal;
   readonly onPass: (account: OwnedAccount) => Promise<void>;
-  /** An account cannot go on: it does not work until `tryAgain` is called. */
+  /** The account does not work until `tryAgain` is called. */
   readonly onFailure: (account: OwnedAccount, error: unknown) => void;
 }
 
@@ -54,7 +54,7 @@ export class OwnedAccount {
     return this.#wired?.isStopping === false ? this.#wired : undefined;
   }
 
-  /** Runs a pass. An account that has failed is not woken. */
+  /** Runs a pass, unless the account has failed. */
   wake(pass: PassName): void {
     if (this.wired !== undefined) return this.wired.wake(pass);
     if (this.#isOver || this.hasFailed) return;
@@ -164,14 +164,12 @@ export class WiredAccount {
     return this.isBusy ? 0 : this.app.clock.monotonic() - this.#activeAt;
   }
 
-  /** No circuit breaker and no hold stops requests of the pass. */
   mayRun(pass: 'create' | 'lookup'): boolean {
     const { exchange } = this.app;
     const { isOpen, needsProbe } = exchange.breaker(pass);
     return !isOpen && !(needsProbe && exchange.breaker('lookup').isOpen);
   }
 
-  /** True while a circuit breaker counts openings, a due time must be corrected, or an outcome must be written. */
   get isRecovering(): boolean {
     const { exchange, wrongTimes, inFlight } = this.app;
     if (inFlight.unwrittenSize > 0) return true;
@@ -193,7 +191,7 @@ export class WiredAccount {
     pass.wake();
   }
 
-  /** Keeps the account wired for somebody else than its passes until the result is disposed of. */
+  /** Keeps the account wired until the result is disposed of. */
   use(): Disposable {
     this.#uses += 1;
     return {

@@ -6,13 +6,10 @@ import { accountsToSend, accountsWith, dueTimes, type SweptPass } from '../store
 import type { Store } from '../store/port.ts';
 import type { OwnedAccount } from './account.ts';
 
-/** The pass that each kind of due times wakes. */
 const PASS_OF = { create: 'create', verify: 'lookup', follow: 'lookup' } as const satisfies Record<DueKind, string>;
 const KINDS = Object.keys(PASS_OF) as DueKind[];
-/** The kinds that wait for their times alone. */
 const BY_TIME = ['create', 'verify'] as const;
 
-/** An account stops when nothing was due for this time. */
 const REST_AFTER_MS = 60_000;
 /** All accounts are read again in this time: whatever was missed is seen then. */
 const READ_IN_S = 60;
@@ -29,12 +26,12 @@ interface DueDeps {
 
 export class DueAccounts {
   readonly #deps: DueDeps;
-  /** No account must be woken by time before this. */
+  /** When the next account must be woken by time. */
   #next = Number.POSITIVE_INFINITY;
   #place = 0;
-  /** The sweeps under way, each with the names of the accounts that it has still to look at. */
+  /** The sweeps under way, each with the names of the accounts that it has not yet read. */
   readonly #sweeps = new Map<SweptPass, Set<string>>();
-  /** The accounts of the settings, and those that are known to be in none. */
+  /** The accounts of the settings, and those that were logged because the settings lack them. */
   readonly #known: Set<string>;
 
   constructor(deps: DueDeps) {
@@ -56,7 +53,7 @@ export class DueAccounts {
     this.#wake('follow', [...this.#deps.owned.values()]);
   }
 
-  /** Reads anew what is due in the owned accounts from one name to another, both included. */
+  /** Reads the due times of the owned accounts from one name to another, both included. */
   async read(from: string, to = from): Promise<void> {
     const { store, owned } = this.#deps;
     for (const { account: name, ...times } of await dueTimes(store.db, from, to)) {
@@ -68,7 +65,7 @@ export class DueAccounts {
     }
   }
 
-  /** Looks for new and corrected rows in all accounts. Logs once the accounts with such rows that nobody drives. */
+  /** Looks for new and corrected rows in all accounts. Logs the accounts with such rows that are not configured, once. */
   async look(): Promise<void> {
     const { store, owned, log } = this.#deps;
     const unknown: string[] = [];
@@ -100,7 +97,6 @@ export class DueAccounts {
     else this.#sweeps.set(pass, new Set(owned.keys()));
   }
 
-  /** Reads the next of the accounts, in the order of their names, and has the sweeps under way look at them. */
   async readNext(names: readonly string[]): Promise<void> {
     const { store, owned } = this.#deps;
     if (this.#place >= names.length) this.#place = 0;

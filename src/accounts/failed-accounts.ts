@@ -55,7 +55,6 @@ export class FailedAccounts {
     this.#record(account, (tx) => recordStop(tx, account.name, { kind, reason: facts.cause, now: clock.now() }));
   }
 
-  /** Tries the accounts that an earlier owner recorded as stopped. */
   async takeUp(accounts: readonly OwnedAccount[]): Promise<void> {
     const stopped = new Set((await stoppedAccounts(this.#deps.store.db, undefined)).map(({ account }) => account));
     const nextAt = this.#deps.clock.monotonic() + TRY_AGAIN_MS;
@@ -103,12 +102,12 @@ interface Database {
   readonly store: Pick<Store, 'isInPlace'>;
 }
 
-/** True where another worker has followed, as after this process stood still: that ends the account here, and nothing else. */
+/** True if another worker has followed, as after this process stood still: that ends the account here, and nothing else. */
 export function isOvertaken({ config }: Database, error: unknown): boolean {
   return config.database.kind === 'postgres' && error instanceof OwnedError;
 }
 
-/** True where all accounts fail by this: a SQLite file has one owner and one mark for all of them. */
+/** True if all accounts fail by this: a SQLite file has one owner and one mark for all of them. */
 export function isOfAll({ config, store }: Database, error: unknown): boolean {
   if (!store.isInPlace()) return true;
   const isOfFile = error instanceof OwnedError || (error instanceof StoreError && error.problem === 'unusable');

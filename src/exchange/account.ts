@@ -51,7 +51,6 @@ export function evidenceOf(reply: UnreadReply, lane: Lane): { readonly health: H
   }
 }
 
-/** Reads from the outcome of a create what it says of the account, beside its reply. */
 export function newsOfCreate(outcome: CreateOutcome): AccountNews | undefined {
   const { kind } = outcome;
   if (kind === 'accepted' || kind === 'rejected') return { kind: `create-${kind}` };

@@ -32,9 +32,9 @@ export interface ClientOptions extends GateOptions {
   readonly reading: ReadingSettings;
   readonly account: AccountState;
   readonly tell?: RequestListener;
-  /** The account's lease: `ensure` resolves once a request may leave, and rejects when none may. */
+  /** `ensure` resolves once a request may leave, and rejects if none may. */
   readonly lease: { ensure(): Promise<void> };
-  /** Aborts when requests in flight are broken off: the process has no time left. */
+  /** Requests in flight are broken off. */
   readonly gracePeriodOver?: AbortSignal;
 }
 

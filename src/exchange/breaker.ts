@@ -21,9 +21,8 @@ const FIRST_OPEN_MS = 1_000;
 export interface BreakerState {
   /** The latest subjects that failed since a request was answered, each once; no more than it takes to open. */
   readonly failed: readonly string[];
-  /** The number of times that it opened since it was last closed, without those after failed probes. */
+  /** Since it was last closed, without those after failed probes. */
   readonly openings: number;
-  /** The number of times that it ever opened. */
   readonly openingsEver: number;
   readonly openUntil: number;
   /** When it last opened. Requests that began earlier fail for the same reason: they decide nothing more. */
@@ -92,7 +91,6 @@ export function nextBreaker(
   };
 }
 
-/** The end of a look-up that shows whether creates may go again. */
 export type EndedProbe = Pick<EndedRequest, 'health' | 'startedAt'>;
 
 /**

@@ -21,10 +21,9 @@ import type { RateWindow } from './rate-window.ts';
 const WEIGHT: Readonly<Record<Lane, number>> = { person: 16, create: 4, lookup: 1 };
 
 export interface TurnReport {
-  /** False where it is proved that nothing left: then the turn does not count against the rate. */
+  /** False if it is proved that nothing left: then the turn does not count against the rate. */
   readonly wasSent: boolean;
   readonly health: Health;
-  /** True where the exchange said that requests come too fast. */
   readonly isRateLimited?: boolean;
 }
 
@@ -32,39 +31,18 @@ export interface TurnRequest {
   readonly lane: Lane;
   /** The order or link that the request is about: failures count once for each. */
   readonly subject?: string;
-  /** A look-up that is to show whether creates may go again. */
+  /** The look-up shows whether creates may go again. */
   readonly isProbe?: boolean;
 }
 
 /** The right to send one request. It must be ended, or disposed of, which is the same. */
-export class Turn implements Disposable {
+export interface Turn extends Disposable {
   readonly lane: Lane;
-  /** Set by whoever sends; a turn in which nothing was sent counts for nothing. */
-  report: TurnReport = { wasSent: false, health: 'nothing' };
-  readonly #onLeave: () => void;
-  readonly #onEnd: (report: TurnReport) => void;
-  #isOver = false;
-
-  constructor(lane: Lane, onLeave: () => void, onEnd: (report: TurnReport) => void) {
-    this.lane = lane;
-    this.#onLeave = onLeave;
-    this.#onEnd = onEnd;
-  }
-
+  /** The sender sets it; a turn in which nothing was sent counts for nothing. */
+  report: TurnReport;
   /** The request leaves now, and was sent unless a later report proves that it was not. */
-  leave(): void {
-    this.report = { wasSent: true, health: 'nothing' };
-    this.#onLeave();
-  }
-
-  end(): void {
-    if (!this.#isOver) this.#onEnd(this.report);
-    this.#isOver = true;
-  }
-
-  [Symbol.dispose](): void {
-    this.end();
-  }
+  leave(): void;
+  end(): void;
 }
 
 export interface GateOptions {
@@ -74,17 +52,17 @@ export interface GateOptions {
   readonly tell?: RequestListener;
 }
 
-/** A lane's circuit breaker as its users see it: it is open while the account's requests are held, too. */
+/** A lane's circuit breaker; it is open also while the account's requests are held. */
 export interface BreakerView {
   readonly isOpen: boolean;
   /** The time for which it is still open; 0 when it is closed or half-open. */
   readonly openForMs: number;
-  /** The number of times that it opened since it was last closed. */
+  /** Since it was last closed. */
   readonly openings: number;
   readonly openingsEver: number;
-  /** It is a look-up that must be answered before the next request. */
+  /** A look-up must be answered before the next request. */
   readonly needsProbe: boolean;
-  /** The number of such look-ups in a row that failed. */
+  /** Such look-ups in a row that failed. */
   readonly failedProbes: number;
 }
 
@@ -103,7 +81,7 @@ export class Gate {
   readonly #breakers: Record<BreakerLane, BreakerState> = { create: CLOSED, lookup: CLOSED };
   readonly #inFlight: Record<Lane, number> = { person: 0, create: 0, lookup: 0 };
   readonly #places: Record<Lane, number> = { person: 0, create: 0, lookup: 0 };
-  /** Requests that go back into the queue when one has ended: their lanes have as many in flight as they may. */
+  /** Requests that go back into the queue when one has ended: their lanes are full. */
   readonly #behind: (() => void)[] = [];
   readonly #closing = new AbortController();
   readonly #account: GateOptions['account'];
@@ -133,7 +111,6 @@ export class Gate {
     return this.#window.waitMs(this.#clock.monotonic()) ?? 0;
   }
 
-  /** The rate limit lets one more request start now. */
   get hasRoom(): boolean {
     return this.#window.waitMs(this.#clock.monotonic()) === 0;
   }
@@ -183,7 +160,7 @@ export class Gate {
     });
   }
 
-  /** Ends waits; no further turn is given. */
+  /** No further turn is given. */
   close(): void {
     this.#closing.abort();
     this.#watching[Symbol.dispose]();
@@ -223,10 +200,11 @@ export class Gate {
       if (!isOverForWindow) this.#window.end(this.#clock.monotonic(), wasSent);
       isOverForWindow = true;
     };
-    const onLeave = () => {
-      if (this.#window.limit.mode === 'paced') endForWindow(true);
-    };
-    return new Turn(lane, onLeave, (report) => {
+    let isOver = false;
+    const end = () => {
+      if (isOver) return;
+      isOver = true;
+      const { report } = turn;
       this.#inFlight[lane] -= 1;
       endForWindow(report.wasSent);
       if (report.isRateLimited === true) this.#window.slowDown(this.#clock.monotonic());
@@ -234,7 +212,18 @@ export class Gate {
       for (const queueUp of this.#behind.splice(0)) queueUp();
       this.#pauseWhileFull();
       onEnd();
-    });
+    };
+    const turn: Turn = {
+      lane,
+      report: { wasSent: false, health: 'nothing' },
+      leave: () => {
+        turn.report = { wasSent: true, health: 'nothing' };
+        if (this.#window.limit.mode === 'paced') endForWindow(true);
+      },
+      end,
+      [Symbol.dispose]: end,
+    };
+    return turn;
   }
 
   #feedBreakers({ lane, subject = '', isProbe = false }: TurnRequest, ended: EndedProbe): void {

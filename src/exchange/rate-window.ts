@@ -6,7 +6,7 @@ export interface RateLimit {
   readonly mode?: 'proved' | 'paced';
 }
 
-/** Requests that ended at `at` or shortly before, on the monotonic clock; where `at` is to come, requests that may leave until then. */
+/** Requests that ended at `at` or shortly before, on the monotonic clock; if `at` is in the future, they may leave until then. */
 export interface SpentRequests {
   readonly at: number;
   readonly requests: number;
@@ -23,7 +23,7 @@ const SLOWER = 2;
 
 /** Requests that ended within this part of the window are counted together, by the last of them. */
 const PARTS = 1_000;
-/** The same where they are remembered beyond this process. */
+/** The same for requests that are remembered beyond this process. */
 const REMEMBERED_PARTS = 32;
 
 /**
@@ -51,7 +51,7 @@ export class RateWindow {
     }
   }
 
-  /** Has `onChange` called when the room changes by requests of others. */
+  /** `onChange` is called when the room changes by requests of others. */
   watch(_onChange: () => void): Disposable {
     return { [Symbol.dispose]: () => {} };
   }
@@ -78,7 +78,7 @@ export class RateWindow {
     this.#spacing?.slowDown(now);
   }
 
-  /** It has ended at `now`, or left where the limit is paced; one that was proved not to have left does not count. */
+  /** It has ended at `now`, or left if the limit is paced; a request that was proved not to have left does not count. */
   end(now: number, wasSent: boolean): void {
     this.#running -= 1;
     if (!wasSent) return;
@@ -86,7 +86,7 @@ export class RateWindow {
     addTo(this.#ended, { from: now, at: now, requests: 1 }, this.limit.intervalMs / PARTS);
   }
 
-  /** The requests that are running, and those that have ended and still count, in some 33 groups. */
+  /** The ended requests that still count are in some 33 groups. */
   spent(now: number): { readonly running: number; readonly ended: readonly SpentRequests[] } {
     this.#forget(now);
     const ended: Group[] = [];
@@ -122,7 +122,7 @@ function addTo(groups: Group[], { from, at, requests }: Group, mostMs: number): 
   }
 }
 
-/** The distance between the starts of requests, on the monotonic clock: equal, and twice as long for a minute after a 429. */
+/** The distance between starts, on the monotonic clock: equal, and twice as long for a minute after a 429. */
 export class Spacing {
   readonly #gapMs: number;
   readonly #mostLateMs: number;

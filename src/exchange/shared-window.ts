@@ -6,7 +6,7 @@ import { RateWindow, type RateLimit, type SpentRequests } from './rate-window.ts
  * request each, so that no account waits for the backlog of another.
  */
 export class SharedWindow {
-  /** The requests of all accounts. */
+  /** Of all accounts. */
   readonly window: RateWindow;
   readonly #clock: Clock;
   /** The members that watch; the one whose request started last comes last. */
@@ -44,7 +44,6 @@ export class SharedWindow {
     if (!this.#isDealing) for (const other of others) other.changed();
   }
 
-  /** Lets members start requests in turn while there is room. */
   deal(): void {
     if (this.#isDealing) return;
     this.#isDealing = true;

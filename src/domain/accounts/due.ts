@@ -1,4 +1,3 @@
-/** The kinds of due times: creates, verifications of unknown outcomes, look-ups of followed orders. */
 export type DueKind = 'create' | 'verify' | 'follow';
 
 /** The first due time of each kind, in ms of UTC; undefined if none is due ever. */
@@ -10,15 +9,13 @@ export type FirstDue = Readonly<Partial<Record<DueKind, number | undefined>>>;
  */
 export class DueTimes {
   #first: FirstDue = {};
-  /** The times for which a pass was woken. */
   #wokenFor: FirstDue = {};
 
-  /** True if something is due, or will be. */
   get isAny(): boolean {
     return Object.values(this.#first).some((at) => at !== undefined);
   }
 
-  /** Takes in times that were read; a kind that is left out stays as it was. */
+  /** A kind that is left out stays as it was. */
   read(times: FirstDue): void {
     this.#first = { ...this.#first, ...times };
     for (const kind of Object.keys(times) as DueKind[]) {
@@ -44,7 +41,7 @@ export class DueTimes {
     return true;
   }
 
-  /** Whoever was woken for the times does not work any more. */
+  /** The passes that were woken for the times do not run any more. */
   forgetWakes(): void {
     this.#wokenFor = {};
   }

@@ -12,11 +12,11 @@ export interface FailOver {
   readonly fromTimeLine: string | null;
   readonly toTimeLine: string | null;
   readonly seenAt: string;
-  /** The last sign of life of the lost owner that the server still has; null if it has none. */
+  /** Null if the server has no sign of life of the lost owner. */
   readonly heardAt: string | null;
   /** The lost owner's generation on this server. */
   readonly generation: number;
-  /** The lost owner's settings, as JSON by path; null if the server does not have them. */
+  /** As JSON by path; null if the server does not have them. */
   readonly settings: string | null;
   /** The next owner's settings: the lost owner may have had newer settings than the server knows. */
   readonly nextSettings: string | null;
@@ -38,7 +38,7 @@ export type FailOverDecision = 'sent' | 'not-sent';
 /** The most rows, sent or not, that a pass walks by for each request that the rate allows. */
 export const MOST_WALKED_PER_REQUEST = 10;
 
-/** The name of this limit in an owner's settings: another version may have another limit. */
+/** Another version may have another limit. */
 export const WALKED = 'rows walked by per request';
 
 /** The most that clocks of two servers differ. */

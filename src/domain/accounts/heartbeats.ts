@@ -38,7 +38,6 @@ interface Seen {
 export class WorkerView<W extends SeenWorker> {
   #workers: readonly W[] = [];
   readonly #seen = new Map<string, Seen>();
-  /** The time of the database less the monotonic time. */
   #offset: number | undefined;
   #jumpedAt = Number.NEGATIVE_INFINITY;
   #answeredAt = Number.NEGATIVE_INFINITY;
@@ -64,7 +63,6 @@ export class WorkerView<W extends SeenWorker> {
     this.#workers = this.#workers.filter((worker) => worker.holder !== holder);
   }
 
-  /** Those that nobody has declared over. */
   get workers(): readonly W[] {
     return this.#workers;
   }

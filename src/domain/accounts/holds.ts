@@ -41,7 +41,6 @@ export interface Hold {
   readonly actor: string | null;
 }
 
-/** The decision about requests of a lane: they go, one at a time goes to see whether the hold is over, or none goes. */
 export type SendingDecision =
   | { readonly kind: 'free' }
   | { readonly kind: 'probe'; readonly hold: Hold }
@@ -51,7 +50,7 @@ export function stops({ kind }: Pick<Hold, 'kind'>, lane: Lane): boolean {
   return (STOPS[kind] as readonly Lane[]).includes(lane);
 }
 
-/** Decides from an account's holds whether requests of a lane may go. The hold that lasts longest decides. */
+/** The hold that lasts longest decides. */
 export function decideSending(holds: readonly Hold[], lane: Lane, now: Date): SendingDecision {
   const [longest] = holds.filter((hold) => stops(hold, lane)).toSorted((a, b) => endOf(b) - endOf(a));
   if (longest === undefined) return { kind: 'free' };
@@ -62,13 +61,12 @@ function endOf({ until }: Hold): number {
   return until?.getTime() ?? Number.POSITIVE_INFINITY;
 }
 
-/** What one reply of the exchange says of the account. */
 export type AccountNews =
   /** The key was taken, and nothing asked to wait. */
   | { readonly kind: 'served' }
   /** A look-up got no answer: the exchange does not serve, or cannot be reached. */
   | { readonly kind: 'no-answer' }
-  /** `hadRoom` where it came (429) although our own rate limit had room. */
+  /** `hadRoom` if it came (429) although our own rate limit had room. */
   | { readonly kind: 'rate-limited'; readonly retryAfterMs: number; readonly hadRoom?: boolean }
   | { readonly kind: 'key-refused' }
   /** A create was refused as the account may not create: documented 403. */
@@ -81,7 +79,6 @@ export type AccountNews =
 export interface Restraints {
   readonly holds: readonly Hold[];
   readonly unknownInARow: number;
-  /** The last piece. */
   readonly evidence?: LostCreates | undefined;
 }
 
@@ -95,7 +92,6 @@ export interface LostCreates {
   readonly isDoubted: boolean;
 }
 
-/** What a reply changes: the hold that it sets in place of one of its kind, and the kinds of holds that it ends. */
 export interface RestraintChange {
   readonly set?: Hold | undefined;
   readonly ended: readonly HoldKind[];
@@ -111,7 +107,7 @@ const FIRST_SLOWED_MS = 60_000;
 const LONGEST_SLOWED_MS = 60 * 60_000;
 
 export interface HoldSettings {
-  /** From this many pieces of evidence in a row on creates go once an hour. */
+  /** From this many pieces of evidence in a row on, creates go once an hour. */
   readonly pauseAfterUnknown: number;
 }
 
@@ -155,7 +151,7 @@ export function slowedFrom({ pauseAfterUnknown }: HoldSettings): number {
   return Math.min(SLOWED_FROM, pauseAfterUnknown);
 }
 
-/** Tells whether the next create must wait for a look-up, which shows whether creates alone are lost. */
+/** True if the next create must wait for a look-up, which shows whether creates alone are lost. */
 export function isInDoubt({ unknownInARow, evidence }: Restraints, settings: HoldSettings): boolean {
   return evidence?.isDoubted === true && unknownInARow >= slowedFrom(settings);
 }
@@ -174,7 +170,6 @@ export function slowedAgain(hold: Hold, unknownInARow: number, since: Date, sett
   return { ...hold, until: after(since, isHourly ? LONGEST_SLOWED_MS : Math.min(ms, LONGEST_SLOWED_MS)) };
 }
 
-/** Why the exchange holds an account, by the kind of its reply. */
 export const REFUSALS = {
   'rate-limited': 'the exchange asked to wait (429, or Retry-After)',
   'key-refused': 'the exchange refuses the key (401)',
@@ -238,7 +233,6 @@ export function describeHold({ kind, since, until, reason, actor }: HoldView, ac
 /** Why an account is stopped: its database is in an older state, its settings are wrong, or it failed otherwise. */
 export type StopKind = 'older-state' | 'wrong-settings' | 'has-failed';
 
-/** An account that no worker can drive, since when, and why. */
 export interface AccountStop {
   readonly account: string;
   /** One of `StopKind`, or a word of another version. */

@@ -1,6 +1,6 @@
 import type { HoldKind } from './holds.ts';
 
-/** What can keep orders from going on for a while; there is one incident of each kind at the most. */
+/** The causes that keep orders from going on for a while; there is one incident of each kind at the most. */
 export type IncidentKind = 'exchange' | 'database' | HoldKind;
 
 type Messages = readonly [level: 'warn' | 'error', begun: string, lasting: string, ended: string];
@@ -34,7 +34,6 @@ export interface Condition {
   readonly lastedMs?: number;
 }
 
-/** An incident begins, lasts, is over but may come back at once, or has ended. */
 type IncidentStage = 'begun' | 'lasting' | 'over' | 'ended';
 
 export interface IncidentNews {
@@ -44,7 +43,7 @@ export interface IncidentNews {
   readonly cause: string;
   /** Up to now, or to its end. */
   readonly lastedMs: number;
-  /** Failures that it explains: since the last news of it, at its end all. */
+  /** Failures that it explains: since the last news, at its end all. */
   readonly failures: number;
 }
 
@@ -150,7 +149,6 @@ export class IncidentStory {
     return isShown;
   }
 
-  /** Counts a failure for the incident that explains it; undefined if there is none. */
   explain(kind: IncidentKind): Pick<Incident, 'firstCause'> | undefined {
     const incident = this.#incidents.get(kind);
     if (incident === undefined) return undefined;

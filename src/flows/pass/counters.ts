@@ -16,14 +16,13 @@ const NOTHING = {
   findings: 0,
 };
 
-/** Counts of one pass, or since the program was wired. */
 export type Counters = typeof NOTHING;
 
 export function newCounters(): Counters {
   return { ...NOTHING };
 }
 
-/** Counts findings, without those that only explain something: they need nobody. */
+/** Findings that only explain something are not counted. */
 export function countFindings(counters: Counters, findings: readonly Finding[]): void {
   counters.findings += findings.filter((one) => FINDING_CLASSES[one.class].severity !== 'info').length;
 }

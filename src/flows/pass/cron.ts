@@ -4,7 +4,7 @@ import type { Clock } from '../../clock.ts';
 
 const OVERDUE_MS = 10_000;
 
-/** Ticks at the times of a cron expression in UTC, or never where there is none, until it is disposed of. */
+/** Ticks at the times of a cron expression in UTC, or never without one, until it is disposed of. */
 export class Cron implements AsyncDisposable {
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly #onTick: () => void;
@@ -30,7 +30,7 @@ export class Cron implements AsyncDisposable {
     return this.#tickedAt;
   }
 
-  /** Ticks where node-cron has not, as when the system's clock was set back. */
+  /** Ticks if node-cron has not, as when the system's clock was set back. */
   tickIfOverdue(): void {
     if (this.#task !== undefined && this.#clock.monotonic() > this.#overdueAt) this.#tick();
   }

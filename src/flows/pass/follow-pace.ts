@@ -13,19 +13,19 @@ import {
 import type { PacedOrder } from '../../domain/orders/pace/status.ts';
 
 export interface Learned {
-  /** The changes that it was learned from, and the last of them. */
+  /** The changes that it was learned from. */
   readonly changes: number;
   readonly lastId: number;
-  /** What the orders are added to that are followed now. */
+  /** The followed orders are added to it. */
   readonly learner: PaceLearner;
-  /** The time after which an order that has not changed is stuck, in milliseconds. */
+  /** An order that has not changed for longer is stuck; in milliseconds. */
   readonly stuckAfter: number;
 }
 
-/** The look-ups that an account was planned to make is what it makes for so long; later it may be driven no more. */
+/** How long a plan counts: later the account may be driven no more. */
 const PLANNED_FOR_MS = 60 * 60_000;
 
-/** What is due at a tick is looked up within this time, where there is no more of it than the rate allows. */
+/** How late look-ups that are due at a tick may be, if the rate allows them. */
 const LATE_MS = 60_000;
 
 /** The look-ups that accounts plan which share a rate. */
@@ -38,7 +38,7 @@ export class SharedDemand {
     this.accounts = accounts;
   }
 
-  /** Look-ups a millisecond that one account may plan of `all`: what the others leave, and an equal part in any case. */
+  /** Look-ups a millisecond that one account may plan of `all`: the rest of the others, and an equal part in any case. */
   leftFor(account: FollowPace, all: number, now: number): number {
     let left = all;
     for (const [other, { demand, at }] of this.#planned) {
@@ -59,10 +59,10 @@ export type PaceSettings = Pick<Config['follow'], 'pace' | 'worth' | 'share'> & 
   readonly tickMs: number;
 };
 
-/** The pace of an account: by the settings, or, where they say so, by what was learned last. */
+/** The pace of an account, by the settings or by what was learned last. */
 export class FollowPace implements Pace {
   readonly kind: PaceSettings['pace'];
-  /** Those of an account that has its rate for itself. */
+  /** The limits of an account that has its rate for itself. */
   readonly limits: PaceLimits;
   history: Learned | undefined;
   readonly #shared: SharedDemand | undefined;
@@ -88,7 +88,6 @@ export class FollowPace implements Pace {
     return (this.kind === 'every-tick' ? EVERY_TICK : this.#learned).gapMs(order, sinceChangeMs);
   }
 
-  /** It learns, and has learned nothing yet. */
   get isNew(): boolean {
     return this.kind === 'learned' && !this.#isLearned;
   }
@@ -103,7 +102,7 @@ export class FollowPace implements Pace {
     return this.kind === 'every-tick' ? Number.POSITIVE_INFINITY : LATE_MS + (this.limits.tickMs ?? 0);
   }
 
-  /** Goes by what was learned from now on; `now` is on the monotonic clock. */
+  /** `now` is on the monotonic clock. */
   take(learner: PaceLearner, now: number): void {
     const left = (all: number) => this.#shared?.leftFor(this, all, now) ?? all;
     const limits = { ...this.limits, rate: left(this.limits.rate), budget: left(this.limits.budget) };
@@ -115,7 +114,7 @@ export class FollowPace implements Pace {
 
 type FlowConfig = Pick<Config, 'create' | 'follow' | 'reconcile' | 'exchange' | 'schedule' | 'accounts'>;
 
-/** The settings of the flows of an account, with a pace that has learned nothing yet; `shared` is of the accounts that share the rate. */
+/** The pace has learned nothing yet; `shared` is of the accounts that share the rate. */
 export function flowSettings(
   { create, follow, reconcile, exchange, schedule, accounts }: FlowConfig,
   shared?: SharedDemand,

@@ -13,7 +13,6 @@ import {
   type Hold,
   type HoldKind,
   type HoldSettings,
-  type LostCreates,
   type RestraintChange,
   type Restraints,
 } from '../../domain/accounts/holds.ts';
@@ -32,11 +31,10 @@ interface HoldsDeps {
   readonly log: Logger;
   readonly incidents: Pick<Incidents, 'failed' | 'served' | 'keyRefused'>;
   readonly settings: HoldSettings;
-  /** Reads the merchant key again; tells whether there is another one. */
+  /** Returns true if there is another merchant key. */
   readonly rereadKey: () => boolean;
 }
 
-/** What is remembered of an account beside its holds. */
 const FACTS = {
   keyTaken: 'holds.keyTaken',
   unknownInARow: 'holds.unknownInARow',
@@ -50,14 +48,12 @@ const FACTS = {
 export class AccountHolds implements AccountState {
   readonly #deps: HoldsDeps;
   readonly #began: { readonly at: number; readonly monotonic: number };
-  #holds: readonly Hold[] = [];
-  #unknownInARow = 0;
-  #evidence: LostCreates | undefined;
+  #restraints: Restraints = { holds: [], unknownInARow: 0 };
   #forbiddenEnded = 0;
   #isKeyTaken = false;
   #isKeyRefused = false;
   #writing = 0;
-  /** Those that the database did not take: that they are not there does not mean that a person has ended them. */
+  /** Holds that the database did not take: that they are not there does not mean that a person has ended them. */
   readonly #unwritten = new Set<HoldKind>();
   #timesHeld = 0;
 
@@ -73,14 +69,14 @@ export class AccountHolds implements AccountState {
     this.#isKeyTaken = (await fact(FACTS.keyTaken)) !== undefined;
     const unknownInARow = Number((await fact(FACTS.unknownInARow)) ?? 0);
     this.#forbiddenEnded = Number((await fact(FACTS.forbiddenEnded)) ?? 0);
-    const holds = await readHolds(store.db, account);
-    this.#holds = holds.map((hold) => takenOver(hold, this.now()));
+    const stored = await readHolds(store.db, account);
+    const holds = stored.map((hold) => takenOver(hold, this.now()));
     // Without the hold, the last evidence may be an outage, or a person ended the hold.
-    const most = this.#isSlowed ? unknownInARow : slowedFrom(this.#deps.settings) - 1;
-    this.#unknownInARow = Math.min(unknownInARow, most);
+    const most = isSlowed(holds) ? unknownInARow : slowedFrom(this.#deps.settings) - 1;
+    this.#restraints = { holds, unknownInARow: Math.min(unknownInARow, most) };
   }
 
-  /** Reads what persons have set and ended, whenever another program has committed. */
+  /** Reads the holds that persons have set and ended. */
   async read(): Promise<void> {
     const { store, account } = this.#deps;
     const before = { timesHeld: this.#timesHeld, isWriting: this.#writing > 0 };
@@ -90,27 +86,19 @@ export class AccountHolds implements AccountState {
     const isStored = ({ kind }: Hold) =>
       isWritten || this.#unwritten.has(kind) || stored.some((one) => one.kind === kind);
     const isResumed = (hold: Hold) => RESUMED_HOLDS.includes(hold.kind) && !isStored(hold);
-    const own = this.#holds.filter((hold) => hold.until !== null && !isResumed(hold));
-    const wasSlowed = this.#isSlowed;
-    this.#holds = [...stored.filter(({ until }) => until === null), ...own];
+    const own = this.all.filter((hold) => hold.until !== null && !isResumed(hold));
+    const holds = [...stored.filter(({ until }) => until === null), ...own];
     // A person ended the hold: the count begins anew.
-    if (wasSlowed && !this.#isSlowed) [this.#unknownInARow, this.#evidence] = [0, undefined];
-  }
-
-  get #isSlowed(): boolean {
-    return this.#holds.some(({ kind }) => kind === 'slowed');
+    const isEnded = isSlowed(this.all) && !isSlowed(holds);
+    this.#restraints = isEnded ? { holds, unknownInARow: 0 } : { ...this.#restraints, holds };
   }
 
   get isInDoubt(): boolean {
     return isInDoubt(this.#restraints, this.#deps.settings);
   }
 
-  get #restraints(): Restraints {
-    return { holds: this.#holds, unknownInARow: this.#unknownInARow, evidence: this.#evidence };
-  }
-
   get all(): readonly Hold[] {
-    return this.#holds;
+    return this.#restraints.holds;
   }
 
   /** The number of times that a reply set a hold, since the program started. */
@@ -133,16 +121,16 @@ export class AccountHolds implements AccountState {
   }
 
   heldForMs(lane: Lane): number {
-    if (this.#holds.length === 0) return 0;
+    if (this.all.length === 0) return 0;
     const now = this.now();
-    const decision = decideSending(this.#holds, lane, now);
+    const decision = decideSending(this.all, lane, now);
     if (decision.kind !== 'held') return 0;
     const { until } = decision.hold;
     return until === null ? Number.POSITIVE_INFINITY : until.getTime() - now.getTime();
   }
 
   isProbed(lane: Lane): boolean {
-    return !this.#isKeyTaken || decideSending(this.#holds, lane, this.now()).kind === 'probe';
+    return !this.#isKeyTaken || decideSending(this.all, lane, this.now()).kind === 'probe';
   }
 
   note(news: AccountNews, askedAt: Date): void {
@@ -154,14 +142,16 @@ export class AccountHolds implements AccountState {
     if (news.kind === 'key-refused') this.#deps.incidents.keyRefused();
     if (news.kind === 'served' || news.kind === 'key-refused') this.#isKeyRefused = news.kind === 'key-refused';
     const change = decideRestraints(this.#restraints, news, askedAt, this.now(), this.#deps.settings);
-    this.#evidence = change.evidence;
+    const { unknownInARow, evidence } = change;
+    const isCountChanged = unknownInARow !== this.#restraints.unknownInARow;
+    this.#restraints = { ...this.#restraints, evidence };
     const facts = [
       ...(isFirstTaken ? [[FACTS.keyTaken, 'yes']] : []),
-      ...(change.unknownInARow === this.#unknownInARow ? [] : [[FACTS.unknownInARow, String(change.unknownInARow)]]),
+      ...(isCountChanged ? [[FACTS.unknownInARow, String(unknownInARow)]] : []),
       ...(change.ended.includes('forbidden') ? [[FACTS.forbiddenEnded, String(this.forbiddenHold)]] : []),
     ] as const;
     if (change.set === undefined && change.ended.length === 0 && facts.length === 0) return;
-    const isLimited = this.#holds.some(({ kind }) => kind === 'rate-limited');
+    const isLimited = this.all.some(({ kind }) => kind === 'rate-limited');
     if (news.kind === 'rate-limited' && news.hadRoom === true && !isLimited) {
       const message =
         'the exchange answers 429 although exchange.rate has room: its limit is lower, or something else uses the key';
@@ -172,37 +162,37 @@ export class AccountHolds implements AccountState {
     if (news.kind === 'key-refused') this.rereadKey();
   }
 
-  /** Reads the merchant key again. Another one is tried at once. */
+  /** Another key is tried at once. */
   rereadKey(): void {
     if (!this.#deps.rereadKey()) return;
     this.#isKeyRefused = false;
-    this.#holds = this.#holds.map((hold) => (hold.kind === 'key-refused' ? { ...hold, until: this.now() } : hold));
+    const holds = this.all.map((hold) => (hold.kind === 'key-refused' ? { ...hold, until: this.now() } : hold));
+    this.#restraints = { ...this.#restraints, holds };
   }
 
   /** Makes the next create wait if creates are slowed. Call the result once the transaction is durable. */
-  async claimWithin(tx: Transaction): Promise<() => void> {
-    const slowed = this.#holds.find(({ kind }) => kind === 'slowed');
-    if (slowed === undefined) return () => {};
-    const { account, clock, settings } = this.#deps;
-    const next = slowedAgain(slowed, this.#unknownInARow, this.now(), settings);
-    await setHold(tx, account, this.#asStored(next), clock.now());
-    return () => this.#apply({ set: next, ended: [], unknownInARow: this.#unknownInARow });
+  claimWithin(tx: Transaction): Promise<() => void> {
+    const slowed = this.all.find(({ kind }) => kind === 'slowed');
+    if (slowed === undefined) return Promise.resolve(() => {});
+    return this.#setWithin(tx, slowedAgain(slowed, this.#restraints.unknownInARow, this.now(), this.#deps.settings));
   }
 
-  /** Stops creates, as one more would pass a limit, until a person lets them go on. Call what it returns once the transaction is durable. */
-  async guardWithin(tx: Transaction, reason: string): Promise<() => void> {
+  /** Stops creates until a person lets them go on. Call the result once the transaction is durable. */
+  guardWithin(tx: Transaction, reason: string): Promise<() => void> {
+    return this.#setWithin(tx, { kind: 'guarded', since: this.now(), until: null, reason, actor: null });
+  }
+
+  async #setWithin(tx: Transaction, set: Hold): Promise<() => void> {
     const { account, clock } = this.#deps;
-    const set: Hold = { kind: 'guarded', since: this.now(), until: null, reason, actor: null };
     await setHold(tx, account, this.#asStored(set), clock.now());
-    return () => this.#apply({ set, ended: [], unknownInARow: this.#unknownInARow });
+    return () => this.#apply({ ...this.#restraints, set, ended: [] });
   }
 
   #apply({ set, ended, unknownInARow }: RestraintChange): void {
-    this.#unknownInARow = unknownInARow;
     if (set !== undefined) this.#timesHeld += 1;
     if (ended.includes('forbidden')) this.#forbiddenEnded += 1;
-    const left = this.#holds.filter(({ kind }) => !ended.includes(kind) && kind !== set?.kind);
-    this.#holds = set === undefined ? left : [...left, set];
+    const left = this.all.filter(({ kind }) => !ended.includes(kind) && kind !== set?.kind);
+    this.#restraints = { ...this.#restraints, holds: set === undefined ? left : [...left, set], unknownInARow };
   }
 
   async #write({ set, ended }: RestraintChange, facts: readonly (readonly string[])[]): Promise<void> {
@@ -233,4 +223,8 @@ export class AccountHolds implements AccountState {
     const until = hold.until === null ? null : after(hold.until, aheadMs);
     return { ...hold, since: after(hold.since, aheadMs), until };
   }
+}
+
+function isSlowed(holds: readonly Hold[]): boolean {
+  return holds.some(({ kind }) => kind === 'slowed');
 }

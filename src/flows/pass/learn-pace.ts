@@ -29,9 +29,8 @@ const LEAST_GROWTH = 20;
 
 export interface History {
   readonly stays: readonly Stay[];
-  /** When the part of it begins that was read; null where that is all. */
+  /** When the part of the history begins that was read; null if all was. */
   readonly from: Date | null;
-  /** The changes that were read, and the last of them. */
   readonly changes: number;
   readonly lastId: number;
 }
@@ -61,7 +60,7 @@ export async function readHistory({ account, store, clock }: LearnDeps, signal: 
   return { stays, from: await changeTime(store.db, account, startId), changes, lastId };
 }
 
-/** Learns from the history of an account, or gives what was learned before, where hardly more has happened since. */
+/** Returns what was learned before if hardly more has happened since. */
 export async function learnHistory(
   deps: LearnDeps & Pick<FlowDeps, 'settings'>,
   signal: AbortSignal,
@@ -115,7 +114,7 @@ export async function learnPace(deps: LearnDeps & Pick<FlowDeps, 'settings'>, si
   if (!signal.aborted) deps.settings.pace.take(all, deps.clock.monotonic());
 }
 
-/** Has an account that has learned nothing yet learn its pace, once an order waits: for none the history is read in vain. */
+/** Without an order that waits the history would be read in vain. */
 export async function learnFirst(deps: LearnDeps & Pick<FlowDeps, 'settings'>, signal: AbortSignal): Promise<void> {
   const { account, store, settings } = deps;
   if (settings.pace.isNew && (await isAnythingAwaited(store.db, account))) await learnPace(deps, signal);

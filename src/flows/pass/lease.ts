@@ -14,10 +14,10 @@ const UNUSED_MS = 500;
 const RENEW_BEFORE_MS = 1_000;
 /** Most requests of one lease, unless the limit lets more go in its time. */
 const MOST_GRANTED = 32;
-/** A request that is ready to leave waits so long for this process to know again that it drives the account. */
+/** How long a request waits for this process to know again that it drives the account. */
 const TRUST_WAIT_MS = 3_000;
 const TRUST_LOOK_MS = 100;
-/** So often a request has a lease written that is over before it is durable. */
+/** How often a request has a lease written that is over before it is durable. */
 const MOST_WRITES = 5;
 
 interface LeaseDeps {
@@ -41,7 +41,6 @@ export class RequestLease {
   readonly #granted: number;
   #until = Number.NEGATIVE_INFINITY;
   #started = 0;
-  /** Requests that may have started in all while the lease lasts. */
   #mostStarted = 0;
   #renewing: Promise<void> | undefined;
 
@@ -81,12 +80,11 @@ export class RequestLease {
     await assertNewestOwner(tx, this.#deps.account, this.#deps.accountLease.generation);
   }
 
-  /** Ends the lease: this owner sends nothing more. */
   async release(): Promise<void> {
     if (this.#until !== Number.NEGATIVE_INFINITY) await this.#write(0, 0);
   }
 
-  /** A write that waits for the database may be durable only when what it asked for is over. */
+  /** A write that waits for the database may be durable only when the time that it asked for is over. */
   async #untilItLasts(): Promise<void> {
     for (let writes = 0; !this.#lasts(UNUSED_MS, 1); writes += 1) {
       if (writes === MOST_WRITES || this.#deps.gracePeriodOver.aborted) {
@@ -208,7 +206,7 @@ function granted(lease: Lease, until: number, lastOwnerUntil: number | undefined
   ];
 }
 
-/** What was spent is known for the interval of that owner; where it was shorter, the whole limit may be spent. */
+/** The spent requests are known for the interval of that owner; if it was shorter, the whole limit may be spent. */
 function requestsOf(lease: Lease, limit: RateLimit): number {
   return lease.intervalMs < limit.intervalMs ? limit.requests : lease.requests;
 }
@@ -227,7 +225,7 @@ export class RateGroup {
     this.demand = new SharedDemand(accountLeases.length);
   }
 
-  /** The window of one account of the group; `spent` are the requests of its lease. */
+  /** `spent` are the requests of the account's lease. */
   async windowOf(
     deps: { readonly store: Store; readonly clock: Clock },
     limit: RateLimit,
@@ -249,7 +247,6 @@ export class RateGroup {
   }
 }
 
-/** The limits that owned accounts share, each for as long as its accounts are owned. */
 export class RateGroups {
   readonly #groupOf: ReadonlyMap<string, AccountGroup>;
   readonly #limits = new WeakMap<AccountLease, RateGroup>();
@@ -259,7 +256,7 @@ export class RateGroups {
     this.#groupOf = new Map(shared.flatMap((group) => group.map((name) => [name, group] as const)));
   }
 
-  /** The limit that an owned account shares; undefined if it has its own. */
+  /** Undefined if the account has its own limit. */
   of(account: string, leaseOf: (account: string) => AccountLease | undefined): RateGroup | undefined {
     const accountLeases = this.#groupOf.get(account)?.flatMap((name) => leaseOf(name) ?? []);
     const [first] = accountLeases ?? [];

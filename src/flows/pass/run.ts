@@ -3,7 +3,7 @@ import { KeyRefusedError } from '../../exchange/refusals.ts';
 import { isPassing } from '../../store/errors.ts';
 import type { FlowDeps } from './deps.ts';
 
-/** A pass that the database broke off runs again after this time, woken or not. */
+/** A pass that the database broke off runs again after this time. */
 const TRY_AGAIN_MS = 1_000;
 const GRACE_PERIOD_MS = 16_000;
 

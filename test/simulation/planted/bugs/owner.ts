@@ -94,7 +94,7 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
         file: HOLDS,
         in: 'AccountHolds.read',
         from: '[...stored.filter(({ until }) => until === null), ...own]',
-        to: '[...this.#holds.filter(({ until }) => until === null), ...own]',
+        to: '[...this.all.filter(({ until }) => until === null), ...own]',
       },
     ],
   },
