@@ -6,7 +6,7 @@ import { FailedAccounts, isOfAll, isOvertaken } from './accounts/failed-accounts
 import { startApp } from './app.ts';
 import type { Clock } from './clock.ts';
 import { configOf, requireExchange, type Config } from './config/config.ts';
-import { groupsOf } from './config/rate-groups.ts';
+import { groupOf } from './config/rate-groups.ts';
 import { after } from './domain/instant.ts';
 import { LONGEST_WAIT_MS } from './domain/orders/schedule.ts';
 import type { Connect } from './exchange/transport.ts';
@@ -14,7 +14,7 @@ import { ClockWatch } from './flows/orders/correct-times.ts';
 import { reportSent } from './flows/orders/fail-over.ts';
 import type { Activities } from './flows/pass/activity.ts';
 import type { FollowPace } from './flows/pass/follow-pace.ts';
-import { LEASE_MS, RateGroups } from './flows/pass/lease.ts';
+import { LEASE_MS, RateGroup } from './flows/pass/lease.ts';
 import type { Patience } from './flows/pass/patience.ts';
 import { SentIntents } from './flows/pass/sent-intents.ts';
 import type { AccountInUse, Accounts as UsableAccounts } from './http/control/operations/operation.ts';
@@ -56,7 +56,7 @@ export class Accounts implements UsableAccounts {
   readonly #starts = new PQueue({ concurrency: STARTS });
   readonly #failed: FailedAccounts;
   readonly #clockWatch: ClockWatch;
-  readonly #rateGroups: RateGroups;
+  readonly #rateGroups = new WeakMap<AccountLease, RateGroup>();
   readonly #intents = new SentIntents();
   readonly #begun = Promise.withResolvers<void>();
   #names: readonly string[] | undefined;
@@ -69,7 +69,6 @@ export class Accounts implements UsableAccounts {
     this.due = new DueAccounts({ ...deps, owned: this.#owned });
     this.#failed = new FailedAccounts(deps);
     this.#clockWatch = new ClockWatch(deps, () => this.#correctAll());
-    this.#rateGroups = new RateGroups(groupsOf(deps.config));
   }
 
   /** One account alone is wired all the time, and its failure ends the process. */
@@ -192,12 +191,24 @@ export class Accounts implements UsableAccounts {
       clock,
       log: this.isOnly ? log : log.child({ account }),
       connect,
-      rateGroup: this.#rateGroups.of(account, (name) => this.#owned.get(name)?.accountLease),
+      rateGroup: this.#rateGroupOf(account),
       isTakenUp: pace !== undefined,
       activity: activities.of(account),
       intents: this.#intents,
       pace,
     });
+  }
+
+  /** The accounts with which an account shares a rate limit; undefined if it has its own. */
+  #rateGroupOf(account: string): RateGroup | undefined {
+    const names = groupOf(this.#deps.config, account);
+    const leases = names.flatMap((name) => this.#owned.get(name)?.accountLease ?? []);
+    const [first] = leases;
+    if (names.length === 1 || first === undefined) return undefined;
+    // Its accounts come and go together: an earlier group counts no more, as another owner may have sent since.
+    const group = this.#rateGroups.get(first) ?? new RateGroup(leases);
+    this.#rateGroups.set(first, group);
+    return group;
   }
 
   async #begin(names: readonly string[]): Promise<void> {

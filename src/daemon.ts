@@ -47,6 +47,14 @@ const READ_VERSION_MS = 5_000;
 const LONGEST_BEGIN_MS = 5_000;
 const MOST_NAMED = 20;
 
+/** The things that all parts of the process work with. */
+interface Shared extends Pick<App, 'store' | 'clock' | 'log' | 'gracePeriodOver'> {
+  readonly config: Config;
+  readonly patience: Patience;
+  readonly activities: Activities;
+  readonly stop: AbortSignal;
+}
+
 /**
  * The daemon: runs until `stopping` aborts, then takes nothing new, finishes what is in flight and returns. Throws when
  * it cannot go on.
@@ -62,7 +70,7 @@ export async function runDaemon(
   const worker = { ...reach, settingsOf: settingsInForce(config) };
   const gracePeriodOver = new AbortController();
   const opening = { patienceMs, worker, ...overrides.store };
-  await using owned = await openUnlessStopped({ config, clock, log, gracePeriodOver }, opening, stopping);
+  await using owned = await openUnlessStopped({ config, clock, log }, opening, stopping, gracePeriodOver);
   if (owned === undefined || stopping.aborted) return log.info({}, 'stopped');
   const { store, ownership } = owned;
   await tellOfMarks(config, store, log);
@@ -70,8 +78,8 @@ export async function runDaemon(
   const stop = AbortSignal.any([stopping, failed.signal]);
   const patience = new Patience({ store, clock, log });
   const activities = new Activities(clock);
-  const shared = { config, store, clock, log, patience, activities, stop, gracePeriodOver: gracePeriodOver.signal };
-
+  const ending = { stop, gracePeriodOver: gracePeriodOver.signal };
+  const shared: Shared = { config, store, clock, log, patience, activities, ...ending };
   const accounts = new Accounts({
     ...shared,
     connect: overrides.connect,
@@ -114,11 +122,11 @@ export async function runDaemon(
 
 /** Undefined if the process is asked to stop while another program keeps the database from opening. */
 async function openUnlessStopped(
-  deps: Pick<App, 'clock' | 'log'> & { config: Config; gracePeriodOver: AbortController },
+  { config, clock, log }: Pick<Shared, 'config' | 'clock' | 'log'>,
   options: OwnerOptions,
   stopping: AbortSignal,
+  gracePeriodOver: AbortController,
 ): Promise<OwnedStore | undefined> {
-  const { config, clock, log, gracePeriodOver } = deps;
   const endWaiting = () => gracePeriodOver.abort();
   stopping.addEventListener('abort', endWaiting);
   try {
@@ -155,11 +163,7 @@ function shownBy(accounts: Accounts) {
   return { accounts, heedDecision, version: programVersion() };
 }
 
-function controlled<Shared extends Omit<StatusSources, 'names' | 'process' | 'ops'>>(
-  accounts: Accounts,
-  shared: Shared,
-  ops: StatusSources['ops'],
-) {
+function controlled(accounts: Accounts, shared: Shared, ops: StatusSources['ops']) {
   const facts = { pid: process.pid, version: programVersion(), startedAt: shared.clock.now().toISOString() };
   const status = () => ({ ...shared, ops, names: accounts.names, process: facts });
   return { ...shared, use: (name: string) => accounts.use(name), status };
@@ -168,17 +172,16 @@ function controlled<Shared extends Omit<StatusSources, 'names' | 'process' | 'op
 function lookAfter(
   accounts: Accounts,
   webhooks: Webhooks,
-  { config, stop, ...deps }: Pick<App, 'store' | 'clock' | 'log'> & { config: Config; stop: AbortSignal },
+  { config, store, clock, log, stop }: Shared,
   crons: readonly Cron[],
 ): readonly Promise<void>[] {
-  const { store, clock, log } = deps;
   const { retention, photos } = config;
   return [
     webhooks.run(),
     repeatEvery(clock, LOOK_FOR_TIMES_MS, stop, () => accounts.due.wakeDue()),
     repeatEvery(clock, READ_VERSION_MS, stop, () => assertNotNewer(store)),
     repeatEvery(clock, READ_KEY_MS, stop, () => accounts.rereadKeys()),
-    purgeByAge({ ...deps, retention, photos }, () => accounts.names, stop),
+    purgeByAge({ store, clock, log, retention, photos }, () => accounts.names, stop),
     repeatEvery(clock, SECOND_MS, stop, async () => {
       for (const ticks of crons) ticks.tickIfOverdue();
       tellMissed(crons, log);
@@ -215,25 +218,20 @@ async function tellOfMarks({ database }: Config, { db, mark }: Store, log: Logge
 }
 
 /** Waits for the first accounts, up to a limit, and for the database; then logs that the daemon is ready. */
-async function begun(
-  accounts: Accounts,
-  { patience, ...deps }: ReadyDeps & { readonly patience: Patience; readonly stop: AbortSignal },
-): Promise<void> {
-  const { clock, stop } = deps;
+async function begun(accounts: Accounts, shared: Shared): Promise<void> {
+  const { clock, patience, stop } = shared;
   const limit = clock.sleep(LONGEST_BEGIN_MS, stop).catch(() => undefined);
   await Promise.race([accounts.begun, limit]);
   for (let isSaid = false; !isSaid && !stop.aborted;) {
     await patience.with(async () => {
-      await sayReady(accounts, deps);
+      await sayReady(accounts, shared);
       isSaid = true;
     });
     if (!isSaid) await clock.sleep(SECOND_MS, stop).catch(() => undefined);
   }
 }
 
-type ReadyDeps = Pick<App, 'store' | 'clock' | 'log'> & { readonly config: Config };
-
-async function sayReady(accounts: Accounts, { config, store, clock, log }: ReadyDeps): Promise<void> {
+async function sayReady(accounts: Accounts, { config, store, clock, log }: Shared): Promise<void> {
   const [only] = config.accounts;
   const facts = { database: config.database.address, pid: process.pid };
   if (accounts.isOnly && only !== undefined) {

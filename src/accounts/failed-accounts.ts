@@ -10,6 +10,9 @@ import type { Store, Transaction } from '../store/port.ts';
 import type { OwnedAccount } from './account.ts';
 
 const TRY_AGAIN_MS = 60_000;
+const NEW_KEY = 'an account is stopped: set its exchange.apiKey and start again; others go on';
+const NEW_KEY_IN_FILE = 'an account is stopped until another key is in its file; others go on';
+const TRIED_AGAIN = 'an account is stopped and tried again in a minute; others go on';
 
 interface FailedDeps {
   readonly store: Pick<Store, 'db' | 'forAccount'>;
@@ -37,22 +40,17 @@ export class FailedAccounts {
   add(account: OwnedAccount, error: unknown, exchange: ConstructorParameters<typeof MerchantKey>[0]): void {
     const { log, clock } = this.#deps;
     const isKeyRefused = error instanceof KeyRefusedError;
-    const facts = { account: account.name, cause: messageOf(error) };
-    if (isKeyRefused && exchange.apiKeyFile === undefined) {
-      log.error(facts, 'an account is stopped: set its exchange.apiKey and start again; others go on');
-    } else if (isKeyRefused) {
-      log.error(facts, 'an account is stopped until another key is in its file; others go on');
-    } else {
-      log.error(facts, 'an account is stopped and tried again in a minute; others go on');
-    }
+    const cause = messageOf(error);
     const key = isKeyRefused ? new MerchantKey(exchange) : undefined;
-    // The one that was refused.
+    // The key in the file is the one that was refused.
     if (key !== undefined) isOther(key);
+    const newKey = exchange.apiKeyFile === undefined ? NEW_KEY : NEW_KEY_IN_FILE;
+    log.error({ account: account.name, cause }, isKeyRefused ? newKey : TRIED_AGAIN);
     this.#failed.set(account.name, { account, key, nextAt: clock.monotonic() + TRY_AGAIN_MS });
     // A refused key has a hold instead.
     if (isKeyRefused) return;
     const kind = error instanceof ConfigError ? 'wrong-settings' : 'has-failed';
-    this.#record(account, (tx) => recordStop(tx, account.name, { kind, reason: facts.cause, now: clock.now() }));
+    this.#record(account, (tx) => recordStop(tx, account.name, { kind, reason: cause, now: clock.now() }));
   }
 
   async takeUp(accounts: readonly OwnedAccount[]): Promise<void> {
@@ -66,7 +64,8 @@ export class FailedAccounts {
   }
 
   tryAgain(): void {
-    const now = this.#deps.clock.monotonic();
+    const { clock } = this.#deps;
+    const now = clock.monotonic();
     for (const [name, failed] of this.#failed) {
       const { account, key } = failed;
       if (account.accountLease.ending.aborted) this.#failed.delete(name);
@@ -74,15 +73,11 @@ export class FailedAccounts {
         failed.nextAt = now + TRY_AGAIN_MS;
         if (!account.hasFailed) {
           this.#failed.delete(name);
-          this.#end(account);
+          const end = { reason: 'the account is driven', actor: null, now: clock.now() };
+          this.#record(account, (tx) => endStop(tx, name, end));
         } else if (key === undefined || isOther(key)) account.tryAgain();
       }
     }
-  }
-
-  #end(account: OwnedAccount): void {
-    const now = this.#deps.clock.now();
-    this.#record(account, (tx) => endStop(tx, account.name, { reason: 'the account is driven', actor: null, now }));
   }
 
   /** Writes without ownership: an owner cannot write to a database in an older state. */

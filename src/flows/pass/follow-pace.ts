@@ -92,7 +92,7 @@ export class FollowPace implements Pace {
     return this.kind === 'learned' && !this.#isLearned;
   }
 
-  /** What was learned last, whether it is in force or not. */
+  /** The pace that was learned last, whether it is in force or not. */
   get learned(): LearnedPace {
     return this.#learned;
   }
@@ -112,13 +112,9 @@ export class FollowPace implements Pace {
   }
 }
 
-type FlowConfig = Pick<Config, 'create' | 'follow' | 'reconcile' | 'exchange' | 'schedule' | 'accounts'>;
-
 /** The pace has learned nothing yet; `shared` is of the accounts that share the rate. */
-export function flowSettings(
-  { create, follow, reconcile, exchange, schedule, accounts }: FlowConfig,
-  shared?: SharedDemand,
-) {
+export function flowSettings(config: Config, shared?: SharedDemand) {
+  const { create, follow, reconcile, exchange, schedule, accounts } = config;
   const { rate, outputPosition } = exchange;
   const tickMs = shortestCronGapMs(schedule.cron);
   const pace = new FollowPace({ ...follow, freshFor: reconcile.freshFor, rate, tickMs }, shared);

@@ -17,6 +17,7 @@ import type { FlowDeps } from './deps.ts';
 import type { Learned } from './follow-pace.ts';
 
 type LearnDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'>;
+type PacedDeps = LearnDeps & Pick<FlowDeps, 'settings'>;
 
 /** How long orders stay in a status is learned from so many changes of states and statuses, the newest. */
 const LEARNED_FROM = 20_000;
@@ -27,19 +28,12 @@ const ORDERS_PAGE = 200;
 const GROWTH = 1 / 50;
 const LEAST_GROWTH = 20;
 
-export interface History {
-  readonly stays: readonly Stay[];
-  /** When the part of the history begins that was read; null if all was. */
-  readonly from: Date | null;
-  readonly changes: number;
-  readonly lastId: number;
-}
-
 /**
  * Reads how long orders stayed in their statuses, from the newest changes alone: the history may be long. Of an order that
- * changed in this part of the history, what came before it is read too, so that it is known when it entered its status.
+ * changed in this part of the history, what came before it is read too, so that it is known when it entered its status. `from`
+ * is when the part begins; null if all was read.
  */
-export async function readHistory({ account, store, clock }: LearnDeps, signal: AbortSignal): Promise<History> {
+export async function readHistory({ account, store, clock }: LearnDeps, signal: AbortSignal) {
   const stays: Stay[] = [];
   const known = new Set<string>();
   const startId = await beforeNewestChanges(store.db, account, LEARNED_FROM);
@@ -61,10 +55,7 @@ export async function readHistory({ account, store, clock }: LearnDeps, signal: 
 }
 
 /** Returns what was learned before if hardly more has happened since. */
-export async function learnHistory(
-  deps: LearnDeps & Pick<FlowDeps, 'settings'>,
-  signal: AbortSignal,
-): Promise<Learned> {
+export async function learnHistory(deps: PacedDeps, signal: AbortSignal): Promise<Learned> {
   const { account, store, settings } = deps;
   const known = settings.pace.history;
   if (known !== undefined) {
@@ -108,14 +99,14 @@ export async function addFollowed(
   return learner;
 }
 
-export async function learnPace(deps: LearnDeps & Pick<FlowDeps, 'settings'>, signal: AbortSignal): Promise<void> {
+export async function learnPace(deps: PacedDeps, signal: AbortSignal): Promise<void> {
   const { learner } = await learnHistory(deps, signal);
   const all = await addFollowed(deps, learner.again(), signal);
   if (!signal.aborted) deps.settings.pace.take(all, deps.clock.monotonic());
 }
 
 /** Without an order that waits the history would be read in vain. */
-export async function learnFirst(deps: LearnDeps & Pick<FlowDeps, 'settings'>, signal: AbortSignal): Promise<void> {
+export async function learnFirst(deps: PacedDeps, signal: AbortSignal): Promise<void> {
   const { account, store, settings } = deps;
   if (settings.pace.isNew && (await isAnythingAwaited(store.db, account))) await learnPace(deps, signal);
 }

@@ -4,7 +4,7 @@ import type { RateLimit, RateWindow, SpentRequests } from '../../exchange/rate-w
 import { SharedWindow } from '../../exchange/shared-window.ts';
 import { assertNewestOwner, leaseRequests, readLease, type Lease } from '../../store/accounts.ts';
 import { OwnedError, StoreError } from '../../store/errors.ts';
-import type { AccountGroup, AccountLease, Store, Transaction } from '../../store/port.ts';
+import type { AccountLease, Store, Transaction } from '../../store/port.ts';
 import { SharedDemand } from './follow-pace.ts';
 
 /** A lease lasts this long: one small write in this time while requests go out. */
@@ -162,9 +162,9 @@ function requestsOfLease({ requests, intervalMs }: RateLimit): number {
   return Math.max(inTime, Math.min(MOST_GRANTED, Math.ceil(requests / MOST_GRANTED)));
 }
 
-interface LastOwnerDeps extends Pick<LeaseDeps, 'store' | 'account' | 'clock'> {
+type LastOwnerDeps = Pick<LeaseDeps, 'store' | 'account' | 'clock'> & {
   readonly accountLease: Pick<AccountLease, 'now' | 'lastOwnerUntil'>;
-}
+};
 
 /**
  * Reads what the last owner may have spent of the rate limit's window. The clock may have been set since: the machine's own time
@@ -182,10 +182,8 @@ export async function spentByLastOwner(
   const isOfThisBoot = lease.boot !== null && lease.boot === clock.boot;
   const until = (isOfThisBoot ? lease.bootMs : null) ?? monotonic + lease.until.getTime() - now;
   const latest = Math.min(until, monotonic + LEASE_MS);
-  const spent = lease.spent.map(({ at, requests }) => ({
-    at: latest - lease.until.getTime() + at.getTime(),
-    requests,
-  }));
+  const laterMs = latest - lease.until.getTime();
+  const spent = lease.spent.map(({ at, requests }) => ({ at: laterMs + at.getTime(), requests }));
   return { spent: [...spent, ...granted(lease, latest, accountLease.lastOwnerUntil, limit)], clockWentBack };
 }
 
@@ -195,7 +193,8 @@ export async function spentByLastOwner(
  * from before the account rested.
  */
 function granted(lease: Lease, until: number, lastOwnerUntil: number | undefined, limit: RateLimit): SpentRequests[] {
-  const requests = requestsOf(lease, limit);
+  // The spent requests are known for the interval of that owner: if it was shorter, the whole limit may be spent.
+  const requests = lease.intervalMs < limit.intervalMs ? limit.requests : lease.requests;
   if (lastOwnerUntil === undefined) return [{ at: until, requests }];
   const begun = Math.min(lease.concurrency, lease.requests);
   return [
@@ -204,11 +203,6 @@ function granted(lease: Lease, until: number, lastOwnerUntil: number | undefined
     { at: until, requests: begun },
     { at: Math.min(until, lastOwnerUntil) + lease.timeoutMs, requests: begun },
   ];
-}
-
-/** The spent requests are known for the interval of that owner; if it was shorter, the whole limit may be spent. */
-function requestsOf(lease: Lease, limit: RateLimit): number {
-  return lease.intervalMs < limit.intervalMs ? limit.requests : lease.requests;
 }
 
 /**
@@ -227,7 +221,7 @@ export class RateGroup {
 
   /** `spent` are the requests of the account's lease. */
   async windowOf(
-    deps: { readonly store: Store; readonly clock: Clock },
+    deps: Pick<LeaseDeps, 'store' | 'clock'>,
     limit: RateLimit,
     spent: readonly SpentRequests[],
   ): Promise<RateWindow> {
@@ -238,32 +232,11 @@ export class RateGroup {
     return (await this.#window).member(spent);
   }
 
-  async #open({ store, clock }: { store: Store; clock: Clock }, limit: RateLimit): Promise<SharedWindow> {
+  async #open({ store, clock }: Pick<LeaseDeps, 'store' | 'clock'>, limit: RateLimit): Promise<SharedWindow> {
     const all: SpentRequests[] = [];
     for (const accountLease of this.#leases) {
       all.push(...(await spentByLastOwner({ store, clock, accountLease, account: accountLease.account }, limit)).spent);
     }
     return new SharedWindow(limit, all, clock);
-  }
-}
-
-export class RateGroups {
-  readonly #groupOf: ReadonlyMap<string, AccountGroup>;
-  readonly #limits = new WeakMap<AccountLease, RateGroup>();
-
-  constructor(groups: readonly AccountGroup[]) {
-    const shared = groups.filter(({ length }) => length > 1);
-    this.#groupOf = new Map(shared.flatMap((group) => group.map((name) => [name, group] as const)));
-  }
-
-  /** Undefined if the account has its own limit. */
-  of(account: string, leaseOf: (account: string) => AccountLease | undefined): RateGroup | undefined {
-    const accountLeases = this.#groupOf.get(account)?.flatMap((name) => leaseOf(name) ?? []);
-    const [first] = accountLeases ?? [];
-    if (accountLeases === undefined || first === undefined) return undefined;
-    // Its accounts come and go together: an earlier limit counts no more, as another owner may have sent since.
-    const limit = this.#limits.get(first) ?? new RateGroup(accountLeases);
-    this.#limits.set(first, limit);
-    return limit;
   }
 }

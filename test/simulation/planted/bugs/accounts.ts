@@ -52,7 +52,7 @@ export const ACCOUNT_BUGS: readonly PlantedBug[] = [
       {
         file: ACCOUNTS,
         in: 'Accounts.#wire',
-        from: 'rateGroup: this.#rateGroups.of(account, (name) => this.#owned.get(name)?.accountLease)',
+        from: 'rateGroup: this.#rateGroupOf(account)',
         to: 'rateGroup: undefined',
       },
     ],
