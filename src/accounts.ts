@@ -114,11 +114,7 @@ export class Accounts implements UsableAccounts {
   }
 
   async use(name: string): Promise<AccountInUse | undefined> {
-    const account = this.#owned.get(name);
-    const used = await account?.use();
-    if (account === undefined || used === undefined) return undefined;
-    const app = { ...used.app, wakeCreates: () => account.wake('create') };
-    return { app, [Symbol.dispose]: () => used.use[Symbol.dispose]() };
+    return await this.#owned.get(name)?.use();
   }
 
   /** Takes note of new rows and decisions that others commit. */
@@ -218,7 +214,7 @@ export class Accounts implements UsableAccounts {
     this.#isBegun = true;
     await this.due.look();
     await this.#failed.takeUp(names.flatMap((name) => this.#owned.get(name) ?? []));
-    if (this.isOnly) return void (await Promise.all(names.map((name) => this.#beginOnly(name))));
+    if (this.isOnly) return await this.#beginOnly(this.#owned.get(names[0] ?? ''));
     for (let first = 0; first < names.length; first += SLICE) {
       const slice = names.slice(first, first + SLICE);
       const [from = '', to = from, now] = [slice[0], slice.at(-1), clock.now()];
@@ -236,10 +232,9 @@ export class Accounts implements UsableAccounts {
     return this.#deps.config.links.cron === undefined ? (['findings'] as const) : (['findings', 'links'] as const);
   }
 
-  async #beginOnly(name: string): Promise<void> {
-    const account = this.#owned.get(name);
+  async #beginOnly(account: OwnedAccount | undefined): Promise<void> {
     for (const pass of ['create', 'lookup', ...this.#swept] as const) account?.wake(pass);
-    using _ = (await account?.use())?.use;
+    using _ = await account?.use();
   }
 
   /** Makes due now what was planned under a clock that was set back since. */

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { systemClock, type Clock } from './clock.ts';
-import { ConfigError, type Config } from './config/config.ts';
+import type { Config } from './config/config.ts';
 import { groupOf, settingsInForce } from './config/rate-groups.ts';
 import { MerchantKey } from './config/merchant-key.ts';
 import { DEFAULT_ACCOUNT } from './domain/accounts/name.ts';
@@ -185,15 +185,11 @@ function rateLimit({ exchange: { rate } }: Config): RateLimit {
 function merchantKey({ exchange }: Config, log: Logger) {
   const key = new MerchantKey(exchange);
   const reread = () => {
-    try {
-      const isOther = key.reread();
-      if (isOther) log.info({}, 'the merchant key was changed');
-      return isOther;
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      log.warn({ cause: error.message }, 'the merchant key cannot be read again, the one that was read stays in force');
-      return false;
-    }
+    const isOther = key.reread(({ message: cause }) =>
+      log.warn({ cause }, 'the merchant key cannot be read again, the one that was read stays in force'),
+    );
+    if (isOther) log.info({}, 'the merchant key was changed');
+    return isOther;
   };
   return { current: () => key.current, reread };
 }

@@ -26,17 +26,12 @@ function formFor(stream: NodeJS.WriteStream): LineForm {
   return (line) => lineForPeople(line, (style, text) => styleText(style, text, { stream }));
 }
 
-const STYLE_OF: Readonly<Record<string, Parameters<typeof styleText>[0]>> = {
-  warn: 'yellow',
-  error: 'red',
-  fatal: ['bold', 'red'],
-};
+type Style = Parameters<typeof styleText>[0];
+
+const STYLE_OF: Readonly<Record<string, Style>> = { warn: 'yellow', error: 'red', fatal: ['bold', 'red'] };
 
 /** A line of the log for people: the time of day (UTC), the level, the message, and the facts, the cause last. */
-export function lineForPeople(
-  line: string,
-  paint: (style: Parameters<typeof styleText>[0], text: string) => string,
-): string {
+export function lineForPeople(line: string, paint: (style: Style, text: string) => string): string {
   const { level, time, msg, cause, ...facts } = JSON.parse(line) as Readonly<Record<string, unknown>>;
   const name = String(level);
   const style = STYLE_OF[name];
@@ -93,14 +88,10 @@ export function linesOfTurns(open: () => Output, form: LineForm = (line) => line
     const lines = waiting;
     waiting = '';
     if (lines === '') return;
-    const loss = {
-      level: 'warn',
-      time: clock.now().toISOString(),
-      lines: lost,
-      msg: 'lines of the log could not be written',
-    };
+    const msg = 'lines of the log could not be written';
+    const loss = JSON.stringify({ level: 'warn', time: clock.now().toISOString(), lines: lost, msg });
     // Part of a line may have been written.
-    const before = lost === 0 ? '' : `\n${form(`${JSON.stringify(loss)}\n`)}`;
+    const before = lost === 0 ? '' : `\n${form(`${loss}\n`)}`;
     lost = isWritten(before + lines) ? 0 : lost + lines.split('\n').length - 1;
   };
   process.once('exit', flush);

@@ -3,6 +3,7 @@ import type { App } from '../app.ts';
 import { DueTimes } from '../domain/accounts/due.ts';
 import type { FollowPace } from '../flows/pass/follow-pace.ts';
 import { RepeatedPass, withGracePeriod } from '../flows/pass/run.ts';
+import type { AccountInUse } from '../http/control/operations/operation.ts';
 import type { AccountLease } from '../store/port.ts';
 
 /**
@@ -69,13 +70,13 @@ export class OwnedAccount {
   }
 
   /**
-   * Keeps the account wired until `use` is disposed of; undefined if the account is not owned any more. Rejects if the account
+   * Keeps the account wired until the result is disposed of; undefined if the account is not owned any more. Rejects if the account
    * cannot be wired.
    */
-  async use(): Promise<{ readonly app: App; readonly use: Disposable } | undefined> {
+  async use(): Promise<AccountInUse | undefined> {
     this.hasFailed = false;
     for (let { wired } = this; ; { wired } = this) {
-      if (wired !== undefined) return { app: wired.app, use: wired.use() };
+      if (wired !== undefined) return wired.use(() => this.wake('create'));
       if (this.#isOver) return undefined;
       this.#onWired ??= Promise.withResolvers();
       this.#begin();
@@ -191,10 +192,10 @@ export class WiredAccount {
     pass.wake();
   }
 
-  /** Keeps the account wired until the result is disposed of. */
-  use(): Disposable {
+  use(wakeCreates: () => void): AccountInUse {
     this.#uses += 1;
     return {
+      app: { ...this.app, wakeCreates },
       [Symbol.dispose]: () => {
         this.#uses -= 1;
         this.#activeAt = this.app.clock.monotonic();

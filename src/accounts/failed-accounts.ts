@@ -43,7 +43,7 @@ export class FailedAccounts {
     const cause = messageOf(error);
     const key = isKeyRefused ? new MerchantKey(exchange) : undefined;
     // The key in the file is the one that was refused.
-    if (key !== undefined) isOther(key);
+    key?.reread();
     const newKey = exchange.apiKeyFile === undefined ? NEW_KEY : NEW_KEY_IN_FILE;
     log.error({ account: account.name, cause }, isKeyRefused ? newKey : TRIED_AGAIN);
     this.#failed.set(account.name, { account, key, nextAt: clock.monotonic() + TRY_AGAIN_MS });
@@ -75,7 +75,7 @@ export class FailedAccounts {
           this.#failed.delete(name);
           const end = { reason: 'the account is driven', actor: null, now: clock.now() };
           this.#record(account, (tx) => endStop(tx, name, end));
-        } else if (key === undefined || isOther(key)) account.tryAgain();
+        } else if (key === undefined || key.reread()) account.tryAgain();
       }
     }
   }
@@ -107,13 +107,4 @@ export function isOfAll({ config, store }: Database, error: unknown): boolean {
   if (!store.isInPlace()) return true;
   const isOfFile = error instanceof OwnedError || (error instanceof StoreError && error.problem === 'unusable');
   return config.database.kind === 'sqlite' && isOfFile;
-}
-
-function isOther(key: MerchantKey): boolean {
-  try {
-    return key.reread();
-  } catch (error) {
-    if (error instanceof ConfigError) return false;
-    throw error;
-  }
 }

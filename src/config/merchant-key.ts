@@ -34,13 +34,19 @@ export class MerchantKey {
     return this.#current;
   }
 
-  /** Reads the file again; tells whether there is another key in it. Throws ConfigError, and keeps the key that it has. */
-  reread(): boolean {
+  /** Reads the file again; returns true if there is another key in it. A file without a key that can be used changes nothing. */
+  reread(onUnreadable: (error: ConfigError) => void = () => {}): boolean {
     // A pipe can be read only once.
     if (this.#file === undefined || statSync(this.#file, { throwIfNoEntry: false })?.isFile() === false) return false;
-    const key = readMerchantKey(this.#file);
-    const isOther = key !== this.#current;
-    this.#current = key;
-    return isOther;
+    try {
+      const key = readMerchantKey(this.#file);
+      const isOther = key !== this.#current;
+      this.#current = key;
+      return isOther;
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      onUnreadable(error);
+      return false;
+    }
   }
 }

@@ -53,17 +53,10 @@ export interface GateOptions {
 }
 
 /** A lane's circuit breaker; it is open also while the account's requests are held. */
-export interface BreakerView {
+export interface BreakerView extends Pick<BreakerState, 'openings' | 'openingsEver' | 'needsProbe' | 'failedProbes'> {
   readonly isOpen: boolean;
   /** The time for which it is still open; 0 when it is closed or half-open. */
   readonly openForMs: number;
-  /** Since it was last closed. */
-  readonly openings: number;
-  readonly openingsEver: number;
-  /** A look-up must be answered before the next request. */
-  readonly needsProbe: boolean;
-  /** Such look-ups in a row that failed. */
-  readonly failedProbes: number;
 }
 
 /**

@@ -83,8 +83,8 @@ export class Activity {
   readonly seenLate = new NewestTimes();
   readonly #clock: ActivityClock;
   readonly #listeners: readonly ProcessListener[];
-  readonly #seconds = new Float64Array(RECENT_SECONDS);
-  readonly #requests = new Float64Array(RECENT_SECONDS);
+  /** The requests that ended in each of the newest seconds. */
+  readonly #requests = new Map<number, number>();
   readonly #keptBack = new Map<string, { readonly since: Date; readonly triedAt: Date; readonly cause: string }>();
 
   constructor(account: string, clock: ActivityClock, listeners: readonly ProcessListener[] = []) {
@@ -127,10 +127,7 @@ export class Activity {
   /** Requests that ended in the last `RECENT_SECONDS`. */
   get recentRequests(): number {
     const before = this.#second() - RECENT_SECONDS;
-    return this.#requests.reduce(
-      (sum, requests, place) => sum + ((this.#seconds[place] ?? 0) > before ? requests : 0),
-      0,
-    );
+    return [...this.#requests].reduce((sum, [second, requests]) => (second > before ? sum + requests : sum), 0);
   }
 
   /** The database does not let an order be written. */
@@ -172,10 +169,8 @@ export class Activity {
 
   #count(): void {
     const second = this.#second();
-    const place = second % RECENT_SECONDS;
-    const isSame = this.#seconds[place] === second;
-    this.#seconds[place] = second;
-    this.#requests[place] = isSame ? (this.#requests[place] ?? 0) + 1 : 1;
+    this.#requests.set(second, (this.#requests.get(second) ?? 0) + 1);
+    for (const old of this.#requests.keys()) if (old <= second - RECENT_SECONDS) this.#requests.delete(old);
   }
 }
 

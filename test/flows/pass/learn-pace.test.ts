@@ -252,7 +252,7 @@ describe('what was learned', () => {
     });
     for (let times = 0; times < 2; times += 1) {
       const used = await account.use();
-      used?.use[Symbol.dispose]();
+      used?.[Symbol.dispose]();
       account.wired?.stop();
       await account.life;
     }
