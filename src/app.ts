@@ -11,7 +11,7 @@ import { httpTransport, type Connect, type Transport } from './exchange/transpor
 import { Activity } from './flows/pass/activity.ts';
 import type { FlowDeps } from './flows/pass/deps.ts';
 import { CreateGuard } from './flows/pass/guard.ts';
-import { AccountHolds } from './flows/pass/holds.ts';
+import { AccountRestraints } from './flows/pass/restraints.ts';
 import { Incidents } from './flows/pass/incidents.ts';
 import { CreatesInFlight } from './flows/pass/in-flight.ts';
 import { RateGroup, RequestLease, spentByLastOwner } from './flows/pass/lease.ts';
@@ -110,7 +110,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   const gracePeriodOver = ending.signal;
   const lease = new RequestLease({ ...base, accountLease, window, concurrency, timeoutMs, gracePeriodOver });
   const key = merchantKey(config, log);
-  const holds = new AccountHolds({ ...base, rereadKey: key.reread });
+  const holds = new AccountRestraints({ ...base, rereadKey: key.reread });
   await holds.open();
   const guard = new CreateGuard({ account, holds, settings: { ...settings, ...config.guard } });
   await guard.open(store.db);

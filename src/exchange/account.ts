@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { AccountNews, Lane } from '../domain/accounts/holds.ts';
+import type { AccountNews, Lane } from '../domain/accounts/restraints.ts';
 import type { CreateOutcome } from '../domain/orders/create.ts';
 import { operationOf, type Operation } from './addresses.ts';
 import type { BreakerLane, Health } from './breaker.ts';
@@ -8,13 +8,13 @@ import type { HttpRequest } from './transport.ts';
 
 /** The restraints of an account, as the gate asks for them and replies change them. */
 export interface AccountState {
-  /** The time for which requests of the lane are held, in milliseconds; infinite until a person ends the hold. */
+  /** The time for which requests of the lane are held, in milliseconds; infinite until a person ends the restraint. */
   heldForMs(lane: Lane): number;
-  /** Requests of the lane go one at a time: a hold may be over, or nobody knows yet whether the key is right. */
+  /** Requests of the lane go one at a time: a restraint may be over, or nobody knows yet whether the key is right. */
   isProbed(lane: BreakerLane): boolean;
   /** A look-up must show, before the next create, whether creates alone are lost. */
   readonly isInDoubt: boolean;
-  /** The time by which holds are kept: it is not set as a clock is. */
+  /** The time by which restraints are kept: it is not set as a clock is. */
   now(): Date;
   /** Takes note of a reply to a request that was sent at `askedAt`. */
   note(news: AccountNews, askedAt: Date): void;
@@ -30,7 +30,7 @@ export function evidenceOf(reply: UnreadReply, lane: Lane): { readonly health: H
       return { health: 'answered', news: served };
     case 'refused':
       if (reply.httpStatus !== 403) return { health: 'answered', news: served };
-      // The account's hold takes care of creates.
+      // The account's restraint takes care of creates.
       return { health: lane === 'create' ? 'nothing' : 'failed', news: served };
     case 'rate-limited':
       return { health: 'nothing', news: reply };

@@ -3,7 +3,7 @@ import { OUTAGE_LOOKUP_MS, withJitter } from '../domain/orders/schedule.ts';
 /**
  * The health of the exchange as one request shows it. It answered, whatever it said. It failed: no whole answer came, or
  * a 5xx. It was out of reach: no connection was made, so that nothing left. Nothing is shown by a request that was never
- * tried, and by a reply that speaks of the account (429, 401, 403): its holds take care of that.
+ * tried, and by a reply that speaks of the account (429, 401, 403): its restraints take care of that.
  */
 export type Health = 'answered' | 'failed' | 'unreachable' | 'nothing';
 

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import type { Clock } from '../clock.ts';
-import type { Lane } from '../domain/accounts/holds.ts';
+import type { Lane } from '../domain/accounts/restraints.ts';
 import type { AccountState, RequestListener } from './account.ts';
 import { onAbort } from './aborts.ts';
 import {
@@ -52,7 +52,7 @@ export interface GateOptions {
   readonly tell?: RequestListener;
 }
 
-/** A lane's circuit breaker; it is open also while the account's requests are held. */
+/** A lane's circuit breaker; it is open also while the account is restrained. */
 export interface BreakerView extends Pick<BreakerState, 'openings' | 'openingsEver' | 'needsProbe' | 'failedProbes'> {
   readonly isOpen: boolean;
   /** The time for which it is still open; 0 when it is closed or half-open. */

@@ -1,4 +1,4 @@
-import type { Hold, HoldKind, HoldView } from '../domain/accounts/holds.ts';
+import type { Restraint, RestraintKind, RestraintView } from '../domain/accounts/restraints.ts';
 import { readAccountFact, setAccountFact } from './accounts.ts';
 import { insertHappenings } from './events.ts';
 import type { Database, Transaction } from './port.ts';
@@ -8,10 +8,10 @@ const holdsStatement = statement((v: { account: string }) =>
   queries.selectFrom('account_holds').selectAll().where('account', '=', v.account).orderBy('kind'),
 );
 
-export async function readHolds(db: Database, account: string): Promise<readonly Hold[]> {
+export async function readHolds(db: Database, account: string): Promise<readonly Restraint[]> {
   const { rows } = await holdsStatement(db, { account });
   return rows.map(({ kind, since, until, reason, actor }) => ({
-    kind: kind as HoldKind,
+    kind: kind as RestraintKind,
     since: new Date(since),
     until: until === null ? null : new Date(until),
     reason,
@@ -23,11 +23,11 @@ export async function readHolds(db: Database, account: string): Promise<readonly
 export function storedHolds(account: string | undefined) {
   const holds = queries.selectFrom('account_holds').select(['kind', 'since', 'until', 'reason', 'actor']);
   const ofAccount = account === undefined ? holds : holds.where('account', '=', account);
-  return ofAccount.$castTo<HoldView>();
+  return ofAccount.$castTo<RestraintView>();
 }
 
 /** Sets a hold of the account, in place of one of its kind. A hold that was not there is an event, unless it is of rate. */
-export async function setHold(tx: Transaction, account: string, hold: Hold, now: Date): Promise<void> {
+export async function setHold(tx: Transaction, account: string, hold: Restraint, now: Date): Promise<void> {
   const { kind, reason, actor } = hold;
   const values = { since: hold.since.toISOString(), until: hold.until?.toISOString() ?? null, reason, actor };
   const before = (await readHolds(tx, account)).find((one) => one.kind === kind);
@@ -51,9 +51,9 @@ export async function guardCountsFrom(db: Database, account: string): Promise<st
 export async function endHolds(
   tx: Transaction,
   account: string,
-  kinds: readonly HoldKind[],
+  kinds: readonly RestraintKind[],
   how: { readonly reason: string; readonly actor: string | null; readonly now: Date },
-): Promise<readonly Hold[]> {
+): Promise<readonly Restraint[]> {
   const ended = (await readHolds(tx, account)).filter(({ kind }) => kinds.includes(kind));
   for (const hold of ended) {
     await tx
@@ -70,8 +70,8 @@ export async function endHolds(
 }
 
 interface Change {
-  readonly from?: Hold;
-  readonly to?: Hold;
+  readonly from?: Restraint;
+  readonly to?: Restraint;
   readonly reason: string;
   readonly actor: string | null;
   readonly now: Date;

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { AccountStop, StopKind } from '../domain/accounts/holds.ts';
+import type { AccountStop, StopKind } from '../domain/accounts/restraints.ts';
 import type { LostReach } from '../reports/status/status.ts';
 import { insertHappenings, newestOfAccount, type AccountField } from './events.ts';
 import type { Database, Snapshot, Transaction } from './port.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Lane } from '../../src/domain/accounts/holds.ts';
+import type { Lane } from '../../src/domain/accounts/restraints.ts';
 import type { RequestListener } from '../../src/exchange/account.ts';
 import { Gate, type TurnReport, type TurnRequest } from '../../src/exchange/gate.ts';
 import { RateWindow } from '../../src/exchange/rate-window.ts';

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import type { Lane } from '../../src/domain/accounts/holds.ts';
+import type { Lane } from '../../src/domain/accounts/restraints.ts';
 import { Gate, type TurnReport } from '../../src/exchange/gate.ts';
 import { RateWindow } from '../../src/exchange/rate-window.ts';
 import type { Clock } from '../../src/clock.ts';

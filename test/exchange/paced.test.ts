@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import type { Lane } from '../../src/domain/accounts/holds.ts';
+import type { Lane } from '../../src/domain/accounts/restraints.ts';
 import { Gate } from '../../src/exchange/gate.ts';
 import { RateWindow, type RateLimit, type SpentRequests } from '../../src/exchange/rate-window.ts';
 import { SharedWindow } from '../../src/exchange/shared-window.ts';

@@ -1,7 +1,7 @@
 import type { Judgement } from '../../src/domain/orders/operator-decisions.ts';
 import { decideOrders, type OperatorDeps } from '../../src/flows/orders/operator-decisions.ts';
 import type { SandboxExchange } from '../../src/sandbox/exchange.ts';
-import { RESUMED_HOLDS } from '../../src/domain/accounts/holds.ts';
+import { RESUMED_RESTRAINTS } from '../../src/domain/accounts/restraints.ts';
 import { endHolds, setHold } from '../../src/store/account-holds.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import type { Store } from '../../src/store/port.ts';
@@ -64,7 +64,7 @@ export class Person implements AsyncDisposable {
   async resume(): Promise<void> {
     const { account, store, clock } = this.#deps;
     const how = { reason: 'as planned', actor: 'person', now: clock.now() };
-    await store.writer.write((tx) => endHolds(tx, account, RESUMED_HOLDS, how));
+    await store.writer.write((tx) => endHolds(tx, account, RESUMED_RESTRAINTS, how));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from '../../src/clock.ts';
 import type { CreateOutcome } from '../../src/domain/orders/create.ts';
 import type { MerchantOrder } from '../../src/domain/record.ts';
-import type { AccountNews } from '../../src/domain/accounts/holds.ts';
+import type { AccountNews } from '../../src/domain/accounts/restraints.ts';
 import type { AccountState } from '../../src/exchange/account.ts';
 import { ExchangeClient } from '../../src/exchange/client.ts';
 import type { ReadingSettings } from '../../src/exchange/orders.ts';

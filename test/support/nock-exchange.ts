@@ -1,6 +1,6 @@
 import nock from 'nock';
 import { systemClock, type Clock } from '../../src/clock.ts';
-import type { AccountNews } from '../../src/domain/accounts/holds.ts';
+import type { AccountNews } from '../../src/domain/accounts/restraints.ts';
 import type { ExchangeClient } from '../../src/exchange/client.ts';
 import { loneClient, unheld, type LoneClientOptions } from './exchange-client.ts';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../clock.ts';
 import { configOf } from '../../config/config.ts';
-import { describeHold } from '../../domain/accounts/holds.ts';
+import { describeRestraint } from '../../domain/accounts/restraints.ts';
 import { dryRun, type DryRun } from '../../flows/reports/dry-run.ts';
 import { fieldsText, type Field } from '../../reports/formats/terminal/layout.ts';
 import { counted, inUnits, withCommas } from '../../reports/formats/words.ts';
@@ -47,7 +47,7 @@ function asText({ account, wouldSend, invalid, holds, guard, olderState, ...time
       value: `${inUnits(times.takesMs)}, beside look-ups ${inUnits(times.takesBesideLookupsMs)}`,
     },
     { label: 'look-ups due', value: times.lookupsDue },
-    ...holds.map((hold) => ({ label: 'stops it', value: describeHold(hold, account) })),
+    ...holds.map((hold) => ({ label: 'stops it', value: describeRestraint(hold, account) })),
     ...(guard === null
       ? []
       : [{ label: 'stops it', value: `after ${counted(guard.afterOrders, 'order')}: ${guard.reason}` }]),

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../clock.ts';
 import { accountWords, DEFAULT_ACCOUNT } from '../../domain/accounts/name.ts';
-import { RESUMED_HOLDS, type HoldKind } from '../../domain/accounts/holds.ts';
+import { RESUMED_RESTRAINTS, type RestraintKind } from '../../domain/accounts/restraints.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { counted } from '../../reports/formats/words.ts';
 import { endHolds, setHold } from '../../store/account-holds.ts';
@@ -11,7 +11,7 @@ import { CommandError, EXIT } from '../shared/exit.ts';
 import { withEachAccount } from '../shared/store.ts';
 
 /** Said of the end of a hold. */
-const ENDED: Readonly<Partial<Record<HoldKind, string>>> = {
+const ENDED: Readonly<Partial<Record<RestraintKind, string>>> = {
   'creates-paused': 'orders are created again',
   'all-paused': 'orders are created and looked up again',
   restored: 'orders are created again, on the database that was put back',
@@ -65,7 +65,7 @@ function defineResume(command: Command): void {
   command.addHelpText('after', RESUME_HELP).action(async (options: DecisionOptions) => {
     const how = { reason: options.reason, actor: actorOf(options), now: systemClock().now() };
     const ended = await withEachAccount(command, ({ writer }, account) =>
-      writer.write((tx) => endHolds(tx, account, RESUMED_HOLDS, how)),
+      writer.write((tx) => endHolds(tx, account, RESUMED_RESTRAINTS, how)),
     );
     const resumed = ended.filter((holds) => holds.length > 0);
     if (resumed.length === 0) throw new CommandError(EXIT.absent, 'nothing is paused');

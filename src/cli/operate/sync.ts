@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { App } from '../../app.ts';
 import { deadline } from '../../clock.ts';
-import { describeHold, REFUSALS } from '../../domain/accounts/holds.ts';
+import { describeRestraint, REFUSALS } from '../../domain/accounts/restraints.ts';
 import type { FollowScope } from '../../flows/orders/follow.ts';
 import type { SyncEnd, SyncResult, SyncSummary } from '../../flows/orders/sync.ts';
 import { OwnerGoneError, OwnerRefusalError } from '../../http/control/client.ts';
@@ -110,7 +110,7 @@ function printResult(
   const verdict = toned(tone, wrapped(text, screen.width), screen);
   print(json, { ...summary, holds }, () => `${verdict}\n\n${fieldsText([...fields, took], screen)}`);
   if (json === true && end !== 'done') process.stderr.write(`${text}\n`);
-  for (const hold of holds) process.stderr.write(`${printable(describeHold(hold, account))}\n`);
+  for (const hold of holds) process.stderr.write(`${printable(describeRestraint(hold, account))}\n`);
 }
 
 /** Counts of the pass alone, that are no problem of the account: their names, and the command that shows them. */

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { Option, type Command } from 'commander';
 import { systemClock } from '../../clock.ts';
 import type { AccountSettings } from '../../config/config.ts';
-import { stopRemedy } from '../../domain/accounts/holds.ts';
+import { stopRemedy } from '../../domain/accounts/restraints.ts';
 import { accountWords } from '../../domain/accounts/name.ts';
 import { flowSettings } from '../../flows/pass/follow-pace.ts';
 import { paceOfOrder, storyOf, type ReadPace } from '../../flows/reports/story.ts';

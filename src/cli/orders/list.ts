@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { FINDING_CLASSES, type FindingClassName } from '../../domain/findings/classes.ts';
-import { describeHold, stops, viewOf } from '../../domain/accounts/holds.ts';
+import { describeRestraint, stops, viewOf } from '../../domain/accounts/restraints.ts';
 import { ORDER_STATES, type OrderState } from '../../domain/orders/states.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { readHolds } from '../../store/account-holds.ts';
@@ -77,7 +77,7 @@ function defineList(command: Command): void {
 /** Why orders of the account wait that are due. */
 async function pausesOf(db: Database, account: string): Promise<readonly string[]> {
   const holds = await readHolds(db, account);
-  return holds.filter((hold) => stops(hold, 'create')).map((hold) => describeHold(viewOf(hold), account));
+  return holds.filter((hold) => stops(hold, 'create')).map((hold) => describeRestraint(viewOf(hold), account));
 }
 
 function emptyText({ state, ...others }: Pick<OrderListOptions, 'state'>): string {

@@ -1,7 +1,7 @@
-import type { HoldKind } from './holds.ts';
+import type { RestraintKind } from './restraints.ts';
 
 /** The causes that keep orders from going on for a while; there is one incident of each kind at the most. */
-export type IncidentKind = 'exchange' | 'database' | HoldKind;
+export type IncidentKind = 'exchange' | 'database' | RestraintKind;
 
 type Messages = readonly [level: 'warn' | 'error', begun: string, lasting: string, ended: string];
 

@@ -1,4 +1,4 @@
-import type { HoldKind } from '../accounts/holds.ts';
+import type { RestraintKind } from '../accounts/restraints.ts';
 import { severityOf } from '../findings/classes.ts';
 
 export const EVENT_TYPES = [
@@ -56,7 +56,7 @@ export type FeedEvent = ReturnType<typeof feedEventOf>;
 export type EventData = ReturnType<typeof dataOf>;
 
 const STATUS_FIELDS: readonly string[] = ['order.status', 'cryptoTransaction.status', 'fiatTransaction.status'];
-const KEY_REFUSED: HoldKind = 'key-refused';
+const KEY_REFUSED: RestraintKind = 'key-refused';
 
 export function feedEventOf(row: EventRow) {
   const { id: cursor, account, observed_at: timestamp, hash } = row;

@@ -1,4 +1,4 @@
-import { REFUSALS } from '../../domain/accounts/holds.ts';
+import { REFUSALS } from '../../domain/accounts/restraints.ts';
 import { accountWords } from '../../domain/accounts/name.ts';
 import {
   decideChecked,

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { REFUSALS } from '../../domain/accounts/holds.ts';
+import { REFUSALS } from '../../domain/accounts/restraints.ts';
 import { FINDING_CLASSES } from '../../domain/findings/classes.ts';
 import { decideLookup, isLookedUp, isOvertaken } from '../../domain/orders/follow.ts';
 import type { LookupAnswer, LookupDecision } from '../../domain/orders/lookup.ts';

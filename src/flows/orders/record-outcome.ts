@@ -1,4 +1,4 @@
-import { REFUSALS } from '../../domain/accounts/holds.ts';
+import { REFUSALS } from '../../domain/accounts/restraints.ts';
 import type { Finding } from '../../domain/findings/finding.ts';
 import { after as laterBy } from '../../domain/instant.ts';
 import { decideCreated, type CreateOutcome } from '../../domain/orders/create.ts';

@@ -1,4 +1,4 @@
-import { viewOf, type HoldView } from '../../domain/accounts/holds.ts';
+import { viewOf, type RestraintView } from '../../domain/accounts/restraints.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES } from '../../domain/orders/states.ts';
 import { countByState } from '../../store/orders.ts';
 import { countOpenFindings } from '../../store/findings.ts';
@@ -23,7 +23,7 @@ export type SyncEnd = 'done' | 'look' | 'out-of-reach' | 'out-of-time' | 'key-re
 export interface SyncResult {
   readonly end: SyncEnd;
   readonly summary: SyncSummary;
-  readonly holds: readonly HoldView[];
+  readonly holds: readonly RestraintView[];
 }
 
 /** The breaker may open so often in a row; with the next time the exchange counts as out of reach. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Config } from '../../config/config.ts';
 import { groupOf, groupsOf } from '../../config/rate-groups.ts';
-import type { Hold } from '../../domain/accounts/holds.ts';
+import type { Restraint } from '../../domain/accounts/restraints.ts';
 import type { Overdue } from '../../domain/orders/pace/status.ts';
 import type { RequestEnded, RequestEvent } from '../../exchange/account.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
@@ -21,7 +21,7 @@ export type ProcessListener = (account: string, event: ProcessEvent) => void;
 /** What drives an account now. */
 interface LiveAccount {
   readonly exchange: Pick<ExchangeClient, 'breaker' | 'isSilent'>;
-  readonly holds: { readonly all: readonly Hold[]; now(): Date };
+  readonly holds: { readonly all: readonly Restraint[]; now(): Date };
   readonly accountLease: Pick<AccountLease, 'isTrusted'>;
 }
 

@@ -11,7 +11,7 @@ import type { Store } from '../../store/port.ts';
 import type { Activity } from './activity.ts';
 import type { FollowPace } from './follow-pace.ts';
 import type { CreateGuard } from './guard.ts';
-import type { AccountHolds } from './holds.ts';
+import type { AccountRestraints } from './restraints.ts';
 import type { Incidents } from './incidents.ts';
 import type { CreatesInFlight } from './in-flight.ts';
 import type { RequestLease } from './lease.ts';
@@ -43,7 +43,7 @@ export interface FlowDeps {
   /** Most orders that one pass works on at a time. */
   readonly concurrency: number;
   readonly lease: RequestLease;
-  readonly holds: AccountHolds;
+  readonly holds: AccountRestraints;
   readonly guard: CreateGuard;
   readonly inFlight: CreatesInFlight;
   readonly walk: Walk;

@@ -10,7 +10,7 @@ import { after } from '../../domain/instant.ts';
 import { guardCountsFrom } from '../../store/account-holds.ts';
 import { sentCreates } from '../../store/create-events.ts';
 import type { Database, Transaction } from '../../store/port.ts';
-import type { AccountHolds } from './holds.ts';
+import type { AccountRestraints } from './restraints.ts';
 
 const PAGE = 1_000;
 /** States of orders whose newest create was not taken, for sure. */
@@ -18,7 +18,7 @@ const NOT_TAKEN: readonly string[] = ['pending', 'rejected', 'invalid', 'cancell
 
 interface GuardDeps {
   readonly account: string;
-  readonly holds: Pick<AccountHolds, 'all' | 'now'>;
+  readonly holds: Pick<AccountRestraints, 'all' | 'now'>;
   readonly settings: GuardSettings;
 }
 

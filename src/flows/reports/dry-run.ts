@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import { CreateWindow } from '../../domain/accounts/guard.ts';
-import { stops, viewOf, type HoldView } from '../../domain/accounts/holds.ts';
+import { stops, viewOf, type RestraintView } from '../../domain/accounts/restraints.ts';
 import { DecimalSum } from '../../domain/decimal.ts';
 import { after } from '../../domain/instant.ts';
 import { checkOrder, describeProblems, NULL_ACCOUNT, WHOSE } from '../../domain/orders/check.ts';
@@ -50,7 +50,7 @@ export interface DryRun {
   readonly takesBesideLookupsMs: number;
   /** Look-ups that are due, counted up to 10,000. */
   readonly lookupsDue: number;
-  readonly holds: readonly HoldView[];
+  readonly holds: readonly RestraintView[];
   /** The limit of `guard.*` that would stop creates, and after how many; null where none would. */
   readonly guard: { readonly afterOrders: number; readonly reason: string } | null;
   /** Why the database counts as an older copy, with which nothing is sent; null where it does not. */

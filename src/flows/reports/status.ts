@@ -1,4 +1,4 @@
-import { viewOf } from '../../domain/accounts/holds.ts';
+import { viewOf } from '../../domain/accounts/restraints.ts';
 import type { Clock } from '../../clock.ts';
 import type { Config } from '../../config/config.ts';
 import type { BreakerLane } from '../../exchange/breaker.ts';

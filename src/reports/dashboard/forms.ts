@@ -1,4 +1,4 @@
-import type { HoldView } from '../../domain/accounts/holds.ts';
+import type { RestraintView } from '../../domain/accounts/restraints.ts';
 import type { KnownFinding } from '../../domain/findings/finding.ts';
 import { decisionsFor, type Judgement } from '../../domain/orders/operator-decisions.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
@@ -63,7 +63,7 @@ function acknowledgeForm(base: FormBase, { externalOrderId }: DecidedOrder, open
   return form('/actions/findings', { ...base, externalOrderId }, 'Acknowledge', boxes);
 }
 
-export function pauseForms(base: FormBase, holds: readonly HoldView[]): string {
+export function pauseForms(base: FormBase, holds: readonly RestraintView[]): string {
   const listed = holds.map(
     ({ kind, reason, since, actor }) =>
       `<li>${badge('warning', kind)} ${proseText(`since ${since}${actor === null ? '' : ` by ${actor}`}: ${reason}`)}</li>`,

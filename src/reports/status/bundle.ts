@@ -1,4 +1,4 @@
-import { HOLD_KINDS } from '../../domain/accounts/holds.ts';
+import { RESTRAINT_KINDS } from '../../domain/accounts/restraints.ts';
 import { ORDER_STATES } from '../../domain/orders/states.ts';
 import type { EventRow } from '../../domain/events/feed.ts';
 import type { NamedOrder, Overview, DaemonStatus } from './status.ts';
@@ -82,7 +82,7 @@ export function bundledEvent(event: EventRow, pseudonym: Pseudonym): object {
 }
 
 /** States, kinds of holds, and values of account events, which always have a hyphen. */
-const OUR_WORD = new RegExp(`^(${[...ORDER_STATES, ...HOLD_KINDS].join('|')}|[a-z]+-[a-z]+(-[a-z]+)?)$`);
+const OUR_WORD = new RegExp(`^(${[...ORDER_STATES, ...RESTRAINT_KINDS].join('|')}|[a-z]+-[a-z]+(-[a-z]+)?)$`);
 const FIELD = /^[A-Za-z_.]{1,80}$/;
 
 /** Values that name nobody: numbers, durations, sizes, switches, lists of durations, and a few words. */

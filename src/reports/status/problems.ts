@@ -1,5 +1,5 @@
 import { CLOCKS_APART_MS } from '../../clock.ts';
-import { stopRemedy, type HoldKind } from '../../domain/accounts/holds.ts';
+import { stopRemedy, type RestraintKind } from '../../domain/accounts/restraints.ts';
 import { accountWords } from '../../domain/accounts/name.ts';
 import { findingClass } from '../../domain/findings/classes.ts';
 import { WAITING_STATES } from '../../domain/orders/states.ts';
@@ -149,7 +149,7 @@ function findingProblems(overview: Overview): readonly Problem[] {
 }
 
 /** A hold of the rate ends by itself within minutes. */
-const HOLDS: Readonly<Record<Exclude<HoldKind, 'rate-limited'>, string>> = {
+const HOLDS: Readonly<Record<Exclude<RestraintKind, 'rate-limited'>, string>> = {
   'creates-paused': 'no order is created: paused',
   'all-paused': 'nothing is created or looked up: paused',
   restored: 'no order is created: the database was put back',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HOLD_KINDS } from '../../domain/accounts/holds.ts';
+import { RESTRAINT_KINDS } from '../../domain/accounts/restraints.ts';
 import type { FeedEvent } from '../../domain/events/feed.ts';
 import { SEVERITIES } from '../../domain/findings/classes.ts';
 import { ORDER_STATES } from '../../domain/orders/states.ts';
@@ -102,7 +102,7 @@ export type OpenFindings = Immutable<z.infer<typeof openFindings>>;
 
 const hold = z.object({
   account: z.string(),
-  kind: z.enum(HOLD_KINDS),
+  kind: z.enum(RESTRAINT_KINDS),
   since: time,
   until: time.nullable().describe('Null: until a person ends it.'),
   reason: z.string(),

@@ -1,4 +1,4 @@
-import type { AccountStop, HoldView } from '../../domain/accounts/holds.ts';
+import type { AccountStop, RestraintView } from '../../domain/accounts/restraints.ts';
 import type { RecordView } from '../../domain/record.ts';
 
 /** Everything that the database knows of one order. Times are UTC, ISO 8601. */
@@ -11,7 +11,7 @@ export interface StoryEvidence {
   readonly keptAnswers: readonly StoryKeptAnswer[];
   readonly findings: readonly StoryFinding[];
   /** The holds of its account, as they are now. */
-  readonly holds: readonly HoldView[];
+  readonly holds: readonly RestraintView[];
   /** The stop of its account; null if it is not stopped. */
   readonly stop: AccountStop | null;
   /** How soon it is looked up as it is now; undefined where it is not looked up at a pace. */

@@ -1,4 +1,4 @@
-import { describeHold, stops, describeStop, stopRemedy } from '../../domain/accounts/holds.ts';
+import { describeRestraint, stops, describeStop, stopRemedy } from '../../domain/accounts/restraints.ts';
 import { accountWords } from '../../domain/accounts/name.ts';
 import { findingClass } from '../../domain/findings/classes.ts';
 import { whyNeverLeft } from '../../domain/orders/create.ts';
@@ -80,7 +80,7 @@ function stopLines(
   if (lane === undefined) return [];
   const until = asOf.toISOString();
   const waiting = holds.filter((hold) => stops(hold, lane) && hold.since <= until);
-  const lines = waiting.map((hold) => `It waits: ${describeHold(hold, order.account)}.`);
+  const lines = waiting.map((hold) => `It waits: ${describeRestraint(hold, order.account)}.`);
   // Of the past nobody knows who drove it.
   if (!isNewest({ order, asOf })) return lines;
   const what = lane === 'create' ? 'sent' : 'looked up';

@@ -1,5 +1,5 @@
 import type { StoryEvent, StoryFinding, StoryOrder } from '../../reports/story/evidence.ts';
-import type { AccountStop, HoldView } from '../../domain/accounts/holds.ts';
+import type { AccountStop, RestraintView } from '../../domain/accounts/restraints.ts';
 import type { PacedOrder } from '../../domain/orders/pace/status.ts';
 import { storedHolds } from '../account-holds.ts';
 import { readStop } from '../account-stops.ts';
@@ -16,7 +16,7 @@ export interface StoryRows {
   /** Answers to its creates that could not be read or named another pre-order, as received. */
   readonly keptAnswers: readonly { readonly receivedAt: string; readonly httpStatus: number; readonly body: string }[];
   readonly findings: readonly StoryFinding[];
-  readonly holds: readonly HoldView[];
+  readonly holds: readonly RestraintView[];
   /** Null if its account is not stopped. */
   readonly stop: AccountStop | null;
 }

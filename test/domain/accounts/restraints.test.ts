@@ -3,36 +3,36 @@ import { describe, expect, it } from 'vitest';
 import {
   decideRestraints,
   decideSending,
-  describeHold,
+  describeRestraint,
   isInDoubt,
   REFUSALS,
-  RESUMED_HOLDS,
+  RESUMED_RESTRAINTS,
   slowedAgain,
   stops,
   takenOver,
   viewOf,
   type AccountNews,
-  type Hold,
-  type HoldKind,
+  type Restraint,
+  type RestraintKind,
   type Restraints,
-} from '../../../src/domain/accounts/holds.ts';
+} from '../../../src/domain/accounts/restraints.ts';
 import { after } from '../../../src/domain/instant.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../support/tracking.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
 const SETTINGS = { pauseAfterUnknown: 3 };
 
-/** A hold that began a minute ago and lasts until now. */
-function hold(kind: HoldKind, changes: Partial<Hold> = {}): Hold {
+/** A restraint that began a minute ago and lasts until now. */
+function restraint(kind: RestraintKind, changes: Partial<Restraint> = {}): Restraint {
   return { kind, since: after(NOW, -MINUTE), until: NOW, reason: 'r', actor: null, ...changes };
 }
 
-function decide(news: AccountNews, holds: readonly Hold[] = [], askedAt = NOW, unknownInARow = 2) {
-  return decideRestraints({ holds, unknownInARow }, news, askedAt, NOW, SETTINGS);
+function decide(news: AccountNews, restraints: readonly Restraint[] = [], askedAt = NOW, unknownInARow = 2) {
+  return decideRestraints({ restraints, unknownInARow }, news, askedAt, NOW, SETTINGS);
 }
 
-describe('a hold', () => {
-  it.each<[HoldKind, readonly string[]]>([
+describe('a restraint', () => {
+  it.each<[RestraintKind, readonly string[]]>([
     ['creates-paused', ['create']],
     ['all-paused', ['create', 'lookup']],
     ['restored', ['create']],
@@ -44,22 +44,22 @@ describe('a hold', () => {
   ])('that is %s stops %j', (kind, lanes) => {
     const all = ['create', 'lookup', 'person'] as const;
     expect(all.filter((lane) => stops({ kind }, lane))).toEqual(lanes);
-    expect(all.filter((lane) => decideSending([hold(kind, { until: null })], lane, NOW).kind === 'held')).toEqual(
+    expect(all.filter((lane) => decideSending([restraint(kind, { until: null })], lane, NOW).kind === 'held')).toEqual(
       lanes,
     );
   });
 
   it('is ended by a person unless the exchange ends it', () => {
-    expect(RESUMED_HOLDS).toEqual(['creates-paused', 'all-paused', 'restored', 'slowed', 'guarded']);
+    expect(RESUMED_RESTRAINTS).toEqual(['creates-paused', 'all-paused', 'restored', 'slowed', 'guarded']);
   });
 
-  it.each<[AccountNews['kind'], readonly HoldKind[]]>([
+  it.each<[AccountNews['kind'], readonly RestraintKind[]]>([
     ['served', ['rate-limited', 'key-refused']],
     ['create-accepted', ['forbidden', 'slowed']],
     ['create-rejected', []],
     ['create-unknown', []],
   ])('is ended by a request that is %s: %j', (kind, ended) => {
-    const kinds: HoldKind[] = [
+    const kinds: RestraintKind[] = [
       'creates-paused',
       'restored',
       'rate-limited',
@@ -68,18 +68,22 @@ describe('a hold', () => {
       'slowed',
       'guarded',
     ];
-    const holds = kinds.map((one) => hold(one));
-    expect(decide({ kind } as AccountNews, holds).ended).toEqual(ended);
+    const restraints = kinds.map((one) => restraint(one));
+    expect(decide({ kind } as AccountNews, restraints).ended).toEqual(ended);
   });
 
   it('is not ended by a request that was in flight when it began', () => {
-    const holds = [hold('key-refused'), hold('forbidden'), hold('rate-limited', { since: after(NOW, -2 * MINUTE) })];
-    const [, , limited] = holds;
-    const begun = holds[0]!.since;
-    expect(decide({ kind: 'served' }, holds, begun).ended).toEqual([]);
-    expect(decide({ kind: 'create-accepted' }, holds, begun).ended).toEqual([]);
-    expect(decide({ kind: 'served' }, holds, after(begun, 1)).ended).toEqual(['key-refused']);
-    expect(decide({ kind: 'create-accepted' }, holds, after(begun, 1)).ended).toEqual(['forbidden']);
+    const restraints = [
+      restraint('key-refused'),
+      restraint('forbidden'),
+      restraint('rate-limited', { since: after(NOW, -2 * MINUTE) }),
+    ];
+    const [, , limited] = restraints;
+    const begun = restraints[0]!.since;
+    expect(decide({ kind: 'served' }, restraints, begun).ended).toEqual([]);
+    expect(decide({ kind: 'create-accepted' }, restraints, begun).ended).toEqual([]);
+    expect(decide({ kind: 'served' }, restraints, after(begun, 1)).ended).toEqual(['key-refused']);
+    expect(decide({ kind: 'create-accepted' }, restraints, after(begun, 1)).ended).toEqual(['forbidden']);
     // The exchange asked to wait until then: an earlier request that it served says nothing of that.
     expect(decide({ kind: 'served' }, [limited!], after(NOW, -1)).ended).toEqual([]);
     expect(decide({ kind: 'served' }, [{ ...limited!, until: null }]).ended).toEqual([]);
@@ -92,11 +96,13 @@ describe('creates whose outcomes are unknown', () => {
 
   /** The restraints after replies, each asked and received so many ms from now. */
   function restrained(steps: readonly Step[], settings = { pauseAfterUnknown: 10 }): Restraints {
-    let restraints: Restraints = { holds: [], unknownInARow: 0 };
+    let restraints: Restraints = { restraints: [], unknownInARow: 0 };
     for (const [kind, askedAt, now] of steps) {
       const change = decideRestraints(restraints, { kind } as AccountNews, at(askedAt), at(now), settings);
-      const left = restraints.holds.filter((one) => one.kind !== change.set?.kind && !change.ended.includes(one.kind));
-      restraints = { ...change, holds: change.set === undefined ? left : [...left, change.set] };
+      const left = restraints.restraints.filter(
+        (one) => one.kind !== change.set?.kind && !change.ended.includes(one.kind),
+      );
+      restraints = { ...change, restraints: change.set === undefined ? left : [...left, change.set] };
     }
     return restraints;
   }
@@ -127,7 +133,7 @@ describe('creates whose outcomes are unknown', () => {
     const steps: Step[] = [];
     const waits = Array.from({ length: 10 }, (_, piece) => {
       steps.push(lost(100 * piece + 50), answered(100 * piece + 60));
-      const [slowed] = restrained(steps, { pauseAfterUnknown: 100 }).holds;
+      const [slowed] = restrained(steps, { pauseAfterUnknown: 100 }).restraints;
       return slowed === undefined ? 0 : (slowed.until!.getTime() - at(100 * piece + 50).getTime()) / MINUTE;
     });
     expect(waits).toEqual([0, 1, 2, 4, 8, 16, 32, 60, 60, 60]);
@@ -141,19 +147,19 @@ describe('creates whose outcomes are unknown', () => {
     const steps: Step[] = [];
     const waits = [0, 100, 200].map((ms) => {
       steps.push(lost(ms + 50), answered(ms + 60));
-      const [slowed] = restrained(steps, { pauseAfterUnknown }).holds;
+      const [slowed] = restrained(steps, { pauseAfterUnknown }).restraints;
       return slowed === undefined ? 0 : (slowed.until!.getTime() - at(ms + 50).getTime()) / MINUTE;
     });
     expect(waits).toEqual(expected);
   });
 
-  it('name how often, and since when, in the hold, which the next create makes longer', () => {
-    const { holds, ...rest } = restrained([lost(5), answered(9), lost(15), answered(19), lost(25), answered(29)]);
+  it('name how often, and since when, in the restraint, which the next create makes longer', () => {
+    const { restraints, ...rest } = restrained([lost(5), answered(9), lost(15), answered(19), lost(25), answered(29)]);
     const reason = expect.stringContaining('3') as string;
-    expect(holds).toEqual([{ kind: 'slowed', since: at(15), until: at(25 + 2 * MINUTE), reason, actor: null }]);
+    expect(restraints).toEqual([{ kind: 'slowed', since: at(15), until: at(25 + 2 * MINUTE), reason, actor: null }]);
     expect(rest.unknownInARow).toBe(3);
-    const next = slowedAgain(holds[0]!, 3, at(2 * MINUTE), { pauseAfterUnknown: 10 });
-    expect(next).toEqual({ ...holds[0], until: at(4 * MINUTE) });
+    const next = slowedAgain(restraints[0]!, 3, at(2 * MINUTE), { pauseAfterUnknown: 10 });
+    expect(next).toEqual({ ...restraints[0], until: at(4 * MINUTE) });
   });
 
   it.each<[string, readonly Step[], boolean]>([
@@ -173,11 +179,11 @@ describe('creates whose outcomes are unknown', () => {
         let now = 0;
         const steps = drawn.map(([kind, tookMs, afterMs]): Step => [kind, (now += afterMs) - tookMs, now]);
         const outage = steps.filter(([kind]) => kind === 'no-answer' || kind === 'create-unknown');
-        expect(restrained(outage, { pauseAfterUnknown })).toMatchObject({ holds: [] });
+        expect(restrained(outage, { pauseAfterUnknown })).toMatchObject({ restraints: [] });
         expect(restrained(outage, { pauseAfterUnknown }).unknownInARow).toBeLessThanOrEqual(1);
-        const { holds, unknownInARow, evidence } = restrained(steps, { pauseAfterUnknown });
+        const { restraints, unknownInARow, evidence } = restrained(steps, { pauseAfterUnknown });
         expect(unknownInARow).toBeGreaterThanOrEqual(evidence?.isDoubted === true ? 1 : 0);
-        for (const { since, until } of holds) {
+        for (const { since, until } of restraints) {
           expect(until!.getTime()).toBeLessThanOrEqual(at(now).getTime() + HOUR);
           expect(since.getTime()).toBeGreaterThanOrEqual(NOW.getTime());
         }
@@ -192,7 +198,7 @@ describe('a refusal of the exchange', () => {
     [{ kind: 'rate-limited', retryAfterMs: 7_000 }, 7_000],
     [{ kind: 'key-refused' }, SECOND],
     [{ kind: 'forbidden' }, SECOND],
-  ])('sets a hold, for a second or as long as it says: %o', (news, ms) => {
+  ])('sets a restraint, for a second or as long as it says: %o', (news, ms) => {
     const set = { kind: news.kind, since: NOW, until: after(NOW, ms), reason: REFUSALS[news.kind], actor: null };
     for (const askedAt of [NOW, after(NOW, -MINUTE)]) {
       expect(decide(news, [], askedAt)).toEqual({ ended: [], unknownInARow: 2, set });
@@ -206,42 +212,42 @@ describe('a refusal of the exchange', () => {
     [DAY, 5 * MINUTE],
   ])('that comes again after the wait doubles it: it has lasted %d ms, and lasts %d more', (lasted, ms) => {
     const since = after(NOW, -lasted);
-    const others = [hold('forbidden', { since: NOW })];
-    const { set } = decide({ kind: 'key-refused' }, [...others, hold('key-refused', { since })]);
+    const others = [restraint('forbidden', { since: NOW })];
+    const { set } = decide({ kind: 'key-refused' }, [...others, restraint('key-refused', { since })]);
     expect(set).toMatchObject({ kind: 'key-refused', since, until: after(NOW, ms) });
   });
 
   it('to a request that was in flight meanwhile doubles nothing, and may ask for longer', () => {
     const until = after(NOW, 10 * SECOND);
-    const holds = [hold('rate-limited', { until })];
-    const limited = (retryAfterMs: number) => decide({ kind: 'rate-limited', retryAfterMs }, holds).set;
+    const restraints = [restraint('rate-limited', { until })];
+    const limited = (retryAfterMs: number) => decide({ kind: 'rate-limited', retryAfterMs }, restraints).set;
     expect([limited(0), limited(10 * SECOND)]).toEqual([undefined, undefined]);
     expect(limited(11 * SECOND)?.until).toEqual(after(NOW, 11 * SECOND));
     const early = after(NOW, -1);
-    expect(decide({ kind: 'key-refused' }, [hold('key-refused')], early).set).toBeUndefined();
-    expect(decide({ kind: 'key-refused' }, [hold('key-refused')], NOW).set?.until).toEqual(after(NOW, MINUTE));
+    expect(decide({ kind: 'key-refused' }, [restraint('key-refused')], early).set).toBeUndefined();
+    expect(decide({ kind: 'key-refused' }, [restraint('key-refused')], NOW).set?.until).toEqual(after(NOW, MINUTE));
   });
 
-  it('in place of a hold that a person ends lasts from now', () => {
-    const { set } = decide({ kind: 'forbidden' }, [hold('forbidden', { until: null })]);
+  it('in place of a restraint that a person ends lasts from now', () => {
+    const { set } = decide({ kind: 'forbidden' }, [restraint('forbidden', { until: null })]);
     expect(set?.until).toEqual(after(NOW, MINUTE));
   });
 });
 
-describe('a hold that a new owner takes over', () => {
-  it.each<[string, Hold, Date | null]>([
-    ['of a person lasts on', hold('all-paused', { until: null }), null],
-    ['of a key is tried at once: it may be another key', hold('key-refused', { until: after(NOW, MINUTE) }), NOW],
-    ['of another kind lasts on', hold('rate-limited', { until: after(NOW, DAY) }), after(NOW, DAY)],
-    ['that lasts too long was written by another clock', hold('slowed', { until: after(NOW, DAY + 1) }), NOW],
+describe('a restraint that a new owner takes over', () => {
+  it.each<[string, Restraint, Date | null]>([
+    ['of a person lasts on', restraint('all-paused', { until: null }), null],
+    ['of a key is tried at once: it may be another key', restraint('key-refused', { until: after(NOW, MINUTE) }), NOW],
+    ['of another kind lasts on', restraint('rate-limited', { until: after(NOW, DAY) }), after(NOW, DAY)],
+    ['that lasts too long was written by another clock', restraint('slowed', { until: after(NOW, DAY + 1) }), NOW],
   ])('%s', (_what, one, until) => {
     expect(takenOver(one, NOW)).toEqual({ ...one, until });
   });
 });
 
-describe('a hold for people', () => {
+describe('a restraint for people', () => {
   it('says who set it, why, and how it ends', () => {
-    const view = viewOf(hold('creates-paused', { until: null, actor: 'ann', reason: 'audit' }));
+    const view = viewOf(restraint('creates-paused', { until: null, actor: 'ann', reason: 'audit' }));
     expect(view).toEqual({
       kind: 'creates-paused',
       since: after(NOW, -MINUTE).toISOString(),
@@ -250,14 +256,14 @@ describe('a hold for people', () => {
       actor: 'ann',
     });
     for (const part of ['creates-paused', view.since, 'by ann', 'audit', 'order-sync resume']) {
-      expect(describeHold(view, 'default')).toContain(part);
+      expect(describeRestraint(view, 'default')).toContain(part);
     }
   });
 
   it('says until when it lasts where nobody has to end it', () => {
-    const view = viewOf(hold('slowed', { until: after(NOW, HOUR) }));
+    const view = viewOf(restraint('slowed', { until: after(NOW, HOUR) }));
     expect(view.until).toBe(after(NOW, HOUR).toISOString());
-    expect(describeHold(view, 'default')).toMatch(new RegExp(`since ${view.since}\\b.* until ${view.until}`));
-    expect(describeHold(view, 'default')).not.toMatch(/ by |resume/);
+    expect(describeRestraint(view, 'default')).toMatch(new RegExp(`since ${view.since}\\b.* until ${view.until}`));
+    expect(describeRestraint(view, 'default')).not.toMatch(/ by |resume/);
   });
 });

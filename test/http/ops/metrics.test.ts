@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HOLD_KINDS } from '../../../src/domain/accounts/holds.ts';
+import { RESTRAINT_KINDS } from '../../../src/domain/accounts/restraints.ts';
 import { FINDING_CLASSES } from '../../../src/domain/findings/classes.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { GAUGES } from '../../../src/http/ops/metrics/families.ts';
@@ -59,7 +59,8 @@ describe('/metrics', () => {
     const classes = Object.entries(FINDING_CLASSES).map(([name, { severity }]) => ({ class: name, severity }));
     for (const labels of classes)
       expect(valueOf(metrics, 'order_sync_findings', { account: 'default', ...labels })).toBe(0);
-    for (const kind of HOLD_KINDS) expect(valueOf(metrics, 'order_sync_holds', { account: 'default', kind })).toBe(0);
+    for (const kind of RESTRAINT_KINDS)
+      expect(valueOf(metrics, 'order_sync_holds', { account: 'default', kind })).toBe(0);
   });
 
   it('counts the orders of each state, and how long the first waits', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { HOLD_KINDS } from '../../../src/domain/accounts/holds.ts';
+import { RESTRAINT_KINDS } from '../../../src/domain/accounts/restraints.ts';
 import { bundledEvent } from '../../../src/reports/status/bundle.ts';
 
 const HOLD_EVENT = {
@@ -13,7 +13,7 @@ const HOLD_EVENT = {
 };
 const pseudonym = (kind: string) => `(${kind})`;
 
-it.each(HOLD_KINDS)('a support file says that an account came to be %s', (kind) => {
+it.each(RESTRAINT_KINDS)('a support file says that an account came to be %s', (kind) => {
   const event = { ...HOLD_EVENT, old_value: null, new_value: kind, observed_at: '2026-01-05T12:00:00.000Z' } as const;
   const shown = bundledEvent({ ...event, source: 'exchange', reason: 'canary', actor: 'canary' }, pseudonym);
   expect(shown).toMatchObject({ account: '(account)', to: kind });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { configOf } from '../../../config/config.ts';
-import { RESUMED_HOLDS, type Hold } from '../../../domain/accounts/holds.ts';
+import { RESUMED_RESTRAINTS, type Restraint } from '../../../domain/accounts/restraints.ts';
 import type { Judgement } from '../../../domain/orders/operator-decisions.ts';
 import { messageOf } from '../../../domain/text.ts';
 import { pathId } from '../../../exchange/ids.ts';
@@ -21,7 +21,7 @@ export const HTML = 'text/html; charset=utf-8';
 const FORM = 'application/x-www-form-urlencoded';
 const TOKEN_BYTES = 32;
 const MOST_FINDINGS = 100;
-const PAUSES: readonly string[] = ['creates-paused', 'all-paused'] satisfies Hold['kind'][];
+const PAUSES: readonly string[] = ['creates-paused', 'all-paused'] satisfies Restraint['kind'][];
 
 /** Why a page is not shown, or a form is not carried out, for the person who asked. */
 export class Refused extends Error {
@@ -178,14 +178,14 @@ function seenFinding(text: string): { id: number; expected: string | null; actua
 async function pauseAccount({ store, clock }: OpsSources, { account, actor, reason, form }: Decision): Promise<string> {
   const [kind, now] = [form.get('kind') ?? '', clock.now()];
   if (!PAUSES.includes(kind)) throw new Refused(400, 'Say what stops: creating, or looking up too.');
-  const hold: Hold = { kind: kind as Hold['kind'], since: now, until: null, reason, actor };
+  const hold: Restraint = { kind: kind as Restraint['kind'], since: now, until: null, reason, actor };
   await store.forAccount(account).writer.write((tx) => setHold(tx, account, hold, now));
   return pausePath(account);
 }
 
 async function resumeAccount({ store, clock }: OpsSources, { account, actor, reason }: Decision): Promise<string> {
   const how = { reason, actor, now: clock.now() };
-  const ended = await store.forAccount(account).writer.write((tx) => endHolds(tx, account, RESUMED_HOLDS, how));
+  const ended = await store.forAccount(account).writer.write((tx) => endHolds(tx, account, RESUMED_RESTRAINTS, how));
   if (ended.length === 0) throw new Refused(409, 'Nothing is paused.');
   return pausePath(account);
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { configOf } from '../../../config/config.ts';
-import { viewOf } from '../../../domain/accounts/holds.ts';
+import { viewOf } from '../../../domain/accounts/restraints.ts';
 import { messageOf } from '../../../domain/text.ts';
 import { storyOf } from '../../../flows/reports/story.ts';
 import { orderForms, pauseForms } from '../../../reports/dashboard/forms.ts';

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Registry } from 'prom-client';
 import type { Clock } from '../../../clock.ts';
 import type { Config } from '../../../config/config.ts';
-import { HOLD_KINDS } from '../../../domain/accounts/holds.ts';
+import { RESTRAINT_KINDS } from '../../../domain/accounts/restraints.ts';
 import { FINDING_CLASSES } from '../../../domain/findings/classes.ts';
 import { instantMs } from '../../../domain/instant.ts';
 import { ORDER_STATES } from '../../../domain/orders/states.ts';
@@ -95,7 +95,7 @@ function setZeros(gauges: Gauges, { labelOf, owned }: MetricFacts): void {
     for (const found of Object.keys(FINDING_CLASSES)) {
       gauges.set('order_sync_findings', 0, { account, ...findingLabels(found) });
     }
-    for (const kind of HOLD_KINDS) gauges.set('order_sync_holds', 0, { account, kind });
+    for (const kind of RESTRAINT_KINDS) gauges.set('order_sync_holds', 0, { account, kind });
     gauges.set('order_sync_exchange_out_of_reach', 0, { account });
     gauges.set('order_sync_account_stopped', 0, { account });
   }

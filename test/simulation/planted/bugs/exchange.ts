@@ -99,7 +99,7 @@ export const EXCHANGE_BUGS: readonly PlantedBug[] = [
     breaks: /creates are slowed/,
     edits: [
       {
-        file: 'src/domain/accounts/holds.ts',
+        file: 'src/domain/accounts/restraints.ts',
         in: 'decideRestraints',
         from: 'if (isOfLast) return { ended, unknownInARow, evidence };',
         to: '',
@@ -112,7 +112,7 @@ export const EXCHANGE_BUGS: readonly PlantedBug[] = [
     breaks: /creates are slowed/,
     edits: [
       {
-        file: 'src/domain/accounts/holds.ts',
+        file: 'src/domain/accounts/restraints.ts',
         in: 'decideRestraints',
         from: 'unknownInARow: unknownInARow - (doubted === undefined ? 0 : 1), evidence: settled',
         to: 'unknownInARow, evidence',
@@ -125,7 +125,7 @@ export const EXCHANGE_BUGS: readonly PlantedBug[] = [
     breaks: /Retry-After kept/,
     edits: [
       {
-        file: 'src/domain/accounts/holds.ts',
+        file: 'src/domain/accounts/restraints.ts',
         in: 'refused',
         from: "news.kind === 'rate-limited' ? news.retryAfterMs : 0",
         to: '0',

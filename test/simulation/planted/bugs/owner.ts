@@ -1,8 +1,8 @@
 import type { PlantedBug } from '../bug.ts';
 
 const LEASE = 'src/flows/pass/lease.ts';
-const HOLDS = 'src/flows/pass/holds.ts';
-const DECIDE_HOLDS = 'src/domain/accounts/holds.ts';
+const RESTRAINTS = 'src/flows/pass/restraints.ts';
+const DECIDE_RESTRAINTS = 'src/domain/accounts/restraints.ts';
 
 /** Bugs in what one owner of an account leaves to the next: the rate, holds, orders in flight, the generation. */
 export const OWNER_BUGS: readonly PlantedBug[] = [
@@ -91,8 +91,8 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
     breaks: /a pause is kept/,
     edits: [
       {
-        file: HOLDS,
-        in: 'AccountHolds.read',
+        file: RESTRAINTS,
+        in: 'AccountRestraints.read',
         from: '[...stored.filter(({ until }) => until === null), ...own]',
         to: '[...this.all.filter(({ until }) => until === null), ...own]',
       },
@@ -103,7 +103,12 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
     text: 'a pause of everything stops creates alone',
     breaks: /a pause is kept/,
     edits: [
-      { file: DECIDE_HOLDS, in: 'STOPS', from: "'all-paused': ['create', 'lookup'],", to: "'all-paused': ['create']," },
+      {
+        file: DECIDE_RESTRAINTS,
+        in: 'STOPS',
+        from: "'all-paused': ['create', 'lookup'],",
+        to: "'all-paused': ['create'],",
+      },
     ],
   },
   {
@@ -151,7 +156,7 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
     breaks: /Retry-After kept/,
     edits: [
       {
-        file: DECIDE_HOLDS,
+        file: DECIDE_RESTRAINTS,
         in: 'isEndedBy',
         from: 'return until !== null && askedAt >= until;',
         to: 'return until !== null;',

@@ -5,7 +5,7 @@ import { accountWords } from './name.ts';
 export type Lane = 'create' | 'lookup' | 'person';
 
 /**
- * The kinds of holds, and what each stops. A person pauses creates or everything; `restored` stands after a database that
+ * The kinds of restraints, and what each stops. A person pauses creates or everything; `restored` stands after a database that
  * was put back to an older state was accepted. The exchange asks to wait (`rate-limited`: 429, or Retry-After with 503),
  * refuses the key (401), or refuses the account a create (`forbidden`: documented 403). `slowed` lets single creates go,
  * each after a longer wait, because creates have no outcome while look-ups are answered. `guarded`: one more create would
@@ -22,19 +22,25 @@ const STOPS = {
   guarded: ['create'],
 } as const satisfies Record<string, readonly Lane[]>;
 
-/** The kind of a hold; an account has one of each at the most. */
-export type HoldKind = keyof typeof STOPS;
+/** The kind of a restraint; an account has one of each at the most. */
+export type RestraintKind = keyof typeof STOPS;
 
-export const HOLD_KINDS = Object.keys(STOPS) as readonly HoldKind[];
+export const RESTRAINT_KINDS = Object.keys(STOPS) as readonly RestraintKind[];
 
-/** The holds that `order-sync resume` ends. The others end when the exchange takes a request. */
-export const RESUMED_HOLDS: readonly HoldKind[] = ['creates-paused', 'all-paused', 'restored', 'slowed', 'guarded'];
+/** The restraints that `order-sync resume` ends. The others end when the exchange takes a request. */
+export const RESUMED_RESTRAINTS: readonly RestraintKind[] = [
+  'creates-paused',
+  'all-paused',
+  'restored',
+  'slowed',
+  'guarded',
+];
 
 /** A reason for which an account sends nothing of a kind, or one request at a time. */
-export interface Hold {
-  readonly kind: HoldKind;
+export interface Restraint {
+  readonly kind: RestraintKind;
   readonly since: Date;
-  /** From then on one request at a time goes, to see whether the hold is over; null: until a person ends it. */
+  /** From then on one request at a time goes, to see whether the restraint is over; null: until a person ends it. */
   readonly until: Date | null;
   readonly reason: string;
   /** The person who set it. */
@@ -43,21 +49,21 @@ export interface Hold {
 
 export type SendingDecision =
   | { readonly kind: 'free' }
-  | { readonly kind: 'probe'; readonly hold: Hold }
-  | { readonly kind: 'held'; readonly hold: Hold };
+  | { readonly kind: 'probe'; readonly restraint: Restraint }
+  | { readonly kind: 'held'; readonly restraint: Restraint };
 
-export function stops({ kind }: Pick<Hold, 'kind'>, lane: Lane): boolean {
+export function stops({ kind }: Pick<Restraint, 'kind'>, lane: Lane): boolean {
   return (STOPS[kind] as readonly Lane[]).includes(lane);
 }
 
-/** The hold that lasts longest decides. */
-export function decideSending(holds: readonly Hold[], lane: Lane, now: Date): SendingDecision {
-  const [longest] = holds.filter((hold) => stops(hold, lane)).toSorted((a, b) => endOf(b) - endOf(a));
+/** The restraint that lasts longest decides. */
+export function decideSending(restraints: readonly Restraint[], lane: Lane, now: Date): SendingDecision {
+  const [longest] = restraints.filter((restraint) => stops(restraint, lane)).toSorted((a, b) => endOf(b) - endOf(a));
   if (longest === undefined) return { kind: 'free' };
-  return endOf(longest) > now.getTime() ? { kind: 'held', hold: longest } : { kind: 'probe', hold: longest };
+  return endOf(longest) > now.getTime() ? { kind: 'held', restraint: longest } : { kind: 'probe', restraint: longest };
 }
 
-function endOf({ until }: Hold): number {
+function endOf({ until }: Restraint): number {
   return until?.getTime() ?? Number.POSITIVE_INFINITY;
 }
 
@@ -77,7 +83,7 @@ export type AccountNews =
 
 /** What binds an account. */
 export interface Restraints {
-  readonly holds: readonly Hold[];
+  readonly restraints: readonly Restraint[];
   readonly unknownInARow: number;
   readonly evidence?: LostCreates | undefined;
 }
@@ -93,8 +99,8 @@ export interface LostCreates {
 }
 
 export interface RestraintChange {
-  readonly set?: Hold | undefined;
-  readonly ended: readonly HoldKind[];
+  readonly set?: Restraint | undefined;
+  readonly ended: readonly RestraintKind[];
   readonly unknownInARow: number;
   readonly evidence?: LostCreates | undefined;
 }
@@ -106,27 +112,27 @@ const SLOWED_FROM = 2;
 const FIRST_SLOWED_MS = 60_000;
 const LONGEST_SLOWED_MS = 60 * 60_000;
 
-export interface HoldSettings {
+export interface RestraintSettings {
   /** From this many pieces of evidence in a row on, creates go once an hour. */
   readonly pauseAfterUnknown: number;
 }
 
 /** Decides what a reply to a request of `askedAt` changes of what binds the account. */
 export function decideRestraints(
-  { holds, unknownInARow, evidence }: Restraints,
+  { restraints, unknownInARow, evidence }: Restraints,
   news: AccountNews,
   askedAt: Date,
   now: Date,
-  settings: HoldSettings,
+  settings: RestraintSettings,
 ): RestraintChange {
-  const ended = holds.filter((hold) => isEndedBy(hold, news, askedAt)).map(({ kind }) => kind);
+  const ended = restraints.filter((restraint) => isEndedBy(restraint, news, askedAt)).map(({ kind }) => kind);
   const doubted = evidence?.isDoubted === true ? evidence : undefined;
   const settled = evidence && { ...evidence, isDoubted: false };
   switch (news.kind) {
     case 'served': {
       if (doubted === undefined || askedAt < doubted.knownAt) return { ended, unknownInARow, evidence };
       const isSlowed = unknownInARow >= slowedFrom(settings);
-      const set = isSlowed ? slowed(holds, unknownInARow, doubted.knownAt, settings) : undefined;
+      const set = isSlowed ? slowed(restraints, unknownInARow, doubted.knownAt, settings) : undefined;
       return { ended, unknownInARow, evidence: settled, set };
     }
     case 'no-answer':
@@ -137,7 +143,7 @@ export function decideRestraints(
     case 'rate-limited':
     case 'key-refused':
     case 'forbidden':
-      return { ended, unknownInARow, evidence, set: refused(holds, news, askedAt, now) };
+      return { ended, unknownInARow, evidence, set: refused(restraints, news, askedAt, now) };
     case 'create-unknown': {
       const isOfLast = doubted !== undefined || (evidence !== undefined && askedAt < evidence.knownAt);
       if (isOfLast) return { ended, unknownInARow, evidence };
@@ -147,27 +153,37 @@ export function decideRestraints(
 }
 
 /** Returns how many pieces of evidence slow creates. */
-export function slowedFrom({ pauseAfterUnknown }: HoldSettings): number {
+export function slowedFrom({ pauseAfterUnknown }: RestraintSettings): number {
   return Math.min(SLOWED_FROM, pauseAfterUnknown);
 }
 
 /** True if the next create must wait for a look-up, which shows whether creates alone are lost. */
-export function isInDoubt({ unknownInARow, evidence }: Restraints, settings: HoldSettings): boolean {
+export function isInDoubt({ unknownInARow, evidence }: Restraints, settings: RestraintSettings): boolean {
   return evidence?.isDoubted === true && unknownInARow >= slowedFrom(settings);
 }
 
-function slowed(holds: readonly Hold[], unknownInARow: number, knownAt: Date, settings: HoldSettings): Hold {
-  const known = holds.find(({ kind }) => kind === 'slowed');
+function slowed(
+  restraints: readonly Restraint[],
+  unknownInARow: number,
+  knownAt: Date,
+  settings: RestraintSettings,
+): Restraint {
+  const known = restraints.find(({ kind }) => kind === 'slowed');
   const reason = `creates had unknown outcomes ${unknownInARow} times in a row while the exchange answered look-ups`;
-  const hold = { kind: 'slowed', since: known?.since ?? knownAt, until: null, reason, actor: null } as const;
-  return slowedAgain(hold, unknownInARow, knownAt, settings);
+  const restraint = { kind: 'slowed', since: known?.since ?? knownAt, until: null, reason, actor: null } as const;
+  return slowedAgain(restraint, unknownInARow, knownAt, settings);
 }
 
-/** The same hold after a create: the next create may go 1, 2, 4 … min later, at most an hour. */
-export function slowedAgain(hold: Hold, unknownInARow: number, since: Date, settings: HoldSettings): Hold {
+/** The same restraint after a create: the next create may go 1, 2, 4 … min later, at most an hour. */
+export function slowedAgain(
+  restraint: Restraint,
+  unknownInARow: number,
+  since: Date,
+  settings: RestraintSettings,
+): Restraint {
   const ms = FIRST_SLOWED_MS * 2 ** Math.min(Math.max(0, unknownInARow - SLOWED_FROM), 12);
   const isHourly = unknownInARow >= settings.pauseAfterUnknown;
-  return { ...hold, until: after(since, isHourly ? LONGEST_SLOWED_MS : Math.min(ms, LONGEST_SLOWED_MS)) };
+  return { ...restraint, until: after(since, isHourly ? LONGEST_SLOWED_MS : Math.min(ms, LONGEST_SLOWED_MS)) };
 }
 
 export const REFUSALS = {
@@ -176,8 +192,8 @@ export const REFUSALS = {
   forbidden: 'the exchange does not let the account create (403)',
 } as const;
 
-/** A request that was in flight when a hold began does not end it. */
-function isEndedBy({ kind, since, until }: Hold, news: AccountNews, askedAt: Date): boolean {
+/** A request that was in flight when a restraint began does not end it. */
+function isEndedBy({ kind, since, until }: Restraint, news: AccountNews, askedAt: Date): boolean {
   if (news.kind === 'served' && kind === 'rate-limited') return until !== null && askedAt >= until;
   if (news.kind === 'served' && kind === 'key-refused') return askedAt > since;
   if (news.kind === 'create-accepted' && kind === 'forbidden') return askedAt > since;
@@ -187,13 +203,13 @@ function isEndedBy({ kind, since, until }: Hold, news: AccountNews, askedAt: Dat
 type Refusal = Extract<AccountNews, { kind: keyof typeof REFUSALS }>;
 
 /**
- * The hold that a refusal sets: for 1 s, or for `retryAfterMs` where that is longer. When it comes again after the wait,
- * the next wait is as long as the hold has lasted, up to 5 min, so that waits double. A request that was in flight
+ * The restraint that a refusal sets: for 1 s, or for `retryAfterMs` where that is longer. When it comes again after the wait,
+ * the next wait is as long as the restraint has lasted, up to 5 min, so that waits double. A request that was in flight
  * meanwhile must not double them.
  */
-function refused(holds: readonly Hold[], news: Refusal, askedAt: Date, now: Date): Hold | undefined {
+function refused(restraints: readonly Restraint[], news: Refusal, askedAt: Date, now: Date): Restraint | undefined {
   const { kind } = news;
-  const known = holds.find((hold) => hold.kind === kind);
+  const known = restraints.find((restraint) => restraint.kind === kind);
   const since = known?.since ?? now;
   const until = known?.until ?? now;
   const isNew = known === undefined || askedAt >= until;
@@ -203,27 +219,27 @@ function refused(holds: readonly Hold[], news: Refusal, askedAt: Date, now: Date
   return { kind, since, until: next, reason: REFUSALS[kind], actor: null };
 }
 
-/** The longest time from now that a hold of the program's own may last; one that lasts longer was written under another clock. */
+/** The longest time from now that a restraint of the program's own may last; one that lasts longer was written under another clock. */
 const LONGEST_HOLD_MS = 24 * 60 * 60_000;
 
-/** A hold as a new owner takes it over: its key may be another one, and its clock too. */
-export function takenOver(hold: Hold, now: Date): Hold {
-  if (hold.until === null) return hold;
-  const isTriedNow = hold.kind === 'key-refused' || hold.until.getTime() - now.getTime() > LONGEST_HOLD_MS;
-  return isTriedNow ? { ...hold, until: now } : hold;
+/** A restraint as a new owner takes it over: its key may be another one, and its clock too. */
+export function takenOver(restraint: Restraint, now: Date): Restraint {
+  if (restraint.until === null) return restraint;
+  const isTriedNow = restraint.kind === 'key-refused' || restraint.until.getTime() - now.getTime() > LONGEST_HOLD_MS;
+  return isTriedNow ? { ...restraint, until: now } : restraint;
 }
 
-/** A hold for people and programs; times are UTC, ISO 8601. */
-export interface HoldView extends Pick<Hold, 'kind' | 'reason' | 'actor'> {
+/** A restraint for people and programs; times are UTC, ISO 8601. */
+export interface RestraintView extends Pick<Restraint, 'kind' | 'reason' | 'actor'> {
   readonly since: string;
   readonly until: string | null;
 }
 
-export function viewOf({ kind, since, until, reason, actor }: Hold): HoldView {
+export function viewOf({ kind, since, until, reason, actor }: Restraint): RestraintView {
   return { kind, since: since.toISOString(), until: until?.toISOString() ?? null, reason, actor };
 }
 
-export function describeHold({ kind, since, until, reason, actor }: HoldView, account: string): string {
+export function describeRestraint({ kind, since, until, reason, actor }: RestraintView, account: string): string {
   const by = actor === null ? '' : ` by ${actor}`;
   const end =
     until === null ? `until: order-sync resume${accountWords(account)} --reason TEXT` : `until ${until}, or longer`;

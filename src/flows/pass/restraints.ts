@@ -4,18 +4,18 @@ import {
   decideRestraints,
   decideSending,
   isInDoubt,
-  RESUMED_HOLDS,
+  RESUMED_RESTRAINTS,
   slowedAgain,
   slowedFrom,
   takenOver,
   type AccountNews,
   type Lane,
-  type Hold,
-  type HoldKind,
-  type HoldSettings,
+  type Restraint,
+  type RestraintKind,
+  type RestraintSettings,
   type RestraintChange,
   type Restraints,
-} from '../../domain/accounts/holds.ts';
+} from '../../domain/accounts/restraints.ts';
 import { after } from '../../domain/instant.ts';
 import { messageOf } from '../../domain/text.ts';
 import type { AccountState } from '../../exchange/account.ts';
@@ -24,13 +24,13 @@ import { readAccountFact, setAccountFact } from '../../store/accounts.ts';
 import type { Store, Transaction } from '../../store/port.ts';
 import type { Incidents } from './incidents.ts';
 
-interface HoldsDeps {
+interface RestraintDeps {
   readonly account: string;
   readonly store: Store;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly log: Logger;
   readonly incidents: Pick<Incidents, 'failed' | 'served' | 'keyRefused'>;
-  readonly settings: HoldSettings;
+  readonly settings: RestraintSettings;
   /** Returns true if there is another merchant key. */
   readonly rereadKey: () => boolean;
 }
@@ -42,22 +42,22 @@ const FACTS = {
 } as const;
 
 /**
- * The holds of the account. They stand in the database, where a person sets and ends them; those that replies set bind
+ * The restraints of the account. They stand in the database, where a person sets and ends them; those that replies set bind
  * from the moment of the reply on. Times are kept by the monotonic clock, so that a clock that is set changes no wait.
  */
-export class AccountHolds implements AccountState {
-  readonly #deps: HoldsDeps;
+export class AccountRestraints implements AccountState {
+  readonly #deps: RestraintDeps;
   readonly #began: { readonly at: number; readonly monotonic: number };
-  #restraints: Restraints = { holds: [], unknownInARow: 0 };
+  #state: Restraints = { restraints: [], unknownInARow: 0 };
   #forbiddenEnded = 0;
   #isKeyTaken = false;
   #isKeyRefused = false;
   #writing = 0;
-  /** Holds that the database did not take: that they are not there does not mean that a person has ended them. */
-  readonly #unwritten = new Set<HoldKind>();
+  /** Restraints that the database did not take: that they are not there does not mean that a person has ended them. */
+  readonly #unwritten = new Set<RestraintKind>();
   #timesHeld = 0;
 
-  constructor(deps: HoldsDeps) {
+  constructor(deps: RestraintDeps) {
     this.#deps = deps;
     this.#began = { at: deps.clock.now().getTime(), monotonic: deps.clock.monotonic() };
   }
@@ -70,38 +70,38 @@ export class AccountHolds implements AccountState {
     const unknownInARow = Number((await fact(FACTS.unknownInARow)) ?? 0);
     this.#forbiddenEnded = Number((await fact(FACTS.forbiddenEnded)) ?? 0);
     const stored = await readHolds(store.db, account);
-    const holds = stored.map((hold) => takenOver(hold, this.now()));
-    // Without the hold, the last evidence may be an outage, or a person ended the hold.
-    const most = isSlowed(holds) ? unknownInARow : slowedFrom(this.#deps.settings) - 1;
-    this.#restraints = { holds, unknownInARow: Math.min(unknownInARow, most) };
+    const restraints = stored.map((restraint) => takenOver(restraint, this.now()));
+    // Without the restraint, the last evidence may be an outage, or a person ended the restraint.
+    const most = isSlowed(restraints) ? unknownInARow : slowedFrom(this.#deps.settings) - 1;
+    this.#state = { restraints, unknownInARow: Math.min(unknownInARow, most) };
   }
 
-  /** Reads the holds that persons have set and ended. */
+  /** Reads the restraints that persons have set and ended. */
   async read(): Promise<void> {
     const { store, account } = this.#deps;
     const before = { timesHeld: this.#timesHeld, isWriting: this.#writing > 0 };
     const stored = await readHolds(store.db, account);
     // One that was written meanwhile may not have been read.
     const isWritten = before.isWriting || this.#writing > 0 || this.#timesHeld > before.timesHeld;
-    const isStored = ({ kind }: Hold) =>
+    const isStored = ({ kind }: Restraint) =>
       isWritten || this.#unwritten.has(kind) || stored.some((one) => one.kind === kind);
-    const isResumed = (hold: Hold) => RESUMED_HOLDS.includes(hold.kind) && !isStored(hold);
-    const own = this.all.filter((hold) => hold.until !== null && !isResumed(hold));
-    const holds = [...stored.filter(({ until }) => until === null), ...own];
-    // A person ended the hold: the count begins anew.
-    const isEnded = isSlowed(this.all) && !isSlowed(holds);
-    this.#restraints = isEnded ? { holds, unknownInARow: 0 } : { ...this.#restraints, holds };
+    const isResumed = (restraint: Restraint) => RESUMED_RESTRAINTS.includes(restraint.kind) && !isStored(restraint);
+    const own = this.all.filter((restraint) => restraint.until !== null && !isResumed(restraint));
+    const restraints = [...stored.filter(({ until }) => until === null), ...own];
+    // A person ended the restraint: the count begins anew.
+    const isEnded = isSlowed(this.all) && !isSlowed(restraints);
+    this.#state = isEnded ? { restraints, unknownInARow: 0 } : { ...this.#state, restraints };
   }
 
   get isInDoubt(): boolean {
-    return isInDoubt(this.#restraints, this.#deps.settings);
+    return isInDoubt(this.#state, this.#deps.settings);
   }
 
-  get all(): readonly Hold[] {
-    return this.#restraints.holds;
+  get all(): readonly Restraint[] {
+    return this.#state.restraints;
   }
 
-  /** The number of times that a reply set a hold, since the program started. */
+  /** The number of times that a reply set a restraint, since the program started. */
   get timesHeld(): number {
     return this.#timesHeld;
   }
@@ -111,7 +111,7 @@ export class AccountHolds implements AccountState {
     return this.#isKeyRefused && !this.#isKeyTaken;
   }
 
-  /** The number of the hold in which a create is refused now (403). */
+  /** The number of the restraint in which a create is refused now (403). */
   get forbiddenHold(): number {
     return this.#forbiddenEnded + 1;
   }
@@ -125,7 +125,7 @@ export class AccountHolds implements AccountState {
     const now = this.now();
     const decision = decideSending(this.all, lane, now);
     if (decision.kind !== 'held') return 0;
-    const { until } = decision.hold;
+    const { until } = decision.restraint;
     return until === null ? Number.POSITIVE_INFINITY : until.getTime() - now.getTime();
   }
 
@@ -141,10 +141,10 @@ export class AccountHolds implements AccountState {
     }
     if (news.kind === 'key-refused') this.#deps.incidents.keyRefused();
     if (news.kind === 'served' || news.kind === 'key-refused') this.#isKeyRefused = news.kind === 'key-refused';
-    const change = decideRestraints(this.#restraints, news, askedAt, this.now(), this.#deps.settings);
+    const change = decideRestraints(this.#state, news, askedAt, this.now(), this.#deps.settings);
     const { unknownInARow, evidence } = change;
-    const isCountChanged = unknownInARow !== this.#restraints.unknownInARow;
-    this.#restraints = { ...this.#restraints, evidence };
+    const isCountChanged = unknownInARow !== this.#state.unknownInARow;
+    this.#state = { ...this.#state, evidence };
     const facts = [
       ...(isFirstTaken ? [[FACTS.keyTaken, 'yes']] : []),
       ...(isCountChanged ? [[FACTS.unknownInARow, String(unknownInARow)]] : []),
@@ -166,15 +166,17 @@ export class AccountHolds implements AccountState {
   rereadKey(): void {
     if (!this.#deps.rereadKey()) return;
     this.#isKeyRefused = false;
-    const holds = this.all.map((hold) => (hold.kind === 'key-refused' ? { ...hold, until: this.now() } : hold));
-    this.#restraints = { ...this.#restraints, holds };
+    const restraints = this.all.map((restraint) =>
+      restraint.kind === 'key-refused' ? { ...restraint, until: this.now() } : restraint,
+    );
+    this.#state = { ...this.#state, restraints };
   }
 
   /** Makes the next create wait if creates are slowed. Call the result once the transaction is durable. */
   claimWithin(tx: Transaction): Promise<() => void> {
     const slowed = this.all.find(({ kind }) => kind === 'slowed');
     if (slowed === undefined) return Promise.resolve(() => {});
-    return this.#setWithin(tx, slowedAgain(slowed, this.#restraints.unknownInARow, this.now(), this.#deps.settings));
+    return this.#setWithin(tx, slowedAgain(slowed, this.#state.unknownInARow, this.now(), this.#deps.settings));
   }
 
   /** Stops creates until a person lets them go on. Call the result once the transaction is durable. */
@@ -182,17 +184,17 @@ export class AccountHolds implements AccountState {
     return this.#setWithin(tx, { kind: 'guarded', since: this.now(), until: null, reason, actor: null });
   }
 
-  async #setWithin(tx: Transaction, set: Hold): Promise<() => void> {
+  async #setWithin(tx: Transaction, set: Restraint): Promise<() => void> {
     const { account, clock } = this.#deps;
     await setHold(tx, account, this.#asStored(set), clock.now());
-    return () => this.#apply({ ...this.#restraints, set, ended: [] });
+    return () => this.#apply({ ...this.#state, set, ended: [] });
   }
 
   #apply({ set, ended, unknownInARow }: RestraintChange): void {
     if (set !== undefined) this.#timesHeld += 1;
     if (ended.includes('forbidden')) this.#forbiddenEnded += 1;
     const left = this.all.filter(({ kind }) => !ended.includes(kind) && kind !== set?.kind);
-    this.#restraints = { ...this.#restraints, holds: set === undefined ? left : [...left, set], unknownInARow };
+    this.#state = { ...this.#state, restraints: set === undefined ? left : [...left, set], unknownInARow };
   }
 
   async #write({ set, ended }: RestraintChange, facts: readonly (readonly string[])[]): Promise<void> {
@@ -217,14 +219,14 @@ export class AccountHolds implements AccountState {
     }
   }
 
-  /** The same hold by the clock on the wall, which other processes read. */
-  #asStored(hold: Hold): Hold {
+  /** The same restraint by the clock on the wall, which other processes read. */
+  #asStored(restraint: Restraint): Restraint {
     const aheadMs = this.#deps.clock.now().getTime() - this.now().getTime();
-    const until = hold.until === null ? null : after(hold.until, aheadMs);
-    return { ...hold, since: after(hold.since, aheadMs), until };
+    const until = restraint.until === null ? null : after(restraint.until, aheadMs);
+    return { ...restraint, since: after(restraint.since, aheadMs), until };
   }
 }
 
-function isSlowed(holds: readonly Hold[]): boolean {
-  return holds.some(({ kind }) => kind === 'slowed');
+function isSlowed(restraints: readonly Restraint[]): boolean {
+  return restraints.some(({ kind }) => kind === 'slowed');
 }
