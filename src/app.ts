@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { systemClock, type Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { groupOf, settingsInForce } from './config/rate-groups.ts';
-import { MerchantKey } from './config/merchant-key.ts';
+import { MerchantKey } from './config/settings-file.ts';
 import { DEFAULT_ACCOUNT } from './domain/accounts/name.ts';
 import { messageOf } from './domain/text.ts';
 import { ExchangeClient } from './exchange/client.ts';

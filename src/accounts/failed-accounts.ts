@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import { ConfigError, type Config } from '../config/config.ts';
-import { MerchantKey } from '../config/merchant-key.ts';
+import { MerchantKey } from '../config/settings-file.ts';
 import { messageOf } from '../domain/text.ts';
 import { KeyRefusedError } from '../exchange/refusals.ts';
 import { endStop, recordStop, stoppedAccounts } from '../store/account-stops.ts';

@@ -10,7 +10,6 @@ type Load = () => Promise<{ readonly define: Define | Readonly<Record<string, De
 /** A command: its text in lists, its module, and, if it takes `--account`, whether that may be all of them. */
 type Entry = readonly [text: string, load: Load, scope?: AccountScope];
 
-/** A command that only holds others. */
 interface Group {
   readonly text: string;
   readonly example: string;
@@ -160,7 +159,6 @@ const EXCHANGE: Entries = {
   },
 };
 
-/** Every command, below the headings of the help. */
 export const COMMANDS: Readonly<Record<string, Entries>> = {
   'First steps:': {
     demo: ['runs the orders of a shop to their end, on a sandbox exchange', () => import('./sandbox/demo/demo.ts')],

@@ -13,7 +13,6 @@ type DatabaseUrl =
       readonly name: string;
     };
 
-/** The port of PostgreSQL where none is named. */
 export const POSTGRES_PORT = 5432;
 
 const SQLITE = /^sqlite:(?!\/\/)([^\p{Cc}]+)$/u;

@@ -11,7 +11,6 @@ export interface SqliteDatabase {
   readonly kind: 'sqlite';
   readonly url: string;
   readonly path: string;
-  /** What people are told of the place: the path. */
   readonly address: string;
 }
 
@@ -20,7 +19,7 @@ export interface PostgresDatabase {
   readonly kind: 'postgres';
   /** Without the password. */
   readonly url: string;
-  /** What people are told of the place: the URL without the password. */
+  /** For people: the URL without the password. */
   readonly address: string;
   /** The name of the host, or the absolute path of the folder of the server's socket. */
   readonly host: string;
@@ -46,7 +45,6 @@ export interface PostgresDatabase {
   readonly marks: string;
 }
 
-/** The place of the orders. */
 export type DatabaseConfig = SqliteDatabase | PostgresDatabase;
 
 /** The place that the settings name. Throws `ConfigError`. */

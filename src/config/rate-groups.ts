@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AccountConfig, Config } from './config.ts';
 import { MOST_WALKED_PER_REQUEST, WALKED } from '../domain/accounts/fail-over.ts';
-import { readMerchantKey } from './merchant-key.ts';
+import { readMerchantKey } from './settings-file.ts';
 import { ConfigError } from './settings.ts';
 
 type Accounts = Pick<Config, 'accounts'>;

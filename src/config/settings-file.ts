@@ -4,93 +4,87 @@ import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, ty
 import { z } from 'zod';
 import { ACCOUNT_NAME, ACCOUNT_NAME_FORM } from '../domain/accounts/name.ts';
 import { withoutPassword } from './database-url.ts';
-import { Layer, type Written } from './layer.ts';
-import { ACCOUNT, ConfigError, SECRETS, SETTINGS, type ConfigProblem } from './settings.ts';
+import { ACCOUNT, ConfigError, SECRETS, settingOf, SETTINGS, type ConfigProblem } from './settings.ts';
+import { headerText, reader } from './values.ts';
+
+/** A value as it is written: text, or lists and fields of texts. */
+type Written = string | readonly Written[] | { readonly [name: string]: Written };
+
+/** A setting of all accounts or of one, as it is written, and the place where it stands. */
+export interface WrittenSetting {
+  readonly path: string;
+  readonly account?: string | undefined;
+  readonly value: Written;
+  readonly source: string;
+}
+
+interface SettingsFile {
+  readonly settings: readonly WrittenSetting[];
+  /** The accounts that the file names, in its order. */
+  readonly accounts: readonly string[];
+}
 
 /**
  * Reads the settings of a file, and adds to `problems` those that it finds; undefined if the file cannot be read or is no YAML.
  * Scalars stay text, so that a key of digits loses none, and a file is read as the environment is.
  */
-export function readSettingsFile(path: string, cwd: string, problems: ConfigProblem[]): Layer | undefined {
+export function readSettingsFile(path: string, cwd: string, problems: ConfigProblem[]): SettingsFile | undefined {
   const lines = new LineCounter();
   const shown = shownPath(path, cwd);
   const document = collect(problems, {}, () => readDocument(path, shown, lines));
   if (document === undefined) return undefined;
   collect(problems, { source: shown }, () => refuseWritableByAll(path, shown));
-  const reader = new Reader(document, new Layer(cwd, problems), (offset) => `${shown}:${lines.linePos(offset).line}`);
-  const layer = reader.read();
-  const setting = layer.settings().find(([, name, { value }]) => isSecret(name, value))?.[0];
-  if (setting !== undefined) collect(problems, { setting }, () => refuseReadableByOthers(path, shown, setting));
-  return layer;
+  const file = readNodes(document, problems, (offset) => `${shown}:${lines.linePos(offset).line}`);
+  const secret = file.settings.find((one) => isSecret(one.path, one.value));
+  if (secret !== undefined) {
+    const setting = settingOf(secret.path, secret.account);
+    collect(problems, { setting }, () => refuseReadableByOthers(path, shown, setting));
+  }
+  return file;
 }
 
-/** Reads the nodes of a document into a layer of settings. */
-class Reader {
-  readonly #document: Document;
-  readonly #layer: Layer;
-  readonly #sourceAt: (offset: number) => string;
-
-  constructor(document: Document, layer: Layer, sourceAt: (offset: number) => string) {
-    this.#document = document;
-    this.#layer = layer;
-    this.#sourceAt = sourceAt;
-  }
-
-  read(): Layer {
-    this.#section(this.#document.contents, SETTINGS, [], 0);
-    return this.#layer;
-  }
-
-  /** Reads the settings of a section, which is a part of all settings or of those of an account. */
-  #section(node: unknown, { shape }: z.ZodObject, path: readonly string[], offset: number, account?: string): void {
-    const setting = this.#layer.settingOf(path.join('.'), account);
-    if (isEmpty(node)) return;
-    if (!isMap(node)) {
-      return this.#refuse(setting, offset, `${setting || 'the file'} holds settings by name, not a value`);
-    }
-    for (const [name, value, at] of itemsOf(node)) {
+function readNodes(document: Document, problems: ConfigProblem[], sourceAt: (offset: number) => string): SettingsFile {
+  const settings: WrittenSetting[] = [];
+  const accounts: string[] = [];
+  const refuse = (setting: string, offset: number, problem: string) =>
+    void problems.push({ setting, source: sourceAt(offset), problem });
+  const itemsIn = (node: unknown, setting: string, offset: number, holds: string) => {
+    if (isMap(node)) return itemsOf(node);
+    const isEmpty = node === null || (isScalar(node) && node.value === '');
+    if (!isEmpty) refuse(setting, offset, `${setting || 'the file'} holds ${holds} by name, not a value`);
+    return [];
+  };
+  const readSection = (node: unknown, { shape }: z.ZodObject, above: string, offset: number, account?: string) => {
+    for (const [name, value, at] of itemsIn(node, settingOf(above, account), offset, 'settings')) {
+      const path = above === '' ? name : `${above}.${name}`;
       const inner = Object.hasOwn(shape, name) ? shape[name] : undefined;
-      const below = [...path, name];
-      if (inner instanceof z.ZodObject) this.#section(value, inner, below, at, account);
-      else if (setting === '' && name === 'accounts') this.#accounts(value, at);
-      else this.#setting(value, below.join('.'), at, account);
+      if (inner instanceof z.ZodObject) readSection(value, inner, path, at, account);
+      else if (path === 'accounts' && account === undefined) readAccounts(value, at);
+      else readSetting(value, path, at, account);
     }
-  }
-
-  #accounts(node: unknown, offset: number): void {
-    if (isEmpty(node)) return;
-    if (!isMap(node)) return this.#refuse('accounts', offset, 'accounts holds accounts by name, not a value');
-    for (const [name, value, at] of itemsOf(node)) {
+  };
+  const readAccounts = (node: unknown, offset: number) => {
+    for (const [name, value, at] of itemsIn(node, 'accounts', offset, 'accounts')) {
       if (ACCOUNT_NAME.test(name)) {
-        this.#layer.accounts.set(name, new Map());
-        this.#section(value, ACCOUNT, [], at, name);
-      } else {
-        this.#refuse('accounts', at, `${JSON.stringify(name)} cannot name an account: it takes ${ACCOUNT_NAME_FORM}`);
-      }
+        accounts.push(name);
+        readSection(value, ACCOUNT, '', at, name);
+      } else refuse('accounts', at, `${JSON.stringify(name)} cannot name an account: it takes ${ACCOUNT_NAME_FORM}`);
     }
-  }
-
-  #setting(node: unknown, path: string, offset: number, account?: string): void {
-    const source = this.#sourceAt(offset);
-    const setting = this.#layer.settingOf(path, account);
-    const value = collect(this.#layer.problems, { setting, source }, () => valueOf(node, this.#document));
-    if (value !== undefined) this.#layer.put(path, { value, source }, account);
-  }
-
-  #refuse(setting: string, offset: number, problem: string): void {
-    this.#layer.problems.push({ setting, source: this.#sourceAt(offset), problem });
-  }
+  };
+  const readSetting = (node: unknown, path: string, offset: number, account?: string) => {
+    const source = sourceAt(offset);
+    const known = { setting: settingOf(path, account), source };
+    const value = collect(problems, known, () => valueOf(node, document));
+    if (value !== undefined) settings.push({ path, account, value, source });
+  };
+  readSection(document.contents, SETTINGS, '', 0);
+  return { settings, accounts };
 }
 
-/** The name, the value and the place of everything in a map. */
 function itemsOf(map: YAMLMap): (readonly [name: string, value: unknown, offset: number])[] {
   return map.items.map(({ key, value }) =>
     isScalar(key) ? [String(key.value), value, key.range?.[0] ?? 0] : ['?', value, 0],
   );
-}
-
-function isEmpty(node: unknown): boolean {
-  return node === null || (isScalar(node) && node.value === '');
 }
 
 /** The texts of a value. An alias stands for one without aliases, so that few lines cannot become a value without end. */
@@ -104,7 +98,6 @@ function valueOf(node: unknown, document: Document, isAliased = false): Written 
   return Object.fromEntries(itemsOf(node).map(([name, value]) => [name, valueOf(value, document, isAliased)]));
 }
 
-/** Tells that the value of a setting must not be seen. */
 function isSecret(path: string, value: Written): boolean {
   if (path === 'database.url') return typeof value === 'string' && withoutPassword(value) !== value;
   // An empty list holds none.
@@ -151,6 +144,7 @@ export function collect<T>(
     return undefined;
   }
 }
+
 function shownPath(path: string, cwd: string): string {
   const fromCwd = relative(cwd, path);
   return fromCwd.startsWith('..') || isAbsolute(fromCwd) ? path : fromCwd;
@@ -192,4 +186,46 @@ function refuseWritableByAll(path: string, shown: string): void {
 export function isOpenToOthers({ uid, mode }: { uid: number; mode: number }, reader: number | undefined): boolean {
   const isGivenByRoot = uid === 0 && reader !== 0;
   return (mode & (isGivenByRoot ? 0o037 : 0o077)) !== 0;
+}
+
+/** Reads a merchant key from its file. Throws ConfigError. */
+export function readMerchantKey(file: string): string {
+  const text = readValueFile(file, 'exchange.apiKey');
+  try {
+    return reader(headerText)(text);
+  } catch (error) {
+    throw new ConfigError(`the key in ${file} ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** The merchant key in force. One that stands in a file is read again, so that it can be changed while the program runs. */
+export class MerchantKey {
+  readonly #file: string | undefined;
+  #current: string | undefined;
+
+  constructor({ apiKey, apiKeyFile }: Partial<Readonly<Record<'apiKey' | 'apiKeyFile', string | undefined>>>) {
+    this.#current = apiKey;
+    this.#file = apiKeyFile;
+  }
+
+  get current(): string {
+    if (this.#current === undefined) throw new Error('the settings were read without the key');
+    return this.#current;
+  }
+
+  /** Reads the file again; returns true if there is another key in it. A file without a key that can be used changes nothing. */
+  reread(onUnreadable: (error: ConfigError) => void = () => {}): boolean {
+    // A pipe can be read only once.
+    if (this.#file === undefined || statSync(this.#file, { throwIfNoEntry: false })?.isFile() === false) return false;
+    try {
+      const key = readMerchantKey(this.#file);
+      const isOther = key !== this.#current;
+      this.#current = key;
+      return isOther;
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      onUnreadable(error);
+      return false;
+    }
+  }
 }

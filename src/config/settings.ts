@@ -6,9 +6,8 @@ import { GUESSED_CLASSES } from '../domain/findings/classes.ts';
 import { AMOUNT_FIELDS } from '../domain/decimal.ts';
 import { cron } from './cron.ts';
 import { databaseUrl } from './database-url.ts';
-import { absenceShapes, assetLimits, tolerance } from './shapes.ts';
+import { absenceShapes, assetLimits, tolerance, webhookEndpoints } from './shapes.ts';
 import * as type from './values.ts';
-import { webhookEndpoints } from './webhooks.ts';
 
 /** What is wrong with the settings, and what to write instead: a sentence without a secret in it. */
 export interface ConfigProblem {
@@ -46,7 +45,6 @@ function textOf(problems: readonly ConfigProblem[]): string {
     : [`${problems.length} things are wrong with the settings:`, ...lines].join('\n  ');
 }
 
-/** Settings by name. */
 function section<S extends z.core.$ZodShape>(shape: S) {
   const error = ({ code }: { readonly code?: string }) =>
     code === 'invalid_type' ? 'holds settings by name, not a value' : undefined;
@@ -194,10 +192,12 @@ export const SETTINGS = section({
     path: ['database', 'synchronousStandbys'],
     error: 'is for PostgreSQL: with SQLite set it to 0',
   });
-/** The values of all settings. */
 export type Settings = Frozen<z.output<typeof SETTINGS>>;
-/** The values of settings of one account. */
-export type AccountSettings = Frozen<z.output<typeof ACCOUNT>>;
+/**
+ * The settings of one account, each complete: its own, the general ones where it has none, the defaults. A key of its own that
+ * stands in a file is not read yet: `requireExchange` reads it.
+ */
+export type AccountConfig = Frozen<z.output<typeof ACCOUNT>> & { readonly name: string };
 
 type Frozen<T> = T extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]
@@ -237,9 +237,12 @@ export const SECRETS: readonly string[] = [
 export const GONE_SETTINGS: ReadonlyMap<string, string> = new Map([
   ['follow.steps', 'is gone: delete it, and write follow.pace: learned, which has steps of its own'],
 ]);
+export function settingOf(path: string, account?: string): string {
+  return account === undefined ? path : ['accounts', account, path].filter(Boolean).join('.');
+}
+
 /** Paths of all settings, such as `exchange.baseUrl`, in the order of `config/default.yaml`. */
 export const PATHS = pathsIn(SETTINGS);
-/** Paths of the settings that an account may have of its own. */
 export const ACCOUNT_PATHS = pathsIn(ACCOUNT);
 
 function pathsIn({ shape }: z.ZodObject): string[] {

@@ -51,7 +51,6 @@ export function reader<T>(type: SettingType<T>): (given: string) => T {
   };
 }
 
-/** A whole number from `min` to `max`. */
 export const wholeNumber = (min: number, max: number) =>
   text(
     (given) => {
@@ -103,7 +102,6 @@ export const size = text(
   { type: ['integer', 'string'], pattern: '^\\d{1,10} ?([bB]|[kKmM][iI]?[bB])?$' },
 );
 
-/** One of the allowed words. */
 export const oneOf = <const T extends string>(...allowed: readonly T[]) =>
   text(
     (given) => {
@@ -174,12 +172,10 @@ function secureAddress(given: string): URL {
   return url;
 }
 
-/** Tells that the host name of an address is this machine. */
 export function isLoopback(hostname: string): boolean {
   return ['localhost', '::1', '[::1]'].includes(hostname) || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
-/** An address to listen on. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;

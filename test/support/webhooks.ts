@@ -1,15 +1,9 @@
 import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { onTestFinished } from 'vitest';
-import type { WebhookEndpoint } from '../../src/config/webhooks.ts';
+import type { WebhookEndpoint } from '../../src/config/shapes.ts';
 import type { DeliveryStatus } from '../../src/domain/events/delivery.ts';
 import type { FeedEvent } from '../../src/domain/events/feed.ts';
 import { LAST_ANSWERS_MS, Webhooks, type WebhooksDeps } from '../../src/flows/webhooks/webhooks.ts';

@@ -136,7 +136,7 @@ function defineCheck(command: Command): void {
     });
 }
 
-/** What marks tell of a database: for people, for programs, what is older than its mark, and why they may tell nothing. */
+/** The marks of a database: rows for people, facts for programs, what is older than its mark, and why marks may tell nothing. */
 interface Marks {
   readonly rows: readonly { readonly label: string; readonly value: string | number }[];
   readonly found: object;

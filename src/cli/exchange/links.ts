@@ -6,7 +6,6 @@ import { rowWithHistory } from '../shared/answer.ts';
 import { addListOptions, printList, type ListColumn, type ListOptions, print } from '../shared/print.ts';
 import { withAccount, withAccounts } from '../shared/store.ts';
 
-/** `order-sync links` and `links show`: the client links that are remembered. */
 export function define(command: Command): void {
   // Otherwise the options of `show` would be taken for those of this command.
   command.enablePositionalOptions().option('--status <status>', 'only links with this status');

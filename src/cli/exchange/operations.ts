@@ -12,7 +12,6 @@ import { tableOf, textColumns } from '../../reports/formats/terminal/layout.ts';
 import { screenOf } from '../shared/help.ts';
 import { print } from '../shared/print.ts';
 
-/** One command: the operation that it asks for, and what its help and its options have beside the rest. */
 type Entry = {
   [Id in AskedOperation]: {
     readonly operation: Id;

@@ -5,16 +5,17 @@ import { stringify } from 'yaml';
 import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config/config.ts';
 import type { Evidence } from '../../exchange/examine.ts';
-import { checkFields } from '../../flows/orders/add.ts';
 import { readLines } from '../../flows/orders/import.ts';
 import type { InputOf } from '../../http/control/operations/index.ts';
 import { printable } from '../../reports/formats/text.ts';
-import { COLUMN_OF, columnsOf } from '../../store/order-columns.ts';
+import { columnsOf } from '../../store/order-columns.ts';
 import { formatOf, openInput } from '../shared/files.ts';
 import { agrees } from '../shared/decision.ts';
 import { commandError, withExchange, type Ask } from '../shared/exchange.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import type { ProbeRow, ProbeStep } from '../../flows/probe/questions.ts';
+import { nested } from '../../config/layers.ts';
+import { checkedOrder } from '../orders/adopt.ts';
 
 /** More look-ups at once show nothing more. */
 const MOST_REQUESTS = 30;
@@ -49,7 +50,6 @@ interface Options {
 
 type Order = InputOf<'addOrder'>;
 
-/** What was seen so far, what is left, and why it ended early. */
 interface Seen {
   readonly rows: ProbeRow[];
   readonly evidence: Evidence[];
@@ -90,11 +90,9 @@ async function readOrder(file: string): Promise<Order> {
   const lines = await Array.fromAsync(readLines(await openInput(file), format));
   const [line] = lines;
   if (line === undefined || lines.length > 1) throw new CommandError(EXIT.data, `${file} must hold one order`);
-  if ('problem' in line) throw new CommandError(EXIT.data, `${file}:${line.line}: ${line.problem}`);
-  const checked = checkFields(line.fields);
-  if (checked.ok) return columnsOf(checked.order) as Order;
-  const problems = checked.problems.map(({ field, reason }) => `${COLUMN_OF[field]} ${reason}`);
-  throw new CommandError(EXIT.data, `${file}:${line.line}: ${problems.join('; ')}`);
+  const order = checkedOrder(line);
+  if (typeof order !== 'string') return columnsOf(order) as Order;
+  throw new CommandError(EXIT.data, `${file}:${line.line}: ${order}`);
 }
 
 /** The steps that a person agrees to. Asked before the account is owned, so that nothing waits for the answers. */
@@ -164,23 +162,16 @@ function print({ rows }: Seen, evidence: string | undefined, settings: Settings,
   if (evidence !== undefined) process.stderr.write(`the answers are in ${printable(evidence)}\n`);
 }
 
-/** Settings as a file has them: sections that hold values by name. */
 type Settings = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** The settings that follow from what was seen; a list goes on from the one in force. */
 function withSettings(rows: readonly ProbeRow[], { exchange: { absence } }: Config): Settings {
-  const settings: Record<string, Record<string, unknown>> = {};
-  for (const { setting } of rows) {
-    if (setting === undefined) continue;
-    const at = setting.path.split('.');
-    const name = at.pop() ?? '';
-    const value =
-      setting.path === 'exchange.absence' ? joined(absence, setting.value as readonly unknown[]) : setting.value;
-    let section = settings as Record<string, unknown>;
-    for (const part of at) section = (section[part] ??= {}) as Record<string, unknown>;
-    section[name] = value;
-  }
-  return settings;
+  const entries = rows.flatMap(({ setting }): [string, { value: unknown }][] => {
+    if (setting === undefined) return [];
+    const { path, value } = setting;
+    return [[path, { value: path === 'exchange.absence' ? joined(absence, value as readonly unknown[]) : value }]];
+  });
+  return nested(new Map(entries)) as Settings;
 }
 
 function joined(there: readonly unknown[], more: readonly unknown[]): readonly unknown[] {

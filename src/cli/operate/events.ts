@@ -172,7 +172,6 @@ function eventLine(event: FeedEvent, screen: Screen, hasAccount: boolean): strin
   return [coloured, ...more.map((line) => styled('dim', line, screen)), ''].join('\n');
 }
 
-/** The subject, what happened to it, and why. */
 function wordsOf(data: EventData): readonly string[] {
   if ('class' in data) return said(data.externalOrderId, data.class, change(data.expected, data.actual), data.reason);
   if ('delivery' in data) return said(data.linkId, data.level, data.delivery);

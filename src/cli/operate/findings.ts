@@ -3,22 +3,14 @@ import type { FindingStatus } from '../../domain/findings/finding.ts';
 import { ORDER_STATES, type OrderState } from '../../domain/orders/states.ts';
 import { listFindings } from '../../store/listed-findings.ts';
 import { addOrderOptions, type OrderOptions, addPeriodOptions, type PeriodOptions } from '../shared/options.ts';
-import {
-  addListOptions,
-  printList,
-  sayCut,
-  type ListOptions,
-  listText,
-  type ListColumn,
-  print,
-} from '../shared/print.ts';
+import { addListOptions, printList, sayCut, type ListOptions, type ListColumn, print } from '../shared/print.ts';
 import { withAccounts, withAccount } from '../shared/store.ts';
 import { systemClock } from '../../clock.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { acknowledge, findingsById, type FindingRow } from '../../store/findings.ts';
 import type { Store } from '../../store/port.ts';
 import { counted } from '../../reports/formats/words.ts';
-import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../shared/decision.ts';
+import { actorOf, addReasonOptions, type DecisionOptions, confirmShown } from '../shared/decision.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { screenOf } from '../shared/help.ts';
 import {
@@ -70,12 +62,10 @@ function emptyText(status: string): string {
   return status === 'any' ? 'there is no finding' : `no finding is ${status}`;
 }
 
-/** Findings that are acknowledged in one call; of them so many are shown before the question, and written in one transaction. */
+/** Findings that are acknowledged in one call. */
 const MOST_AT_ONCE = 10_000;
-const MOST_SHOWN = 100;
 const TOGETHER = 100;
 
-/** A finding with the values that the person knows about. */
 interface Acknowledged {
   readonly row: FindingRow;
   readonly done: boolean;
@@ -120,10 +110,9 @@ async function confirmed(
   const { rows } = await listFindings(store.db, { ...filter, status: 'open', limit: MOST_AT_ONCE });
   if (rows.length === 0) process.stderr.write('there is no such open finding\n');
   if (isAgreed || rows.length === 0) return rows;
-  const more = rows.length > MOST_SHOWN ? `… and ${rows.length - MOST_SHOWN} more\n` : '';
   const atMost = rows.length === MOST_AT_ONCE ? '; there may be more, run it again for the rest' : '';
-  process.stderr.write(`${listText(rows.slice(0, MOST_SHOWN), FINDING_COLUMNS, screenOf(process.stderr))}${more}`);
-  await confirm(`${counted(rows.length, 'finding')} would be acknowledged${atMost}. Go on? [y/N] `);
+  const question = `${counted(rows.length, 'finding')} would be acknowledged${atMost}. Go on? [y/N] `;
+  await confirmShown(rows, FINDING_COLUMNS, question);
   return rows;
 }
 
@@ -220,7 +209,6 @@ function explained(name: FindingClassName, screen: Screen): string {
   return `${name} (${toned(severity, severity, screen)})\n${lines.join('')}`;
 }
 
-/** The meanings of all classes, the worst first. */
 function everyClass(screen: Screen): string {
   const widest = Math.max(...CLASSES.map(({ length }) => length));
   const parts = SEVERITIES.map((severity) => {

@@ -10,7 +10,6 @@ import { actorOf, addReasonOptions, type DecisionOptions } from '../shared/decis
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { withEachAccount } from '../shared/store.ts';
 
-/** Said of the end of a hold. */
 const ENDED: Readonly<Partial<Record<RestraintKind, string>>> = {
   'creates-paused': 'orders are created again',
   'all-paused': 'orders are created and looked up again',

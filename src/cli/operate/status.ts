@@ -38,7 +38,6 @@ Examples:
 const WATCH_MS = 2_000;
 /** A daemon that does not answer within this time counts as none. */
 const ANSWER_MS = 5_000;
-/** Accounts whose marks are looked at. */
 const MOST_MARKS = 100;
 
 const EXITS: Readonly<Record<StatusEnd, number>> = {
@@ -117,22 +116,15 @@ async function readAlone(command: Command): Promise<Status> {
     const accounts = (account === undefined ? config.accounts.map(({ name }) => name) : [account]).slice(0, MOST_MARKS);
     const olderState = await olderStateOf(store, accounts);
     const driver = (await driverOf(config.database, store, accounts)) ?? null;
-    const databaseAheadMs = clock.databaseAheadMs ?? null;
-    return {
-      asOf: now.toISOString(),
-      database: store.address,
-      daemon: null,
-      driver,
-      olderState,
-      databaseAheadMs,
-      overview,
-    };
+    const { databaseAheadMs = null } = clock;
+    const asOf = now.toISOString();
+    return { asOf, database: store.address, daemon: null, driver, olderState, databaseAheadMs, overview };
   };
   return await withAccounts(command, read, accountOrAll);
 }
 
-/** A file has one mark; on PostgreSQL each account has its own. */
-async function olderStateOf(store: Store, accounts: readonly string[]): Promise<string | null> {
+/** The sign that the database is older than its mark. A file has one mark; on PostgreSQL each account has its own. */
+export async function olderStateOf(store: Store, accounts: readonly string[]): Promise<string | null> {
   if (store.mark.account === undefined) return (await store.mark.sign()) ?? null;
   for (const account of accounts) {
     const sign = await store.forAccount(account).mark.sign();

@@ -128,7 +128,6 @@ interface Pass {
   readonly requests: number | undefined;
 }
 
-/** The end of a pass in one line, with the command that goes on from there. */
 export function verdictOf(result: SyncResult, pass: Pass): { tone: Tone; text: string } {
   return { tone: ENDS[result.end][0], text: textOf(result, pass) };
 }

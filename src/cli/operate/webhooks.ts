@@ -8,7 +8,7 @@ import { listDeliveries, deliverDeadLetter } from '../../store/webhooks/deliveri
 import { screenOf } from '../shared/help.ts';
 import { systemClock } from '../../clock.ts';
 import { feedEventOf, type EventRow } from '../../domain/events/feed.ts';
-import type { WebhookEndpoint } from '../../config/webhooks.ts';
+import type { WebhookEndpoint } from '../../config/shapes.ts';
 import { readFeed } from '../../store/feed.ts';
 import { newestEventId } from '../../store/events.ts';
 import type { Store } from '../../store/port.ts';
@@ -91,7 +91,6 @@ function defineShow(command: Command): void {
     });
 }
 
-/** Dead letters of one call. */
 const MOST_AT_ONCE = 10_000;
 const PAGE = 100;
 

@@ -1,18 +1,17 @@
 import type { Command } from 'commander';
 import { parse } from 'lossless-json';
-import { checkFields } from '../../flows/orders/add.ts';
 import { readLines, type ImportFormat } from '../../flows/orders/import.ts';
 import type { ImportLine } from '../../flows/orders/import-lines.ts';
 import { forEachConcurrently } from '../../flows/pass/run.ts';
 import type { InputOf } from '../../http/control/operations/index.ts';
 import { printable } from '../../reports/formats/text.ts';
-import { COLUMN_OF, columnsOf } from '../../store/order-columns.ts';
+import { columnsOf, COLUMN_OF } from '../../store/order-columns.ts';
 import { commandError, withExchange, type Ask } from '../shared/exchange.ts';
 import { EXIT } from '../shared/exit.ts';
 import { addFileOptions, openFile } from '../shared/files.ts';
 import { print } from '../shared/print.ts';
+import { checkFields } from '../../flows/orders/add.ts';
 
-/** Orders that are looked up at a time. */
 const CONCURRENCY = 8;
 
 const HELP = `
@@ -30,7 +29,6 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** The outcome for one order of the file. */
 interface Adopted {
   readonly line: number;
   readonly externalOrderId: string | null;
@@ -45,12 +43,15 @@ export function define(command: Command): void {
     .addHelpText('after', HELP)
     .action(async (file: string, { format: given, json }: Options) => {
       const { format, input } = await openFile(command, file, given);
-      const lines = new Lines(readLines(input, format));
+      const lines = readLines(input, format);
+      const again: ImportLine[] = [];
       const counts = { adopted: 0, present: 0, absent: 0, unanswered: 0, invalid: 0 };
       await withExchange(command, async (ask) => {
-        await forEachConcurrently(lines, CONCURRENCY, async (line) => {
-          const adopted =
-            'problem' in line ? invalid(line.line, problemOf(line)) : await lines.orAgain(line, adopt(ask, line));
+        await forEachConcurrently(linesOf(lines, again), CONCURRENCY, async (line) => {
+          const adopted = await adopt(ask, line).catch((error: unknown) => {
+            again.push(line);
+            throw error;
+          });
           counts[adopted.result] += 1;
           printAdopted(adopted, json);
         });
@@ -61,53 +62,27 @@ export function define(command: Command): void {
     });
 }
 
-/** The lines of a file. A line that an owner did not take, because it ended meanwhile, comes again for the next. */
-class Lines implements AsyncIterable<ImportLine> {
-  readonly #lines: AsyncGenerator<ImportLine>;
-  readonly #again: ImportLine[] = [];
-
-  constructor(lines: AsyncGenerator<ImportLine>) {
-    this.#lines = lines;
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<ImportLine> {
-    for (;;) {
-      const again = this.#again.shift();
-      const next = again === undefined ? await this.#lines.next() : { value: again, done: false };
-      if (next.done === true) return;
-      yield next.value;
-    }
-  }
-
-  async orAgain<Result>(line: ImportLine, work: Promise<Result>): Promise<Result> {
-    return await work.catch((error: unknown) => {
-      this.#again.push(line);
-      throw error;
-    });
+/** The lines of a file. A line that an owner did not take, because it ended meanwhile, comes `again` for the next. */
+async function* linesOf(lines: AsyncGenerator<ImportLine>, again: ImportLine[]): AsyncGenerator<ImportLine> {
+  for (;;) {
+    const line = again.shift() ?? ((await lines.next()).value as ImportLine | undefined);
+    if (line === undefined) return;
+    yield line;
   }
 }
 
-async function adopt(ask: Ask, { line, fields }: { line: number; fields: Readonly<Record<string, unknown>> }) {
-  const checked = checkFields(fields);
-  if (!checked.ok) {
-    return invalid(line, checked.problems.map(({ field, reason }) => `${COLUMN_OF[field]} ${reason}`).join('; '));
-  }
-  const { externalOrderId } = checked.order;
-  const result = await ask('adoptOrder', columnsOf(checked.order) as InputOf<'adoptOrder'>);
+async function adopt(ask: Ask, read: ImportLine): Promise<Adopted> {
+  const { line } = read;
+  const checked = checkedOrder(read);
+  if (typeof checked === 'string') return { line, externalOrderId: null, result: 'invalid', state: null, why: checked };
+  const { externalOrderId } = checked;
+  const result = await ask('adoptOrder', columnsOf(checked) as InputOf<'adoptOrder'>);
   if (result.kind !== 'ok') {
     const why = commandError(result).message;
-    return { line, externalOrderId, result: 'unanswered', state: null, why } as const;
+    return { line, externalOrderId, result: 'unanswered', state: null, why };
   }
   const answer = parse(result.body) as Pick<Adopted, 'result' | 'state'>;
   return { line, externalOrderId, result: answer.result, state: answer.state, why: null };
-}
-
-function problemOf({ column, problem }: Extract<ImportLine, { problem: string }>): string {
-  return column === undefined ? problem : `${column} ${problem}`;
-}
-
-function invalid(line: number, why: string): Adopted {
-  return { line, externalOrderId: null, result: 'invalid', state: null, why };
 }
 
 function printAdopted({ line, externalOrderId, result, state, why }: Adopted, json: boolean | undefined): void {
@@ -126,4 +101,12 @@ function exitCodeOf({ invalid: wrong, unanswered, absent }: Readonly<Record<Adop
   if (wrong > 0) return EXIT.data;
   if (unanswered > 0) return EXIT.unavailable;
   return absent > 0 ? EXIT.look : EXIT.ok;
+}
+
+/** The order of a line of a file, or the problems of the line. */
+export function checkedOrder(line: ImportLine) {
+  if ('problem' in line) return line.column === undefined ? line.problem : `${line.column} ${line.problem}`;
+  const checked = checkFields(line.fields);
+  if (checked.ok) return checked.order;
+  return checked.problems.map(({ field, reason }) => `${COLUMN_OF[field]} ${reason}`).join('; ');
 }

@@ -5,25 +5,21 @@ import type { OrderState } from '../../domain/orders/states.ts';
 import { pathId } from '../../exchange/ids.ts';
 import {
   decideOrders,
-  listTargets,
   type OperatorDeps,
   type OperatorResult,
   type OperatorTarget,
+  listTargets,
 } from '../../flows/orders/operator-decisions.ts';
 import { flowSettings } from '../../flows/pass/follow-pace.ts';
-import { tableOf, textColumns } from '../../reports/formats/terminal/layout.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { counted } from '../../reports/formats/words.ts';
-import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../shared/decision.ts';
+import { actorOf, addReasonOptions, type DecisionOptions, confirmShown } from '../shared/decision.ts';
 import { EXIT } from '../shared/exit.ts';
 import { addPeriodOptions, type PeriodOptions } from '../shared/options.ts';
-import { screenOf } from '../shared/help.ts';
 import { withAccount } from '../shared/store.ts';
+import type { ListColumn } from '../shared/print.ts';
 
-/** Orders that are decided about in one call. */
 const MOST_AT_ONCE = 10_000;
-/** Orders that are shown before the question. */
-const MOST_SHOWN = 100;
 const AS = ['exists', 'not-created', 'ours', 'abandoned'] as const;
 
 interface OrderOptions extends DecisionOptions, PeriodOptions {
@@ -33,7 +29,6 @@ interface OrderOptions extends DecisionOptions, PeriodOptions {
   readonly iKnowItMayDuplicate?: boolean;
 }
 
-/** The commands, each with the kinds of judgement that it may make and the examples in its help. */
 const COMMANDS = {
   resolve: {
     kinds: AS,
@@ -150,14 +145,17 @@ async function confirmed(
   if (targets.length === 0) process.stderr.write('there is no such order\n');
   const changes = listed.filter(({ result }) => result.kind === 'done').length;
   if (yes === true || changes === 0) return targets;
-  const rows = listed.slice(0, MOST_SHOWN).map(({ result }) => ({
-    id: result.externalOrderId,
-    change: result.kind === 'done' ? `${result.from} → ${result.to}` : 'none',
-    why: result.kind === 'done' ? null : result.why,
-  }));
-  const more = listed.length > rows.length ? `… and ${listed.length - rows.length} more\n` : '';
-  process.stderr.write(`${tableOf(textColumns('id', 'change', 'why'), rows, screenOf(process.stderr))}${more}`);
-  await confirm(`${changes} of ${counted(listed.length, 'order')} would change. Go on? [y/N] `);
+  const columns: readonly ListColumn<OperatorResult>[] = [
+    { label: 'id', of: ({ externalOrderId }) => externalOrderId },
+    { label: 'change', of: (result) => (result.kind === 'done' ? `${result.from} → ${result.to}` : 'none') },
+    { label: 'why', of: (result) => (result.kind === 'done' ? null : result.why) },
+  ];
+  const question = `${changes} of ${counted(listed.length, 'order')} would change. Go on? [y/N] `;
+  await confirmShown(
+    listed.map(({ result }) => result),
+    columns,
+    question,
+  );
   return targets;
 }
 
@@ -176,7 +174,7 @@ async function printResults(results: AsyncIterable<OperatorResult>, asJson: bool
   } finally {
     if (asJson) process.stdout.write(`${JSON.stringify(all, null, 2)}\n`);
   }
-  // None of the orders is there.
-  if (codes.has(EXIT.absent) && codes.size === 1) process.exitCode = EXIT.absent;
-  else if (codes.has(EXIT.absent) || codes.has(EXIT.look)) process.exitCode = EXIT.look;
+  const [code = EXIT.ok] = codes;
+  if (codes.size > 1) process.exitCode = EXIT.look;
+  else if (code !== EXIT.ok) process.exitCode = code;
 }

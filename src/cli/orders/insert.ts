@@ -11,7 +11,6 @@ import { print } from '../shared/print.ts';
 
 export const define = { add: defineAdd, import: defineImport };
 
-/** The options and the columns that they fill. */
 const COLUMNS = [
   ['--external-order-id <id>', 'external_order_id', 'order id in your system', true],
   ['--asset <decimal>', 'asset', 'amount, exact', true],

@@ -74,7 +74,6 @@ function defineList(command: Command): void {
     });
 }
 
-/** Why orders of the account wait that are due. */
 async function pausesOf(db: Database, account: string): Promise<readonly string[]> {
   const holds = await readHolds(db, account);
   return holds.filter((hold) => stops(hold, 'create')).map((hold) => describeRestraint(viewOf(hold), account));

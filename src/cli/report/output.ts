@@ -138,7 +138,6 @@ export function isFolder(path: string | undefined): boolean {
   );
 }
 
-/** The tables of a report, one CSV file each. */
 function tablesOf(document: ReportDocument): readonly Section[] {
   const sections = document.sections.filter(({ isForPeople }) => isForPeople !== true);
   return document.facts.length === 0 ? sections : [factSection(document), ...sections];
@@ -175,7 +174,6 @@ function sayWritten(paths: readonly string[], { verdict, worst = [] }: ReportDoc
   process.stderr.write(lines.map((line) => `${printable(line)}\n`).join(''));
 }
 
-/** The error of a period that is empty by mistake. */
 function emptyPeriod({ verdict }: ReportDocument): CommandError {
   const reason = verdict?.reasons.join(' ') ?? '';
   return new CommandError(EXIT.look, reason.slice(0, 1).toLowerCase() + reason.slice(1));

@@ -32,10 +32,10 @@ function defineSummary(command: Command): void {
     });
 }
 
-async function readParts(
+export async function readParts(
   store: Store,
   account: string | undefined,
-  filter: Omit<RowFilter, 'account'>,
+  filter: Omit<RowFilter, 'account'> = {},
 ): Promise<readonly SummaryPart[]> {
   const parts = [];
   for (const one of await reportedAccounts(store.db, account)) {

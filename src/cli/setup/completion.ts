@@ -51,7 +51,6 @@ function offerAccounts(command: Command, names: readonly string[]): void {
 /** What may stand in a place: a file, one of some words, or any text. */
 type Values = 'file' | 'text' | readonly string[];
 
-/** A word of the command line with its text in the help. */
 interface Word {
   readonly name: string;
   readonly text: string;
@@ -62,7 +61,6 @@ interface OptionWord extends Word {
   readonly values: Values | undefined;
 }
 
-/** What may follow the words of a command: further commands, options, or an argument. */
 interface Place {
   /** The words, such as `orders list`; empty for the program itself. */
   readonly path: string;
@@ -121,7 +119,6 @@ function valuesOf(taker: Option | Argument): Values {
 /** What bash and zsh write differently. */
 interface Dialect {
   readonly head: string;
-  /** A list of words, as it is kept in a variable. */
   words(words: readonly Word[]): string;
   values(values: readonly string[]): string;
   readonly files: string;

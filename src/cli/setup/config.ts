@@ -24,7 +24,6 @@ export const define = { show: defineShow, check: defineCheck, schema: defineSche
 /** People are shown so many settings: thousands of accounts may have some of their own. */
 const MOST_SHOWN = 200;
 
-/** `order-sync config show`. */
 function defineShow(command: Command): void {
   command
     .description('shows every setting with its value and source; secrets are hidden')
@@ -60,7 +59,6 @@ function below(wanted: string, all: readonly ConfigSource[]): readonly ConfigSou
 /** A sentence names so many accounts. */
 const MOST_NAMES = 3;
 
-/** `order-sync config check`. */
 function defineCheck(command: Command): void {
   command
     .description('reads all settings and says everything that is wrong with them (exit 78); connects to nothing')
@@ -74,7 +72,7 @@ function defineCheck(command: Command): void {
     });
 }
 
-/** Says that the settings are right, and what does not fit together. Throws `ConfigError` with everything that is wrong. */
+/** Says that the settings are right, and which do not fit together. Throws `ConfigError` with everything that is wrong. */
 export function checkSettings(options: ConfigOptions, asJson: boolean): void {
   const { config, warnings } = rightSettings(options, asJson);
   const { exchange, database, accounts } = config;
@@ -94,7 +92,7 @@ export function checkSettings(options: ConfigOptions, asJson: boolean): void {
   for (const warning of warnings) process.stderr.write(`${warning}\n`);
 }
 
-/** The settings, and what does not fit together in them. Throws `ConfigError`. */
+/** The settings, and warnings about settings that do not fit together. Throws `ConfigError`. */
 export function rightSettings(options: ConfigOptions, asJson: boolean) {
   try {
     const config = loadConfig({ ...options, requireExchange: true });
@@ -140,7 +138,7 @@ function sharedKeys(accounts: readonly AccountWithKey[]): readonly string[] {
   });
 }
 
-/** Says which settings are right one by one and do not fit together. */
+/** Names settings that are right one by one and do not fit together. */
 function warningsOf({ schedule, reconcile, database }: Config): readonly string[] {
   const warnings: string[] = [];
   if (database.kind === 'postgres' && database.isPasswordInUrl) {
@@ -157,7 +155,6 @@ function warningsOf({ schedule, reconcile, database }: Config): readonly string[
   ];
 }
 
-/** `order-sync config schema`. */
 function defineSchema(command: Command): void {
   command
     .description('prints the JSON Schema of a file of settings, for editors; config/schema.json holds it')

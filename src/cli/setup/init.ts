@@ -58,7 +58,6 @@ Examples:
   pass show exchange | order-sync init --base-url https://exchange.example \\
     --api-key-file - --yes`;
 
-/** `order-sync init`: makes the settings, the file of the key and the database. */
 export function define(command: Command): void {
   command
     .description('makes the settings, the file of the key and the database, and checks them')
@@ -86,7 +85,8 @@ async function planOf(places: ConfigOptions, options: InitOptions): Promise<Plan
   const { baseUrl, apiKeyFile, database, yes } = options;
   const isPiped = apiKeyFile === '-';
   const isMade = isPiped || apiKeyFile === undefined;
-  const keyFile = isMade ? ownKeyFile(settingsFile) : resolve(places.cwd, apiKeyFile);
+  const ownKeyFile = join(dirname(settingsFile), `${basename(settingsFile, extname(settingsFile))}.key`);
+  const keyFile = isMade ? ownKeyFile : resolve(places.cwd, apiKeyFile);
   if (!isMade) readValueFile(keyFile, 'exchange.apiKey');
   else if (existsSync(keyFile)) throw existing(keyFile, 'use it with --api-key-file, or move it away');
   const paths = { settingsFile, keyFile };
@@ -97,8 +97,11 @@ async function planOf(places: ConfigOptions, options: InitOptions): Promise<Plan
   if (baseUrl === undefined || apiKeyFile === undefined) {
     throw new CommandError(EXIT.usage, 'there is nobody to ask: give --base-url and --api-key-file');
   }
-  const key = isPiped ? piped(await text(process.stdin)) : undefined;
-  return { ...paths, baseUrl, key, databasePath: database ?? databaseFile(DATABASE) };
+  const piped = isPiped ? headerText.safeParse(await text(process.stdin)) : undefined;
+  if (piped?.success === false) {
+    throw new CommandError(EXIT.usage, `the key on standard input ${piped.error.issues[0]?.message}`);
+  }
+  return { ...paths, baseUrl, key: piped?.data, databasePath: database ?? databaseFile(DATABASE) };
 }
 
 /** Asks for what is not known yet. Throws `CommandError` where the person stops. */
@@ -116,14 +119,6 @@ export async function interview(
   return { baseUrl, key, databasePath };
 }
 
-function piped(given: string): string {
-  try {
-    return reader(headerText)(given);
-  } catch (error) {
-    throw new CommandError(EXIT.usage, `the key on standard input ${(error as Error).message}`);
-  }
-}
-
 /** The file that is made: the one that the settings are read from. Throws `CommandError` where it is there already. */
 function settingsFileOf(places: ConfigOptions): string {
   const path = ownFile(places);
@@ -138,10 +133,6 @@ function settingsFileOf(places: ConfigOptions): string {
 
 function existing(path: string, advice: string): CommandError {
   return new CommandError(EXIT.config, `${path} is there already and is not replaced: ${advice}; nothing was made`);
-}
-
-function ownKeyFile(settingsFile: string): string {
-  return join(dirname(settingsFile), `${basename(settingsFile, extname(settingsFile))}.key`);
 }
 
 /** Throws where a variable would go over what the file says, or the variables are wrong. */

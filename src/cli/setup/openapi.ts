@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { controlDocument } from '../../http/control/openapi.ts';
 
-/** `order-sync openapi`: the document of the operations that the control socket of the daemon offers. */
 export function define(command: Command): void {
   command
     .option('--json', 'the document is JSON in any case')

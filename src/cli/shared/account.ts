@@ -3,7 +3,6 @@ import type { Config } from '../../config/config.ts';
 import { ACCOUNT_NAME, ACCOUNT_NAME_FORM, DEFAULT_ACCOUNT } from '../../domain/accounts/name.ts';
 import { CommandError, EXIT } from './exit.ts';
 
-/** Whether a command is about one account, or may be about all of them too. */
 export type AccountScope = 'one' | 'one-or-all';
 
 type Accounts = Pick<Config, 'accounts'>;
@@ -31,7 +30,6 @@ export function addAccountOption(command: Command, scope: AccountScope): void {
   );
 }
 
-/** The value of `--account`. */
 export function accountGiven(command: Command): string | undefined {
   return command.optsWithGlobals<{ readonly account?: string }>().account;
 }

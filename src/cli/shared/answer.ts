@@ -14,7 +14,6 @@ export type Tones = Readonly<Record<string, (value: string) => Tone>>;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The fields of an object, below the names of the objects that hold it. */
 interface Block {
   readonly path: readonly string[];
   readonly fields: readonly Field[];
@@ -72,7 +71,6 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
 }
 
-/** The columns of a change of an order or a link. */
 const COLUMNS = [
   { key: 'observed_at', label: 'at', kind: 'time' },
   { key: 'field', label: 'field', kind: 'text' },

@@ -3,8 +3,12 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { CommandError, EXIT } from './exit.ts';
+import { type ListColumn, listText } from './print.ts';
+import { screenOf } from './help.ts';
 
 const LONGEST_TEXT = 500;
+/** Rows that are shown before a question. */
+const MOST_SHOWN = 100;
 
 export interface DecisionOptions {
   readonly reason: string;
@@ -40,19 +44,25 @@ export async function confirm(question: string): Promise<void> {
   throw new CommandError(EXIT.look, 'nothing was changed');
 }
 
+/** Shows the first rows, and asks the person at the terminal to go on. Throws as `confirm` does. */
+export async function confirmShown<Row>(
+  rows: readonly Row[],
+  columns: readonly ListColumn<Row>[],
+  question: string,
+): Promise<void> {
+  const more = rows.length > MOST_SHOWN ? `… and ${rows.length - MOST_SHOWN} more\n` : '';
+  process.stderr.write(`${listText(rows.slice(0, MOST_SHOWN), columns, screenOf(process.stderr))}${more}`);
+  await confirm(question);
+}
+
 /** Asks a question. Any answer but yes, and the end of the input, is a no. */
 export async function agrees(
   question: string,
   input: NodeJS.ReadableStream,
   output: NodeJS.WritableStream,
 ): Promise<boolean> {
-  const dialogue = createInterface({ input, output });
-  const ended = new Promise<string>((resolve) => dialogue.once('close', () => resolve('')));
-  try {
-    return /^y(es)?$/i.test((await Promise.race([dialogue.question(question), ended])).trim());
-  } finally {
-    dialogue.close();
-  }
+  using dialogue = new Dialogue(input, output);
+  return /^y(es)?$/i.test(await dialogue.ask(question, (answer) => answer).catch(() => ''));
 }
 
 function plainText(given: string): string {
@@ -63,7 +73,6 @@ function plainText(given: string): string {
   return trimmed;
 }
 
-/** Questions to a person at the terminal. */
 export class Dialogue implements Disposable {
   readonly #output: NodeJS.WritableStream;
   readonly #lines: Interface;

@@ -3,7 +3,6 @@ import type { App } from '../../app.ts';
 import { systemClock } from '../../clock.ts';
 import { requireExchange, type AccountSettings, type Config, type WithExchange } from '../../config/config.ts';
 import { after } from '../../domain/instant.ts';
-import { UnusableIdError } from '../../exchange/ids.ts';
 import { refusalReason, type RefusalReason } from '../../exchange/refusals.ts';
 import { Owner } from '../../http/control/client.ts';
 import type { AskedOperation, InputOf } from '../../http/control/operations/index.ts';
@@ -106,7 +105,6 @@ export async function ask<Id extends AskedOperation>(command: Command, id: Id, i
   });
 }
 
-/** Prints an answer: as the exchange wrote it, or one line a field for people. */
 export function printAnswer({ body }: Pick<Answer, 'body'>, asJson: boolean | undefined, tones?: Tones): void {
   process.stdout.write(asJson === true ? `${body}\n` : answerText(body, screenOf(), tones));
 }
@@ -119,7 +117,6 @@ export function printWord(answer: Answer, documented: 'OK' | 'ok', asJson: boole
   throw new CommandError(EXIT.look, `the exchange answered ${JSON.stringify(status)}, and not ${documented}`);
 }
 
-/** The meaning of a 404. */
 function absentFor(operation: AskedOperation, input: object): string | undefined {
   const { linkId, externalOrderId, id } = input as Readonly<Record<string, string | undefined>>;
   if (externalOrderId !== undefined) return `no order with the external order id ${JSON.stringify(externalOrderId)}`;
@@ -133,34 +130,33 @@ function absentFor(operation: AskedOperation, input: object): string | undefined
 
 /** The error of a failed result: a reason of ours, or what the exchange said. Quotes no e-mail address and no token. */
 export function commandError(result: FailedResult, absent?: string): Error {
+  return new CommandError(...failure(result, absent));
+}
+
+function failure(result: FailedResult, absent: string | undefined): [exitCode: number, message: string] {
+  const { unavailable } = EXIT;
   switch (result.kind) {
     case 'refused':
-      return new CommandError(
-        result.httpStatus === 404 && absent !== undefined ? EXIT.absent : EXIT.look,
-        refusal(result, absent),
-      );
+      return [result.httpStatus === 404 && absent !== undefined ? EXIT.absent : EXIT.look, refusal(result, absent)];
     case 'key-refused':
-      return new CommandError(EXIT.keyRefused, 'the exchange refuses the key (401); check exchange.apiKey');
-    case 'rate-limited':
-      return new CommandError(
-        EXIT.unavailable,
-        `the exchange limits the rate; try again at ${after(systemClock().now(), result.retryAfterMs).toISOString()}`,
-      );
+      return [EXIT.keyRefused, 'the exchange refuses the key (401); check exchange.apiKey'];
+    case 'rate-limited': {
+      const until = after(systemClock().now(), result.retryAfterMs).toISOString();
+      return [unavailable, `the exchange limits the rate; try again at ${until}`];
+    }
     case 'not-sent':
-      return new CommandError(EXIT.unavailable, `nothing was sent to the exchange: ${result.why}; try again`);
+      return [unavailable, `nothing was sent to the exchange: ${result.why}; try again`];
     case 'unknown':
-      return new CommandError(EXIT.unavailable, `the exchange gave no usable answer: ${result.why}`);
+      return [unavailable, `the exchange gave no usable answer: ${result.why}`];
     case 'unusable':
-      return new UnusableIdError(result.message);
+      return [EXIT.usage, result.message];
     case 'invalid':
-      if (result.httpStatus === 404) {
-        const message = 'the daemon does not know this operation, it may be of another version; start it again';
-        return new CommandError(EXIT.unavailable, message);
-      }
-      return new CommandError(EXIT.usage, `the daemon does not take this: ${result.message}`);
+      return result.httpStatus === 404
+        ? [unavailable, 'the daemon does not know this operation, it may be of another version; start it again']
+        : [EXIT.usage, `the daemon does not take this: ${result.message}`];
     case 'not-owner':
     case 'failed':
-      return new CommandError(EXIT.unavailable, `the daemon could not do it: ${result.message}`);
+      return [unavailable, `the daemon could not do it: ${result.message}`];
   }
 }
 

@@ -23,7 +23,7 @@ export type Pieces = AsyncIterable<string | Uint8Array>;
 
 type NewFiles = readonly { readonly name: string; readonly pieces: Pieces }[];
 
-/** Texts are gathered into writes of about so many characters. */
+/** Characters of a write; shorter texts are gathered. */
 const CHUNK = 64 * 1024;
 const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -139,7 +139,6 @@ async function* gathered(pieces: Pieces): Pieces {
   if (text !== '') yield text;
 }
 
-/** Adds a file of orders, and `--format`. */
 export function addFileOptions(command: Command): Command {
   return command
     .argument('<file>', 'CSV with a header, or NDJSON; - for standard input')
@@ -166,7 +165,6 @@ export async function openInput(file: string): Promise<Readable> {
   throw new CommandError(EXIT.data, `${file} is a folder; name a file`);
 }
 
-/** The format that the name of a file tells. */
 export function formatOf(file: string): ImportFormat | undefined {
   if (/\.csv$/i.test(file)) return 'csv';
   return /\.(ndjson|jsonl)$/i.test(file) ? 'ndjson' : undefined;

@@ -24,7 +24,6 @@ export function fitted(text: string, width: number): string {
   );
 }
 
-/** Names of a help with their texts beside them. */
 export function itemList(items: readonly (readonly [name: string, text: string])[]): string {
   const help = new Help();
   help.prepareContext({ helpWidth: WIDTH });

@@ -45,10 +45,8 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   return optionOf(type.reader(type.wholeNumber(min, max)));
 }
 
-/** Reads a duration as milliseconds. */
 export const duration = optionOf((text) => type.parseDuration(text));
 
-/** An option that is a duration, with its default as it is typed. */
 export function durationOption(flags: string, text: string, usual: string): Option {
   return new Option(flags, text).argParser(duration).default(duration(usual), usual);
 }
@@ -119,7 +117,6 @@ export function utcTime(text: string): string {
 
 export const REVEAL = ['--reveal', 'show tokens and payment links as they are'] as const;
 
-/** A row of an order with its payment token hidden. */
 export function withoutToken<Row extends { payment_token: string | null }>(row: Row): Row {
   return row.payment_token === null ? row : { ...row, payment_token: HIDDEN };
 }

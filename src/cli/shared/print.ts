@@ -11,14 +11,12 @@ export function print(json: boolean | undefined, value: unknown, text: () => str
   process.stdout.write(json === true ? `${JSON.stringify(value, null, indent)}\n` : text());
 }
 
-/** The options of every list. */
 export interface ListOptions {
   readonly limit: number;
   readonly json?: boolean;
   readonly account?: string;
 }
 
-/** Adds `--limit` and `--json`. */
 export function addListOptions(command: Command): Command {
   return command.option('--limit <n>', 'at most so many', wholeNumber(1, 9_999_999), 50).option('--json', 'print JSON');
 }
@@ -52,7 +50,6 @@ export function sayCut(options: string): void {
   process.stderr.write(`only the newest were looked at, there may be more: ${options}\n`);
 }
 
-/** A table of rows for people. */
 export function listText<Row>(rows: readonly Row[], columns: readonly ListColumn<Row>[], screen: Screen): string {
   const shown = columns.map(({ label, kind = 'text', rank = 0 }) => ({ key: label, label, kind, rank }));
   const cells = rows.map((row) => Object.fromEntries(columns.map((column) => [column.label, column.of(row)])));

@@ -11,7 +11,6 @@ export async function terminalLine(stream: NodeJS.WriteStream = process.stderr) 
 const SILENT_FOR_MS = 1_000;
 const SHOWN_EVERY_MS = 200;
 
-/** A line on a terminal that says how far a report is. */
 export interface Progress extends Disposable {
   /** Shows the text; signals, such as Ctrl-C, are handled meanwhile. */
   show(text: string): Promise<void>;
@@ -41,7 +40,6 @@ const REFRESH_MS = 250;
 /** Before that there is no rate to speak of. */
 const FIRST_RATE_MS = 1_000;
 
-/** How far a pass is. */
 interface SyncProgress {
   readonly counts: Readonly<Counters>;
   /** About so many requests it had before it; undefined where the daemon does not say. */
@@ -49,7 +47,6 @@ interface SyncProgress {
 }
 
 export interface ProgressLine extends Disposable {
-  /** The progress that was shown last. */
   readonly latest: SyncProgress | undefined;
   show(progress: SyncProgress): void;
   /** Writes something else to the terminal, above the line. */

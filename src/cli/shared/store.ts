@@ -64,20 +64,16 @@ export async function withAccounts<Result>(
 }
 
 /**
- * Opens the database for a person's decision about an account, or about each account of the settings; gives the results.
- * Says on stderr where the account stands in no settings of this machine.
+ * Opens the database for a person's decision about an account, or about each account of the settings; returns the results.
+ * Says on stderr if the account stands in no settings of this machine.
  */
 export async function withEachAccount<Result>(
   command: Command,
   work: (store: Store, account: string) => Promise<Result>,
 ): Promise<readonly Result[]> {
-  const config = plainConfig(command);
-  const account = accountFilterOf(command, config);
-  return await withStore(config, 'current', async (store) => {
-    if (account !== undefined) {
-      await settingsOf(store, config, account);
-      if (!isInSettings(config, account))
-        process.stderr.write(`the account ${account} stands in no settings of this machine\n`);
+  return await withAccounts(command, async (store, account, config) => {
+    if (account !== undefined && !isInSettings(config, account)) {
+      process.stderr.write(`the account ${account} stands in no settings of this machine\n`);
     }
     const results: Result[] = [];
     for (const name of account === undefined ? config.accounts.map((one) => one.name) : [account]) {
@@ -135,9 +131,8 @@ export async function absentOrder(
   externalOrderId: string,
 ): Promise<CommandError> {
   const others = accounts.map(({ name }) => name).filter((name) => name !== account);
-  const isAlone = others.length === 0 && account === DEFAULT_ACCOUNT;
-  const absent = `there is no order ${JSON.stringify(externalOrderId)} in the ${isAlone ? 'table' : `account ${account}`}`;
+  const place = others.length === 0 && account === DEFAULT_ACCOUNT ? 'table' : `account ${account}`;
   const other = await accountWithOrder(db, others.slice(0, MOST_ACCOUNTS), externalOrderId);
   const advice = other === undefined ? '' : `; ${other} has one: --account ${shellWord(other)}`;
-  return new CommandError(EXIT.absent, absent + advice);
+  return new CommandError(EXIT.absent, `there is no order ${JSON.stringify(externalOrderId)} in the ${place}${advice}`);
 }

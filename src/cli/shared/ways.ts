@@ -3,7 +3,6 @@ import type { Clock } from '../../clock.ts';
 import type { AccountSettings } from '../../config/config.ts';
 import { controlSocketOf, socketTransport, type Transport } from '../../http/control/transport.ts';
 
-/** How a command comes to the owner of its account. */
 interface Ways extends AsyncDisposable {
   /** The ways that there are now, the shortest first. */
   find(): Promise<readonly Transport[]>;

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
-import type { WebhookEndpoint } from '../../config/webhooks.ts';
+import type { WebhookEndpoint } from '../../config/shapes.ts';
 import {
   afterFailure,
   afterRefusal,

@@ -6,7 +6,7 @@ import { finished } from 'node:stream/promises';
 import got, { type Request, type RequestFunction } from 'got';
 import { Webhook } from 'standardwebhooks';
 import type { Clock } from '../../clock.ts';
-import type { WebhookEndpoint } from '../../config/webhooks.ts';
+import type { WebhookEndpoint } from '../../config/shapes.ts';
 import { outcomeOf, type DeliveryOutcome } from '../../domain/events/delivery.ts';
 import { retryAfterMs } from '../../exchange/reply.ts';
 

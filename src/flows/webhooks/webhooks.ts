@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
 import { programVersion } from '../../config/version.ts';
-import type { WebhookEndpoint } from '../../config/webhooks.ts';
+import type { WebhookEndpoint } from '../../config/shapes.ts';
 import { messageOf } from '../../domain/text.ts';
 import { repeatEvery } from '../pass/run.ts';
 import { isPassing, OwnedError } from '../../store/errors.ts';

@@ -5,14 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
-import type { WebhookEndpoint } from '../../../src/config/webhooks.ts';
-import {
-  isPublic,
-  publicLookup,
-  type Resolve,
-  webhookSender,
-  type SenderOptions,
-} from '../../../src/flows/webhooks/sender.ts';
+import type { WebhookEndpoint } from '../../../src/config/shapes.ts';
+import { isPublic, publicLookup, type Resolve, webhookSender, type SenderOptions } from '../../../src/flows/webhooks/sender.ts';
 import { SELF_SIGNED } from '../../support/self-signed.ts';
 import { SECRET } from '../../support/webhooks.ts';
 

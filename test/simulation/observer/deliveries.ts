@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { Webhook } from 'standardwebhooks';
-import type { WebhookEndpoint } from '../../../src/config/webhooks.ts';
+import type { WebhookEndpoint } from '../../../src/config/shapes.ts';
 import { AT_ONCE, takesType } from '../../../src/domain/events/delivery.ts';
 import { feedEventOf, type EventRow, type FeedEvent } from '../../../src/domain/events/feed.ts';
 import { FEED_COLUMNS } from '../../../src/store/feed.ts';

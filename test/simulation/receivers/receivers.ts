@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { WebhookEndpoint } from '../../../src/config/webhooks.ts';
+import type { WebhookEndpoint } from '../../../src/config/shapes.ts';
 import type { FeedEvent } from '../../../src/domain/events/feed.ts';
 import type { Connections, Posted } from '../../../src/flows/webhooks/sender.ts';
 import type { DeliveryObserver } from '../observer/deliveries.ts';

@@ -8,9 +8,8 @@ export interface CheckResult {
   readonly found: string;
   /** Null if all is well. */
   readonly remedy: string | null;
-  /** The exit code that a fault stands for. */
   readonly exitCode: number;
-  /** Numbers and flags that name nobody: they stand in a support file. */
+  /** Numbers and flags that name no person and no host: they stand in a support file. */
   readonly facts?: Readonly<Record<string, number | boolean | string>>;
 }
 
@@ -60,7 +59,6 @@ export async function runCheck(check: Check): Promise<readonly CheckResult[]> {
 /** The gravest first. */
 const GRAVITY = [EXIT.config, EXIT.data, EXIT.disk, EXIT.keyRefused, EXIT.owned, EXIT.unavailable];
 
-/** The exit code that all results come to: that of the gravest. */
 export function exitCodeOf(results: readonly CheckResult[]): number {
   const codes: readonly number[] = results.map(({ exitCode }) => exitCode);
   return GRAVITY.find((code) => codes.includes(code)) ?? codes.find((code) => code !== EXIT.ok) ?? EXIT.ok;

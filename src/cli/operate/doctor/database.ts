@@ -4,7 +4,7 @@ import type { Config } from '../../../config/config.ts';
 import { instantMs } from '../../../domain/instant.ts';
 import { accountsIn } from '../../../store/accounts.ts';
 import { hasStandbys, NO_TIME_LINE, readTimeLine, UNPROVED_STANDBYS } from '../../../store/fail-overs.ts';
-import { RESTORE_ADVICE, readSignOfRestore } from '../../../store/mark.ts';
+import { RESTORE_ADVICE } from '../../../store/mark.ts';
 import type { Store } from '../../../store/port.ts';
 import { clockProblems, troubleProblems } from '../../../reports/status/problems.ts';
 import { lostReach, stoppedAccounts } from '../../../store/account-stops.ts';
@@ -12,6 +12,7 @@ import { newestRecord } from '../../../store/feed.ts';
 import { checkIntegrity } from '../../../store/sqlite/backup.ts';
 import { EXIT } from '../../shared/exit.ts';
 import { fault, ofProblem, ok, warning, type CheckResult } from './check.ts';
+import { olderStateOf } from '../status.ts';
 
 /** A larger file takes too long to be checked here. */
 const MOST_CHECKED_BYTES = 256 * 1_024 ** 2;
@@ -19,7 +20,7 @@ const MOST_ACCOUNTS = 100;
 /** As the finding CLOCK_SKEW has it. */
 const SKEW_MS = 5 * 60_000;
 
-/** Whether the database is sound, as far as that can be said at once, and not older than its mark. */
+/** Checks that the database is sound, as far as that can be said at once, and not older than its mark. */
 export async function checkDatabase({ database }: Config, store: Store): Promise<readonly CheckResult[]> {
   const { pending } = await store.migrations();
   const results: CheckResult[] = [];
@@ -37,7 +38,7 @@ export async function checkDatabase({ database }: Config, store: Store): Promise
       results.push(warning('database', `${address}: standbys`, UNPROVED_STANDBYS));
     }
   }
-  return [...results, ...(await checkMarks(store))];
+  return [...results, await checkMarks(store)];
 }
 
 function soundness(database: Config['database']): CheckResult {
@@ -50,22 +51,10 @@ function soundness(database: Config['database']): CheckResult {
   return ok('database', `${database.path} is sound (quick check)`, { bytes });
 }
 
-async function checkMarks(store: Store): Promise<readonly CheckResult[]> {
-  if (store.mark.account === undefined) {
-    return [markResult(await readSignOfRestore(store.db, await store.mark.read()))];
-  }
-  const accounts = (await accountsIn(store.db, 'account_owners')).slice(0, MOST_ACCOUNTS);
-  for (const account of accounts) {
-    const content = await store.forAccount(account).mark.read();
-    // Another machine may drive it, and have its mark.
-    const sign = content === undefined ? undefined : await readSignOfRestore(store.db, content, account);
-    if (sign !== undefined) return [markResult(`${sign} (account ${account})`)];
-  }
-  return [markResult(undefined)];
-}
-
-function markResult(sign: string | undefined): CheckResult {
-  if (sign === undefined) return ok('mark', 'the database is not older than its mark');
+async function checkMarks(store: Store): Promise<CheckResult> {
+  const accounts = store.mark.account === undefined ? [] : await accountsIn(store.db, 'account_owners');
+  const sign = await olderStateOf(store, accounts.slice(0, MOST_ACCOUNTS));
+  if (sign === null) return ok('mark', 'the database is not older than its mark');
   return fault('mark', EXIT.data, `the database ${sign}`, RESTORE_ADVICE);
 }
 

@@ -28,18 +28,19 @@ export function checkRuntime(version: string): CheckResult {
   return ok('runtime', `order-sync ${version}, Node ${process.versions.node} on ${process.platform} ${process.arch}`);
 }
 
-/** Who may read and write the files: the key alone its owner, the database nobody whom nobody named. */
+/** The key must be for its owner alone, and the database for users who were let in. */
 export function checkFiles({ accounts, database }: Config): readonly CheckResult[] {
   const secrets = accounts.flatMap(({ exchange }) => exchange.apiKeyFile ?? []);
-  const passwords = database.kind === 'postgres' && database.passwordFile !== undefined ? [database.passwordFile] : [];
-  const files = [
-    ...new Set([...secrets, ...passwords]).values().map((path) => ({ path, denied: GROUP_AND_OTHERS, mode: '600' })),
-    ...(database.kind === 'sqlite'
-      ? ['', '-wal', '.mark', '.lock'].map((end) => ({ path: database.path + end, denied: OTHERS, mode: '600' }))
-      : [{ path: database.marks, denied: OTHERS, mode: '600' }]),
-    ...(database.kind === 'sqlite' ? [{ path: dirname(database.path), denied: OTHERS_WRITE, mode: 'o-w' }] : []),
-  ];
-  const results = files.flatMap(({ path, denied, mode }) => {
+  const files: (readonly [path: string, denied: number, mode: string])[] = [];
+  if (database.kind === 'sqlite') {
+    for (const end of ['', '-wal', '.mark', '.lock']) files.push([database.path + end, OTHERS, '600']);
+    files.push([dirname(database.path), OTHERS_WRITE, 'o-w']);
+  } else {
+    secrets.push(...(database.passwordFile === undefined ? [] : [database.passwordFile]));
+    files.push([database.marks, OTHERS, '600']);
+  }
+  files.unshift(...[...new Set(secrets)].map((path) => [path, GROUP_AND_OTHERS, '600'] as const));
+  const results = files.flatMap(([path, denied, mode]) => {
     const stat = statSync(path, { throwIfNoEntry: false });
     // A pipe that hands over a key, or a device, has no permissions that matter.
     if (stat === undefined || !(stat.isFile() || stat.isDirectory())) return [];
@@ -50,9 +51,8 @@ export function checkFiles({ accounts, database }: Config): readonly CheckResult
     }
     const user = process.getuid?.();
     if (user === undefined || user === 0 || stat.uid === user) return [];
-    return [
-      warning('permissions', `${path} belongs to another user (${stat.uid})`, 'run doctor as the user of the daemon'),
-    ];
+    const found = `${path} belongs to another user (${stat.uid})`;
+    return [warning('permissions', found, 'run doctor as the user of the daemon')];
   });
   return results.length > 0 ? results : [ok('permissions', 'others may neither read the key nor the database')];
 }
@@ -77,11 +77,8 @@ export function checkService(pid: number | undefined, driver: string | undefined
     return ofProblem('service', problem('silent-owner', `${driver} drives the account and does not answer`));
   }
   if (pid === undefined) {
-    return warning(
-      'service',
-      'no daemon answers',
-      'start it: order-sync run, under pm2 or systemd (docs/operating.md)',
-    );
+    const remedy = 'start it: order-sync run, under pm2 or systemd (docs/operating.md)';
+    return warning('service', 'no daemon answers', remedy);
   }
   const parent = parentOf(pid);
   const manager = parent.includes('PM2') ? 'pm2' : parent === 'systemd' ? 'systemd' : undefined;
@@ -130,21 +127,15 @@ export async function checkOps(
 
 async function listens(host: string, port: number, signal: AbortSignal): Promise<boolean> {
   const socket = createConnection({ host, port });
-  try {
-    await once(socket, 'connect', { signal });
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
+  const connected = await once(socket, 'connect', { signal }).catch(() => undefined);
+  socket.destroy();
+  return connected !== undefined;
 }
 
 const DAY_MS = 24 * 60 * 60_000;
 /** A certificate that ends sooner should be renewed by now. */
 const CERTIFICATE_MS = 14 * DAY_MS;
 
-/** What an address is of, and what to do where it cannot be reached. */
 interface Target {
   readonly check: string;
   readonly remedy: string;
@@ -158,7 +149,7 @@ const EXCHANGE: Target = {
   isPublicOnly: false,
 };
 
-/** Whether a host is found and takes connections, and its certificate holds. Sends nothing. */
+/** Checks that a host is found and takes connections, and that its certificate holds. Sends nothing. */
 export async function checkAddress(
   address: string,
   clock: Clock,
@@ -197,7 +188,7 @@ export async function checkAddress(
   }
 }
 
-/** Whether a receiver of events can be reached. Nothing is sent to it: `webhooks test` does that. */
+/** Checks that a receiver of events can be reached. Nothing is sent to it: `webhooks test` does that. */
 export async function checkWebhook(
   { url, allowPrivate }: Config['webhooks']['endpoints'][number],
   clock: Clock,
@@ -211,7 +202,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'no answer in time';
 }
 
-/** Whether the exchange takes the key: a look-up of an id that no order has, by the owner of the account where there is one. */
+/** Checks that the exchange takes the key: looks up an id that no order has, by the owner of the account if there is one. */
 export async function checkKey(command: Command, config: AccountSettings): Promise<CheckResult> {
   const externalOrderId = `order-sync-doctor-${randomUUID()}`;
   const result = await withExchange(command, (ask) => ask('lookUpOrder', { externalOrderId }), config);

@@ -34,7 +34,7 @@ import {
 } from './verdict.ts';
 
 const LONGEST_MS = 50_000;
-/** With PostgreSQL: so many daemons, one of which is killed, share the accounts of so many shops. */
+/** With PostgreSQL three daemons, one of which is killed, share the accounts of five shops. */
 const MANY = { workers: 3, accounts: ['shop-1', 'shop-2', 'shop-3', 'shop-4', 'shop-5'] };
 const ONE = { workers: 1, accounts: [DEFAULT_ACCOUNT] };
 
@@ -227,7 +227,6 @@ function sayHowToLook({ folder, settingsFile, config: { database, accounts } }: 
   if (over !== '') say(`Your environment goes over these settings. Unset it first: ${over}`);
 }
 
-/** Says a sentence, in the width of the terminal. */
 function say(text: string): void {
   print(wrapped(text, screenOf().width));
 }

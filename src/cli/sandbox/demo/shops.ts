@@ -11,7 +11,6 @@ import { STRAY_ORDER, TAMPERINGS, tamperingNamedIn, type Tampering } from '../..
 
 const SPEED = 4;
 
-/** A shop of the demonstration: an account with orders of its own, and a key of the exchange. */
 export interface Shop {
   readonly account: string;
   readonly key: string;
@@ -23,15 +22,14 @@ export interface Shop {
   readonly expected: readonly string[];
 }
 
-/** Deals the orders out to the accounts. */
 export function shopsOf(accounts: readonly string[], all: readonly DemoOrder[]): readonly Shop[] {
   return accounts.map((account, place) => {
     const own = all.filter((_order, index) => index % accounts.length === place);
     return {
       account,
       key: `key-of-${account}`,
-      orders: own.filter((order) => !isStray(order)),
-      strays: own.filter(isStray),
+      orders: own.filter((order) => !isStray(order.external_order_id)),
+      strays: own.filter((order) => isStray(order.external_order_id)),
       expected: expectedFindings(own),
     };
   });
@@ -51,13 +49,12 @@ export async function insertOrders(store: Store, { account }: Shop, orders: read
   await Promise.all(orders.map((order) => addOrder({ store, account }, { ...order })));
 }
 
-/** Cancels orders before they are sent: an order of the exchange for one of them is one that nobody asked for. */
+/** Cancels orders before they are sent: an order of the exchange for one of them is one that no merchant asked for. */
 export async function cancelStrays(
-  deps: { readonly store: Store; readonly clock: Clock; readonly config: Config },
+  { store, clock, config }: { readonly store: Store; readonly clock: Clock; readonly config: Config },
   shop: Shop,
   print: (line: string) => void,
 ): Promise<void> {
-  const { store, clock, config } = deps;
   await insertOrders(store, shop, shop.strays);
   const deciding = { account: shop.account, store, clock, settings: flowSettings(config) };
   const targets = shop.strays.map(({ external_order_id: externalOrderId }) => ({ externalOrderId }));
@@ -68,17 +65,7 @@ export async function cancelStrays(
 
 export const DEMO_SCENARIOS = ['clean', 'mismatch'] as const;
 export type DemoScenario = (typeof DEMO_SCENARIOS)[number];
-
-/** A row as the shop inserts it. */
-interface DemoOrder {
-  readonly external_order_id: string;
-  readonly asset: string;
-  readonly from_currency: string;
-  readonly to_currency: string;
-  readonly crypto_address: string;
-  readonly payment_token: string;
-  readonly provider_type: string;
-}
+type DemoOrder = ReturnType<typeof orderOf>;
 
 /** Most orders: they are settled well within the time of a demonstration. */
 export const MOST_ORDERS = 200;
@@ -104,8 +91,7 @@ export function demoOrders(scenario: DemoScenario, count: number = MOST_ORDERS):
   const spread = Math.max(1, Math.floor(count / names.length));
   return Array.from({ length: Math.max(count, names.length) }, (_, index) => {
     const named = index % spread === spread - 1 ? names[Math.floor(index / spread)] : undefined;
-    const id = `${named ?? 'shop'}-${FIRST_NUMBER + index}`;
-    return orderOf(id, index);
+    return orderOf(`${named ?? 'shop'}-${FIRST_NUMBER + index}`, index);
   });
 }
 
@@ -113,17 +99,16 @@ export function laterOrder(index: number): DemoOrder {
   return orderOf(`later-${FIRST_NUMBER + index}`, index * 3);
 }
 
-function orderOf(id: string, index: number): DemoOrder {
-  const [from, to, asset] = PAIRS[Math.floor(index / 3) % PAIRS.length] ?? PAIRS[0];
+function orderOf(id: string, index: number) {
+  const { currencyPair } = STRAY_ORDER;
+  const [from, to, asset] = isStray(id)
+    ? [currencyPair.fromCurrency, currencyPair.toCurrency, STRAY_ORDER.asset]
+    : (PAIRS[Math.floor(index / 3) % PAIRS.length] ?? PAIRS[0]);
   return {
     external_order_id: id,
-    ...(isStray({ external_order_id: id })
-      ? {
-          asset: STRAY_ORDER.asset,
-          from_currency: STRAY_ORDER.currencyPair.fromCurrency,
-          to_currency: STRAY_ORDER.currencyPair.toCurrency,
-        }
-      : { asset, from_currency: from, to_currency: to }),
+    asset,
+    from_currency: from,
+    to_currency: to,
     crypto_address: `address-of-client-${index % 20}`,
     payment_token: `token-of-client-${index % 20}`,
     provider_type: 'CARDPROV',
@@ -131,11 +116,10 @@ function orderOf(id: string, index: number): DemoOrder {
 }
 
 /** Tells an order that the shop cancels before it is sent, and that the exchange has all the same. */
-function isStray({ external_order_id: id }: Pick<DemoOrder, 'external_order_id'>): boolean {
+function isStray(id: string): boolean {
   return tamperingNamedIn(id)?.isStray === true;
 }
 
-/** The findings that a report has to list, and no others, as `CLASS id`. */
 export function expectedFindings(orders: readonly DemoOrder[]): readonly string[] {
   return orders.flatMap(({ external_order_id: id }) => {
     const tampering = tamperingNamedIn(id);

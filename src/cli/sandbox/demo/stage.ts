@@ -21,7 +21,6 @@ export interface Stage extends AsyncDisposable {
   readonly store: Store;
 }
 
-/** A demonstration that goes on. */
 export interface Play extends Stage {
   readonly shops: readonly Shop[];
   readonly sandbox: Sandbox;
@@ -38,7 +37,6 @@ interface StageOptions extends Pick<Play, 'shops' | 'sandbox' | 'clock' | 'opsLi
   readonly isKept: boolean;
 }
 
-/** Sets a demonstration up in a folder of its own. */
 export async function setStage(options: StageOptions): Promise<Stage> {
   const { clock, isKept, database, opsListen = 'off' } = options;
   await using undo = new AsyncDisposableStack();
@@ -108,7 +106,6 @@ function webhookSettings(folder: string) {
   return { webhooks: { endpointsFile } };
 }
 
-/** Daemons of the demonstration, each a process of its own. */
 export class Workers implements AsyncDisposable {
   readonly #folder: string;
   readonly #settingsFile: string;
@@ -127,7 +124,6 @@ export class Workers implements AsyncDisposable {
     return started.map(({ pid }) => pid);
   }
 
-  /** Ends all of them in order and starts one. */
   async restart(): Promise<void> {
     await this[Symbol.asyncDispose]();
     await this.start(1);

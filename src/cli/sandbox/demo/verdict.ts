@@ -1,21 +1,19 @@
-import type { Clock } from '../../../clock.ts';
 import { ORDER_STATES } from '../../../domain/orders/states.ts';
 import { listFindings } from '../../../store/listed-findings.ts';
 import { countByState } from '../../../store/orders.ts';
-import type { Store } from '../../../store/port.ts';
-import { latenessOf } from '../../../domain/orders/pace/history.ts';
 import { readHistory } from '../../../flows/pass/learn-pace.ts';
 import { reconcileOrders } from '../../../flows/reports/reconciliation.ts';
 import { accountColumns } from '../../../reports/formats/sections.ts';
 import type { Column, Row } from '../../../reports/formats/document.ts';
 import { tableOf } from '../../../reports/formats/terminal/layout.ts';
 import { inUnits, withCommas } from '../../../reports/formats/words.ts';
-import { SUMMARY_COLUMNS, summarize, type SummaryPart } from '../../../reports/summary.ts';
-import { summaryParts } from '../../../store/reports/summary.ts';
+import { SUMMARY_COLUMNS, summarize } from '../../../reports/summary.ts';
 import { screenOf } from '../../shared/help.ts';
 import type { Play } from './stage.ts';
 import { terminalLine } from '../../shared/progress.ts';
 import { insertOrders, laterOrder } from './shops.ts';
+import { readParts } from '../../report/reports.ts';
+import { latenessOf } from '../../../domain/orders/pace/history.ts';
 
 const REFRESH_MS = 500;
 /** States in which an order goes on by itself. */
@@ -28,15 +26,9 @@ export interface Watched extends Pick<Play, 'store' | 'clock' | 'shops' | 'signa
   readonly print: (line: string) => void;
 }
 
-/** The counts and the findings of all shops together. */
-interface Progress {
-  readonly counts: ReadonlyMap<string, number>;
-  readonly findings: ReadonlySet<string>;
-}
-
 /** True once every order is sent; false when the time is up before. */
 export async function untilSent(watched: Watched): Promise<boolean> {
-  return await watch(watched, ({ counts }) => sumOf(counts, UNSENT) === 0);
+  return await watch(watched, (sumOf) => sumOf(UNSENT) === 0);
 }
 
 /** True once every order is settled and every expected finding is there; false when the time is up before. */
@@ -46,27 +38,27 @@ export async function untilSettled(watched: Watched): Promise<boolean> {
   const endless = expected.filter((finding) => finding.startsWith('TERMINAL_REOPENED ')).length;
   return await watch(
     watched,
-    ({ counts, findings }) =>
-      sumOf(counts, UNDER_WAY) === endless && expected.every((finding) => findings.has(finding)),
+    (sumOf, findings) => sumOf(UNDER_WAY) === endless && expected.every((finding) => findings.has(finding)),
   );
 }
 
-/** Shows the counts until `isEnd` is true of them. */
-async function watch(watched: Watched, isEnd: (progress: Progress) => boolean): Promise<boolean> {
+async function watch(
+  watched: Watched,
+  isEnd: (sumOf: (states: readonly string[]) => number, findings: ReadonlySet<string>) => boolean,
+): Promise<boolean> {
   const { clock, until, signal, print } = watched;
   const live = await terminalLine(process.stdout);
   let shown = '';
   try {
     while (clock.monotonic() < until) {
       signal.throwIfAborted();
-      const progress = await progressOf(watched);
-      const { counts, findings } = progress;
+      const { counts, findings } = await progressOf(watched);
       const states = [...counts].map(([state, orders]) => `${state} ${orders}`);
       const text = [...states, ...(findings.size > 0 ? [`findings ${findings.size}`] : [])].join(' · ');
       if (live !== undefined) live(text);
       else if (text !== shown) print(text);
       shown = text;
-      if (isEnd(progress)) return true;
+      if (isEnd((names) => names.reduce((sum, state) => sum + (counts.get(state) ?? 0), 0), findings)) return true;
       await clock.sleep(REFRESH_MS, signal).catch(() => undefined);
     }
     return false;
@@ -75,7 +67,7 @@ async function watch(watched: Watched, isEnd: (progress: Progress) => boolean): 
   }
 }
 
-async function progressOf({ store, shops }: Watched): Promise<Progress> {
+async function progressOf({ store, shops }: Watched) {
   const counts = new Map<string, number>();
   const findings = new Set<string>();
   for (const { account } of shops) {
@@ -85,10 +77,6 @@ async function progressOf({ store, shops }: Watched): Promise<Progress> {
     for (const one of rows) findings.add(`${one.class} ${one.external_order_id}`);
   }
   return { counts, findings };
-}
-
-function sumOf(counts: ReadonlyMap<string, number>, states: readonly string[]): number {
-  return states.reduce((sum, state) => sum + (counts.get(state) ?? 0), 0);
 }
 
 const FINDING_COLUMNS: readonly Column[] = [
@@ -101,19 +89,15 @@ const FINDING_COLUMNS: readonly Column[] = [
 /** The defaults of the settings. */
 const SETTINGS = { tolerance: '0', freshFor: 24 * 60 * 60_000, orderMissingAfter: 24 * 60 * 60_000, ignore: [] };
 
-/** What is reported on: the orders of the accounts, and the findings that the report has to list. */
-interface Verdict {
-  readonly store: Store;
-  readonly clock: Clock;
+interface Verdict extends Pick<Play, 'store' | 'clock'> {
   readonly accounts: readonly string[];
   readonly expected: readonly string[];
 }
 
 export async function summaryOf({ store, accounts }: Pick<Verdict, 'store' | 'accounts'>): Promise<string> {
-  const parts: SummaryPart[] = [];
-  for (const account of accounts) parts.push(...(await Array.fromAsync(summaryParts(store, { account }))));
   const columns = SUMMARY_COLUMNS.filter((column) => !('isForPrograms' in column));
   const only = onlyOf(accounts);
+  const parts = await readParts(store, only);
   return tableOf([...accountColumns(only), ...columns], summarize(parts, only === undefined), screenOf());
 }
 
@@ -146,9 +130,8 @@ export async function reconcileDemo(verdict: Verdict, print: (line: string) => v
   const fact = (key: string) => facts.find((one) => one.key === key)?.value;
   const because = fact('because');
   const of = accounts.length === 1 ? '' : ` of ${accounts.length} accounts`;
-  print(
-    `Reconciliation of ${fact('orders')} orders${of}: ${fact('verdict')}${because === null ? '' : ` (${because})`}.`,
-  );
+  const why = because === null ? '' : ` (${because})`;
+  print(`Reconciliation of ${fact('orders')} orders${of}: ${fact('verdict')}${why}.`);
   const findings: Row[] = [];
   for await (const row of sections.find(({ name }) => name === 'findings')?.rows ?? []) findings.push(row);
   if (findings.length > 0) print(tableOf(FINDING_COLUMNS, findings, screenOf()).trimEnd());
