@@ -1,10 +1,25 @@
 import type { Clock } from '../../clock.ts';
 import type { WebhookEndpoint } from '../../config/shapes.ts';
-import { newDelivery, subjectKindOf, takesType, type Delivery, type EventFilter } from '../../domain/events/delivery.ts';
+import {
+  newDelivery,
+  subjectKindOf,
+  takesType,
+  type Delivery,
+  type EventFilter,
+} from '../../domain/events/delivery.ts';
 import { feedEventOf, type EventRow } from '../../domain/events/feed.ts';
 import type { AccountLease, Store } from '../../store/port.ts';
 import { moveWebhookCursor, webhookCursor } from '../../store/webhooks/endpoints.ts';
-import { dueDeliveries, eventsAfterCursor, nextAttempts, retryAtOnce, writeDeliveries, type DeliveryChanges, type DueDelivery, type EventInTurn } from '../../store/webhooks/deliveries.ts';
+import {
+  dueDeliveries,
+  eventsAfterCursor,
+  nextAttempts,
+  retryAtOnce,
+  writeDeliveries,
+  type DeliveryChanges,
+  type DueDelivery,
+  type EventInTurn,
+} from '../../store/webhooks/deliveries.ts';
 
 export const PAGE = 100;
 

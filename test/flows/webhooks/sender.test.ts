@@ -6,7 +6,13 @@ import { Webhook } from 'standardwebhooks';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import type { WebhookEndpoint } from '../../../src/config/shapes.ts';
-import { isPublic, publicLookup, type Resolve, webhookSender, type SenderOptions } from '../../../src/flows/webhooks/sender.ts';
+import {
+  isPublic,
+  publicLookup,
+  type Resolve,
+  webhookSender,
+  type SenderOptions,
+} from '../../../src/flows/webhooks/sender.ts';
 import { SELF_SIGNED } from '../../support/self-signed.ts';
 import { SECRET } from '../../support/webhooks.ts';
 
