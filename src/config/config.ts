@@ -222,11 +222,11 @@ function accountsOf(
     return result.data;
   };
   const all = accounts.size === 0 ? new Map([[DEFAULT_ACCOUNT, new Map()]]) : accounts;
-  const read = [...all].map(([name, own]) => {
+  const configs = [...all].map(([name, own]) => {
     const parts = Object.fromEntries(PARTS.map((part) => [part, valueOf(name, own, part)]));
     return { ...(parts as AccountConfig), name };
   });
-  return { accounts: read, problems };
+  return { accounts: configs, problems };
 }
 
 function partOf(entries: Entries, part: Part): Entries {

@@ -180,11 +180,11 @@ function refuseWritableByAll(path: string, shown: string): void {
 }
 
 /**
- * Whether others than its owner and the user `reader` can read a file. Root may give its own file to a reader through a
+ * Tells whether others than its owner and the user `user` can read a file. Root may give its own file to a reader through a
  * group or an access list: a credential of systemd is such a file, of mode 0440.
  */
-export function isOpenToOthers({ uid, mode }: { uid: number; mode: number }, reader: number | undefined): boolean {
-  const isGivenByRoot = uid === 0 && reader !== 0;
+export function isOpenToOthers({ uid, mode }: { uid: number; mode: number }, user: number | undefined): boolean {
+  const isGivenByRoot = uid === 0 && user !== 0;
   return (mode & (isGivenByRoot ? 0o037 : 0o077)) !== 0;
 }
 
