@@ -202,7 +202,8 @@ describe('workers on one database', () => {
     const [one, two] = [await SharingWorker.start(place, groups), await SharingWorker.start(place, groups)];
     await untilHeld([one, two], 250, 250);
     const { store } = await command(place);
-    await heartbeats(store, 3);
+    // Each has seen then that the other is settled.
+    await heartbeats(store, 8);
     const asked = [one, two].map(({ owned }) => vi.spyOn(owned.store.db, 'getExecutor'));
     await heartbeats(store, 3);
     for (const spy of asked) expect(spy).not.toHaveBeenCalled();
