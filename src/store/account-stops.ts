@@ -4,7 +4,6 @@ import type { LostReach } from '../reports/status/status.ts';
 import { insertHappenings, newestOfAccount, type AccountField } from './events.ts';
 import type { Database, Snapshot, Transaction } from './port.ts';
 import { allRows } from './snapshot.ts';
-import { queries } from './statement.ts';
 
 const OLDER_STATE: StopKind = 'older-state';
 
@@ -42,19 +41,13 @@ async function insertStop(tx: Transaction, account: string, stop: Stop, now: Dat
 
 /** Reads the stop of an account; null if it is not stopped. */
 export async function readStop(snapshot: Snapshot, account: string): Promise<AccountStop | null> {
-  const newest = queries
-    .selectFrom('events')
-    .select(['account', 'new_value as kind', 'observed_at as since', 'reason'])
-    .where((event) => event.and({ account, type: 'account', subject: account, field: 'stopped' }))
-    .orderBy('id', 'desc')
-    .limit(sql.lit(1));
-  const [stop] = await allRows<Omit<AccountStop, 'kind'> & { readonly kind: string | null }>(snapshot, newest);
-  return stop === undefined || stop.kind === null ? null : { ...stop, kind: stop.kind };
+  const [stop] = await allRows(snapshot, newestTroubles(account, 'stopped'));
+  return stop ?? null;
 }
 
 /** Reads which accounts are stopped: the one that is named, or all. */
 export async function stoppedAccounts(db: Database, account: string | undefined): Promise<readonly AccountStop[]> {
-  return await newestTroubles(db, account, 'stopped');
+  return (await newestTroubles(account, 'stopped').execute(db)).rows;
 }
 
 /** Reads of which accounts the exchange is out of reach (`exchange`), or its records cannot be read (`answers`). */
@@ -63,19 +56,18 @@ export async function lostReach(
   account: string | undefined,
   field: 'exchange' | 'answers',
 ): Promise<readonly LostReach[]> {
-  const troubles = await newestTroubles(db, account, field);
-  return troubles.map(({ account: name, since, reason }) => ({ account: name, since, reason }));
+  const { rows } = await newestTroubles(account, field).execute(db);
+  return rows.map(({ account: name, since, reason }) => ({ account: name, since, reason }));
 }
 
-/** Reads the newest event of a field for each account that is not well, by one index search an account. */
-async function newestTroubles(db: Database, account: string | undefined, field: AccountField) {
+/** Selects the newest event of a field for each account that is not well, by one index search an account. */
+function newestTroubles(account: string | undefined, field: AccountField) {
   const ofAccount = account === undefined ? sql`` : sql`where account = ${account}`;
   const newest = sql`select id from events where account = event_heads.account and type = 'account' and subject = event_heads.account
     and field = ${field} order by account desc, type desc, subject desc, id desc limit 1`;
-  const { rows } = await sql<AccountStop>`
+  return sql<AccountStop>`
     with reach as (select account, (${newest}) as id from event_heads ${ofAccount})
     select reach.account, event.new_value as kind, event.observed_at as since, event.reason from reach
     join events as event on event.account = reach.account and event.id = reach.id
-    where event.new_value is not null order by reach.account`.execute(db);
-  return rows;
+    where event.new_value is not null order by reach.account`;
 }

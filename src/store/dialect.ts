@@ -20,7 +20,7 @@ import { MAX_DIGITS } from '../domain/decimal.ts';
 import type { Tables } from './schema.ts';
 
 /** Each database compiles it in its own dialect. */
-export type Query<Row> = Compilable<Row> & OperationNodeSource;
+export type Query<Row> = (Compilable<Row> | RawBuilder<Row>) & OperationNodeSource;
 
 /** Compiles for SQLite. A transaction there has the database to itself, so no row is locked. */
 export class SqliteCompiler extends SqliteQueryCompiler {

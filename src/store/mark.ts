@@ -4,50 +4,29 @@ import { markOfCopy } from './dialect.ts';
 import { StoreError } from './errors.ts';
 import type { Database, MarkContent, Position } from './port.ts';
 import { eventHash } from './feed.ts';
-import { compileFor, queries, statement } from './statement.ts';
+import { queries, statement } from './statement.ts';
 
 export const RESTORE_ADVICE =
   'if a copy was put back, run: order-sync db accept-restore; if the file was only moved, move its mark beside it';
 
-const positionStatement = statement(() =>
-  queries.selectNoFrom((select) => [
-    select
-      .selectFrom('events')
-      .select((event) => event.fn.max('id').as('id'))
-      .as('eventId'),
-    select
-      .selectFrom('events as newest')
-      .select('newest.hash')
-      .where('newest.id', '=', (event) => event.selectFrom('events').select((one) => one.fn.max('id').as('id')))
-      .as('hash'),
-    select
-      .selectFrom('account_owners')
-      .select((owner) => owner.fn.sum<number>('generation').as('owners'))
-      .as('generation'),
-  ]),
+interface PositionRow {
+  readonly generation: number | null;
+  readonly eventId: number | null;
+  readonly hash: string | null;
+  readonly timeLine?: string | null;
+}
+
+const positionStatement = statement(
+  () => sql<PositionRow>`select (select max(id) from events) as "eventId",
+    (select hash from events where id = (select max(id) from events)) as hash,
+    (select sum(generation) from account_owners) as generation`,
 );
 
-const accountPositionsStatement = (accounts: readonly string[]) =>
-  queries
-    .selectFrom('account_owners as owner')
-    .where('account', 'in', accounts)
-    .select((owner) => [
-      'account',
-      'generation',
-      'time_line as timeLine',
-      owner
-        .selectFrom('events')
-        .whereRef('events.account', '=', 'owner.account')
-        .select((event) => event.fn.max('events.id').as('id'))
-        .as('eventId'),
-      owner
-        .selectFrom('events as newest')
-        .select('newest.hash')
-        .whereRef('newest.account', '=', 'owner.account')
-        .orderBy('newest.id', 'desc')
-        .limit(sql.lit(1))
-        .as('hash'),
-    ]);
+const accountPositions = (accounts: readonly string[]) =>
+  sql<PositionRow & { account: string }>`select account, generation, time_line as "timeLine",
+    (select max(id) from events where events.account = owner.account) as "eventId",
+    (select hash from events as newest where newest.account = owner.account order by newest.id desc limit 1) as hash
+    from account_owners as owner where account in (${sql.join(accounts)})`;
 
 const hashStatement = statement((v: { id: number }) =>
   queries.selectFrom('events').select('hash').where('id', '=', v.id),
@@ -55,7 +34,7 @@ const hashStatement = statement((v: { id: number }) =>
 
 /** Reads how far accounts have come; those that never had an owner are left out. */
 export async function readPositions(db: Database, accounts: readonly string[]): Promise<ReadonlyMap<string, Position>> {
-  const { rows } = await db.executeQuery(compileFor(db, accountPositionsStatement(accounts)));
+  const { rows } = await accountPositions(accounts).execute(db);
   return new Map(rows.map(({ account, ...row }) => [account, positionOf(row)]));
 }
 
@@ -69,12 +48,7 @@ export async function readPosition(db: Database): Promise<Position> {
   return positionOf(rows[0]);
 }
 
-function positionOf(row?: {
-  generation: number | null;
-  eventId: number | null;
-  hash: string | null;
-  timeLine?: string | null;
-}): Position {
+function positionOf(row?: PositionRow): Position {
   const { generation, eventId, hash, timeLine } = row ?? {};
   const position = { generation: generation ?? 0, eventId: eventId ?? 0, hash: hash ?? undefined };
   return timeLine === undefined ? position : { ...position, timeLine };

@@ -6,7 +6,6 @@ import { indexedBy } from '../dialect.ts';
 import { recount } from '../events.ts';
 import type { Database, Store } from '../port.ts';
 import { rowsAtOnce } from '../snapshot.ts';
-import { compileFor, queries } from '../statement.ts';
 import { MOST_ACCOUNTS } from '../waiting-orders.ts';
 
 /** Orders that a merchant may take away are counted in their index, no further than this in all accounts. */
@@ -112,7 +111,7 @@ export async function correctCounts(store: Store): Promise<readonly string[]> {
   for (const account of wrong) {
     await store.forAccount(account).writer.write(async (tx) => {
       // Counted anew: a daemon may have gone on since.
-      const { rows } = await tx.executeQuery(compileFor(tx, countsQuery(account)));
+      const { rows } = await countsQuery(account).execute(tx);
       await recount(tx, account, countedIn(rows));
     });
   }
@@ -121,37 +120,12 @@ export async function correctCounts(store: Store): Promise<readonly string[]> {
 
 /** In one statement, so that all of it is of one moment. */
 function countsQuery(account?: string) {
-  const ofAccount = account === undefined ? sql<boolean>`true` : sql<boolean>`account = ${account}`;
-  return queries
-    .selectFrom('merchant_orders')
-    .select((row) => [
-      'account',
-      sql<string>`'orders'`.as('kind'),
-      'state as name',
-      row.fn.countAll<number>().as('rows'),
-    ])
-    .where(ofAccount)
-    .groupBy(['account', 'state'])
-    .unionAll(
-      queries
-        .selectFrom('findings')
-        .select((row) => [
-          'account',
-          sql<string>`'findings'`.as('kind'),
-          'class as name',
-          row.fn.countAll<number>().as('rows'),
-        ])
-        .where(ofAccount)
-        .where('status', '=', 'open')
-        .groupBy(['account', 'class']),
-    )
-    .unionAll(
-      queries
-        .selectFrom('event_heads')
-        .select(['account', sql<string>`'kept'`.as('kind'), 'counts as name', sql<number>`0`.as('rows')])
-        .where(ofAccount),
-    )
-    .$castTo<CountRow>();
+  const ofAccount = account === undefined ? sql`true` : sql`account = ${account}`;
+  return sql<CountRow>`select account, 'orders' as kind, state as name, count(*) as rows from merchant_orders
+      where ${ofAccount} group by account, state
+    union all select account, 'findings', class, count(*) from findings
+      where ${ofAccount} and status = 'open' group by account, class
+    union all select account, 'kept', counts, 0 from event_heads where ${ofAccount}`;
 }
 
 function countedIn(rows: readonly CountRow[]): Counts {

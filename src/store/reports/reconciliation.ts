@@ -3,7 +3,7 @@ import type { KnownFindingRow, ReconciledRow } from '../../reports/reconciliatio
 import type { FindingClassName } from '../../domain/findings/classes.ts';
 import { WAITING_STATES } from '../../domain/orders/states.ts';
 import { ORDER_COLUMNS, type OrderRow, type OrderColumn } from '../order-columns.ts';
-import { holdsTime, unindexed, type Query } from '../dialect.ts';
+import { holdsTime, isInPeriod, unindexed, type Query } from '../dialect.ts';
 import { queries } from '../statement.ts';
 
 export type OrderTime = 'insertion' | 'completion';
@@ -37,35 +37,19 @@ export function reconciledRows(scope: ReportScope): Query<ReconciledRow> {
 
 /** Selects findings of the scope that were unresolved at `asOf`. The report finds unchecked orders by itself. */
 export function knownFindings(scope: ReportScope): Query<KnownFindingRow> {
-  const { by = 'insertion', from, to, asOf, ignore = [] } = scope;
-  return queries
-    .selectFrom('findings as f')
-    .leftJoin('merchant_orders as o', (join) =>
-      join.onRef('o.account', '=', 'f.account').onRef('o.external_order_id', '=', 'f.external_order_id'),
-    )
-    .leftJoin('order_records as record', (join) =>
-      join.onRef('record.account', '=', 'f.account').onRef('record.external_order_id', '=', 'f.external_order_id'),
-    )
-    .where('f.account', '=', scope.account)
-    .where('f.class', 'not in', ['UNCHECKED', ...ignore])
-    .where('f.first_seen_at', '<=', asOf)
-    .where((where) => where.or([where('f.status', '!=', 'resolved'), where('f.resolved_at', '>', asOf)]))
-    .where((where) =>
-      // Of which period an order is whose row is gone nobody knows.
-      where.or([
-        where('o.created_at', 'is', null),
-        where.and([
-          where('o.created_at', '<=', asOf),
-          where(TIMES[by], '<=', asOf),
-          where(TIMES[by], '>=', from ?? ''),
-          ...(to === undefined ? [] : [where(TIMES[by], '<', to)]),
-        ]),
-      ]),
-    )
-    .select(['f.id', 'f.account', 'f.class', 'f.severity', 'f.expected', 'f.actual', 'f.first_seen_at', 'f.status'])
-    .select(['f.changed_at', 'f.resolved_at', 'f.reason', 'f.external_order_id', 'o.state', 'o.outcome'])
-    .select(['o.changed_at as order_changed_at', 'o.asset_position', 'o.from_currency', 'o.to_currency'])
-    .select(sql<string | null>`${sql.ref(TIMES[by])}`.as('at'));
+  const { account, from = '', to, asOf, ignore = [] } = scope;
+  const at = timeOf(scope);
+  // A finding whose order is gone belongs to every period.
+  const isOfPeriod = sql`o.created_at is null
+    or (o.created_at <= ${asOf} and ${at} <= ${asOf} and ${isInPeriod(at, from, to)})`;
+  return sql<KnownFindingRow>`select f.id, f.account, f.class, f.severity, f.expected, f.actual, f.first_seen_at, f.status,
+      f.changed_at, f.resolved_at, f.reason, f.external_order_id, o.state, o.outcome, o.changed_at as order_changed_at,
+      o.asset_position, o.from_currency, o.to_currency, ${at} as at
+    from findings f
+    left join merchant_orders o on o.account = f.account and o.external_order_id = f.external_order_id
+    left join order_records record on record.account = f.account and record.external_order_id = f.external_order_id
+    where f.account = ${account} and f.class not in (${sql.join(['UNCHECKED', ...ignore])}) and f.first_seen_at <= ${asOf}
+      and (f.status <> 'resolved' or f.resolved_at > ${asOf}) and (${isOfPeriod})`;
 }
 
 export function rowsToDrive({ account, asOf }: Pick<ReportScope, 'account' | 'asOf'>): Query<{ rows: number }> {
@@ -77,7 +61,7 @@ export function rowsToDrive({ account, asOf }: Pick<ReportScope, 'account' | 'as
 
 /**
  * Counts the rows that belong to no period: their `created_at` is no time, or they were sent before it and the report would
- * not have them. Of all accounts where none is named.
+ * not have them. Of all accounts if none is named.
  */
 export function rowsOfUnknownAge(account: string | undefined, asOf: string): Query<{ rows: number }> {
   const ours = account === undefined ? countOfRows() : countOfRows().where('account', '=', account);

@@ -2,10 +2,9 @@ import { sql } from 'kysely';
 import type { OldestOrder } from '../../reports/ageing.ts';
 import type { Ages } from '../../reports/ages.ts';
 import type { SummaryPart } from '../../reports/summary.ts';
-import { bytesOf, exactSum, textOf, unindexed, type Query } from '../dialect.ts';
+import { allOf, bytesOf, exactSum, isInPeriod, textOf, unindexed, type Query } from '../dialect.ts';
 import type { Store } from '../port.ts';
 import { rowsAtOnce } from '../snapshot.ts';
-import { queries } from '../statement.ts';
 import type { OrderTime } from './reconciliation.ts';
 
 /** Orders that are read at a time: no read holds the write-ahead log for long. */
@@ -52,48 +51,30 @@ async function* insertedParts(store: Pick<Store, 'snapshot'>, filter: RowFilter)
 }
 
 async function readPage(store: Pick<Store, 'snapshot'>, { account, from, to }: RowFilter, last: Buffer | undefined) {
-  // With the sign no index of ages is used: the orders are read by their ids, so that a page reads no more than itself.
-  const createdAt = unindexed('created_at');
-  let page = queries
-    .selectFrom('merchant_orders')
-    .select(['external_order_id', 'asset', ...LINE])
-    .where('account', '=', account);
-  if (last !== undefined) page = page.where('external_order_id', '>', textOf(last));
-  if (from !== undefined) page = page.where(createdAt, '>=', from);
-  if (to !== undefined) page = page.where(createdAt, '<', to);
-  const parts = queries
-    .selectFrom(page.orderBy('external_order_id').limit(PAGE).as('page'))
-    .select((select) => [
-      ...LINE,
-      select.fn.countAll<number>().as('orders'),
-      exactSum('asset').as('asset'),
-      bytesOf(sql`max(external_order_id)`).as('last_id'),
-    ])
-    .groupBy(LINE);
-  return await rowsAtOnce<PagePart>(store, parts);
+  const line = sql.join(LINE.map((column) => sql.ref(column)));
+  const conditions = allOf(
+    sql`account = ${account}`,
+    last === undefined ? undefined : sql`external_order_id > ${textOf(last)}`,
+    // With the sign no index of ages is used: the orders are read by their ids, so that a page reads no more than itself.
+    isInPeriod(unindexed('created_at'), from, to),
+  );
+  const parts = sql<PagePart>`select ${line}, count(*) as orders, ${exactSum('asset')} as asset,
+      ${bytesOf(sql`max(external_order_id)`)} as last_id
+    from (select external_order_id, asset, ${line} from merchant_orders where ${conditions}
+      order by external_order_id limit ${PAGE}) as page
+    group by ${line}`;
+  return await rowsAtOnce(store, parts);
 }
 
 /** Reads the orders of a period of the index of completions, at once: it has those orders alone. */
 async function* completedParts(store: Pick<Store, 'snapshot'>, { account, from, to }: RowFilter): AsyncGenerator<Part> {
-  const completed = queries
-    .selectFrom('order_records as record')
-    .innerJoin('merchant_orders', (join) =>
-      join
-        .onRef('merchant_orders.account', '=', 'record.account')
-        .onRef('merchant_orders.external_order_id', '=', 'record.external_order_id'),
-    )
-    .where('record.account', '=', account)
-    .where('record.completed_at', '>=', from ?? '');
-  const within = to === undefined ? completed : completed.where('record.completed_at', '<', to);
-  const columns = LINE.map((column) => `merchant_orders.${column}` as const);
-  const parts = within
-    .select((select) => [
-      ...columns,
-      select.fn.countAll<number>().as('orders'),
-      exactSum('merchant_orders.asset').as('asset'),
-    ])
-    .groupBy(columns);
-  for (const { asset, ...part } of await rowsAtOnce<Omit<PagePart, 'last_id'>>(store, parts)) yield partOf(part, asset);
+  const line = sql.join(LINE.map((column) => sql.ref(`o.${column}`)));
+  const at = sql.ref('record.completed_at');
+  const parts = sql<Omit<PagePart, 'last_id'>>`select ${line}, count(*) as orders, ${exactSum('o.asset')} as asset
+    from order_records record
+    join merchant_orders o on o.account = record.account and o.external_order_id = record.external_order_id
+    where record.account = ${account} and ${allOf(isInPeriod(at, from ?? '', to))} group by ${line}`;
+  for (const { asset, ...part } of await rowsAtOnce(store, parts)) yield partOf(part, asset);
 }
 
 function partOf(part: Omit<Part, 'asset' | 'unreadable'>, sum: string): Part {
@@ -130,37 +111,20 @@ function agesPage({ account, from, to, asOf }: AgeingScope, last: string | undef
   // With the sign no index of ages is used: the orders are read by their ids, so that a page reads no more than itself.
   const createdAt = unindexed('o.created_at');
   const isAsItWas = sql`o.updated_at <= ${asOf}`;
-  let orders = queries
-    .selectFrom('merchant_orders as o')
-    .select((select) => {
-      const newest = (column: 'new_value' | 'observed_at', fields: readonly string[]) =>
-        select
-          .selectFrom('order_events as e')
-          .select(`e.${column} as value`)
-          .whereRef('e.account', '=', 'o.account')
-          .whereRef('e.external_order_id', '=', 'o.external_order_id')
-          .where('e.observed_at', '<=', asOf)
-          .where('e.field', 'in', fields)
-          .orderBy('e.id', 'desc')
-          .limit(1);
-      const state = newest('new_value', ['state']);
-      const changedAt = newest('observed_at', ['state', 'order.status']);
-      return [
-        'o.account',
-        'o.external_order_id as id',
-        sql<string>`coalesce(o.from_currency, '?') || '/' || coalesce(o.to_currency, '?')`.as('pair'),
-        sql<string>`case when ${isAsItWas} then o.state else coalesce(${state}, 'pending') end`.as('state'),
-        sql<
-          string | null
-        >`case when ${isAsItWas} then o.order_status else ${newest('new_value', ['order.status'])} end`.as('status'),
-        sql<string>`coalesce(${changedAt}, o.created_at)`.as('since'),
-      ];
-    })
-    .where('o.account', '=', account)
-    .where(createdAt, '<=', asOf);
-  // The id of an order may be empty text.
-  if (last !== undefined) orders = orders.where('o.external_order_id', '>', last);
-  if (from !== null) orders = orders.where(createdAt, '>=', from);
-  if (to !== null) orders = orders.where(createdAt, '<', to);
-  return orders.orderBy('o.external_order_id').limit(AGES_PAGE);
+  const newest = (column: 'new_value' | 'observed_at', ...fields: readonly string[]) =>
+    sql`(select ${sql.ref(`e.${column}`)} from order_events e
+      where e.account = o.account and e.external_order_id = o.external_order_id and e.observed_at <= ${asOf}
+        and e.field in (${sql.join(fields)}) order by e.id desc limit 1)`;
+  const conditions = allOf(
+    sql`o.account = ${account} and ${createdAt} <= ${asOf}`,
+    // The id of an order may be empty text.
+    last === undefined ? undefined : sql`o.external_order_id > ${last}`,
+    isInPeriod(createdAt, from ?? undefined, to ?? undefined),
+  );
+  return sql<OldestOrder>`select o.account, o.external_order_id as id,
+      coalesce(o.from_currency, '?') || '/' || coalesce(o.to_currency, '?') as pair,
+      case when ${isAsItWas} then o.state else coalesce(${newest('new_value', 'state')}, 'pending') end as state,
+      case when ${isAsItWas} then o.order_status else ${newest('new_value', 'order.status')} end as status,
+      coalesce(${newest('observed_at', 'state', 'order.status')}, o.created_at) as since
+    from merchant_orders o where ${conditions} order by o.external_order_id limit ${AGES_PAGE}`;
 }

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import type { Compilable } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { askPreOrders } from '../../../src/flows/reports/pre-orders.ts';
 import { knownFindings, nextPreOrders, reconciledRows } from '../../../src/store/reports/reconciliation.ts';
+import type { Query } from '../../../src/store/dialect.ts';
+import { compileFor, queries } from '../../../src/store/statement.ts';
 import { summaryParts } from '../../../src/store/reports/summary.ts';
 import { newTestDatabase, ofSqlite } from '../../support/database.ts';
 import { AS_OF, fillDatabase, filledDatabase, type ReconciledOrder } from '../../support/filled-database.ts';
@@ -66,9 +67,9 @@ describe('a period of completion', () => {
     const scope = { account: 'default', ...PERIOD, asOf: AS_OF };
     const last = { at: JANUARY_2, external_order_id: 'first' } as Parameters<typeof nextPreOrders>[1];
     const planned: string[] = [];
-    const plan = async function* (query: Compilable) {
+    const plan = async function* (query: Query<unknown>) {
       const sqlite = new Database(path);
-      const { sql, parameters } = query.compile();
+      const { sql, parameters } = compileFor(queries, query);
       sqlite.aggregate('exact_sum', { start: 0, step: (total: number, _asset: unknown) => total });
       const steps = sqlite.prepare<unknown[], { detail: string }>(`explain query plan ${sql}`).all(...parameters);
       planned.push(...steps.map(({ detail }) => detail));

@@ -29,7 +29,7 @@ const BOUNDED: readonly (readonly [scan: RegExp, why: string])[] = [
   [/ \(account = account_owners\.account\): .* as found limit 1\)/, 'one entry'],
   [/^events events_of_statuses .* limit \$\d+ offset \$\d+$/, 'the newest changes, as many as are learned from'],
   [/^events events_key .* order by "account" desc, "id" desc limit \$2$/, 'the newest events, as many as are shown'],
-  [/^events events_key .* order by "newest"\."id" desc limit 1\) as "hash"/, 'the newest event of an account'],
+  [/^events events_key .* order by newest\.id desc limit 1\) as hash/, 'the newest event of an account'],
   [
     /^events events_key .* id desc limit (1 offset \$\d+$|\$\d+\) as newest_events)/,
     'the newest events, as many as are counted',
