@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Database } from './port.ts';
+import { utcText } from './workers.ts';
 
 /** The id of the request that asks for nothing but a look at the account. */
 const WAKE = 'wake';
@@ -42,8 +43,7 @@ export interface RequestStatus {
 
 /** By the clock of the database: the clocks of two machines differ. */
 function databaseTime(agoMs = 0): RawBuilder<string> {
-  return sql`to_char((statement_timestamp() - ${agoMs}::float8 * interval '1 millisecond') at time zone 'UTC',
-    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  return utcText(sql`statement_timestamp() - ${agoMs}::float8 * interval '1 millisecond'`);
 }
 
 /** Reads the worker that drives an account now; undefined if none does. */

@@ -1,13 +1,12 @@
 import { sql } from 'kysely';
-import type { Query } from './dialect.ts';
 import { OwnedError } from './errors.ts';
 import type { Database, Transaction } from './port.ts';
 import type { SeenStatusesTable } from './schema.ts';
-import { compileFor, queries, rowsStatement, statement } from './statement.ts';
+import { queries, rowsStatement, statement } from './statement.ts';
 
 /**
- * Gives a new owner the next generation of the account. The lock fails where its file was removed or the database has two
- * paths; then the last owner finds out by the generation that another has followed. It is later than `known`, too.
+ * Gives a new owner the next generation of the account. The lock fails if its file was removed or the database has two paths;
+ * then the last owner finds out by the generation that another has followed. It is later than `known`, too.
  */
 export async function nextGeneration(tx: Transaction, account: string, known = 0): Promise<number> {
   const { rows } = await generationStatement(tx, { account });
@@ -43,23 +42,15 @@ const generationStatement = statement((v: { account: string }) =>
 type ListedTable = 'merchant_orders' | 'account_owners' | 'findings' | 'links' | 'photos' | 'photo_tokens';
 
 /** Selects the names of the accounts that have rows in a table, in their order, by one search of an index each. */
-export function accountNames(table: ListedTable): Query<{ account: string }> {
-  const next = sql<string | null>`(select min(account) from ${sql.table(table)} where account > named.account)`;
-  return queries
-    .withRecursive('named', (names) =>
-      names
-        .selectFrom(table)
-        .select((row) => row.fn.min<string | null>('account').as('account'))
-        .unionAll(names.selectFrom('named').select(next.as('account')).where('named.account', 'is not', null)),
-    )
-    .selectFrom('named')
-    .select('named.account')
-    .$narrowType<{ account: string }>()
-    .where('named.account', 'is not', null);
+export function accountNames(table: ListedTable) {
+  const rows = sql.table(table);
+  return sql<{ account: string }>`with recursive named as (select min(account) as account from ${rows}
+      union all select (select min(account) from ${rows} where account > named.account) from named where account is not null)
+    select account from named where account is not null`;
 }
 
 export async function accountsIn(db: Database, table: ListedTable): Promise<string[]> {
-  const { rows } = await db.executeQuery(compileFor(db, accountNames(table)));
+  const { rows } = await accountNames(table).execute(db);
   return rows.map(({ account }) => account);
 }
 

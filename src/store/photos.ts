@@ -1,4 +1,4 @@
-import type { Insertable, Selectable } from 'kysely';
+import { sql, type Insertable, type Selectable } from 'kysely';
 import type { KnownToken } from '../domain/clients/photo.ts';
 import { accountsIn } from './accounts.ts';
 import { insertHappenings } from './events.ts';
@@ -127,26 +127,9 @@ export async function listAwaited(db: Database, query: OfLink): Promise<readonly
 
 /** Deletes tokens that expired unused before `expiredBefore`, and used ones whose files are all gone. */
 export async function forgetSpentTokens(tx: Transaction, account: string, expiredBefore: Date): Promise<void> {
-  await tx
-    .deleteFrom('photo_tokens')
-    .where('account', '=', account)
-    .where('delivery', 'is', null)
-    .where('expires_at', '<=', expiredBefore.toISOString())
-    .execute();
-  await tx
-    .deleteFrom('photo_tokens')
-    .where('account', '=', account)
-    .where('delivery', 'is not', null)
-    .where((token) =>
-      token.not(
-        token.exists(
-          token
-            .selectFrom('photos')
-            .select('photos.id')
-            .where('photos.account', '=', account)
-            .whereRef('photos.delivery', '=', 'photo_tokens.delivery'),
-        ),
-      ),
-    )
-    .execute();
+  await sql`delete from photo_tokens where account = ${account}
+    and case when delivery is null then expires_at <= ${expiredBefore.toISOString()} else not exists
+      (select 1 from photos where photos.account = ${account} and photos.delivery = photo_tokens.delivery) end`.execute(
+    tx,
+  );
 }

@@ -30,7 +30,7 @@ export interface SeenWorker {
   readonly isSharing: boolean;
 }
 
-export interface Heartbeat {
+interface Heartbeat {
   /** False if others have declared the worker over. */
   readonly isRenewed: boolean;
   readonly now: Date;
@@ -43,8 +43,11 @@ const ENDED_KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /** By the clock of the database. */
 function databaseTime(aheadMs = 0): RawBuilder<string> {
-  return sql`to_char((clock_timestamp() + ${aheadMs}::float8 * interval '1 millisecond') at time zone 'UTC',
-    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  return utcText(sql`clock_timestamp() + ${aheadMs}::float8 * interval '1 millisecond'`);
+}
+
+export function utcText(time: RawBuilder<unknown>): RawBuilder<string> {
+  return sql`to_char((${time}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
 export async function enterWorker(db: Database, worker: NewWorker): Promise<void> {
@@ -69,10 +72,8 @@ export async function renewHeartbeat(db: Database, holder: string, held: number)
     select ${databaseTime()} as now, (select count(*) from renewed) as renewed, w.holder, w.host, w.held,
       w.seen_until as "seenUntil", w.units is not null as sharing
     from (select 1) one left join workers w on true`.execute(db);
-  const workers = rows.flatMap(({ sharing, holder: other, host, held: count, seenUntil }) =>
-    other === null
-      ? []
-      : [{ holder: other, host, seenUntil: new Date(seenUntil), held: count, isSharing: sharing === 1 }],
+  const workers = rows.flatMap(({ sharing, seenUntil, holder: other, ...row }) =>
+    other === null ? [] : [{ ...row, holder: other, seenUntil: new Date(seenUntil), isSharing: sharing === 1 }],
   );
   return { isRenewed: rows[0]?.renewed === 1, now: new Date(rows[0]?.now ?? ''), workers };
 }
@@ -141,11 +142,10 @@ export async function readOwners(db: Database, accounts: readonly string[]): Pro
 }
 
 /** The last sign of life of an owner: it gave the account back, renewed its heartbeat, or claimed the account. */
-const HEARD_AT = sql`case when o.holder is null then o.granted_at else coalesce(
-    to_char((select max(seen.until) from (select w.seen_until::timestamptz as until from workers w where w.holder = o.holder
+const HEARD_AT = sql`case when o.holder is null then o.granted_at else coalesce(${utcText(sql`
+    (select max(seen.until) from (select w.seen_until::timestamptz as until from workers w where w.holder = o.holder
       union all select e.seen_until::timestamptz from ended_workers e where e.holder = o.holder) as seen)
-      at time zone 'UTC' - ${HEARTBEAT_MS}::float8 * interval '1 millisecond', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-    o.granted_at) end`;
+    - ${HEARTBEAT_MS}::float8 * interval '1 millisecond'`)}, o.granted_at) end`;
 
 /**
  * Claims accounts whose last owner has given them back or is over: each gets the next generation, unless another has claimed

@@ -35,18 +35,13 @@ export async function accountsBehind(
   db: Database,
   { endpoint, from, to }: { readonly endpoint: string; readonly from: string; readonly to: string },
 ): Promise<readonly WebhookCursor[]> {
-  const rows = await db
-    .selectFrom('event_heads as head')
-    .leftJoin('webhook_cursors as cursor', (join) =>
-      join.onRef('cursor.account', '=', 'head.account').on('cursor.endpoint', '=', endpoint),
-    )
-    .select((row) => ['head.account', row.fn.coalesce('cursor.event_id', sql.lit(0)).as('eventId')])
-    .where('head.account', '>=', from)
-    .where('head.account', '<=', to)
-    .where((row) => row('head.id', '>', row.fn.coalesce('cursor.event_id', sql.lit(0))))
-    .orderBy('head.account')
-    .execute();
-  return rows.map(({ account, eventId }) => ({ endpoint, account, eventId }));
+  const { rows } =
+    await sql<WebhookCursor>`select ${endpoint} as endpoint, head.account, coalesce(cursor.event_id, 0) as "eventId"
+    from event_heads as head
+    left join webhook_cursors as cursor on cursor.account = head.account and cursor.endpoint = ${endpoint}
+    where head.account >= ${from} and head.account <= ${to} and head.id > coalesce(cursor.event_id, 0)
+    order by head.account`.execute(db);
+  return rows;
 }
 
 const cursorStatement = statement((v: { endpoint: string; account: string }) =>
