@@ -18,7 +18,7 @@ export function onAbort(signal: AbortSignal | undefined, act: () => void): () =>
 
 function begin(signal: AbortSignal) {
   const acts = new Set<() => void>();
-  const listener = () => [...acts].forEach((act) => act());
+  const listener = () => acts.forEach((act) => act());
   const begun = { acts, listener };
   waiting.set(signal, begun);
   signal.addEventListener('abort', listener, { once: true });

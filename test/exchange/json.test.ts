@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { LosslessNumber, parse, stringify } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
-import { readJson } from '../../src/exchange/json.ts';
+import { readJson, readUnambiguous } from '../../src/exchange/json.ts';
 
 /** The parser that keeps every digit: the last value of a name that is given twice counts. */
 function parsed(body: string): unknown {
@@ -64,4 +64,34 @@ describe('reading a JSON body', () => {
     'reads nothing from %s',
     (body) => expect(readJson(body)).toBeUndefined(),
   );
+});
+
+describe('reading a JSON body that must be unambiguous', () => {
+  const names = fc.constantFrom('a', 'b', 'a":', 'a" :1', '__proto__');
+  const bodies = fc
+    .array(fc.tuple(names, value), { maxLength: 5 })
+    .map((fields) => `{${fields.map(([name, given]) => `${JSON.stringify(name)}:${stringify(given)}`).join(',')}}`);
+  const parsedStrictly = (body: string) => {
+    try {
+      return parse(body);
+    } catch {
+      return undefined;
+    }
+  };
+
+  it('reads it as the strict parser does: a name with two values makes it unreadable', () => {
+    fc.assert(
+      fc.property(bodies, (body) => {
+        expect(readUnambiguous(body)).toEqual(parsedStrictly(body));
+      }),
+    );
+  });
+
+  it.each([
+    ['{"id":"1","id":"2"}', undefined],
+    ['{"id":"1","id":"1"}', { id: '1' }],
+    ['{"in":{"id":1,"id":2}}', undefined],
+    ['{"id":"1","i\\u0064":"2"}', undefined],
+    ['{"id":"1","text":"\\"id\\":2"}', { id: '1', text: '"id":2' }],
+  ])('reads %s as %j', (body, expected) => expect(readUnambiguous(body)).toEqual(expected));
 });
