@@ -81,19 +81,15 @@ export class Clients {
   }
 
   customer(linkId: string): SandboxAnswer {
-    return this.#ofLink(linkId, () => answer(200, customerOf(linkId, this.#seed)));
+    return this.#ofLink(linkId, () => answer(200, customerOf(linkId, this.#options.seed)));
   }
 
   cards(linkId: string): SandboxAnswer {
-    return this.#ofLink(linkId, ({ hasCards }) => answer(200, hasCards ? cardsOf(linkId, this.#seed) : []));
+    return this.#ofLink(linkId, ({ hasCards }) => answer(200, hasCards ? cardsOf(linkId, this.#options.seed) : []));
   }
 
   sdkToken(linkId: string): SandboxAnswer {
     return this.#ofLink(linkId, () => answer(200, { token: this.#token('sdk'), expiresAt: this.#after(SDK_TOKEN_MS) }));
-  }
-
-  get #seed(): number {
-    return this.#options.seed ?? 1;
   }
 
   #ofLink(linkId: string, act: (link: SandboxLink) => SandboxAnswer): SandboxAnswer {
@@ -183,13 +179,13 @@ const TEST_CARDS = [
 const MOST_CARDS = 3;
 
 /** Makes the customer of a link at the card-payment provider (§2.4): the same for the same seed and link id. */
-function customerOf(linkId: string, seed: number) {
+function customerOf(linkId: string, seed?: number) {
   const customerNumber = `sandbox-customer-${digest('customer', linkId, seed).readUInt32BE()}`;
   return { customerNumber, firstName: 'Ada', lastName: 'Sandbox', linkId };
 }
 
 /** Makes one to three saved cards (§2.5) of the customer of a link: the same for the same seed and link id. */
-export function cardsOf(linkId: string, seed: number) {
+export function cardsOf(linkId: string, seed?: number) {
   const drawn = digest('cards', linkId, seed);
   return Array.from({ length: 1 + (drawn.readUInt8(0) % MOST_CARDS) }, (_, index) => {
     const [type, number] = TEST_CARDS[(drawn.readUInt8(1) + index) % TEST_CARDS.length] ?? TEST_CARDS[0];
@@ -199,6 +195,6 @@ export function cardsOf(linkId: string, seed: number) {
   });
 }
 
-function digest(what: string, linkId: string, seed: number): Buffer {
+function digest(what: string, linkId: string, seed = 1): Buffer {
   return createHash('sha256').update(`${what} ${seed} ${linkId}`).digest();
 }

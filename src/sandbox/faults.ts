@@ -5,32 +5,26 @@ import type { SandboxAnswer } from './api.ts';
 import { nameAfter } from './random.ts';
 import { tamperingNamedIn } from './tampering.ts';
 
-/** The faults that the sandbox can do to a request. After those in `NOT_TAKEN` the order is not taken. */
-export const FAULTS = [
-  'reset-before',
-  'reset-after',
-  'error-not-taken',
-  'error-taken',
-  'hang-before',
-  'hang',
-  'slow',
-  'drip',
-  'truncated',
-  'wrong-json',
-  'html',
-  'redirect',
-  'rate-limited',
-] as const;
+/** The faults that the sandbox can do to a request, and whether the exchange takes the order all the same. */
+const IS_TAKEN = {
+  'reset-before': false,
+  'reset-after': true,
+  'error-not-taken': false,
+  'error-taken': true,
+  'hang-before': false,
+  hang: true,
+  slow: true,
+  drip: true,
+  truncated: true,
+  'wrong-json': true,
+  html: true,
+  redirect: false,
+  'rate-limited': false,
+};
 
-export type Fault = (typeof FAULTS)[number];
-
-export const NOT_TAKEN: readonly Fault[] = [
-  'reset-before',
-  'error-not-taken',
-  'hang-before',
-  'redirect',
-  'rate-limited',
-];
+export type Fault = keyof typeof IS_TAKEN;
+export const FAULTS = Object.keys(IS_TAKEN) as readonly Fault[];
+export const NOT_TAKEN = FAULTS.filter((fault) => !IS_TAKEN[fault]);
 
 /** The probability of each fault, from 0 to 1. */
 export type FaultPlan = Readonly<Partial<Record<Fault, number>>>;

@@ -132,8 +132,7 @@ export class Orders {
   /** The answers that the scenario of an id names, also where there is no order. */
   #oddAnswersOf(externalOrderId: string): OddAnswers | undefined {
     const [preOrder] = this.madeFor(externalOrderId);
-    const scenario =
-      preOrder?.scenario ?? this.#options.scenarioOf?.(externalOrderId) ?? scenarioNamedIn(externalOrderId, SCENARIOS);
+    const scenario = preOrder?.scenario ?? this.#chosenScenario(externalOrderId);
     return scenario?.answers && ODD_ANSWERS[scenario.answers];
   }
 
@@ -150,12 +149,16 @@ export class Orders {
   }
 
   #scenarioOf(externalOrderId: string): Scenario {
-    const named = tamperingNamedIn(externalOrderId) === undefined ? undefined : SCENARIOS['completed'];
-    const scenario =
-      this.#options.scenarioOf?.(externalOrderId) ?? named ?? scenarioNamedIn(externalOrderId, SCENARIOS);
-    if (scenario !== undefined) return scenario;
-    const name = this.#options.random() < 0.1 ? 'rejected' : 'completed';
-    return SCENARIOS[name] ?? { appearsAfterMs: null, steps: [] };
+    const chosen = this.#chosenScenario(externalOrderId);
+    if (chosen !== undefined) return chosen;
+    return this.#options.random() < 0.1 ? SCENARIOS.rejected : SCENARIOS.completed;
+  }
+
+  #chosenScenario(externalOrderId: string): Scenario | undefined {
+    const chosen = this.#options.scenarioOf?.(externalOrderId);
+    if (chosen !== undefined) return chosen;
+    const isTampered = tamperingNamedIn(externalOrderId) !== undefined;
+    return isTampered ? SCENARIOS.completed : scenarioNamedIn(externalOrderId, SCENARIOS);
   }
 }
 

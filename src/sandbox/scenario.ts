@@ -2,7 +2,7 @@ import Big from 'big.js';
 import { LosslessNumber } from 'lossless-json';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { parseDuration } from '../config/values.ts';
+import { duration } from '../config/values.ts';
 import { answer, type SandboxAnswer } from './api.ts';
 import { nameAfter } from './random.ts';
 
@@ -129,7 +129,7 @@ const COMPLETED: readonly ScenarioStep[] = [
   { afterMs: 4_000, orderStatus: 'COMPLETED', fiatStatus: 'PAID', completed: true },
 ];
 
-export const SCENARIOS: Scenarios = {
+export const SCENARIOS: Scenarios & Readonly<Record<'completed' | 'rejected', Scenario>> = {
   completed: { appearsAfterMs: 2_000, steps: COMPLETED },
   rejected: {
     appearsAfterMs: 2_000,
@@ -165,23 +165,16 @@ export function scenarioNamedIn(externalOrderId: string, scenarios: Scenarios): 
   return name === undefined ? undefined : scenarios[name];
 }
 
-const duration = z.string().transform((text, context) => {
-  try {
-    return parseDuration(text);
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: (error as Error).message });
-    return z.NEVER;
-  }
-});
+const span = duration('3650d');
 const status = z.string().min(1).optional();
 const scenario = z
   .strictObject({
-    appearsAfter: z.union([z.literal('never').transform(() => null), duration]),
+    appearsAfter: z.union([z.literal('never').transform(() => null), span]),
     steps: z
       .array(
         z
           .strictObject({
-            after: duration,
+            after: span,
             order: status,
             crypto: status,
             fiat: status,

@@ -24,18 +24,7 @@ const LAST_TRY_AGAIN_MS = HOUR_MS;
 const PASSING_STATUSES: readonly number[] = [408, 429];
 
 /** The waits before each attempt at an event that was refused; together 24 h. */
-const RETRY_WAITS_MS: readonly number[] = [
-  MINUTE_MS,
-  4 * MINUTE_MS,
-  10 * MINUTE_MS,
-  15 * MINUTE_MS,
-  30 * MINUTE_MS,
-  HOUR_MS,
-  2 * HOUR_MS,
-  4 * HOUR_MS,
-  6 * HOUR_MS,
-  10 * HOUR_MS,
-];
+const RETRY_WAITS_MS = [1, 4, 10, 15, 30, 60, 120, 240, 360, 600].map((minutes) => minutes * MINUTE_MS);
 
 /** So many orders in a row are refused, and none is taken between them, before that is laid to the endpoint as a whole. */
 export const MOST_REFUSED_IN_A_ROW = 10;

@@ -46,10 +46,6 @@ export class EndpointCondition {
     return { takenAt: this.#takenAt, failedAt: this.#failedAt, failing: this.#failing ?? null };
   }
 
-  get isFailing(): boolean {
-    return this.#failing !== undefined;
-  }
-
   get isHalted(): boolean {
     return this.#failing !== undefined && !this.#isTrying;
   }

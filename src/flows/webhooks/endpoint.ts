@@ -112,8 +112,8 @@ export class EndpointDelivery {
   }
 
   #queue(delivery: AccountDelivery): void {
-    if (delivery.isQueued || delivery.isRunning || this.#isOver(delivery)) return;
-    delivery.isQueued = true;
+    if (delivery.isBusy || this.#isOver(delivery)) return;
+    delivery.isBusy = true;
     void this.#turns.add(() => this.#turn(delivery));
   }
 
@@ -123,19 +123,16 @@ export class EndpointDelivery {
   }
 
   async #turn(delivery: AccountDelivery): Promise<void> {
-    delivery.isQueued = false;
-    if (this.#isOver(delivery) || this.condition.isHalted) return;
-    delivery.isRunning = true;
     let hasProgressed = false;
     try {
-      hasProgressed = await this.#deliver(delivery);
+      if (!this.#isOver(delivery) && !this.condition.isHalted) hasProgressed = await this.#deliver(delivery);
     } catch (error) {
       // Another process owns the account from now on.
       if (error instanceof OwnedError) this.remove(delivery.accountLease);
       else if (!isPassing(error)) this.condition.failed(messageOf(error));
       delivery.isBehind = true;
     }
-    delivery.isRunning = false;
+    delivery.isBusy = false;
     delivery.isWriting = false;
     if (hasProgressed && hasWork(delivery, this.#deps.clock.now()) && !this.condition.isHalted) this.#queue(delivery);
   }

@@ -10,11 +10,6 @@ import type { WebhookEndpoint } from '../../config/shapes.ts';
 import { outcomeOf, type DeliveryOutcome } from '../../domain/events/delivery.ts';
 import { retryAfterMs } from '../../exchange/reply.ts';
 
-/** What is sent: an event of the feed, or one that only tries the way. */
-interface Message {
-  readonly id: string;
-}
-
 interface SendOptions {
   readonly signal?: AbortSignal;
   /** Tells whether nothing may be sent any more: another process may have come to own the account meanwhile. */
@@ -23,7 +18,7 @@ interface SendOptions {
 
 export interface WebhookSender extends Disposable {
   /** Sends a message once and never rejects. It is signed with each secret, as of now. */
-  send(message: Message, options?: SendOptions): Promise<DeliveryOutcome>;
+  send(message: { readonly id: string }, options?: SendOptions): Promise<DeliveryOutcome>;
 }
 
 export interface Posted {
@@ -80,7 +75,10 @@ export function webhookSender({ clock, version, connect = overHttp, ...options }
       let posted = await post();
       // The endpoint closed a connection that was kept: that says nothing, and the event has the same id on every try.
       if (posted.answer === undefined && posted.isReused === true && !isOver()) posted = await post();
-      return outcomeOfPost(posted, clock.now());
+      const { answer, failure } = posted;
+      if (answer === undefined) return noAnswer(failure);
+      const { status, retryAfter } = answer;
+      return outcomeOf(status, retryAfter === undefined ? undefined : retryAfterMs(retryAfter, clock.now()));
     },
     [Symbol.dispose]: () => connections[Symbol.dispose](),
   };
@@ -130,7 +128,7 @@ function requestBy(agent: http.Agent): RequestFunction {
     // The socket of a 101 would be nobody's.
     return sent.once('upgrade', (_response, socket) => {
       socket.destroy();
-      sent.emit('error', Object.assign(new Error('101'), { code: 'SWITCHED_PROTOCOLS' }));
+      sent.emit('error', withCode('SWITCHED_PROTOCOLS', '101'));
     });
   };
 }
@@ -146,13 +144,6 @@ async function endOf(stream: Request): Promise<unknown> {
     () => undefined,
     (error: unknown) => error,
   );
-}
-
-/** The status says it, whatever came after it. */
-function outcomeOfPost({ answer, failure }: Posted, now: Date): DeliveryOutcome {
-  if (answer === undefined) return noAnswer(failure);
-  const { status, retryAfter } = answer;
-  return outcomeOf(status, retryAfter === undefined ? undefined : retryAfterMs(retryAfter, now));
 }
 
 /** Of an error its code alone is said: its text may quote the address or the headers. */
@@ -213,11 +204,6 @@ export function isPublic(address: string): boolean {
   return public6.check(address, 'ipv6') && !notPublic6.check(address, 'ipv6');
 }
 
-export class PrivateAddressError extends Error {
-  override readonly name = 'PrivateAddressError';
-  readonly code = 'PRIVATE_ADDRESS';
-}
-
 export type Resolve = (
   host: string,
   callback: (error: NodeJS.ErrnoException | null, addresses: readonly dns.LookupAddress[]) => void,
@@ -233,13 +219,15 @@ export function publicLookup(resolve: Resolve = resolveByName): LookupFunction {
   return (host, { all }, callback) =>
     resolve(host, (error, found) => {
       const [first] = found ?? [];
-      if (error !== null || first === undefined) callback(error ?? noAddress(), '');
-      else if (!found.every(({ address }) => isPublic(address))) callback(new PrivateAddressError(), '');
+      if (error !== null || first === undefined)
+        callback(error ?? withCode('ENOTFOUND', 'the host has no address'), '');
+      else if (!found.every(({ address }) => isPublic(address)))
+        callback(withCode('PRIVATE_ADDRESS', 'the address is not one of the internet'), '');
       else if (all === true) callback(null, [...found]);
       else callback(null, first.address, first.family);
     });
 }
 
-function noAddress(): NodeJS.ErrnoException {
-  return Object.assign(new Error('the host has no address'), { code: 'ENOTFOUND' });
+function withCode(code: string, message: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(message), { code });
 }

@@ -38,8 +38,8 @@ export class AccountDelivery {
   dueAt: string | undefined;
   /** Events that were refused while the endpoint took nothing, which was not their fault. */
   refusedInVain: number[] = [];
-  isQueued = false;
-  isRunning = false;
+  /** A turn of it is queued or runs. */
+  isBusy = false;
 
   constructor(accountLease: AccountLease, store: Store, dueAt: string | undefined) {
     this.accountLease = accountLease;

@@ -34,16 +34,14 @@ export interface Served extends Accounts, Pick<FlowDeps, 'log' | 'clock' | 'grac
   readonly status: () => StatusSources;
 }
 
-export interface ControlSocket {
-  /** Takes nothing new, and returns when the operations that run are done, or when the grace period is over. */
-  close(): Promise<void>;
-}
+export type ControlSocket = Awaited<ReturnType<typeof serveControl>>;
 
 /**
  * Serves the control socket: while a daemon owns an account, every request to the exchange goes through it. No other process
- * may serve this path: a socket file that is there already was left by one that is gone.
+ * may serve this path: a socket file that is there already was left by one that is gone. `close` takes nothing new, and returns
+ * when the operations that run are done, or when the grace period is over.
  */
-export async function serveControl(served: Served, socketPath: string, stopping: AbortSignal): Promise<ControlSocket> {
+export async function serveControl(served: Served, socketPath: string, stopping: AbortSignal) {
   const server = controlServer(served.log);
   const running = new Set<Promise<unknown>>();
   const reading = { db: served.store.db, streams: new EventStreams(served, stopping) };
@@ -65,7 +63,7 @@ export async function serveControl(served: Served, socketPath: string, stopping:
     throw unusableSocket(socketPath, error);
   }
   return {
-    async close() {
+    async close(): Promise<void> {
       // Who has connected is heard: a connection that is closed unheard leaves it open what became of the request.
       removeSocket(socketPath);
       for (let turns = 0; turns < 2; turns += 1) await served.clock.turn();

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../clock.ts';
 import { cursorOf, writeCursor, type Place, type FeedEvent } from '../../domain/events/feed.ts';
 import { readPage, type FeedFilter, type FeedPage } from '../../flows/events/feed.ts';
+import type { FlowDeps } from '../../flows/pass/deps.ts';
 import { repeatEvery } from '../../flows/pass/run.ts';
 import { feedHead } from '../../store/feed.ts';
 import type { Store } from '../../store/port.ts';
@@ -25,10 +26,7 @@ const HEADERS = {
   connection: 'close',
 };
 
-interface StreamDeps {
-  readonly store: Pick<Store, 'db' | 'newEvents'>;
-  readonly clock: Clock;
-}
+type StreamDeps = Pick<FlowDeps, 'clock'> & { readonly store: Pick<Store, 'db' | 'newEvents'> };
 
 /** The streams of one server. Each is written only as fast as it is read, so that it holds a page of events at the most. */
 export class EventStreams {
