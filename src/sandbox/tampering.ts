@@ -49,12 +49,12 @@ export const TAMPERINGS = {
   echo: {
     what: 'the create answers with another amount',
     finding: 'PREORDER_ECHO_MISMATCH',
-    echo: (preOrder) => changed(preOrder, 'asset', more),
+    echo: change('asset', more),
   },
   'echo-token': {
     what: 'the create answers with another payment token',
     finding: 'PREORDER_TOKEN_MISMATCH',
-    echo: (preOrder) => changed(preOrder, 'paymentToken', () => 'another-token'),
+    echo: set('paymentToken', 'another-token'),
     needs: 'payment_token',
   },
   'pre-order': { what: 'the pre-order is not known any more', finding: 'PREORDER_MISSING', isPreOrderDenied: true },
@@ -63,22 +63,23 @@ export const TAMPERINGS = {
     finding: 'UNEXPECTED_ORDER',
     isStray: true,
     // Nothing of the row is known.
-    record: (record) =>
-      set(`${FIAT}.paymentToken`, undefined)(set(`${CRYPTO}.externalCryptoAddress`, undefined)(record)),
+    record: both(set(`${CRYPTO}.externalCryptoAddress`, undefined), set(`${FIAT}.paymentToken`, undefined)),
   },
-  amount: always('AMOUNT_MISMATCH', 'amounts off by the last digit', (record) =>
-    atTheRatio(changed(record, `${OPERATION}.inputAsset`, more)),
+  amount: always(
+    'AMOUNT_MISMATCH',
+    'amounts off by the last digit',
+    both(change(`${OPERATION}.inputAsset`, more), atTheRatio),
   ),
   'no-amount': always('UNCHECKED', 'no input amount', set(`${OPERATION}.inputAsset`, null)),
   from: always('PAIR_MISMATCH', 'another currency given', set(`${OPERATION}.currencyPair.fromCurrency`, 'XXX')),
   to: always('PAIR_MISMATCH', 'another currency wanted', set(`${OPERATION}.currencyPair.toCurrency`, 'XXX')),
-  output: always('RATE_INCONSISTENT', 'another output amount', (record) =>
-    changed(record, `${OPERATION}.outputAsset`, more),
-  ),
-  ratio: always('RATE_INCONSISTENT', 'another ratio', (record) => changed(record, `${OPERATION}.ratio`, more)),
+  output: always('RATE_INCONSISTENT', 'another output amount', change(`${OPERATION}.outputAsset`, more)),
+  ratio: always('RATE_INCONSISTENT', 'another ratio', change(`${OPERATION}.ratio`, more)),
   'order-type': always('TYPE_MISMATCH', 'another order type', set('order.orderType', 'WITHDRAWAL')),
-  'exchange-type': always('TYPE_MISMATCH', 'another exchange type', (record) =>
-    changed(record, 'order.exchangeType', (type) => (type === 'BUY' ? 'SELL' : 'BUY')),
+  'exchange-type': always(
+    'TYPE_MISMATCH',
+    'another exchange type',
+    change('order.exchangeType', (type) => (type === 'BUY' ? 'SELL' : 'BUY')),
   ),
   'crypto-currency': always('LEG_CURRENCY_MISMATCH', 'other crypto paid', set(`${CRYPTO}.currency`, 'XXX')),
   'fiat-currency': always('LEG_CURRENCY_MISMATCH', 'other money paid', set(`${FIAT}.currency`, 'XXX')),
@@ -101,17 +102,19 @@ export const TAMPERINGS = {
   ),
   crypto: always('LEG_CONFLICT', 'crypto never begun, money paid', set(`${CRYPTO}.status`, 'NEW')),
   fiat: always('LEG_CONFLICT', 'crypto paid, money never begun', set(`${FIAT}.status`, 'NEW')),
-  created: always('ID_COLLISION', 'made a day before it was sent', (record) =>
-    changed(record, 'order.creationDate', later(-DAY_MS)),
+  created: always('ID_COLLISION', 'made a day before it was sent', change('order.creationDate', later(-DAY_MS))),
+  modified: always(
+    'COMPLETION_INCONSISTENT',
+    'modified before it was made',
+    change('order.modificationDate', later(-DAY_MS)),
   ),
-  modified: always('COMPLETION_INCONSISTENT', 'modified before it was made', (record) =>
-    changed(record, 'order.modificationDate', later(-DAY_MS)),
-  ),
-  completed: always('COMPLETION_INCONSISTENT', 'completed before it was made', (record) =>
-    changed(record, 'order.completionDate', later(-DAY_MS)),
+  completed: always(
+    'COMPLETION_INCONSISTENT',
+    'completed before it was made',
+    change('order.completionDate', later(-DAY_MS)),
   ),
   clock: always('CLOCK_SKEW', 'its dates are an hour ahead', (record) =>
-    DATES.reduce((now, date) => changed(now, date, later(HOUR_MS)), record),
+    DATES.reduce((now, date) => change(date, later(HOUR_MS))(now), record),
   ),
   identity: onceCompleted('IDENTITY_MISMATCH', 'another external order id', set('externalOrderId', 'another-order')),
   merchant: onceCompleted('MERCHANT_MISMATCH', 'another merchant', set('merchant.id', 'another-merchant')),
@@ -119,7 +122,7 @@ export const TAMPERINGS = {
   'id-reused': always('ORDER_REUSED', "another order's id, once completed", (record, { wasCompleted, otherOrderId }) =>
     wasCompleted && otherOrderId !== null ? set('order.id', otherOrderId)(record) : undefined,
   ),
-  number: onceCompleted('ORDER_REPLACED', 'another order number', (record) => changed(record, 'order.number', more)),
+  number: onceCompleted('ORDER_REPLACED', 'another order number', change('order.number', more)),
   vanished: onceCompleted('ORDER_VANISHED', 'no order any more', () => undefined),
   'internal-address': onceCompleted(
     'ADDRESS_CHANGED',
@@ -128,31 +131,34 @@ export const TAMPERINGS = {
   ),
   hash: onceCompleted('TX_HASH_CHANGED', 'another hash', set(`${CRYPTO}.transactionHash`, 'another-hash')),
   'hash-reused': always('TX_HASH_REUSED', "another order's hash", (record, { wasCompleted, otherHash }) =>
-    changed(record, `${CRYPTO}.transactionHash`, () => (wasCompleted ? otherHash : null)),
+    set(`${CRYPTO}.transactionHash`, wasCompleted ? otherHash : null)(record),
   ),
-  reopened: onceCompleted('TERMINAL_REOPENED', 'not completed any more', (record) =>
-    changed(
-      set('order.completionDate', null)(set('order.status', 'IN_PROGRESS')(record)),
-      'order.modificationDate',
-      later(1),
+  reopened: onceCompleted(
+    'TERMINAL_REOPENED',
+    'not completed any more',
+    both(
+      both(set('order.status', 'IN_PROGRESS'), set('order.completionDate', null)),
+      change('order.modificationDate', later(1)),
     ),
   ),
   'silent-order': onceCompleted('SILENT_CHANGE', 'order rejected, same date', set('order.status', 'REJECTED')),
   'silent-crypto': onceCompleted('SILENT_CHANGE', 'crypto cancelled, same date', set(`${CRYPTO}.status`, 'CANCELLED')),
   'silent-fiat': onceCompleted('SILENT_CHANGE', 'money cancelled, same date', set(`${FIAT}.status`, 'CANCELLED')),
-  'silent-creation': onceCompleted('SILENT_CHANGE', 'made earlier, same date', (record) =>
-    changed(record, 'order.creationDate', later(-1)),
+  'silent-creation': onceCompleted('SILENT_CHANGE', 'made earlier, same date', change('order.creationDate', later(-1))),
+  'silent-completion': onceCompleted(
+    'SILENT_CHANGE',
+    'completed earlier, same date',
+    change('order.completionDate', later(-1)),
   ),
-  'silent-completion': onceCompleted('SILENT_CHANGE', 'completed earlier, same date', (record) =>
-    changed(record, 'order.completionDate', later(-1)),
+  stale: onceCompleted(
+    'REPLICAS_DISAGREE',
+    'modified earlier than it was',
+    change('order.modificationDate', later(-1)),
   ),
-  stale: onceCompleted('REPLICAS_DISAGREE', 'modified earlier than it was', (record) =>
-    changed(record, 'order.modificationDate', later(-1)),
-  ),
-  fee: onceCompleted('TERMS_CHANGED', 'another fee', (record) => changed(record, `${CRYPTO}.fee`, more)),
-  percent: onceCompleted('TERMS_CHANGED', 'another percent', (record) => changed(record, 'percent', more)),
+  fee: onceCompleted('TERMS_CHANGED', 'another fee', change(`${CRYPTO}.fee`, more)),
+  percent: onceCompleted('TERMS_CHANGED', 'another percent', change('percent', more)),
   'percent-enabled': onceCompleted('TERMS_CHANGED', 'percent not enabled', set('percentEnabled', false)),
-  reward: onceCompleted('TERMS_CHANGED', 'another reward', (record) => changed(record, 'reward', more)),
+  reward: onceCompleted('TERMS_CHANGED', 'another reward', change('reward', more)),
 } as const satisfies Record<string, Tampering>;
 
 export type TamperingName = keyof typeof TAMPERINGS;
@@ -174,15 +180,21 @@ function onceCompleted(finding: FindingClassName, what: string, change: NonNulla
   return always(finding, `${what}, once shown completed`, once);
 }
 
-function set(path: string, value: unknown): (record: Fields) => Fields {
-  return (record) => changed(record, path, () => value);
+type Change = (record: Fields) => Fields;
+
+function set(path: string, value: unknown): Change {
+  return change(path, () => value);
 }
 
-/** Copies the record with another value at the path. */
-function changed(record: Fields, path: string, change: (value: unknown) => unknown): Fields {
+function both(first: Change, second: Change): Change {
+  return (record) => second(first(record));
+}
+
+/** Copies a record with another value at the path. */
+function change(path: string, valueOf: (value: unknown) => unknown): Change {
   const [name = '', ...rest] = path.split('.');
-  const value = record[name];
-  return { ...record, [name]: rest.length === 0 ? change(value) : changed(value as Fields, rest.join('.'), change) };
+  const below = rest.length === 0 ? valueOf : (value: unknown) => change(rest.join('.'), valueOf)(value as Fields);
+  return (record) => ({ ...record, [name]: below(record[name]) });
 }
 
 function atTheRatio(record: Fields): Fields {

@@ -34,14 +34,8 @@ export function outcomeOf(status: number, retryAfterMs?: number): DeliveryOutcom
   if (status >= 200 && status < 300) return { kind: 'taken' };
   const isOfEvent = status >= 400 && status < 500 && !PASSING_STATUSES.includes(status);
   if (isOfEvent) return { kind: 'refused', status };
-  const cause = `it answers ${status}`;
-  const mayBeOfEvent = status >= 500;
-  return {
-    kind: 'unavailable',
-    cause,
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...(mayBeOfEvent && { status }),
-  };
+  const asked = retryAfterMs !== undefined && { retryAfterMs };
+  return { kind: 'unavailable', cause: `it answers ${status}`, ...asked, ...(status >= 500 && { status }) };
 }
 
 /** Milliseconds until an endpoint that has failed `tries` times is asked again: what it asks for, up to an hour, and no less than usual. */

@@ -56,20 +56,12 @@ export async function makeLink(
   if (answer.kind === 'unknown') return { ...answer, why: `${answer.why}; ${whenUnknown(deps.account)}` };
   if (answer.kind !== 'ok') return answer;
   const { linkId } = answer.value;
-  const { store, log, gracePeriodOver, incidents } = deps;
   try {
     // The exchange has no other way to learn this id.
-    const decision = await store.writer.writeUntilDurable(
-      (tx) => remember(deps, tx, answer.value, reference, 'created'),
-      gracePeriodOver,
-      ({ message: cause }) => {
-        const message = 'a created link cannot be stored yet';
-        incidents.failed({ level: 'error', message, cause, subject: linkId, kind: 'database', facts: { linkId } });
-      },
-    );
-    logSaved(deps, decision);
+    const late = { message: 'a created link cannot be stored yet', subject: linkId, facts: { linkId } };
+    logSaved(deps, await writeDurably(deps, (tx) => remember(deps, tx, answer.value, reference, 'created'), late));
   } catch (error) {
-    log.error({ linkId }, 'a created link could not be stored');
+    deps.log.error({ linkId }, 'a created link could not be stored');
     if (!(error instanceof StoreError)) throw error;
     const message = `the link ${JSON.stringify(linkId)} was created but cannot be stored: ${error.message}; then run: order-sync client follow ${linkId}${accountWords(deps.account)}`;
     throw new StoreError(error.problem, message, { cause: error });
@@ -78,29 +70,31 @@ export async function makeLink(
 }
 
 /** Stores an answer that made a link and cannot be read. Says whether it could be stored, and which ids it bears. */
-async function keepUnread(
-  { account, store, clock, log, gracePeriodOver, incidents }: LinkDeps,
-  answer: Answer,
-  reference: string | null,
-): Promise<string> {
+async function keepUnread(deps: LinkDeps, answer: Answer, reference: string | null): Promise<string> {
+  const { account, clock, log } = deps;
   const ids = linkIdsIn(answer.body);
   log.error({ ids }, 'the answer that made a link cannot be read');
   const kept = { account, operation: 'createLink', subject: reference, receivedAt: clock.now().toISOString() } as const;
   const seen = ids.length === 0 ? 'no id can be seen in it' : `it bears the id ${ids.join(' or ')}`;
   try {
-    await store.writer.writeUntilDurable(
-      (tx) => keepAnswer(tx, { ...answer, ...kept }),
-      gracePeriodOver,
-      ({ message: cause }) => {
-        const message = 'an answer that made a link cannot be stored yet';
-        incidents.failed({ level: 'error', message, cause, kind: 'database' });
-      },
-    );
+    const late = { message: 'an answer that made a link cannot be stored yet' };
+    await writeDurably(deps, (tx) => keepAnswer(tx, { ...answer, ...kept }), late);
     return `${seen}, and it is kept`;
   } catch (error) {
     log.error({ cause: messageOf(error) }, 'an answer that made a link could not be stored');
     return seen;
   }
+}
+
+/** Writes as long as the database fails for a while, which is logged with the facts of `late`. */
+function writeDurably<Result>(
+  { store, gracePeriodOver, incidents }: LinkDeps,
+  work: (tx: Transaction) => Promise<Result>,
+  late: Pick<LoggedFailure, 'message' | 'subject' | 'facts'>,
+): Promise<Result> {
+  return store.writer.writeUntilDurable(work, gracePeriodOver, ({ message: cause }) =>
+    incidents.failed({ level: 'error', kind: 'database', cause, ...late }),
+  );
 }
 
 /** Looks up a link (§4.3) and stores it when it is found. Throws `UnusableIdError` before any request. */

@@ -34,11 +34,6 @@ export interface ReceivedFile extends SavedFile {
   readonly originalName: string;
 }
 
-export interface DeliveryForm {
-  readonly token: string;
-  readonly files: readonly ReceivedFile[];
-}
-
 /**
  * Reads the parts of a delivery and saves its files in quarantine. A file that cannot be accepted is refused, and the others
  * are kept. Throws `DeliveryRefusal`, where no file is left too, and what `parts` throws.
@@ -48,7 +43,7 @@ export async function readForm(
   folder: PhotoFolder,
   delivery: string,
   parts: AsyncIterable<DeliveryPart>,
-): Promise<DeliveryForm> {
+): Promise<{ readonly token: string; readonly files: readonly ReceivedFile[] }> {
   let token: string | undefined;
   const files: ReceivedFile[] = [];
   let total = 0;

@@ -27,7 +27,6 @@ import {
   placeOf,
   DeliveryRefusal,
   readForm,
-  type DeliveryForm,
   type DeliveryPart,
   type ReceivedFile,
   type RefusalKind,
@@ -200,45 +199,36 @@ async function record(
   deps: DeliveryDeps,
   folder: PhotoFolder,
   delivery: string,
-  { token, files }: DeliveryForm,
+  { token, files }: Awaited<ReturnType<typeof readForm>>,
 ): Promise<DeliveryOutcome> {
   const { store, clock, log } = deps;
   const tokenHash = hashOf(token);
   const hashes = files.map(({ sha256 }) => sha256);
-  const decide = async (db: FlowDeps['store']['db']) => {
-    const known = await readPhotoToken(db, tokenHash);
-    return { known, decision: decideDelivery(known, hashes, clock.now()) };
-  };
-  const { known, decision: expected } = await decide(store.db);
-  let decision = expected;
-  if (known !== undefined && expected === 'store') {
+  const known = await readPhotoToken(store.db, tokenHash);
+  let decision = decideDelivery(known, hashes, clock.now());
+  if (known !== undefined && decision === 'store') {
+    const { account } = known;
     const rows = files.map((file) => rowOf(deps, delivery, known, file));
     await folder.prepare(delivery, placeOf(known.link_id, delivery));
-    // Another delivery may have used the token in the meantime.
-    const { account } = known;
     decision = await store.forAccount(account).writer.write(async (tx) => {
-      const now = await decide(tx);
-      if (now.decision === 'store') await recordDelivery(tx, { account, tokenHash, delivery }, rows);
-      return now.decision;
+      // Another delivery may have used the token in the meantime.
+      const now = decideDelivery(await readPhotoToken(tx, tokenHash), hashes, clock.now());
+      if (now === 'store') await recordDelivery(tx, { account, tokenHash, delivery }, rows);
+      return now;
     });
   }
-  if (decision === 'forbidden') throw new DeliveryRefusal('forbidden', 'the token is unknown, expired or used');
+  if (known === undefined || decision === 'forbidden') {
+    throw new DeliveryRefusal('forbidden', 'the token is unknown, expired or used');
+  }
   // It may still be in quarantine, if moving it failed.
-  if (decision === 'repeated' && typeof known?.delivery === 'string') await settle(deps, folder, known.delivery);
+  if (decision === 'repeated' && typeof known.delivery === 'string') await settle(deps, folder, known.delivery);
   const kept = files.filter(({ refusal }) => refusal === null);
   const bytes = kept.reduce((sum, { size }) => sum + size, 0);
-  const facts = {
-    account: known?.account,
-    requestId: known?.request_id,
-    linkId: known?.link_id,
-    verificationLevel: known?.level,
-    files: kept.length,
-    bytes,
-  };
+  const { account, request_id: requestId, link_id: linkId, level: verificationLevel } = known;
+  const facts = { account, requestId, linkId, verificationLevel, files: kept.length, bytes };
   log.info(facts, decision === 'store' ? 'photos were received' : 'photos that are stored came again');
-  for (const { refusal } of files) {
-    if (refusal !== null)
-      log.warn({ linkId: known?.link_id, cause: refusal }, 'a file of a photo delivery was refused');
+  for (const { refusal: cause } of files) {
+    if (cause !== null) log.warn({ linkId, cause }, 'a file of a photo delivery was refused');
   }
   return { kind: decision === 'store' ? 'stored' : 'repeated' };
 }

@@ -14,8 +14,10 @@ const SAY_AGAIN_MS = 60_000;
 
 interface Failing {
   readonly since: Date;
-  tries: number;
-  cause: string;
+  readonly tries: number;
+  readonly cause: string;
+  /** It is tried again, with one event at a time. */
+  isTrying: boolean;
   /** The status with which it has refused an event since it is tried again. */
   refusedWith?: number;
   nextTryAt: Date;
@@ -31,7 +33,6 @@ export class EndpointCondition {
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly #log: Logger;
   #failing: Failing | undefined;
-  #isTrying = false;
   #sayAgainAt = -Infinity;
   #takenAt: Date | null = null;
   #failedAt: Date | null = null;
@@ -47,13 +48,12 @@ export class EndpointCondition {
   }
 
   get isHalted(): boolean {
-    return this.#failing !== undefined && !this.#isTrying;
+    return this.#failing?.isTrying === false;
   }
 
   tryAgain(): boolean {
-    const isDue = this.#failing !== undefined && this.#clock.monotonic() >= this.#failing.tryAgainAt;
-    if (!isDue || this.#isTrying) return false;
-    this.#isTrying = true;
+    if (this.#failing?.isTrying !== false || this.#clock.monotonic() < this.#failing.tryAgainAt) return false;
+    this.#failing.isTrying = true;
     return true;
   }
 
@@ -66,7 +66,6 @@ export class EndpointCondition {
     const failing = this.#failing;
     if (failing === undefined || (failing.isAsked && this.isHalted)) return false;
     this.#failing = undefined;
-    this.#isTrying = false;
     const { since, tries } = failing;
     const lastedMs = this.#takenAt.getTime() - since.getTime();
     this.#log.info({ endpoint: this.#name, lastedMs, tries }, 'a webhook endpoint takes events again');
@@ -75,7 +74,7 @@ export class EndpointCondition {
 
   /** It refused an event: where it is tried again, whether it takes others is still to be seen. */
   refused(status: number): void {
-    if (this.#isTrying && this.#failing !== undefined) this.#failing.refusedWith = status;
+    if (this.#failing?.isTrying === true) this.#failing.refusedWith = status;
   }
 
   /** There is nothing more to try it with: where it has refused an event, that is its next failure. */
@@ -94,31 +93,24 @@ export class EndpointCondition {
   }
 
   /** It failed as a whole. Requests that were under way when it began say the same, and may ask for a longer wait. */
-  failed(cause: string, retryAfterMs?: number): void {
+  failed(cause: string, askedMs?: number): void {
     const now = this.#clock.now();
     this.#failedAt = now;
-    if (this.isHalted) return this.#waitLonger(retryAfterMs);
-    const tries = (this.#failing?.tries ?? 0) + 1;
-    const waitMs = endpointWaitMs(tries, retryAfterMs);
-    const nextTryAt = after(now, waitMs);
-    const isNew = this.#failing === undefined;
-    const since = this.#failing?.since ?? now;
-    const tryAgainAt = this.#clock.monotonic() + waitMs;
-    this.#failing = { since, tries, cause, nextTryAt, tryAgainAt, isAsked: retryAfterMs !== undefined };
-    this.#isTrying = false;
-    if (!isNew) return;
-    const facts = { endpoint: this.#name, nextTry: nextTryAt.toISOString(), cause };
-    this.#log.warn(facts, 'a webhook endpoint takes no events; they wait for it');
-  }
-
-  #waitLonger(askedMs: number | undefined): void {
     const failing = this.#failing;
-    if (failing === undefined || askedMs === undefined) return;
-    failing.isAsked = true;
-    const waitMs = endpointWaitMs(1, askedMs);
-    const tryAgainAt = this.#clock.monotonic() + waitMs;
-    if (tryAgainAt <= failing.tryAgainAt) return;
-    failing.tryAgainAt = tryAgainAt;
-    failing.nextTryAt = after(this.#clock.now(), waitMs);
+    const isKnown = failing?.isTrying === false;
+    if (isKnown && askedMs === undefined) return;
+    const tries = (failing?.tries ?? 0) + 1;
+    const waitMs = endpointWaitMs(isKnown ? 1 : tries, askedMs);
+    const wait = { nextTryAt: after(now, waitMs), tryAgainAt: this.#clock.monotonic() + waitMs };
+    if (isKnown) {
+      failing.isAsked = true;
+      if (wait.tryAgainAt > failing.tryAgainAt) Object.assign(failing, wait);
+      return;
+    }
+    const since = failing?.since ?? now;
+    this.#failing = { since, tries, cause, ...wait, isTrying: false, isAsked: askedMs !== undefined };
+    if (failing !== undefined) return;
+    const facts = { endpoint: this.#name, nextTry: wait.nextTryAt.toISOString(), cause };
+    this.#log.warn(facts, 'a webhook endpoint takes no events; they wait for it');
   }
 }

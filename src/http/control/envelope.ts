@@ -5,10 +5,6 @@ import { refusalReason, type RefusalReason } from '../../exchange/refusals.ts';
 
 /** A refusal by this program itself: nothing was sent to the exchange. */
 export interface OwnRefusal {
-  /**
-   * `unusable`: an id cannot be sent. `invalid`: the request is wrong. `not-owner`: another process drives the account, or none.
-   * `failed`: the request is right, and the log says why it failed.
-   */
   readonly kind: 'unusable' | 'invalid' | 'not-owner' | 'failed';
   readonly message: string;
   readonly httpStatus: number;
