@@ -12,10 +12,13 @@ export interface ClientOptions {
   readonly speed?: number;
 }
 
+/** Statuses by the milliseconds after which a link has them. */
+type Verification = Readonly<Record<number, string>>;
+
 interface SandboxLink {
   readonly linkId: string;
   readonly madeAt: Date;
-  readonly verification: readonly VerificationStep[];
+  readonly verification: Verification;
   readonly hasCards: boolean;
   readonly hasUploadUrl: boolean;
   readonly photoOddity: PhotoOddity | undefined;
@@ -58,8 +61,8 @@ export class Clients {
 
   show(linkId: string): SandboxAnswer {
     return this.#ofLink(linkId, ({ madeAt, verification }) => {
-      const elapsedMs = this.#options.clock.now().getTime() - madeAt.getTime();
-      return answer(200, { linkId, status: statusAfter(verification, elapsedMs, this.#options.speed ?? 1) });
+      const elapsedMs = (this.#options.clock.now().getTime() - madeAt.getTime()) * (this.#options.speed ?? 1);
+      return answer(200, { linkId, status: statusAfter(verification, elapsedMs) });
     });
   }
 
@@ -112,48 +115,26 @@ export class Clients {
   }
 }
 
-/** One step of the verification of a link, `afterMs` after the step before. */
-interface VerificationStep {
-  readonly afterMs: number;
-  readonly status: string;
-}
-
 /**
- * Courses of a verification, by name. The interface shows only NOT_VERIFIED (§3): the other statuses, their order and
- * their delays are ours, and a real exchange will differ.
+ * Courses of a verification, by name: the milliseconds after which a link has each status. The interface shows only NOT_VERIFIED
+ * (§3): the other statuses, their order and their times are ours, and a real exchange will differ.
  */
-const VERIFICATIONS: Readonly<Record<string, readonly VerificationStep[]>> = {
-  verified: [
-    { afterMs: 5_000, status: 'PENDING' },
-    { afterMs: 10_000, status: 'VERIFIED' },
-  ],
-  refused: [
-    { afterMs: 5_000, status: 'PENDING' },
-    { afterMs: 10_000, status: 'REFUSED' },
-  ],
-  /** Verified, and later not any more. */
-  lapsed: [
-    { afterMs: 5_000, status: 'PENDING' },
-    { afterMs: 10_000, status: 'VERIFIED' },
-    { afterMs: 3_600_000, status: 'NOT_VERIFIED' },
-  ],
-  'not-begun': [],
-};
+const VERIFICATIONS = {
+  verified: { 5_000: 'PENDING', 15_000: 'VERIFIED' },
+  refused: { 5_000: 'PENDING', 15_000: 'REFUSED' },
+  lapsed: { 5_000: 'PENDING', 15_000: 'VERIFIED', 3_615_000: 'NOT_VERIFIED' },
+  'not-begun': {},
+} as const satisfies Readonly<Record<string, Verification>>;
+const VERIFICATION_NAMES = Object.keys(VERIFICATIONS) as (keyof typeof VERIFICATIONS)[];
 
 /** Finds the verification that an e-mail address `verification-<name>-…` asks for; `verified` for all others. */
-function verificationOf(email: string): readonly VerificationStep[] {
-  return VERIFICATIONS[nameAfter('verification-', email, Object.keys(VERIFICATIONS)) ?? 'verified'] ?? [];
+function verificationOf(email: string): Verification {
+  return VERIFICATIONS[nameAfter('verification-', email, VERIFICATION_NAMES) ?? 'verified'];
 }
 
-function statusAfter(steps: readonly VerificationStep[], elapsedMs: number, speed: number): string {
-  let status = 'NOT_VERIFIED';
-  let at = 0;
-  for (const step of steps) {
-    at += step.afterMs / speed;
-    if (at > elapsedMs) break;
-    status = step.status;
-  }
-  return status;
+function statusAfter(verification: Verification, elapsedMs: number): string {
+  const reached = Object.entries(verification).filter(([ms]) => Number(ms) <= elapsedMs);
+  return reached.at(-1)?.[1] ?? 'NOT_VERIFIED';
 }
 
 /** The e-mail addresses of clients (§4.1) that make the sandbox do something special, with what it does. */
@@ -163,7 +144,7 @@ export const EMAIL_INPUTS: readonly (readonly [input: string, effect: string])[]
   ['bad-request…', '400 BAD_REQUEST'],
   ['no-cards…', 'the customer has no saved card'],
   ['no-upload-url…', 'photos are refused with INVALID_VALUE, as where no delivery address is set'],
-  ['verification-NAME-…', `how its verification goes on: ${Object.keys(VERIFICATIONS).join(', ')}`],
+  ['verification-NAME-…', `how its verification goes on: ${VERIFICATION_NAMES.join(', ')}`],
   ['photos-NAME-…', `how its photos are delivered: ${PHOTO_ODDITIES.join(', ')}`],
 ];
 

@@ -46,10 +46,8 @@ export async function placeOf(db: Database, account: string, after: string): Pro
   const place = readCursor(after);
   const advice = `read from the beginning (0), or from what comes now on (head), and compare with what you have`;
   if (place === undefined) {
-    return {
-      reason: 'cursor-unreadable',
-      message: `${quote(after)} is no cursor; give one as the feed gave it, 0 or head`,
-    };
+    const message = `${quote(after)} is no cursor; give one as the feed gave it, 0 or head`;
+    return { reason: 'cursor-unreadable', message };
   }
   if (place.id > head.id) {
     const message = `the cursor ${place.id} is ahead of the feed, which ends at ${head.id}: it is of another database or of a later state; ${advice}`;

@@ -111,8 +111,9 @@ export class Webhooks {
     const { store, clock, endpoints } = this.#deps;
     const accountLeases = this.#waiting.filter(({ ending }) => !ending.aborted);
     const names = accountLeases.map(({ account }) => account).toSorted();
-    const [first, from, to] = [accountLeases[0], names[0], names.at(-1)];
-    if (first !== undefined && from !== undefined && to !== undefined) {
+    const [first] = accountLeases;
+    if (first !== undefined) {
+      const [from = first.account, to = from] = [names[0], names.at(-1)];
       if (!this.#isRegistered) {
         await store.forAccount(first.account, first).writer.write(async (tx) => {
           for (const { name } of endpoints) await registerEndpoint(tx, name, clock.now());

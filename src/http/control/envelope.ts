@@ -1,7 +1,8 @@
 import { parse } from 'lossless-json';
+import { z } from 'zod';
 import type { FailedReply } from '../../exchange/reply.ts';
 import type { CursorRefusal } from '../../flows/events/feed.ts';
-import { refusalReason, type RefusalReason } from '../../exchange/refusals.ts';
+import { refusalReason } from '../../exchange/refusals.ts';
 
 /** A refusal by this program itself: nothing was sent to the exchange. */
 export interface OwnRefusal {
@@ -36,16 +37,48 @@ export interface Envelope {
   readonly body: string;
 }
 
-/** The error in an envelope: always these six fields, null where there is nothing to say. */
-export interface EnvelopeError {
-  readonly kind: FailedResult['kind'];
-  readonly reason: RefusalReason | CursorRefusal['reason'] | null;
-  readonly message: string;
-  /** HTTP status that the exchange answered with (§7). */
-  readonly httpStatus: number | null;
-  readonly code: string | null;
-  readonly status: string | null;
-}
+const KINDS = {
+  refused: 'the exchange said no',
+  'key-refused': 'the exchange refuses the merchant key',
+  'rate-limited': 'the exchange limits the rate',
+  'not-sent': 'nothing was sent, ask again',
+  unknown: 'nobody can tell whether the exchange did it',
+  unusable: 'an id cannot be sent',
+  invalid: 'this request is wrong',
+  'not-owner': 'this process does not drive the account, nothing was done',
+  failed: 'the daemon could not do it',
+};
+const REASONS = [
+  'not-found',
+  'invalid-email',
+  'link-already-exists',
+  'bad-request',
+  'upload-url-not-set',
+  'other',
+  'cursor-unreadable',
+  'cursor-ahead',
+  'cursor-of-another',
+] as const;
+const kinds = Object.entries(KINDS).map(([kind, meaning]) => `${kind}: ${meaning}.`);
+/** An answer that is no success: its error has always these six fields, null where there is nothing to say. */
+export const failureSchema = z
+  .object({
+    ok: z.literal(false),
+    error: z.object({
+      kind: z.enum(Object.keys(KINDS) as (keyof typeof KINDS)[]).describe(kinds.join(' ')),
+      reason: z
+        .enum(REASONS)
+        .nullable()
+        .describe('The documented refusal of the exchange, or why a reader of events cannot go on after its cursor.'),
+      message: z.string().describe('For people.'),
+      httpStatus: z.int().nullable().describe('HTTP status that the exchange answered with.'),
+      code: z.string().nullable().describe('Code in the error of the exchange.'),
+      status: z.string().nullable().describe('Status in the error of the exchange.'),
+    }),
+  })
+  .meta({ id: 'Failure', description: 'An answer that is no success.' });
+
+export type EnvelopeError = Readonly<z.output<typeof failureSchema>['error']>;
 
 const SUCCESS_HEAD = '{"ok":true,"value":';
 const SUCCESS_END = '}';

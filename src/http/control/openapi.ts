@@ -86,11 +86,7 @@ function corrected({ paths, components, ...rest }: Generated): Json {
       if (error !== undefined) responses[status] = { $ref: `#/components/responses/${error.name}` };
     }
   }
-  const headers = { 'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } } };
-  const responses = [...errors].map(([status, { name, response }]) => [
-    name,
-    status === '503' ? { ...response, headers } : response,
-  ]);
+  const responses = [...errors.values()].map(({ name, response }) => [name, response]);
   // Components of requests are generated too, though none is referred to.
   const schemas = Object.entries(components.schemas).filter(([name]) => !name.endsWith('Input'));
   return {

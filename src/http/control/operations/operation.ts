@@ -1,7 +1,7 @@
 import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
 import type { FlowDeps } from '../../../flows/pass/deps.ts';
-import { envelopeError, type EnvelopeError, type FailedResult, type Result } from '../envelope.ts';
+import { envelopeError, failureSchema, invalid, type FailedResult, type Result } from '../envelope.ts';
 
 export interface OperationDeps extends FlowDeps {
   /** Wakes the create pass: orders were put in, and need not wait for the next tick. */
@@ -91,53 +91,15 @@ function success(value: z.ZodType): z.ZodType {
     .meta({ description, examples: (examples as unknown[]).map((example) => ({ ok: true, value: example })) });
 }
 
-const KINDS: Readonly<Record<EnvelopeError['kind'], string>> = {
-  refused: 'the exchange said no',
-  'key-refused': 'the exchange refuses the merchant key',
-  'rate-limited': 'the exchange limits the rate',
-  'not-sent': 'nothing was sent, ask again',
-  unknown: 'nobody can tell whether the exchange did it',
-  unusable: 'an id cannot be sent',
-  invalid: 'this request is wrong',
-  'not-owner': 'this process does not drive the account, nothing was done',
-  failed: 'the daemon could not do it',
-};
-const REASONS: readonly NonNullable<EnvelopeError['reason']>[] = [
-  'not-found',
-  'invalid-email',
-  'link-already-exists',
-  'bad-request',
-  'upload-url-not-set',
-  'other',
-  'cursor-unreadable',
-  'cursor-ahead',
-  'cursor-of-another',
-];
-const kinds = Object.entries(KINDS).map(([kind, meaning]) => `${kind}: ${meaning}.`);
-const failureSchema = z
-  .object({
-    ok: z.literal(false),
-    error: z.object({
-      kind: z.enum(Object.keys(KINDS)).describe(kinds.join(' ')),
-      reason: z
-        .enum(REASONS)
-        .nullable()
-        .describe('The documented refusal of the exchange, or why a reader of events cannot go on after its cursor.'),
-      message: z.string().describe('For people.'),
-      httpStatus: z.int().nullable().describe('HTTP status that the exchange answered with.'),
-      code: z.string().nullable().describe('Code in the error of the exchange.'),
-      status: z.string().nullable().describe('Status in the error of the exchange.'),
-    }),
-  })
-  .meta({ id: 'Failure', description: 'An answer that is no success.' });
-
 function documented(name: string, description: string, results: Record<string, FailedResult>) {
   const examples = Object.entries(results).map(([example, result]) => [
     example,
     { value: { ok: false, error: envelopeError(result) } },
   ]);
   const json = { schema: { $ref: '#/components/schemas/Failure' }, examples: Object.fromEntries(examples) as object };
-  return { name, response: { description, content: { 'application/json': json } } };
+  const headers = { 'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } } };
+  const content = { 'application/json': json };
+  return { name, response: { description, ...('rateLimited' in results && { headers }), content } };
 }
 
 function refused(httpStatus: number, message: string, code: string, status?: string): FailedResult {
@@ -152,7 +114,7 @@ export const NOT_OWNER_RESULT = {
 
 export const ERRORS = {
   '400': documented('BadRequest', 'The request is wrong, an id cannot be sent, or the exchange refused the request.', {
-    invalid: { kind: 'invalid', message: 'body/email: Invalid input: expected string', httpStatus: 400 },
+    invalid: invalid('body/email: Invalid input: expected string'),
     unusable: { kind: 'unusable', message: '".." cannot be an id; check the id and try again', httpStatus: 400 },
     invalidEmail: refused(400, 'invalid email', '400', 'INVALID_EMAIL'),
     linkExists: refused(400, 'link already exists', '400', 'LINK_ALREADY_EXISTS'),
@@ -161,23 +123,18 @@ export const ERRORS = {
   }),
   '404': documented('NotFound', 'The exchange does not have it, or the database where only that was asked.', {
     linkNotFound: refused(404, 'link not found', '404', 'NOT_FOUND'),
-    orderNotFound: { kind: 'invalid', message: 'there is no order "shop-1001"', httpStatus: 404, reason: 'not-found' },
+    orderNotFound: { ...invalid('there is no order "shop-1001"', 404), reason: 'not-found' },
   }),
   '409': documented(
     'Conflict',
     'The table has an order of this id with other content, or the cursor is not of this feed. Nothing was changed.',
     {
-      differs: { kind: 'invalid', message: '"shop-1001" stands in the table with another asset', httpStatus: 409 },
-      cursorAhead: {
-        kind: 'invalid',
-        reason: 'cursor-ahead',
-        message: 'the cursor 1042 is ahead of the feed, which ends at 7',
-        httpStatus: 409,
-      },
+      differs: invalid('"shop-1001" stands in the table with another asset', 409),
+      cursorAhead: { ...invalid('the cursor 1042 is ahead of the feed, which ends at 7', 409), reason: 'cursor-ahead' },
     },
   ),
   '413': documented('TooLarge', 'The body of the request is too large.', {
-    tooLarge: { kind: 'invalid', message: 'Request body is too large', httpStatus: 413 },
+    tooLarge: invalid('Request body is too large', 413),
   }),
   '421': documented(
     'NotOwner',
