@@ -16,19 +16,7 @@ import { messageOf } from '../../domain/text.ts';
 import { isPassing, OwnedError } from '../../store/errors.ts';
 import type { AccountLease, Store } from '../../store/port.ts';
 import { countRetrying } from '../../store/webhooks/deliveries.ts';
-import {
-  hasWork,
-  isDueAt,
-  PAGE,
-  readDueAt,
-  readTurn,
-  retryAnew,
-  writeTurn,
-  AccountDelivery,
-  endOfTurn,
-  subjectsOf,
-  type SubjectEvents,
-} from './turn.ts';
+import { AccountDelivery, endOfTurn, PAGE, subjectsOf, type SubjectEvents } from './turn.ts';
 import { EndpointCondition } from './condition.ts';
 import type { WebhookSender } from './sender.ts';
 
@@ -77,7 +65,7 @@ export class EndpointDelivery {
 
   /** Sends the events of an account from now on. `dueAt` says when its next row is due. */
   add(accountLease: AccountLease, store: Store, dueAt: string | undefined): void {
-    this.#accounts.set(accountLease.account, new AccountDelivery(accountLease, store, dueAt));
+    this.#accounts.set(accountLease.account, new AccountDelivery(this.#deps.endpoint, accountLease, store, dueAt));
   }
 
   remove(accountLease: AccountLease): void {
@@ -107,8 +95,7 @@ export class EndpointDelivery {
   }
 
   #queueAll(): void {
-    for (const delivery of this.#accounts.values())
-      if (hasWork(delivery, this.#deps.clock.now())) this.#queue(delivery);
+    for (const delivery of this.#accounts.values()) if (delivery.hasWork(this.#deps.clock.now())) this.#queue(delivery);
   }
 
   #queue(delivery: AccountDelivery): void {
@@ -134,15 +121,15 @@ export class EndpointDelivery {
     }
     delivery.isBusy = false;
     delivery.isWriting = false;
-    if (hasProgressed && hasWork(delivery, this.#deps.clock.now()) && !this.condition.isHalted) this.#queue(delivery);
+    if (hasProgressed && delivery.hasWork(this.#deps.clock.now()) && !this.condition.isHalted) this.#queue(delivery);
   }
 
   /** Sends the rows that are due and the next events. Returns true if any was sent, or the cursor has moved. */
   async #deliver(delivery: AccountDelivery): Promise<boolean> {
-    const { endpoint, clock } = this.#deps;
-    await retryAnew(delivery, endpoint, clock.now());
-    const isDue = isDueAt(delivery, clock.now());
-    const { cursor: before, ...turn } = await readTurn(delivery, endpoint, clock.now());
+    const { clock, stop } = this.#deps;
+    await delivery.retryAnew(clock.now());
+    const isDue = delivery.isDueAt(clock.now());
+    const { cursor: before, ...turn } = await delivery.readTurn(clock.now());
     const results = new Map<number, 'taken' | Delivery>();
     const ends = subjectsOf(turn).map((events) => this.#sendSubject(delivery, events, results));
     // None is under way when the next turn of the account begins.
@@ -150,12 +137,12 @@ export class EndpointDelivery {
     if (failed?.status === 'rejected') throw failed.reason;
     const { cursor, changes } = endOfTurn(turn, results, before);
     const hasRows = changes.kept.length + changes.ended.length > 0;
-    if (hasRows) await writeTurn(delivery, this.#deps, cursor, changes);
+    if (hasRows) await delivery.writeTurn(cursor, changes, stop);
     for (const row of changes.kept) this.#logRow(row);
     delivery.cursor = cursor;
     if (turn.page.length === PAGE || cursor < (turn.page.at(-1)?.id ?? cursor)) delivery.isBehind = true;
     if (hasRows || isDue) {
-      await readDueAt(delivery, endpoint);
+      await delivery.readDueAt();
       await this.countRetrying(delivery.store);
     }
     return results.size + changes.ended.length > 0 || cursor !== before;

@@ -1,4 +1,3 @@
-import type { Clock } from '../../clock.ts';
 import type { WebhookEndpoint } from '../../config/shapes.ts';
 import {
   newDelivery,
@@ -21,8 +20,10 @@ import {
   type EventInTurn,
 } from '../../store/webhooks/deliveries.ts';
 
+/** Events and rows of an account that are read at a time. */
 export const PAGE = 100;
 
+/** The events of one account on their way to one endpoint. */
 export class AccountDelivery {
   readonly accountLease: AccountLease;
   /** As the owner of the account writes it. */
@@ -34,88 +35,89 @@ export class AccountDelivery {
   isWriting = false;
   /** There may be events after the cursor. */
   isBehind = false;
-  /** When the next row is due; undefined if the account has none. */
-  dueAt: string | undefined;
   /** Events that were refused while the endpoint took nothing, which was not their fault. */
   refusedInVain: number[] = [];
   /** A turn of it is queued or runs. */
   isBusy = false;
+  readonly #endpoint: WebhookEndpoint;
+  /** When the next row is due; undefined if the account has none. */
+  #dueAt: string | undefined;
 
-  constructor(accountLease: AccountLease, store: Store, dueAt: string | undefined) {
+  constructor(endpoint: WebhookEndpoint, accountLease: AccountLease, store: Store, dueAt: string | undefined) {
+    this.#endpoint = endpoint;
     this.accountLease = accountLease;
     this.store = store;
-    this.dueAt = dueAt;
+    this.#dueAt = dueAt;
   }
 
   get account(): string {
     return this.accountLease.account;
   }
-}
 
-export function isDueAt({ dueAt }: AccountDelivery, now: Date): boolean {
-  return dueAt !== undefined && dueAt <= now.toISOString();
-}
+  get #key() {
+    return { endpoint: this.#endpoint.name, account: this.account };
+  }
 
-export function hasWork(delivery: AccountDelivery, now: Date): boolean {
-  return delivery.isBehind || isDueAt(delivery, now);
-}
+  isDueAt(now: Date): boolean {
+    return this.#dueAt !== undefined && this.#dueAt <= now.toISOString();
+  }
 
-export async function readTurn(
-  delivery: AccountDelivery,
-  endpoint: WebhookEndpoint,
-  now: Date,
-): Promise<Turn & { readonly cursor: number }> {
-  const { account, store, isBehind } = delivery;
-  const key = { endpoint: endpoint.name, account };
-  delivery.written ??= await webhookCursor(store.db, key);
-  delivery.cursor ??= delivery.written;
-  const { cursor } = delivery;
-  // Whoever adds events from now on says so again.
-  delivery.isBehind = false;
-  const due = isDueAt(delivery, now) ? await dueDeliveries(store.db, { ...key, now, limit: PAGE }) : [];
-  const page = isBehind ? await eventsAfterCursor(store.db, { ...key, afterId: cursor, limit: PAGE }) : [];
-  return { endpoint, due, page, cursor };
-}
+  hasWork(now: Date): boolean {
+    return this.isBehind || this.isDueAt(now);
+  }
 
-/** Writes rows and the cursor together: a process that is killed has written both or neither. */
-export async function writeTurn(
-  delivery: AccountDelivery,
-  deps: { readonly endpoint: WebhookEndpoint; readonly clock: Pick<Clock, 'now'>; readonly stop: AbortSignal },
-  cursor: number,
-  changes: DeliveryChanges,
-): Promise<void> {
-  const { account, store } = delivery;
-  delivery.isWriting = true;
-  // A database that is locked is waited for: events that were taken would otherwise be sent once more.
-  await store.writer.writeUntilDurable(
-    async (tx) => {
-      await writeDeliveries(tx, changes);
-      if (cursor === delivery.written) return;
-      await moveWebhookCursor(tx, { endpoint: deps.endpoint.name, account, eventId: cursor });
-    },
-    deps.stop,
-    () => undefined,
-  );
-  delivery.written = cursor;
-  delivery.isWriting = false;
-}
+  async readTurn(now: Date): Promise<Turn & { readonly cursor: number }> {
+    const { isBehind, store } = this;
+    this.written ??= await webhookCursor(store.db, this.#key);
+    const cursor = (this.cursor ??= this.written);
+    // Whoever adds events from now on says so again.
+    this.isBehind = false;
+    const query = { ...this.#key, limit: PAGE };
+    const due = this.isDueAt(now) ? await dueDeliveries(store.db, { ...query, now }) : [];
+    const page = isBehind ? await eventsAfterCursor(store.db, { ...query, afterId: cursor }) : [];
+    return { endpoint: this.#endpoint, due, page, cursor };
+  }
 
-/** Has the events sent at once that were refused while the endpoint took nothing. */
-export async function retryAnew(delivery: AccountDelivery, endpoint: WebhookEndpoint, now: Date): Promise<void> {
-  const { account, store } = delivery;
-  const ids = [...delivery.refusedInVain];
-  if (ids.length === 0) return;
-  await store.writer.write(async (tx) => await retryAtOnce(tx, { endpoint: endpoint.name, account, ids, now }));
-  delivery.refusedInVain = delivery.refusedInVain.slice(ids.length);
-  await readDueAt(delivery, endpoint);
-}
+  /** Writes rows and the cursor together: a process that is killed has written both or neither. */
+  async writeTurn(cursor: number, changes: DeliveryChanges, stop: AbortSignal): Promise<void> {
+    this.isWriting = true;
+    // A database that is locked is waited for: events that were taken would otherwise be sent once more.
+    await this.store.writer.writeUntilDurable(
+      async (tx) => {
+        await writeDeliveries(tx, changes);
+        if (cursor !== this.written) await moveWebhookCursor(tx, { ...this.#key, eventId: cursor });
+      },
+      stop,
+      () => undefined,
+    );
+    this.written = cursor;
+    this.isWriting = false;
+  }
 
-export async function readDueAt(delivery: AccountDelivery, endpoint: WebhookEndpoint): Promise<void> {
-  const { account, store } = delivery;
-  // Due until it is known.
-  delivery.dueAt = '';
-  const next = await nextAttempts(store.db, { endpoint: endpoint.name, from: account, to: account });
-  delivery.dueAt = next.get(account);
+  /** Writes how far the endpoint has come, unless a turn does. */
+  async writeCursor(): Promise<void> {
+    const { cursor: eventId } = this;
+    if (eventId === undefined) return;
+    await this.store.writer.write(async (tx) => await moveWebhookCursor(tx, { ...this.#key, eventId }));
+    this.written = eventId;
+  }
+
+  /** Has the events sent at once that were refused while the endpoint took nothing. */
+  async retryAnew(now: Date): Promise<void> {
+    const ids = [...this.refusedInVain];
+    if (ids.length === 0) return;
+    await this.store.writer.write(async (tx) => await retryAtOnce(tx, { ...this.#key, ids, now }));
+    this.refusedInVain = this.refusedInVain.slice(ids.length);
+    await this.readDueAt();
+  }
+
+  async readDueAt(): Promise<void> {
+    const { account, store } = this;
+    // Due until it is known.
+    this.#dueAt = '';
+    const next = await nextAttempts(store.db, { endpoint: this.#endpoint.name, from: account, to: account });
+    this.#dueAt = next.get(account);
+  }
 }
 
 interface Turn {

@@ -6,7 +6,7 @@ import { messageOf } from '../../domain/text.ts';
 import { repeatEvery } from '../pass/run.ts';
 import { isPassing, OwnedError } from '../../store/errors.ts';
 import type { AccountLease, Store } from '../../store/port.ts';
-import { accountsBehind, moveWebhookCursor, noteEndpoint, registerEndpoint } from '../../store/webhooks/endpoints.ts';
+import { accountsBehind, noteEndpoint, registerEndpoint } from '../../store/webhooks/endpoints.ts';
 import { nextAttempts } from '../../store/webhooks/deliveries.ts';
 import type { AccountDelivery } from './turn.ts';
 import { EndpointDelivery } from './endpoint.ts';
@@ -151,21 +151,14 @@ export class Webhooks {
     const writing = this.#deliveries.flatMap((delivery) => {
       const accounts = [...delivery.accounts];
       const moved = accounts.filter(({ cursor, written, isWriting }) => cursor !== written && !isWriting);
-      return [...moved.map((its) => this.#writeCursor(delivery, its)), this.#note(delivery, moved[0] ?? accounts[0])];
+      return [...moved.map((account) => account.writeCursor()), this.#note(delivery, moved[0] ?? accounts[0])];
     });
     const failed = (await Promise.allSettled(writing)).find((one) => one.status === 'rejected');
     if (failed === undefined || isPassing(failed.reason) || failed.reason instanceof OwnedError) return;
     this.#deps.log.error({ cause: messageOf(failed.reason) }, 'it cannot be written how far webhooks have come');
   }
 
-  async #writeCursor({ name: endpoint }: EndpointDelivery, its: AccountDelivery): Promise<void> {
-    const { account, cursor: eventId } = its;
-    if (eventId === undefined) return;
-    await its.store.writer.write(async (tx) => await moveWebhookCursor(tx, { endpoint, account, eventId }));
-    its.written = eventId;
-  }
-
-  async #note(delivery: EndpointDelivery, its: AccountDelivery | undefined): Promise<void> {
+  async #note(delivery: EndpointDelivery, writing: AccountDelivery | undefined): Promise<void> {
     const { takenAt, failedAt, failing } = delivery.condition.facts;
     const columns = {
       ...(takenAt !== null && { taken_at: takenAt.toISOString() }),
@@ -175,8 +168,8 @@ export class Webhooks {
       cause: failing?.cause ?? null,
     };
     const text = JSON.stringify(columns);
-    if (its === undefined || text === (this.#noted.get(delivery) ?? '')) return;
-    await its.store.writer.write(async (tx) => await noteEndpoint(tx, delivery.name, columns));
+    if (writing === undefined || text === (this.#noted.get(delivery) ?? '')) return;
+    await writing.store.writer.write(async (tx) => await noteEndpoint(tx, delivery.name, columns));
     this.#noted.set(delivery, text);
   }
 }

@@ -58,7 +58,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: ACCOUNT,
-        in: 'writeTurn',
+        in: 'AccountDelivery.writeTurn',
         from: 'await writeDeliveries(tx, changes);',
         to: '',
       },
@@ -142,8 +142,8 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: ACCOUNT,
-        in: 'hasWork',
-        from: ' || isDueAt(delivery, now)',
+        in: 'AccountDelivery.hasWork',
+        from: ' || this.isDueAt(now)',
         to: '',
       },
     ],
