@@ -16,15 +16,7 @@ export interface LoggedRequest {
   readonly fault?: Fault;
 }
 
-export interface Sandbox {
-  readonly url: string;
-  readonly exchange: SandboxExchange;
-  /** The same of each merchant, by key: none sees the orders of another. */
-  readonly exchanges: ReadonlyMap<string, SandboxExchange>;
-  readonly requests: readonly LoggedRequest[];
-  readonly deliveries: readonly LoggedDelivery[];
-  close(): Promise<void>;
-}
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 const MAX_LOGGED = 100_000;
 const MAX_BODY_BYTES = 1_048_576;
@@ -39,8 +31,11 @@ interface SandboxServerOptions extends SandboxOptions {
   readonly onDelivery?: (delivery: LoggedDelivery) => void;
 }
 
-export async function startSandbox(options: SandboxServerOptions): Promise<Sandbox> {
-  const exchanges = new Map(merchantsOf(options).map((one) => [one.apiKey, new SandboxExchange(one)]));
+export async function startSandbox(options: SandboxServerOptions) {
+  /** By key: no merchant sees the orders of another. */
+  const exchanges: ReadonlyMap<string, SandboxExchange> = new Map(
+    merchantsOf(options).map((one) => [one.apiKey, new SandboxExchange(one)]),
+  );
   const exchange = exchanges.get(options.apiKey)!;
   const deliveries = new Deliveries(options);
   const requests: LoggedRequest[] = [];
@@ -93,7 +88,7 @@ export async function startSandbox(options: SandboxServerOptions): Promise<Sandb
     exchanges,
     requests,
     deliveries: deliveries.ended,
-    async close() {
+    async close(): Promise<void> {
       await server.close();
       await deliveries.close();
     },

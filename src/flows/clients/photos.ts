@@ -46,7 +46,7 @@ export type DeliveryDeps = Pick<FlowDeps, 'store' | 'clock' | 'log' | 'photos'>;
 type PhotoDeps = DeliveryDeps & Pick<FlowDeps, 'account'>;
 
 /** The outcome of a delivery. Nothing of it stays on the disk unless it is `stored`. */
-export type DeliveryOutcome =
+type DeliveryOutcome =
   | { readonly kind: 'stored' | 'repeated' }
   | { readonly kind: 'refused'; readonly why: RefusalKind; readonly reason: string };
 

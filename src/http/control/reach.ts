@@ -18,7 +18,7 @@ import {
 } from '../../store/account-requests.ts';
 import { isOfDatabase } from '../../store/errors.ts';
 import type { Store } from '../../store/port.ts';
-import { writeEnvelope, type Envelope } from './envelope.ts';
+import { invalid, writeEnvelope, type Envelope } from './envelope.ts';
 import { NOT_OWNER_RESULT } from './operations/operation.ts';
 import { newKeyPair, BrokenSealError, sealBetween, type KeyPair, type Seal } from './table-transport.ts';
 import {
@@ -149,7 +149,11 @@ export async function relayRequests(deps: RelayDeps, stop: AbortSignal): Promise
   while (!stop.aborted) {
     const look = async () => {
       const requests = running.size < MOST_AT_ONCE ? await takeRequests(store.db, keys.publicKey) : [];
-      for (const request of requests) begin(deps, request, running);
+      for (const request of requests) {
+        const relayed = relay(deps, request);
+        running.set(request.id, relayed);
+        void relayed.done.finally(() => running.delete(request.id));
+      }
       if (running.size > 0) await endUnawaited(store, running);
       if (clock.monotonic() >= purgeAt) {
         purgeAt = clock.monotonic() + PURGE_MS;
@@ -166,40 +170,33 @@ export async function relayRequests(deps: RelayDeps, stop: AbortSignal): Promise
   }
 }
 
-interface Relayed {
-  readonly request: NewRequest;
-  readonly unawaited: AbortController;
-  readonly done: Promise<void>;
-}
+type Relayed = ReturnType<typeof relay>;
 
-function begin(deps: RelayDeps, request: NewRequest, running: Map<string, Relayed>): void {
-  const { account, id } = request;
+/** Begins to work on a request. */
+function relay(deps: RelayDeps, request: NewRequest) {
   const unawaited = new AbortController();
-  const done = relay(deps, request, unawaited)
-    .catch((error: unknown) =>
-      deps.log.warn({ account, cause: messageOf(error) }, 'a request of another machine was not answered'),
-    )
-    .finally(() => running.delete(id));
-  running.set(id, { request, unawaited, done });
+  const done = answer(deps, request, unawaited).catch((error: unknown) => {
+    const facts = { account: request.account, cause: messageOf(error) };
+    deps.log.warn(facts, 'a request of another machine was not answered');
+  });
+  return { request, unawaited, done };
 }
 
 /** A command that was ended has removed its request, as it would have closed its connection. */
 async function endUnawaited(store: RelayDeps['store'], running: ReadonlyMap<string, Relayed>): Promise<void> {
   const all = [...running.values()];
-  const awaited = await awaitedOf(
-    store.db,
-    all.map(({ request }) => request),
-  );
+  const requests = all.map(({ request }) => request);
+  const awaited = await awaitedOf(store.db, requests);
   for (const { request, unawaited } of all) if (!awaited.has(request.id)) unawaited.abort();
 }
 
-async function relay(deps: RelayDeps, request: NewRequest, unawaited: AbortController): Promise<void> {
+async function answer(deps: RelayDeps, request: NewRequest, unawaited: AbortController): Promise<void> {
   const { holder, account, id, publicKey } = request;
   const seal = sealBetween(deps.keys, publicKey, [holder, account, id]);
   const envelope = await answerTo(deps, request, seal, unawaited);
   if (unawaited.signal.aborted) return;
-  const answer = seal.close('answer', JSON.stringify(envelope));
-  await written(deps, () => answerRequest(deps.store.db, request, answer));
+  const sealed = seal.close('answer', JSON.stringify(envelope));
+  await written(deps, () => answerRequest(deps.store.db, request, sealed));
 }
 
 async function answerTo(
@@ -226,14 +223,12 @@ async function answerTo(
   } catch (error) {
     if (error instanceof NoOwnerError) return writeEnvelope(NOT_OWNER_RESULT);
     if (!(error instanceof BrokenSealError)) return writeEnvelope({ kind: 'unknown', why: GONE });
-    return writeEnvelope({ kind: 'invalid', message: error.message, httpStatus: 400 });
+    return writeEnvelope(invalid(error.message));
   }
 }
 
-async function written(
-  { clock, gracePeriodOver }: { readonly clock: Clock; readonly gracePeriodOver: AbortSignal },
-  write: () => Promise<unknown>,
-): Promise<void> {
+/** Writes an answer; a database that does not take it now is waited for. */
+async function written({ clock, gracePeriodOver }: RelayDeps, write: () => Promise<unknown>): Promise<void> {
   const until = clock.monotonic() + WRITE_FOR_MS;
   for (;;) {
     try {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { FlowDeps } from '../../../flows/pass/deps.ts';
 import { envelopeError, failureSchema, invalid, type FailedResult, type Result } from '../envelope.ts';
 
-export interface OperationDeps extends FlowDeps {
+interface OperationDeps extends FlowDeps {
   /** Wakes the create pass: orders were put in, and need not wait for the next tick. */
   readonly wakeCreates: () => void;
 }

@@ -92,13 +92,11 @@ export function syncLines(
     while (last === undefined) {
       await Promise.race([running, app.clock.sleep(PROGRESS_MS)]);
       if (last === undefined && progress !== undefined) {
-        yield line({ type: 'progress', counts: { ...progress.counts }, requests: progress.requests });
+        yield lineOf({ type: 'progress', counts: { ...progress.counts }, requests: progress.requests });
       }
     }
-    yield line(last);
+    yield lineOf(last);
   }
 }
 
-function line(value: SyncLine): string {
-  return `${JSON.stringify(value)}\n`;
-}
+const lineOf = (value: SyncLine) => `${JSON.stringify(value)}\n`;
