@@ -41,10 +41,6 @@ export async function startSandbox(options: SandboxServerOptions) {
   const requests: LoggedRequest[] = [];
   /** Calls whose ids name a fault and that had it already. */
   const faulted = new Set<string>();
-  const log = (request: LoggedRequest) => {
-    if (requests.push(request) > MAX_LOGGED) requests.shift();
-    options.onRequest?.(request);
-  };
   const exchangeOf = (key: string | undefined) => exchanges.get(key ?? '') ?? exchange;
   const server = newServer();
   server.get('/_sandbox/census', async ({ headers }) => exchangeOf(header(headers['x-api-key'])).census());
@@ -67,7 +63,7 @@ export async function startSandbox(options: SandboxServerOptions) {
     };
     const { method, url: path } = request;
     const answer = isTaken ? exchangeOf(apiKey).handle({ method, path, headers, body }) : undefined;
-    log({
+    const logged: LoggedRequest = {
       at: options.clock.now().toISOString(),
       monotonic: options.clock.monotonic(),
       method,
@@ -75,7 +71,9 @@ export async function startSandbox(options: SandboxServerOptions) {
       ...(externalOrderId !== undefined && { externalOrderId }),
       status: answer?.status ?? null,
       ...(fault !== undefined && { fault }),
-    });
+    };
+    if (requests.push(logged) > MAX_LOGGED) requests.shift();
+    options.onRequest?.(logged);
     const delivery = answer?.delivery;
     if (delivery !== undefined) reply.raw.once('close', () => deliveries.begin(delivery));
     return await answerWith(reply, answer, fault, options.clock);

@@ -175,8 +175,8 @@ function always(finding: FindingClassName, what: string, record: NonNullable<Tam
   return { finding, what, record };
 }
 
-function onceCompleted(finding: FindingClassName, what: string, change: NonNullable<Tampering['record']>): Tampering {
-  const once: typeof change = (record, moment) => (moment.wasCompleted ? change(record, moment) : record);
+function onceCompleted(finding: FindingClassName, what: string, tamper: NonNullable<Tampering['record']>): Tampering {
+  const once: typeof tamper = (record, moment) => (moment.wasCompleted ? tamper(record, moment) : record);
   return always(finding, `${what}, once shown completed`, once);
 }
 

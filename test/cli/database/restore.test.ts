@@ -10,7 +10,7 @@ import { runProgram } from '../../support/cli-function.ts';
 import { testProcesses } from '../../support/program-processes.ts';
 
 /** Orders that exist at the exchange at once, and those whose pre-order nobody takes up. */
-const scenarioOf = (id: string) => ({ ...SCENARIOS['completed']!, appearsAfterMs: id.startsWith('shown') ? 0 : null });
+const scenarioOf = (id: string) => ({ ...SCENARIOS.completed, appearsAfterMs: id.startsWith('shown') ? 0 : null });
 
 /** A sandbox, a database that can be put back to the state in which it was copied, and commands for both. */
 async function restorable(environment: Record<string, string> = {}) {
