@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import Fastify from 'fastify';
+import Fastify, { type FastifyRequest } from 'fastify';
 import { Deliveries, type LoggedDelivery } from './photos.ts';
 import { answerWith, decideFault, namesFault, NOT_TAKEN, type Fault, type FaultPlan } from './faults.ts';
 import { SandboxExchange, type SandboxOptions } from './exchange.ts';
@@ -43,24 +43,20 @@ export async function startSandbox(options: SandboxServerOptions) {
   const faulted = new Set<string>();
   const exchangeOf = (key: string | undefined) => exchanges.get(key ?? '') ?? exchange;
   const server = newServer();
-  server.get('/_sandbox/census', async ({ headers }) => exchangeOf(header(headers['x-api-key'])).census());
+  server.get('/_sandbox/census', async (request) => exchangeOf(headersOf(request)['x-api-key']).census());
   server.get('/_sandbox/requests', async () => requests);
   server.get('/_sandbox/deliveries', async () => deliveries.ended);
   server.all('*', async (request, reply) => {
     const body = typeof request.body === 'string' ? request.body : '';
     const externalOrderId = idOf(request.method, request.url, body);
     const call = request.method === 'POST' ? 'create' : 'lookup';
-    const apiKey = header(request.headers['x-api-key']);
+    const headers = headersOf(request);
+    const apiKey = headers['x-api-key'];
     const named = `${apiKey} ${call} ${externalOrderId}`;
     const isFirst = !faulted.has(named);
     if (namesFault(externalOrderId)) faulted.add(named);
     const fault = decideFault(options.faults ?? {}, { call, externalOrderId, isFirst }, options.random);
     const isTaken = fault === undefined || !NOT_TAKEN.includes(fault);
-    const headers = {
-      'x-api-key': apiKey,
-      'content-type': request.headers['content-type'],
-      linkid: header(request.headers['linkid']),
-    };
     const { method, url: path } = request;
     const answer = isTaken ? exchangeOf(apiKey).handle({ method, path, headers, body }) : undefined;
     const logged: LoggedRequest = {
@@ -121,6 +117,7 @@ function idOf(method: string, path: string, body: string): string | undefined {
   }
 }
 
-function header(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value.join(', ') : value;
+/** Node joins headers of one name, but for cookies that are set. */
+function headersOf({ headers }: FastifyRequest): Readonly<Record<string, string | undefined>> {
+  return headers as Record<string, string | undefined>;
 }
