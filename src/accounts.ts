@@ -15,7 +15,7 @@ import { reportSent } from './flows/orders/fail-over.ts';
 import type { Activities } from './flows/pass/activity.ts';
 import type { FollowPace } from './flows/pass/follow-pace.ts';
 import { LEASE_MS, RateGroup } from './flows/pass/lease.ts';
-import type { Patience } from './flows/pass/patience.ts';
+import type { Patience } from './flows/pass/run.ts';
 import { SentIntents } from './flows/pass/sent-intents.ts';
 import type { AccountInUse, Accounts as UsableAccounts } from './http/control/operations/operation.ts';
 import { accountsOfFailOvers } from './store/fail-overs.ts';

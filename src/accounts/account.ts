@@ -133,7 +133,7 @@ export class OwnedAccount {
   }
 }
 
-export class WiredAccount {
+class WiredAccount {
   readonly app: App;
   readonly #passes: Passes;
   readonly #stop: AbortSignal;

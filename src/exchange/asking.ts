@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { LookupAnswer } from '../domain/orders/lookup.ts';
 import type { Answer } from '../domain/record.ts';
-import type { AccountState, RequestListener } from './account.ts';
+import type { AccountState } from './account.ts';
 import type { Health } from './breaker.ts';
 import type { GateOptions } from './gate.ts';
 import type { ReadingSettings } from './orders.ts';
@@ -31,7 +31,6 @@ export interface ClientOptions extends GateOptions {
   readonly clock: Clock;
   readonly reading: ReadingSettings;
   readonly account: AccountState;
-  readonly tell?: RequestListener;
   /** `ensure` resolves once a request may leave, and rejects if none may. */
   readonly lease: { ensure(): Promise<void> };
   /** Requests in flight are broken off. */

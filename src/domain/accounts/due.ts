@@ -1,7 +1,7 @@
 export type DueKind = 'create' | 'verify' | 'follow';
 
 /** The first due time of each kind, in ms of UTC; undefined if none is due ever. */
-export type FirstDue = Readonly<Partial<Record<DueKind, number | undefined>>>;
+type FirstDue = Readonly<Partial<Record<DueKind, number | undefined>>>;
 
 /**
  * The first due times of an account as they were last read. A pass is woken once for each of these times: what is still due

@@ -33,7 +33,7 @@ export interface FailOver {
   readonly decision?: FailOverDecision;
 }
 
-export type FailOverDecision = 'sent' | 'not-sent';
+type FailOverDecision = 'sent' | 'not-sent';
 
 /** The most rows, sent or not, that a pass walks by for each request that the rate allows. */
 export const MOST_WALKED_PER_REQUEST = 10;

@@ -16,7 +16,7 @@ export interface SeenWorker {
   readonly seenUntil: Date;
 }
 
-export interface Sight<W extends SeenWorker> {
+interface Sight<W extends SeenWorker> {
   /** The time of the database. */
   readonly now: Date;
   readonly workers: readonly W[];

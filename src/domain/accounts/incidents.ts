@@ -57,7 +57,7 @@ export interface Failure {
   readonly kind?: IncidentKind | undefined;
 }
 
-export interface RepeatedFailures extends Pick<Failure, 'message' | 'cause'> {
+interface RepeatedFailures extends Pick<Failure, 'message' | 'cause'> {
   readonly times: number;
 }
 

@@ -47,24 +47,26 @@ export interface Restraint {
   readonly actor: string | null;
 }
 
-export type SendingDecision =
-  | { readonly kind: 'free' }
-  | { readonly kind: 'probe'; readonly restraint: Restraint }
-  | { readonly kind: 'held'; readonly restraint: Restraint };
-
 export function stops({ kind }: Pick<Restraint, 'kind'>, lane: Lane): boolean {
   return (STOPS[kind] as readonly Lane[]).includes(lane);
 }
 
-/** The restraint that lasts longest decides. */
-export function decideSending(restraints: readonly Restraint[], lane: Lane, now: Date): SendingDecision {
-  const [longest] = restraints.filter((restraint) => stops(restraint, lane)).toSorted((a, b) => endOf(b) - endOf(a));
-  if (longest === undefined) return { kind: 'free' };
-  return endOf(longest) > now.getTime() ? { kind: 'held', restraint: longest } : { kind: 'probe', restraint: longest };
+/** How long no request of a lane goes, in milliseconds; infinite until a person ends a restraint. */
+export function heldForMs(restraints: readonly Restraint[], lane: Lane, now: Date): number {
+  return Math.max(0, (endOf(restraints, lane) ?? 0) - now.getTime());
 }
 
-function endOf({ until }: Restraint): number {
-  return until?.getTime() ?? Number.POSITIVE_INFINITY;
+/** True if one request of a lane goes at a time, to see whether its restraints are over. */
+export function isProbed(restraints: readonly Restraint[], lane: Lane, now: Date): boolean {
+  return (endOf(restraints, lane) ?? Number.POSITIVE_INFINITY) <= now.getTime();
+}
+
+/** The end of the restraint of a lane that lasts longest; undefined if there is none. */
+function endOf(restraints: readonly Restraint[], lane: Lane): number | undefined {
+  const ends = restraints
+    .filter((restraint) => stops(restraint, lane))
+    .map(({ until }) => until?.getTime() ?? Number.POSITIVE_INFINITY);
+  return ends.length === 0 ? undefined : Math.max(...ends);
 }
 
 export type AccountNews =
@@ -92,17 +94,15 @@ export interface Restraints {
  * Creates of unknown outcome that are one piece of evidence: a create belongs to it if it left before `knownAt`, or was lost
  * before a request was answered.
  */
-export interface LostCreates {
+interface LostCreates {
   readonly knownAt: Date;
   /** No request was answered since `knownAt`: everything may be out of reach. */
   readonly isDoubted: boolean;
 }
 
-export interface RestraintChange {
+export interface RestraintChange extends Omit<Restraints, 'restraints'> {
   readonly set?: Restraint | undefined;
   readonly ended: readonly RestraintKind[];
-  readonly unknownInARow: number;
-  readonly evidence?: LostCreates | undefined;
 }
 
 const FIRST_WAIT_MS = 1_000;

@@ -52,7 +52,7 @@ export class SharedDemand {
   }
 }
 
-export type PaceSettings = Pick<Config['follow'], 'pace' | 'worth' | 'share'> & {
+type PaceSettings = Pick<Config['follow'], 'pace' | 'worth' | 'share'> & {
   readonly freshFor: number;
   readonly rate: Config['exchange']['rate'];
   /** The shortest time between two ticks of `schedule.cron`, in milliseconds. */

@@ -2,8 +2,9 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
 import {
   decideRestraints,
-  decideSending,
+  heldForMs,
   isInDoubt,
+  isProbed,
   RESUMED_RESTRAINTS,
   slowedAgain,
   slowedFrom,
@@ -121,16 +122,11 @@ export class AccountRestraints implements AccountState {
   }
 
   heldForMs(lane: Lane): number {
-    if (this.all.length === 0) return 0;
-    const now = this.now();
-    const decision = decideSending(this.all, lane, now);
-    if (decision.kind !== 'held') return 0;
-    const { until } = decision.restraint;
-    return until === null ? Number.POSITIVE_INFINITY : until.getTime() - now.getTime();
+    return heldForMs(this.all, lane, this.now());
   }
 
   isProbed(lane: Lane): boolean {
-    return !this.#isKeyTaken || decideSending(this.all, lane, this.now()).kind === 'probe';
+    return !this.#isKeyTaken || isProbed(this.all, lane, this.now());
   }
 
   note(news: AccountNews, askedAt: Date): void {

@@ -7,7 +7,7 @@ import type { Clock } from '../../clock.ts';
 import { ConfigError, type Config } from '../../config/config.ts';
 import { messageOf } from '../../domain/text.ts';
 import type { FlowDeps } from '../../flows/pass/deps.ts';
-import type { Patience } from '../../flows/pass/patience.ts';
+import type { Patience } from '../../flows/pass/run.ts';
 import {
   answerRequest,
   awaitedOf,

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
-import { Patience } from '../../../src/flows/pass/patience.ts';
+import { Patience } from '../../../src/flows/pass/run.ts';
 import { relayRequests } from '../../../src/http/control/reach.ts';
 import { newKeyPair } from '../../../src/http/control/table-transport.ts';
 import { runProgram } from '../../support/cli-function.ts';

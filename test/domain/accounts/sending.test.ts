@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
-  decideSending,
   describeRestraint,
+  heldForMs,
+  isProbed,
   viewOf,
   type Restraint,
   type RestraintKind,
@@ -16,7 +17,10 @@ function restraint(kind: RestraintKind, untilMs: number | null): Restraint {
 }
 
 function decide(...restraints: Restraint[]): readonly string[] {
-  return (['create', 'lookup'] as const).map((lane) => decideSending(restraints, lane, NOW).kind);
+  return (['create', 'lookup'] as const).map((lane) => {
+    if (heldForMs(restraints, lane, NOW) > 0) return 'held';
+    return isProbed(restraints, lane, NOW) ? 'probe' : 'free';
+  });
 }
 
 describe('what the restraints of an account let through', () => {
@@ -40,9 +44,9 @@ describe('what the restraints of an account let through', () => {
       'held',
       'held',
     ]);
-    expect(decideSending([restraint('rate-limited', 5), restraint('restored', null)], 'create', NOW)).toMatchObject({
-      restraint: { kind: 'restored' },
-    });
+    const heldFor = (...restraints: Restraint[]) => heldForMs(restraints, 'create', NOW);
+    expect(heldFor(restraint('rate-limited', 5), restraint('restored', null))).toBe(Number.POSITIVE_INFINITY);
+    expect(heldFor(restraint('rate-limited', 5), restraint('forbidden', 3))).toBe(5);
   });
 });
 

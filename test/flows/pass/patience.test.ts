@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Patience } from '../../../src/flows/pass/patience.ts';
+import { Patience } from '../../../src/flows/pass/run.ts';
 import { StoreError } from '../../../src/store/errors.ts';
 import { capturedLog } from '../../support/captured-log.ts';
 import { MINUTE, SECOND } from '../../support/tracking.ts';

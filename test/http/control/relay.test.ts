@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import { Owner } from '../../../src/http/control/client.ts';
-import { Patience } from '../../../src/flows/pass/patience.ts';
+import { Patience } from '../../../src/flows/pass/run.ts';
 import { relayRequests } from '../../../src/http/control/reach.ts';
 import { newKeyPair, tableTransport } from '../../../src/http/control/table-transport.ts';
 import { NoOwnerError } from '../../../src/http/control/transport.ts';
