@@ -55,7 +55,7 @@ function worded<Value>(words: {
 }
 
 /**
- * A column that SQLite is to look for in no index: where it would take a wrong one, all rows of the account would be read.
+ * A column for which SQLite uses no index: with a wrong one it would read all rows of the account.
  * PostgreSQL's planner chooses its indexes by itself.
  */
 export function unindexed<Value = string>(column: string): RawBuilder<Value> {
@@ -74,7 +74,7 @@ export function hasLongText(column: string, value: string): RawBuilder<SqlBool> 
   return worded({ sqlite: isEqual, postgres: sql`${begins} and ${isEqual}` });
 }
 
-/** Names the index of a table that SQLite is to take; it stands behind the table. */
+/** Names the index of a table that SQLite must use; it stands behind the table. */
 export function indexedBy(index: string): RawBuilder<unknown> {
   return worded({ sqlite: sql`indexed by ${sql.ref(index)}`, postgres: sql`` });
 }
@@ -92,7 +92,7 @@ export function markOfCopy(): RawBuilder<number> {
   return worded({ sqlite: sql`(select user_version from pragma_user_version)`, postgres: sql`0` });
 }
 
-/** Joins conditions by `and`; those that are undefined exclude nothing. */
+/** Joins conditions by `and`; an undefined one excludes nothing. */
 export function allOf(...conditions: readonly (RawBuilder<SqlBool> | undefined)[]): RawBuilder<SqlBool> {
   return sql<SqlBool>`${sql.join([sql`true`, ...conditions.filter((one) => one !== undefined)], sql` and `)}`;
 }
@@ -115,7 +115,7 @@ export function textOf(bytes: Uint8Array): RawBuilder<string> {
   return worded({ sqlite: sql`cast(${bytes} as text)`, postgres: sql`convert_from(${bytes}, 'UTF8')` });
 }
 
-/** The order in which all events are read, by their key, and those that come after one of them. */
+/** The order of all events by their key, and the condition that an event comes after the last one that was read. */
 export function eventsAfter(last: { readonly account: string; readonly id: number }) {
   return {
     isAfter: worded<SqlBool>({

@@ -18,8 +18,8 @@ export interface CheckKey {
 export const FIRST_CHECK: CheckKey = { lastCheckedAt: '', linkId: '' };
 
 /**
- * Reads the links that were last checked before `before` and whose status is none of `finalStatuses`, those that wait
- * longest first, after `from`.
+ * Reads the links that were last checked before `before` and whose status is none of `finalStatuses`, the longest waiting
+ * first, after `from`.
  */
 export async function linksToCheck(
   db: Database,
@@ -68,7 +68,7 @@ export async function correctCheckTimes(tx: Transaction, account: string, now: D
     .select('link_id')
     .where('account', '=', account)
     .where('last_checked_at', '>', now.toISOString())
-    // PostgreSQL then takes the index also where it expects that most links are ahead.
+    // PostgreSQL then uses the index even if it expects that most links are ahead.
     .orderBy('last_checked_at')
     .limit(limit)
     .execute();

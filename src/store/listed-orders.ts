@@ -35,7 +35,7 @@ export interface Pair {
 type Condition = RawBuilder<SqlBool>;
 
 /**
- * Lists the rows that match the filter, the newest first; without a state those that need a person stand before the others.
+ * Lists the rows that match the filter, the newest first; without a state the orders that need a person come first.
  * If ids, a finding or a state leave few candidates, these are sorted; otherwise the newest rows are read in their order.
  */
 export async function listOrders(db: Database, filter: OrderFilter): Promise<Listed<OrderRow>> {

@@ -14,7 +14,8 @@ export type OfAccount<Query> = Query & { readonly account: string };
 
 /**
  * Lists the rows of the account that is asked for, or those of all of them: the first `limit` in the order of `compare`, which
- * is that of the list of one. `accounts` gives those that may have such rows: they are read one after the other, so that no more than twice `limit` rows are held.
+ * is that of the list of one. `accounts` returns the accounts that may have such rows: they are read one after the other, so
+ * that no more than twice `limit` rows are in memory.
  */
 export async function listAccounts<Query extends ListQuery, Row>(
   query: Query,

@@ -32,7 +32,7 @@ const hashStatement = statement((v: { id: number }) =>
   queries.selectFrom('events').select('hash').where('id', '=', v.id),
 );
 
-/** Reads how far accounts have come; those that never had an owner are left out. */
+/** Reads how far accounts have come; accounts that never had an owner are left out. */
 export async function readPositions(db: Database, accounts: readonly string[]): Promise<ReadonlyMap<string, Position>> {
   const { rows } = await accountPositions(accounts).execute(db);
   return new Map(rows.map(({ account, ...row }) => [account, positionOf(row)]));
@@ -78,7 +78,7 @@ export function readMark(text: string): MarkContent | undefined {
 
 /**
  * Reads by what a database, or an account in it, shows that it is an older copy, or went on from one: then it has another
- * event where the mark names one. Undefined if nothing shows it.
+ * event in the place that the mark names. Undefined if nothing shows it.
  */
 export async function readSignOfRestore(
   db: Database,

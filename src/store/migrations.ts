@@ -60,7 +60,7 @@ export function assertKnownVersion(
 }
 
 /**
- * Throws `StoreError` where a newer version has changed the tables meanwhile: this one would take them for what they were. A
+ * Throws `StoreError` if a newer version has changed the tables meanwhile: this one would take them for what they were. A
  * database that cannot be asked for now is asked again.
  */
 export async function assertNotNewer({ address, migrations }: Pick<Store, 'address' | 'migrations'>): Promise<void> {

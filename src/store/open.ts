@@ -17,7 +17,7 @@ export interface OwnedStore extends AsyncDisposable {
 export interface OwnerOptions extends Partial<OpenOptions> {
   /** How long the owner of a SQLite file is waited for. */
   readonly patienceMs?: number | undefined;
-  /** Where a process dies without a process: the operating system's lock would outlive it. */
+  /** For simulated processes: the operating system's lock would outlive them. */
   readonly lockFile?: typeof lockFile | undefined;
   readonly worker?: WorkerOptions | undefined;
   /** Aborts when the process has no time left: no other owner and no answer of a server is waited for. */
@@ -27,7 +27,7 @@ export interface OwnerOptions extends Partial<OpenOptions> {
 /** Throws `StoreError` that says what is wrong with the database and what to do. */
 export async function openStore(place: Place, clock: Clock, options: OpenOptions): Promise<Store> {
   if (place.kind === 'sqlite') return await openSqlite(place.path, clock, options);
-  // Loaded where it is used: the driver takes a part of the start of a command.
+  // Loaded when it is used: the driver takes a part of the start of a command.
   const { openStore: openPostgres } = await import('./postgres/store.ts');
   return await openPostgres(place, clock, options);
 }

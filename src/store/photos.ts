@@ -30,8 +30,8 @@ export type PhotoToken = KnownToken &
   Pick<PhotoTokensTable, 'account' | 'request_id' | 'link_id' | 'level' | 'action_id' | 'delivery'>;
 
 /**
- * Reads a token by its hash, whatever account it was made for: the time that takes says nothing about the token, which nobody
- * can make from its hash.
+ * Reads a token by its hash, whatever account it was made for: the time that takes says nothing about the token, which
+ * cannot be made from its hash.
  */
 export async function readPhotoToken(db: Database, tokenHash: string) {
   const row = await db

@@ -100,7 +100,7 @@ export async function setUnits(db: Database, holder: string, units: string | nul
   await sql`update workers set units = ${units} where holder = ${holder}`.execute(db);
 }
 
-/** Reads the keys of the units of those of the workers that share others than `units`. */
+/** Reads the keys of the units of each of the workers that shares others than `units`. */
 export async function otherUnits(
   db: Database,
   holders: readonly string[],
@@ -190,8 +190,8 @@ export async function claimAccounts(
 }
 
 /**
- * Gives accounts back, of those that the worker still has. One that it has claimed again since, by a later generation, stays. One
- * whose row is locked is left out; gives those, for another try.
+ * Gives accounts back that the worker still has. One that it has claimed again since, by a later generation, stays. Returns the
+ * accounts whose rows are locked, for another try.
  */
 export async function releaseAccounts(
   db: Database,
@@ -216,7 +216,7 @@ export async function releaseAccounts(
   return left;
 }
 
-/** Gives back all that a worker still has. One whose row is locked stays: it is free once the worker has left. */
+/** Gives back all accounts of a worker. One whose row is locked stays: it is free once the worker has left. */
 export async function releaseAll(db: Database, holder: string): Promise<void> {
   await sql`update account_owners o set holder = null, granted_at = ${databaseTime()}
     from (select account from account_owners where holder = ${holder} order by account for update skip locked) given

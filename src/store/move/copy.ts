@@ -31,7 +31,7 @@ export interface Copied {
   readonly others: readonly string[];
 }
 
-/** The two sides, each in a transaction that nobody else comes into. */
+/** The two sides, each in a transaction of its own. */
 interface Sides {
   readonly source: Database;
   readonly session: Session;
@@ -47,7 +47,7 @@ const SHOWN_EVERY = 5_000;
 
 /**
  * Copies every table, row by row as it is, and then holds each row of one side against the other's. Nothing is committed.
- * Throws `StoreError` where a row cannot be copied as it is, or a chain of events is broken.
+ * Throws `StoreError` if a row cannot be copied as it is, or a chain of events is broken.
  */
 export async function copyTables(sides: Sides, show: ShowProgress): Promise<Copied> {
   const { source, session, address, isBrokenOff } = sides;

@@ -8,7 +8,7 @@ import type { Store } from '../port.ts';
 import { copyTables, type Copied, type ShowProgress } from './copy.ts';
 import type { Session } from './tables.ts';
 
-/** The two databases: nobody drives the old one meanwhile. */
+/** No process drives the old database meanwhile. */
 interface MoveDeps {
   readonly source: Store;
   readonly target: Store;

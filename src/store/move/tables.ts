@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../port.ts';
 import type { Tables } from '../schema.ts';
 import { compileFor } from '../statement.ts';
 
-/** Tables that are of one database: who works on it, and where it came from. */
+/** Tables that speak of one database alone. */
 type OwnTables = 'database_moves' | 'order_events';
 
 export type CopiedTable = Exclude<keyof Tables, OwnTables>;
@@ -93,7 +93,7 @@ function selected(db: Database, { table, columns }: TableColumns) {
   return rows;
 }
 
-/** Tables of a database of PostgreSQL alone: in an empty one nobody works. */
+/** Tables that only PostgreSQL has: no worker is in an empty database. */
 const WORKERS = ['workers', 'account_requests'];
 /** The tables whose guards would change a row that is copied, or refuse it. */
 const GUARDED = ['merchant_orders', 'events'];
@@ -151,12 +151,12 @@ export async function insertRows(
   }
 }
 
-/** Counts what is there, as the database does now and then by itself: without that it would read whole tables where it need not. */
+/** As the database does by itself now and then: without statistics it would read whole tables. */
 export async function analyzeTarget(tx: Transaction): Promise<void> {
   await sql`analyze ${sql.join(COPIED_TABLES.map((name) => sql.table(name)))}`.execute(tx);
 }
 
-/** Gives the guards back, and has new ids follow those that the old database has given. */
+/** Enables the guards again, and has new ids follow the newest ones of the old database. */
 export async function completeTarget(tx: Transaction, lastIds: ReadonlyMap<CopiedTable, number>): Promise<void> {
   for (const table of GUARDED) await sql`alter table ${sql.table(table)} enable trigger user`.execute(tx);
   for (const table of NUMBERED_TABLES) {

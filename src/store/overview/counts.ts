@@ -139,7 +139,7 @@ function isWrong(rows: readonly CountRow[]): boolean {
   const text = rows.find(({ kind }) => kind === 'kept')?.name;
   if (text === undefined) return false;
   const [kept, counted] = [countsOf(text), countedIn(rows)];
-  // Where there are invalid ones they are counted only if the kept count says that there are.
+  // Invalid ones are counted only if the kept count says that there are some.
   const isMissed = (counted.orders['invalid'] ?? 0) > (kept.orders['invalid'] ?? 0);
   return isMissed || !isSame(kept.orders, counted.orders) || !isSame(kept.findings, counted.findings);
 }

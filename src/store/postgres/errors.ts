@@ -69,7 +69,7 @@ export function isConnectionLost(error: unknown): boolean {
   return !isOfServer(cause) || cause.severity === 'FATAL' || cause.severity === 'PANIC';
 }
 
-/** True when the transaction was not committed and may come through where it is run again: not what the store itself says. */
+/** True when the transaction was not committed and may succeed if it is run again: never an error of the store itself. */
 export function isWorthRetry({ problem, cause }: StoreError): boolean {
   if (problem === 'refused' || cause === undefined || cause instanceof StoreError) return false;
   if (isStale(cause)) return true;

@@ -19,7 +19,7 @@ export type WorkerFacts = Pick<NewWorker, 'host' | 'socket' | 'publicKey' | 'lis
 
 /**
  * This process as a worker: from its first heartbeat until it is declared over. Then it is over for good, and another one
- * begins: so nobody mistakes the two.
+ * begins.
  */
 export class Worker {
   readonly holder: string;
@@ -50,7 +50,7 @@ export class Worker {
     return new Worker(holder, db, clock, view, renewed);
   }
 
-  /** True while nobody can have declared this worker over. */
+  /** True while no other worker can have declared this one over. */
   isTrusted(): boolean {
     const { monotonic, utc } = momentOf(this.#clock);
     return !this.#isOver && monotonic - this.#renewed.monotonic < TRUSTED_MS && utc - this.#renewed.utc < TRUSTED_MS;
@@ -123,8 +123,8 @@ export class Leases {
   }
 
   /**
-   * Claims groups of accounts whose owners, as they were read, have given them back or are over. Gives the accounts of each
-   * group that was claimed whole; what was claimed of others is given back.
+   * Claims groups of accounts whose owners, as they were read, have given them back or are over. Returns the leases of each
+   * group that was claimed whole; accounts of other groups are given back.
    */
   async claim(
     worker: Worker,
@@ -163,7 +163,7 @@ export class Leases {
     for (const held of this.#held.values()) held.end();
   }
 
-  /** Gives back in the database what could not be given back before. */
+  /** Tries again to give accounts back in the database. */
   async giveBack(): Promise<void> {
     if (this.#released.length === 0) return;
     this.#releasing ??= this.#writeReleased().finally(() => (this.#releasing = undefined));

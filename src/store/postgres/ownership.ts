@@ -16,10 +16,10 @@ const FAILED_BEAT_MS = 200;
 /** How often a process looks that waits for an account, or for a worker to be over. */
 const LOOK_MS = 50;
 
-/** The time after which a server that gives no answer is asked over another connection. */
+/** The time after which a server that does not answer is asked over another connection. */
 const ANSWER_TIMEOUT_MS = 2_000;
 
-/** Prepares to drive accounts of a database; nobody sees this process before it takes some. */
+/** Prepares to drive accounts of a database; others do not see this process before it takes some. */
 export function openOwnership(
   place: PostgresDatabase,
   { db, mark }: Pick<Store, 'db' | 'mark'>,
@@ -40,7 +40,7 @@ interface OwnershipDeps extends Omit<LeasesDeps, 'view'> {
 
 /**
  * Ownership by heartbeat. A worker that does not renew its own in time is declared over by another; only then, and when they are
- * given back, are its accounts free. Workers that share accounts each work out the same fair share and do their part of it.
+ * given back, are its accounts free.
  */
 class PostgresOwnership implements Ownership {
   readonly #deps: OwnershipDeps;
@@ -88,7 +88,7 @@ class PostgresOwnership implements Ownership {
     const running = this.#run();
     if (!stop.aborted) await Promise.race([once(stop, 'abort'), running]);
     this.#sharing = undefined;
-    // What it gives back from now on is for others.
+    // Accounts that it gives back from now on are for others.
     await setUnits(db, this.#worker?.holder ?? '', null).catch(unlessOfDatabase);
   }
 

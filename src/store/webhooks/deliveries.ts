@@ -70,7 +70,7 @@ export async function dueDeliveries(
     .where('endpoint', '=', endpoint)
     .where('next_attempt_at', '<=', now.toISOString())
     .orderBy('next_attempt_at')
-    // Those last that the endpoint failed at last; the databases differ in where a null comes.
+    // The ones last at which the endpoint failed last; the databases differ in the place of a null.
     .orderBy((row) => row.fn.coalesce('failed_at', sql.lit('')))
     .limit(limit)
     .execute();
@@ -114,11 +114,11 @@ export async function countRetrying(db: Database, endpoint: string, limit = MOST
 }
 
 export interface DeliveryChanges {
-  /** New rows, and those that were sent in vain. */
+  /** New rows, and rows that were sent in vain. */
   readonly kept: readonly Delivery[];
   /** Rows whose events were delivered, or are not wanted any more. */
   readonly ended: readonly Delivery[];
-  /** Rows after which the next event of their subject is sent: those that ended or are dead letters. */
+  /** Rows that ended or are dead letters: the next event of their subject is sent. */
   readonly followed: readonly Delivery[];
 }
 
