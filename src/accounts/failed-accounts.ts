@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { ConfigError, type Config } from '../config/config.ts';
 import { MerchantKey } from '../config/settings-file.ts';
 import { messageOf } from '../domain/text.ts';
-import { KeyRefusedError } from '../exchange/refusals.ts';
+import { KeyRefusedError } from '../exchange/reply.ts';
 import { endStop, recordStop, stoppedAccounts } from '../store/account-stops.ts';
 import { OwnedError, StoreError } from '../store/errors.ts';
 import type { Store, Transaction } from '../store/port.ts';

@@ -33,7 +33,6 @@ const OPERATIONS = [
 ] as const;
 const BASE = '/api/v1/merchant';
 
-/** The operation that a request is of. */
 export function operationOf({ method, path }: Pick<HttpRequest, 'method' | 'path'>): Operation {
   const rest = path.startsWith(BASE) ? path.slice(BASE.length) : '';
   return OPERATIONS.find(([, its, pattern]) => its === method && pattern.test(rest))?.[0] ?? 'other';

@@ -70,7 +70,6 @@ export class ExchangeClient {
     return this.#gate.isSilent;
   }
 
-  /** The circuit breaker of creates or of look-ups. */
   breaker(lane: BreakerLane): BreakerView {
     return this.#gate.breaker(lane);
   }

@@ -3,11 +3,10 @@ import type { Clock } from '../clock.ts';
 import type { MerchantOrder } from '../domain/record.ts';
 import { withoutAddresses } from '../domain/text.ts';
 import { CLIENTS, ORDERS } from './addresses.ts';
-import { withoutTokens } from './hidden.ts';
+import { withoutTokens, ask, hide, type UnreadReply } from './reply.ts';
 import { pathId, queryId } from './ids.ts';
 import { readJson } from './json.ts';
 import { preOrderBody } from './orders.ts';
-import { ask, hide, type UnreadReply } from './reply.ts';
 import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
 
 /** One request of a probe, how its answer is read, and the answer as evidence. */
@@ -27,7 +26,6 @@ export interface Evidence {
   readonly why: string | null;
 }
 
-/** Longer answers are cut in the evidence. */
 const LONGEST_BODY = 20_000;
 /** The headers that say something of time, of limits and of the kind of answer; others may hold secrets. */
 const HEADERS = /^(date|content-type|retry-after|(x-)?rate-?limit.*)$/;
@@ -68,7 +66,6 @@ export async function examine(
   return { reply, evidence: evidenceOf(request, reply, { askedAt, tookMs, response }) };
 }
 
-/** The evidence of a request that did not leave. */
 export function notExamined(request: HttpRequest, reply: UnreadReply, clock: Pick<Clock, 'now'>): Examined {
   return { reply, evidence: evidenceOf(request, reply, { askedAt: clock.now(), tookMs: 0, response: undefined }) };
 }

@@ -13,7 +13,6 @@ export const errorSchema = z.object({
   status: z.preprocess((value) => value ?? undefined, z.string().optional()),
 });
 
-/** The documented fields of an error body. */
 export type ErrorBody = z.output<typeof errorSchema>;
 
 /** A client link (§2.1). The status is an open string. */
@@ -22,7 +21,6 @@ export const linkSchema = z.looseObject({
   status: z.string().transform(storable),
 });
 
-/** A link as received. */
 export type Link = z.output<typeof linkSchema>;
 
 /** The answer of §4.2; the one value shown is `OK`. */
@@ -52,7 +50,6 @@ export const customerSchema = z.looseObject({
   linkId: worded.nullish(),
 });
 
-/** A customer as received. */
 export type Customer = z.output<typeof customerSchema>;
 
 /** Cards of a customer (§2.5): personal data, and a token that is a secret. */
@@ -60,11 +57,9 @@ export const cardsSchema = z.array(
   z.looseObject({ id: worded.nullish(), bank: text, country: text, number: text, token: text, type: text }),
 );
 
-/** A card as received. */
 export type Card = z.output<typeof cardsSchema>[number];
 
 /** The names of the two verification flows (§4.4). */
 export const VERIFICATION_LEVELS = ['MAIN', 'LIVENESS'] as const;
 
-/** A verification flow. */
 export type VerificationLevel = (typeof VERIFICATION_LEVELS)[number];

@@ -11,7 +11,6 @@ export interface HttpRequest {
   readonly method: 'GET' | 'POST';
   /** Path from the base address, already encoded, with its query: `/api/v1/merchant/orders?externalOrderId=a`. */
   readonly path: string;
-  /** Headers beside the key and the content type. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The JSON body as it goes on the wire, byte for byte. */
   readonly body?: string;
@@ -58,8 +57,7 @@ export interface Transport {
 /** Gives an account its way to the exchange; the key that is in force is asked for each request. */
 export type Connect = (account: string, apiKey: () => string) => Transport;
 
-/** Settings of the connection to the exchange. */
-export interface TransportOptions {
+interface TransportOptions {
   readonly baseUrl: string;
   /** The merchant key in force, asked for each request: it may change. */
   readonly apiKey: () => string;
@@ -72,7 +70,6 @@ export interface TransportOptions {
 /** A create goes on a kept connection only within this time after the last answer on it. */
 export const REUSE_WITHIN_MS = 100;
 const FREE_SOCKETS = 32;
-/** Throws on what is not UTF-8. */
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
 /**

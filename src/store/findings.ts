@@ -71,7 +71,6 @@ function happeningOf(
   return { account, type, subject: externalOrderId ?? '', field, ...values, source: 'reconciliation' };
 }
 
-/** A row of `findings` as it is stored. */
 export type FindingRow = Selectable<FindingsTable>;
 
 const ofOrderStatement = statement((v: { account: string; externalOrderId: string; limit: number }) =>
@@ -95,7 +94,6 @@ export async function findingsOfOrder(
   return (await ofOrderStatement(db, query)).rows;
 }
 
-/** Reads the findings with these ids; ids without a finding are left out. */
 export async function findingsById(db: Database, account: string, ids: readonly number[]): Promise<FindingRow[]> {
   return await db.selectFrom('findings').selectAll().where('account', '=', account).where('id', 'in', ids).execute();
 }

@@ -5,7 +5,6 @@ import type { Tracking } from '../domain/orders/tracking.ts';
 import type { MerchantOrder, UncheckedOrder } from '../domain/record.ts';
 import type { MerchantOrdersTable } from './schema.ts';
 
-/** A row of `merchant_orders` as it is stored. */
 export type OrderRow = Selectable<MerchantOrdersTable>;
 
 /** The column of each field of an order that a merchant writes. */
@@ -23,18 +22,15 @@ export const COLUMN_OF = {
   bonus: 'bonus',
 } as const satisfies Record<keyof MerchantOrder, keyof OrderRow>;
 
-/** A column that a merchant writes, beside the account. */
 export type OrderColumn = (typeof COLUMN_OF)[keyof MerchantOrder];
 
 /** The columns that a merchant writes, in the order of the table. */
 export const ORDER_COLUMNS: readonly OrderColumn[] = Object.values(COLUMN_OF);
 
-/** The merchant's part of a row. */
 export type OrderColumns = Readonly<Record<OrderColumn, string | null>>;
 
 const FIELDS = Object.entries(COLUMN_OF) as readonly (readonly [keyof MerchantOrder, OrderColumn])[];
 
-/** Gives an order by its columns. */
 export function columnsOf(order: MerchantOrder): OrderColumns {
   return Object.fromEntries(FIELDS.map(([field, column]) => [column, order[field]])) as OrderColumns;
 }
@@ -82,7 +78,6 @@ const TRACKED_COLUMN_OF = {
   failOver: 'fail_over',
 } as const satisfies Record<keyof Omit<Tracking, 'account' | 'externalOrderId'>, keyof OrderRow>;
 
-/** Every column of a row. */
 export const ROW_COLUMNS: readonly (keyof OrderRow)[] = [
   'account',
   ...ORDER_COLUMNS,

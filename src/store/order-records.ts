@@ -104,7 +104,6 @@ const turnsStatement = statement((v: { account: string; externalOrderId: string 
     .where((record) => record.and({ account: v.account, external_order_id: v.externalOrderId })),
 );
 
-/** Reads what is kept beside the newest record of an order. */
 export async function readTurns(tx: Transaction, account: string, externalOrderId: string): Promise<Turns> {
   const { rows } = await turnsStatement(tx, { account, externalOrderId });
   return rows[0] ?? NO_TURNS;
@@ -117,7 +116,6 @@ export async function keepOrderRecord(tx: Transaction, received: ComparedBody, v
   await keepRecordStatement(tx, { ...received, ...(Object.fromEntries(columns) as RecordColumns), completedAt });
 }
 
-/** Reads the newest order record of an order, and when it was received; undefined when there is none. */
 export async function readRecord(db: Database, account: string, externalOrderId: string) {
   return await db
     .selectFrom('order_records')
@@ -143,7 +141,6 @@ function idsOf(db: Database, { account, fromId, limit }: RecordPage) {
     .limit(limit);
 }
 
-/** Reads the ids of orders whose newest record was never compared with them. */
 export async function uncomparedIds(db: Database, page: RecordPage): Promise<string[]> {
   const rows = await idsOf(db, page).where('compared_at', 'is', null).execute();
   return rows.map((row) => row.external_order_id);

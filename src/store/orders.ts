@@ -67,7 +67,6 @@ const rowStatement = statement((v: OrderKey) => rowOf(v));
 const lockStatement = statement((v: OrderKey) => rowOf(v).forNoKeyUpdate());
 const lockFreeStatement = statement((v: OrderKey) => rowOf(v).forNoKeyUpdate().skipLocked());
 
-/** Reads one row; undefined where there is none. */
 export async function readOrder(db: Database, account: string, externalOrderId: string): Promise<OrderRow | undefined> {
   return (await rowStatement(db, { account, externalOrderId })).rows[0];
 }
@@ -201,7 +200,6 @@ const preOrderStatement = statement((v: { account: string; externalOrderId: stri
     .limit(1),
 );
 
-/** Finds another order that has this pre-order id. */
 export async function orderWithPreOrder(
   tx: Transaction,
   order: { account: string; externalOrderId: string; preOrderId: string },

@@ -7,7 +7,7 @@ import { CommandError, EXIT, explainError } from '../../src/cli/shared/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { ConfigError } from '../../src/config/config.ts';
 import { UnusableIdError } from '../../src/exchange/ids.ts';
-import { KeyRefusedError } from '../../src/exchange/refusals.ts';
+import { KeyRefusedError } from '../../src/exchange/reply.ts';
 import { OwnedError, StoreError } from '../../src/store/errors.ts';
 import { runProgram } from '../support/cli-function.ts';
 import { runCommand, type CommandOptions } from '../support/cli-process.ts';

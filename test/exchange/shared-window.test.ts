@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Gate } from '../../src/exchange/gate.ts';
-import { SharedWindow } from '../../src/exchange/shared-window.ts';
+import { SharedWindow } from '../../src/exchange/rate-window.ts';
 import { unheld } from '../support/exchange-client.ts';
 import { testClock, type TestClock } from '../support/test-clock.ts';
 

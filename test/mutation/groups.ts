@@ -38,7 +38,7 @@ export const GROUPS: readonly Group[] = [
   { name: 'events', files: ['src/domain/events/*.ts'], tests: ['test/domain/events/*.test.ts'] },
   {
     name: 'gate',
-    files: ['src/exchange/{gate,rate-window,shared-window,breaker}.ts'],
+    files: ['src/exchange/{gate,rate-window,breaker}.ts'],
     tests: ['test/exchange/{breaker,gate,gate-view,paced,rate-spacing,rate-window,shared-window}.test.ts'],
   },
   {

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import type { ExchangeClient } from '../../src/exchange/client.ts';
-import type { Reply } from '../../src/exchange/reply.ts';
-import { refusalReason } from '../../src/exchange/refusals.ts';
+import { type Reply, refusalReason } from '../../src/exchange/reply.ts';
 import { EMAIL_INPUTS } from '../../src/sandbox/clients.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
 import { REFUSALS, type RefusalName, type RouteName } from '../../src/sandbox/api.ts';

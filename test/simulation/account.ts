@@ -4,7 +4,7 @@ import type { Clock } from '../../src/clock.ts';
 import { configOf } from '../../src/config/config.ts';
 import type { Transport } from '../../src/exchange/transport.ts';
 import { flowSettings } from '../../src/flows/pass/follow-pace.ts';
-import { decideFailOver } from '../../src/flows/orders/decide-fail-over.ts';
+import { decideFailOver } from '../../src/flows/orders/restore.ts';
 import { reportSent } from '../../src/flows/orders/fail-over.ts';
 import type { SentIntents } from '../../src/flows/pass/sent-intents.ts';
 import { doubtfulOrders, readFailOvers } from '../../src/store/fail-overs.ts';

@@ -4,7 +4,7 @@ import type { Passes } from '../../src/accounts/account.ts';
 import type { Clock } from '../../src/clock.ts';
 import { groupsOf } from '../../src/config/rate-groups.ts';
 import { passesBy } from '../../src/daemon.ts';
-import { KeyRefusedError } from '../../src/exchange/refusals.ts';
+import { KeyRefusedError } from '../../src/exchange/reply.ts';
 import type { Connect } from '../../src/exchange/transport.ts';
 import { syncOnce } from '../../src/flows/orders/sync.ts';
 import { Activities } from '../../src/flows/pass/activity.ts';

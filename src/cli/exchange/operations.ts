@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import type { AskedOperation, InputOf } from '../../http/control/operations/index.ts';
 import type { Config } from '../../config/config.ts';
-import { withoutTokens } from '../../exchange/hidden.ts';
+import { withoutTokens } from '../../exchange/reply.ts';
 import type { Tone } from '../../reports/formats/document.ts';
 import { ask, printAnswer, printWord } from '../shared/exchange.ts';
 import { REVEAL } from '../shared/options.ts';

@@ -24,7 +24,7 @@ import { readPreOrder } from '../../store/pre-orders.ts';
 import { orderEvents } from '../../store/events.ts';
 import { answerText, rowWithHistory } from '../shared/answer.ts';
 import { screenOf } from '../shared/help.ts';
-import { withoutTokens } from '../../exchange/hidden.ts';
+import { withoutTokens } from '../../exchange/reply.ts';
 
 export const define = { list: defineList, show: defineShow };
 

@@ -3,7 +3,7 @@ import type { App } from '../../app.ts';
 import { systemClock } from '../../clock.ts';
 import { requireExchange, type AccountSettings, type Config, type WithExchange } from '../../config/config.ts';
 import { after } from '../../domain/instant.ts';
-import { refusalReason, type RefusalReason } from '../../exchange/refusals.ts';
+import { refusalReason, type RefusalReason } from '../../exchange/reply.ts';
 import { Owner } from '../../http/control/client.ts';
 import type { AskedOperation, InputOf } from '../../http/control/operations/index.ts';
 import type { FailedResult, Result } from '../../http/control/envelope.ts';

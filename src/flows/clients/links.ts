@@ -11,8 +11,7 @@ import {
 import { isPlainText, LONGEST_PLAIN_TEXT, messageOf } from '../../domain/text.ts';
 import type { Answer } from '../../domain/record.ts';
 import { linkIdsIn, UnusableIdError } from '../../exchange/ids.ts';
-import type { Reply } from '../../exchange/reply.ts';
-import { refusalReason } from '../../exchange/refusals.ts';
+import { type Reply, refusalReason } from '../../exchange/reply.ts';
 import type { Link } from '../../exchange/schemas.ts';
 import { StoreError } from '../../store/errors.ts';
 import { keepAnswer } from '../../store/kept-answers.ts';

@@ -2,15 +2,21 @@ import { contradictionsOf, isCreatedBefore, type Contradiction, type Evidence } 
 import { contradictionsBefore } from '../../domain/findings/rules.ts';
 import type { NewestRecord } from '../../domain/orders/disputes.ts';
 import type { RecordView } from '../../domain/record.ts';
-import { readExchangeType, readRecordView } from '../../exchange/record-view.ts';
+import { readExchangeType, readRecordView, readRecordFields } from '../../exchange/record-view.ts';
 import { firstSentAt } from '../../store/events.ts';
 import { findingsOf } from '../../store/findings.ts';
 import { sentOrderOf } from '../../store/order-columns.ts';
-import { readRecord } from '../../store/order-records.ts';
+import { readRecord, readTurns } from '../../store/order-records.ts';
 import { readFollowed, type FollowedRow } from '../../store/orders-with-records.ts';
 import { readPreOrder } from '../../store/pre-orders.ts';
-import type { Database } from '../../store/port.ts';
+import type { Database, Transaction } from '../../store/port.ts';
 import type { FlowDeps } from '../pass/deps.ts';
+import { hash } from 'node:crypto';
+import { shownText } from '../../domain/orders/record-change.ts';
+import type { LookupAnswer, FollowSettings } from '../../domain/orders/lookup.ts';
+import { isAcceptedAndAbsent } from '../../domain/orders/absent.ts';
+import type { Tracking } from '../../domain/orders/tracking.ts';
+import { accountFact, readAccountFact } from '../../store/accounts.ts';
 
 type CompareDeps = { readonly settings: Pick<FlowDeps['settings'], 'tolerance' | 'outputPosition'> };
 
@@ -35,7 +41,6 @@ export async function readEvidence(
   };
 }
 
-/** A record's evidence, and in what it contradicts the row. */
 export interface ComparedWithRow {
   readonly evidence: Evidence;
   readonly contradictions: readonly Contradiction[];
@@ -108,4 +113,54 @@ async function preOrderExchangeType(db: Database, row: FollowedRow, record: Reco
   if (wasCompared) return null;
   const body = await readPreOrder(db, row.account, row.external_order_id);
   return body === undefined ? null : readExchangeType(body);
+}
+
+/**
+ * Gives the answer to a look-up with its record beside the newest one, where the two do not say the same. Most look-ups bring
+ * a record that differs in the time of the server at most; then nothing is read.
+ */
+export async function compareWithNewest(
+  tx: Transaction,
+  row: FollowedRow,
+  answer: LookupAnswer,
+): Promise<LookupAnswer> {
+  const { account, external_order_id: externalOrderId, earlier_body: newestBody } = row;
+  if (answer.kind !== 'found' || newestBody === null) return answer;
+  if (withoutServerDate(newestBody) === withoutServerDate(answer.body)) return answer;
+  const [newest, received] = [readRecordFields(newestBody), readRecordFields(answer.body)];
+  const turns = await readTurns(tx, account, externalOrderId);
+  const hashes = { newestHash: hash('sha256', shownText(newest)), receivedHash: hash('sha256', shownText(received)) };
+  return { ...answer, comparison: { newest, received, ...hashes, turns } };
+}
+
+function withoutServerDate(body: string): string {
+  return body.replace(/"serverDate"\s*:\s*"[^"]*"/, '');
+}
+
+/** The first order of the account whose pre-order was accepted and then not found. The fact is never taken back. */
+const ACCEPTED_AND_ABSENT = 'lookup.acceptedAndAbsent';
+
+/** Reads an order which shows that absence proves nothing in this account; undefined where there is none. */
+export async function readAcceptedAndAbsent(db: Database, account: string): Promise<string | undefined> {
+  return await readAccountFact(db, { account, name: ACCEPTED_AND_ABSENT });
+}
+
+/**
+ * Remembers an accepted order that is absent, and gives the settings for what is decided about the answer: where absence
+ * proves nothing no create is sent again because of it, whatever `create.onUnknown` says.
+ */
+export async function settingsOnAbsence(
+  tx: Transaction,
+  { account, settings }: Pick<FlowDeps, 'account' | 'settings'>,
+  before: Tracking,
+  answer: LookupAnswer,
+  now: Date,
+): Promise<FollowSettings> {
+  if (answer.kind !== 'absent') return settings;
+  if (isAcceptedAndAbsent(before, now)) {
+    await accountFact(tx, { account, name: ACCEPTED_AND_ABSENT, given: before.externalOrderId, now });
+  }
+  const mayResend = settings.onUnknown === 'resend' && before.state === 'unknown';
+  if (!mayResend || (await readAcceptedAndAbsent(tx, account)) === undefined) return settings;
+  return { ...settings, onUnknown: 'hold' };
 }

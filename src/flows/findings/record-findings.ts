@@ -8,7 +8,6 @@ import type { Transaction } from '../../store/port.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { storable } from '../../domain/text.ts';
 
-/** Findings that were not open before. */
 export type NewFindings = readonly Finding[];
 
 /** The findings of one order, and the classes that could be judged. */

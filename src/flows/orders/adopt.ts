@@ -6,8 +6,7 @@ import type { FlowDeps } from '../pass/deps.ts';
 import { checkFields } from './add.ts';
 import { countAnswer, recordAnswer } from './follow.ts';
 
-/** What came of adopting one order. */
-export type Adoption =
+type Adoption =
   /** `present`: it stood in the table. */
   | { readonly kind: 'adopted' | 'present'; readonly externalOrderId: string; readonly state: string }
   | { readonly kind: 'absent'; readonly externalOrderId: string }

@@ -6,7 +6,6 @@ import { ordersOf, type ImportStage } from '../../store/stage/import.ts';
 import { recordUnknownOutcome } from '../findings/record-findings.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 
-/** The dependencies of taking orders for sent. */
 export interface Assuming extends Pick<FlowDeps, 'clock'> {
   readonly settings: Pick<FlowDeps['settings'], 'verifyAfter'>;
 }

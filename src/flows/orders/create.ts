@@ -16,9 +16,8 @@ import { doubtedBy } from '../../domain/accounts/fail-over.ts';
 import { readFailOvers } from '../../store/fail-overs.ts';
 import { assumeRowSent } from './assume-sent.ts';
 import { doubtOf, markLeft } from './fail-over.ts';
-import { probeForCreates } from './probe.ts';
+import { probeForCreates, recoverUnrecorded } from './recover.ts';
 import { recordOrKeep } from './record-outcome.ts';
-import { recoverUnrecorded } from './recover.ts';
 
 type CreateDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'settings' | 'lease'> &
   Pick<FlowDeps, 'counters' | 'concurrency' | 'gracePeriodOver' | 'inFlight' | 'holds' | 'guard' | 'incidents'> &
@@ -103,7 +102,6 @@ async function recheckCorrected(deps: CreateDeps, externalOrderId: string): Prom
   });
 }
 
-/** Sends one order where it is pending and due, and records what came of it. */
 export async function sendOrder(deps: CreateDeps, externalOrderId: string, signal: AbortSignal): Promise<void> {
   for (;;) {
     const wait = await trySending(deps, externalOrderId, signal);

@@ -4,7 +4,7 @@ import type { DueKey } from '../../store/find-orders.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 
 /** Gives the time until which the orders of a source count as due, each time anew. */
-export type DueUntil = (source: LookupSource) => Date;
+type DueUntil = (source: LookupSource) => Date;
 
 /**
  * Gives the orders that are due, round after round, until none is. Each round reads anew what is due, so that what comes

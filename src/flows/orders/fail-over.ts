@@ -61,7 +61,6 @@ export async function takeUpFailOvers(
   return { newestAt: newest === undefined ? undefined : Date.parse(newest.seenAt), unmarked };
 }
 
-/** Marks the orders whose rows were locked before. */
 export async function markLeft(deps: FailOverDeps, unmarked: Unmarked): Promise<void> {
   const [first] = unmarked.values();
   if (first === undefined) return;
@@ -154,7 +153,6 @@ async function walkedRanges(deps: FailOverDeps, failOver: FailOver, due: Range, 
 
 interface Range {
   readonly from: DueKey;
-  /** The last order; undefined for all. */
   readonly to?: DueKey | undefined;
   readonly until: string;
   readonly isDue: boolean;
@@ -181,7 +179,6 @@ async function* pendingPages({ account, store }: FailOverDeps, range: Range, mos
   }
 }
 
-/** Says why an order that a fail-over left in doubt is taken for sent. */
 export function doubtOf(account: string, failOver: FailOver): Assumption {
   const advice = `ask the exchange, then: ${decidingCommand(account, failOver)}`;
   const reason = `a fail-over of the database may have lost that it was sent; ${advice}`;

@@ -15,15 +15,13 @@ import { lockFollowed } from '../../store/orders-with-records.ts';
 import { orderIds, saveDecision } from '../../store/orders.ts';
 import { trackingOf } from '../../store/order-columns.ts';
 import type { Transaction } from '../../store/port.ts';
-import { compareWithRow } from '../findings/evidence.ts';
+import { compareWithRow, compareWithNewest, settingsOnAbsence } from '../findings/evidence.ts';
 import { reconcileAnswer, type LookedUp } from '../findings/judge-answer.ts';
 import type { NewFindings } from '../findings/record-findings.ts';
-import { settingsOnAbsence } from './absence.ts';
 import { forEachConcurrently } from '../pass/run.ts';
 import { countFindings } from '../pass/counters.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { isolateFailure } from '../pass/isolate.ts';
-import { compareWithNewest } from './compare-with-newest.ts';
 import { ordersToLookUp } from './due-lookups.ts';
 
 type FollowDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'settings'> &
@@ -158,8 +156,7 @@ function inOutage(exchange: FollowDeps['exchange'], { answer, health }: OrderLoo
   return { ...answer, isOutage: exchange.breaker('lookup').openings >= OPENINGS_OF_OUTAGE };
 }
 
-/** What an answer decided about an order. */
-export interface RecordedAnswer {
+interface RecordedAnswer {
   readonly before: Tracking;
   readonly decision: LookupDecision;
   readonly findings: NewFindings;
@@ -195,7 +192,6 @@ async function unseenStatuses(
   return seen.length === 0 ? [] : await rememberStatuses(tx, seen);
 }
 
-/** Counts and logs what an answer decided, once that is durable. */
 export function countAnswer(
   { counters, log, incidents, activity }: FollowDeps,
   answer: LookupAnswer,

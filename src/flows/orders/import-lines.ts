@@ -8,8 +8,7 @@ export type ImportLine =
   | { readonly line: number; readonly fields: Readonly<Record<string, unknown>> }
   | { readonly line: number; readonly column?: string; readonly problem: string };
 
-/** The columns of an import file. */
-export interface ImportColumns {
+interface ImportColumns {
   readonly known: readonly string[];
   readonly required: readonly string[];
 }
@@ -47,8 +46,7 @@ export async function* csvLines(input: Readable, columns: ImportColumns): AsyncG
   if (header === undefined) yield { line: 1, problem: 'is empty; the first line names the columns' };
 }
 
-/** One record of a CSV file, and the line on which it begins. */
-export type CsvRecord = { readonly line: number; readonly record: readonly string[] };
+type CsvRecord = { readonly line: number; readonly record: readonly string[] };
 
 /** Reads the records of a CSV file, the header among them; one that cannot be read is the last. */
 export async function* csvRecords(input: Readable): AsyncGenerator<CsvRecord | { line: number; problem: string }> {

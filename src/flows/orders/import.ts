@@ -7,11 +7,9 @@ import { checkFields } from './add.ts';
 import { assumeStagedSent, type Assuming } from './assume-sent.ts';
 import { csvLines, ndjsonLines, type ImportLine } from './import-lines.ts';
 
-/** The forms an import file may have. */
 export type ImportFormat = 'csv' | 'ndjson';
 
-/** A problem with a line of the file. */
-export interface ImportProblem {
+interface ImportProblem {
   readonly line: number;
   /** Undefined: the line as a whole. */
   readonly column?: string | undefined;
@@ -30,8 +28,7 @@ export interface ImportResult {
   readonly problemCount: number;
 }
 
-/** The way in which a file is imported. */
-export interface ImportOptions {
+interface ImportOptions {
   readonly format: ImportFormat;
   /** Its orders may have been sent, by a database that is lost. */
   readonly assumeSent?: Assuming | undefined;
@@ -92,7 +89,6 @@ async function repeatWhileInserted<Result>(settle: () => Promise<Result>): Promi
   }
 }
 
-/** Reads the lines of a file of orders. */
 export function readLines(input: Readable, format: ImportFormat): AsyncGenerator<ImportLine> {
   return format === 'csv' ? csvLines(input, COLUMNS) : ndjsonLines(input, COLUMNS);
 }

@@ -14,9 +14,8 @@ import { readFailOvers } from '../../store/fail-overs.ts';
 import { doubtOf } from './fail-over.ts';
 import { ROW_COLUMNS, trackingOf, type OrderRow } from '../../store/order-columns.ts';
 import type { Database } from '../../store/port.ts';
-import { readAcceptedAndAbsent } from './absence.ts';
+import { readAcceptedAndAbsent, readNewest } from '../findings/evidence.ts';
 import type { FlowDeps } from '../pass/deps.ts';
-import { readNewest } from '../findings/evidence.ts';
 import { recordFindings } from '../findings/record-findings.ts';
 
 /** Orders that are written together: few enough that the daemon's own writes hardly wait. */
@@ -31,13 +30,11 @@ export interface OperatorTarget {
   readonly listed?: Tracking;
 }
 
-/** The result of the decision for one order. */
 export type OperatorResult =
   | { readonly kind: 'done'; readonly externalOrderId: string; readonly from: OrderState; readonly to: OrderState }
   | {
       readonly kind: 'passed-over';
       readonly externalOrderId: string;
-      /** Null where there is no such order. */
       readonly state: OrderState | null;
       readonly why: string;
     };
@@ -65,7 +62,6 @@ export async function listTargets(
   return targets;
 }
 
-/** Reads what the decision is made by beside the row. */
 async function evidenceFor(
   db: Database,
   { judgement }: OperatorAction,

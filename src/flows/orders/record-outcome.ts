@@ -227,7 +227,6 @@ function countOutcome(
 
 type NotTaken = Extract<CreateOutcome, { kind: 'key-refused' | 'forbidden' | 'not-sent' | 'rate-limited' }>;
 
-/** The incident that explains why an order was not taken, and the cause. */
 function whyNotTaken(outcome: NotTaken): Pick<LoggedFailure, 'kind' | 'cause'> {
   if (outcome.kind === 'not-sent') return { kind: 'exchange', cause: outcome.why };
   return { kind: outcome.kind, cause: outcome.kind === 'forbidden' ? outcome.reason : REFUSALS[outcome.kind] };

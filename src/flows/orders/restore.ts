@@ -1,27 +1,29 @@
-import type { Assumption } from '../../domain/orders/create.ts';
+import { type Assumption, freeOfDoubt } from '../../domain/orders/create.ts';
 import { accountsIn, nextGeneration } from '../../store/accounts.ts';
 import { setHold } from '../../store/account-holds.ts';
 import { endStop } from '../../store/account-stops.ts';
 import { insertHappenings, newestEventTime } from '../../store/events.ts';
 import { forgetMove } from '../../store/moves.ts';
-import { orderIds } from '../../store/orders.ts';
+import { orderIds, lockOrder, saveDecision } from '../../store/orders.ts';
 import { findOrders } from '../../store/find-orders.ts';
 import type { MissingTime, Transaction } from '../../store/port.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { assumeOrderSent, type Assuming } from './assume-sent.ts';
+import type { FailOver } from '../../domain/accounts/fail-over.ts';
+import { finding, type Decision, type OrderEvent, type Tracking } from '../../domain/orders/tracking.ts';
+import { countDoubtful, doubtfulOrders, tellFailOver } from '../../store/fail-overs.ts';
+import { trackingOf } from '../../store/order-columns.ts';
 
 /** The dependencies: no process owns the accounts meanwhile, and the store is opened as a restored one. */
-export type RestoreDeps = Assuming & Pick<FlowDeps, 'store'> & { readonly accounts: readonly string[] };
+type RestoreDeps = Assuming & Pick<FlowDeps, 'store'> & { readonly accounts: readonly string[] };
 
 /** A person's decision about a database that was put back to an older state. */
-export interface Acceptance {
+interface Acceptance {
   readonly actor: string;
   readonly reason: string;
-  /** The person knows that nothing was sent since. */
   readonly isNothingSent: boolean;
 }
 
-/** What came of it: `orders` were taken for sent. */
 export interface AcceptedRestore {
   readonly missing: MissingTime;
   readonly orders: number;
@@ -53,7 +55,7 @@ export async function acceptRestore(deps: RestoreDeps, acceptance: Acceptance): 
       await nextGeneration(tx, account, mark?.generation);
       // One whose orders were moved is the one in use from now on.
       await forgetMove(tx);
-      await record(tx, account, acceptance, clock.now());
+      await recordRestore(tx, account, acceptance, clock.now());
     });
     if (!acceptance.isNothingSent) orders += await assumeAllSent(deps, account, acceptance);
   }
@@ -61,7 +63,7 @@ export async function acceptRestore(deps: RestoreDeps, acceptance: Acceptance): 
   return { missing, orders };
 }
 
-async function record(tx: Transaction, account: string, acceptance: Acceptance, now: Date): Promise<void> {
+async function recordRestore(tx: Transaction, account: string, acceptance: Acceptance, now: Date): Promise<void> {
   const { actor, reason, isNothingSent } = acceptance;
   const event = { account, type: 'account', subject: account, field: 'restore' } as const;
   const newValue = isNothingSent ? 'nothing-sent' : 'may-be-sent';
@@ -105,4 +107,77 @@ async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason
     }
   }
   return orders;
+}
+
+/** A person's answer to a fail-over: the orders that it left in doubt were sent, or were not. */
+interface FailOverAnswer {
+  readonly isSent: boolean;
+  readonly actor: string;
+  readonly reason: string;
+  /** The orders to decide; undefined for all that the fail-over left in doubt. */
+  readonly ids?: readonly string[] | undefined;
+}
+
+type DecidingDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'>;
+
+/**
+ * Carries out a person's decision on the orders that a fail-over left in doubt: they become accepted if they were sent, and
+ * else pending and due now. Returns how many orders it decided, and how many are left.
+ */
+export async function decideFailOver(
+  deps: DecidingDeps,
+  failOver: FailOver,
+  answer: FailOverAnswer,
+): Promise<{ readonly orders: number; readonly left: number }> {
+  const { account, store, clock } = deps;
+  const { isSent, reason, actor } = answer;
+  let orders = 0;
+  for await (const ids of pages(deps, failOver, answer)) {
+    orders += await store.writer.write(async (tx) => {
+      let decided = 0;
+      for (const id of ids) {
+        const row = await lockOrder(tx, account, id);
+        let before = row === undefined ? undefined : trackingOf(row);
+        const decisions = before === undefined ? [] : decisionsFor(before, failOver, answer, clock.now());
+        for (const decision of decisions) if (before) before = await saveDecision(tx, before, decision, clock.now());
+        decided += Math.min(1, decisions.length);
+      }
+      return decided;
+    });
+  }
+  const left = await countDoubtful(store.db, account, failOver.id);
+  await store.writer.write(async (tx) => {
+    const decision = isSent ? 'sent' : 'not-sent';
+    const event = { account, type: 'account', subject: account, field: 'restore', new_value: decision } as const;
+    await insertHappenings(tx, [{ ...event, source: 'operator', reason, actor }], clock.now());
+    await tellFailOver(tx, account, answer.ids === undefined ? { ...failOver, decision } : failOver, clock.now());
+  });
+  return { orders, left };
+}
+
+async function* pages({ account, store }: DecidingDeps, { id: failOver }: FailOver, { ids }: FailOverAnswer) {
+  for (let from = 0; from < (ids?.length ?? 0); from += PAGE) yield ids?.slice(from, from + PAGE) ?? [];
+  for (let fromId = ''; ids === undefined;) {
+    const page = await doubtfulOrders(store.db, { account, failOver, fromId, limit: PAGE });
+    yield page;
+    if (page.length < PAGE) return;
+    fromId = page.at(-1) ?? fromId;
+  }
+}
+
+function decisionsFor(
+  tracking: Tracking,
+  { id, seenAt }: FailOver,
+  { isSent, reason, actor }: FailOverAnswer,
+  now: Date,
+): readonly Decision[] {
+  const how = { source: 'operator', reason, actor } as const;
+  if (tracking.failOver === id) return freeOfDoubt(tracking, isSent, how, now);
+  // An order that stayed as it was may be sent again from now on.
+  const isLeft = ['rejected', 'invalid'].includes(tracking.state) && !isSent && tracking.failOver === null;
+  const event: OrderEvent = {
+    ...finding('FAIL_OVER', 'operator', `not sent before ${seenAt}: ${reason}`, null),
+    actor,
+  };
+  return isLeft ? [{ tracking, events: [event] }] : [];
 }

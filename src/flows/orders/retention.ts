@@ -45,7 +45,6 @@ export async function purgeByAge(
   }
 }
 
-/** Deletes what is old enough in one account. Gives how much of each kind. */
 export async function purgeAccount(
   deps: RetentionDeps,
   account: string,

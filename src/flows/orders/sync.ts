@@ -19,7 +19,6 @@ export type SyncSummary = Readonly<Counters> & { readonly remaining: number; rea
 /** The end of a pass; decides the exit code. */
 export type SyncEnd = 'done' | 'look' | 'out-of-reach' | 'out-of-time' | 'key-refused';
 
-/** The summary of a pass, how it ended, and the holds of the account after it. */
 export interface SyncResult {
   readonly end: SyncEnd;
   readonly summary: SyncSummary;

@@ -15,8 +15,7 @@ import type { AccountRestraints } from './restraints.ts';
 import type { Incidents } from './incidents.ts';
 import type { CreatesInFlight } from './in-flight.ts';
 import type { RequestLease } from './lease.ts';
-import type { SentIntents } from './sent-intents.ts';
-import type { Walk } from './walk.ts';
+import type { SentIntents, Walk } from './sent-intents.ts';
 import type { Counters } from './counters.ts';
 
 /** The settings of findings; the time after which an order is stuck is learned. */
@@ -24,11 +23,9 @@ type FindingSettings = ReconcileSettings & Omit<OverdueSettings, 'stuckAfter'>;
 
 interface FlowFacts {
   readonly pace: FollowPace;
-  /** No other account is configured. */
   readonly isOnlyAccount: boolean;
 }
 
-/** The dependencies of the flows. Each asks for the part it uses. */
 export interface FlowDeps {
   readonly account: string;
   readonly store: Store;

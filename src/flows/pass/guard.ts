@@ -32,13 +32,10 @@ export interface GuardWait {
 export interface GuardedCreate extends Disposable {
   /** Decides in the transaction of the intent; may be asked once more where the transaction runs again. */
   decide(tx: Transaction, order: GuardedOrder): Promise<Exclude<GuardDecision, { kind: 'wait' }> | GuardWait>;
-  /** The intent is durable. */
   leaves(): void;
-  /** It is known that the exchange has not taken it. */
   notTaken(): void;
 }
 
-/** The limits of an account's creates (`guard.*`), counted over the last hour. */
 export class CreateGuard {
   readonly #deps: GuardDeps;
   readonly #window: CreateWindow;
@@ -112,8 +109,7 @@ export class CreateGuard {
   }
 }
 
-/** Tells whether any limit is set. */
-export function hasLimits({ createsPerHour, assetPerHour }: GuardSettings): boolean {
+function hasLimits({ createsPerHour, assetPerHour }: GuardSettings): boolean {
   return createsPerHour !== undefined || assetPerHour.length > 0;
 }
 

@@ -1,8 +1,7 @@
 import type { CreateOutcome } from '../../domain/orders/create.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
 
-/** An outcome that could not be written. */
-export interface UnwrittenOutcome {
+interface UnwrittenOutcome {
   readonly claimed: Tracking;
   readonly outcome: CreateOutcome;
   readonly tryAt: Date;
@@ -11,17 +10,13 @@ export interface UnwrittenOutcome {
 /** The most outcomes kept; orders of others are looked up. */
 const MOST_UNWRITTEN = 1_000;
 
-/** One create that is under way, until it is disposed of. */
 export interface CreateInFlight extends Disposable {
   /** Whether the transaction that is under way writes the intent: only then is the order `sending` because of this create. */
   intends(isIntended: boolean): void;
   /** From now on nobody knows whether the request has left. */
   leaves(): void;
-  /** It is proved that it has not left. */
   neverLeft(): void;
-  /** Its outcome cannot be written for now. */
   isHeldUp(): void;
-  /** Nothing of the create is left to be written. */
   isRecorded(): void;
 }
 
@@ -91,7 +86,6 @@ export class CreatesInFlight {
     };
   }
 
-  /** Keeps an outcome that could not be written, unless it would have the order sent again. */
   keep(unwritten: UnwrittenOutcome): void {
     const { claimed, outcome } = unwritten;
     const isOfTaken = ['accepted', 'rejected', 'unknown'].includes(outcome.kind);
@@ -103,7 +97,6 @@ export class CreatesInFlight {
     return this.#unwritten.size;
   }
 
-  /** The outcome that is kept for an order; undefined if none is. */
   unwritten(externalOrderId: string): UnwrittenOutcome | undefined {
     return this.#unwritten.get(externalOrderId);
   }

@@ -1,7 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { after } from '../../domain/instant.ts';
-import type { RateLimit, RateWindow, SpentRequests } from '../../exchange/rate-window.ts';
-import { SharedWindow } from '../../exchange/shared-window.ts';
+import { type RateLimit, type RateWindow, type SpentRequests, SharedWindow } from '../../exchange/rate-window.ts';
 import { assertNewestOwner, leaseRequests, readLease, type Lease } from '../../store/accounts.ts';
 import { OwnedError, StoreError } from '../../store/errors.ts';
 import type { AccountLease, Store, Transaction } from '../../store/port.ts';

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
 import { IncidentStory } from '../../domain/accounts/incidents.ts';
 import { messageOf } from '../../domain/text.ts';
-import { KeyRefusedError } from '../../exchange/refusals.ts';
+import { KeyRefusedError } from '../../exchange/reply.ts';
 import { isPassing } from '../../store/errors.ts';
 import type { Store } from '../../store/port.ts';
 import type { FlowDeps } from './deps.ts';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { commonAbsenceShape } from '../../exchange/absence.ts';
+import { commonAbsenceShape, readLookup } from '../../exchange/orders.ts';
 import { PROBE_REQUESTS, type Evidence, type Examined } from '../../exchange/examine.ts';
-import { readLookup } from '../../exchange/orders.ts';
 import { answerOf, type FailedReply, type UnreadReply } from '../../exchange/reply.ts';
 import type { HttpRequest } from '../../exchange/transport.ts';
 import type { FlowDeps } from '../pass/deps.ts';

@@ -5,7 +5,7 @@ import { DecimalSum } from '../../domain/decimal.ts';
 import { after } from '../../domain/instant.ts';
 import { checkOrder, describeProblems, NULL_ACCOUNT, WHOSE } from '../../domain/orders/check.ts';
 import type { MerchantOrder } from '../../domain/record.ts';
-import { withoutTokens } from '../../exchange/hidden.ts';
+import { withoutTokens } from '../../exchange/reply.ts';
 import { preOrderBody } from '../../exchange/orders.ts';
 import { guardCountsFrom, readHolds } from '../../store/account-holds.ts';
 import { dueKeyOf, findOrders, FIRST_DUE } from '../../store/find-orders.ts';

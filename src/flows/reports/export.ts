@@ -1,7 +1,7 @@
 import { HIDDEN } from '../../domain/text.ts';
 import { PRE_ORDER_NUMBERS, PRE_ORDER_PATHS, RECORD_NUMBERS, RECORD_PATHS } from '../../domain/record-fields.ts';
-import { withoutTokens } from '../../exchange/hidden.ts';
-import { readFields } from '../../exchange/record-fields.ts';
+import { withoutTokens } from '../../exchange/reply.ts';
+import { readFields } from '../../exchange/record-view.ts';
 import type { Cell, Column, Row, Section } from '../../reports/formats/document.ts';
 import { reportedAccounts } from '../../store/accounts.ts';
 import { ROW_COLUMNS } from '../../store/order-columns.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Walk } from '../../../src/flows/pass/walk.ts';
-import { SentIntents } from '../../../src/flows/pass/sent-intents.ts';
+import { Walk, SentIntents } from '../../../src/flows/pass/sent-intents.ts';
 import { hastyClock } from '../../support/test-clock.ts';
 import {
   doubtedBy,

@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
-import { compareNewRecords } from '../../../src/flows/findings/new-records.ts';
-import { sweep } from '../../../src/flows/findings/sweep.ts';
+import { compareNewRecords, sweep } from '../../../src/flows/findings/sweep.ts';
 import type { FindingClassName } from '../../../src/domain/findings/classes.ts';
 import { syncOnce } from '../../../src/flows/orders/sync.ts';
 import { setHold } from '../../../src/store/account-holds.ts';
-import { scriptedProgram } from '../../support/test-program.ts';
+import { scriptedProgram, type TestProgram, type TestProgramOptions } from '../../support/test-program.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../support/tracking.ts';
-import type { TestProgram, TestProgramOptions } from '../../support/test-program.ts';
 import { eventWriter } from '../../support/events.ts';
 import { ofSqlite } from '../../support/database.ts';
 

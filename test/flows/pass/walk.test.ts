@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Walk } from '../../../src/flows/pass/walk.ts';
+import { Walk } from '../../../src/flows/pass/sent-intents.ts';
 import type { AccountLease } from '../../../src/store/port.ts';
 import { FIRST_DUE } from '../../../src/store/find-orders.ts';
 import { testClock } from '../../support/test-clock.ts';

@@ -104,7 +104,7 @@ export const FOLLOW_BUGS: readonly PlantedBug[] = [
     mode: 'themed',
     edits: [
       {
-        file: 'src/exchange/absence.ts',
+        file: 'src/exchange/orders.ts',
         in: 'readAbsence',
         from: "(reply.kind === 'refused' && status === 404)",
         to: 'status === 404',
