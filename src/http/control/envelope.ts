@@ -1,8 +1,7 @@
 import { parse } from 'lossless-json';
 import { z } from 'zod';
-import type { FailedReply } from '../../exchange/reply.ts';
+import { type FailedReply, refusalReason } from '../../exchange/reply.ts';
 import type { CursorRefusal } from '../../flows/events/feed.ts';
-import { refusalReason } from '../../exchange/reply.ts';
 
 /** A refusal by this program itself: nothing was sent to the exchange. */
 export interface OwnRefusal {
