@@ -120,15 +120,7 @@ export interface Pair {
 
 const FIAT = ['EUR', 'USD', 'GBP', 'CHF', 'PLN', 'CZK'];
 /** What one unit is worth in EUR. They are invented; any other currency is worth as much as EUR. */
-const WORTH = new Map(
-  Object.entries({
-    BTC: '61234.56',
-    ETH: '2345.678',
-    USDT: '0.92',
-    USD: '0.92',
-    GBP: '1.17',
-  }),
-);
+const WORTH = new Map(Object.entries({ BTC: '61234.56', ETH: '2345.678', USDT: '0.92', USD: '0.92', GBP: '1.17' }));
 const RATIO_DIGITS = 8;
 const FEE = '0.001';
 /** Of the input amount, in percent. */

@@ -28,7 +28,7 @@ export type Probed =
 
 export const ODD = { isOdd: true };
 
-/** A row, about which nobody need do anything unless `more` is `ODD`. */
+/** A row of a probe; a person should look at it if `more` is `ODD`. */
 export function row(question: string, seen: string, follows: string, more: Partial<ProbeRow> = {}): ProbeRow {
   return { question, seen, follows, isOdd: false, ...more };
 }

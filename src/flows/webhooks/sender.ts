@@ -179,13 +179,10 @@ const NOT_PUBLIC_4 = [
   '224.0.0.0/4',
   '240.0.0.0/4',
 ];
-/** The IPv6 addresses of the internet. Those that stand for one of IPv4 (mapped, NAT64, 6to4, Teredo) are not, or stand below. */
-const PUBLIC_6 = '2000::/3';
-const NOT_PUBLIC_6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
-
 const notPublic4 = listOf(NOT_PUBLIC_4, 'ipv4');
-const public6 = listOf([PUBLIC_6], 'ipv6');
-const notPublic6 = listOf(NOT_PUBLIC_6, 'ipv6');
+/** The IPv6 addresses of the internet. Those that stand for one of IPv4 (mapped, NAT64, 6to4, Teredo) are not, or stand below. */
+const public6 = listOf(['2000::/3'], 'ipv6');
+const notPublic6 = listOf(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'], 'ipv6');
 
 function listOf(networks: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
   const list = new BlockList();
@@ -209,13 +206,13 @@ export type Resolve = (
   callback: (error: NodeJS.ErrnoException | null, addresses: readonly dns.LookupAddress[]) => void,
 ) => void;
 
-const resolveByName: Resolve = (host, callback) => dns.lookup(host, { all: true, order: 'verbatim' }, callback);
+const lookUpAll: Resolve = (host, callback) => dns.lookup(host, { all: true, order: 'verbatim' }, callback);
 
 /**
  * Gives the addresses of a host to Node where all of them are of the internet. Node connects to what this gives: an answer
  * that is another at the next look-up is checked then.
  */
-export function publicLookup(resolve: Resolve = resolveByName): LookupFunction {
+export function publicLookup(resolve: Resolve = lookUpAll): LookupFunction {
   return (host, { all }, callback) =>
     resolve(host, (error, found) => {
       const [first] = found ?? [];

@@ -80,7 +80,7 @@ export class Owner {
     return this.#transport.send(asked, signal === undefined ? tooLate : AbortSignal.any([signal, tooLate]));
   }
 
-  /** True for an error after which it is known that nothing was done, or that nobody waits for the answer. */
+  /** True for an error after which it is known that nothing was done, and once the answer is no longer wanted. */
   #isKnown(error: unknown): boolean {
     if (this.#asking.signal?.aborted === true) return true;
     return error instanceof NoOwnerError || error instanceof StoreError || error instanceof OwnerRefusalError;

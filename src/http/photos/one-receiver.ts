@@ -9,8 +9,8 @@ type OneReceiverDeps = Parameters<typeof servePhotos>[0] & { readonly config: Pi
 
 /**
  * Receives photos where `photos.listen` is set. Of several workers on a machine one does, as photos are files of the machine; the
- * others wait until it has ended. Throws `ConfigError` where it cannot listen; \`waiting\` rejects with it where that shows
- * only when it is its turn.
+ * others wait until it has ended. Throws `ConfigError` if it cannot listen; `waiting` rejects with it if that shows only
+ * later.
  */
 export async function receivePhotos(deps: OneReceiverDeps, stopping: AbortSignal) {
   const { clock, log, config } = deps;
