@@ -1,7 +1,7 @@
 import { instantMs } from '../domain/instant.ts';
 import { ORDER_STATES, WAITING_STATES, type OrderState } from '../domain/orders/states.ts';
 import type { Card, Chart, Column, ReportDocument, Row, Span, Verdict } from './formats/document.ts';
-import { accountAdvice, accountColumns, accountFact, emptyVerdict } from './formats/sections.ts';
+import { accountAdvice, accountColumns, accountFact, emptyVerdict, type ReportScope } from './formats/sections.ts';
 import { counted, cut, inWords } from './formats/words.ts';
 import { waitingChart } from './reconciliation/charts.ts';
 
@@ -25,15 +25,11 @@ export interface OldestOrder {
 }
 
 /** The orders that the report is about; times are UTC, ISO 8601. */
-export interface AgeingFacts {
-  /** Undefined: all accounts. */
-  readonly account: string | undefined;
+export interface AgeingFacts extends ReportScope {
   readonly asOf: string;
   readonly from: string | null;
   readonly to: string | null;
   readonly orders: number;
-  /** A period without orders is as it should be. */
-  readonly mayBeEmpty?: boolean | undefined;
 }
 
 /** Name and version of the JSON form. A change that breaks its readers needs the next number. */
@@ -165,7 +161,6 @@ function countOf(groups: readonly AgeGroup[], states: readonly string[]): number
   return groups.reduce((sum, { state, orders }) => (states.includes(state) ? sum + orders : sum), 0);
 }
 
-/** The orders of each of the states: `2 held, 1 unknown`. */
 function statesOf(groups: readonly AgeGroup[], states: readonly string[]): string {
   const counts = states.map((state) => [state, countOf(groups, [state])] as const);
   return counts.flatMap(([state, count]) => (count === 0 ? [] : [`${count} ${state}`])).join(', ');

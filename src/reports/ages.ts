@@ -48,7 +48,6 @@ export class Ages {
     }));
   }
 
-  /** The orders that have had one of the states the longest, the longest first. */
   oldest(): readonly OldestOrder[] {
     return this.#oldest.toSorted(compareAges).slice(0, this.#limit);
   }

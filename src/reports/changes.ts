@@ -1,5 +1,5 @@
 import type { Column, ReportDocument } from './formats/document.ts';
-import { accountColumns, accountFact, emptyVerdict } from './formats/sections.ts';
+import { accountColumns, accountFact, emptyVerdict, type ReportScope } from './formats/sections.ts';
 
 /** A line of `order_events`. */
 export type Change = {
@@ -33,14 +33,10 @@ const COLUMNS: readonly Column[] = [
   { key: 'reason', label: 'Why', kind: 'text', rank: 1 },
 ];
 
-interface ChangesFacts {
-  /** Undefined: all accounts. */
-  readonly account: string | undefined;
+interface ChangesFacts extends ReportScope {
   readonly from: string | null;
   readonly to: string | null;
   readonly isEmpty: boolean;
-  /** A period without changes is as it should be. */
-  readonly mayBeEmpty?: boolean | undefined;
 }
 
 /** Builds the report: every change of a period. Its rows are read while they are written. */

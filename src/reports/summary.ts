@@ -1,13 +1,12 @@
 import { DecimalSum, type AmountSettings } from '../domain/decimal.ts';
 import { ORDER_STATES } from '../domain/orders/states.ts';
 import { PERSON_STATES } from './ageing.ts';
-import { accountColumns, accountFact, emptyVerdict } from './formats/sections.ts';
+import { accountColumns, accountFact, emptyVerdict, type ReportScope } from './formats/sections.ts';
 import type { Card, Column, Fact, ReportDocument, Verdict } from './formats/document.ts';
 import { counted } from './formats/words.ts';
 import { amountsByCurrency } from './reconciliation/money.ts';
 import { outcomeOf, sumsByOutcome, currencyOfRow, pairOf } from './reconciliation/rows.ts';
 
-/** So many currencies have a card. */
 const MOST_CURRENCIES = 6;
 
 /** Some of the orders of one pair, asset position, state, status and outcome: `asset` is their exact sum, without those whose asset is unreadable. */
@@ -72,18 +71,13 @@ function emptyGroup(part: SummaryPart) {
   return { account, names, orders: 0, unreadable: 0, sum: new DecimalSum() };
 }
 
-interface SummaryFacts {
-  /** Undefined: all accounts. */
-  readonly account: string | undefined;
-  /** The settings by which the amounts of an account are read. */
+interface SummaryFacts extends ReportScope {
   readonly settingsOf: (account: string) => Pick<AmountSettings, 'outputPosition'>;
   readonly asOf: string;
   /** The time of the orders that the period is about; insertion unless given. */
   readonly by?: 'insertion' | 'completion' | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  /** A period without orders is as it should be. */
-  readonly mayBeEmpty?: boolean | undefined;
 }
 
 /** Builds the report. It has no schema of its own: its JSON is the lines. */

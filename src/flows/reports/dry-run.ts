@@ -33,7 +33,6 @@ export interface DryRun {
   readonly account: string;
   readonly wouldSend: {
     readonly orders: number;
-    /** Of them, those that wait until later. */
     readonly later: number;
     readonly sums: readonly PairSum[];
     /** Orders of pairs beyond those that are summed. */
@@ -53,7 +52,6 @@ export interface DryRun {
   readonly holds: readonly RestraintView[];
   /** The limit of `guard.*` that would stop creates, and after how many; null where none would. */
   readonly guard: { readonly afterOrders: number; readonly reason: string } | null;
-  /** Why the database counts as an older copy, with which nothing is sent; null where it does not. */
   readonly olderState: string | null;
 }
 
@@ -144,7 +142,6 @@ async function* waiting({ db }: Store, account: string): AsyncGenerator<OrderRow
 
 class PairSums {
   readonly #sums = new Map<string, Omit<PairSum, 'asset' | 'orders'> & { orders: number; readonly sum: DecimalSum }>();
-  /** Orders of further pairs. */
   unsummed = 0;
 
   add({ fromCurrency: from, toCurrency: to, assetPosition, asset }: MerchantOrder): void {

@@ -62,7 +62,6 @@ function fieldsOf(prefix: string, body: string | null, paths: readonly string[],
   return { ...Object.fromEntries(fields), [`${prefix}.other`]: other.size === 0 ? null : objectOf(other) };
 }
 
-/** JSON of values that are JSON by their names. */
 function objectOf(values: ReadonlyMap<string, string>): string {
   return `{${[...values].map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(',')}}`;
 }

@@ -72,7 +72,6 @@ export async function recordPreOrderFindings(
   }
 }
 
-/** Undefined where the answer says nothing about the pre-order. */
 function judge(
   row: PreOrderRow,
   answer: PreOrderAnswer,

@@ -34,7 +34,6 @@ export interface ReconciliationRequest extends Omit<ReportScope, 'account' | 'as
   readonly account: string | undefined;
   /** Accounts that a process drives; the rows of others are counted. The account of the report unless given. */
   readonly drivenAccounts?: readonly string[] | undefined;
-  /** The settings of an account that are not those of all. */
   readonly settingsOf?: (account: string) => Pick<AmountSettings, 'outputPosition'>;
   /** Now where none is given. */
   readonly asOf?: string | undefined;
@@ -42,7 +41,6 @@ export interface ReconciliationRequest extends Omit<ReportScope, 'account' | 'as
   /** A period without orders is as it should be. */
   readonly mayBeEmpty?: boolean | undefined;
   readonly ledger?: Ledger | undefined;
-  /** The answers of the exchange about the pre-orders. */
   readonly asked?: AskedPreOrders | undefined;
   /** Called now and then with what was done; waiting in it lets signals through. */
   readonly onProgress?: (text: string) => Promise<void>;

@@ -54,7 +54,6 @@ export async function storyOf(
 /** What the pace of an account is read with: nothing is written. */
 type PaceDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'> & { readonly pace: FollowPace };
 
-/** Gives what decides when an order is looked up as it is now; undefined where it is not looked up at a pace. */
 export async function paceOfOrder(
   { pace, ...deps }: PaceDeps,
   order: PacedOrder & { readonly changedAt: string | null },

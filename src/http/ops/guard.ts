@@ -49,7 +49,6 @@ export function guard(server: FastifyInstance, { token, listen, hosts }: Config[
   });
 }
 
-/** The name in the header `host`, without the port. */
 function hostOf({ headers }: FastifyRequest): string {
   return (headers.host ?? '').toLowerCase().replace(/:\d*$/, '');
 }

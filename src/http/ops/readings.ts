@@ -10,7 +10,6 @@ import type { Overview } from '../../reports/status/status.ts';
 import { readOverview } from '../../store/overview/overview.ts';
 import type { Store } from '../../store/port.ts';
 
-/** The things from which the pages of the ops endpoint are made. */
 export interface OpsSources {
   readonly config: Config;
   /** The database, for any account. */

@@ -29,7 +29,6 @@ export interface OpsDeps extends OpsSources {
 }
 
 export interface OpsEndpoint {
-  /** The address of its root; undefined while it does not listen. */
   readonly url: string | undefined;
   /** Why it does not listen; undefined if it does, or is off. */
   readonly failure: string | undefined;

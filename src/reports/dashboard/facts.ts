@@ -11,7 +11,6 @@ export interface DashboardFacts {
   /** The accounts that may be chosen, the first ones of many. */
   readonly accounts: readonly string[];
   readonly overview: Overview;
-  /** The worst first. */
   readonly problems: readonly Problem[];
   /** Rows of `findings`: the gravest open ones, the first of many. */
   readonly newestFindings: readonly Row[];
@@ -39,7 +38,6 @@ export interface OperationFacts extends Times {
   readonly failed: number;
 }
 
-/** What came and went, added up over a bounded number of rows. */
 export interface ActivityFacts {
   readonly hours: Hours;
   readonly money: readonly MoneyPeriod[];
@@ -55,7 +53,6 @@ export interface Hours extends Readonly<Record<(typeof MOVES)[number], readonly 
   readonly since: string | null;
 }
 
-/** The orders that were inserted since a time, by what became of them. */
 export interface MoneyPeriod {
   readonly title: string;
   /** `currency` is that of the amounts; null where nobody knows which of the pair it is. */

@@ -77,7 +77,6 @@ export function pauseForms(base: FormBase, holds: readonly RestraintView[]): str
   return `<div class="story-page"><section class="actions" aria-labelledby="pause-title"><h1 id="pause-title">Pause and resume ${escapeText(cutText(base.account))}</h1>\n${list}\n${pause}${resume}</section></div>\n`;
 }
 
-/** Writes a form that a person signs; `fields` are markup. */
 function form(
   path: string,
   hidden: Readonly<Record<string, string | number>> & FormBase,

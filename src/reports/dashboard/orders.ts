@@ -138,7 +138,6 @@ function sumOf(numbers: readonly number[]): number {
   return numbers.reduce((sum, number) => sum + number, 0);
 }
 
-/** The orders that a search has found: rows of `merchant_orders` with their pair. */
 export function foundSection(query: string, rows: readonly Row[], isCut: boolean, at: string): string {
   const columns: readonly Column[] = [
     { key: 'external_order_id', label: 'Order', kind: 'text', href: rowPath },

@@ -43,7 +43,6 @@ export function dashboardPage(facts: DashboardFacts, isActionable = false): stri
   return framed({ title: titleOf(facts), account, accounts, isActionable, reloadSeconds: 15 }, body);
 }
 
-/** Writes a page that says why there is no other. */
 export function messagePage(frame: Frame, text: string): string {
   return framed(frame, `<div class="board"><section class="wide"><h1>${escapeText(text)}</h1></section></div>\n`);
 }

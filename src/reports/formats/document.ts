@@ -23,7 +23,6 @@ export interface Column {
   readonly rank?: number;
   /** Left out in the forms for people (table, HTML): another column says the same to them. */
   readonly isForPrograms?: boolean;
-  /** The amounts are in the unit of their group, such as its currency. */
   readonly hasGroupUnit?: boolean;
   /** In HTML: the address that a cell leads to; undefined if it leads nowhere. */
   readonly href?: (row: Row) => string | undefined;
@@ -40,11 +39,9 @@ export interface Section {
   readonly rows: Rows;
   /** The part of a page that it stands in; `details` unless given. */
   readonly part?: SectionPart;
-  /** A sentence above the rows. */
   readonly lead?: string;
   /** The sentence in place of rows where there are none; `none` unless given. */
   readonly empty?: string;
-  /** Rows that come sorted by a column may be shown in groups. */
   readonly groups?: Groups;
   /** Left out in the forms for people (table, HTML): another section says the same to them. */
   readonly isForPrograms?: boolean;
@@ -67,13 +64,11 @@ export interface Groups {
 export interface GroupHead {
   readonly title: string;
   readonly tone?: Tone;
-  /** Sentences below the title: what it means, what to do. */
   readonly lines: readonly string[];
   /** The unit of the columns that have that of their group, such as a currency. */
   readonly unit?: string;
 }
 
-/** A line of the head of a report, such as its period or its verdict. */
 export interface Fact {
   readonly key: string;
   readonly label: string;
@@ -107,7 +102,6 @@ export type Steps = readonly (string | null)[];
 export interface Series {
   readonly name: string;
   readonly look: Look;
-  /** Beside the name: its number. */
   readonly note?: string;
 }
 
@@ -139,7 +133,6 @@ export interface SpanChart extends ChartHead {
 
 export interface Verdict {
   readonly tone: Tone;
-  /** One short sentence. */
   readonly text: string;
   /** In plain words, the gravest first. */
   readonly reasons: readonly string[];
@@ -151,7 +144,6 @@ export interface Card {
   /** What the figure is made of, or what to do about it. */
   readonly note?: string;
   readonly tone?: Tone;
-  /** The name of the section that has more. */
   readonly section?: string;
 }
 

@@ -109,7 +109,6 @@ function factsText(name: string, facts: readonly Fact[]): string {
   return `<dl class="${name}">\n${items.join('')}</dl>\n`;
 }
 
-/** The first group that needs a person, with what to do. */
 function firstToDo(sections: readonly ReadSection[]): string {
   const groups = sections
     .filter(({ section }) => section.part === 'attention')
@@ -211,7 +210,6 @@ function listed(columns: readonly Column[]): string {
   return columns.map(({ label }) => label).join(', ');
 }
 
-/** Writes a sentence of the given class, such as one that stands in place of rows. */
 export function paragraph(name: string, text: string): string {
   return `<p class="${name}">${proseText(text)}</p>\n`;
 }

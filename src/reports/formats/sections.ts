@@ -59,7 +59,6 @@ export async function readSection(section: Section, mostOfGroup = Infinity): Pro
   return { section, columns: columns.filter((column) => !silent.has(column)), silent: [...silent], groups, count };
 }
 
-/** The rows of a section with the totals of their groups. */
 async function* rowsForPeople({ rows, groups }: Section): AsyncGenerator<Row> {
   const totalOf = (row: Row | undefined) => row && groups?.totals?.get(row[groups.key] ?? null);
   let last: Row | undefined;
@@ -95,6 +94,14 @@ export function scopeFacts({ facts }: ReportDocument): readonly Fact[] {
 export function otherFacts({ facts, verdict }: ReportDocument): readonly Fact[] {
   const elsewhere = verdict === undefined ? SCOPE_FACTS : [...SCOPE_FACTS, ...VERDICT_FACTS];
   return facts.filter(({ key, value }) => value !== null && !elsewhere.includes(key));
+}
+
+/** The account of a report, and whether its period may be empty. */
+export interface ReportScope {
+  /** Undefined: all accounts. */
+  readonly account: string | undefined;
+  /** A period without orders or changes is as it should be. */
+  readonly mayBeEmpty?: boolean | undefined;
 }
 
 /** The fact of a report that says of which account it is: undefined for all of them. */

@@ -34,7 +34,6 @@ export function accountRows(account: string, totals: ReconciliationTotals): Acco
   return { counts, pairs: totals.byPair().map((row) => ({ account, ...row })) };
 }
 
-/** The sections by account of a report of all; none in a report of one. */
 export function accountSections(
   counts: Iterable<Row> | undefined,
   pairs: Iterable<Row> | undefined,

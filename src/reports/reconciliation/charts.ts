@@ -36,7 +36,6 @@ export class ReconciliationCharts {
     this.#addLateness(row);
   }
 
-  /** Gives the charts of the report, of its totals by day and group and its findings by day and class. `period` is its first and last day. */
   charts(groups: readonly GroupTotals[], classes: readonly ClassTotals[], period: readonly string[]): readonly Chart[] {
     const waiting = WAITING_STATES.flatMap((state) => {
       const histogram = this.#waiting.get(state);
@@ -143,7 +142,6 @@ class Histogram {
   }
 }
 
-/** A histogram for each name, of a bounded number of names. */
 class Histograms {
   readonly #byName = new Map<string, Histogram>();
   readonly #others = new Histogram();

@@ -1,5 +1,5 @@
 import type { Tolerance } from '../../domain/decimal.ts';
-import { accountFact } from '../formats/sections.ts';
+import { accountFact, type ReportScope } from '../formats/sections.ts';
 import type { Column, Fact, ReportDocument, Row, Section } from '../formats/document.ts';
 import { accountSections } from './accounts.ts';
 import type { ReconciliationCharts } from './charts.ts';
@@ -13,21 +13,16 @@ import { cardsOf, EMPTY, problemsOf, rowsOf, verdictOf, type Counted, type Probl
 /** Name and version of the JSON form. A change that breaks its readers needs the next number. */
 const RECONCILIATION_SCHEMA = 'order-sync.reconciliation/1';
 
-interface ReconciliationScope {
-  /** Undefined: all accounts. */
-  readonly account: string | undefined;
+interface ReconciliationScope extends ReportScope {
   /** The time of the orders that the period is about; insertion unless given. */
   readonly by?: 'insertion' | 'completion' | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly asOf: string;
   readonly tolerance: Tolerance;
-  /** In milliseconds. */
   readonly freshFor: number;
   /** Classes of findings that do not count (`reconcile.ignore`). */
   readonly ignore: readonly string[];
-  /** A period without orders is as it should be. */
-  readonly mayBeEmpty?: boolean | undefined;
 }
 
 export interface Reconciled extends Counted {
@@ -45,7 +40,6 @@ export interface Reconciled extends Counted {
 export interface Supplement {
   readonly facts: readonly Fact[];
   readonly sections: readonly Section[];
-  /** Reasons why this part keeps the report from being clean. */
   readonly problems: readonly Problem[];
 }
 
@@ -90,7 +84,6 @@ export function reconciliationDocument(
   return { document, isClean: problems.length === 0, isEmpty };
 }
 
-/** The first and the last day of the period, as far as they are given. */
 function periodOf({ from, to, asOf }: ReconciliationScope): readonly string[] {
   const end = to === undefined || to > asOf ? asOf : new Date(Date.parse(to) - 1).toISOString();
   return from === undefined || from > end ? [] : [dayOf(from), dayOf(end)];

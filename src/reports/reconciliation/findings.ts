@@ -122,7 +122,6 @@ function* attentionRows(findings: Iterable<ReportFinding>, asOfMs: number): Gene
   }
 }
 
-/** Both values for people: amounts with their currency. */
 function valuesOf({ expected, actual, currency }: ReportFinding): Pick<ReportFinding, 'expected' | 'actual'> {
   const shown = (value: string | null) => (value === null || currency === null ? value : `${value} ${currency}`);
   return { expected: shown(expected), actual: shown(actual) };

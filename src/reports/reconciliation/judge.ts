@@ -67,9 +67,7 @@ export interface JudgedOrder {
   readonly row: ReconciledRow;
   readonly ours: DecimalReading;
   readonly currency: string | null;
-  /** Both amounts, where they can be compared. */
   readonly amounts: Amounts;
-  /** The record is for another pair than the row. */
   readonly isOfOtherPair: boolean;
   readonly judgement: Judgement;
   readonly findings: readonly Finding[];

@@ -37,7 +37,6 @@ const LEAD =
 const NOT_SHOWN =
   'The interface does not say in which currency of the pair these amounts are, so they are not added over pairs.';
 
-/** Orders whose amounts may be added, and their sums. */
 type MoneyGroup = Omit<GroupTotals, 'day'>;
 const OUTCOME_KEYS = ['succeeded', 'failed', 'open', 'outcome_unknown', 'disputed', 'not_at_exchange'];
 

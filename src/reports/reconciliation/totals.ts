@@ -90,7 +90,6 @@ interface GroupedRow extends AmountRow {
   readonly outcome: string | null;
 }
 
-/** The orders of a day and group, and the exact sums of their amounts. */
 export interface GroupTotals extends Group {
   readonly day: string;
   readonly orders: number;
@@ -236,7 +235,6 @@ export class ReconciliationTotals {
       });
   }
 
-  /** The orders of each outcome. */
   outcomes(): Readonly<Record<Outcome, number>> {
     const groups = this.groups();
     const counts = OUTCOMES.map((outcome) => {

@@ -14,7 +14,6 @@ export type UncheckedOrder = Readonly<{
   /** When the order last changed, or was inserted. */
   since: string;
   last_lookup: string | null;
-  /** Why the order is in its state. */
   state_reason: string | null;
 }>;
 
@@ -43,7 +42,6 @@ const COUNT_COLUMNS: readonly Column[] = [
   { key: 'orders', label: 'Orders', kind: 'count' },
 ];
 
-/** What a report is of: all accounts where none is named. */
 type OfReport = { readonly account: string | undefined; readonly asOf: string };
 
 /** The section of the orders that were not checked, by reason. `counts` are those of all of them. */

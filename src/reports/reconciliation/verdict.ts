@@ -66,7 +66,6 @@ export function problemsOf({ totals, otherAccounts, unknownAge }: Counted): read
 
 export const EMPTY: Problem = { because: 'no orders in the period', reason: emptyReason('order'), tone: 'warning' };
 
-/** The rows of accounts that stand in no settings. */
 export function rowsOf(others: Counted['otherAccounts']): number {
   return sumOf(others, ({ rows }) => rows);
 }

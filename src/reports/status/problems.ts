@@ -14,7 +14,6 @@ const LONG_MS = 5 * 60_000;
 export const STALLED_AFTER_MS = 10 * 60_000;
 /** With less the database soon takes nothing more. */
 export const LEAST_FREE_BYTES = 256 * 1_024 ** 2;
-/** The most orders of a state that are problems of their own; the others are counted. */
 const MOST_NAMED = 5;
 
 /** Lists what is not well, the worst first. */

@@ -15,7 +15,6 @@ const VERDICTS: Readonly<Record<StatusEnd, readonly [tone: Tone, text: string]>>
   'key-refused': ['error', 'The exchange refuses the key.'],
 };
 
-/** A status for people: a verdict in one line, why, and then the facts. */
 export function statusText(status: Status, screen: Screen, verdict = judgeStatus(status)): string {
   const [tone, sentence] = VERDICTS[verdict.end];
   return [

@@ -142,7 +142,6 @@ function cardsOf({ state, asOf }: Story, evidence: StoryEvidence, settings: Stor
   ];
 }
 
-/** The ids of the exchange, where they are known to be those of the moment. */
 function idsAt({ order, record }: StoryEvidence, asOf: string) {
   return {
     preOrderId: order.updatedAt <= asOf ? order.preOrderId : null,

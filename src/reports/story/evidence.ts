@@ -10,15 +10,12 @@ export interface StoryEvidence {
   readonly record: { readonly receivedAt: string; readonly view: StoryRecord | undefined } | null;
   readonly keptAnswers: readonly StoryKeptAnswer[];
   readonly findings: readonly StoryFinding[];
-  /** The holds of its account, as they are now. */
   readonly holds: readonly RestraintView[];
   /** The stop of its account; null if it is not stopped. */
   readonly stop: AccountStop | null;
-  /** How soon it is looked up as it is now; undefined where it is not looked up at a pace. */
   readonly pace?: StoryPace | undefined;
 }
 
-/** The fields of the row that the story needs, as they are now. */
 export interface StoryOrder {
   readonly account: string;
   readonly externalOrderId: string;

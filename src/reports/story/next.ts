@@ -35,7 +35,6 @@ export interface Moment {
 /** A look-up that was due for longer waits for its turn. */
 const OVERDUE_MS = 60_000;
 
-/** Says what happens next to an order by itself, and what a person may do: each command is a line of its own. */
 export function whatNext(moment: Moment, settings: StorySettings): readonly string[] {
   const { state } = moment;
   switch (state) {
@@ -205,7 +204,6 @@ const DECISIONS: Readonly<Record<Judgement['kind'], readonly [command: string, o
   cancel: ['orders cancel', '--reason TEXT'],
 };
 
-/** The commands, as a shell takes them, of the decisions that a person may make about an order of this state. */
 function decisionCommands(order: StoryOrder, state: OrderState): readonly string[] {
   // To send again what the exchange may have taken is no step that anybody is led to.
   const mayBeTaken = state === 'unknown' || state === 'held';

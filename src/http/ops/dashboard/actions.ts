@@ -40,7 +40,6 @@ interface Decision {
   readonly form: URLSearchParams;
 }
 
-/** Does what a form asks for, and returns the address of the page that shows the result. */
 type Act = (deps: OpsSources, decision: Decision) => Promise<string>;
 
 const ACTS: Readonly<Record<string, Act>> = {

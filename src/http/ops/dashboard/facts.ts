@@ -124,7 +124,6 @@ export class DashboardReader {
   }
 }
 
-/** Returns the value of a name, which is made once. */
 function known<Value>(all: Map<string, Value>, name = '', make: () => Value): Value {
   const value = all.get(name) ?? make();
   all.set(name, value);
@@ -161,7 +160,6 @@ function ageingOf(all: readonly CountedAges[]): ActivityFacts['ageing'] {
 
 type AccountTimes = Map<string, { readonly times: NewestTimes; failed: number }>;
 
-/** How long requests take, of each account that this process drives. */
 class Latencies {
   readonly #activities: Activities;
   readonly #byAccount = new Map<string, AccountTimes>();

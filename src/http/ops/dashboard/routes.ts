@@ -28,7 +28,6 @@ const MOST_FOUND = 50;
 const MOST_ACCOUNTS = 500;
 /** The newest events of an order that its page lists. */
 const MOST_EVENTS = 200;
-/** No id is longer. */
 const LONGEST_QUERY = 10_000;
 const EVENT_COLUMNS: readonly Column[] = [
   { key: 'observedAt', label: 'At', kind: 'time' },

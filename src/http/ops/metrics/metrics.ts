@@ -130,7 +130,6 @@ function findingLabels(name: string): { readonly class: string; readonly severit
   return { class: name, severity: FINDING_CLASSES[name as keyof typeof FINDING_CLASSES].severity };
 }
 
-/** Seconds since a time; 0 where there is none. */
 function age(since: string | null | undefined, now: Date): number {
   const ms = instantMs(since ?? null);
   return ms === undefined ? 0 : Math.max(0, now.getTime() - ms) / 1_000;

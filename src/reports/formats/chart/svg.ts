@@ -19,7 +19,6 @@ export interface Size {
 }
 
 const NARROW: Size = { name: 'narrow', width: 330, panelWidth: 330, fontSize: 12 };
-/** A chart of a report is drawn once for each. */
 export const SIZES: readonly Size[] = [{ name: 'wide', width: 760, panelWidth: 370, fontSize: 12.5 }, NARROW];
 /** A chart in half of a wide page. */
 export const HALF_SIZES: readonly Size[] = [{ name: 'wide', width: 560, panelWidth: 560, fontSize: 12 }, NARROW];
@@ -59,7 +58,6 @@ export class Drawing {
     add(this.#marks, ` class="mark" stroke="${INK}"${weight}`, `M${px(x)} ${px(y)}${end}`);
   }
 
-  /** Writes a text whose middle is at the height. */
   text(x: number, y: number, text: string, { anchor, isMuted = false, isBold = false }: TextLook = {}): void {
     const attributes = [
       anchor === undefined ? '' : ` text-anchor="${anchor}"`,
@@ -103,7 +101,6 @@ function px(length: number): number {
 const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
 /** A number that is greater is written with its power of ten. */
 const GREATEST_WORD = 1e15;
-/** Pixels between two names below an axis. */
 const NAME_GAP = 10;
 const LONGEST_NAME = 12;
 

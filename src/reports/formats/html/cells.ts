@@ -105,7 +105,6 @@ function shapeOf(rows: number, columns: readonly ShownColumn[]): string {
 }
 
 interface CellPlace {
-  /** The first cell of a row names it. */
   readonly isFirst: boolean;
   /** Its fraction is filled up to so many digits. */
   readonly places: number;
@@ -148,12 +147,10 @@ function innerText(row: Row, column: Column, places: number): string {
   return isNumeric(column) ? figure(text, places) : escapeText(text);
 }
 
-/** Writes the time of a moment with its age beside it. */
 export function momentText(at: string, now: string): string {
   return `${timeText(at, now)}${instantMs(at) === undefined ? '' : ` <small>· ${ageOf(at, now)}</small>`}`;
 }
 
-/** Writes the time of a moment, the day too unless it is that of `now`. */
 export function timeText(at: string, now: string): string {
   const ms = instantMs(at);
   if (ms === undefined) return escapeText(cutText(at));

@@ -64,7 +64,6 @@ function cutWord(word: string): string {
   return `${fitting(characters, LONGEST_WORD - 16).join('')}…${end.join('')}`;
 }
 
-/** The first characters that fit in so many columns. */
 function fitting(characters: readonly string[], columns: number): readonly string[] {
   let width = 0;
   const end = characters.findIndex((character) => (width += widthOf(character)) > columns);

@@ -35,7 +35,6 @@ export function tableOf(columns: readonly Column[], rows: readonly Row[], screen
   return text + leftOutLine(leftOut, screen);
 }
 
-/** Says which columns there was no room for; nothing where there are none. */
 export function leftOutLine(leftOut: readonly Column[], screen: Screen): string {
   if (leftOut.length === 0) return '';
   const text = `left out: ${labelsOf(leftOut)}; --json or a wider terminal has them`;
@@ -130,7 +129,6 @@ function total(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1);
 }
 
-/** The labels, in as many lines as the longest one needs in its column. */
 function headOf(columns: readonly LaidColumn[], widths: readonly number[], screen: Screen): readonly string[] {
   const labels = columns.map(({ label }, place) => wrapped(label, widths[place] ?? 1).split('\n'));
   const height = labels.reduce((most, { length }) => Math.max(most, length), 0);
@@ -159,7 +157,6 @@ export interface Field {
   readonly label: string;
   readonly value: Cell;
   readonly kind?: CellKind;
-  /** That of its kind unless given. */
   readonly tone?: Tone | undefined;
 }
 

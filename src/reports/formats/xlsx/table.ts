@@ -33,14 +33,12 @@ const HEADING = {
 interface Field {
   readonly label: string;
   readonly align: 'left' | 'right';
-  /** In characters. */
   readonly width: number;
   readonly cells: readonly (CellObject | null)[];
 }
 
 export interface TableSheet extends Sheet {
   readonly count: number;
-  /** The rows that the sheet holds. */
   readonly rows: readonly Row[];
 }
 

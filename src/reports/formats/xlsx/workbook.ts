@@ -37,7 +37,6 @@ export function wrappedCell(value: string, width: number, mostLines: number, loo
   return textCell(value, { wrap: true, alignVertical: 'top', ...(height > LINE_HEIGHT + 3 && { height }), ...look });
 }
 
-/** The width of a text in digits of the font, about. */
 export function widthOf(value: string): number {
   const count = (pattern: RegExp) => value.match(pattern)?.length ?? 0;
   return value.length + count(/[A-Z@%]/g) * 0.3 + count(/[\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\uff00-\uff60]/g);
@@ -63,10 +62,8 @@ const FIRST_MOMENT = 0x00210000;
 export interface Sheet {
   readonly name: string;
   readonly data: SheetRow[];
-  /** Of its columns, in characters. */
   readonly widths: readonly number[];
   readonly table?: Table;
-  /** Links of cells, by their index, to other sheets, by name. */
   readonly links?: readonly Link[];
 }
 
@@ -154,7 +151,6 @@ function quoted(sheet: string): string {
   return `'${sheet.replaceAll("'", "''")}'`;
 }
 
-/** The title of the workbook, and the program that made it. It has no time, so that the bytes stay the same. */
 function properties(title: string): Part {
   const name = sanitizeTextContent(shownText(title));
   const core = `${HEAD}<cp:coreProperties xmlns:cp="${PACKAGE}/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>${name}</dc:title><dc:creator>order-sync</dc:creator></cp:coreProperties>`;

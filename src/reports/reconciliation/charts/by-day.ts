@@ -184,7 +184,6 @@ function isCurrencyKnown(group: GroupTotals): group is OfCurrency {
   return group.currency !== null && group.currency !== '?';
 }
 
-/** The currency of the most orders first. */
 function byCurrency(groups: readonly OfCurrency[]): readonly (readonly [string, readonly OfCurrency[]])[] {
   const orders = (same: readonly OfCurrency[]) => sumOf(same, (group) => group.orders);
   return [...Map.groupBy(groups, ({ currency }) => currency)].toSorted(

@@ -15,7 +15,6 @@ export interface TimeSteps {
   readonly names: Steps;
   /** The step of a day; undefined where it is none. */
   readonly placeOf: (day: string) => number | undefined;
-  /** When a step is, for a sentence: `on 14 Mar 2026`. */
   readonly when: (place: number) => string;
 }
 
