@@ -2,7 +2,7 @@ import { instantMs } from '../domain/instant.ts';
 import { ORDER_STATES, WAITING_STATES, type OrderState } from '../domain/orders/states.ts';
 import type { Card, Chart, Column, ReportDocument, Row, Span, Verdict } from './formats/document.ts';
 import { accountAdvice, accountColumns, accountFact, emptyVerdict, type ReportScope } from './formats/sections.ts';
-import { counted, cut, inWords } from './formats/words.ts';
+import { counted, cut, inWords } from './formats/text.ts';
 import { waitingChart } from './reconciliation/charts.ts';
 
 const SPAN = ['p1', 'p25', 'p50', 'p75', 'p99'] as const;

@@ -12,7 +12,7 @@ export class Ages {
   readonly #limit: number;
   readonly #groups = new Map<string, Group>();
   #oldest: OldestOrder[] = [];
-  #orders = 0;
+  orders = 0;
 
   /** Of the orders in one of these states, the `limit` oldest are named. */
   constructor(states: readonly string[], limit: number) {
@@ -26,12 +26,8 @@ export class Ages {
     const group = this.#groups.get(key) ?? { state, status, pair, times: [] };
     this.#groups.set(key, group);
     group.times.push(instantMs(since) ?? Number.NaN);
-    this.#orders += 1;
+    this.orders += 1;
     if (this.#states.includes(state)) this.#addOldest(order);
-  }
-
-  get orders(): number {
-    return this.#orders;
   }
 
   byPair(): readonly AgeGroup[] {

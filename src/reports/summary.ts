@@ -3,7 +3,7 @@ import { ORDER_STATES } from '../domain/orders/states.ts';
 import { PERSON_STATES } from './ageing.ts';
 import { accountColumns, accountFact, emptyVerdict, type ReportScope } from './formats/sections.ts';
 import type { Card, Column, Fact, ReportDocument, Verdict } from './formats/document.ts';
-import { counted } from './formats/words.ts';
+import { counted } from './formats/text.ts';
 import { amountsByCurrency } from './reconciliation/money.ts';
 import { outcomeOf, sumsByOutcome, currencyOfRow, pairOf } from './reconciliation/rows.ts';
 

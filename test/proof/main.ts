@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { tableOf, textColumns } from '../../src/reports/formats/terminal/layout.ts';
-import { PLAIN } from '../../src/reports/formats/terminal/screen.ts';
+import { tableOf, textColumns, PLAIN } from '../../src/reports/formats/terminal.ts';
 import { PARTS } from './parts.ts';
 import { doneOf, PAGE, pageOf } from './reliability.ts';
 import { runParts, type PartResult } from './run.ts';

@@ -13,7 +13,7 @@ import { accountsIn } from '../../store/accounts.ts';
 import { screenOf } from '../shared/help.ts';
 import { print } from '../shared/print.ts';
 import { terminalLine } from '../shared/progress.ts';
-import { fieldsText } from '../../reports/formats/terminal/layout.ts';
+import { fieldsText } from '../../reports/formats/terminal.ts';
 import { correctCounts } from '../../store/overview/counts.ts';
 
 export const define = { migrate: defineMigrations, status: defineMigrations, check: defineCheck, backup: defineBackup };

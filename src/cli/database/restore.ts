@@ -9,7 +9,7 @@ import type { Store } from '../../store/port.ts';
 import { lockFile } from '../../store/sqlite/owner.ts';
 import { accountFilterOf, accountGiven, accountOf } from '../shared/account.ts';
 import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../shared/decision.ts';
-import { counted } from '../../reports/formats/words.ts';
+import { counted } from '../../reports/formats/text.ts';
 import { plainConfig, wholeNumber } from '../shared/options.ts';
 import { readFailOvers } from '../../store/fail-overs.ts';
 import { openInput } from '../shared/files.ts';

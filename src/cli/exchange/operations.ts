@@ -8,7 +8,7 @@ import { ask, printAnswer, printWord } from '../shared/exchange.ts';
 import { REVEAL } from '../shared/options.ts';
 import { VERIFICATION_LEVELS, type VerificationLevel } from '../../exchange/schemas.ts';
 import { readJson, withDigits } from '../../exchange/json.ts';
-import { tableOf, textColumns } from '../../reports/formats/terminal/layout.ts';
+import { tableOf, textColumns } from '../../reports/formats/terminal.ts';
 import { screenOf } from '../shared/help.ts';
 import { print } from '../shared/print.ts';
 

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { listAwaited, listPhotos } from '../../store/photos.ts';
-import { addListOptions, printList, type ListColumn, type ListOptions, print } from '../shared/print.ts';
+import { addListOptions, printList, print, type ListColumn, type ListOptions } from '../shared/print.ts';
 import { withAccounts, withAccount } from '../shared/store.ts';
 import { systemClock } from '../../clock.ts';
 import { purgePhotos } from '../../flows/clients/photos.ts';
-import { counted } from '../../reports/formats/words.ts';
+import { counted } from '../../reports/formats/text.ts';
 import { duration } from '../shared/options.ts';
 
 export const define = { list: defineList, purge: definePurge };

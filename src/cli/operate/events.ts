@@ -2,13 +2,13 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { systemClock } from '../../clock.ts';
 import {
   EVENT_TYPES,
+  BEGINNING,
+  readCursor,
+  writeCursor,
   type EventType,
   type FeedEvent,
   type EventData,
   type Place,
-  BEGINNING,
-  readCursor,
-  writeCursor,
 } from '../../domain/events/feed.ts';
 import { placeOf, readPage } from '../../flows/events/feed.ts';
 import { StoreError } from '../../store/errors.ts';
@@ -21,8 +21,8 @@ import { wholeNumber } from '../shared/options.ts';
 import { screenOf } from '../shared/help.ts';
 import { withAccounts } from '../shared/store.ts';
 import { isWritten } from '../shared/files.ts';
-import { type Tone, toneOf } from '../../reports/formats/document.ts';
-import { styled, toned, wrapped, type Screen } from '../../reports/formats/terminal/screen.ts';
+import { toneOf, type Tone } from '../../reports/formats/document.ts';
+import { styled, toned, wrapped, type Screen } from '../../reports/formats/terminal.ts';
 import { printable } from '../../reports/formats/text.ts';
 
 /** Events that are read at a time. */

@@ -6,7 +6,7 @@ import { addOrderOptions, type OrderOptions, addPeriodOptions, type PeriodOption
 import { addListOptions, printList, sayCut, type ListOptions, type ListColumn, print } from '../shared/print.ts';
 import { withAccounts, withAccount } from '../shared/store.ts';
 import { systemClock } from '../../clock.ts';
-import { printable } from '../../reports/formats/text.ts';
+import { printable, counted } from '../../reports/formats/text.ts';
 import { acknowledge, findingsById, type FindingRow } from '../../store/findings.ts';
 import type { Store } from '../../store/port.ts';
 import { counted } from '../../reports/formats/words.ts';
@@ -16,12 +16,11 @@ import { screenOf } from '../shared/help.ts';
 import {
   FINDING_CLASSES,
   SEVERITIES,
+  GUESSED_CLASSES,
   type FindingClassName,
   type Severity,
-  GUESSED_CLASSES,
 } from '../../domain/findings/classes.ts';
-import { toned, wrapped, type Screen } from '../../reports/formats/terminal/screen.ts';
-import { fieldsText } from '../../reports/formats/terminal/layout.ts';
+import { toned, wrapped, fieldsText, type Screen } from '../../reports/formats/terminal.ts';
 
 export const define = { list: defineList, ack: defineAck, explain: defineExplain };
 

@@ -5,7 +5,7 @@ import { readEnvelope } from '../../http/control/envelope.ts';
 import { queryId } from '../../exchange/ids.ts';
 import { ADDRESSES } from '../../http/control/operations/addresses.ts';
 import type { Status } from '../../reports/status/status.ts';
-import { fitted } from '../../reports/formats/terminal/screen.ts';
+import { fitted } from '../../reports/formats/terminal.ts';
 import { statusText } from '../../reports/status/text.ts';
 import { judgeStatus, type StatusEnd } from '../../reports/status/problems.ts';
 import { accountOrAll } from '../shared/account.ts';

@@ -6,8 +6,8 @@ import type { FollowScope } from '../../flows/orders/follow.ts';
 import type { SyncEnd, SyncResult, SyncSummary } from '../../flows/orders/sync.ts';
 import { OwnerGoneError, OwnerRefusalError } from '../../http/control/client.ts';
 import type { SyncLine } from '../../http/control/operations/sync.ts';
-import { toned, wrapped } from '../../reports/formats/terminal/screen.ts';
-import { printable } from '../../reports/formats/text.ts';
+import { toned, wrapped, fieldsText } from '../../reports/formats/terminal.ts';
+import { printable, withCommas } from '../../reports/formats/text.ts';
 import { StoreError } from '../../store/errors.ts';
 import { commandError, throughOwner } from '../shared/exchange.ts';
 import { CommandError, EXIT, stopSignal } from '../shared/exit.ts';
@@ -15,11 +15,9 @@ import { accountConfig, durationOption } from '../shared/options.ts';
 import { screenOf } from '../shared/help.ts';
 import { progressLine, type ProgressLine } from '../shared/progress.ts';
 import type { Tone } from '../../reports/formats/document.ts';
-import { withCommas } from '../../reports/formats/words.ts';
 import { problem, worstFirst } from '../../reports/status/problem.ts';
 import { countedProblems, holdProblems } from '../../reports/status/problems.ts';
 import { print } from '../shared/print.ts';
-import { fieldsText } from '../../reports/formats/terminal/layout.ts';
 import { accountWords } from '../../domain/accounts/name.ts';
 
 /** How each end of a pass is to a person, and its exit code. */

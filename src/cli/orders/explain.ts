@@ -6,7 +6,7 @@ import { stopRemedy } from '../../domain/accounts/restraints.ts';
 import { accountWords } from '../../domain/accounts/name.ts';
 import { flowSettings } from '../../flows/pass/follow-pace.ts';
 import { paceOfOrder, storyOf, type ReadPace } from '../../flows/reports/story.ts';
-import { PLAIN, wrapped, type Screen } from '../../reports/formats/terminal/screen.ts';
+import { PLAIN, wrapped, type Screen } from '../../reports/formats/terminal.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { isCommand, isNewest } from '../../reports/story/next.ts';
 import type { Story } from '../../reports/story/story.ts';

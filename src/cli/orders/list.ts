@@ -9,15 +9,15 @@ import { listOrders } from '../../store/listed-orders.ts';
 import type { OrderRow } from '../../store/order-columns.ts';
 import {
   addOrderOptions,
-  type OrderOptions,
   addPeriodOptions,
-  type PeriodOptions,
   REVEAL,
   withoutToken,
+  type OrderOptions,
+  type PeriodOptions,
 } from '../shared/options.ts';
-import { addListOptions, printList, sayCut, type ListColumn, type ListOptions, print } from '../shared/print.ts';
+import { addListOptions, printList, sayCut, print, type ListColumn, type ListOptions } from '../shared/print.ts';
 import { withAccounts, withAccount, absentOrder } from '../shared/store.ts';
-import { styled } from '../../reports/formats/terminal/screen.ts';
+import { styled } from '../../reports/formats/terminal.ts';
 import { readOrder } from '../../store/orders.ts';
 import { readRecord } from '../../store/order-records.ts';
 import { readPreOrder } from '../../store/pre-orders.ts';

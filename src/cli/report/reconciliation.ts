@@ -10,7 +10,7 @@ import {
   type AskedPreOrders,
   type PreOrderAnswer,
 } from '../../flows/reports/pre-orders.ts';
-import { counted } from '../../reports/formats/words.ts';
+import { counted } from '../../reports/formats/text.ts';
 import type { Store } from '../../store/port.ts';
 import type { OrderTime, ReportScope } from '../../store/reports/reconciliation.ts';
 import { commandError, withExchange, type Ask } from '../shared/exchange.ts';

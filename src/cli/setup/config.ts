@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import {
   configSources,
-  type ConfigSource,
   ConfigError,
   loadConfig,
   requireExchange,
+  type ConfigSource,
   type AccountConfig,
   type Config,
   type ConfigOptions,
@@ -15,9 +15,9 @@ import { configOptions } from '../shared/options.ts';
 import { longestCronGapMs } from '../../config/cron.ts';
 import { durationText } from '../../config/values.ts';
 import { DEFAULT_ACCOUNT } from '../../domain/accounts/name.ts';
-import { counted } from '../../reports/formats/words.ts';
+import { counted } from '../../reports/formats/text.ts';
 import { settingsSchema } from '../../config/schema.ts';
-import { fieldsText } from '../../reports/formats/terminal/layout.ts';
+import { fieldsText } from '../../reports/formats/terminal.ts';
 
 export const define = { show: defineShow, check: defineCheck, schema: defineSchema };
 

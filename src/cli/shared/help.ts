@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { Help, InvalidArgumentError, type Argument, type Command, type Option } from 'commander';
 import { suggestion } from '../../domain/text.ts';
-import type { Screen } from '../../reports/formats/terminal/screen.ts';
+import type { Screen } from '../../reports/formats/terminal.ts';
 
 /** Columns of a help. */
 const WIDTH = 80;

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { Cell, Column } from '../../reports/formats/document.ts';
-import { tableOf } from '../../reports/formats/terminal/layout.ts';
-import type { Screen } from '../../reports/formats/terminal/screen.ts';
+import { tableOf, type Screen } from '../../reports/formats/terminal.ts';
 import { isOfAll } from './account.ts';
 import { screenOf } from './help.ts';
 import { wholeNumber } from './options.ts';

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { shellWord } from '../../domain/text.ts';
-import { wrapped } from '../../reports/formats/terminal/screen.ts';
+import { wrapped } from '../../reports/formats/terminal.ts';
 import { screenOf } from './help.ts';
 
 const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url));

@@ -1,7 +1,7 @@
-import { type Clock, repeatedly, systemClock } from '../../clock.ts';
+import { repeatedly, systemClock, type Clock } from '../../clock.ts';
 import type { Counters } from '../../flows/pass/counters.ts';
-import { cut } from '../../reports/formats/terminal/screen.ts';
-import { withCommas } from '../../reports/formats/words.ts';
+import { cut } from '../../reports/formats/terminal.ts';
+import { withCommas } from '../../reports/formats/text.ts';
 
 /** Makes a line on a terminal that is drawn anew; undefined if the stream leads elsewhere. Loaded here: few commands draw one. */
 export async function terminalLine(stream: NodeJS.WriteStream = process.stderr) {

@@ -3,7 +3,7 @@ import { toneOf, type Column, type Tone } from '../formats/document.ts';
 import { boxText, type Box } from '../formats/html.ts';
 import { ageOf, momentText, timeText } from '../formats/html/cells.ts';
 import { escapeText, icon, proseText } from '../formats/html/text.ts';
-import { capitalized, counted } from '../formats/words.ts';
+import { capitalized, counted } from '../formats/text.ts';
 import type { Problem, ProblemCode } from '../status/problem.ts';
 import type { DashboardFacts } from './facts.ts';
 import { badge, count, empty, orderLink, rowPath, table } from './markup.ts';

@@ -6,7 +6,7 @@ import { toneOf, type Column, type ColumnChart, type Row } from '../formats/docu
 import { boxText } from '../formats/html.ts';
 import { ageOf } from '../formats/html/cells.ts';
 import { proseText } from '../formats/html/text.ts';
-import { inUnits, withCommas } from '../formats/words.ts';
+import { inUnits, withCommas } from '../formats/text.ts';
 import { outcomeOf, pairOf } from '../reconciliation/rows.ts';
 import { AGE_LIMITS_MS, MOVES, type DashboardFacts, type MoneyPeriod } from './facts.ts';
 import { count, empty, note, rowPath, table } from './markup.ts';

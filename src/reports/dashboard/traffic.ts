@@ -2,7 +2,7 @@ import type { FeedEvent } from '../../domain/events/feed.ts';
 import { toneOf, type Column, type Tone } from '../formats/document.ts';
 import { momentText } from '../formats/html/cells.ts';
 import { cutText, escapeText, proseText } from '../formats/html/text.ts';
-import { inUnits } from '../formats/words.ts';
+import { inUnits } from '../formats/text.ts';
 import type { OverdueStatus, Times } from '../status/status.ts';
 import type { DashboardFacts, ExchangeFacts } from './facts.ts';
 import { badge, count, empty, note, orderLink, table } from './markup.ts';

@@ -1,7 +1,17 @@
 import type { Column, GroupHead, ReportDocument, Section, Verdict } from './document.ts';
 import { otherFacts, readSection, scopeFacts, type ReadGroup } from './sections.ts';
-import { fieldsText, layOut, leftOutLine, silentLine, type Layout } from './terminal/layout.ts';
-import { PLAIN, styled, toned, wrapped, type Screen } from './terminal/screen.ts';
+import {
+  fieldsText,
+  layOut,
+  leftOutLine,
+  silentLine,
+  PLAIN,
+  styled,
+  toned,
+  wrapped,
+  type Layout,
+  type Screen,
+} from './terminal.ts';
 import { printable } from './text.ts';
 
 /** Writes a report for a terminal: what it is about, its verdict and figures, a table for each section, and what else is known of it. */

@@ -34,3 +34,57 @@ export function noFormula(text: string): string {
   if (/^-\d+(\.\d+)?$/.test(text)) return text;
   return text.replaceAll(/^(?=[\t\r\n])|(?<=^|[;\t\r\n])(?=[=+\-@＝＋－＠])/g, "'");
 }
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A number with its noun: `1 order`, `2 orders`. */
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`;
+}
+
+/** A count with commas between its thousands: `1,200`. */
+export function withCommas(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+/** A duration in whole days from two days on, below that in hours or minutes: `3 days`, `47 hours`, `1 minute`. */
+export function inWords(ms: number): string {
+  if (ms < MINUTE_MS) return 'less than a minute';
+  if (ms < HOUR_MS) return counted(Math.floor(ms / MINUTE_MS), 'minute');
+  return ms < 2 * DAY_MS ? counted(Math.floor(ms / HOUR_MS), 'hour') : counted(Math.floor(ms / DAY_MS), 'day');
+}
+
+const UNITS = [
+  [365 * DAY_MS, 'y'],
+  [DAY_MS, 'd'],
+  [HOUR_MS, 'h'],
+  [MINUTE_MS, 'min'],
+  [1_000, 's'],
+] as const;
+
+/** A duration in the unit that suits it, to two digits: `0.4 s`, `45 s`, `2.5 min`, `12 h`, `3 d`. */
+export function inUnits(ms: number): string {
+  const [unit, name] = UNITS.find(([one]) => ms >= one) ?? [1_000, 's'];
+  const count = ms / unit;
+  return `${count < 10 ? Math.round(count * 10) / 10 : Math.round(count)} ${name}`;
+}
+
+/** Cuts a text for one line after `most` characters. */
+export function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
+}
+
+export function capitalized(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+/** Why a report of a period without any `noun` ends as one that a person should look at. */
+export function emptyReason(noun: string): string {
+  return `No ${noun} is in the period: look at --from and --to, or give --allow-empty where that is as it should be.`;
+}
+
+export function sumOf<Item>(items: readonly Item[], numberOf: (item: Item) => number): number {
+  return items.reduce((sum, item) => sum + numberOf(item), 0);
+}

@@ -2,7 +2,7 @@ import { instantMs } from '../../domain/instant.ts';
 import { WAITING_STATES } from '../../domain/orders/states.ts';
 import { durationText } from '../formats/chart/svg.ts';
 import { toneOf, type Chart, type Look, type SectionPart, type Span, type SpanChart } from '../formats/document.ts';
-import { counted, cut, sumOf } from '../formats/words.ts';
+import { counted, cut, sumOf } from '../formats/text.ts';
 import { chartsByDay, findingsChart } from './charts/by-day.ts';
 import type { JudgedOrder } from './judge.ts';
 import { pairOf, type ReconciledRow } from './rows.ts';

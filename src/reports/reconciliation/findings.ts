@@ -4,8 +4,7 @@ import type { Finding } from '../../domain/findings/finding.ts';
 import { instantMs } from '../../domain/instant.ts';
 import { accountAdvice, accountColumns } from '../formats/sections.ts';
 import type { Cell, Column, GroupHead, Row, Section } from '../formats/document.ts';
-import { printable } from '../formats/text.ts';
-import { capitalized, cut, inWords } from '../formats/words.ts';
+import { printable, capitalized, cut, inWords } from '../formats/text.ts';
 import { currencyOfRow, dayOf, pairOf, type KnownFindingRow, type ReconciledRow } from './rows.ts';
 
 /** A finding as the report lists it. `id` is the argument of `findings ack`; null where only the report found it. */

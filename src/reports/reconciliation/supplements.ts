@@ -1,5 +1,5 @@
 import type { Column, Row } from '../formats/document.ts';
-import { counted } from '../formats/words.ts';
+import { counted } from '../formats/text.ts';
 import type { Supplement } from './document.ts';
 import type { Problem } from './verdict.ts';
 

@@ -1,5 +1,5 @@
 import { DecimalSum, type AmountSettings } from '../../domain/decimal.ts';
-import { sumOf } from '../formats/words.ts';
+import { sumOf } from '../formats/text.ts';
 import {
   OUTCOMES,
   outcomeOf,

@@ -1,4 +1,4 @@
-import { capitalized, inWords } from '../formats/words.ts';
+import { capitalized, inWords } from '../formats/text.ts';
 import { accountColumns } from '../formats/sections.ts';
 import type { Column, Row, Section } from '../formats/document.ts';
 import { instantMs } from '../../domain/instant.ts';

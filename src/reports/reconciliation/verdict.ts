@@ -1,5 +1,5 @@
 import type { Card, Tone, Verdict } from '../formats/document.ts';
-import { counted, cut, emptyReason, sumOf } from '../formats/words.ts';
+import { counted, cut, emptyReason, sumOf } from '../formats/text.ts';
 import { UNCHECKED, UNCHECKED_REASONS } from './judge.ts';
 import { differencesByCurrency } from './money.ts';
 import type { ReconciliationTotals } from './totals.ts';

@@ -4,7 +4,7 @@ import { accountWords } from '../../domain/accounts/name.ts';
 import { findingClass } from '../../domain/findings/classes.ts';
 import { WAITING_STATES } from '../../domain/orders/states.ts';
 import { shellWord } from '../../domain/text.ts';
-import { counted, inUnits, withCommas } from '../formats/words.ts';
+import { counted, inUnits, withCommas } from '../formats/text.ts';
 import type { Overview, ReceiverState, LiveStatus, ProcessFacts, Reading } from './status.ts';
 import { forAccounts, problem, worstFirst, wordsOf, type Problem, type ProblemCode } from './problem.ts';
 

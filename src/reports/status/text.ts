@@ -1,9 +1,7 @@
 import { ORDER_STATES, type OrderState } from '../../domain/orders/states.ts';
 import type { Tone } from '../formats/document.ts';
-import { fieldsText, type Field } from '../formats/terminal/layout.ts';
-import { styled, toned, wrapped, type Screen } from '../formats/terminal/screen.ts';
-import { printable } from '../formats/text.ts';
-import { counted, inUnits, withCommas } from '../formats/words.ts';
+import { fieldsText, styled, toned, wrapped, type Field, type Screen } from '../formats/terminal.ts';
+import { printable, counted, inUnits, withCommas } from '../formats/text.ts';
 import type { NamedOrder, ReceiverState, DaemonStatus, Status } from './status.ts';
 import { problemText } from './problem.ts';
 import { judgeStatus, type StatusEnd, type StatusVerdict } from './problems.ts';

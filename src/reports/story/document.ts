@@ -12,7 +12,7 @@ import {
   type Tone,
   type Verdict,
 } from '../formats/document.ts';
-import { capitalized, counted, inWords } from '../formats/words.ts';
+import { capitalized, counted, inWords } from '../formats/text.ts';
 import { currencyOfRow } from '../reconciliation/rows.ts';
 import { isCommand } from './next.ts';
 import type { StoryEvidence, StoryFinding } from './evidence.ts';

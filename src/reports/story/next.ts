@@ -6,7 +6,7 @@ import { LONGEST_MS } from '../../domain/orders/pace/stay-times.ts';
 import { HELD_LOOKUP_MS, REJECTED_LOOKUPS_MS } from '../../domain/orders/schedule.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
 import { shellWord } from '../../domain/text.ts';
-import { counted, inUnits, withCommas } from '../formats/words.ts';
+import { counted, inUnits, withCommas } from '../formats/text.ts';
 import type { StoryEvent, StoryOrder, StoryPace } from './evidence.ts';
 
 /** Settings that decide what happens next to an order; times in milliseconds. */

@@ -8,7 +8,7 @@ import { setHold } from '../../../src/store/account-holds.ts';
 import { insertHappenings } from '../../../src/store/events.ts';
 import { StoreError } from '../../../src/store/errors.ts';
 import type { Transaction } from '../../../src/store/port.ts';
-import { widthOf } from '../../../src/reports/formats/terminal/screen.ts';
+import { widthOf } from '../../../src/reports/formats/terminal.ts';
 import { runProgram, type ProgramOptions } from '../../support/cli-function.ts';
 import { scriptedControlSocket } from '../../support/control-socket.ts';
 import { echo, NOT_FOUND } from '../../support/scripted-exchange.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { csvText, jsonText } from '../../../src/reports/formats/data.ts';
 import type { Groups, ReportDocument, Section } from '../../../src/reports/formats/document.ts';
 import { tableText } from '../../../src/reports/formats/table.ts';
-import { widthOf } from '../../../src/reports/formats/terminal/screen.ts';
+import { widthOf } from '../../../src/reports/formats/terminal.ts';
 import { documentOf, hostileDocument, texts, wholeText } from '../../support/report-document.ts';
 
 const SCREEN = { width: 60, hasColour: true };

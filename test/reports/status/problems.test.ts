@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readinessChecks } from '../../../src/http/ops/readiness.ts';
 import { needsText } from '../../../src/reports/dashboard/health.ts';
-import { PLAIN } from '../../../src/reports/formats/terminal/screen.ts';
+import { PLAIN } from '../../../src/reports/formats/terminal.ts';
 import { problemText } from '../../../src/reports/status/problem.ts';
 import { LEAST_FREE_BYTES, problemsOf, STALLED_AFTER_MS, judgeStatus } from '../../../src/reports/status/problems.ts';
 import type { Reading, Status } from '../../../src/reports/status/status.ts';

@@ -4,8 +4,8 @@ import { systemClock } from '../../../clock.ts';
 import { processEnvironment, type DatabaseConfig as Place } from '../../../config/config.ts';
 import { DEFAULT_ACCOUNT } from '../../../domain/accounts/name.ts';
 import { shellWord } from '../../../domain/text.ts';
-import { wrapped } from '../../../reports/formats/terminal/screen.ts';
-import { counted } from '../../../reports/formats/words.ts';
+import { wrapped } from '../../../reports/formats/terminal.ts';
+import { counted } from '../../../reports/formats/text.ts';
 import { placeOf } from '../../shared/store.ts';
 import { CommandError, EXIT, stopSignal } from '../../shared/exit.ts';
 import { wholeNumber } from '../../shared/options.ts';
@@ -15,22 +15,22 @@ import {
   DEMO_SCENARIOS,
   demoOrders,
   MOST_ORDERS,
-  type DemoScenario,
   cancelStrays,
   censusOf,
   insertOrders,
   openExchange,
   shopsOf,
+  type DemoScenario,
 } from './shops.ts';
-import { setStage, type Stage, Workers, type Play, freeAddress } from './stage.ts';
+import { setStage, Workers, freeAddress, type Stage, type Play } from './stage.ts';
 import {
   lateChanges,
   reconcileDemo,
   summaryOf,
   untilSent,
   untilSettled,
-  type Watched,
   keepInserting,
+  type Watched,
 } from './verdict.ts';
 
 const LONGEST_MS = 50_000;

@@ -1,7 +1,6 @@
 import type { Span, Steps } from '../document.ts';
-import { escapeText, widthOf } from '../html/text.ts';
-import { printable } from '../text.ts';
-import { inUnits } from '../words.ts';
+import { escapeText, fitting, widthOf } from '../html/text.ts';
+import { printable, inUnits } from '../text.ts';
 
 /** For programs that do not know the style of the page, which has these colours for dark pages too. */
 const INK = '#1a212d';
@@ -85,13 +84,7 @@ function add(paths: Map<string, string>, attributes: string, d: string): void {
 /** A name in a drawing, cut if it is wider than `most` letters. */
 export function labelText(name: string, most: number): string {
   const shown = printable(name).toWellFormed();
-  if (widthOf(shown) <= most) return shown;
-  let text = '';
-  for (const character of shown) {
-    if (widthOf(text + character) >= most) break;
-    text += character;
-  }
-  return `${text}…`;
+  return widthOf(shown) <= most ? shown : `${fitting(Array.from(shown), most - 1).join('')}…`;
 }
 
 function px(length: number): number {

@@ -1,6 +1,6 @@
 import { instantMs } from '../../../domain/instant.ts';
 import { isNumeric, saysNothing, toneOf, type Cell, type Column, type Row } from '../document.ts';
-import { inUnits } from '../words.ts';
+import { inUnits } from '../text.ts';
 import { cutText, escapeText, widthOf } from './text.ts';
 
 /** Longer fractions are not padded: nothing that a person compares has so many places. */

@@ -64,7 +64,7 @@ function cutWord(word: string): string {
   return `${fitting(characters, LONGEST_WORD - 16).join('')}…${end.join('')}`;
 }
 
-function fitting(characters: readonly string[], columns: number): readonly string[] {
+export function fitting(characters: readonly string[], columns: number): readonly string[] {
   let width = 0;
   const end = characters.findIndex((character) => (width += widthOf(character)) > columns);
   return end < 0 ? characters : characters.slice(0, end);

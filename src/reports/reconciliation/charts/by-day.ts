@@ -1,7 +1,7 @@
 import { DecimalSum } from '../../../domain/decimal.ts';
 import { SEVERITIES } from '../../../domain/findings/classes.ts';
 import { toneOf, type Chart, type ColumnChart, type Look, type RowChart } from '../../formats/document.ts';
-import { counted, cut, sumOf } from '../../formats/words.ts';
+import { counted, cut, sumOf } from '../../formats/text.ts';
 import type { ClassTotals, GroupTotals } from '../totals.ts';
 import { timeSteps, type TimeSteps } from './steps.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Column, Row } from '../../../../src/reports/formats/document.ts';
-import { layOut, tableOf, textColumns } from '../../../../src/reports/formats/terminal/layout.ts';
-import { fitted, PLAIN, widthOf } from '../../../../src/reports/formats/terminal/screen.ts';
+import type { Column, Row } from '../../../src/reports/formats/document.ts';
+import { layOut, tableOf, textColumns, fitted, PLAIN, widthOf } from '../../../src/reports/formats/terminal.ts';
 
 const EXACT = '12345678901234567.123456789012345678';
 const keysOf = (columns: readonly Column[]) => columns.map(({ key }) => key);
