@@ -9,7 +9,9 @@ import { paceOfOrder, storyOf, type ReadPace } from '../../flows/reports/story.t
 import { PLAIN, wrapped, type Screen } from '../../reports/formats/terminal.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { isCommand, isNewest } from '../../reports/story/next.ts';
+import type { KeptBack } from '../../reports/status/status.ts';
 import type { Story } from '../../reports/story/story.ts';
+import { askDaemon } from '../operate/status.ts';
 import type { Store } from '../../store/port.ts';
 import { chooseFormat, isFolder, writeReport } from '../report/output.ts';
 import { utcTime } from '../shared/options.ts';
@@ -46,6 +48,7 @@ export function define(command: Command): void {
           asOf: until,
           readPace: paceIn(store, settings, until),
           olderState: await olderStateOf(store),
+          keptBack: asOf === undefined ? await keptBackIn(settings) : [],
         });
         return found ?? Promise.reject(await absentOrder(store.db, settings, externalOrderId));
       });
@@ -66,6 +69,12 @@ function paceIn(store: Store, settings: AccountSettings, asOf: Date): ReadPace {
     if (!isNewest({ order, asOf })) return undefined;
     return await paceOfOrder({ account, store, clock: systemClock(), pace }, order, signal);
   };
+}
+
+/** Asks the daemon that drives the account, if one answers, for the orders that it cannot write. */
+async function keptBackIn(settings: AccountSettings): Promise<readonly KeptBack[]> {
+  const status = await askDaemon(settings, settings.account);
+  return status?.daemon?.accounts.flatMap(({ keptBack }) => keptBack) ?? [];
 }
 
 /** Ignores a mark that cannot be read. */

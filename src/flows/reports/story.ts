@@ -6,6 +6,9 @@ import { ageBy } from '../../domain/orders/pace/stay-times.ts';
 import { preOrderIdsIn } from '../../exchange/ids.ts';
 import { readRecordView } from '../../exchange/record-view.ts';
 import type { ReportDocument } from '../../reports/formats/document.ts';
+import { capitalized } from '../../reports/formats/text.ts';
+import { keptBackProblems } from '../../reports/status/problems.ts';
+import type { KeptBack } from '../../reports/status/status.ts';
 import { storyDocument } from '../../reports/story/document.ts';
 import type { StoryEvidence, StoryPace } from '../../reports/story/evidence.ts';
 import type { StorySettings } from '../../reports/story/next.ts';
@@ -29,7 +32,9 @@ interface StoryOptions {
   readonly asOf: Date;
   readonly readPace?: ReadPace;
   /** Present if the database is known to be an older copy. */
-  readonly olderState?: StorySettings['olderState'];
+  readonly olderState?: StorySettings['blocked'];
+  /** The orders of the account that the database does not let its owner write, as far as is known. */
+  readonly keptBack?: readonly KeptBack[];
 }
 
 /** Tells the story of an order until a time; undefined where there is no such order. */
@@ -37,7 +42,7 @@ export async function storyOf(
   store: Pick<Store, 'snapshot'>,
   settings: AccountSettings,
   externalOrderId: string,
-  { asOf, readPace, olderState }: StoryOptions,
+  { asOf, readPace, olderState, keptBack = [] }: StoryOptions,
 ): Promise<OrderStory | undefined> {
   const { account, accounts, create, follow, exchange } = settings;
   const rows = await readStory(store, account, externalOrderId);
@@ -47,7 +52,10 @@ export async function storyOf(
   const pace = await readPace?.(rows.order);
   const evidence = { ...rows, record, keptAnswers, ...(pace !== undefined && { pace }) };
   const isDriven = accounts.some(({ name }) => name === account);
-  const story = buildStory(evidence, asOf, { ...create, ...follow, isDriven, olderState });
+  const ofOrder = keptBack.filter((kept) => kept.externalOrderId === externalOrderId);
+  const [kept] = keptBackProblems({ account, keptBack: ofOrder });
+  const blocked = olderState ?? (kept && { why: kept.text, remedy: `${capitalized(kept.remedy)}.` });
+  const story = buildStory(evidence, asOf, { ...create, ...follow, isDriven, blocked });
   return { story, document: storyDocument(story, evidence, exchange), evidence };
 }
 

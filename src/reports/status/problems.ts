@@ -73,7 +73,7 @@ export function stalledMsOf({ passes, answeredAt }: Pick<LiveStatus, 'passes' | 
   return Math.max(0, ...waits);
 }
 
-export function keptBackProblems({ account, keptBack }: LiveStatus): readonly Problem[] {
+export function keptBackProblems({ account, keptBack }: Pick<LiveStatus, 'account' | 'keptBack'>): readonly Problem[] {
   return keptBack.map(({ externalOrderId, since, cause }) => {
     const text = `order ${externalOrderId} cannot be written, so that nothing is done for it: ${cause}`;
     return problem('kept-back', text, { about: { account, externalOrderId }, since });

@@ -16,8 +16,8 @@ export interface StorySettings {
   readonly onUnknown: 'hold' | 'resend';
   /** False where the account stands in no settings of this machine, so that nothing is sent or looked up for it. */
   readonly isDriven?: boolean;
-  /** Present if the database is an older copy, so that nothing is sent or looked up; `remedy` is a command. */
-  readonly olderState?: { readonly why: string; readonly remedy: string } | undefined;
+  /** Something that keeps the order from being sent or looked up, and what helps: a command or a sentence. */
+  readonly blocked?: { readonly why: string; readonly remedy: string } | undefined;
 }
 
 /** An order at a moment; `events` are those until then. */

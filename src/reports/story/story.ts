@@ -73,7 +73,7 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
 function stopLines(
   { holds, stop, order }: StoryEvidence,
   { state, asOf }: Pick<Moment, 'state' | 'asOf'>,
-  { isDriven = true, olderState }: StorySettings,
+  { isDriven = true, blocked }: StorySettings,
 ): readonly string[] {
   const isFollowed = (FOLLOWED_STATES as readonly OrderState[]).includes(state);
   const lane = state === 'pending' ? 'create' : isFollowed ? 'lookup' : undefined;
@@ -85,9 +85,7 @@ function stopLines(
   if (!isNewest({ order, asOf })) return lines;
   const what = lane === 'create' ? 'sent' : 'looked up';
   const stopped =
-    stop === null
-      ? olderState
-      : { why: describeStop(stop), remedy: stopRemedy(stop.kind, accountWords(order.account)) };
+    stop === null ? blocked : { why: describeStop(stop), remedy: stopRemedy(stop.kind, accountWords(order.account)) };
   if (stopped !== undefined) lines.push(`It is not ${what}: ${stopped.why}.`, stopped.remedy);
   if (isDriven) return lines;
   return [...lines, `It is not ${what}: the account ${order.account} stands in no settings of this machine.`];

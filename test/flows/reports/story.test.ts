@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { paceOfOrder } from '../../../src/flows/reports/story.ts';
+import { configOf } from '../../../src/config/config.ts';
+import { paceOfOrder, storyOf } from '../../../src/flows/reports/story.ts';
 import { flowSettings } from '../../../src/flows/pass/follow-pace.ts';
 import { readStory } from '../../../src/store/reports/story.ts';
 import { record } from '../../support/scripted-exchange.ts';
@@ -34,4 +35,17 @@ it('an order may be looked up at each tick, whatever others did', async () => {
   const cron = await acceptedOrders(['a'], { environment: { ORDER_SYNC_FOLLOW_PACE: 'every-tick' } });
   await cron.lookUp(SECOND);
   expect(await paceOf(cron.program, 'a')).toMatchObject({ kind: 'every-tick', status: 'accepted' });
+});
+
+it('says of an order that the database does not let its owner write why nothing is done for it', async () => {
+  const { program } = await acceptedOrders(['a', 'b']);
+  const { app, clock, config } = program;
+  const keptBack = [{ externalOrderId: 'a', since: clock.now().toISOString(), cause: 'a trigger refuses it' }];
+  const nextOf = async (id: string) => {
+    const told = await storyOf(app.store, configOf(config, 'default'), id, { asOf: clock.now(), keptBack });
+    return told?.story.next.join('\n') ?? '';
+  };
+  expect(await nextOf('a')).toContain('a trigger refuses it');
+  expect(await nextOf('a')).toContain('merchant_orders');
+  expect(await nextOf('b')).not.toContain('a trigger refuses it');
 });

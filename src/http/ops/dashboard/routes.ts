@@ -145,10 +145,12 @@ async function searchPage(
 
 /** Writes the story of an order as `orders explain` does, with its events, and the forms where a person may decide here. */
 async function storyPage({ deps, accounts, token }: Pages, request: FastifyRequest): Promise<string> {
-  const { store, clock, config } = deps;
+  const { store, clock, config, activities } = deps;
   const account = oneAccountIn(request, accounts);
   const { id } = request.params as { readonly id: string };
-  const told = await storyOf(store, configOf(config, account), id, { asOf: clock.now() });
+  const asOf = clock.now();
+  const keptBack = activities.find(account)?.keptBack(asOf) ?? [];
+  const told = await storyOf(store, configOf(config, account), id, { asOf, keptBack });
   const row = await readOrder(store.db, account, id);
   if (told === undefined || row === undefined) throw new Refused(404, 'There is no such order.');
   const sections = [...told.document.sections, eventsSection(told.evidence.events)];
