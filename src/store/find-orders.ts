@@ -54,7 +54,7 @@ export async function findOrders<Column extends keyof OrderRow>(
     ...rest,
     ...(until && { until: until.toISOString() }),
     ...(after && { afterTime: after.nextActionAt, afterId: after.externalOrderId }),
-    ...(beginning !== undefined && { beginning: storable(beginning) }),
+    ...(beginning !== undefined && { beginning: storable(beginning), end: endOf(storable(beginning)) }),
   };
   const shape = JSON.stringify([
     columns,
@@ -73,6 +73,8 @@ interface FilterValues extends Omit<OrderFilter, 'ids' | 'until' | 'after'> {
   readonly until?: string;
   readonly afterTime?: string;
   readonly afterId?: string;
+  /** After every text that begins with `beginning`. */
+  readonly end?: string;
 }
 
 /** The statements by what they select: each is compiled once. */
@@ -92,7 +94,9 @@ function ordersBy<Column extends keyof OrderRow>(
 ): Query<Pick<OrderRow, Column>> {
   let orders = queries.selectFrom('merchant_orders').select(columns).where('account', '=', v.account);
   if (ids !== undefined) orders = orders.where('external_order_id', 'in', ids);
-  if (v.beginning !== undefined) orders = orders.where(isLike({ id: v.beginning, isPrefix: true }));
+  if (v.beginning !== undefined && v.end !== undefined) {
+    orders = orders.where('external_order_id', '>=', v.beginning).where('external_order_id', '<', v.end);
+  }
   if (v.forbiddenIn !== undefined) orders = orders.where('forbidden_in', '=', v.forbiddenIn);
   if (v.until !== undefined) orders = orders.where('next_action_at', '<=', v.until);
   if (v.afterTime !== undefined && v.afterId !== undefined) {
@@ -129,6 +133,10 @@ export interface IdFilter {
 /** Tells whether `external_order_id` is the id or begins with it, by a range of an index. */
 export function isLike({ id, isPrefix }: IdFilter): RawBuilder<SqlBool> {
   if (!isPrefix) return sql`external_order_id = ${id}`;
-  // No text that begins with the prefix comes after this one.
-  return sql`external_order_id >= ${id} and external_order_id < ${`${id}\u{10ffff}`}`;
+  return sql`external_order_id >= ${id} and external_order_id < ${endOf(id)}`;
+}
+
+/** No text that begins with the prefix comes after this one. */
+function endOf(prefix: string): string {
+  return `${prefix}\u{10ffff}`;
 }
