@@ -2,15 +2,14 @@ import { Option, type Command, InvalidArgumentError, Argument } from 'commander'
 import type { FindingStatus } from '../../domain/findings/finding.ts';
 import { ORDER_STATES, type OrderState } from '../../domain/orders/states.ts';
 import { listFindings } from '../../store/listed-findings.ts';
-import { addOrderOptions, type OrderOptions, addPeriodOptions, type PeriodOptions } from '../shared/options.ts';
-import { addListOptions, printList, sayCut, type ListOptions, type ListColumn, print } from '../shared/print.ts';
+import { addOrderOptions, addPeriodOptions, type OrderOptions, type PeriodOptions } from '../shared/options.ts';
+import { addListOptions, printList, sayCut, print, type ListOptions, type ListColumn } from '../shared/print.ts';
 import { withAccounts, withAccount } from '../shared/store.ts';
 import { systemClock } from '../../clock.ts';
 import { printable, counted } from '../../reports/formats/text.ts';
 import { acknowledge, findingsById, type FindingRow } from '../../store/findings.ts';
 import type { Store } from '../../store/port.ts';
-import { counted } from '../../reports/formats/words.ts';
-import { actorOf, addReasonOptions, type DecisionOptions, confirmShown } from '../shared/decision.ts';
+import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from '../shared/decision.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { screenOf } from '../shared/help.ts';
 import {

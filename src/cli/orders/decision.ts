@@ -5,15 +5,14 @@ import type { OrderState } from '../../domain/orders/states.ts';
 import { pathId } from '../../exchange/ids.ts';
 import {
   decideOrders,
+  listTargets,
   type OperatorDeps,
   type OperatorResult,
   type OperatorTarget,
-  listTargets,
 } from '../../flows/orders/operator-decisions.ts';
 import { flowSettings } from '../../flows/pass/follow-pace.ts';
-import { printable } from '../../reports/formats/text.ts';
-import { counted } from '../../reports/formats/words.ts';
-import { actorOf, addReasonOptions, type DecisionOptions, confirmShown } from '../shared/decision.ts';
+import { printable, counted } from '../../reports/formats/text.ts';
+import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from '../shared/decision.ts';
 import { EXIT } from '../shared/exit.ts';
 import { addPeriodOptions, type PeriodOptions } from '../shared/options.ts';
 import { withAccount } from '../shared/store.ts';
