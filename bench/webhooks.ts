@@ -85,7 +85,7 @@ async function measureRound(
 ): Promise<number> {
   received.clear();
   const clock = systemClock();
-  await using owned = await openAsOwner({ kind: 'sqlite', url: `sqlite:${path}`, path, address: path }, clock, {});
+  await using owned = await openAsOwner({ kind: 'sqlite', path, address: path }, clock, {});
   const { store, ownership } = owned;
   const stopping = new AbortController();
   const log = createLog({ log: { level: 'silent' } });

@@ -167,7 +167,9 @@ describe('the image', () => {
 
   it('is healthy while the daemon answers, and not when it is gone', async () => {
     const { program, socketPath } = await controlSocket();
-    const check = async (env: Record<string, string> = { ORDER_SYNC_DATABASE_URL: program.config.database.url }) => {
+    const check = async (
+      env: Record<string, string> = { ORDER_SYNC_DATABASE_URL: `sqlite:${program.config.database.address}` },
+    ) => {
       const child = spawn(process.execPath, [join(ROOT, 'deploy/healthcheck.mjs')], { env, stdio: 'ignore' });
       return (await once(child, 'exit'))[0] as number;
     };

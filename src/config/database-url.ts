@@ -2,7 +2,7 @@ import { text } from './values.ts';
 
 /** The place that a `database.url` names, as it is written. */
 type DatabaseUrl =
-  | { readonly kind: 'sqlite'; readonly url: string; readonly file: string }
+  | { readonly kind: 'sqlite'; readonly file: string }
   | {
       readonly kind: 'postgres';
       /** The name of the host, or the absolute path of the folder of the server's socket. */
@@ -24,7 +24,7 @@ const FORMS = 'sqlite:PATH, such as sqlite:data/order-sync.db, or postgres://USE
 export const databaseUrl = text(
   (value): DatabaseUrl => {
     const [, file] = SQLITE.exec(value) ?? [];
-    if (file !== undefined) return { kind: 'sqlite', url: value, file };
+    if (file !== undefined) return { kind: 'sqlite', file };
     const parts = POSTGRES.exec(value)?.groups;
     if (parts === undefined) {
       throw new Error(`must be ${FORMS} (characters such as @, / and # in a name or a password as %40, %2F, %23)`);

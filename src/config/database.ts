@@ -9,17 +9,15 @@ import { isLoopback, plainText, reader } from './values.ts';
 /** A SQLite file. Its path is absolute, and the same one by whatever symbolic links it is named. */
 export interface SqliteDatabase {
   readonly kind: 'sqlite';
-  readonly url: string;
   readonly path: string;
+  /** For people: the path. */
   readonly address: string;
 }
 
 /** A database of a PostgreSQL server. */
 export interface PostgresDatabase {
   readonly kind: 'postgres';
-  /** Without the password. */
-  readonly url: string;
-  /** For people: the URL without the password. */
+  /** The URL without the password. */
   readonly address: string;
   /** The name of the host, or the absolute path of the folder of the server's socket. */
   readonly host: string;
@@ -51,31 +49,28 @@ export type DatabaseConfig = SqliteDatabase | PostgresDatabase;
 export function databaseOf({ url: place, ...settings }: Settings['database'], cwd: string): DatabaseConfig {
   if (place.kind === 'sqlite') {
     const path = realPath(resolve(cwd, place.file));
-    return { kind: 'sqlite', url: place.url, path, address: path };
+    return { kind: 'sqlite', path, address: path };
   }
   const { host, port, name } = place;
   const user = place.user ?? systemUser();
   const isFolder = host.startsWith('/');
   const machine = isFolder ? '' : host.includes(':') ? `[${host}]` : host;
   const authority = `${encodeURIComponent(user)}@${machine}${port === POSTGRES_PORT ? '' : `:${port}`}`;
-  const url = `postgres://${authority}/${encodeURIComponent(name)}${isFolder ? `?host=${host}` : ''}`;
-  const { passwordFile, poolSize, synchronousStandbys, tlsCaFile } = settings;
+  const address = `postgres://${authority}/${encodeURIComponent(name)}${isFolder ? `?host=${host}` : ''}`;
   return {
     kind: 'postgres',
-    url,
-    address: url,
+    address,
     host,
     port,
     user,
     name,
+    ...settings,
+    passwordFile: settings.passwordFile,
     password: settings.password ?? place.password,
-    passwordFile,
     isPasswordInUrl: place.password !== undefined,
-    poolSize,
     notify: settings.notify === 'on',
-    synchronousStandbys,
     tls: settings.tls ?? (isFolder || isLoopback(machine) ? 'off' : 'verify'),
-    tlsCaFile: tlsCaFile === undefined ? undefined : resolve(cwd, tlsCaFile),
+    tlsCaFile: settings.tlsCaFile === undefined ? undefined : resolve(cwd, settings.tlsCaFile),
     marks: resolve(cwd, settings.marks),
   };
 }

@@ -55,7 +55,6 @@ describe('the layers', () => {
       },
       database: {
         kind: 'sqlite',
-        url: 'sqlite:data/order-sync.db',
         path: join(cwd, 'data/order-sync.db'),
         address: join(cwd, 'data/order-sync.db'),
       },
@@ -602,12 +601,12 @@ describe('a database of PostgreSQL', () => {
   ])('is at %s', (url, parts) => {
     const database = at(url);
     expect(database).toMatchObject({ kind: 'postgres', poolSize: 10, ...parts });
-    expect(at(database.url)).toEqual(database);
+    expect(at(database.address)).toEqual(database);
   });
 
   it('takes its password from a file, or from the address, and shows it nowhere', () => {
     const url = `postgres://u:${KEY}@db.example/o`;
-    expect(at(url)).toMatchObject({ password: KEY, url: 'postgres://u@db.example/o' });
+    expect(at(url)).toMatchObject({ password: KEY, address: 'postgres://u@db.example/o' });
     const env = { ORDER_SYNC_DATABASE_PASSWORD_FILE: write('password', 'from-file\n') };
     expect(at(url, env)).toMatchObject({ password: 'from-file' });
     const sources = configSources({ env: { ORDER_SYNC_DATABASE_URL: url, ...env }, cwd, file: null });

@@ -93,7 +93,7 @@ function exchangeSettings({ shops, sandbox }: StageOptions): object {
 
 function databaseSettings(folder: string, database: Config['database'] | undefined): object {
   if (database?.kind !== 'postgres') return { database: { url: `sqlite:${join(folder, 'demo.db')}` } };
-  const { url, password, poolSize, tls, tlsCaFile } = database;
+  const { address: url, password, poolSize, tls, tlsCaFile } = database;
   return { database: { url, password, poolSize, tls, tlsCaFile, marks: join(folder, 'marks.db') } };
 }
 
