@@ -9,7 +9,6 @@ import type { Database, EventHead, Transaction } from './port.ts';
 import type { EventHeadsTable, EventsTable } from './schema.ts';
 import { queries, rowsStatement, statement } from './statement.ts';
 
-/** A change that is to be recorded, by the columns of `events`. */
 export type NewEvent = Omit<EventsTable, 'id' | 'previous_hash' | 'hash'>;
 
 const COLUMNS = [
@@ -27,7 +26,6 @@ const COLUMNS = [
   'actor',
 ] as const satisfies readonly (keyof NewEvent)[];
 
-/** Longer values are cut to so many characters. */
 const LONGEST_VALUE = 1_000;
 
 /**
@@ -43,7 +41,6 @@ const headStatement = statement((v: { account: string }) =>
   queries.selectFrom('event_heads').select(['id', 'hash', 'counts']).where('account', '=', v.account),
 );
 
-/** An event and its place in the chain. */
 type ChainedEvent = NewEvent & { readonly previous_hash: string; readonly hash: string };
 
 const insertStatement = rowsStatement(
@@ -69,7 +66,6 @@ export type Happening = Pick<NewEvent, 'account' | 'type' | 'subject' | 'field' 
   Partial<Pick<NewEvent, 'old_value' | 'new_value' | 'reason' | 'actor'>> &
   Uncounted;
 
-/** Records what happened, in its order. */
 export async function insertHappenings(tx: Transaction, happenings: readonly Happening[], now: Date): Promise<void> {
   const [first] = happenings;
   if (first === undefined) return;
@@ -119,7 +115,6 @@ function asksForAttention({ type, field, new_value: to }: NewEvent): boolean {
   return type === 'order' && field === 'state' && (ATTENTION_STATES as readonly (string | null)[]).includes(to);
 }
 
-/** Records events of an account at the end of its chain. */
 export async function appendToChain(
   tx: Transaction,
   account: string,
@@ -184,7 +179,6 @@ function bounded(value: string | null): string | null {
   return `${value.slice(0, LONGEST_VALUE)}… (SHA-256 ${hash('sha256', value)})`;
 }
 
-/** Reads the history of one order, oldest first. */
 export async function orderEvents(db: Database, account: string, externalOrderId: string) {
   return await db
     .selectFrom('order_events')
@@ -194,7 +188,6 @@ export async function orderEvents(db: Database, account: string, externalOrderId
     .execute();
 }
 
-/** Reads the history of one link, oldest first. */
 export async function linkEvents(db: Database, account: string, linkId: string) {
   return await db
     .selectFrom('events')

@@ -12,12 +12,9 @@ export interface DueKey {
   readonly externalOrderId: string;
 }
 
-/** The place before all due orders. */
 export const FIRST_DUE: DueKey = { nextActionAt: '', externalOrderId: '' };
-/** The columns of a place. */
 export const DUE_COLUMNS = ['external_order_id', 'next_action_at'] as const;
 
-/** The place of a row in the list of due orders. */
 export function dueKeyOf(row: Pick<OrderRow, (typeof DUE_COLUMNS)[number]>): DueKey {
   return { nextActionAt: row.next_action_at ?? '', externalOrderId: row.external_order_id };
 }
@@ -27,13 +24,10 @@ export interface OrderFilter {
   readonly account: string;
   readonly state?: OrderState | undefined;
   readonly ids?: readonly string[] | undefined;
-  /** The id begins with this text. */
   readonly beginning?: string | undefined;
   /** The exchange has refused the order with 403 this often. */
   readonly forbiddenIn?: number | undefined;
-  /** The order is due at this time. */
   readonly until?: Date | undefined;
-  /** The order comes later among the due orders than this place. */
   readonly after?: DueKey | undefined;
   /** The row was inserted at or after `from` and before `to`. */
   readonly from?: string | undefined;
@@ -68,7 +62,6 @@ export async function findOrders<Column extends keyof OrderRow>(
   return (await find(db, values)).rows as readonly Pick<OrderRow, Column>[];
 }
 
-/** The values of a filter as a statement takes them. */
 interface FilterValues extends Omit<OrderFilter, 'ids' | 'until' | 'after'> {
   readonly until?: string;
   readonly afterTime?: string;
@@ -119,12 +112,10 @@ function ordersBy<Column extends keyof OrderRow>(
   return orders.orderBy('external_order_id').limit(v.limit).$castTo<Pick<OrderRow, Column>>();
 }
 
-/** Tells whether an order comes later among the due orders than a place. */
 export function isDueAfter({ nextActionAt, externalOrderId }: DueKey): RawBuilder<SqlBool> {
   return sql`(next_action_at, external_order_id) > (${nextActionAt}, ${externalOrderId})`;
 }
 
-/** An id, or all that begin with it. */
 export interface IdFilter {
   readonly id: string;
   readonly isPrefix: boolean;

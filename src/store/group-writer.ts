@@ -6,7 +6,6 @@ import type { NewEvents } from './new-events.ts';
 import type { EventHead, Transaction, Work, Writer } from './port.ts';
 import { together } from './statement.ts';
 
-/** The durable transactions of a database, one at a time. */
 export interface Transactions {
   /**
    * Runs the work in a transaction, and resolves once it is durable. A database that takes no work for a moment is waited for, until
@@ -22,15 +21,12 @@ export interface Transactions {
   runDeferred?(tx: Transaction): Promise<void>;
   /** As `Writer.isReplicated`; absent if no standbys are required. */
   isReplicated?(signal: AbortSignal): true | Promise<boolean>;
-  /** Why commits wait. */
   readonly failure?: StoreError | undefined;
 }
 
-/** The mark that follows the commits of a writer. */
 export interface FollowingMark {
   /** Throws `StoreError` where the database may be an older copy. Asked in each transaction. */
   assertNotOlder(tx: Transaction): Promise<void>;
-  /** Takes note of a commit. */
   committed(): void;
 }
 

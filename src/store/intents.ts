@@ -10,7 +10,6 @@ export interface Intent {
   readonly tracking: Tracking;
 }
 
-/** Notes that an order is about to be sent. */
 export function intend(tx: Transaction, row: OrderRow, tracking: Tracking): void {
   tx.intents?.set(tracking.externalOrderId, { row, tracking });
 }

@@ -123,7 +123,6 @@ export interface Ownership extends AsyncDisposable {
   share(groups: readonly AccountGroup[], onTaken: (lease: AccountLease) => void, stop: AbortSignal): Promise<void>;
 }
 
-/** Migrations of a database: those that ran, and those that wait. */
 export interface MigrationStatus {
   readonly applied: readonly string[];
   readonly pending: readonly string[];
@@ -182,7 +181,6 @@ export interface Store {
   /** The path or address of the database, for people: without a password. */
   readonly address: string;
   readonly db: Database;
-  /** Writes the rows of one account. */
   readonly writer: Writer;
   readonly mark: Mark;
   /** Of all accounts: tells of events that this process has committed, and of others where `changes` is read. */

@@ -237,7 +237,6 @@ export interface PhotosTable extends Omit<PhotoTokensTable, 'token_hash' | 'crea
   original_name: string;
   /** As its content says; null if that is not known. */
   type: string | null;
-  /** In bytes. */
   size: number;
   sha256: string;
   /** Path from the folder of photos; null if the file was refused. */

@@ -4,7 +4,6 @@ import type { Database } from './port.ts';
 
 export { queries } from './dialect.ts';
 
-/** A value that a statement takes at each run, as its builder sees it. */
 class Parameter {
   readonly name: string;
   constructor(name: string) {
@@ -12,7 +11,6 @@ class Parameter {
   }
 }
 
-/** A statement that is built and compiled once and then run with other values. */
 export type Statement<Values, Row> = (db: Database, values: Values) => Promise<QueryResult<Row>>;
 
 /**
@@ -87,7 +85,6 @@ export async function together<Results extends readonly unknown[]>(
   return ended.map((result) => (result as PromiseFulfilledResult<unknown>).value) as unknown as Results;
 }
 
-/** Compiles a query in the dialect of a database. */
 export function compileFor<Row>(db: Database, query: Query<Row>): CompiledQuery<Row> {
   const executor = db.getExecutor();
   const id = createQueryId();

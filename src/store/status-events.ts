@@ -39,7 +39,6 @@ const timeStatement = statement((v: { account: string; id: number }) =>
   queries.selectFrom('events').select('observed_at').where('account', '=', v.account).where('id', '=', v.id),
 );
 
-/** Reads when a change of an account was observed; null where there is none with this id. */
 export async function changeTime(db: Database, account: string, id: number): Promise<Date | null> {
   return readTime((await timeStatement(db, { account, id })).rows[0]?.observed_at);
 }
@@ -58,7 +57,6 @@ export async function changedOrders(
   return { externalOrderIds, changes: rows.length, lastId: rows.at(-1)?.id };
 }
 
-/** Orders of one statement. */
 export const ORDERS_A_READ = 25;
 /** Of a longer history the newest events are read alone. */
 const EVENTS_OF_AN_ORDER = 200;

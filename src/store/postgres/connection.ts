@@ -20,7 +20,6 @@ const KEPT_STATEMENTS = 500;
 /** How often a statement with a stale plan is tried on other connections. */
 export const MOST_STALE = 3;
 
-/** How connections are used. */
 export interface ConnectionOptions {
   /** The most of them at the same time; who wants another waits. */
   readonly max: number;
@@ -32,7 +31,6 @@ export interface ConnectionOptions {
 
 /** A connection that one user has to itself. Every error of it is a `StoreError`. */
 export interface Lent {
-  /** Runs queries on this connection. */
   readonly db: Database;
   /** Runs statements that stand in one text, without parameters; gives what the last one gave. */
   exec(text: string): Promise<{ readonly rows: readonly Record<string, unknown>[]; readonly command: string }>;
@@ -44,7 +42,6 @@ export interface Lent {
 
 /** Connections to a database of PostgreSQL, made when they are needed. */
 export interface Connections extends AsyncDisposable {
-  /** Runs each query on a connection that is free. */
   readonly db: Database;
   lend(): Promise<Lent>;
 }
@@ -181,7 +178,6 @@ class Link implements Lent {
   readonly db: Database;
   readonly #options: LinkOptions;
   #isLost = false;
-  /** Why the open transaction is aborted. */
   #failure: StoreError | undefined;
 
   constructor(options: LinkOptions) {
@@ -197,7 +193,6 @@ class Link implements Lent {
     return this.#options.epoch;
   }
 
-  /** Runs a statement that was compiled once. */
   async run<Row>({ sql: text, parameters }: CompiledQuery<Row>) {
     const { rows, rowCount } = await this.#send<Row>({
       text,
@@ -248,7 +243,6 @@ class Link implements Lent {
   }
 }
 
-/** What Kysely reads of a result. */
 type Command = 'UPDATE' | 'DELETE' | 'INSERT' | 'SELECT' | 'MERGE';
 
 type Connect = () => Promise<Pick<Link, 'query'> & { release(): void }>;

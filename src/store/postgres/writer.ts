@@ -56,7 +56,6 @@ export class AccountTransactions implements Transactions {
   #timeLine: string | null | undefined;
   /** The names of this owner's last commit and of later commits that may have been done; the claim is the first. */
   #last: string[];
-  /** The newest commit with intents. */
   #intents: ReplicatedCommit | undefined;
 
   /** Without an owner a person's command writes. */
