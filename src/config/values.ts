@@ -5,7 +5,7 @@ import { hasControlCharacter, suggestion } from '../domain/text.ts';
  * The type of a setting: a zod schema of its text, as a file or a variable has it. What zod says of a wrong text is the reason that
  * follows the name of the setting in a sentence; for a setting that may hold a secret it never quotes the text.
  */
-export type SettingType<T> = z.ZodType<T>;
+type SettingType<T> = z.ZodType<T>;
 /** JSON Schema of the value in a file, for editors. */
 type JsonSchema = Readonly<Record<string, unknown>>;
 

@@ -32,7 +32,7 @@ export interface ComparedRecord extends Evidence {
 }
 
 /** The differences of one kind; undefined where something lacks: then nothing is said, not that all is well. */
-export type Compared = readonly Difference[] | undefined;
+type Compared = readonly Difference[] | undefined;
 
 /** The ways in which an order record can contradict the row that it answers for, by their words in `follow.disputedBy`. */
 export const COMPARISONS = {

@@ -25,7 +25,7 @@ export interface OldestOrder {
 }
 
 /** The orders that the report is about; times are UTC, ISO 8601. */
-export interface AgeingFacts extends ReportScope {
+interface AgeingFacts extends ReportScope {
   readonly asOf: string;
   readonly from: string | null;
   readonly to: string | null;

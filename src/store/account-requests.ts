@@ -20,7 +20,7 @@ export interface ReachableWorker {
   readonly publicKey: string | null;
 }
 
-export interface RequestKey {
+interface RequestKey {
   readonly account: string;
   readonly id: string;
 }

@@ -6,7 +6,7 @@ import type { EventsTable } from './schema.ts';
 
 const PAGE = 1_000;
 
-export interface ChainCheck {
+interface ChainCheck {
   readonly events: number;
   /** The first event that does not follow from the one before it, and why; null if every chain is whole. */
   readonly broken: { readonly id: number; readonly why: string } | null;

@@ -6,7 +6,7 @@ import type { Database } from './port.ts';
 import { queries, statement } from './statement.ts';
 
 /** When orders of an account are due next, in ms of UTC, by what is to be done; undefined where none is. */
-export interface AccountDue {
+interface AccountDue {
   readonly account: string;
   /** The first create. An order whose create was not recorded is due at once: at 0. */
   readonly create: number | undefined;
@@ -128,7 +128,7 @@ export async function isAnythingAwaited(db: Database, account: string): Promise<
 const ACCOUNTS_OF_A_LOOK = 1_000;
 
 /** Accounts in which something is to be sent, each with its first due time in ms of UTC, and the place after which there may be more. */
-export interface AccountsToSend {
+interface AccountsToSend {
   readonly due: ReadonlyMap<string, number>;
   readonly next: string | undefined;
 }
@@ -187,7 +187,7 @@ export async function accountsToSend(db: Database, after: string): Promise<Accou
 }
 
 /** The time until which the orders of a source count as due, and the place after which it is read. */
-export interface SourcePlace {
+interface SourcePlace {
   readonly until: Date;
   readonly after: DueKey | undefined;
 }

@@ -7,7 +7,7 @@ import type { LinksTable } from './schema.ts';
 import { queries, statement } from './statement.ts';
 import { insertEvents } from './events.ts';
 
-export type LinkRow = Selectable<LinksTable>;
+type LinkRow = Selectable<LinksTable>;
 
 /** A place in the list of links to check; a pass goes on after it, so that it meets each link once. */
 export interface CheckKey {

@@ -4,7 +4,7 @@ import { MIGRATIONS } from '../../migrations/index.ts';
 import { StoreError } from './errors.ts';
 import type { Database, MigrationStatus, Store } from './port.ts';
 
-export type DatabaseKind = keyof typeof MIGRATIONS;
+type DatabaseKind = keyof typeof MIGRATIONS;
 
 /**
  * What a command wants of a database: `migrate` makes it or brings it up to date; `upgrade` only the latter; `current` wants

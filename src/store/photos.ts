@@ -6,7 +6,7 @@ import { listAccounts, newestFirst, type ListQuery, type OfAccount } from './lis
 import type { Database, Transaction } from './port.ts';
 import type { PhotosTable, PhotoTokensTable } from './schema.ts';
 
-export type PhotoRow = Selectable<PhotosTable>;
+type PhotoRow = Selectable<PhotosTable>;
 
 type OfLink = ListQuery & { readonly linkId: string | undefined };
 
@@ -105,7 +105,7 @@ export async function deletePhotos(tx: Transaction, account: string, ids: readon
   await tx.deleteFrom('photos').where('account', '=', account).where('id', 'in', ids).execute();
 }
 
-export type AwaitedDelivery = Pick<
+type AwaitedDelivery = Pick<
   PhotoTokensTable,
   'account' | 'request_id' | 'link_id' | 'level' | 'action_id' | 'created_at' | 'expires_at'
 >;

@@ -75,7 +75,7 @@ export interface Snapshot extends AsyncDisposable {
 }
 
 /** A commit of an owner, by its name; `timeLine` is null if the server does not tell it. */
-export interface OwnersCommit {
+interface OwnersCommit {
   readonly name: string;
   readonly timeLine: string | null;
 }

@@ -267,7 +267,7 @@ export interface WebhookEndpointsTable {
 }
 
 /** Every event of an account up to this one is delivered, unwanted, or a row of `webhook_deliveries`. */
-export interface WebhookCursorsTable {
+interface WebhookCursorsTable {
   endpoint: string;
   account: string;
   event_id: number;

@@ -41,7 +41,7 @@ export function statement<Values extends object, Row = unknown>(
 const MOST_ROWS = 20;
 
 /** A statement that inserts rows, in their order, and returns a row for each that it has inserted. */
-export type RowsStatement<Row, Result> = (db: Database, rows: readonly Row[]) => Promise<readonly Result[]>;
+type RowsStatement<Row, Result> = (db: Database, rows: readonly Row[]) => Promise<readonly Result[]>;
 
 /** As `statement`, for several rows of these columns at once: compiled once for each number of rows. */
 export function rowsStatement<Row extends object, Result>(

@@ -16,7 +16,7 @@ export interface Sharer {
 }
 
 /** The units that one worker knows: those without an owner, its own, and of these the ones that it is about to give back. */
-export interface KnownUnits<U extends Unit> {
+interface KnownUnits<U extends Unit> {
   readonly free: readonly U[];
   readonly own: readonly U[];
   readonly leaving: ReadonlySet<U>;

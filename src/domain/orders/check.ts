@@ -15,7 +15,7 @@ export const NULL_STANDS_FOR = 'default';
 /** The reason if several accounts are configured: such a row is invalid, because another merchant's key may send it. */
 export const WHOSE = `${NULL_ACCOUNT}, and several accounts are configured: set it, or run orders retry if it is default`;
 
-export interface OrderProblem {
+interface OrderProblem {
   readonly field: keyof MerchantOrder;
   readonly reason: string;
 }

@@ -18,14 +18,14 @@ export type CreateOutcome =
   | { readonly kind: 'unknown'; readonly why: string; readonly answer?: Answer };
 
 /** The pre-order that an accepted create returned (§2.6). */
-export interface AcceptedPreOrder {
+interface AcceptedPreOrder {
   readonly id: string;
   readonly exchangeType: string | null;
   /** As received, byte for byte. */
   readonly body: string;
 }
 
-export type ClaimDecision =
+type ClaimDecision =
   | { readonly kind: 'skip' }
   | { readonly kind: 'invalid'; readonly decision: Decision }
   | { readonly kind: 'send'; readonly order: MerchantOrder; readonly decision: Decision };

@@ -23,7 +23,7 @@ export interface OperatorAction {
 }
 
 /** The moves to be written, one after the other, or why the decision is not allowed. */
-export type OperatorDecision =
+type OperatorDecision =
   | { readonly ok: true; readonly moves: readonly Decision[]; readonly to: OrderState }
   | { readonly ok: false; readonly why: string };
 

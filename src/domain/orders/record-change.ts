@@ -2,7 +2,7 @@ import { sameDecimal } from '../decimal.ts';
 import { RECORD_NUMBERS, RECORD_PATHS, type RecordFields, type RecordPath } from '../record-fields.ts';
 
 /** A field of the newest record that differs from the record before it. */
-export interface FieldChange {
+interface FieldChange {
   readonly field: `record.${string}`;
   readonly oldValue: string | null;
   readonly newValue: string | null;

@@ -51,7 +51,7 @@ export interface Tracking {
 }
 
 /** The part of the program that learned of a change. */
-export type EventSource = 'create' | 'lookup' | 'operator' | 'import';
+type EventSource = 'create' | 'lookup' | 'operator' | 'import';
 
 /** One line of the history of an order (`order_events`). */
 export interface OrderEvent {

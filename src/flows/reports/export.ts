@@ -20,7 +20,7 @@ const NUMBERS: readonly string[] = [
  * The columns of an export: those of the row by their names, then the fields of the pre-order (§2.6) and of the order record
  * (§2.7) by their paths. All other fields of an answer stand in `other` as JSON.
  */
-export const EXPORT_COLUMNS: readonly Column[] = [
+const EXPORT_COLUMNS: readonly Column[] = [
   ...ROW_COLUMNS,
   ...[...PRE_ORDER_PATHS, 'other'].map((path) => `pre_order.${path}`),
   ...[...RECORD_PATHS, 'other'].map((path) => `record.${path}`),

@@ -29,7 +29,7 @@ import { Scratch } from '../../store/stage/scratch.ts';
 import { readLedger, type Ledger } from './ledger.ts';
 import type { AskedPreOrders } from './pre-orders.ts';
 
-export interface ReconciliationRequest extends Omit<ReportScope, 'account' | 'asOf'> {
+interface ReconciliationRequest extends Omit<ReportScope, 'account' | 'asOf'> {
   /** All accounts where none is named: then there is no ledger, as an id of an order is one of its account alone. */
   readonly account: string | undefined;
   /** Accounts that a process drives; the rows of others are counted. The account of the report unless given. */

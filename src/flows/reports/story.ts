@@ -19,7 +19,7 @@ import type { FlowDeps } from '../pass/deps.ts';
 import type { FollowPace } from '../pass/follow-pace.ts';
 import { readHistory } from '../pass/learn-pace.ts';
 
-export interface OrderStory {
+interface OrderStory {
   readonly story: Story;
   readonly document: ReportDocument;
   readonly evidence: StoryEvidence;

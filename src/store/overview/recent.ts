@@ -11,7 +11,7 @@ const MOST_EVENTS = 20_000;
 const MOST_FOLLOWED = 10_000;
 
 /** By the hour, such as `2026-01-31T12`. */
-export type ByHour = ReadonlyMap<string, number>;
+type ByHour = ReadonlyMap<string, number>;
 
 /** `cutAt`: counted from then on only, because there is more. */
 export interface CountedHours {
@@ -69,7 +69,7 @@ async function eventBefore(db: Database, account: string): Promise<string> {
   return rows[0]?.at ?? '';
 }
 
-export interface RecentParts {
+interface RecentParts {
   readonly parts: readonly SummaryPart[];
   readonly cutAt: string | null;
 }

@@ -20,7 +20,7 @@ const KEPT_STATEMENTS = 500;
 /** How often a statement with a stale plan is tried on other connections. */
 export const MOST_STALE = 3;
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   /** The most of them at the same time; who wants another waits. */
   readonly max: number;
   /** A server that gives no answer for so long is taken for lost, in milliseconds. */

@@ -11,7 +11,7 @@ import { isBusy, missingDatabase, openError } from './errors.ts';
 const TRY_AGAIN_MS = 100;
 
 /** The lock of a database file: who has it owns every account of the file. It ends with the process at the latest. */
-export interface FileLock {
+interface FileLock {
   release(): void;
 }
 

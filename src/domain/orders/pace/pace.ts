@@ -49,7 +49,7 @@ interface StatusFacts extends StatusHistory {
   readonly followed: readonly Followed[];
 }
 
-export interface LearnedStatus {
+interface LearnedStatus {
   readonly key: string;
   /** Stays that have ended, of those that were learned from. */
   readonly stays: number;
@@ -219,7 +219,7 @@ export interface PacedGroup {
 }
 
 /** Look-ups a millisecond. */
-export interface Budget {
+interface Budget {
   /** What is set aside for orders that are followed (`follow.share` of the rate). */
   readonly budget: number;
   /** What the exchange allows. */
