@@ -164,7 +164,7 @@ function shownBy(accounts: Accounts) {
 
 function controlled(accounts: Accounts, shared: Shared, ops: StatusSources['ops']) {
   const facts = { pid: process.pid, version: programVersion(), startedAt: shared.clock.now().toISOString() };
-  const status = () => ({ ...shared, ops, names: accounts.names, process: facts });
+  const status = () => ({ ...shared, ops, accounts, process: facts });
   return { ...shared, use: (name: string) => accounts.use(name), status };
 }
 

@@ -101,7 +101,7 @@ export function served(app: App, wakeCreates: () => void = () => {}): Served {
       webhooks: { endpoints: [] },
     } as unknown as Config,
     activities: { all: [app.activity], find: (name: string) => (name === app.account ? app.activity : undefined) },
-    names: [app.account],
+    accounts: { names: [app.account] },
     ops: { failure: undefined },
     process: { pid: process.pid, version: '1.2.3', startedAt: app.clock.now().toISOString() },
   });

@@ -19,21 +19,20 @@ export interface ReadingSources {
   readonly accounts: { readonly names: readonly string[] };
 }
 
-export interface StatusSources extends Omit<ReadingSources, 'accounts'> {
+export interface StatusSources extends ReadingSources {
   readonly config: Pick<Config, 'database' | 'accounts' | 'exchange' | 'webhooks'>;
   readonly store: Pick<Store, 'db' | 'address' | 'writer' | 'migrations'>;
-  readonly names: readonly string[];
   readonly process: Pick<DaemonStatus, 'pid' | 'version' | 'startedAt'>;
   readonly ops: { readonly failure: string | undefined };
 }
 
 /** Reads how an account does, or all of them where none is named. */
 export async function readStatus(sources: StatusSources, account: string | undefined): Promise<Status> {
-  const { store, clock, config, activities, names, process, ops } = sources;
+  const { store, clock, config, activities, accounts, process, ops } = sources;
   const { endpoints } = config.webhooks;
   const overview = await readOverview(store.db, { account, endpoints, now: clock.now() });
   const asked = askedOf(activities, account);
-  const reading = readingOf({ ...sources, accounts: { names } }, account, overview);
+  const reading = readingOf(sources, account, overview);
   return {
     ...reading,
     database: store.address,
@@ -43,7 +42,7 @@ export async function readStatus(sources: StatusSources, account: string | undef
       ...reading.daemon,
       accounts: reading.daemon.accounts.slice(0, MOST_ACCOUNTS),
       opsFailure: ops.failure ?? null,
-      owned: names.length,
+      owned: accounts.names.length,
       driven: [...activities.all].filter(isDriven).length,
       rate: rateUse(activities, config, account),
       seenLate: timesOf(asked.map(({ seenLate }) => seenLate)),
