@@ -2,17 +2,14 @@ import { sql } from 'kysely';
 import { FOLLOWED_STATES, type OrderState } from '../domain/orders/states.ts';
 import { UNCORRECTED_TIMES } from './accounts.ts';
 import { ofOwner } from './due-times.ts';
-import { postpone } from './orders.ts';
 import type { Database, Transaction } from './port.ts';
 import { queries, statement } from './statement.ts';
 
 /** States whose due times are corrected if they are wrong. */
 export const CORRECTED_STATES = ['pending', ...FOLLOWED_STATES] as const;
 
-/** An order of these states has a due time. A disputed one may be due never: its record may be final. */
-function mayNotBeNever(state: OrderState): boolean {
-  return state !== 'disputed';
-}
+/** A disputed order may be due never: its record may be final. */
+const DUE_STATES: readonly OrderState[] = CORRECTED_STATES.filter((state) => state !== 'disputed');
 
 /** Orders of one state that are due only after `latest`, or never. */
 export interface WronglyDue {
@@ -20,6 +17,8 @@ export interface WronglyDue {
   readonly state: OrderState;
   readonly latest: Date;
   readonly limit: number;
+  /** The reason of their state begins so; then none that is due never. */
+  readonly reason?: string;
   /** Ids of orders that are left out, and of the only one that is meant. */
   readonly except?: readonly string[];
   readonly only?: string;
@@ -31,20 +30,23 @@ export interface Correction extends WronglyDue {
 }
 
 function wronglyDue(tx: Transaction, query: WronglyDue, isFree: boolean) {
-  const { account, state, latest, limit, except = [], only } = query;
+  const { account, state, latest, limit, reason, except = [], only } = query;
   let ids = tx
     .selectFrom('merchant_orders')
     .select('external_order_id')
     .where((order) => order.and({ account, state }))
+    // This is the order of the index of due orders; with a reason SQLite would else read all orders by the key.
+    .orderBy('next_action_at')
     .limit(limit);
   // A row that the merchant is writing is left for another time.
   if (isFree) ids = ids.forNoKeyUpdate().skipLocked();
+  if (reason !== undefined) ids = ids.where('state_reason', 'like', `${reason}%`);
   if (except.length > 0) ids = ids.where('external_order_id', 'not in', except);
   if (only !== undefined) ids = ids.where('external_order_id', '=', only);
   // Two searches of the index of due orders; with `or` SQLite would read all orders of the account.
   const late = tx.selectFrom(ids.where('next_action_at', '>', latest.toISOString()).as('late')).selectAll();
   const never = tx.selectFrom(ids.where('next_action_at', 'is', null).as('never')).selectAll();
-  return mayNotBeNever(state) ? late.unionAll(never) : late;
+  return DUE_STATES.includes(state) && reason === undefined ? late.unionAll(never) : late;
 }
 
 /** Reads the ids of orders that are due at a wrong time: `limit` or more, if there are as many. */
@@ -64,32 +66,6 @@ export async function correctDueTimes(tx: Transaction, query: Correction): Promi
     .where('external_order_id', 'in', wronglyDue(tx, query, true))
     .executeTakeFirstOrThrow();
   return Number(result.numUpdatedRows);
-}
-
-/**
- * Makes up to `limit` pending orders due at `to` that are due later and whose reason begins with `reason`. Leaves out orders
- * that another program has locked. Returns how many.
- */
-export async function makePendingDue(
-  tx: Transaction,
-  { account, reason, to, limit }: { account: string; reason: string; to: Date; limit: number },
-): Promise<number> {
-  const rows = await tx
-    .selectFrom('merchant_orders')
-    .select('external_order_id')
-    .where((order) => order.and({ account, state: 'pending' }))
-    .where('next_action_at', '>', to.toISOString())
-    .where('state_reason', 'like', `${reason}%`)
-    // This is the order of the index of due orders; else SQLite would read all orders by the key.
-    .orderBy('next_action_at')
-    .limit(limit)
-    .forNoKeyUpdate()
-    .skipLocked()
-    .execute();
-  for (const { external_order_id: externalOrderId } of rows) {
-    await postpone(tx, { account, externalOrderId, until: to });
-  }
-  return rows.length;
 }
 
 /** The times that a wrong clock, or another program, may have written; each as text. */
@@ -119,7 +95,7 @@ const wrongTimesStatement = statement<Latest, { account: string }>((v) =>
             states.map((state) => sql.lit(state)),
           );
       const late = orders(CORRECTED_STATES).where('waiting.next_action_at', '>', v.due);
-      const never = orders(CORRECTED_STATES.filter(mayNotBeNever)).where('waiting.next_action_at', 'is', null);
+      const never = orders(DUE_STATES).where('waiting.next_action_at', 'is', null);
       const lease = where
         .selectFrom('request_leases')
         .select('request_leases.account')

@@ -49,6 +49,11 @@ describe('orders that are due at a wrong time', () => {
     expect(await list({ only: 'right' })).toEqual([]);
   });
 
+  it('are given by how the reason of their state begins', async () => {
+    put('open', row('told', { ...LATE, state_reason: 'not sent: refused' }));
+    expect(await list({ reason: 'not sent: ' })).toEqual(['told']);
+  });
+
   it('are given some at a time', async () => {
     put('open', ...['1', '2', '3', '4'].map((name) => row(name, LATE)));
     // Of those that are late and of those that are due never.

@@ -9,7 +9,7 @@ import { recordUnknownOutcome } from '../findings/record-findings.ts';
 import { recordOrKeep } from './record-outcome.ts';
 import type { WrongTimes } from './correct-times.ts';
 import { findOrders } from '../../store/find-orders.ts';
-import { makePendingDue } from '../../store/wrong-due-times.ts';
+import { correctDueTimes } from '../../store/wrong-due-times.ts';
 import { lookUp } from './follow.ts';
 
 const PAGE = 200;
@@ -134,8 +134,9 @@ export async function probeForCreates(deps: ProbeDeps, signal: AbortSignal): Pro
 async function makeUnsentDue({ account, store, clock }: Pick<FlowDeps, 'account' | 'store' | 'clock'>) {
   try {
     for (let made = PAGE; made >= PAGE;) {
-      const query = { account, reason: NEVER_LEFT, to: clock.now(), limit: PAGE };
-      made = await store.writer.write((tx) => makePendingDue(tx, query));
+      const now = clock.now();
+      const query = { account, state: 'pending', reason: NEVER_LEFT, latest: now, to: now, limit: PAGE } as const;
+      made = await store.writer.write((tx) => correctDueTimes(tx, query));
     }
   } catch (error) {
     // Orders that a merchant's trigger refuses come due at their own times.
