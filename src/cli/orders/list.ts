@@ -24,7 +24,6 @@ import { readPreOrder } from '../../store/pre-orders.ts';
 import { orderEvents } from '../../store/events.ts';
 import { answerText, rowWithHistory } from '../shared/answer.ts';
 import { screenOf } from '../shared/help.ts';
-import { withoutTokens } from '../../exchange/reply.ts';
 
 export const define = { list: defineList, show: defineShow };
 
@@ -96,7 +95,7 @@ function defineShow(command: Command): void {
         if (found === undefined) throw await absentOrder(db, settings, externalOrderId);
         return found;
       });
-      const shown = reveal === true ? all : hidden(all);
+      const shown = reveal === true ? all : await hidden(all);
       print(json, shown, () => asSections(shown), 2);
     });
 }
@@ -113,7 +112,9 @@ async function readAll(db: Database, account: string, externalOrderId: string) {
 
 type Everything = NonNullable<Awaited<ReturnType<typeof readAll>>>;
 
-function hidden({ order, events, preOrder, record }: Everything): Everything {
+/** The client of the exchange is loaded here: a list does without it. */
+async function hidden({ order, events, preOrder, record }: Everything): Promise<Everything> {
+  const { withoutTokens } = await import('../../exchange/reply.ts');
   const shown = (body: string | null) => (body === null ? null : withoutTokens(body));
   return { order: withoutToken(order), events, preOrder: shown(preOrder), record: shown(record) };
 }
