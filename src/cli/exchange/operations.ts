@@ -2,7 +2,6 @@ import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import type { AskedOperation, InputOf } from '../../http/control/operations/index.ts';
 import type { Config } from '../../config/config.ts';
-import { withoutTokens } from '../../exchange/reply.ts';
 import type { Tone } from '../../reports/formats/document.ts';
 import { ask, printAnswer, printWord } from '../shared/exchange.ts';
 import { REVEAL } from '../shared/options.ts';
@@ -89,7 +88,8 @@ function defineOperation(command: Command): void {
       const answer = await ask(command, operation, input);
       if (operation === 'validateEmail') return printWord(answer, 'OK', json);
       const isHidden = isRecord === true && reveal !== true;
-      const body = isHidden ? withoutTokens(answer.body) : answer.body;
+      // Loaded here: the client of the exchange takes longer to load than most commands beside a daemon take.
+      const body = isHidden ? (await import('../../exchange/reply.ts')).withoutTokens(answer.body) : answer.body;
       printAnswer({ body }, json, { 'order.status': (status) => toneOfStatus(status, answer.config) });
     });
 }
