@@ -87,6 +87,7 @@ function byPlace(one: Unit, other: Unit): number {
   return other.size - one.size || compare(one.key, other.key);
 }
 
+/** Of two different names. */
 function compare(one: string, other: string): number {
-  return one < other ? -1 : Number(one > other);
+  return one < other ? -1 : 1;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mostGivenBack, nextShare, type Unit } from '../../../src/domain/accounts/share.ts';
+import { mostGivenBack, nextShare, sizeOf, type Unit } from '../../../src/domain/accounts/share.ts';
 
 /** A worker of a test, with the accounts that it drives beside the units. */
 interface TestWorker {
@@ -205,6 +205,70 @@ describe('the fair share', () => {
     const one = fairOwners([knowsAll('w1')], units, new Map());
     const workers = [knowsAll('w1'), knowsAll('w2')];
     expect([...sizesOf(workers, units, fairOwners(workers, units, one)).values()]).toEqual([5_000, 5_000]);
+  });
+});
+
+describe('the part of one worker', () => {
+  const sharer = (holder: string, accounts: number) => ({ ...knowsAll(holder), accounts });
+  const keysOf = (units: readonly Unit[]) => units.map(({ key }) => key);
+  const reversed = (units: readonly Unit[]) => units.toReversed();
+  const named = (count: number) => Array.from({ length: count }, (_, index) => single(String.fromCharCode(97 + index)));
+
+  it('is at most a sixth of its units at the same time, in the order of their names, also of those on their way', () => {
+    const own = named(24);
+    const next = (leaving: number) =>
+      nextShare(sharer('w1', 24), [sharer('w2', 0)], {
+        free: [],
+        own: reversed(own),
+        leaving: new Set(own.slice(0, leaving)),
+      });
+    expect(keysOf(next(0).givenBack)).toEqual(['a', 'b', 'c', 'd']);
+    expect(keysOf(next(1).givenBack)).toEqual(['b', 'c', 'd']);
+    expect([next(4).givenBack, next(6).givenBack]).toEqual([[], []]);
+  });
+
+  it('is its part of the difference, if several have more than the one that they give to', () => {
+    const others = HOLDERS.slice(1).map((holder) => sharer(holder, 60));
+    const own = singles(60);
+    const given = (accounts: number) =>
+      nextShare(sharer('w1', 60), [...others, sharer('w6', accounts)], { free: [], own, leaving: NONE }).givenBack;
+    expect([given(42).length, given(54).length, given(59).length]).toEqual([3, 1, 0]);
+  });
+
+  it('ends when a further unit would not bring the two closer', () => {
+    const own = Array.from({ length: 30 }, (_, index) => ({ key: `u${index}`, size: 2 }));
+    const next = nextShare(sharer('w1', 60), [sharer('w2', 54)], { free: [], own, leaving: NONE });
+    expect(next.givenBack).toHaveLength(1);
+  });
+
+  it('counts units on their way for the worker that is going to claim them', () => {
+    const own = singles(24);
+    const leaving = new Set(own.slice(0, 2));
+    expect(nextShare(sharer('w1', 24), [sharer('w2', 20)], { free: [], own, leaving }).givenBack).toEqual([]);
+    const free = [single('z')];
+    expect(nextShare(sharer('w1', 24), [sharer('w2', 30)], { free, own, leaving }).claimed).toEqual(free);
+    expect(sizeOf([...leaving, { key: 'group', size: 3 }])).toBe(5);
+  });
+
+  it('begins with the largest units, and goes by the names of workers with equally many accounts', () => {
+    const free = [...reversed(named(4)), { key: 'large', size: 3 }, { key: 'larger', size: 4 }];
+    const all = [sharer('w1', 0), sharer('w2', 0)];
+    const claimed = all.map((me) =>
+      keysOf(
+        nextShare(
+          me,
+          all.filter((other) => other !== me),
+          { free, own: [], leaving: NONE },
+        ).claimed,
+      ),
+    );
+    expect(claimed).toEqual([
+      ['larger', 'b', 'd'],
+      ['large', 'a', 'c'],
+    ]);
+    const own = [...named(6), { key: 'large', size: 3 }];
+    const { givenBack } = nextShare(sharer('w1', 9), [sharer('w2', 0)], { free: [], own, leaving: NONE });
+    expect(keysOf(givenBack)).toEqual(['large', 'a']);
   });
 });
 
