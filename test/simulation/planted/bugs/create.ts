@@ -27,7 +27,7 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
         file: DECIDE,
         in: 'decideCreated',
         from: 'return [becomesUnknown(tracking, outcome.why, now, settings)];',
-        to: 'return [backToPending(tracking, outcome.why, now)];',
+        to: 'return [pendingAgain(outcome.why, 0)];',
       },
     ],
   },
