@@ -4,7 +4,7 @@ import type { CreateOutcome } from '../domain/orders/create.ts';
 import { operationOf, type Operation } from './addresses.ts';
 import type { BreakerLane, Health } from './breaker.ts';
 import type { UnreadReply } from './reply.ts';
-import type { HttpRequest } from './transport.ts';
+import type { HttpRequest } from './http.ts';
 
 /** The restraints of an account, as the gate asks for them and replies change them. */
 export interface AccountState {

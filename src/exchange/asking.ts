@@ -7,7 +7,7 @@ import type { GateOptions } from './gate.ts';
 import type { ReadingSettings } from './orders.ts';
 import type { AskedFor } from './reply.ts';
 import type { VerificationLevel } from './schemas.ts';
-import type { Transport } from './transport.ts';
+import type { Transport } from './http.ts';
 
 /** The input of §4.5. */
 export interface PhotoRequest {

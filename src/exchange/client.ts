@@ -35,7 +35,7 @@ import {
   type VerificationLevel,
   type VerificationToken,
 } from './schemas.ts';
-import type { HttpRequest } from './transport.ts';
+import type { HttpRequest } from './http.ts';
 
 /** A person waits no longer for a turn. */
 const LONGEST_WAIT_MS = 10_000;

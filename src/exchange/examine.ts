@@ -7,7 +7,7 @@ import { withoutTokens, ask, hide, type UnreadReply } from './reply.ts';
 import { pathId, queryId } from './ids.ts';
 import { readJson } from './json.ts';
 import { preOrderBody } from './orders.ts';
-import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
+import type { HttpRequest, HttpResponse, Transport } from './http.ts';
 
 /** One request of a probe, how its answer is read, and the answer as evidence. */
 export interface Examined {

@@ -5,7 +5,7 @@ import { isLosslessNumber, stringify } from 'lossless-json';
 import { readBody, readJson, withDigits } from './json.ts';
 import { isSuccess, type Answer } from '../domain/record.ts';
 import { errorSchema, type ErrorBody } from './schemas.ts';
-import { TransportError, type HttpRequest, type Transport } from './transport.ts';
+import { TransportError, type HttpRequest, type Transport } from './http.ts';
 
 /** A reply without a value. It carries no header, no key and no request body. */
 export type FailedReply =

@@ -1,58 +1,11 @@
-import http, { type IncomingHttpHeaders } from 'node:http';
+import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import got, { type Got, type Request, type RequestFunction } from 'got';
 import { systemClock, type Clock } from '../clock.ts';
 import { HIDDEN } from '../domain/text.ts';
 import { onAbort } from './aborts.ts';
-
-/** One request to the exchange (§4), before the base address and the key are added. */
-export interface HttpRequest {
-  readonly method: 'GET' | 'POST';
-  /** Path from the base address, already encoded, with its query: `/api/v1/merchant/orders?externalOrderId=a`. */
-  readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** The JSON body as it goes on the wire, byte for byte. */
-  readonly body?: string;
-  /** Texts of the request that are to stand in no error, should the exchange quote them. */
-  readonly secrets?: readonly string[];
-  /** The whole answer goes to a person: with its headers, and without the key, whatever its status. */
-  readonly isExamined?: true;
-}
-
-/** One whole answer of the exchange. */
-export interface HttpResponse {
-  readonly status: number;
-  /** Value of the Retry-After header, when there was one. */
-  readonly retryAfter?: string;
-  /** The body as received, without a byte order mark; where it is no UTF-8 each byte is a character. */
-  readonly body: string;
-  /** False where it is none, and so no JSON. */
-  readonly isUtf8?: false;
-  /** Of a request that is examined. */
-  readonly headers?: IncomingHttpHeaders;
-}
-
-/**
- * No whole answer came. `sent` is `never` only where it is proved that no byte of the request left (no connection was
- * made); everything else is `perhaps`. Carries no header, key or body.
- */
-export class TransportError extends Error {
-  override readonly name = 'TransportError';
-  readonly sent: 'never' | 'perhaps';
-  readonly code: string;
-  constructor(message: string, options: { sent: 'never' | 'perhaps'; code: string }) {
-    super(message);
-    this.sent = options.sent;
-    this.code = options.code;
-  }
-}
-
-/** Carries one request to the exchange and one answer back. Rejects with `TransportError` and nothing else. */
-export interface Transport {
-  send(request: HttpRequest, signal?: AbortSignal): Promise<HttpResponse>;
-  close(): Promise<void>;
-}
+import { type HttpRequest, type HttpResponse, type Transport, TransportError } from './http.ts';
 
 /** Gives an account its way to the exchange; the key that is in force is asked for each request. */
 export type Connect = (account: string, apiKey: () => string) => Transport;

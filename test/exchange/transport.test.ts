@@ -5,7 +5,8 @@ import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { systemClock, type Clock } from '../../src/clock.ts';
-import { httpTransport, REUSE_WITHIN_MS, TransportError, type Transport } from '../../src/exchange/transport.ts';
+import { httpTransport, REUSE_WITHIN_MS } from '../../src/exchange/transport.ts';
+import { TransportError, type Transport } from '../../src/exchange/http.ts';
 import { SELF_SIGNED } from '../support/self-signed.ts';
 import { testClock } from '../support/test-clock.ts';
 

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import type { Logger } from 'pino';
 import { createApp, type App } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import type { HttpRequest, HttpResponse, Transport } from '../../src/exchange/transport.ts';
+import type { HttpRequest, HttpResponse, Transport } from '../../src/exchange/http.ts';
 import { createLog } from '../../src/log.ts';
 import { SandboxExchange } from '../../src/sandbox/exchange.ts';
 import { SCENARIOS } from '../../src/sandbox/scenario.ts';

@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import type { Logger } from 'pino';
 import type { Clock } from '../../src/clock.ts';
 import { configOf } from '../../src/config/config.ts';
-import type { Transport } from '../../src/exchange/transport.ts';
+import type { Transport } from '../../src/exchange/http.ts';
 import { flowSettings } from '../../src/flows/pass/follow-pace.ts';
 import { decideFailOver } from '../../src/flows/orders/restore.ts';
 import { reportSent } from '../../src/flows/orders/fail-over.ts';

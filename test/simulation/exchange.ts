@@ -1,4 +1,4 @@
-import { TransportError, type Transport, type HttpRequest, type HttpResponse } from '../../src/exchange/transport.ts';
+import { TransportError, type Transport, type HttpRequest, type HttpResponse } from '../../src/exchange/http.ts';
 import { SandboxExchange } from '../../src/sandbox/exchange.ts';
 import { FAULTS, type Ending, type Fault, type FaultName } from './faults.ts';
 import type { Create } from './observer/known.ts';

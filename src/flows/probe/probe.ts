@@ -5,7 +5,7 @@ import { PROBE_REQUESTS, type Examined } from '../../exchange/examine.ts';
 import { UnusableIdError } from '../../exchange/ids.ts';
 import { readLookup } from '../../exchange/orders.ts';
 import { readPreOrderBody, readRecordView } from '../../exchange/record-view.ts';
-import type { HttpRequest } from '../../exchange/transport.ts';
+import type { HttpRequest } from '../../exchange/http.ts';
 import { accountFact, readAccountFact } from '../../store/accounts.ts';
 import { keepAnswer } from '../../store/kept-answers.ts';
 import { sentOrderOf, type OrderRow } from '../../store/order-columns.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { commonAbsenceShape, readLookup } from '../../exchange/orders.ts';
 import { PROBE_REQUESTS, type Evidence, type Examined } from '../../exchange/examine.ts';
 import { answerOf, type FailedReply, type UnreadReply } from '../../exchange/reply.ts';
-import type { HttpRequest } from '../../exchange/transport.ts';
+import type { HttpRequest } from '../../exchange/http.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 
 /** The parts of a probe, each of one request or few. Only `order` and `repeat` make anything. */

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runDaemon } from '../../../src/daemon.ts';
-import { TransportError, type HttpRequest, type HttpResponse } from '../../../src/exchange/transport.ts';
+import { TransportError, type HttpRequest, type HttpResponse } from '../../../src/exchange/http.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
 import { SandboxExchange } from '../../../src/sandbox/exchange.ts';

@@ -3,7 +3,7 @@ import { followPass } from '../../../src/flows/orders/follow.ts';
 import { writeEnvelope } from '../../../src/http/control/envelope.ts';
 import { OPERATIONS } from '../../../src/http/control/operations/index.ts';
 import type { Operation } from '../../../src/http/control/operations/operation.ts';
-import type { HttpRequest } from '../../../src/exchange/transport.ts';
+import type { HttpRequest } from '../../../src/exchange/http.ts';
 import { testClock } from '../../support/test-clock.ts';
 import { broken, type Entry } from '../entry.ts';
 import { BEGINNING, ground, NEVER, sandbox } from '../ground.ts';

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { Judgement } from '../../../src/domain/orders/operator-decisions.ts';
-import type { HttpRequest } from '../../../src/exchange/transport.ts';
+import type { HttpRequest } from '../../../src/exchange/http.ts';
 import type { SandboxExchange } from '../../../src/sandbox/exchange.ts';
 import { quoted } from '../plan/names.ts';
 import type { PlannedOrder } from '../plan/orders.ts';
