@@ -50,8 +50,7 @@ export async function readPosition(db: Database): Promise<Position> {
 
 function positionOf(row?: PositionRow): Position {
   const { generation, eventId, hash, timeLine } = row ?? {};
-  const position = { generation: generation ?? 0, eventId: eventId ?? 0, hash: hash ?? undefined };
-  return timeLine === undefined ? position : { ...position, timeLine };
+  return { generation: generation ?? 0, eventId: eventId ?? 0, hash: hash ?? undefined, timeLine };
 }
 
 const copyStatement = statement(() => queries.selectNoFrom(markOfCopy().as('copy')));

@@ -1,8 +1,12 @@
+import { once } from 'node:events';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import { nextGeneration } from '../../src/store/accounts.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import { appendToChain } from '../../src/store/events.ts';
 import {
   isBefore,
+  MarkFollower,
   readMark,
   readPosition,
   readPositionOf,
@@ -191,7 +195,91 @@ describe('the sign of a restore', () => {
     expect(await readSignOfRestore(store.db, mark, 'a')).toBeUndefined();
     expect(await readSignOfRestore(store.db, { ...mark, hash: 'other' }, 'a')).toMatch(/another event/);
     expect(await readSignOfRestore(store.db, { ...mark, generation: 3 }, 'a')).toMatch(/owner 3/);
+    // After a promotion the next owner takes up the commits that the standby lacks.
+    expect(await readSignOfRestore(store.db, { ...mark, generation: 3, timeLine: 'before' }, 'a')).toBeUndefined();
     expect(await readSignOfRestore(store.db, undefined, 'a')).toMatch(/history/);
     expect(await readSignOfRestore(store.db, { ...mark, generation: 0 }, 'b')).toMatch(/ event /);
+  });
+});
+
+describe('marks that follow commits', () => {
+  /** Writes no marks: each time it answers what the test wants, in order, and true after that. */
+  class TestFollower extends MarkFollower {
+    readonly named: (readonly string[])[] = [];
+    readonly slept: number[] = [];
+    readonly #answers: (boolean | Error)[];
+
+    constructor(gapMs: number, ...answers: (boolean | Error)[]) {
+      const sleep = async (ms: number, signal?: AbortSignal) => {
+        this.slept.push(ms);
+        if (this.slept.length >= STOPS_AT && signal?.aborted === false) await once(signal, 'abort');
+      };
+      super({ ...systemClock(), sleep }, gapMs);
+      this.#answers = answers;
+    }
+
+    protected override async name(accounts: readonly string[]): Promise<boolean> {
+      this.named.push(accounts);
+      const answer = this.#answers.shift() ?? true;
+      if (answer instanceof Error) throw answer;
+      return answer;
+    }
+  }
+  const STOPS_AT = 3;
+  const turns = async () => {
+    for (let turn = 0; turn < 20; turn += 1) await systemClock().turn();
+  };
+  const full = new StoreError('disk', 'the disk is full');
+
+  it('name all accounts that have committed meanwhile, some at a time, with a gap', async () => {
+    const follower = new TestFollower(100);
+    for (let account = 0; account < 502; account += 1) follower.committed(`${account}`);
+    await turns();
+    expect(follower.named.map(({ length }) => length)).toEqual([1, 500, 1]);
+    expect(follower.slept).toEqual([100, 100, 100]);
+  });
+
+  it('name later commits too, of all accounts if none is named, and wait for nothing without a gap', async () => {
+    const follower = new TestFollower(0);
+    follower.committed();
+    await turns();
+    follower.committed('a');
+    await turns();
+    expect([follower.named, follower.slept]).toEqual([[['*'], ['a']], []]);
+  });
+
+  it.each<[string, boolean | Error, boolean]>([
+    ['the database cannot be read', false, false],
+    ['the database fails', new Error('SQLITE_BUSY'), false],
+    ['the marks cannot be written', full, true],
+  ])('are tried again after a second if %s', async (_why, answer, isToldOf) => {
+    const follower = new TestFollower(0, answer, answer);
+    follower.committed('a');
+    expect(() => follower.assertWritten()).not.toThrow();
+    await turns();
+    expect([follower.named, follower.slept]).toEqual([
+      [['a'], ['a'], ['a']],
+      [1_000, 1_000],
+    ]);
+    expect(() => follower.assertWritten()).not.toThrow();
+    const failing = new TestFollower(0, ...Array.from({ length: 9 }, () => answer));
+    failing.committed('a');
+    await turns();
+    expect(failing.slept).toHaveLength(STOPS_AT);
+    if (isToldOf) expect(() => failing.assertWritten()).toThrow(full);
+    else expect(() => failing.assertWritten()).not.toThrow();
+    await failing.close();
+    expect(failing.named).toHaveLength(STOPS_AT + 1);
+  });
+
+  it('are all written when they are closed', async () => {
+    const follower = new TestFollower(100);
+    for (const account of ['a', 'b', 'c']) {
+      follower.committed(account);
+      await turns();
+    }
+    for (let account = 0; account < 501; account += 1) follower.committed(`${account}`);
+    await follower.close();
+    expect(follower.named.map(({ length }) => length)).toEqual([1, 1, 1, 500, 1]);
   });
 });
