@@ -40,10 +40,10 @@ process.once('SIGTERM', () => {
 
 serve<Round>({}, async ({ kind, count, aheadMs: ahead }) => {
   aheadMs = ahead;
-  const before = { ...app.counters };
+  const before = { ...app.observers.counters };
   commits = 0;
   const took = await timed(() => (kind === 'create' ? createPass(app, signal) : followPass(app, 'all', signal)));
-  const { accepted, lookedUp, findings, failed } = app.counters;
+  const { accepted, lookedUp, findings, failed } = app.observers.counters;
   const done = kind === 'create' ? accepted - before.accepted : lookedUp - before.lookedUp;
   if (done !== count || findings > 0 || failed > 0) {
     throw new Error(`${kind}: ${done} of ${count} orders, ${findings} findings, ${failed} failed`);

@@ -20,7 +20,7 @@ import { SentIntents, Walk } from './flows/pass/sent-intents.ts';
 import { takeUpFailOvers } from './flows/orders/fail-over.ts';
 import { WrongTimes } from './flows/orders/correct-times.ts';
 import { recover } from './flows/orders/recover.ts';
-import { newCounters } from './flows/pass/counters.ts';
+import { newCounters } from './flows/pass/outcomes.ts';
 import { flowSettings, type FollowPace } from './flows/pass/follow-pace.ts';
 import { createLog } from './log.ts';
 import { OwnedError } from './store/errors.ts';
@@ -40,6 +40,7 @@ export interface Overrides {
 /** The program, wired for one account: it drives the account until it is disposed of. */
 export interface App extends FlowDeps, AsyncDisposable {
   readonly wrongTimes: WrongTimes;
+  readonly photos: Config['photos'];
   /** Breaks off requests in flight, and no longer waits for results that cannot be written. */
   endGracePeriod(): void;
 }
@@ -103,14 +104,15 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   const incidents = new Incidents({ account, store, clock, log, activity });
   await incidents.open();
   undo.defer(() => incidents.close());
-  const written = { account, store, clock, log, incidents, settings, activity, counters: newCounters() };
+  const observers = { counters: newCounters(), incidents, activity };
+  const written = { account, store, clock, log, settings, observers };
   const base = { ...written, wrongTimes: await WrongTimes.open(written) };
   const { window, ...taken } = await takeOver({ ...deps, ...base }, rateLimit(config));
   const ending = new AbortController();
   const gracePeriodOver = ending.signal;
   const lease = new RequestLease({ ...base, accountLease, window, concurrency, timeoutMs, gracePeriodOver });
   const key = merchantKey(config, log);
-  const holds = new AccountRestraints({ ...base, rereadKey: key.reread });
+  const holds = new AccountRestraints({ ...base, incidents, rereadKey: key.reread });
   await holds.open();
   const guard = new CreateGuard({ account, holds, settings: { ...settings, ...config.guard } });
   await guard.open(store.db);
@@ -134,15 +136,9 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   return {
     ...base,
     exchange,
-    links: config.links,
     photos: config.photos,
-    // While half of the orders wait for their answers, the others are claimed and recorded.
-    concurrency: concurrency * 2,
-    lease,
     holds,
-    guard,
-    inFlight: new CreatesInFlight(concurrency),
-    ...taken,
+    creates: { lease, guard, inFlight: new CreatesInFlight(concurrency), ...taken },
     gracePeriodOver,
     endGracePeriod() {
       store.writer.endGracePeriod();

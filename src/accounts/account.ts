@@ -172,14 +172,14 @@ class WiredAccount {
   }
 
   get isRecovering(): boolean {
-    const { exchange, wrongTimes, inFlight } = this.app;
-    if (inFlight.unwrittenSize > 0) return true;
+    const { exchange, wrongTimes, creates } = this.app;
+    if (creates.inFlight.unwrittenSize > 0) return true;
     return wrongTimes.isAny || exchange.breaker('create').openings > 0 || exchange.breaker('lookup').openings > 0;
   }
 
   /** Runs a pass, or, if it is running, once more when it has ended. */
   wake(name: PassName): void {
-    this.app.activity.tell({ kind: 'pass.wanted', pass: name });
+    this.app.observers.activity.tell({ kind: 'pass.wanted', pass: name });
     const pass =
       this.#repeated.get(name) ??
       new RepeatedPass(
@@ -223,7 +223,8 @@ class WiredAccount {
   }
 
   async #run(name: PassName): Promise<void> {
-    const { activity, clock } = this.app;
+    const { observers, clock } = this.app;
+    const { activity } = observers;
     const beganAt = clock.now().getTime();
     activity.tell({ kind: 'pass.began', pass: name });
     let isGood = false;

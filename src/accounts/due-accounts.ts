@@ -124,7 +124,7 @@ export class DueAccounts {
   async attend(account: OwnedAccount, isCrowded: boolean): Promise<void> {
     const { wired, due } = account;
     if (wired === undefined) return;
-    await wired.app.incidents.report();
+    await wired.app.observers.incidents.report();
     if (wired.app.wrongTimes.dueInMs <= 0) wired.wake('uncorrected');
     // Long passes, and others that use the account, bring new times.
     if (wired.isBusy) return await this.read(account.name);

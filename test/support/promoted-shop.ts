@@ -104,7 +104,7 @@ export function idsIn(database: PostgresTestDatabase, state: string): readonly s
 export const send = async (app: App) => await createPass(app, NEVER);
 
 /** Aborts once the app has sent this many orders. */
-function stopAfter({ intents }: App, most: number): AbortSignal {
+function stopAfter({ creates: { intents } }: App, most: number): AbortSignal {
   const stop = new AbortController();
   const add = intents.add.bind(intents);
   let left = most;

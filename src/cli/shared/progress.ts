@@ -1,5 +1,5 @@
 import { repeatedly, systemClock, type Clock } from '../../clock.ts';
-import type { Counters } from '../../flows/pass/counters.ts';
+import type { Counters } from '../../flows/pass/outcomes.ts';
 import { cut } from '../../reports/formats/terminal.ts';
 import { withCommas } from '../../reports/formats/text.ts';
 

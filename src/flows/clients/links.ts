@@ -22,7 +22,7 @@ import type { FlowDeps } from '../pass/deps.ts';
 import type { LoggedFailure } from '../pass/incidents.ts';
 import { forEachConcurrently } from '../pass/run.ts';
 
-type LinkDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'gracePeriodOver' | 'incidents'>;
+type LinkDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'gracePeriodOver' | 'observers'>;
 
 const PAGE = 200;
 const DOCUMENTED_STATUSES: readonly string[] = ['NOT_VERIFIED'];
@@ -87,12 +87,12 @@ async function keepUnread(deps: LinkDeps, answer: Answer, reference: string | nu
 
 /** Writes as long as the database fails for a while, which is logged with the facts of `late`. */
 function writeDurably<Result>(
-  { store, gracePeriodOver, incidents }: LinkDeps,
+  { store, gracePeriodOver, observers }: LinkDeps,
   work: (tx: Transaction) => Promise<Result>,
   late: Pick<LoggedFailure, 'message' | 'subject' | 'facts'>,
 ): Promise<Result> {
   return store.writer.writeUntilDurable(work, gracePeriodOver, ({ message: cause }) =>
-    incidents.failed({ level: 'error', kind: 'database', cause, ...late }),
+    observers.incidents.failed({ level: 'error', kind: 'database', cause, ...late }),
   );
 }
 
@@ -117,18 +117,24 @@ export async function adoptLink(
  */
 export async function linksPass(deps: FlowDeps, signal: AbortSignal, since: Date = deps.clock.now()): Promise<void> {
   // Orders are more urgent, so most turns are left to them.
-  const concurrency = Math.ceil(deps.concurrency / 4);
+  const concurrency = Math.ceil(deps.settings.concurrency / 4);
   await forEachConcurrently(uncheckedLinks(deps, signal, since), concurrency, (key) => check(deps, key, signal));
 }
 
 async function* uncheckedLinks(
-  { account, store, exchange, links: { finalStatuses } }: FlowDeps,
+  { account, store, exchange, settings: { links } }: FlowDeps,
   signal: AbortSignal,
   before: Date,
 ): AsyncGenerator<CheckKey> {
   let from = FIRST_CHECK;
   for (;;) {
-    const page = await linksToCheck(store.db, { account, finalStatuses, before, from, limit: PAGE });
+    const page = await linksToCheck(store.db, {
+      account,
+      finalStatuses: links.finalStatuses,
+      before,
+      from,
+      limit: PAGE,
+    });
     for (const key of page) {
       if (signal.aborted || exchange.breaker('lookup').isOpen) return;
       yield key;
@@ -151,7 +157,7 @@ async function check(deps: FlowDeps, key: CheckKey, signal: AbortSignal): Promis
   if (evidence === undefined) return;
   if (!('cause' in evidence)) return await recordCheck(deps, key, evidence);
   const message = 'the check of a link was not answered and will be repeated';
-  deps.incidents.failed({ message, ...evidence, facts: { linkId } });
+  deps.observers.incidents.failed({ message, ...evidence, facts: { linkId } });
 }
 
 /**
@@ -220,9 +226,9 @@ async function save(
   return { ...decision, isUnseen: isChanged && (await rememberStatuses(tx, [seen])).length > 0 };
 }
 
-function logSaved({ log, incidents }: LinkDeps, { link: { linkId, status }, events, isUnseen }: Saved): void {
+function logSaved({ log, observers }: LinkDeps, { link: { linkId, status }, events, isUnseen }: Saved): void {
   if (isUnseen && !DOCUMENTED_STATUSES.includes(status)) {
-    incidents.sawStatus('link.status', status);
+    observers.incidents.sawStatus('link.status', status);
   }
   for (const { field, oldValue, newValue } of events) {
     if (field === 'status') log.info({ linkId, oldValue, newValue }, 'the status of a link changed');

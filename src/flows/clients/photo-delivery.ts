@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
 import { PHOTO_EXTENSIONS, photoType, SIGNATURE_BYTES, type PhotoType } from '../../domain/clients/photo.ts';
 import { printable } from '../../reports/formats/text.ts';
-import type { FlowDeps } from '../pass/deps.ts';
+import type { Config } from '../../config/config.ts';
 
 const MAX_DETAILS_BYTES = 4096;
 const MAX_NAME_LENGTH = 255;
@@ -39,7 +39,7 @@ export interface ReceivedFile extends SavedFile {
  * are kept. Throws `DeliveryRefusal`, where no file is left too, and what `parts` throws.
  */
 export async function readForm(
-  limits: FlowDeps['photos'],
+  limits: Config['photos'],
   folder: PhotoFolder,
   delivery: string,
   parts: AsyncIterable<DeliveryPart>,
@@ -74,11 +74,11 @@ export async function readForm(
   return { token, files };
 }
 
-function assertTotal({ maxTotalBytes }: FlowDeps['photos'], size: number): void {
+function assertTotal({ maxTotalBytes }: Config['photos'], size: number): void {
   if (size > maxTotalBytes) throw new DeliveryRefusal('too-large', `the files have more than ${maxTotalBytes} bytes`);
 }
 
-function refusalOf({ maxFileBytes, types }: FlowDeps['photos'], { size, type }: SavedFile): string | null {
+function refusalOf({ maxFileBytes, types }: Config['photos'], { size, type }: SavedFile): string | null {
   if (size === 0) return 'the file is empty';
   if (size > maxFileBytes) return `the file has more than ${maxFileBytes} bytes (photos.maxFileBytes)`;
   if (type !== undefined && types.includes(type)) return null;

@@ -31,6 +31,7 @@ import {
   type ReceivedFile,
   type RefusalKind,
 } from './photo-delivery.ts';
+import type { Config } from '../../config/config.ts';
 
 const TOKEN_BYTES = 32;
 const SHORTEST_TOKEN = 16;
@@ -42,7 +43,7 @@ const PAGE = 200;
 const ACCOUNTS_LOOKED_AT = 20;
 
 /** The dependencies of the receiver, which serves all accounts: a delivery's token knows its account. */
-export type DeliveryDeps = Pick<FlowDeps, 'store' | 'clock' | 'log' | 'photos'>;
+export type DeliveryDeps = Pick<FlowDeps, 'store' | 'clock' | 'log'> & Pick<Config, 'photos'>;
 type PhotoDeps = DeliveryDeps & Pick<FlowDeps, 'account'>;
 
 /** The outcome of a delivery. Nothing of it stays on the disk unless it is `stored`. */

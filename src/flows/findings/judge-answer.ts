@@ -170,7 +170,7 @@ function earlierView(row: FollowedRow): RecordView | null {
   return row.earlier_body === null ? null : (readRecordView(row.earlier_body) ?? null);
 }
 
-export type JudgeDeps = Pick<FlowDeps, 'account' | 'settings' | 'incidents'>;
+export type JudgeDeps = Pick<FlowDeps, 'account' | 'settings' | 'observers'>;
 
 /** A record cannot judge these: pre-orders are asked for separately, and only the sweep knows what is STUCK. */
 const NOT_OF_RECORD: readonly FindingClassName[] = [
@@ -209,9 +209,9 @@ interface Judged {
 }
 
 /** Logs that an order cannot be judged. Throws the error again when it is the database's. */
-export function logUnjudged({ incidents }: JudgeDeps, externalOrderId: string, error: unknown): void {
+export function logUnjudged({ observers }: JudgeDeps, externalOrderId: string, error: unknown): void {
   if (isOfDatabase(error)) throw error;
-  incidents.failed({
+  observers.incidents.failed({
     level: 'error',
     message: 'a look-up cannot be compared with its order',
     cause: String(error),

@@ -6,7 +6,7 @@ import { orderAgesById, type AgedOrder, readFollowed } from '../../store/orders-
 import { isAnythingAwaited } from '../../store/due-times.ts';
 import { resolveFailOvers } from '../../store/fail-overs.ts';
 import { unresolvedFindings, unresolvedPage } from '../../store/findings.ts';
-import { countFindings } from '../pass/counters.ts';
+import { countFindings } from '../pass/outcomes.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { addFollowed, learnHistory, learnPace } from '../pass/learn-pace.ts';
 import { recordFindings, type NewFindings } from './record-findings.ts';
@@ -28,10 +28,7 @@ const SEEN_AGAIN_AFTER_MS = 24 * 60 * 60_000;
 /** Look-ups that wait for less after they were due are not logged. */
 const WORTH_TELLING_MS = 10 * 60_000;
 
-type SweepDeps = Pick<
-  FlowDeps,
-  'account' | 'store' | 'clock' | 'settings' | 'counters' | 'log' | 'incidents' | 'holds' | 'exchange' | 'activity'
->;
+type SweepDeps = Omit<FlowDeps, 'creates' | 'gracePeriodOver'>;
 
 /**
  * Compares the records that were not compared yet, learns the pace of look-ups anew, and judges what time alone brings. Orders
@@ -51,7 +48,7 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void>
     await judgeChanged(deps, overdue, settings);
   });
   if (!signal.aborted) settings.pace.take(all, deps.clock.monotonic());
-  deps.activity.overdue = waiting;
+  deps.observers.activity.overdue = waiting;
   logOverdue(deps, waiting);
   await resolveFailOvers(deps.store, deps.account, deps.clock.now());
   for (const status of ['open', 'acknowledged']) {
@@ -120,7 +117,7 @@ async function judgeChanged(deps: SweepDeps, orders: readonly AgedOrder[], setti
 
 /** Judges the orders once more as they are in the transaction that records the findings. */
 async function judge(deps: SweepDeps, orders: readonly AgedOrder[], settings: OverdueSettings): Promise<void> {
-  const { account, store, clock, counters, log } = deps;
+  const { account, store, clock, observers, log } = deps;
   const ids = orders.map(({ externalOrderId }) => externalOrderId);
   const found = await store.writer.write(async (tx) => {
     const all = [];
@@ -132,18 +129,18 @@ async function judge(deps: SweepDeps, orders: readonly AgedOrder[], settings: Ov
     }
     return all;
   });
-  countFindings(counters, found);
+  countFindings(observers.counters, found);
   if (found.length > 0) log.warn({ findings: found.length }, 'new findings of orders that wait for too long');
 }
 
-type CompareDeps = JudgeDeps & Pick<FlowDeps, 'store' | 'clock' | 'counters' | 'log'>;
+type CompareDeps = JudgeDeps & Pick<FlowDeps, 'store' | 'clock' | 'log'>;
 
 const SETTINGS_FACT = 'reconcile.settings';
 
 /** Compares the stored records that were never compared, or were compared under other settings than today's. */
 export async function compareNewRecords(deps: CompareDeps, signal: AbortSignal): Promise<void> {
   await forgetOtherSettings(deps, signal);
-  const { account, store, clock, counters, log } = deps;
+  const { account, store, clock, observers, log } = deps;
   let fromId = '';
   while (!signal.aborted) {
     const ids = await uncomparedIds(store.db, { account, fromId, limit: GROUP });
@@ -154,7 +151,7 @@ export async function compareNewRecords(deps: CompareDeps, signal: AbortSignal):
       for (const id of ids) all.push(...(await compareStored(tx, deps, id, clock.now())));
       return all;
     });
-    countFindings(counters, found);
+    countFindings(observers.counters, found);
     if (found.length > 0) log.warn({ findings: found.length }, 'stored records were compared and bring new findings');
     fromId = last;
     await clock.turn();

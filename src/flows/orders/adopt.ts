@@ -4,7 +4,8 @@ import { readOrder } from '../../store/orders.ts';
 import { readFollowed } from '../../store/orders-with-records.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { checkFields } from './add.ts';
-import { countAnswer, recordAnswer } from './follow.ts';
+import { recordAnswer } from './follow.ts';
+import { tellLookup } from '../pass/outcomes.ts';
 
 type Adoption =
   /** `present`: it stood in the table. */
@@ -47,6 +48,6 @@ export async function adoptOrder(
     return { kind: 'adopted', recorded: await recordAnswer(tx, deps, { row, before, answer, now }, random) } as const;
   });
   if (made.kind === 'present') return { ...made, externalOrderId };
-  countAnswer(deps, answer, made.recorded);
+  tellLookup(deps, lookup, made.recorded);
   return { kind: 'adopted', externalOrderId, state: made.recorded.decision.tracking.state };
 }

@@ -18,10 +18,7 @@ import { assumeRowSent } from './assume-sent.ts';
 import { doubtOf, markLeft } from './fail-over.ts';
 import { probeForCreates, recoverUnrecorded } from './recover.ts';
 import { recordOrKeep } from './record-outcome.ts';
-
-type CreateDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'settings' | 'lease'> &
-  Pick<FlowDeps, 'counters' | 'concurrency' | 'gracePeriodOver' | 'inFlight' | 'holds' | 'guard' | 'incidents'> &
-  Pick<FlowDeps, 'activity' | 'walk' | 'intents' | 'unmarked'>;
+import { countFailure } from '../pass/outcomes.ts';
 
 const PAGE = 200;
 const UNREPLICATED: CreateOutcome = {
@@ -33,30 +30,31 @@ const UNREPLICATED: CreateOutcome = {
  * Sends every pending order that is due, and ends when none is left, when the circuit breaker opens, or when `signal`
  * aborts. The intent of each request is durable before it goes; what came of it is durable before the pass ends.
  */
-export async function createPass(deps: CreateDeps, signal: AbortSignal): Promise<void> {
+export async function createPass(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   await recoverUnrecorded(deps);
-  await markLeft(deps, deps.unmarked);
+  await markLeft(deps, deps.creates.unmarked);
   await forEachConcurrently(dueIn(deps, 'invalid', signal), 1, (id) =>
     isolateFailure(deps, id, () => recheckCorrected(deps, id)),
   );
   await probeForCreates(deps, signal);
   await sendUnforbidden(deps, signal);
-  await forEachConcurrently(dueIn(deps, 'pending', signal), deps.concurrency, (id) =>
-    isolateFailure(deps, id, () => sendOrder(deps, id, signal)).finally(() => deps.walk.end(id)),
+  await forEachConcurrently(dueIn(deps, 'pending', signal), deps.settings.concurrency, (id) =>
+    isolateFailure(deps, id, () => sendOrder(deps, id, signal)).finally(() => deps.creates.walk.end(id)),
   );
 }
 
 /** Sends an order that was not refused with 403 while the account may not create: it shows of what the 403 spoke. */
-async function sendUnforbidden(deps: CreateDeps, signal: AbortSignal): Promise<void> {
+async function sendUnforbidden(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   const { account, store, clock, exchange, holds } = deps;
   if (!holds.all.some(({ kind }) => kind === 'forbidden') || isStopped(exchange)) return;
   const filter = { account, state: 'pending', forbiddenIn: 0, until: clock.now(), by: 'due', limit: 1 } as const;
   const id = (await findOrders(store.db, filter, ['external_order_id']))[0]?.external_order_id;
-  if (id !== undefined && !deps.unmarked.has(id)) await isolateFailure(deps, id, () => sendOrder(deps, id, signal));
+  if (id !== undefined && !deps.creates.unmarked.has(id))
+    await isolateFailure(deps, id, () => sendOrder(deps, id, signal));
 }
 
 async function* dueIn(
-  { account, store, clock, exchange, inFlight, walk, unmarked }: CreateDeps,
+  { account, store, clock, exchange, creates: { inFlight, walk, unmarked } }: FlowDeps,
   state: 'pending' | 'invalid',
   signal: AbortSignal,
 ): AsyncGenerator<string> {
@@ -81,13 +79,13 @@ async function* dueIn(
   }
 }
 
-function isStopped(exchange: CreateDeps['exchange']): boolean {
+function isStopped(exchange: FlowDeps['exchange']): boolean {
   const { isOpen, needsProbe } = exchange.breaker('create');
   return isOpen || needsProbe;
 }
 
 /** Puts an invalid row that has been corrected back among the pending ones, where it is checked again. */
-async function recheckCorrected(deps: CreateDeps, externalOrderId: string): Promise<void> {
+async function recheckCorrected(deps: FlowDeps, externalOrderId: string): Promise<void> {
   const { account, store, clock } = deps;
   await store.writer.write(async (tx) => {
     const row = await lockFreeOrder(tx, account, externalOrderId);
@@ -102,7 +100,7 @@ async function recheckCorrected(deps: CreateDeps, externalOrderId: string): Prom
   });
 }
 
-export async function sendOrder(deps: CreateDeps, externalOrderId: string, signal: AbortSignal): Promise<void> {
+export async function sendOrder(deps: FlowDeps, externalOrderId: string, signal: AbortSignal): Promise<void> {
   for (;;) {
     const wait = await trySending(deps, externalOrderId, signal);
     if (wait === undefined) return;
@@ -112,15 +110,15 @@ export async function sendOrder(deps: CreateDeps, externalOrderId: string, signa
 
 /** Gives what is to be waited for where the outcome of a create in flight decides whether one more passes a limit. */
 async function trySending(
-  deps: CreateDeps,
+  deps: FlowDeps,
   externalOrderId: string,
   signal: AbortSignal,
 ): Promise<GuardWait | undefined> {
-  const { exchange } = deps;
+  const { exchange, creates } = deps;
   using turn = await exchange.turnToCreate(externalOrderId, signal);
   if (turn === undefined) return undefined;
-  using create = deps.inFlight.begin(externalOrderId);
-  using guarded = deps.guard.begin();
+  using create = creates.inFlight.begin(externalOrderId);
+  using guarded = creates.guard.begin();
   const claimed = await claim(deps, externalOrderId, create, guarded);
   if (claimed === undefined || 'outcome' in claimed) {
     create.isRecorded();
@@ -135,8 +133,7 @@ async function trySending(
   }
   create.leaves();
   guarded.leaves();
-  const { account, intents } = deps;
-  intents.add({ account, externalOrderId, sentAt: claimed.tracking.sentAt?.toISOString() ?? '' });
+  creates.intents.add({ account: deps.account, externalOrderId, sentAt: claimed.tracking.sentAt?.toISOString() ?? '' });
   const { forbiddenIn } = claimed.tracking;
   // Others were taken since its 403.
   const isForbiddenAlone = forbiddenIn > 0 && forbiddenIn < deps.holds.forbiddenHold;
@@ -150,7 +147,7 @@ async function trySending(
 
 /** If the intent waits for a standby, another request may have the turn meanwhile. Undefined if nothing may leave. */
 async function turnOnceReplicated(
-  { store, exchange }: CreateDeps,
+  { store, exchange }: FlowDeps,
   turn: Turn,
   externalOrderId: string,
   signal: AbortSignal,
@@ -163,7 +160,7 @@ async function turnOnceReplicated(
 
 /** Makes the intent durable, for the row as it stands now. Undefined when there is nothing to send. */
 async function claim(
-  { account, store, clock, settings, counters, log, lease, holds, incidents, inFlight }: CreateDeps,
+  { account, store, clock, settings, log, holds, creates, observers }: FlowDeps,
   externalOrderId: string,
   create: Pick<CreateInFlight, 'intends'>,
   guarded: Pick<GuardedCreate, 'decide'>,
@@ -172,7 +169,7 @@ async function claim(
   const claimed = await store.writer.write(
     async (tx) => {
       create.intends(false);
-      if (inFlight.isOverfull) return undefined;
+      if (creates.inFlight.isOverfull) return undefined;
       const row = await lockFreeOrder(tx, account, externalOrderId);
       if (row === undefined) return undefined;
       const now = clock.now();
@@ -186,7 +183,10 @@ async function claim(
       }
       create.intends(decided.kind === 'send');
       // Together with the intent: once that is durable nothing but the request may come in between.
-      const [saved, onLeased] = await together(saveDecision(tx, before, decided.decision, now), lease.renewWithin(tx));
+      const [saved, onLeased] = await together(
+        saveDecision(tx, before, decided.decision, now),
+        creates.lease.renewWithin(tx),
+      );
       if (decided.kind === 'send') intend(tx, row, saved);
       return { ...decided, onDurable: [onLeased, await holds.claimWithin(tx)] };
     },
@@ -195,8 +195,7 @@ async function claim(
   if (claimed === undefined) {
     // SQLite also takes bytes that are no text; the id that is read is then not the id that is there.
     if (externalOrderId.includes('\uFFFD')) {
-      counters.failed += 1;
-      incidents.failed({
+      countFailure(observers, {
         level: 'error',
         message: 'an id is not valid Unicode text, so nothing was sent; delete the row, insert it again',
         cause: 'the id lost characters when it was read',
@@ -210,7 +209,7 @@ async function claim(
   for (const takeEffect of claimed.onDurable) takeEffect();
   if (claimed.kind === 'guarded') return undefined;
   if (claimed.kind === 'invalid') {
-    counters.invalid += 1;
+    observers.counters.invalid += 1;
     log.warn({ externalOrderId, cause: claimed.decision.tracking.stateReason }, 'order is invalid, nothing was sent');
     return undefined;
   }

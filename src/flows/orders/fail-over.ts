@@ -26,7 +26,8 @@ import type { FlowDeps } from '../pass/deps.ts';
 import type { SentIntent, SentIntents } from '../pass/sent-intents.ts';
 import { assumeRowSent, type Assuming } from './assume-sent.ts';
 
-type FailOverDeps = Assuming & Pick<FlowDeps, 'account' | 'store' | 'log'> & { readonly intents: SentIntents };
+type MarkingDeps = Assuming & Pick<FlowDeps, 'account' | 'store' | 'log'>;
+type FailOverDeps = MarkingDeps & { readonly intents: SentIntents };
 
 const PAGE = 200;
 
@@ -34,7 +35,7 @@ const PAGE = 200;
  * Orders that may have been sent and are not marked yet, because another program locks the rows: they must not be sent. Each with the
  * fail-over that left it in doubt.
  */
-type Unmarked = FlowDeps['unmarked'];
+type Unmarked = FlowDeps['creates']['unmarked'];
 
 /**
  * Takes up the fail-overs of an account: each order that a lost owner may have sent becomes unknown. Nothing is sent before
@@ -61,7 +62,7 @@ export async function takeUpFailOvers(
   return { newestAt: newest === undefined ? undefined : Date.parse(newest.seenAt), unmarked };
 }
 
-export async function markLeft(deps: FailOverDeps, unmarked: Unmarked): Promise<void> {
+export async function markLeft(deps: MarkingDeps, unmarked: Unmarked): Promise<void> {
   const [first] = unmarked.values();
   if (first === undefined) return;
   for (const page of pagesOf([...unmarked.keys()])) await mark(deps, first, page, unmarked);
@@ -189,7 +190,7 @@ export function doubtOf(account: string, failOver: FailOver): Assumption {
  * Takes orders for sent whose intents the server lacks, and keeps unknown creates from a resend. An order whose row is locked stays in
  * doubt of the fail-over that found it first: the owner that a later one lost knows nothing of the earlier one.
  */
-async function mark(deps: FailOverDeps, failOver: FailOver, ids: readonly string[], locked: Unmarked): Promise<void> {
+async function mark(deps: MarkingDeps, failOver: FailOver, ids: readonly string[], locked: Unmarked): Promise<void> {
   const { account, store, clock } = deps;
   const markOne = async (tx: Transaction, id: string, first: FailOver) => {
     const row = await lockFreeOrder(tx, account, id);
@@ -210,7 +211,7 @@ async function mark(deps: FailOverDeps, failOver: FailOver, ids: readonly string
 }
 
 /** Keeps unknown creates from a resend: they may have been resent in the lost time, and an absent order is no proof. */
-async function keepFromResending(deps: FailOverDeps, failOver: FailOver, locked: Unmarked): Promise<void> {
+async function keepFromResending(deps: MarkingDeps, failOver: FailOver, locked: Unmarked): Promise<void> {
   for (let fromId = ''; ;) {
     const query = { account: deps.account, states: ['unknown'], fromId, limit: PAGE } as const;
     const ids = await orderIds(deps.store.db, query);
@@ -221,7 +222,7 @@ async function keepFromResending(deps: FailOverDeps, failOver: FailOver, locked:
 }
 
 /** Makes orders pending that the lost owner did not name. */
-async function freeOthers(deps: FailOverDeps, { id: failOver }: FailOver, named: ReadonlySet<string>): Promise<void> {
+async function freeOthers(deps: MarkingDeps, { id: failOver }: FailOver, named: ReadonlySet<string>): Promise<void> {
   const { account, store, clock } = deps;
   const reason = 'the worker that drove the account before the fail-over did not send it';
   for (let fromId = ''; ;) {
@@ -246,7 +247,7 @@ async function save({ account, store, clock }: FailOverDeps, failOver: FailOver)
 }
 
 /** Records and logs the fail-overs whose orders are all marked. */
-async function endMarking({ account, store, clock, log }: FailOverDeps, unmarked: Unmarked): Promise<void> {
+async function endMarking({ account, store, clock, log }: MarkingDeps, unmarked: Unmarked): Promise<void> {
   if (unmarked.size > 0) return;
   for (const failOver of await readFailOvers(store.db, account)) {
     if (failOver.markedAt !== undefined) continue;

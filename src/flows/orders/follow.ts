@@ -1,38 +1,29 @@
-import type { Logger } from 'pino';
-import { REFUSALS } from '../../domain/accounts/restraints.ts';
-import { FINDING_CLASSES } from '../../domain/findings/classes.ts';
 import { decideLookup, isLookedUp, isOvertaken } from '../../domain/orders/follow.ts';
-import type { LookupAnswer, LookupDecision } from '../../domain/orders/lookup.ts';
-import { lateMsOf } from '../../domain/orders/pace/history.ts';
+import type { LookupAnswer } from '../../domain/orders/lookup.ts';
 import { isPaced } from '../../domain/orders/pace/status.ts';
-import { isNeverLookedUp, type LookupSource } from '../../domain/orders/schedule.ts';
+import { isNeverLookedUp, type LookupSource, LOOKUPS_A_ROUND, nextRound } from '../../domain/orders/schedule.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../domain/orders/states.ts';
-import type { OrderEvent, Tracking } from '../../domain/orders/tracking.ts';
+import type { OrderEvent } from '../../domain/orders/tracking.ts';
 import type { OrderLookup } from '../../exchange/asking.ts';
-import type { Health } from '../../exchange/breaker.ts';
-import { rememberStatuses, type SeenStatus } from '../../store/accounts.ts';
+import { rememberStatuses } from '../../store/accounts.ts';
 import { lockFollowed } from '../../store/orders-with-records.ts';
 import { orderIds, saveDecision } from '../../store/orders.ts';
 import { trackingOf } from '../../store/order-columns.ts';
 import type { Transaction } from '../../store/port.ts';
 import { compareWithRow, compareWithNewest, settingsOnAbsence } from '../findings/evidence.ts';
 import { reconcileAnswer, type LookedUp } from '../findings/judge-answer.ts';
-import type { NewFindings } from '../findings/record-findings.ts';
 import { forEachConcurrently } from '../pass/run.ts';
-import { countFindings } from '../pass/counters.ts';
+import { tellLookup, type RecordedLookup } from '../pass/outcomes.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { isolateFailure } from '../pass/isolate.ts';
-import { ordersToLookUp } from './due-lookups.ts';
+import { dueLookups } from '../../store/due-times.ts';
+import type { DueKey } from '../../store/find-orders.ts';
 
-type FollowDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'settings'> &
-  Pick<FlowDeps, 'counters' | 'concurrency' | 'incidents' | 'activity' | 'holds'>;
+type FollowDeps = Omit<FlowDeps, 'creates' | 'gracePeriodOver'>;
 
 const PAGE = 200;
 /** The breaker opened, and once more after a wait: a few orders that alone fail are no outage. */
 const OPENINGS_OF_OUTAGE = 2;
-
-/** Status values that the interface document shows (§3). */
-const DOCUMENTED_STATUSES: readonly string[] = ['REQUEST', 'NEW'];
 
 /** Which orders a follow pass looks up: those that are due, or every order being followed, due or not. */
 export type FollowScope = 'due' | 'all';
@@ -72,7 +63,7 @@ export async function lookUpDue(deps: FollowDeps, until: () => Date, signal: Abo
   };
   await lookUpEach(
     deps,
-    ordersToLookUp(deps, dueUntil, () => isOver(deps, signal), onRound),
+    ordersToLookUp(deps, dueUntil, () => isStopped(deps, signal), onRound),
     signal,
   );
 }
@@ -82,7 +73,9 @@ function isFollowed(source: LookupSource): boolean {
 }
 
 async function lookUpEach(deps: FollowDeps, orders: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
-  await forEachConcurrently(orders, deps.concurrency, (id) => isolateFailure(deps, id, () => lookUp(deps, id, signal)));
+  await forEachConcurrently(orders, deps.settings.concurrency, (id) =>
+    isolateFailure(deps, id, () => lookUp(deps, id, signal)),
+  );
 }
 
 async function* allFollowed(deps: FollowDeps, signal: AbortSignal, since: Date): AsyncGenerator<string> {
@@ -92,7 +85,7 @@ async function* allFollowed(deps: FollowDeps, signal: AbortSignal, since: Date):
     const query = { account, states: FOLLOWED_STATES, fromId, limit: PAGE, notLookedUpSince: since };
     const page = await orderIds(store.db, query);
     for (const externalOrderId of page) {
-      if (isOver(deps, signal)) return;
+      if (isStopped(deps, signal)) return;
       yield externalOrderId;
       fromId = externalOrderId;
     }
@@ -100,10 +93,10 @@ async function* allFollowed(deps: FollowDeps, signal: AbortSignal, since: Date):
   }
   const isRechecked = (source: LookupSource) => (RECHECKED_STATES as readonly string[]).includes(source);
   const until = (source: LookupSource) => (isRechecked(source) ? since : NEVER_DUE);
-  yield* ordersToLookUp(deps, until, () => isOver(deps, signal));
+  yield* ordersToLookUp(deps, until, () => isStopped(deps, signal));
 }
 
-function isOver({ exchange }: FollowDeps, signal: AbortSignal): boolean {
+function isStopped({ exchange }: FollowDeps, signal: AbortSignal): boolean {
   return signal.aborted || exchange.breaker('lookup').isOpen;
 }
 
@@ -131,7 +124,7 @@ export async function lookUp(
   if (recorded === undefined) {
     const isOutage = health === 'failed' || health === 'unreachable';
     // A probe for creates is about an order that waits, for which no answer is nothing to record.
-    if (answer.kind === 'unanswered' && isOutage) deps.incidents.exchangeFailed(answer.why);
+    if (answer.kind === 'unanswered' && isOutage) deps.observers.incidents.exchangeFailed(answer.why);
     return;
   }
   const { before, decision } = recorded;
@@ -139,10 +132,7 @@ export async function lookUp(
   if (isUncertain(before.state) && answer.kind === 'found' && decision.tracking.state !== 'disputed') {
     deps.holds.note({ kind: 'create-accepted' }, before.sentAt ?? askedAt);
   }
-  countAnswer(deps, answer, recorded);
-  if (answer.kind === 'found') deps.incidents.recordRead();
-  if (answer.kind === 'unanswered' && answer.isUnreadable) deps.incidents.recordUnreadable(externalOrderId);
-  if (answer.kind === 'unanswered') countUnanswered(deps, externalOrderId, answer.why, health);
+  tellLookup(deps, { answer, health }, recorded);
 }
 
 function isUncertain(state: OrderState): boolean {
@@ -156,20 +146,13 @@ function inOutage(exchange: FollowDeps['exchange'], { answer, health }: OrderLoo
   return { ...answer, isOutage: exchange.breaker('lookup').openings >= OPENINGS_OF_OUTAGE };
 }
 
-interface RecordedAnswer {
-  readonly before: Tracking;
-  readonly decision: LookupDecision;
-  readonly findings: NewFindings;
-  readonly unseen: readonly Pick<SeenStatus, 'field' | 'value'>[];
-}
-
 /** Records what the answer to a look-up decides about a row, which this transaction has read. */
 export async function recordAnswer(
   tx: Transaction,
   deps: FollowDeps,
   { row, before, answer: given, now }: Pick<LookedUp, 'row' | 'before' | 'answer' | 'now'>,
   random: number,
-): Promise<RecordedAnswer> {
+): Promise<RecordedLookup> {
   const settings = await settingsOnAbsence(tx, deps, before, given, now);
   const answer = await compareWithNewest(tx, row, given);
   const compared = answer.kind === 'found' ? await compareWithRow(tx, deps, row, answer.record, now) : undefined;
@@ -185,66 +168,55 @@ async function unseenStatuses(
   account: string,
   events: readonly OrderEvent[],
   now: Date,
-): Promise<RecordedAnswer['unseen']> {
+): Promise<RecordedLookup['unseen']> {
   const seen = events.flatMap(({ field, newValue: value }) =>
     field.endsWith('.status') && value !== null ? [{ account, field, value, first_seen_at: now.toISOString() }] : [],
   );
   return seen.length === 0 ? [] : await rememberStatuses(tx, seen);
 }
 
-export function countAnswer(
-  { counters, log, incidents, activity }: FollowDeps,
-  answer: LookupAnswer,
-  { before: tracked, decision, findings, unseen }: RecordedAnswer,
-): void {
-  const { state: before } = tracked;
-  for (const { field, value } of unseen) {
-    if (!DOCUMENTED_STATUSES.includes(value)) incidents.sawStatus(field, value);
-  }
-  const { externalOrderId, state, stateReason: cause } = decision.tracking;
-  countFindings(counters, findings);
-  logFindings(log, externalOrderId, findings);
-  if (answer.kind === 'unanswered') return;
-  counters.lookedUp += 1;
-  const changes = decision.events.filter(({ field }) => field === 'state' || field.endsWith('.status'));
-  if (changes.length > 0) {
-    counters.changed += 1;
-    const lateMs = lateMsOf(tracked, decision);
-    if (lateMs !== undefined) activity.tell({ kind: 'change.seen', lateMs });
-    log.info({ externalOrderId, ...Object.fromEntries(changes.map(shownChange)) }, 'order changed');
-  }
-  if (state === 'final' && before !== 'final') counters.final += 1;
-  if (state === 'disputed' && before !== 'disputed') {
-    counters.disputed += 1;
-    log.warn({ externalOrderId, cause }, 'order is disputed, nobody should act on it');
-  }
-  if (state === 'held' && before !== 'held') {
-    counters.held += 1;
-    log.warn({ externalOrderId, cause }, 'order is held, a person must decide');
+/**
+ * Yields the orders that are due, round after round, until none is. Each round reads anew what is due, so that what comes
+ * due meanwhile waits for one round. No order is yielded twice unless it comes due again. `isOver` ends it before that. `onRound`
+ * is called with the sources of which some are due.
+ */
+async function* ordersToLookUp(
+  { account, store }: Pick<FlowDeps, 'account' | 'store'>,
+  until: (source: LookupSource) => Date,
+  isOver: () => boolean,
+  onRound: (sources: ReadonlySet<LookupSource>) => void = () => {},
+): AsyncGenerator<string> {
+  const places = new Map<LookupSource, DueKey>();
+  // Orders of the last rounds that are still among the newest: they are in flight, or could not be written.
+  let taken = new Set<string>();
+  while (!isOver()) {
+    const placeOf = (source: LookupSource) => ({
+      until: until(source),
+      after: places.get(source === 'newest' ? 'new' : source),
+    });
+    const read = await dueLookups(store.db, { account, limit: LOOKUPS_A_ROUND, placeOf });
+    const newest = read.filter(({ source }) => source === 'newest').map(({ externalOrderId }) => externalOrderId);
+    taken = taken.intersection(new Set(newest));
+    const due = read.filter(({ source, externalOrderId }) => !isNeverLookedUp(source) || !taken.has(externalOrderId));
+    if (due.length === 0) return;
+    onRound(new Set(due.map(({ source }) => source)));
+    // An accepted order that was never looked up is given as a new one.
+    const round = nextRound(due.filter(({ isNew }) => isNew === 0));
+    for (const { externalOrderId } of round) {
+      if (isOver()) return;
+      yield externalOrderId;
+    }
+    taken = taken.union(new Set(round.map(({ externalOrderId }) => externalOrderId)));
+    for (const [source, page] of Map.groupBy(read, (one) => one.source)) {
+      const left = page.findIndex((one) => one.isNew === 0 && !taken.has(one.externalOrderId));
+      const last = left === -1 ? page.at(-1) : page[left - 1];
+      if (last !== undefined) places.set(source, placeAfter(last, places.get(source)));
+    }
   }
 }
 
-/** Counts a look-up that brought no answer. An odd answer speaks of its order, any other of the exchange or the account. */
-function countUnanswered(
-  { counters, incidents }: FollowDeps,
-  externalOrderId: string,
-  why: string,
-  health: Health,
-): void {
-  counters.failed += 1;
-  const failure = { message: 'a look-up brought no answer, it will be tried again', facts: { externalOrderId } };
-  if (health === 'answered') incidents.failed({ ...failure, cause: why, subject: externalOrderId });
-  else if (why === 'rate-limited' || why === 'key-refused') {
-    incidents.failed({ ...failure, cause: REFUSALS[why], kind: why });
-  } else incidents.failed({ ...failure, cause: why, kind: 'exchange' });
-}
-
-function shownChange({ field, oldValue, newValue }: OrderEvent): [string, string | null] {
-  return [field, oldValue === null ? newValue : `${oldValue} → ${newValue}`];
-}
-
-/** What explains something is no news for a person. */
-function logFindings(log: Logger, externalOrderId: string, findings: NewFindings): void {
-  const classes = findings.map((finding) => finding.class).filter((name) => FINDING_CLASSES[name].severity !== 'info');
-  if (classes.length > 0) log.warn({ externalOrderId, findings: classes }, 'an order has new findings');
+/** SQLite reads ids that are no text otherwise than it compares them: a page of them would come again and again. */
+function placeAfter(last: DueKey, before: DueKey | undefined): DueKey {
+  const isStuck = last.nextActionAt === before?.nextActionAt && last.externalOrderId === before.externalOrderId;
+  return isStuck ? { nextActionAt: `${last.nextActionAt}~`, externalOrderId: '' } : last;
 }

@@ -1,4 +1,3 @@
-import { REFUSALS } from '../../domain/accounts/restraints.ts';
 import type { Finding } from '../../domain/findings/finding.ts';
 import { after as laterBy } from '../../domain/instant.ts';
 import { decideCreated, type CreateOutcome } from '../../domain/orders/create.ts';
@@ -13,27 +12,25 @@ import { together } from '../../store/statement.ts';
 import { OwnedError, type StoreError } from '../../store/errors.ts';
 import type { Transaction, Work } from '../../store/port.ts';
 import { recordFindings, recordUnknownOutcome, type NewFindings } from '../findings/record-findings.ts';
-import { countFindings } from '../pass/counters.ts';
+import { tellCreate, type RecordedCreate } from '../pass/outcomes.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { isRefusal, POSTPONE_MS } from '../pass/isolate.ts';
-import type { LoggedFailure } from '../pass/incidents.ts';
 
-type OutcomeDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'settings' | 'counters' | 'holds'> &
-  Pick<FlowDeps, 'gracePeriodOver' | 'incidents'>;
+type OutcomeDeps = Omit<FlowDeps, 'exchange' | 'creates'>;
 
-/** As `recordOutcome`; an outcome that the database refuses is kept in memory until it can be written. */
+/** Records and tells the outcome of a create. One that the database refuses is kept in memory until it can be written. */
 export async function recordOrKeep(
-  deps: OutcomeDeps & Pick<FlowDeps, 'inFlight'>,
+  deps: OutcomeDeps & { readonly creates: Pick<FlowDeps['creates'], 'inFlight'> },
   claimed: Tracking,
   outcome: CreateOutcome,
   onHeldUp: () => void,
 ): Promise<void> {
-  const { clock, inFlight } = deps;
+  const { inFlight } = deps.creates;
   try {
-    await recordOutcome(deps, claimed, outcome, onHeldUp);
+    tellCreate(deps, await recordOutcome(deps, claimed, outcome, onHeldUp));
     inFlight.forget(claimed.externalOrderId);
   } catch (error) {
-    if (isRefusal(error)) inFlight.keep({ claimed, outcome, tryAt: laterBy(clock.now(), POSTPONE_MS) });
+    if (isRefusal(error)) inFlight.keep({ claimed, outcome, tryAt: laterBy(deps.clock.now(), POSTPONE_MS) });
     throw error;
   }
 }
@@ -44,7 +41,7 @@ async function recordOutcome(
   claimed: Tracking,
   received: CreateOutcome,
   onHeldUp: () => void,
-): Promise<void> {
+): Promise<RecordedCreate> {
   const { clock, settings, holds } = deps;
   const outcome = withoutIgnored(received, settings);
   const { account, externalOrderId } = claimed;
@@ -62,14 +59,14 @@ async function recordOutcome(
       : []) {
       after = await saveDecision(tx, after, decision, now);
     }
-    if (!isWhole) return { before, after, isLate, findings: [] };
+    if (!isWhole) return { outcome, before, after, isLate, findings: [] };
     const [, findings] = await together(
       keepAnswers(tx, after, outcome, now),
       noteCreated(tx, deps, outcome, before, after, now),
     );
-    return { before, after, isLate, findings };
+    return { outcome, before, after, isLate, findings };
   };
-  countOutcome(deps, outcome, await writeOutcome(deps, externalOrderId, outcome, writing, onHeldUp));
+  return await writeOutcome(deps, externalOrderId, outcome, writing, onHeldUp);
 }
 
 /** Removes the differences of ignored classes (`reconcile.ignore`) from an outcome. */
@@ -83,7 +80,7 @@ function withoutIgnored(outcome: CreateOutcome, { ignore }: Pick<OutcomeDeps['se
  * without what goes with it; what cannot be written at all is logged: nobody will tell us once more.
  */
 async function writeOutcome<Recorded>(
-  { store, log, gracePeriodOver, incidents }: OutcomeDeps,
+  { store, log, gracePeriodOver, observers }: OutcomeDeps,
   externalOrderId: string,
   outcome: CreateOutcome,
   writing: (isWhole: boolean) => Work<Recorded>,
@@ -93,7 +90,7 @@ async function writeOutcome<Recorded>(
     onHeldUp();
     const message = 'the outcome of a create cannot be written yet';
     const facts = { externalOrderId };
-    incidents.failed({ level: 'error', message, cause, kind: 'database', facts });
+    observers.incidents.failed({ level: 'error', message, cause, kind: 'database', facts });
   };
   // Where two orders are given the same pre-order, the second finds the first.
   const about = [externalOrderId, ...(outcome.kind === 'accepted' ? [`pre-order ${outcome.preOrder.id}`] : [])];
@@ -167,67 +164,4 @@ async function noteCreated(
 
 function reused(preOrderId: string, other: string): Finding {
   return { class: 'PREORDER_REUSED', expected: `${preOrderId} for one order`, actual: `also for ${other}` };
-}
-
-function countOutcome(
-  deps: OutcomeDeps,
-  outcome: CreateOutcome,
-  { before, after, isLate, findings }: { before: Tracking; after: Tracking; isLate: boolean; findings: NewFindings },
-): void {
-  const { counters, log, incidents } = deps;
-  const { externalOrderId, state, stateReason: cause } = after;
-  if (isLate) {
-    const fields = { externalOrderId, stateBefore: before.state, state, outcome: outcome.kind };
-    const preOrderId = outcome.kind === 'accepted' ? outcome.preOrder.id : undefined;
-    log.error({ ...fields, preOrderId }, 'an answer to a create came when its order had been moved on');
-  }
-  if (outcome.kind !== 'not-sent') counters.sent += 1;
-  countFindings(counters, findings);
-  // Nothing was decided, so that nothing below is true of the order.
-  if (isLate && outcome.kind !== 'accepted') {
-    counters.failed += 1;
-    return;
-  }
-  switch (outcome.kind) {
-    case 'accepted':
-      counters.accepted += 1;
-      log.info({ externalOrderId, preOrderId: outcome.preOrder.id }, 'pre-order created');
-      if (outcome.differences.length > 0) {
-        log.warn(
-          { externalOrderId, differences: outcome.differences.map(({ actual }) => actual) },
-          'the pre-order differs from the order',
-        );
-      }
-      return;
-    case 'rejected':
-      // A second create that is refused leaves the first unknown.
-      counters[state === 'unknown' ? 'unknown' : 'rejected'] += 1;
-      log.warn({ externalOrderId, cause }, 'order was rejected');
-      return;
-    case 'unknown': {
-      counters.unknown += 1;
-      const ids = outcome.answer && preOrderIdsIn(outcome.answer.body);
-      log.warn({ externalOrderId, cause, ids }, 'the outcome of a create is unknown, it will be looked up');
-      incidents.exchangeFailed(outcome.why);
-      return;
-    }
-    case 'key-refused':
-    case 'forbidden':
-    case 'not-sent':
-    case 'rate-limited':
-      counters.failed += 1;
-      incidents.failed({
-        message: 'order was not taken, it will be sent again',
-        ...whyNotTaken(outcome),
-        facts: { externalOrderId },
-      });
-      return;
-  }
-}
-
-type NotTaken = Extract<CreateOutcome, { kind: 'key-refused' | 'forbidden' | 'not-sent' | 'rate-limited' }>;
-
-function whyNotTaken(outcome: NotTaken): Pick<LoggedFailure, 'kind' | 'cause'> {
-  if (outcome.kind === 'not-sent') return { kind: 'exchange', cause: outcome.why };
-  return { kind: outcome.kind, cause: outcome.kind === 'forbidden' ? outcome.reason : REFUSALS[outcome.kind] };
 }

@@ -14,11 +14,8 @@ import { lookUp } from './follow.ts';
 
 const PAGE = 200;
 
-type RecoverDeps = Pick<
-  FlowDeps,
-  'account' | 'store' | 'clock' | 'log' | 'counters' | 'incidents' | 'activity' | 'settings'
->;
-type UnrecordedDeps = RecoverDeps & Pick<FlowDeps, 'lease' | 'inFlight' | 'holds' | 'gracePeriodOver'>;
+type RecoverDeps = Omit<FlowDeps, 'exchange' | 'holds' | 'creates' | 'gracePeriodOver'>;
+type UnrecordedDeps = Omit<FlowDeps, 'exchange'>;
 
 /**
  * Puts right what the last owner left, before anything is sent. An order that is found `sending` may have been taken, so
@@ -49,7 +46,8 @@ export async function recover(
  * pending again; any other order is unknown.
  */
 export async function recoverUnrecorded(deps: UnrecordedDeps): Promise<void> {
-  const { account, store, clock, inFlight, log } = deps;
+  const { account, store, clock, log } = deps;
+  const { inFlight, lease } = deps.creates;
   const limit = inFlight.size + inFlight.unwrittenSize + PAGE;
   const sending = await sendingOrders(store.db, { account, until: clock.now(), limit });
   for (const id of sending.filter((one) => !inFlight.has(one))) {
@@ -57,7 +55,7 @@ export async function recoverUnrecorded(deps: UnrecordedDeps): Promise<void> {
     if (unwritten !== undefined && unwritten.tryAt > clock.now()) continue;
     await isolateFailure(deps, id, async () => {
       if (unwritten !== undefined) {
-        await store.writer.write((tx) => deps.lease.assertOwned(tx));
+        await store.writer.write((tx) => lease.assertOwned(tx));
         return await recordOrKeep(deps, unwritten.claimed, unwritten.outcome, () => {});
       }
       const state = await store.writer.write((tx) => recoverOne(tx, deps, id));
@@ -70,7 +68,7 @@ export async function recoverUnrecorded(deps: UnrecordedDeps): Promise<void> {
 
 async function recoverOne(
   tx: Transaction,
-  { account, clock, settings, lease, inFlight }: UnrecordedDeps,
+  { account, clock, settings, creates: { lease, inFlight } }: UnrecordedDeps,
   externalOrderId: string,
 ): Promise<OrderState | undefined> {
   // Another owner may be sending it.

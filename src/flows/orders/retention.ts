@@ -13,7 +13,7 @@ const PAGE = 200;
 /** States in which a kept answer may still tell a person what became of the order. */
 const EVIDENCE_STATES: readonly (string | null)[] = ['sending', 'unknown', 'held', 'disputed'];
 
-type RetentionDeps = Pick<FlowDeps, 'store' | 'clock' | 'log' | 'photos'> & Pick<Config, 'retention'>;
+type RetentionDeps = Pick<FlowDeps, 'store' | 'clock' | 'log'> & Pick<Config, 'photos' | 'retention'>;
 
 /** One step of a purge; `isLast` where nothing more is old enough. */
 interface Step {

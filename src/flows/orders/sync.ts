@@ -8,7 +8,7 @@ import type { FlowDeps } from '../pass/deps.ts';
 import { followPass, type FollowScope } from './follow.ts';
 import { sweep } from '../findings/sweep.ts';
 import { learnFirst } from '../pass/learn-pace.ts';
-import { newCounters, type Counters } from '../pass/counters.ts';
+import { newCounters, type Counters } from '../pass/outcomes.ts';
 
 /**
  * The counts of one pass. `unknown`, `held` and `disputed` are the orders in that state after it, `findings` the open ones without those
@@ -43,7 +43,7 @@ export async function syncOnce(
 ): Promise<SyncResult> {
   const startedAt = deps.clock.monotonic();
   const counters = newCounters();
-  const pass: FlowDeps = { ...deps, counters };
+  const pass: FlowDeps = { ...deps, observers: { ...deps.observers, counters } };
   const since = deps.clock.now();
   // Whoever asks for a pass may have paused the account just before.
   await deps.holds.read();

@@ -114,9 +114,11 @@ export class FollowPace implements Pace {
 
 /** The pace has learned nothing yet; `shared` is of the accounts that share the rate. */
 export function flowSettings(config: Config, shared?: SharedDemand) {
-  const { create, follow, reconcile, exchange, schedule, accounts } = config;
+  const { create, follow, reconcile, exchange, schedule, accounts, links } = config;
   const { rate, outputPosition } = exchange;
   const tickMs = shortestCronGapMs(schedule.cron);
   const pace = new FollowPace({ ...follow, freshFor: reconcile.freshFor, rate, tickMs }, shared);
-  return { ...create, ...follow, ...reconcile, outputPosition, pace, isOnlyAccount: accounts.length === 1 };
+  // While half of the orders wait for their answers, the others are claimed and recorded.
+  const passes = { pace, links, isOnlyAccount: accounts.length === 1, concurrency: exchange.concurrency * 2 };
+  return { ...create, ...follow, ...reconcile, outputPosition, ...passes };
 }

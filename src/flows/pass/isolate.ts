@@ -2,6 +2,7 @@ import { after } from '../../domain/instant.ts';
 import { isUnlisted, RowLockedError, StoreError } from '../../store/errors.ts';
 import { postpone } from '../../store/orders.ts';
 import type { FlowDeps } from './deps.ts';
+import { countFailure } from './outcomes.ts';
 
 /** What failed of one order is tried again after this time. */
 export const POSTPONE_MS = 5 * 60_000;
@@ -11,18 +12,17 @@ export const POSTPONE_MS = 5 * 60_000;
  * must not stop the others.
  */
 export async function isolateFailure(
-  deps: Pick<FlowDeps, 'account' | 'store' | 'clock' | 'incidents' | 'counters' | 'activity'>,
+  deps: Pick<FlowDeps, 'account' | 'store' | 'clock' | 'observers'>,
   externalOrderId: string,
   work: () => Promise<void>,
 ): Promise<void> {
-  const { account, store, clock, incidents, counters, activity } = deps;
+  const { account, store, clock, observers } = deps;
   try {
     await work();
-    activity.orderTaken(externalOrderId);
+    observers.activity.orderTaken(externalOrderId);
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    counters.failed += 1;
-    incidents.failed({
+    countFailure(observers, {
       level: 'error',
       message: 'an order cannot be written, it is passed over; look at its row and its triggers',
       cause: error.message,
@@ -31,7 +31,7 @@ export async function isolateFailure(
     });
     // That would wait for the same lock.
     if (error instanceof RowLockedError) return;
-    activity.orderRefused(externalOrderId, error.message);
+    observers.activity.orderRefused(externalOrderId, error.message);
     const until = after(clock.now(), POSTPONE_MS);
     await store.writer
       .write((tx) => postpone(tx, { account, externalOrderId, until }))

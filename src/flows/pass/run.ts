@@ -11,7 +11,7 @@ import type { FlowDeps } from './deps.ts';
 const TRY_AGAIN_MS = 1_000;
 const GRACE_PERIOD_MS = 16_000;
 
-type RepeatDeps = Pick<FlowDeps, 'holds' | 'store' | 'clock' | 'incidents'>;
+type RepeatDeps = Pick<FlowDeps, 'holds' | 'store' | 'clock' | 'observers'>;
 
 /**
  * Runs a pass when it is woken, and once more if it is woken while it runs, until `stop` aborts. A full disk or a locked
@@ -71,9 +71,9 @@ export class RepeatedPass {
   }
 
   #waitOut(error: unknown): void {
-    const { store, incidents } = this.#deps;
+    const { store, observers } = this.#deps;
     if (!isPassing(error) || !store.isInPlace()) throw error;
-    incidents.failed({
+    observers.incidents.failed({
       level: 'error',
       message: 'a pass was broken off by the database',
       cause: error.message,

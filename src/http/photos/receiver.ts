@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import multipart from '@fastify/multipart';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../clock.ts';
-import { ConfigError, type ListenAddress } from '../../config/config.ts';
+import { ConfigError, type ListenAddress, type Config } from '../../config/config.ts';
 import { DeliveryRefusal, type DeliveryPart } from '../../flows/clients/photo-delivery.ts';
 import { acceptDelivery, sweepPhotos, type DeliveryDeps } from '../../flows/clients/photos.ts';
 import type { FlowDeps } from '../../flows/pass/deps.ts';
@@ -198,7 +198,7 @@ const OTHER_BYTES = 1_024 * 1_024;
 /** A sender that was cut off has this long to read why. */
 const LINGER_MS = 1_000;
 
-type Limits = Pick<FlowDeps['photos'], 'maxTotalBytes' | 'timeout'>;
+type Limits = Pick<Config['photos'], 'maxTotalBytes' | 'timeout'>;
 
 function maxBodyBytes({ maxTotalBytes }: Limits): number {
   return maxTotalBytes + OTHER_BYTES;

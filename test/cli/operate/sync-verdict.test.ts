@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { verdictOf } from '../../../src/cli/operate/sync.ts';
 import type { SyncResult } from '../../../src/flows/orders/sync.ts';
-import { newCounters } from '../../../src/flows/pass/counters.ts';
+import { newCounters } from '../../../src/flows/pass/outcomes.ts';
 
 const HOLD = { kind: 'creates-paused', since: '2026', until: null, reason: 'x', actor: 'ann' } as const;
 

@@ -37,7 +37,7 @@ describe('a pass over the links', () => {
       ['a', 'PENDING'],
       ['b', 'PENDING'],
     ]);
-    program.app.incidents.close();
+    program.app.observers.incidents.close();
     expect(log.with(/were not seen before/)).toMatchObject([{ statuses: ['link.status PENDING'] }]);
   });
 

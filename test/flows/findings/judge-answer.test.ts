@@ -438,7 +438,7 @@ describe('an order record', () => {
         await shows({ a: odd, b: record('b', { status }) });
         expect(exchange.count('GET')).toBe(before + 2);
         expect(program.row('b')['order_status']).toBe(storable(status));
-        expect(program.app.counters.failed).toBe(0);
+        expect(program.app.observers.counters.failed).toBe(0);
       }),
       { numRuns: 40 },
     );

@@ -113,7 +113,7 @@ describe('the create pass', () => {
         .pluck()
         .get();
       expect(pending).toBe(250);
-      expect(program.app.counters.failed).toBeGreaterThan(0);
+      expect(program.app.observers.counters.failed).toBeGreaterThan(0);
     },
   );
 
@@ -128,7 +128,7 @@ describe('the create pass', () => {
     expect(log.with(/cannot be written/)).toMatchObject([
       { externalOrderId: 'bad', cause: expect.stringMatching(/^not now/) as string },
     ]);
-    expect(program.app.counters.failed).toBe(1);
+    expect(program.app.observers.counters.failed).toBe(1);
     program.merchant.exec('drop trigger of_the_merchant');
     program.clock.advance(5 * 60_000);
     await create();

@@ -204,7 +204,7 @@ describe('the log of a look-up', () => {
 describe('a status that was not seen before', () => {
   /** The statuses of the lines that name new ones. */
   const said = ({ app, log }: TestProgram) => {
-    app.incidents.close();
+    app.observers.incidents.close();
     return log.with(/were not seen before/).map(({ level, count, statuses }) => [level, count, statuses]);
   };
 
@@ -353,7 +353,7 @@ describe('the follow pass', () => {
     await lookUpDue(program.app, () => until, NEVER);
     expect(new Set(lookedUp).size).toBe(2_002);
     // A round that was read before, and what was in flight.
-    const most = before + 32 + program.app.concurrency;
+    const most = before + 32 + program.app.settings.concurrency;
     expect(lookedUp.indexOf('open')).toBeLessThan(most);
     expect(lookedUp.indexOf('new')).toBeLessThan(most);
   });
@@ -384,7 +384,7 @@ describe('the follow pass', () => {
     await lookUpDue(program.app, () => new Date(AFTER_5_S), NEVER);
     expect(lookedUp.toSorted()).toEqual([...backlog.map((one) => one.external_order_id), 'late', 'new'].toSorted());
     expect(lookedUp.indexOf('late')).toBeLessThan(32);
-    expect(lookedUp.indexOf('new')).toBeLessThan(before + 32 + program.app.concurrency);
+    expect(lookedUp.indexOf('new')).toBeLessThan(before + 32 + program.app.settings.concurrency);
   });
 
   it('looks each of many up once where none was looked up before, beside those that were', async () => {
@@ -475,7 +475,7 @@ describe('the follow pass', () => {
       when new.external_order_id = 'bad' begin select raise(abort, 'not now'); end`);
     program.clock.advance(DAY);
     await followPass(program.app, 'due', NEVER);
-    expect(program.app.counters.failed).toBe(1);
+    expect(program.app.observers.counters.failed).toBe(1);
     const due = program.merchant
       .prepare('select external_order_id from merchant_orders where next_action_at <= ?')
       .pluck();

@@ -119,7 +119,7 @@ describe('an outcome for an order that another owner is sending by now', () => {
     expect(program.log.lines.filter(({ externalOrderId }) => externalOrderId === 'a')).toMatchObject([
       { stateBefore: 'sending', state: 'sending', outcome: 'rate-limited' },
     ]);
-    expect(program.app.counters).toMatchObject({ sent: 1, failed: 1 });
+    expect(program.app.observers.counters).toMatchObject({ sent: 1, failed: 1 });
   });
 });
 

@@ -179,7 +179,7 @@ describe('due times at start', () => {
     );
     expect(log.with(/were corrected/)).toMatchObject([{ orders: 647 }]);
     expect(ids.filter((id) => dueAt(program, id) !== BEGAN_AT.toISOString())).toEqual(['o0', 'o99', 'o450']);
-    expect(program.app.counters.failed).toBe(3);
+    expect(program.app.observers.counters.failed).toBe(3);
   });
 
   it('are left where the database refuses all of them, and the program goes on', async () => {
@@ -193,7 +193,7 @@ describe('due times at start', () => {
         program.merchant.exec(`create trigger of_the_merchant before update on merchant_orders
         when new.next_action_at < '2099' begin select raise(abort, 'not now'); end`),
     );
-    expect(program.app.counters.failed).toBe(200);
+    expect(program.app.observers.counters.failed).toBe(200);
   });
 
   it('stay as they are otherwise', async () => {

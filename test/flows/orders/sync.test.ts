@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass, type FollowScope } from '../../../src/flows/orders/follow.ts';
 import { syncOnce, type SyncResult } from '../../../src/flows/orders/sync.ts';
-import type { Counters } from '../../../src/flows/pass/counters.ts';
+import type { Counters } from '../../../src/flows/pass/outcomes.ts';
 import { scriptedProgram } from '../../support/test-program.ts';
 import {
   echo,

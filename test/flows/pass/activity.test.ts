@@ -18,7 +18,8 @@ function heard<Kind extends ProcessEvent['kind']>(activity: Activity, kind: Kind
 describe('what an account does', () => {
   it('is known of each request: its operation, what came of it, and the wait for its turn', async () => {
     const { program, exchange } = await scriptedProgram();
-    const { activity, exchange: client } = program.app;
+    const { observers, exchange: client } = program.app;
+    const { activity } = observers;
     const [ended, turned] = [heard(activity, 'request.ended'), heard(activity, 'turn.came')];
     program.insert({ external_order_id: 'a' });
     await createPass(program.app, signal);
@@ -46,7 +47,7 @@ describe('what an account does', () => {
     const { program, exchange } = await scriptedProgram();
     exchange.answer = () => answer;
     await program.app.exchange.lookUpOrder('a');
-    const { activity } = program.app;
+    const { activity } = program.app.observers;
     expect([activity.lastRequest, activity.answeredAt]).toEqual([
       expect.objectContaining({ outcome, isAnswered }),
       isAnswered ? program.clock.now() : undefined,
@@ -55,7 +56,7 @@ describe('what an account does', () => {
 
   it('is known of each change that a look-up sees: how long it was there', async () => {
     const { program, answers, lookUp } = await acceptedOrders(['a']);
-    const changes = heard(program.app.activity, 'change.seen');
+    const changes = heard(program.app.observers.activity, 'change.seen');
     const changed = (status: string, modificationDate?: string) =>
       void answers.set('a', record('a', { status, modificationDate }));
     changed('REQUEST', program.clock.now().toISOString());

@@ -35,7 +35,7 @@ async function live({ app, clock }: TestProgram, ms: number): Promise<void> {
       await createPass(app, NEVER);
       await followPass(app, 'due', NEVER);
     }
-    await app.incidents.report();
+    await app.observers.incidents.report();
     clock.advance(SECOND);
   }
 }
@@ -218,7 +218,7 @@ describe('the log of a database that cannot be written', () => {
       const second = async () => {
         for (const pass of passes) pass.wake();
         await on.clock.turn();
-        await on.app.incidents.report();
+        await on.app.observers.incidents.report();
         on.clock.advance(SECOND);
       };
       for (let seconds = 0; seconds < 150; seconds += 1) await second();

@@ -18,7 +18,13 @@ async function limitedMeanwhile() {
   return { program, exchange, arrived: () => exchange.requests.length - asked };
 }
 
-function secondWaits({ app: { lease, holds }, clock }: TestProgram): void {
+function secondWaits({
+  app: {
+    creates: { lease },
+    holds,
+  },
+  clock,
+}: TestProgram): void {
   const ensure = lease.ensure.bind(lease);
   let requests = 0;
   vi.spyOn(lease, 'ensure').mockImplementation(async () => {

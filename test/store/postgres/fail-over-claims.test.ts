@@ -73,7 +73,12 @@ it('a worker whose clock is ahead knows by the time of the database since when i
   const { drive, database } = await shop(0);
   const clock = systemClock();
   const ahead = { ...clock, now: () => new Date(clock.now().getTime() + 3_600_000) };
-  const since = await drive(database, async ({ intents }) => intents.ownedSince('default')?.at, {}, { clock: ahead });
+  const since = await drive(
+    database,
+    async ({ creates }) => creates.intents.ownedSince('default')?.at,
+    {},
+    { clock: ahead },
+  );
   expect(since?.getTime()).toBeLessThan(clock.now().getTime() + 600_000);
 });
 

@@ -75,8 +75,8 @@ describe('a promoted standby that lacks the last commits', () => {
     const intents = await drive(database, async (app) => {
       await sendSome(3)(app);
       // The standby has its claim: nothing but what it sent since is lost.
-      app.intents.begin('default', { generation: 1, at: new Date(0) });
-      return app.intents;
+      app.creates.intents.begin('default', { generation: 1, at: new Date(0) });
+      return app.creates.intents;
     });
     await drive(standby, send);
     expect(idsIn(standby, 'unknown')).toHaveLength(30);
@@ -102,8 +102,8 @@ describe('a promoted standby that lacks the last commits', () => {
     promote(standby, timeLine);
     const intents = await drive(database, async (app) => {
       await sendSome(3)(app);
-      app.intents.begin('default', { generation: 1, at: new Date(0) });
-      return app.intents;
+      app.creates.intents.begin('default', { generation: 1, at: new Date(0) });
+      return app.creates.intents;
     });
     if (isSeenBefore) intents.isFirstLoss('default', '2030-01-01T00:00:00.000Z');
     await drive(standby, send);

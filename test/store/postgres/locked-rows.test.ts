@@ -38,7 +38,7 @@ it('an order that the merchant is changing is sent once that is done, as it is t
     ['c', 1.5],
     ['a', 2],
   ]);
-  expect(program.app.counters.failed).toBe(0);
+  expect(program.app.observers.counters.failed).toBe(0);
 });
 
 it('an order that the merchant is deleting is never sent', async () => {

@@ -130,19 +130,19 @@ describe.skipIf(BIN === undefined)('with one synchronous standby required', () =
   it('looks orders up while as many creates as may be in flight wait for a standby', async () => {
     await list('standby');
     const { app, asked, sent } = await driven();
-    for (let create = 1; create <= app.concurrency; create += 1) await insert(`first-${create}`);
+    for (let create = 1; create <= app.settings.concurrency; create += 1) await insert(`first-${create}`);
     await createPass(app, NEVER);
     await list('');
-    for (let create = 1; create <= app.concurrency; create += 1) await insert(`waits-${create}`);
+    for (let create = 1; create <= app.settings.concurrency; create += 1) await insert(`waits-${create}`);
     const pass = createPass(app, NEVER);
-    const waiting = `select count(*) = ${app.concurrency} from merchant_orders where external_order_id like 'waits-%' and state = 'sending'`;
+    const waiting = `select count(*) = ${app.settings.concurrency} from merchant_orders where external_order_id like 'waits-%' and state = 'sending'`;
     await until(waiting);
     await followPass(app, 'all', NEVER);
-    expect(asked('GET')).toEqual(expect.arrayContaining(['first-1', `first-${app.concurrency}`]));
+    expect(asked('GET')).toEqual(expect.arrayContaining(['first-1', `first-${app.settings.concurrency}`]));
     expect(sent().filter((id) => id.startsWith('waits-'))).toEqual([]);
     await list('standby');
     await pass;
-    expect(sent().filter((id) => id.startsWith('waits-'))).toHaveLength(app.concurrency);
+    expect(sent().filter((id) => id.startsWith('waits-'))).toHaveLength(app.settings.concurrency);
   });
 
   it('makes an order without the proof pending again if the process stops in order', async () => {

@@ -2,8 +2,9 @@ import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
 import type { FlowDeps } from '../../../flows/pass/deps.ts';
 import { envelopeError, failureSchema, invalid, type FailedResult, type Result } from '../envelope.ts';
+import type { Config } from '../../../config/config.ts';
 
-interface OperationDeps extends FlowDeps {
+interface OperationDeps extends FlowDeps, Pick<Config, 'photos'> {
   /** Wakes the create pass: orders were put in, and need not wait for the next tick. */
   readonly wakeCreates: () => void;
 }

@@ -2,7 +2,7 @@ import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
 import { messageOf } from '../../../domain/text.ts';
 import { syncOnce, type SyncResult } from '../../../flows/orders/sync.ts';
-import type { Counters } from '../../../flows/pass/counters.ts';
+import type { Counters } from '../../../flows/pass/outcomes.ts';
 import { STORE_PROBLEMS, StoreError, type StoreProblem } from '../../../store/errors.ts';
 import type { OperationId } from './addresses.ts';
 import { accountQuery, countParameter, errorAnswers, OWN_ERRORS, type AccountInUse } from './operation.ts';
