@@ -147,8 +147,8 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
     breaks: /secrets stay in/,
     edits: [
       {
-        file: 'src/flows/orders/record-outcome.ts',
-        in: 'countOutcome',
+        file: 'src/flows/pass/outcomes.ts',
+        in: 'tellCreate',
         from: 'log.info({ externalOrderId, preOrderId: outcome.preOrder.id },',
         to: 'log.info({ externalOrderId, preOrder: outcome.preOrder },',
       },
