@@ -100,7 +100,10 @@ export function served(app: App, wakeCreates: () => void = () => {}): Served {
       accounts: [],
       webhooks: { endpoints: [] },
     } as unknown as Config,
-    activities: { all: [app.observers.activity], find: (name: string) => (name === app.account ? app.observers.activity : undefined) },
+    activities: {
+      all: [app.observers.activity],
+      find: (name: string) => (name === app.account ? app.observers.activity : undefined),
+    },
     accounts: { names: [app.account] },
     ops: { failure: undefined },
     process: { pid: process.pid, version: '1.2.3', startedAt: app.clock.now().toISOString() },
