@@ -9,7 +9,6 @@ import type { LookupDecision } from '../../domain/orders/lookup.ts';
 import type { SeenStatus } from '../../store/accounts.ts';
 import type { OrderLookup } from '../../exchange/asking.ts';
 import type { Health } from '../../exchange/breaker.ts';
-import type { NewFindings } from '../findings/record-findings.ts';
 import { REFUSALS } from '../../domain/accounts/restraints.ts';
 import { lateMsOf } from '../../domain/orders/pace/history.ts';
 import { preOrderIdsIn } from '../../exchange/ids.ts';
@@ -62,13 +61,13 @@ export interface RecordedCreate {
   readonly before: Tracking;
   readonly after: Tracking;
   readonly isLate: boolean;
-  readonly findings: NewFindings;
+  readonly findings: readonly Finding[];
 }
 
 export interface RecordedLookup {
   readonly before: Tracking;
   readonly decision: LookupDecision;
-  readonly findings: NewFindings;
+  readonly findings: readonly Finding[];
   readonly unseen: readonly Pick<SeenStatus, 'field' | 'value'>[];
 }
 
@@ -191,7 +190,7 @@ function shownChange({ field, oldValue, newValue }: OrderEvent): [string, string
 }
 
 /** What explains something is no news for a person. */
-function logFindings(log: Logger, externalOrderId: string, findings: NewFindings): void {
+function logFindings(log: Logger, externalOrderId: string, findings: readonly Finding[]): void {
   const classes = findings.map((finding) => finding.class).filter((name) => FINDING_CLASSES[name].severity !== 'info');
   if (classes.length > 0) log.warn({ externalOrderId, findings: classes }, 'an order has new findings');
 }
