@@ -28,35 +28,35 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
     'what the statement has just found, a page or one row an account',
   ],
   [
-    /^(SCAN|SEARCH) merchant_orders USING COVERING INDEX merchant_orders_pending\b.* limit \?\) as found/,
+    /^(SCAN|SEARCH) merchant_orders USING COVERING INDEX merchant_orders_pending\b.* limit (\?|\d+)\) as found/,
     'the pending ones alone, counted up to a limit',
   ],
   [
-    /^SEARCH events USING INDEX events_of_account \(account=\? AND id>\?\): .* limit \?$/,
+    /^SEARCH events USING INDEX events_of_account \(account=\? AND id>\?\): .* limit (\?|\d+)$/,
     'a page of the feed, limited',
   ],
-  [/^SEARCH events USING INDEX events_of_account .* desc limit \?$/, 'the newest events, as many as are shown'],
+  [/^SEARCH events USING INDEX events_of_account .* desc limit (\?|\d+)$/, 'the newest events, as many as are shown'],
   [/^SEARCH merchant_orders USING COVERING INDEX \w+( \(account>\?\))?: .* min\(account\)/, 'the first entry'],
   [
     /^SEARCH merchant_orders USING (COVERING )?INDEX merchant_orders_by_age \(account=\?.* order by created_at desc/,
     'the newest, as many as a list looks at',
   ],
-  [/^SCAN (listed|findings): .* from \(select .* limit (\?|1 offset \?)\)/, 'what a list looks at, limited'],
+  [/^SCAN (listed|findings): .* from \(select .* limit (\?|\d+|\d+ offset \?)\)/, 'what a list looks at, limited'],
   [
-    /^SEARCH (merchant_orders|findings) USING .*external_order_id>\? AND external_order_id<\?\): .* limit (\?|1 offset \?)\)/,
+    /^SEARCH (merchant_orders|findings) USING .*external_order_id>\? AND external_order_id<\?\): .* limit (\?|\d+|\d+ offset \?)\)/,
     'the ids that begin alike, limited',
   ],
   [
-    /^SEARCH events USING INDEX events_of_account .* id desc limit (1 offset \?$|\?\) as newest_events)/,
+    /^SEARCH events USING INDEX events_of_account .* id desc limit (1 offset \?$|(\?|\d+)\) as newest_events)/,
     'the newest events, as many as are counted',
   ],
   [
     /^SEARCH merchant_orders USING COVERING INDEX merchant_orders_by_age \(account=\? AND created_at>\?\): select hour/,
     'the newest orders: from the time on of the last one that is counted',
   ],
-  [/^SCAN (newest_events|followed): .* limit \?\) as \1/, 'what the statement has just found, limited'],
+  [/^SCAN (newest_events|followed): .* limit (\?|\d+)\) as \1/, 'what the statement has just found, limited'],
   [
-    /^SEARCH merchant_orders USING PRIMARY KEY .*external_order_id>\? AND external_order_id<\?\): .* limit \?$/,
+    /^SEARCH merchant_orders USING PRIMARY KEY .*external_order_id>\? AND external_order_id<\?\): .* limit (\?|\d+)$/,
     'the ids that begin alike, limited',
   ],
   [
@@ -66,9 +66,15 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
   [/^SCAN pragma_user_version VIRTUAL TABLE /, 'one number of the file'],
   [/^SEARCH links USING COVERING INDEX links_to_check /, 'a page of the links that wait, limited'],
   [/^SCAN newest: .* limit 200\) as "newest"/, 'the newest events of an order, limited'],
-  [/^SEARCH events USING (COVERING )?INDEX events_of_statuses .* limit \?( offset \?)?$/, 'a page of changes, limited'],
-  [/^SEARCH e USING INDEX events_of_creates .* limit \?$/, 'a page of the creates of the last hour'],
-  [/^SEARCH webhook_deliveries USING .* webhook_deliveries_delivered .* limit \?$/, 'a page of what may be deleted'],
+  [
+    /^SEARCH events USING (COVERING )?INDEX events_of_statuses .* limit (\?|\d+)( offset \?)?$/,
+    'a page of changes, limited',
+  ],
+  [/^SEARCH e USING INDEX events_of_creates .* limit (\?|\d+)$/, 'a page of the creates of the last hour'],
+  [
+    /^SEARCH webhook_deliveries USING .* webhook_deliveries_delivered .* limit (\?|\d+)$/,
+    'a page of what may be deleted',
+  ],
   [/^SEARCH account_facts USING INDEX .* "name" >= 'fail-over\.' /, 'the promotions of the database'],
   [/^SEARCH head USING INDEX sqlite_autoindex_event_heads_1 /, 'one row an account'],
   [
@@ -76,13 +82,13 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
     'one row an order that an endpoint has refused or failed at',
   ],
   [
-    /^SCAN retrying: select count\(\*\) as "count" from \(select .* limit \?\)/,
+    /^SCAN retrying: select count\(\*\) as "?count"? from \(select .* limit (\?|\d+)\)/,
     'the events that are retried, up to a limit',
   ],
-  [/^SEARCH (answer|photos) USING INDEX \w+_by_age .* limit \?$/, 'a page of what is old enough to be deleted'],
+  [/^SEARCH (answer|photos) USING INDEX \w+_by_age .* limit (\?|\d+)$/, 'a page of what is old enough to be deleted'],
   [/^SEARCH \w+ USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\):/, 'the rows between two ids'],
-  [/^SEARCH events: .* max\("id"\)/, 'the newest event'],
-  [/^SCAN events: .* order by "id" desc limit \?$/, 'the newest event'],
+  [/^SEARCH events: .* max\("?id"?\)/, 'the newest event'],
+  [/^SCAN events: .* order by "id" desc limit (\?|\d+)$/, 'the newest event'],
 ];
 
 function collecting(statements: Statements): WrapStatement {
