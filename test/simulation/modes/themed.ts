@@ -42,6 +42,10 @@ const THEMES: readonly Theme[] = [
   },
 ];
 
+/** The theme of the seeds from `FIRST_OF_REFUSALS` on: refusals without the documented reason, which prove nothing. */
+const REFUSALS: Theme = { createFaults: ['refused-without-reason'], lookupFaults: ['extra-fields'], settings: {} };
+const FIRST_OF_REFUSALS = 10_000;
+
 /** Worlds in which a few faults that belong together happen often. Chance alone combines them too seldom. */
 export const themed: Mode = {
   name: 'themed',
@@ -51,7 +55,8 @@ export const themed: Mode = {
 function planThemed(seed: number): Plan {
   const plan = planAlone(seed);
   const chance = new Chance(seed + 10_000_019);
-  const theme = chance.of(THEMES);
+  const drawn = chance.of(THEMES);
+  const theme = seed < FIRST_OF_REFUSALS ? drawn : REFUSALS;
   const calmAt = chance.of([20 * MINUTE, 3 * HOUR, 3 * HOUR]);
   return {
     ...plan,

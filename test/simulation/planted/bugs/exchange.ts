@@ -32,6 +32,7 @@ export const EXCHANGE_BUGS: readonly PlantedBug[] = [
     name: 'bare-400-counts-as-refused',
     text: 'a 400 without the documented body refuses the order, whatever the setting says',
     breaks: /everything settles or is held/,
+    mode: 'themed',
     edits: [
       {
         file: 'src/exchange/orders.ts',

@@ -50,9 +50,9 @@ export const STORE_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: 'migrations/rules.ts',
-        in: 'moveRules',
-        from: 'and new.revision is distinct from old.revision + 1',
-        to: 'and new.revision is distinct from old.revision + 1 and new.revision > old.revision',
+        in: 'QUICK_MOVES',
+        from: 'new.revision is distinct from old.revision + 1 and',
+        to: 'new.revision is distinct from old.revision + 1 and new.revision > old.revision and',
       },
     ],
   },
