@@ -44,7 +44,7 @@ const THEMES: readonly Theme[] = [
 
 /** The theme of the seeds from `FIRST_OF_REFUSALS` on: refusals without the documented reason, which prove nothing. */
 const REFUSALS: Theme = { createFaults: ['refused-without-reason'], lookupFaults: ['extra-fields'], settings: {} };
-const FIRST_OF_REFUSALS = 10_000;
+const FIRST_OF_REFUSALS = 1_900;
 
 /** Worlds in which a few faults that belong together happen often. Chance alone combines them too seldom. */
 export const themed: Mode = {
