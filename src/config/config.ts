@@ -197,7 +197,7 @@ function freeze<T extends object>(value: T): T {
   return Object.freeze(value);
 }
 
-/** A message names so many accounts. */
+/** The most accounts that a message names. */
 const MOST_NAMES = 5;
 const PARTS = ['rateGroup', 'exchange', 'create', 'guard', 'follow'] as const;
 type Part = (typeof PARTS)[number];

@@ -75,7 +75,7 @@ export function databaseOf({ url: place, ...settings }: Settings['database'], cw
   };
 }
 
-/** Reads the password of a database again from its file; undefined where there is none, or it cannot be read now. */
+/** Reads the password of a database again from its file; undefined if there is none, or it cannot be read now. */
 export function rereadPassword({ passwordFile }: Pick<PostgresDatabase, 'passwordFile'>): string | undefined {
   if (passwordFile === undefined) return undefined;
   try {

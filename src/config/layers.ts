@@ -58,7 +58,7 @@ export function readLayers(options: ConfigOptions): Layers {
   return { entries, accounts, problems, isWhole: own !== undefined };
 }
 
-/** The path of the file that goes over config/default.yaml, whether it is there or not; null where there is none. */
+/** The path of the file that goes over config/default.yaml, whether it is there or not; null if there is none. */
 export function ownFile({ env, cwd, file }: ConfigOptions): string | null {
   const named = file === undefined ? env['ORDER_SYNC_CONFIG'] || undefined : file;
   if (named === undefined) return resolve(FOLDER, 'local.yaml');

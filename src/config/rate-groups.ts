@@ -68,7 +68,7 @@ function settingsOf(
   );
 }
 
-/** Tells whether two keys are equal, and nothing else of them; undefined where the key cannot be read. */
+/** Tells whether two keys are equal, and nothing else of them; undefined if the key cannot be read. */
 function hashOfKey(account: string, { apiKey, apiKeyFile }: AccountConfig['exchange']): string | undefined {
   const key = apiKey ?? keyIn(apiKeyFile);
   return key === undefined ? undefined : createHash('sha256').update(`${account}\n${key}`).digest('hex').slice(0, 16);

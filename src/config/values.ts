@@ -121,7 +121,7 @@ export function withoutGone<T>(type: SettingType<T>, gone: ReadonlyMap<unknown, 
   }, type);
 }
 
-/** The question that goes behind a list of what is allowed; empty where nothing is near. */
+/** The question that goes behind a list of what is allowed; empty if nothing is near. */
 export function meantBy(given: string, allowed: readonly string[]): string {
   const meant = suggestion(given, allowed);
   return meant === undefined ? '' : `; did you mean ${meant}?`;

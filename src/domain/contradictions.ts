@@ -20,7 +20,7 @@ export interface Evidence {
   readonly order: MerchantOrder;
   /** exchangeType of the pre-order (§2.6). */
   readonly preOrderExchangeType: string | null;
-  /** When the first create of the order was sent; null where that is not known, and where none was. */
+  /** When the first create of the order was sent; null if that is not known, and where none was. */
   readonly firstSentAt: Date | null;
   /** merchant.id of the account's first record. */
   readonly merchantId: string | null;
@@ -31,7 +31,7 @@ export interface ComparedRecord extends Evidence {
   readonly receivedAt: Date;
 }
 
-/** The differences of one kind; undefined where something lacks: then nothing is said, not that all is well. */
+/** The differences of one kind; undefined if something lacks: then nothing is said, not that all is well. */
 type Compared = readonly Difference[] | undefined;
 
 /** The ways in which an order record can contradict the row that it answers for, by their words in `follow.disputedBy`. */
@@ -95,7 +95,7 @@ export function contradictionsOf(compared: ComparedRecord, settings: AmountSetti
 }
 
 /**
- * Tells whether an order is older than a request; undefined where a date cannot be read, or the clock was set back since the
+ * Tells whether an order is older than a request; undefined if a date cannot be read, or the clock was set back since the
  * request. An error of our clock must not look like a collision, and it may have begun before the request or after it: an
  * order is older only where it is so by our clock alone, and also by the exchange's where that gave its time. A clock of
  * the exchange that is far behind must not hide every collision.

@@ -87,12 +87,12 @@ export type AmountField = (typeof AMOUNT_FIELDS)[number];
 
 export interface AmountSettings {
   readonly tolerance: Tolerance;
-  /** The amount that the position OUTPUT refers to; undefined where that is not known. */
+  /** The amount that the position OUTPUT refers to; undefined if that is not known. */
   readonly outputPosition?: AmountField | undefined;
 }
 
 /**
- * Gives the amount of a record that the asset of an order of this position is compared with; undefined where nobody knows
+ * Gives the amount of a record that the asset of an order of this position is compared with; undefined if nobody knows
  * it. That INPUT means the input amount is our reading of §2.6.
  */
 export function amountField(

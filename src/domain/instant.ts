@@ -4,7 +4,7 @@ const ISO_TIME = /^(\d{4}-\d\d-\d\d)[T ]((?!24)\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))
 const PLAIN_TIME = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
 /**
- * Reads an ISO 8601 time as nanoseconds since 1970; undefined where it cannot be read. A time without a zone is UTC
+ * Reads an ISO 8601 time as nanoseconds since 1970; undefined if it cannot be read. A time without a zone is UTC
  * (§2), never the local time of this machine.
  */
 export function instant(text: string | null): bigint | undefined {
@@ -20,7 +20,7 @@ export function instantMs(text: string | null): number | undefined {
   return time && time.ms + Number(time.fraction.slice(0, 3).padEnd(3, '0'));
 }
 
-/** Reads an ISO 8601 time of a column; null also where it cannot be read: a database takes any value in any column. */
+/** Reads an ISO 8601 time of a column; null also if it cannot be read: a database takes any value in any column. */
 export function readTime(value: unknown): Date | null {
   const ms = typeof value === 'string' ? instantMs(value) : undefined;
   return ms === undefined ? null : new Date(ms);

@@ -87,7 +87,7 @@ const LONGEST_NAME = 100;
 
 /**
  * The known name that was probably meant: the same in other letter case, one that begins with what was given or ends with
- * it after a dot, or the one with the fewest slips; undefined where none is near.
+ * it after a dot, or the one with the fewest slips; undefined if none is near.
  */
 export function suggestion(given: string, known: readonly string[]): string | undefined {
   if (given === '' || given.length > LONGEST_NAME) return undefined;

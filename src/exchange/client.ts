@@ -60,7 +60,7 @@ export class ExchangeClient {
     this.#gate = new Gate(options, options.clock);
   }
 
-  /** The order whose look-up was last answered, in whatever way; undefined where that order has failed since. */
+  /** The order whose look-up was last answered, in whatever way; undefined if that order has failed since. */
   get lastAnswered(): string | undefined {
     return this.#lastAnswered;
   }

@@ -15,7 +15,7 @@ export interface Examined {
   readonly evidence: Evidence;
 }
 
-/** An answer for people, without key and tokens; `status` is null where none came, and `why` then says why. */
+/** An answer for people, without key and tokens; `status` is null if none came, and `why` then says why. */
 export interface Evidence {
   readonly request: string;
   readonly askedAt: string;

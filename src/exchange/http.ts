@@ -19,9 +19,9 @@ export interface HttpResponse {
   readonly status: number;
   /** Value of the Retry-After header, when there was one. */
   readonly retryAfter?: string;
-  /** The body as received, without a byte order mark; where it is no UTF-8 each byte is a character. */
+  /** The body as received, without a byte order mark; if it is no UTF-8 each byte is a character. */
   readonly body: string;
-  /** False where it is none, and so no JSON. */
+  /** False if it is none, and so no JSON. */
   readonly isUtf8?: false;
   /** Of a request that is examined. */
   readonly headers?: IncomingHttpHeaders;

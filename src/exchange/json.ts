@@ -6,7 +6,7 @@ import type { z } from 'zod';
 const MAX_DEPTH = 50;
 
 /**
- * The value of a JSON body, with numbers as `LosslessNumber`; undefined where the body is no JSON or too deep. Of a name
+ * The value of a JSON body, with numbers as `LosslessNumber`; undefined if the body is no JSON or too deep. Of a name
  * that is given twice the last value counts, as with `JSON.parse`: one odd name must not hide the rest.
  */
 export function readJson(body: string): unknown {
@@ -103,7 +103,7 @@ export function withDigits(value: unknown): unknown {
 }
 
 /**
- * What stands at a JSON pointer (RFC 6901) in a value that was read, or undefined where nothing does. The empty pointer is
+ * What stands at a JSON pointer (RFC 6901) in a value that was read, or undefined if nothing does. The empty pointer is
  * the whole value.
  */
 export function valueAt(value: unknown, pointer: string): unknown {

@@ -72,7 +72,7 @@ export function readCreate(
   };
 }
 
-/** The differences between a pre-order (§4.10) and its order; undefined where the body is not the pre-order asked for. */
+/** The differences between a pre-order (§4.10) and its order; undefined if the body is not the pre-order asked for. */
 export function readPreOrder(
   body: string,
   preOrderId: string,
@@ -121,7 +121,7 @@ const RECORD_FIELDS: readonly string[] = ['externalOrderId', 'merchant', 'percen
 
 /**
  * What a reply to a look-up that brought no record shows of the order's absence: documented by the 404 of §7 or by a shape
- * that the merchant has confirmed, likely by an answer that says nothing of an order; undefined where it shows nothing. An
+ * that the merchant has confirmed, likely by an answer that says nothing of an order; undefined if it shows nothing. An
  * answer that bears an order, or another order's id, never shows absence, whatever the settings say.
  */
 function readAbsence(
@@ -186,7 +186,7 @@ const PASSING = /time|date|path|trace|request|instance|status|\bid$/i;
 const TELLING = ['code', 'error', 'reason', 'title', 'message', 'detail', 'order'];
 
 /**
- * The narrowest shape that makes all of the answers documented absence; undefined where there is none. `isShared` where
+ * The narrowest shape that makes all of the answers documented absence; undefined if there is none. `isShared` where
  * answers to an address that does not exist have the shape too.
  */
 export function commonAbsenceShape(

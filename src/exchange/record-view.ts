@@ -12,7 +12,7 @@ const LONGEST_STATUS = 1_000;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The compared fields of an order record (§2.7), or undefined where the body cannot be read as one. A field that decides
+ * The compared fields of an order record (§2.7), or undefined if the body cannot be read as one. A field that decides
  * nothing and is of another type than the document's counts as not given: one odd field must not hide the others. Texts are
  * as the database gives them back: half a character would else be a change at each look-up.
  */
@@ -161,12 +161,12 @@ function number(value: unknown): string | null {
 
 const RECORD_PATH: ReadonlySet<string> = new Set(RECORD_PATHS);
 
-/** The fields of the body of an order record (§2.7); none where it is no JSON. */
+/** The fields of the body of an order record (§2.7); none if it is no JSON. */
 export function readRecordFields(body: string): RecordFields {
   return readFields<RecordPath>(body, RECORD_PATH);
 }
 
-/** The fields of a body, of which the document shows those with these paths; none where it is no JSON. */
+/** The fields of a body, of which the document shows those with these paths; none if it is no JSON. */
 export function readFields<Path extends string>(body: string, documentedPaths: ReadonlySet<string>): BodyFields<Path> {
   const documented = new Map<Path, string>();
   const other = new Map<string, string>();

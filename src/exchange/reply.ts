@@ -107,7 +107,7 @@ function idsIn(value: unknown, field: string): readonly unknown[] {
   return Object.values(value).flatMap((part) => idsIn(part, field));
 }
 
-/** The answer that a reply was read from; undefined where none came, or one that speaks of the account. */
+/** The answer that a reply was read from; undefined if none came, or one that speaks of the account. */
 export function answerOf(reply: UnreadReply): Answer | undefined {
   return reply.kind === 'ok' ? { httpStatus: reply.httpStatus, body: reply.body } : reply.answer;
 }
@@ -200,7 +200,7 @@ function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name) || SECRET_NAMES.includes(name.toLowerCase());
 }
 
-/** A JSON body with every token hidden, at any depth, and every digit kept; wholly hidden where it is no JSON. */
+/** A JSON body with every token hidden, at any depth, and every digit kept; wholly hidden if it is no JSON. */
 export function withoutTokens(body: string): string {
   const value = readJson(body);
   return (value === undefined ? undefined : stringify(withoutSecrets(value))) ?? JSON.stringify(HIDDEN);

@@ -194,7 +194,7 @@ function ageCells(key: string, since: string, asOfMs: number): Row {
   };
 }
 
-/** Null where another program wrote a time that cannot be read. */
+/** Null if another program wrote a time that cannot be read. */
 function ageMs(since: string, asOfMs: number): number | null {
   const ms = instantMs(since);
   return ms === undefined ? null : asOfMs - ms;

@@ -89,7 +89,7 @@ export type RouteName = keyof typeof ROUTES;
 
 export type Values = Readonly<Partial<Record<'linkId' | 'level_type' | 'preOrderId' | 'externalOrderId', string>>>;
 
-/** The endpoint and the parameters of a request, or what is wrong with them; undefined where there is no such endpoint. */
+/** The endpoint and the parameters of a request, or what is wrong with them; undefined if there is no such endpoint. */
 type Call = { readonly name: RouteName; readonly values: Values } | { readonly problem: string } | undefined;
 
 const LONGEST_ID = 500;

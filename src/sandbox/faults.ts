@@ -64,7 +64,7 @@ export const SLOW_MS = 3_000;
 /** The pause between two bytes of a dripping answer: it ends after every timeout. */
 export const DRIP_MS = 1_000;
 
-/** Sends the answer with its fault; the answer is undefined where the exchange was not asked. */
+/** Sends the answer with its fault; the answer is undefined if the exchange was not asked. */
 export async function answerWith(
   reply: FastifyReply,
   answer: SandboxAnswer | undefined,

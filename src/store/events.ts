@@ -30,7 +30,7 @@ const LONGEST_VALUE = 1_000;
 
 /**
  * The text whose SHA-256, in hexadecimal, is the hash of an event: a JSON array without spaces, in UTF-8, of the hash of
- * the account's event before it (empty for its first) and of the event's columns in the order of `COLUMNS`, null where
+ * the account's event before it (empty for its first) and of the event's columns in the order of `COLUMNS`, null if
  * they are null. Whoever changes, removes or inserts an event breaks the chain of its account from there on.
  */
 export function hashedText(previousHash: string, event: NewEvent): string {
@@ -208,7 +208,7 @@ const firstSentStatement = statement((v: { account: string; externalOrderId: str
     .limit(1),
 );
 
-/** Reads when the intent of the order's first create was recorded; null where none was. */
+/** Reads when the intent of the order's first create was recorded; null if none was. */
 export async function firstSentAt(db: Database, account: string, externalOrderId: string): Promise<Date | null> {
   const { rows } = await firstSentStatement(db, { account, externalOrderId });
   return rows[0] === undefined ? null : new Date(rows[0].observed_at);

@@ -9,13 +9,13 @@ import { together } from './statement.ts';
 export interface Transactions {
   /**
    * Runs the work in a transaction, and resolves once it is durable. A database that takes no work for a moment is waited for, until
-   * `signal` aborts at the latest; where that may take long, `onFailure` hears why. Throws `StoreError` where the database
+   * `signal` aborts at the latest; where that may take long, `onFailure` hears why. Throws `StoreError` if the database
    * failed.
    */
   run<Result>(work: Work<Result>, signal: AbortSignal, onFailure: (failure: StoreError) => void): Promise<Result>;
   /** False once waiting makes nothing better: what would be written is lost. */
   isInPlace(): boolean;
-  /** True where each statement takes a way to a server and back: works about different orders are then run beside each other. */
+  /** True if each statement takes a way to a server and back: works about different orders are then run beside each other. */
   readonly isRemote: boolean;
   /** Runs the deferred triggers of an open transaction; absent if the database has none. */
   runDeferred?(tx: Transaction): Promise<void>;
@@ -25,7 +25,7 @@ export interface Transactions {
 }
 
 export interface FollowingMark {
-  /** Throws `StoreError` where the database may be an older copy. Asked in each transaction. */
+  /** Throws `StoreError` if the database may be an older copy. Asked in each transaction. */
   assertNotOlder(tx: Transaction): Promise<void>;
   committed(): void;
 }

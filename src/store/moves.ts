@@ -10,7 +10,7 @@ const unfinishedStatement = statement(() =>
   queries.selectFrom('database_moves').selectAll().where('state', '<>', 'arrived').limit(1),
 );
 
-/** Throws `StoreError` where the orders of a database were moved elsewhere, or are not all here yet. */
+/** Throws `StoreError` if the orders of a database were moved elsewhere, or are not all here yet. */
 export async function assertNotMoved(db: Database, address: string): Promise<void> {
   const { rows } = await unfinishedStatement(db, {});
   const [move] = rows;
@@ -24,7 +24,7 @@ export async function assertNotMoved(db: Database, address: string): Promise<voi
   );
 }
 
-/** Reads the newest move of a database; undefined where it was never moved. */
+/** Reads the newest move of a database; undefined if it was never moved. */
 export async function readMove(db: Database): Promise<DatabaseMovesTable | undefined> {
   return await db.selectFrom('database_moves').selectAll().orderBy('at', 'desc').limit(1).executeTakeFirst();
 }

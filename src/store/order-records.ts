@@ -19,7 +19,7 @@ export interface ComparedBody extends ReceivedBody, Turns {
   readonly comparedAt: string;
 }
 
-/** The fields of an order record that have their own column; null where the record does not give them. */
+/** The fields of an order record that have their own column; null if the record does not give them. */
 type RecordColumns = Omit<OrderRecordsTable, keyof ReceivedBodiesTable | 'completed_at' | 'compared_at' | TurnColumn>;
 type TurnColumn = 'earlier_hash' | 'turns' | 'repeats' | 'quiet_changes';
 
@@ -177,7 +177,7 @@ function otherOrder(column: 'transaction_hash' | 'order_id') {
   };
 }
 
-/** Finds another order whose newest record has the same value in a field of its own; null where there is none. */
+/** Finds another order whose newest record has the same value in a field of its own; null if there is none. */
 export const orderWithField = { transactionHash: otherOrder('transaction_hash'), orderId: otherOrder('order_id') };
 
 function turnColumnsOf({ earlierHash, turns, repeats, quietChanges }: Turns) {

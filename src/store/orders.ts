@@ -71,7 +71,7 @@ export async function readOrder(db: Database, account: string, externalOrderId: 
   return (await rowStatement(db, { account, externalOrderId })).rows[0];
 }
 
-/** The first of these accounts that has an order with the id; undefined where none has. One search of the key for each. */
+/** The first of these accounts that has an order with the id; undefined if none has. One search of the key for each. */
 export async function accountWithOrder(
   db: Database,
   accounts: readonly string[],
@@ -101,7 +101,7 @@ export async function lockOrder(
   return (await lockStatement(tx, { account, externalOrderId })).rows[0];
 }
 
-/** As `lockOrder`, for what can be done another time: undefined also where another program has the row locked. */
+/** As `lockOrder`, for what can be done another time: undefined also if another program has the row locked. */
 export async function lockFreeOrder(
   tx: Transaction,
   account: string,

@@ -132,13 +132,13 @@ export interface MigrationStatus {
 export interface Position {
   readonly generation: number;
   readonly eventId: number;
-  /** That of the newest event; undefined where there is none, and in a mark that an earlier version wrote. */
+  /** That of the newest event; undefined if there is none, and in a mark that an earlier version wrote. */
   readonly hash?: string | undefined;
   /** The server's system identifier and time-line; undefined for SQLite, null if the server tells neither. */
   readonly timeLine?: string | null | undefined;
 }
 
-/** The time of which a restored database lacks the changes; null where nothing tells its beginning or end. */
+/** The time of which a restored database lacks the changes; null if nothing tells its beginning or end. */
 export interface MissingTime {
   readonly from: string | null;
   readonly to: string | null;
@@ -158,15 +158,15 @@ export interface MarkContent extends Position {
  */
 export interface Mark {
   readonly path: string;
-  /** The account that it speaks of; undefined where it speaks of all. */
+  /** The account that it speaks of; undefined if it speaks of all. */
   readonly account: string | undefined;
-  /** Gives undefined where there is none, or none that can be understood. */
+  /** Gives undefined if there is none, or none that can be understood. */
   read(): Promise<MarkContent | undefined>;
   /** Reads how far the database has come, in what the mark speaks of. */
   position(): Promise<Position>;
-  /** Says by what the database shows that it is an older copy, or one that went on from an older copy; undefined where nothing does. */
+  /** Says by what the database shows that it is an older copy, or one that went on from an older copy; undefined if nothing does. */
   sign(): Promise<string | undefined>;
-  /** True where the database has a history and no mark tells how far any of its accounts had come. */
+  /** True if the database has a history and no mark tells how far any of its accounts had come. */
   isMissing(): Promise<boolean>;
   /** Stops every account that a mark of this machine shows to be in an older state. Throws `StoreError`. */
   compareAll(): Promise<void>;

@@ -12,7 +12,7 @@ export const keepPreOrder = statement((v: ReceivedBody) =>
     ),
 );
 
-/** Reads the pre-order of an order, as received; undefined where there is none. */
+/** Reads the pre-order of an order, as received; undefined if there is none. */
 export async function readPreOrder(db: Database, account: string, externalOrderId: string) {
   const row = await db
     .selectFrom('pre_orders')

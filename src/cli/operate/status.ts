@@ -84,7 +84,7 @@ async function watchStatus(read: () => Promise<Status>, asText: (status: Status)
   draw?.done();
 }
 
-/** Asks a daemon that drives the account, or one of those of all; undefined where none answers. */
+/** Asks a daemon that drives the account, or one of those of all; undefined if none answers. */
 export async function askDaemon(config: Config, account: string | undefined): Promise<Status | undefined> {
   const driven = config.accounts.find(({ name }) => account === undefined || name === account);
   if (driven === undefined) return undefined;

@@ -97,7 +97,7 @@ function formatOf({ format, json, out }: OutputOptions): Format {
 }
 
 /**
- * The format that is given, or that the name of the file tells; undefined where neither is there, or the path is a folder.
+ * The format that is given, or that the name of the file tells; undefined if neither is there, or the path is a folder.
  * Throws `CommandError` where the two contradict, or the name tells none.
  */
 export function chooseFormat<Name extends string>(

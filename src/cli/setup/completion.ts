@@ -29,7 +29,7 @@ export function define(command: Command): void {
     });
 }
 
-/** The names of the accounts in the settings, a bounded number; none where the settings are wrong, which other commands say. */
+/** The names of the accounts in the settings, a bounded number; none if the settings are wrong, which other commands say. */
 function accountNames(command: Command): readonly string[] {
   try {
     return plainConfig(command)
@@ -116,7 +116,7 @@ function valuesOf(taker: Option | Argument): Values {
   return /\b(file|path|folder)\b/.test('flags' in taker ? taker.flags : taker.name()) ? 'file' : 'text';
 }
 
-/** What bash and zsh write differently. */
+/** The parts of the script that differ between bash and zsh. */
 interface Dialect {
   readonly head: string;
   words(words: readonly Word[]): string;

@@ -21,7 +21,7 @@ import { fieldsText } from '../../reports/formats/terminal.ts';
 
 export const define = { show: defineShow, check: defineCheck, schema: defineSchema };
 
-/** People are shown so many settings: thousands of accounts may have some of their own. */
+/** The most settings that are shown: thousands of accounts may have some of their own. */
 const MOST_SHOWN = 200;
 
 function defineShow(command: Command): void {

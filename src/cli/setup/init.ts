@@ -35,7 +35,7 @@ interface Plan {
   readonly settingsFile: string;
   readonly baseUrl: string;
   readonly keyFile: string;
-  /** The key to write into its file; undefined where the file is there. */
+  /** The key to write into its file; undefined if the file is there. */
   readonly key: string | undefined;
   readonly databasePath: string;
 }
@@ -135,7 +135,7 @@ function existing(path: string, advice: string): CommandError {
   return new CommandError(EXIT.config, `${path} is there already and is not replaced: ${advice}; nothing was made`);
 }
 
-/** Throws where a variable would go over what the file says, or the variables are wrong. */
+/** Throws if a variable would go over what the file says, or the variables are wrong. */
 function checkVariables({ env, cwd }: ConfigOptions): void {
   const [over] = configSources({ env, cwd, file: null }).filter(
     ({ setting, source }) => WRITTEN.includes(setting) && source !== 'default',

@@ -43,7 +43,7 @@ export function takeNearChoices(taker: Option | Argument): void {
   });
 }
 
-/** A question that names what was probably meant; undefined where nothing is near. */
+/** A question that names what was probably meant; undefined if nothing is near. */
 export function didYouMean(given: string, known: readonly string[]): string | undefined {
   const meant = suggestion(given, known);
   return meant === undefined ? undefined : `Did you mean ${meant}?`;

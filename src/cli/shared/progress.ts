@@ -42,7 +42,7 @@ const FIRST_RATE_MS = 1_000;
 
 interface SyncProgress {
   readonly counts: Readonly<Counters>;
-  /** About so many requests it had before it; undefined where the daemon does not say. */
+  /** About so many requests it had before it; undefined if the daemon does not say. */
   readonly requests: number | undefined;
 }
 

@@ -10,7 +10,7 @@ export interface OrderAge extends Pick<
   'state' | 'sentAt' | 'changedAt' | 'lastLookupAt' | 'resends' | 'failOver' | 'staleDate'
 > {
   readonly assetPosition: string | null;
-  /** The fields of the newest record without which nothing can be compared; null where there is no record. */
+  /** The fields of the newest record without which nothing can be compared; null if there is no record. */
   readonly record: Pick<RecordView, 'inputAsset' | 'outputAsset' | 'fromCurrency' | 'toCurrency'> | null;
 }
 
@@ -108,7 +108,7 @@ function unchecked(order: OrderAge, now: Date, settings: OverdueSettings): reado
   return isJustSent ? [] : [{ class: 'UNCHECKED', expected: 'a look-up that is fresh', actual: iso(lastLookupAt) }];
 }
 
-/** Says why the newest record cannot be compared with the order, however fresh it is; undefined where it can. */
+/** Says why the newest record cannot be compared with the order, however fresh it is; undefined if it can. */
 function beyondCompare(
   { state, assetPosition, record }: OrderAge,
   settings: Pick<OverdueSettings, 'outputPosition'>,

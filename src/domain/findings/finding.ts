@@ -13,7 +13,7 @@ export interface RecordContext extends ComparedRecord {
   /** The state of the order before the record, and with it. */
   readonly stateBefore: OrderState;
   readonly state: OrderState;
-  /** False where no create was ever sent, and no existing order was taken over. */
+  /** False if no create was ever sent, and no existing order was taken over. */
   readonly isExpected: boolean;
   readonly earlier: RecordView | null;
   /** Another order of the account with the same transaction hash. */

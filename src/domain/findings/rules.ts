@@ -23,7 +23,7 @@ import type { RecordView } from '../record.ts';
 const DOCUMENTED = 'REQUEST';
 const NOT_BEGUN = 'NEW';
 
-/** The findings of a rule; undefined where the rule lacks something: then it says nothing, not that all is well. */
+/** The findings of a rule; undefined if the rule lacks something: then it says nothing, not that all is well. */
 type Judged = readonly Finding[] | undefined;
 export type Rule = (context: RecordContext, settings: ReconcileSettings) => Judged;
 

@@ -122,7 +122,7 @@ function found(
 }
 
 /**
- * Says why the order is disputed; undefined where it is not. An order that answers for a row of which nothing was ever sent
+ * Says why the order is disputed; undefined if it is not. An order that answers for a row of which nothing was ever sent
  * contradicts it, whatever the record says.
  */
 function disputeOf(
@@ -187,7 +187,7 @@ function named({ orderStatus, modificationDate }: Pick<Tracking, 'orderStatus' |
   return `${orderStatus}, modified ${modificationDate ?? 'at no time'}`;
 }
 
-/** The nanoseconds from the date known to that of a record; 0 where either has none that can be used. */
+/** The nanoseconds from the date known to that of a record; 0 if either has none that can be used. */
 function laterBy(record: RecordView, known: string | null, now: Date): bigint {
   const receivedAt = recordTime(record.modificationDate, record, now);
   const knownAt = recordTime(known, record, now);
@@ -195,7 +195,7 @@ function laterBy(record: RecordView, known: string | null, now: Date): bigint {
 }
 
 /**
- * The time of a record in nanoseconds, by which records are ordered; undefined where the date cannot be used. The later of
+ * The time of a record in nanoseconds, by which records are ordered; undefined if the date cannot be used. The later of
  * the exchange's clock and ours decides what is too far ahead: ours may have been set back.
  */
 function recordTime(text: string | null, { serverDate }: RecordView, now: Date): bigint | undefined {

@@ -32,7 +32,7 @@ export interface Tracking {
   readonly verifications: number;
   /** Creates that were repeated after an unknown outcome: by a person, or once by `create.onUnknown: resend`. */
   readonly resends: number;
-  /** The number of the account's hold in which its create was last refused with 403, from 1; 0 where it never was. */
+  /** The number of the account's hold in which its create was last refused with 403, from 1; 0 if it never was. */
   readonly forbiddenIn: number;
   /** Look-ups done since the order ended. */
   readonly rechecks: number;
@@ -42,7 +42,7 @@ export interface Tracking {
   readonly absentAt: Date | null;
   /** When an order that existed at the exchange was taken over; it was never sent from here. */
   readonly adoptedAt: Date | null;
-  /** Whether a final order paid; null where that is not known. */
+  /** Whether a final order paid; null if that is not known. */
   readonly outcome: 'succeeded' | 'failed' | null;
   /** The contradictions in spite of which a person said that the order is ours, as `disputes.ts` writes them. */
   readonly oursDespite: string | null;

@@ -27,7 +27,7 @@ export interface FeedPage {
   readonly events: readonly FeedEvent[];
   readonly next: Place;
   readonly head: Place;
-  /** True where no event came after this page when it was read. */
+  /** True if no event came after this page when it was read. */
   readonly isEnd: boolean;
 }
 
@@ -60,7 +60,7 @@ export async function placeOf(db: Database, account: string, after: string): Pro
   return { reason: 'cursor-of-another', message };
 }
 
-/** Reads the next wanted events after a place: at most `limit`, and none where they are further away than one reading looks. */
+/** Reads the next wanted events after a place: at most `limit`, and none if they are further away than one reading looks. */
 export async function readPage(db: Database, filter: FeedFilter, after: Place, limit: number): Promise<FeedPage> {
   // Before the events: whatever is not in the page then comes after this head.
   const head = await feedHead(db, filter.account);

@@ -63,7 +63,7 @@ export async function compareWithRow(
   return { evidence, contradictions: [...contradictionsOf(compared, settings), ...before] };
 }
 
-/** Reads the newest record of an order and compares it with the row; undefined where there is none that can be read. */
+/** Reads the newest record of an order and compares it with the row; undefined if there is none that can be read. */
 export async function readNewest(
   db: Database,
   deps: CompareDeps,
@@ -140,7 +140,7 @@ function withoutServerDate(body: string): string {
 /** The first order of the account whose pre-order was accepted and then not found. The fact is never taken back. */
 const ACCEPTED_AND_ABSENT = 'lookup.acceptedAndAbsent';
 
-/** Reads an order which shows that absence proves nothing in this account; undefined where there is none. */
+/** Reads an order which shows that absence proves nothing in this account; undefined if there is none. */
 export async function readAcceptedAndAbsent(db: Database, account: string): Promise<string | undefined> {
   return await readAccountFact(db, { account, name: ACCEPTED_AND_ABSENT });
 }

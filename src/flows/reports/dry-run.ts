@@ -50,7 +50,7 @@ export interface DryRun {
   /** Look-ups that are due, counted up to 10,000. */
   readonly lookupsDue: number;
   readonly holds: readonly RestraintView[];
-  /** The limit of `guard.*` that would stop creates, and after how many; null where none would. */
+  /** The limit of `guard.*` that would stop creates, and after how many; null if none would. */
   readonly guard: { readonly afterOrders: number; readonly reason: string } | null;
   readonly olderState: string | null;
 }

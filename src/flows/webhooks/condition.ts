@@ -4,7 +4,7 @@ import { endpointWaitMs } from '../../domain/events/delivery.ts';
 import { after } from '../../domain/instant.ts';
 
 export interface EndpointFacts {
-  /** When it took the last event, and when it last failed; null where it has not in this process. */
+  /** When it took the last event, and when it last failed; null if it has not in this process. */
   readonly takenAt: Date | null;
   readonly failedAt: Date | null;
   readonly failing: { readonly since: Date; readonly cause: string; readonly nextTryAt: Date } | null;

@@ -59,7 +59,7 @@ const REASONS = [
   'cursor-of-another',
 ] as const;
 const kinds = Object.entries(KINDS).map(([kind, meaning]) => `${kind}: ${meaning}.`);
-/** An answer that is no success: its error has always these six fields, null where there is nothing to say. */
+/** An answer that is no success: its error has always these six fields, null if there is nothing to say. */
 export const failureSchema = z
   .object({
     ok: z.literal(false),

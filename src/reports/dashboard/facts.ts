@@ -14,11 +14,11 @@ export interface DashboardFacts {
   readonly problems: readonly Problem[];
   /** Rows of `findings`: the gravest open ones, the first of many. */
   readonly newestFindings: readonly Row[];
-  /** Null where this process drives none of the accounts, so that nobody here knows. */
+  /** Null if this process drives none of the accounts, so that nobody here knows. */
   readonly exchange: ExchangeFacts | null;
   /** How large the database is, and how long reading for this page took. */
   readonly database: { readonly bytes: number | null; readonly readMs: number };
-  /** Null where so many accounts are shown that it is not added up. */
+  /** Null if so many accounts are shown that it is not added up. */
   readonly activity: ActivityFacts | null;
 }
 
@@ -49,13 +49,13 @@ export const MOVES = ['inserted', 'accepted', 'final'] as const;
 /** Orders by the hour of today, UTC: `inserted[13]` came between 13:00 and 14:00. */
 export interface Hours extends Readonly<Record<(typeof MOVES)[number], readonly number[]>> {
   readonly day: string;
-  /** Before this time not everything was counted, as there is too much; null where all of the day is. */
+  /** Before this time not everything was counted, as there is too much; null if all of the day is. */
   readonly since: string | null;
 }
 
 export interface MoneyPeriod {
   readonly title: string;
-  /** `currency` is that of the amounts; null where nobody knows which of the pair it is. */
+  /** `currency` is that of the amounts; null if nobody knows which of the pair it is. */
   readonly parts: readonly (SummaryPart & { readonly currency: string | null })[];
   /** Only the newest orders were added up, those since this time. */
   readonly cutAt: string | null;

@@ -26,7 +26,7 @@ interface DecidedOrder {
   readonly attempts: number;
 }
 
-/** Writes the forms of a person's decisions about an order and its open findings; empty where there is nothing to decide. */
+/** Writes the forms of a person's decisions about an order and its open findings; empty if there is nothing to decide. */
 export function orderForms(base: FormBase, order: DecidedOrder, findings: readonly KnownFinding[]): string {
   const kinds = decisionsFor(order.state);
   const open = findings.filter(({ status }) => status === 'open');

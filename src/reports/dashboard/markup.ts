@@ -31,7 +31,7 @@ export function orderLink(order: OrderName, text = order.externalOrderId): strin
   return path === undefined ? shown : `<a href="${escapeText(path)}">${shown}</a>`;
 }
 
-/** The address of the story of an order; undefined where its id can be no part of an address. No such order is ever sent. */
+/** The address of the story of an order; undefined if its id can be no part of an address. No such order is ever sent. */
 export function orderPath({ externalOrderId, account }: OrderName): string | undefined {
   if (/^\.{0,2}$/.test(externalOrderId) || !externalOrderId.isWellFormed()) return undefined;
   return `/orders/${encodeURIComponent(externalOrderId)}?${new URLSearchParams({ account }).toString()}`;

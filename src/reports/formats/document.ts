@@ -96,7 +96,7 @@ interface ChartHead {
   readonly text: string;
 }
 
-/** The names of the steps of an axis, such as its days; null where a step bears none. */
+/** The names of the steps of an axis, such as its days; null if a step bears none. */
 export type Steps = readonly (string | null)[];
 
 export interface Series {
@@ -149,7 +149,7 @@ export interface Card {
 
 /** A report before it is written in a form. The same document always gives the same bytes. */
 export interface ReportDocument {
-  /** Name and version of the JSON form, such as `order-sync.reconciliation/1`; null where JSON is only the rows of the one section. */
+  /** Name and version of the JSON form, such as `order-sync.reconciliation/1`; null if JSON is only the rows of the one section. */
   readonly schema: string | null;
   readonly title: string;
   readonly verdict?: Verdict;

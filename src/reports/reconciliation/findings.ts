@@ -7,7 +7,7 @@ import type { Cell, Column, GroupHead, Row, Section } from '../formats/document.
 import { printable, capitalized, cut, inWords } from '../formats/text.ts';
 import { currencyOfRow, dayOf, pairOf, type KnownFindingRow, type ReconciledRow } from './rows.ts';
 
-/** A finding as the report lists it. `id` is the argument of `findings ack`; null where only the report found it. */
+/** A finding as the report lists it. `id` is the argument of `findings ack`; null if only the report found it. */
 export type ReportFinding = Readonly<{
   id: number | null;
   /** 1 for an error, 2 for a warning, 3 for an info. */

@@ -73,7 +73,7 @@ export interface JudgedOrder {
   readonly findings: readonly Finding[];
 }
 
-/** The two amounts of an order that are compared; undefined where they cannot be. */
+/** The two amounts of an order that are compared; undefined if they cannot be. */
 type Amounts = readonly [ours: Decimal, theirs: Decimal] | undefined;
 type Decimal = Extract<DecimalReading, { ok: true }>;
 

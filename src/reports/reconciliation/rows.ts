@@ -1,6 +1,6 @@
 import { amountField, currencyOf, type AmountSettings } from '../../domain/decimal.ts';
 
-/** An order and the newest record of it. Amounts are decimal text; `received_at` is null where there is no record. */
+/** An order and the newest record of it. Amounts are decimal text; `received_at` is null if there is no record. */
 export interface ReconciledRow {
   readonly account: string;
   readonly external_order_id: string;
@@ -20,7 +20,7 @@ export interface ReconciledRow {
   readonly modification_date: string | null;
   readonly resends: number;
   readonly fail_over: number | null;
-  /** The date of the older record that the newest look-up brought; null where it brought none. */
+  /** The date of the older record that the newest look-up brought; null if it brought none. */
   readonly stale_date: string | null;
   readonly received_at: string | null;
   readonly compared_at: string | null;
@@ -49,7 +49,7 @@ export interface KnownFindingRow {
   readonly resolved_at: string | null;
   readonly reason: string | null;
   readonly external_order_id: string | null;
-  /** These are of the row; null where it was deleted. */
+  /** These are of the row; null if it was deleted. */
   readonly state: string | null;
   readonly outcome: string | null;
   readonly order_changed_at: string | null;
@@ -71,7 +71,7 @@ export interface AmountRow {
   readonly to_currency: string | null;
 }
 
-/** The currency of the amount of a row, `?` where the row has none; null where nobody knows which of the pair it is. */
+/** The currency of the amount of a row, `?` where the row has none; null if nobody knows which of the pair it is. */
 export function currencyOfRow(row: AmountRow, settings: Pick<AmountSettings, 'outputPosition'>): string | null {
   const field = amountField(row.asset_position, settings);
   const pair = { fromCurrency: row.from_currency, toCurrency: row.to_currency };
@@ -88,7 +88,7 @@ export const OUTCOMES = ['succeeded', 'failed', 'open', 'outcome_unknown'] as co
 /** What became of an order: `outcome_unknown` where it is final and nothing says whether it paid. */
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** The outcome of an order, `disputed`, or null where the exchange shows no order for it. */
+/** The outcome of an order, `disputed`, or null if the exchange shows no order for it. */
 export function outcomeOf({ state, outcome }: { readonly state: string | null; readonly outcome: string | null }) {
   if (state === 'final') return outcome === 'succeeded' || outcome === 'failed' ? outcome : 'outcome_unknown';
   return state === 'open' || state === 'disputed' ? state : null;

@@ -161,24 +161,24 @@ export const statusSchema = z.looseObject({
 /** What a process knows of itself beside its accounts. */
 export interface ProcessFacts {
   readonly isStopping: boolean;
-  /** Why the database cannot be read; null where it can. */
+  /** Why the database cannot be read; null if it can. */
   readonly databaseFailure: string | null;
   /** Migrations that the database has and this version does not know, or the reverse. */
   readonly otherMigrations: readonly string[];
   /** False if it owns no account, and no other process may own them. */
   readonly isOwner: boolean;
-  /** Of the disk with the database; null where it cannot be told. */
+  /** Of the disk with the database; null if it cannot be told. */
   readonly freeBytes: number | null;
 }
 
 /** The state of an account, or of all: everything from which problems are listed. */
 export interface Reading {
   readonly asOf: string;
-  /** Null where none answers: then all is from the database. */
+  /** Null if none answers: then all is from the database. */
   readonly daemon: Pick<DaemonStatus, 'unwritten' | 'opsFailure' | 'accounts'> | null;
   /** The process that drives an account although no daemon answers; null if there is none. */
   readonly driver: string | null;
-  /** Without a daemon: by what the database shows that it is an older copy, so that none begins; null where nothing shows it. */
+  /** Without a daemon: by what the database shows that it is an older copy, so that none begins; null if nothing shows it. */
   readonly olderState: string | null;
   /** How far the clock of the database is ahead of the machine's, in ms; null for a database in a file. */
   readonly databaseAheadMs: number | null;

@@ -6,7 +6,7 @@ export interface StoryEvidence {
   readonly order: StoryOrder;
   /** In the order in which they were recorded. */
   readonly events: readonly StoryEvent[];
-  /** The newest record, and when it came; its view is undefined where it cannot be read. */
+  /** The newest record, and when it came; its view is undefined if it cannot be read. */
   readonly record: { readonly receivedAt: string; readonly view: StoryRecord | undefined } | null;
   readonly keptAnswers: readonly StoryKeptAnswer[];
   readonly findings: readonly StoryFinding[];

@@ -14,7 +14,7 @@ export interface StorySettings {
   readonly verifyAfter: readonly number[];
   readonly recheckFinalAfter: readonly number[];
   readonly onUnknown: 'hold' | 'resend';
-  /** False where the account stands in no settings of this machine, so that nothing is sent or looked up for it. */
+  /** False if the account stands in no settings of this machine, so that nothing is sent or looked up for it. */
   readonly isDriven?: boolean;
   /** Something that keeps the order from being sent or looked up, and what helps: a command or a sentence. */
   readonly blocked?: { readonly why: string; readonly remedy: string } | undefined;
@@ -132,7 +132,7 @@ function asking({ order }: Moment): readonly string[] {
   return ['To see what the exchange answers now:', commandOf('lookup', order)];
 }
 
-/** When the order is looked up next: now the row has the time; of the past only the plan is known, undefined where it has none. */
+/** When the order is looked up next: now the row has the time; of the past only the plan is known, undefined if it has none. */
 function nextOf(moment: Moment, planned: Date | null | undefined): Date | null | undefined {
   return isNewest(moment) ? dueAt(moment) : planned;
 }

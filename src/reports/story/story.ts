@@ -22,10 +22,10 @@ interface StoryEntry {
 export interface Story {
   readonly externalOrderId: string;
   readonly asOf: string;
-  /** Null where the order was not inserted yet. */
+  /** Null if the order was not inserted yet. */
   readonly state: OrderState | null;
   readonly told: readonly StoryEntry[];
-  /** What decides when it is looked up; null where nothing does now, and of the past. */
+  /** What decides when it is looked up; null if nothing does now, and of the past. */
   readonly pace: StoryPace | null;
   readonly next: readonly string[];
 }

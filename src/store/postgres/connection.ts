@@ -46,7 +46,7 @@ export interface Connections extends AsyncDisposable {
   lend(): Promise<Lent>;
 }
 
-/** Prepares connections to a database; the first is made when one is needed. Throws `StoreError` where the certificates cannot be read. */
+/** Prepares connections to a database; the first is made when one is needed. Throws `StoreError` if the certificates cannot be read. */
 export function openConnections(place: PostgresDatabase, options: ConnectionOptions): Connections {
   const pool = new pg.Pool({
     host: place.host,

@@ -132,7 +132,7 @@ async function assertOwnSessions(connections: Connections, readings: Connections
   }
 }
 
-/** Throws `StoreError` where the server or the database cannot hold orders safely. */
+/** Throws `StoreError` if the server or the database cannot hold orders safely. */
 async function assertSound(
   connections: Connections,
   place: PostgresDatabase,
@@ -200,7 +200,7 @@ async function bringUpToDate(
   }
 }
 
-/** Throws `StoreError` where tables have the names of ours and are not of a migration: nothing is made beside them. */
+/** Throws `StoreError` if tables have the names of ours and are not of a migration: nothing is made beside them. */
 async function assertNoneForeign(connections: Connections, address: string): Promise<void> {
   const names = await takenNames(connections.db);
   // Another process may have made them meanwhile.

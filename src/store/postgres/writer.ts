@@ -116,7 +116,7 @@ export class AccountTransactions implements Transactions {
     }
   }
 
-  /** Throws where the work was not committed, and trying again would not help. */
+  /** Throws if the work was not committed, and trying again would not help. */
   async #attempt<Result>(work: Work<Result>): Promise<Attempt<Result>> {
     const name = randomUUID();
     let lent: Lent | undefined;

@@ -103,7 +103,7 @@ function unusable(message: string, options?: ErrorOptions): StoreError {
   return new StoreError('unusable', message, options);
 }
 
-/** Throws `StoreError` where there is no file that could be a database. */
+/** Throws `StoreError` if there is no file that could be a database. */
 export function assertFile(path: string, options: Pick<OpenOptions, 'expect' | 'createFolder'>): void {
   if (!existsSync(path)) {
     assertNothingLeft(path);

@@ -88,7 +88,7 @@ export function checkService(pid: number | undefined, driver: string | undefined
   return warning('service', found, 'have a service manager start it again when it ends (docs/operating.md)', facts);
 }
 
-/** The name of the nearest process above that is no launcher or shell of ours; empty where that cannot be seen. */
+/** The name of the nearest process above that is no launcher or shell of ours; empty if that cannot be seen. */
 function parentOf(pid: number): string {
   try {
     const read = (id: number, file: string) => readFileSync(`/proc/${id}/${file}`, 'utf8');

@@ -105,7 +105,7 @@ function onlyOf(accounts: readonly string[]): string | undefined {
   return accounts.length === 1 ? accounts[0] : undefined;
 }
 
-/** Says how late the changes of the orders were seen; undefined where it is known of none. */
+/** Says how late the changes of the orders were seen; undefined if it is known of none. */
 export async function lateChanges({ store, clock, accounts }: Omit<Verdict, 'expected'>): Promise<string | undefined> {
   const { signal } = new AbortController();
   const lateMs: number[] = [];

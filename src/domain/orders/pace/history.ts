@@ -11,9 +11,9 @@ export interface StatusEvent {
   readonly oldValue: string | null;
   readonly newValue: string | null;
   readonly observedAt: number;
-  /** The look-up before; null where there was none. */
+  /** The look-up before; null if there was none. */
   readonly lookedUpBefore: number | null;
-  /** `modificationDate` of the record that brought it; null where it has none. */
+  /** `modificationDate` of the record that brought it; null if it has none. */
   readonly exchangeTime: number | null;
   readonly source: string;
 }
@@ -23,9 +23,9 @@ export interface Stay extends EndedStay {
   /** The status, as `statusKey` names it. */
   readonly key: string;
   readonly state: OrderState;
-  /** False where the program or a person ended it: then the order was only watched for so long. */
+  /** False if the program or a person ended it: then the order was only watched for so long. */
   readonly isByExchange: boolean;
-  /** How long after the change it was seen, in milliseconds; undefined where the exchange does not say when it was. */
+  /** How long after the change it was seen, in milliseconds; undefined if the exchange does not say when it was. */
   readonly lateMs: number | undefined;
 }
 
@@ -71,7 +71,7 @@ function isWhole([first]: readonly Change[]): boolean {
   return first?.some(({ field, oldValue }) => field === 'state' && oldValue === 'pending') === true;
 }
 
-/** The order as it was; undefined where that is not known, or it was looked up at no pace. */
+/** The order as it was; undefined if that is not known, or it was looked up at no pace. */
 function pacedOrder({ state, orderStatus, cryptoStatus, fiatStatus }: Known): PacedOrder | undefined {
   if (state === 'accepted') return { state, orderStatus: null, cryptoStatus: null, fiatStatus: null };
   const isKnown = orderStatus !== undefined && cryptoStatus !== undefined && fiatStatus !== undefined;
@@ -110,7 +110,7 @@ function isByExchange({ field, newValue, source }: StatusEvent): boolean {
 }
 
 /**
- * How long after the exchange changed an order a look-up saw it, in milliseconds; undefined where it decides no such change, or
+ * How long after the exchange changed an order a look-up saw it, in milliseconds; undefined if it decides no such change, or
  * the exchange does not say when it was.
  */
 export function lateMsOf(before: Tracking, { tracking, events }: Decision): number | undefined {

@@ -84,7 +84,7 @@ export class PaceLearner {
   readonly #others = newFacts();
   readonly #historyFrom: Date | null;
 
-  /** `historyFrom` is when the part of the history begins whose stays these are; null where it is all. */
+  /** `historyFrom` is when the part of the history begins whose stays these are; null if it is all. */
   constructor(stays: readonly Stay[] | ReadonlyMap<string, StatusHistory> = [], historyFrom: Date | null = null) {
     this.#history = stays instanceof Map ? stays : historyOf(stays as readonly Stay[]);
     this.#facts = new Map([...this.#history].map(([key, history]) => [key, newFacts(history)]));

@@ -9,7 +9,7 @@ export type PacedOrder = Pick<Tracking, 'state' | 'orderStatus' | 'cryptoStatus'
 export interface FollowedOrder extends PacedOrder {
   readonly changedAt: Date | null;
   readonly lastLookupAt: Date | null;
-  /** UTC, empty where there is none. */
+  /** UTC, empty if there is none. */
   readonly nextActionAt: string;
 }
 

@@ -15,7 +15,7 @@ export interface AccountInUse extends Disposable {
 }
 
 export interface Accounts {
-  /** Gives undefined where this process does not drive the account. */
+  /** Gives undefined if this process does not drive the account. */
   use(account: string): Promise<AccountInUse | undefined>;
 }
 

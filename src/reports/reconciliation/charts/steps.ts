@@ -13,7 +13,7 @@ export interface TimeSteps {
   /** `day`, `week`, `month`, `year` … */
   readonly unit: string;
   readonly names: Steps;
-  /** The step of a day; undefined where it is none. */
+  /** The step of a day; undefined if it is none. */
   readonly placeOf: (day: string) => number | undefined;
   readonly when: (place: number) => string;
 }
