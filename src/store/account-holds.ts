@@ -19,7 +19,6 @@ export async function readHolds(db: Database, account: string): Promise<readonly
   }));
 }
 
-/** Selects the holds of an account, or of all if none is named. */
 export function storedHolds(account: string | undefined) {
   const holds = queries.selectFrom('account_holds').select(['kind', 'since', 'until', 'reason', 'actor']);
   const ofAccount = account === undefined ? holds : holds.where('account', '=', account);
@@ -42,7 +41,6 @@ export async function setHold(tx: Transaction, account: string, hold: Restraint,
 /** The fact that tells from when on creates count for `guard.*`: a person has let them go on then. */
 const GUARD_COUNTS_FROM = 'guard.countsFrom';
 
-/** Reads from when on creates count for `guard.*`, as UTC, ISO 8601; undefined if no person has let them go on. */
 export async function guardCountsFrom(db: Database, account: string): Promise<string | undefined> {
   return await readAccountFact(db, { account, name: GUARD_COUNTS_FROM });
 }

@@ -46,7 +46,6 @@ function databaseTime(agoMs = 0): RawBuilder<string> {
   return utcText(sql`statement_timestamp() - ${agoMs}::float8 * interval '1 millisecond'`);
 }
 
-/** Reads the worker that drives an account now; undefined if none does. */
 export async function workerOf(db: Database, account: string): Promise<ReachableWorker | undefined> {
   const { rows } = await sql<ReachableWorker>`select w.holder, w.host, w.socket, w.public_key as "publicKey"
     from account_owners o join workers w on w.holder = o.holder
@@ -146,7 +145,6 @@ export async function answerRequest(db: Database, { account, id }: RequestKey, a
   return numAffectedRows === 1n;
 }
 
-/** Reads which of the requests a command still waits for. */
 export async function awaitedOf(db: Database, requests: readonly RequestKey[]): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ id: string }>`select r.id from account_requests r
     join unnest(${requests.map(({ account }) => account)}::text[], ${requests.map(({ id }) => id)}::text[]) as k (account, id)

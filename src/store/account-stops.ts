@@ -39,13 +39,11 @@ async function insertStop(tx: Transaction, account: string, stop: Stop, now: Dat
   await insertHappenings(tx, [{ account, type: 'account', subject: account, field: 'stopped', ...stop }], now);
 }
 
-/** Reads the stop of an account; null if it is not stopped. */
 export async function readStop(snapshot: Snapshot, account: string): Promise<AccountStop | null> {
   const [stop] = await allRows(snapshot, newestTroubles(account, 'stopped'));
   return stop ?? null;
 }
 
-/** Reads which accounts are stopped: the one that is named, or all. */
 export async function stoppedAccounts(db: Database, account: string | undefined): Promise<readonly AccountStop[]> {
   return (await newestTroubles(account, 'stopped').execute(db)).rows;
 }

@@ -54,12 +54,10 @@ export async function accountsIn(db: Database, table: ListedTable): Promise<stri
   return rows.map(({ account }) => account);
 }
 
-/** The accounts of a report: the one that is asked for, or every account that has orders. */
 export async function reportedAccounts(db: Database, account: string | undefined): Promise<readonly string[]> {
   return account === undefined ? await accountsIn(db, 'merchant_orders') : [account];
 }
 
-/** True if an account has orders, or had an owner. */
 export async function isKnownAccount(db: Database, account: string): Promise<boolean> {
   const order = db.selectFrom('merchant_orders').select('account').where('account', '=', account).limit(1);
   const owner = db.selectFrom('account_owners').select('account').where('account', '=', account);

@@ -16,7 +16,6 @@ export interface Uncounted {
   readonly wasAcknowledged?: boolean;
 }
 
-/** Parses the column `counts` of `event_heads`. */
 export function countsOf(text: string): Counts {
   const { orders = {}, findings = {} } = JSON.parse(text) as Partial<Counts>;
   return { orders, findings };

@@ -3,7 +3,6 @@ import { indexedBy } from './dialect.ts';
 import type { OrderRow } from './order-columns.ts';
 import type { Database } from './port.ts';
 
-/** A create whose intent was recorded, and its order as it is now. */
 type SentCreate = Pick<
   OrderRow,
   'external_order_id' | 'asset' | 'asset_position' | 'from_currency' | 'to_currency' | 'state' | 'sent_at'

@@ -19,7 +19,6 @@ import { INDEXED_CHARACTERS, IS_FOLLOWED } from '../../migrations/postgres/0001_
 import { MAX_DIGITS } from '../domain/decimal.ts';
 import type { Tables } from './schema.ts';
 
-/** Each database compiles it in its own dialect. */
 export type Query<Row> = (Compilable<Row> | RawBuilder<Row>) & OperationNodeSource;
 
 /** Compiles for SQLite. A transaction there has the database to itself, so no row is locked. */

@@ -247,7 +247,6 @@ const newestOfAllStatement = statement(() =>
   queries.selectFrom('events').select((event) => event.fn.max<number | null>('id').as('id')),
 );
 
-/** Reads the id of the newest event of all accounts; 0 when there is none. */
 export async function newestEventIdOfAll(db: Database): Promise<number> {
   return (await newestOfAllStatement(db, {})).rows[0]?.id ?? 0;
 }

@@ -41,7 +41,6 @@ const pageStatement = statement((v: FeedQuery) =>
     .limit(v.limit),
 );
 
-/** Reads the next events of an account in the order in which they were committed. */
 export async function readFeed(db: Database, query: FeedQuery): Promise<readonly EventRow[]> {
   return (await pageStatement(db, query)).rows;
 }
@@ -137,7 +136,6 @@ export async function feedHeads(db: Database, account: string | undefined): Prom
   return await heads.orderBy('event_heads.account').execute();
 }
 
-/** The newest record is looked for among the newest events. */
 const MOST_LOOKED_AT = 100;
 
 /** Reads the newest events of the account, or of all if none is named; the newest first. */
@@ -200,7 +198,6 @@ const MOST_IDS_A_READ = 50_000;
 
 /** Selects events: observed at or after `from` and before `to`, and recorded up to `lastId`. */
 export interface ChangesScope {
-  /** Of all accounts if none is named. */
   readonly account: string | undefined;
   readonly from: string | null;
   readonly to: string | null;

@@ -32,7 +32,6 @@ export interface OrderFilter {
   /** The row was inserted at or after `from` and before `to`. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  /** In the order in which they are due, or of their ids. */
   readonly by: 'due' | 'id';
   readonly limit: number;
 }
@@ -70,7 +69,6 @@ interface FilterValues extends Omit<OrderFilter, 'ids' | 'until' | 'after'> {
   readonly end?: string;
 }
 
-/** The statements by what they select: each is compiled once. */
 const statements = new Map<string, Statement<FilterValues, unknown>>();
 
 /** The placeholders of the values that a filter has: a placeholder stands for any name that is asked for. */

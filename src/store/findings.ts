@@ -86,7 +86,6 @@ const ofOrderStatement = statement((v: { account: string; externalOrderId: strin
     .limit(v.limit),
 );
 
-/** Reads findings of one order, by their classes and of each the newest first. */
 export async function findingsOfOrder(
   db: Database,
   query: { readonly account: string; readonly externalOrderId: string; readonly limit: number },
@@ -121,7 +120,6 @@ export async function acknowledge(
   return true;
 }
 
-/** Reads the unresolved findings of some classes, of orders with these ids. */
 export async function unresolvedFindings(
   db: Database,
   query: { account: string; classes: readonly FindingClassName[]; externalOrderIds: readonly string[] },

@@ -29,7 +29,6 @@ export async function insertMissing(
   return Number(result.numInsertedOrUpdatedRows ?? 0n);
 }
 
-/** Inserts an order, or returns the row that has its id already. */
 export async function insertOrder(
   tx: Transaction,
   account: string,

@@ -40,7 +40,6 @@ export async function assertIntents(tx: Transaction, runDeferred: () => Promise<
 
 type IntentRow = Pick<OrderRow, OrderColumn | 'account' | 'state' | 'revision' | 'attempts' | 'sent_at'>;
 
-/** The first column that is not as it was read, or written; undefined if all are. */
 function changedColumn({ row, tracking }: Intent, found: IntentRow | undefined): string | undefined {
   const { account, state, revision, attempts, sentAt } = tracking;
   const written = { account, state, revision, attempts, sent_at: sentAt?.toISOString() ?? null };

@@ -20,7 +20,6 @@ interface FindingFilter extends ListQuery {
   readonly severity?: Severity | undefined;
   readonly status?: FindingStatus | undefined;
   readonly order?: IdFilter | undefined;
-  /** The pair and the state of the order. */
   readonly pair?: Pair | undefined;
   readonly state?: OrderState | undefined;
   readonly from?: string | undefined;
@@ -95,7 +94,6 @@ async function classesOf(
   return classes;
 }
 
-/** A class of another version counts as a warning. */
 function weightOf(name: string): Severity {
   return severityOf(name) ?? 'warning';
 }

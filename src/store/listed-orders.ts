@@ -19,7 +19,6 @@ const NAMES = accountNames('merchant_orders');
 export interface OrderFilter extends ListQuery {
   readonly state?: OrderState | undefined;
   readonly pair?: Pair | undefined;
-  /** With an unresolved finding of this class. */
   readonly class?: FindingClassName | undefined;
   readonly order?: IdFilter | undefined;
   readonly from?: string | undefined;

@@ -35,7 +35,6 @@ export async function listAccounts<Query extends ListQuery, Row>(
   return { rows, isCut: isCut && rows.length < limit };
 }
 
-/** Compares times as they are written, the newest first. */
 export function newestFirst(one: string, other: string): number {
   return one > other ? -1 : Number(one < other);
 }

@@ -42,7 +42,6 @@ export async function readPositionOf(db: Database, account: string): Promise<Pos
   return (await readPositions(db, [account])).get(account) ?? { generation: 0, eventId: 0 };
 }
 
-/** Reads how far the database has come, with all its accounts. */
 export async function readPosition(db: Database): Promise<Position> {
   const { rows } = await positionStatement(db, {});
   return positionOf(rows[0]);
@@ -64,7 +63,6 @@ export function isBefore(position: Position, other: Position): boolean {
   return position.eventId < other.eventId || position.generation < other.generation;
 }
 
-/** Parses the text of a mark; undefined if it is none. */
 export function readMark(text: string): MarkContent | undefined {
   try {
     const mark = JSON.parse(text) as MarkContent;
@@ -140,12 +138,10 @@ export abstract class MarkFollower {
     this.#writing ??= this.#follow();
   }
 
-  /** Throws `StoreError` while the marks cannot be written. */
   assertWritten(): void {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Has the last commits named, if the marks can be written. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#writing;

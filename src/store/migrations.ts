@@ -14,7 +14,6 @@ export type Expectation = 'migrate' | 'upgrade' | 'current' | 'any';
 
 const MOST_NAMED = 5;
 
-/** The migrations that ran, oldest first, each with the hash of its statements; null if the database keeps none. */
 export type AppliedMigrations = ReadonlyMap<string, string | null>;
 
 export function migrationStatus(kind: DatabaseKind, applied: AppliedMigrations): MigrationStatus {

@@ -3,7 +3,6 @@ import type { Database, Transaction } from './port.ts';
 import type { DatabaseMovesTable } from './schema.ts';
 import { queries, statement } from './statement.ts';
 
-/** A move of the orders from one database to another, as it stands in both. */
 export type Move = Omit<DatabaseMovesTable, 'state'>;
 
 const unfinishedStatement = statement(() =>
@@ -24,12 +23,10 @@ export async function assertNotMoved(db: Database, address: string): Promise<voi
   );
 }
 
-/** Reads the newest move of a database; undefined if it was never moved. */
 export async function readMove(db: Database): Promise<DatabaseMovesTable | undefined> {
   return await db.selectFrom('database_moves').selectAll().orderBy('at', 'desc').limit(1).executeTakeFirst();
 }
 
-/** Writes a move down, as `state` says: in the database that is left, or in the one that is new. */
 export async function recordMove(tx: Transaction, move: Move, state: DatabaseMovesTable['state']): Promise<void> {
   await tx
     .insertInto('database_moves')
@@ -38,7 +35,6 @@ export async function recordMove(tx: Transaction, move: Move, state: DatabaseMov
     .execute();
 }
 
-/** Has a database that was left be used again. */
 export async function forgetMove(tx: Transaction): Promise<void> {
   await tx.deleteFrom('database_moves').where('state', '=', 'moved').execute();
 }

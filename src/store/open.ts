@@ -15,7 +15,6 @@ export interface OwnedStore extends AsyncDisposable {
 }
 
 export interface OwnerOptions extends Partial<OpenOptions> {
-  /** How long the owner of a SQLite file is waited for. */
   readonly patienceMs?: number | undefined;
   /** For simulated processes: the operating system's lock would outlive them. */
   readonly lockFile?: typeof lockFile | undefined;

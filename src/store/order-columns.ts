@@ -7,7 +7,6 @@ import type { MerchantOrdersTable } from './schema.ts';
 
 export type OrderRow = Selectable<MerchantOrdersTable>;
 
-/** The column of each field of an order that a merchant writes. */
 export const COLUMN_OF = {
   externalOrderId: 'external_order_id',
   asset: 'asset',
@@ -24,7 +23,6 @@ export const COLUMN_OF = {
 
 export type OrderColumn = (typeof COLUMN_OF)[keyof MerchantOrder];
 
-/** The columns that a merchant writes, in the order of the table. */
 export const ORDER_COLUMNS: readonly OrderColumn[] = Object.values(COLUMN_OF);
 
 export type OrderColumns = Readonly<Record<OrderColumn, string | null>>;

@@ -23,7 +23,6 @@ export interface ComparedBody extends ReceivedBody, Turns {
 type RecordColumns = Omit<OrderRecordsTable, keyof ReceivedBodiesTable | 'completed_at' | 'compared_at' | TurnColumn>;
 type TurnColumn = 'earlier_hash' | 'turns' | 'repeats' | 'quiet_changes';
 
-/** The field of a record that each of these columns repeats. */
 export const RECORD_FIELD_OF = {
   merchant_id: 'merchantId',
   order_id: 'orderId',
@@ -77,7 +76,6 @@ export const keepSameColumns = statement((v: ComparedBody) =>
     .where((record) => record.and({ account: v.account, external_order_id: v.externalOrderId })),
 );
 
-/** Stores a record that could not be compared with its order. */
 export const keepUncompared = statement((v: ReceivedBody) =>
   queries
     .insertInto('order_records')
@@ -89,7 +87,6 @@ export const keepUncompared = statement((v: ReceivedBody) =>
     ),
 );
 
-/** Stores what is kept beside a record that stays the newest. */
 export const keepTurns = statement((v: Turns & { account: string; externalOrderId: string }) =>
   queries
     .updateTable('order_records')

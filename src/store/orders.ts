@@ -43,7 +43,6 @@ const sendingStatement = statement((v: { account: string; until: string; limit: 
     .limit(v.limit),
 );
 
-/** Reads the ids of orders that are `sending`, without those that are postponed until later than `until`. */
 export async function sendingOrders(
   db: Database,
   query: { account: string; until: Date; limit: number },

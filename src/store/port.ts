@@ -144,7 +144,6 @@ export interface MissingTime {
   readonly to: string | null;
 }
 
-/** What stands in the mark of a database. */
 export interface MarkContent extends Position {
   /** When the commit was named. */
   readonly at: string;
@@ -162,7 +161,6 @@ export interface Mark {
   readonly account: string | undefined;
   /** Gives undefined if there is none, or none that can be understood. */
   read(): Promise<MarkContent | undefined>;
-  /** Reads how far the database has come, in what the mark speaks of. */
   position(): Promise<Position>;
   /** Says by what the database shows that it is an older copy, or one that went on from an older copy; undefined if nothing does. */
   sign(): Promise<string | undefined>;
@@ -195,7 +193,6 @@ export interface Store {
    * something; new rows may be anywhere. Throws `StoreError` when the database is no longer in its place.
    */
   changes(signal: AbortSignal): AsyncIterable<readonly string[]>;
-  /** Reads which migrations the database has. */
   migrations(): Promise<MigrationStatus>;
   /** False once the file was moved, deleted or replaced: what is written then would be lost. */
   isInPlace(): boolean;

@@ -2,7 +2,6 @@ import type { ReceivedBody } from './order-records.ts';
 import type { Database } from './port.ts';
 import { queries, statement } from './statement.ts';
 
-/** Stores the pre-order (§2.6) of an order, as received. */
 export const keepPreOrder = statement((v: ReceivedBody) =>
   queries
     .insertInto('pre_orders')
@@ -12,7 +11,6 @@ export const keepPreOrder = statement((v: ReceivedBody) =>
     ),
 );
 
-/** Reads the pre-order of an order, as received; undefined if there is none. */
 export async function readPreOrder(db: Database, account: string, externalOrderId: string) {
   const row = await db
     .selectFrom('pre_orders')

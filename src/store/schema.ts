@@ -49,7 +49,6 @@ export interface MerchantOrdersTable {
   fail_over: number | null;
 }
 
-/** One change of one field of an order, a link or an account, or one that happened to an order or a link. */
 export interface EventsTable {
   id: Generated<number>;
   account: string;
@@ -89,7 +88,6 @@ export interface OrderEventsView extends Omit<
   external_order_id: string;
 }
 
-/** The newest order record, or the pre-order, of an order: as received, byte for byte. */
 export interface ReceivedBodiesTable {
   account: string;
   external_order_id: string;
@@ -97,7 +95,6 @@ export interface ReceivedBodiesTable {
   received_at: string;
 }
 
-/** With the fields that reports add up and search by. */
 export interface OrderRecordsTable extends ReceivedBodiesTable {
   merchant_id: string | null;
   order_id: string | null;

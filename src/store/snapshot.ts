@@ -1,7 +1,6 @@
 import type { Query } from './dialect.ts';
 import type { Snapshot, Store } from './port.ts';
 
-/** Reads all rows of a query that returns few. */
 export async function allRows<Row>(snapshot: Snapshot, query: Query<Row>): Promise<Row[]> {
   const rows: Row[] = [];
   for await (const page of snapshot.pages(query)) rows.push(...page);

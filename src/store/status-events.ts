@@ -87,7 +87,6 @@ const eventsStatement = statement((v: Record<string, string | null>) => {
   return rest.reduce((all, one) => all.unionAll(one), first);
 });
 
-/** Reads the changes of states and statuses of up to `ORDERS_A_READ` orders, of each the oldest first. */
 export async function statusEvents(
   db: Database,
   account: string,

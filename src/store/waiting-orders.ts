@@ -50,11 +50,9 @@ export async function countWaiting(
 }
 
 const MOST_NAMED = 10;
-/** Orders of unknown outcome among which the oldest is found. */
 const MOST_UNKNOWN = 10_000;
 export const MOST_ACCOUNTS = 1_000;
 
-/** Reads the pending order of the account, or of all, whose time to be sent comes first. */
 export async function firstPending(db: Database, account: string | undefined): Promise<NamedOrder | null> {
   const first = account ?? (await accountToSendFirst(db));
   if (first === undefined) return null;
@@ -81,7 +79,6 @@ async function accountToSendFirst(db: Database): Promise<string | undefined> {
   return first?.[0];
 }
 
-/** Reads the order of these accounts whose outcome is unknown for the longest time. */
 export async function firstUnknown(db: Database, accounts: readonly string[]): Promise<NamedOrder | null> {
   if (accounts.length === 0) return null;
   const since = sql`coalesce(sent_at, updated_at)`;
@@ -100,7 +97,6 @@ export async function ordersToDecide(db: Database, accounts: readonly string[]):
   return orders;
 }
 
-/** The orders of a state, by the index of due orders. */
 function ofState(state: OrderState, accounts: readonly string[], since: RawBuilder<unknown>, limit: number) {
   return sql<NamedOrder>`select account, external_order_id as "externalOrderId", state, state_reason as reason, ${since} as since
     from merchant_orders ${indexedBy('merchant_orders_due')}

@@ -3,7 +3,6 @@ import { HEARTBEAT_MS } from '../domain/accounts/heartbeats.ts';
 import { FAIL_OVER_FACT } from './fail-overs.ts';
 import type { Database } from './port.ts';
 
-/** A process on PostgreSQL as others see it. */
 export interface WorkerOptions {
   readonly socket?: string | undefined;
   /** Commands elsewhere seal their requests with it. */

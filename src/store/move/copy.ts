@@ -31,7 +31,6 @@ export interface Copied {
   readonly others: readonly string[];
 }
 
-/** The two sides, each in a transaction of its own. */
 interface Sides {
   readonly source: Database;
   readonly session: Session;
@@ -82,7 +81,6 @@ async function copyTable({ source, session }: Sides, table: TableColumns, onRow:
   }
 }
 
-/** Throws `StoreError` with the first row that is not the same on both sides. */
 async function compareTable(sides: Sides, table: TableColumns, onRow: () => Promise<void>): Promise<void> {
   const others = targetRows(sides.session, table);
   for await (const row of sourceRows(sides.source, table)) {
@@ -130,7 +128,6 @@ interface SourceTables {
   readonly others: readonly string[];
 }
 
-/** Throws `StoreError` if one side lacks what the other has. */
 async function describeTables(source: Database, target: Database): Promise<SourceTables> {
   const [here, there] = [await columnsOf(source), await targetColumns(target)];
   const others: string[] = [];

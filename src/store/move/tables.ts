@@ -4,12 +4,10 @@ import type { Database, Transaction } from '../port.ts';
 import type { Tables } from '../schema.ts';
 import { compileFor } from '../statement.ts';
 
-/** Tables that speak of one database alone. */
 type OwnTables = 'database_moves' | 'order_events';
 
 export type CopiedTable = Exclude<keyof Tables, OwnTables>;
 
-/** Every table that is copied, with its key. */
 export const COPIED: Readonly<Record<CopiedTable, readonly string[]>> = {
   account_facts: ['account', 'name'],
   account_holds: ['account', 'kind'],
@@ -33,7 +31,6 @@ export const COPIED: Readonly<Record<CopiedTable, readonly string[]>> = {
 
 export const COPIED_TABLES = Object.keys(COPIED) as CopiedTable[];
 
-/** The tables whose ids the database chooses. */
 export const NUMBERED_TABLES = COPIED_TABLES.filter((table) => COPIED[table][0] === 'id');
 
 /** The columns of a copied table: of these both sides hold the same. */
@@ -42,7 +39,6 @@ export interface TableColumns {
   readonly columns: readonly { readonly name: string; readonly isNumber: boolean }[];
 }
 
-/** A row as texts: numbers in decimal. */
 export type TextRow = Readonly<Record<string, string | null>>;
 
 export function rowName(table: CopiedTable, row: Readonly<Record<string, unknown>>): string {
@@ -59,19 +55,16 @@ export interface Session {
   exec(text: string): Promise<{ readonly rows: readonly Readonly<Record<string, unknown>>[] }>;
 }
 
-/** The same database, for tables that are known at run time only. */
 type AnyDatabase = Kysely<Record<string, Record<string, unknown>>>;
 
 export function anyTable(db: Database): AnyDatabase {
   return db as unknown as AnyDatabase;
 }
 
-/** The rows of a table of SQLite in the order of their keys, each value as its text. */
 export function sourceRows(source: Database, table: TableColumns): AsyncIterable<TextRow> {
   return selected(source, table).stream() as AsyncIterable<TextRow>;
 }
 
-/** The same of a table of PostgreSQL, in its transaction. */
 export async function* targetRows(session: Session, table: TableColumns): AsyncGenerator<TextRow, undefined> {
   const { db } = session;
   const compiled = compileFor(db, selected(db, table));

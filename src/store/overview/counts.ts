@@ -12,7 +12,6 @@ import { MOST_ACCOUNTS } from '../waiting-orders.ts';
 const MOST_COUNTED = 100_000;
 
 interface CountedAccounts {
-  /** In the order of their names. */
   readonly accounts: readonly AccountCounts[];
   readonly more: readonly OrderState[];
 }

@@ -11,18 +11,15 @@ import { firstPending, firstUnknown, ordersToDecide } from '../waiting-orders.ts
 import { readWebhooks } from '../webhooks/endpoints.ts';
 import { readCounts, sumOf } from './counts.ts';
 
-/** Holds and events that are shown at the most. */
 const MOST_HOLDS = 100;
 const NEWEST = 20;
 
 interface OverviewQuery {
-  /** All accounts if none is named. */
   readonly account: string | undefined;
   readonly endpoints: readonly { readonly name: string }[];
   readonly now: Date;
 }
 
-/** Reads an overview: in a few statements, however many accounts there are. */
 export async function readOverview(db: Database, { account, endpoints, now }: OverviewQuery): Promise<Overview> {
   const { accounts, more } = await readCounts(db, account);
   const orders = sumOf(accounts, 'orders');

@@ -15,7 +15,6 @@ export class Client extends pg.Client {
     this.connection.on('error', () => this.breakOff());
   }
 
-  /** Closes the connection at once: whoever waits for an answer hears that it is lost. */
   breakOff(): void {
     this.connection.stream.destroy();
   }

@@ -21,7 +21,6 @@ const KEPT_STATEMENTS = 500;
 export const MOST_STALE = 3;
 
 interface ConnectionOptions {
-  /** The most of them at the same time; who wants another waits. */
   readonly max: number;
   /** A server that gives no answer for so long is taken for lost, in milliseconds. */
   readonly answerTimeoutMs?: number;
@@ -40,7 +39,6 @@ export interface Lent {
   release(isUseless?: boolean): void;
 }
 
-/** Connections to a database of PostgreSQL, made when they are needed. */
 export interface Connections extends AsyncDisposable {
   readonly db: Database;
   lend(): Promise<Lent>;
@@ -92,7 +90,6 @@ class Pool implements Connections {
   readonly #options: ConnectionOptions;
   readonly #adapter = new Adapter();
   readonly #names = new Map<string, string>();
-  /** What each connection of the pool is used through. */
   readonly #links = new WeakMap<pg.PoolClient, Link>();
   /** Raised when prepared statements are stale: connections of an earlier epoch are replaced. */
   #epoch = 0;
@@ -173,7 +170,6 @@ interface LinkOptions extends Pick<ConnectionOptions, 'answerTimeoutMs' | 'hurry
   readonly onStale: () => void;
 }
 
-/** A connection of the pool, as Kysely and the store use it. */
 class Link implements Lent {
   readonly db: Database;
   readonly #options: LinkOptions;

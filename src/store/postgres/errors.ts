@@ -89,7 +89,6 @@ export function isAborted(error: unknown): boolean {
   return codeOf(error) === '25P02';
 }
 
-/** True when another program has had a row locked for too long. */
 export function isLockedOut(error: unknown): error is StoreError {
   return error instanceof StoreError && codeOf(error.cause) === '55P03';
 }

@@ -19,7 +19,6 @@ const LOOK_MS = 50;
 /** The time after which a server that does not answer is asked over another connection. */
 const ANSWER_TIMEOUT_MS = 2_000;
 
-/** Prepares to drive accounts of a database; others do not see this process before it takes some. */
 export function openOwnership(
   place: PostgresDatabase,
   { db, mark }: Pick<Store, 'db' | 'mark'>,

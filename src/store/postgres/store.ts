@@ -35,17 +35,13 @@ const MOST_SNAPSHOTS = 4;
 const MOST_MIGRATION_TRIES = 5;
 const OLDEST_VERSION = 14;
 
-/** What an owner writes with. */
 type Fence = Pick<AccountLease, 'generation' | 'claim' | 'walked'>;
 
-/** The way in which a command opens the database. */
 export interface PostgresOptions {
   readonly expect: Expectation;
   /** With `migrate`: makes the tables beside those of another program. */
   readonly intoExisting?: boolean;
-  /** That of this process, by which persons' decisions reach it. */
   readonly publicKey?: string | undefined;
-  /** Aborts when the process has no time left to wait for answers. */
   readonly hurry?: AbortSignal | undefined;
 }
 
@@ -176,7 +172,6 @@ function faultOf({ version, encoding, fsync, commits }: Readonly<Record<string, 
   return undefined;
 }
 
-/** Makes the tables, or brings them up to date, where the command is one that does. */
 async function bringUpToDate(
   place: PostgresDatabase,
   { applied, expect, hurry, probed }: PostgresOptions & { applied: AppliedMigrations; probed: Connections },
@@ -219,7 +214,6 @@ async function appliedMigrations({ db }: Connections): Promise<AppliedMigrations
   return new Map(rows.map((row) => [row.name, row.hash]));
 }
 
-/** So many rows are given at a time. */
 const PAGE = 500;
 
 /**
@@ -230,7 +224,6 @@ const BEGIN = `begin isolation level repeatable read read only;
   set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
   set local cursor_tuple_fraction = 1`;
 
-/** Opens a snapshot of a database; see `Store.snapshot`. */
 async function openSnapshot(connections: Pick<Connections, 'lend'>): Promise<Snapshot> {
   const lent = await connections.lend();
   try {

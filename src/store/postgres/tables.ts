@@ -13,7 +13,6 @@ export const OWN_TABLES = [
   'database_identity',
 ];
 
-/** Everything that migrations make, but for functions and what goes with its table. */
 const MIGRATED = [...OWN_TABLES, 'kysely_migration', 'kysely_migration_lock'];
 
 /** The tables of other programs in this schema, in the order of their names; tables of an extension do not count. */
@@ -26,7 +25,6 @@ export async function otherTables(db: Database): Promise<readonly string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** The names of tables and views of order-sync that something in this schema has already, in their order. */
 export async function takenNames(db: Database): Promise<readonly string[]> {
   const names = sql.join([...OWN_TABLES, 'order_events']);
   const { rows } = await sql<{ name: string }>`select relname::text as name from pg_class

@@ -20,7 +20,6 @@ const ASK_AGAIN_MS = 250;
 /** The first event on a new time-line gets a multiple of this as its id: no promoted standby lacks more events. */
 const EVENTS_OF_A_TIME_LINE = 1_000_000_000;
 
-/** The database, as the transactions of one account need it. */
 interface TransactionDeps {
   readonly address: string;
   /** The time-line on which the events of the database are numbered, as of the newest commit of this process. */
@@ -30,7 +29,6 @@ interface TransactionDeps {
   readonly standbys: Standbys;
 }
 
-/** An owner that writes, and the mark that tells an older state of what it has written. */
 export interface OwnerWriting {
   readonly lease: Pick<AccountLease, 'generation' | 'claim' | 'walked'>;
   readonly mark: Pick<AccountMark, 'lostCommit' | 'tellOthers'>;
@@ -58,7 +56,6 @@ export class AccountTransactions implements Transactions {
   #last: string[];
   #intents: ReplicatedCommit | undefined;
 
-  /** Without an owner a person's command writes. */
   constructor(deps: TransactionDeps, account: string, owner?: OwnerWriting) {
     this.#deps = deps;
     this.#account = account;

@@ -5,7 +5,6 @@ import { allOf, bytesOf, indexedBy, textOf, unindexed } from '../dialect.ts';
 import type { Database } from '../port.ts';
 import type { OrderTime } from './reconciliation.ts';
 
-/** Orders that are read at a time: their answers may be long. */
 const PAGE = 200;
 
 /** By the time of insertion or of completion: at or after `from` and before `to`. */
@@ -77,7 +76,6 @@ async function readPage(
   return rows;
 }
 
-/** The tables of an export, first the one whose index has the time. */
 const SOURCES = {
   insertion: {
     at: sql.ref('o.created_at'),

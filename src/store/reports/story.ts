@@ -17,11 +17,9 @@ export interface StoryRows {
   readonly keptAnswers: readonly { readonly receivedAt: string; readonly httpStatus: number; readonly body: string }[];
   readonly findings: readonly StoryFinding[];
   readonly holds: readonly RestraintView[];
-  /** Null if its account is not stopped. */
   readonly stop: AccountStop | null;
 }
 
-/** Reads the rows for the story of an order; undefined if there is no such order. */
 export async function readStory(
   store: Pick<Store, 'snapshot'>,
   account: string,

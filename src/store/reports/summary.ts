@@ -82,7 +82,6 @@ function partOf(part: Omit<Part, 'asset' | 'unreadable'>, sum: string): Part {
   return { ...part, asset, unreadable };
 }
 
-/** The orders that are looked at, and as of when; times are compared with `created_at`. */
 export interface AgeingScope {
   readonly account: string;
   readonly from: string | null;
@@ -90,7 +89,6 @@ export interface AgeingScope {
   readonly asOf: string;
 }
 
-/** Reads the state of each order at `asOf` and since when it had it. */
 export async function readAges(store: Pick<Store, 'snapshot'>, scope: AgeingScope, ages: Ages): Promise<void> {
   let last: string | undefined;
   for (let read = AGES_PAGE; read === AGES_PAGE;) {

@@ -4,7 +4,6 @@ import Database from 'better-sqlite3';
 import { StoreError } from '../errors.ts';
 import { openError, storeError } from './errors.ts';
 
-/** Pages that are copied between two reports of progress. */
 const PAGES_A_STEP = 10_000;
 
 /**

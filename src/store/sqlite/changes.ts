@@ -10,7 +10,6 @@ const LOOK_MS = 1_000;
 /** How often it is looked at if the system cannot watch files, as on some network drives. */
 const LOOK_UNWATCHED_MS = 100;
 
-/** Yields what others change in a database file; see `Store.changes`. */
 export async function* changesOf(
   connection: Connection,
   clock: Pick<Clock, 'sleep'>,
@@ -43,7 +42,6 @@ interface Watch extends Disposable {
 }
 const UNWATCHED: Watch = { isWatched: false, [Symbol.dispose]: () => undefined };
 
-/** Calls `onWrite` after each write to a file by any process, if the system can watch it. */
 function watchFile(path: string, onWrite: () => void): Watch {
   try {
     const watcher = watch(path, { persistent: false }, onWrite);

@@ -22,12 +22,10 @@ const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
 const CHECKPOINT_PAGES = 4_000;
 const KEPT_STATEMENTS = 200;
 
-/** An open SQLite connection: the driver's handle, and Kysely on top of it. */
 export interface Connection {
   readonly path: string;
   readonly sqlite: Database.Database;
   readonly kysely: Kysely<Tables>;
-  /** The driver, with its statements kept. */
   readonly statements: SqliteDatabase;
   /** False once the path names another file than the open one: a moved or deleted file takes writes silently. */
   isInPlace(): boolean;

@@ -2,14 +2,12 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StoreError } from '../errors.ts';
 
-/** The beginnings of the driver's codes, what they mean, and what to do. */
 const MEANINGS = [
   [/^SQLITE_(CORRUPT|NOTADB)/, 'unusable', 'is not a sound SQLite database', 'restore a backup'],
   [/^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|PERM)/, 'disk', 'cannot be written', 'check free space and permissions'],
   [/^SQLITE_BUSY/, 'busy', 'is locked by another program for too long', 'find its open transaction'],
 ] as const;
 
-/** Explains an error of the driver; returns others as they are. */
 export function storeError(error: unknown, path: string): unknown {
   if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return error;
   const { message, code } = error;

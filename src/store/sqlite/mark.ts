@@ -182,7 +182,6 @@ export class MarksFile {
     this.#database = database;
   }
 
-  /** Makes the file if there is none. Throws `StoreError` if it cannot be written to. */
   open(): void {
     this.#with(() => {});
   }
@@ -211,7 +210,6 @@ export class MarksFile {
     });
   }
 
-  /** Names how far accounts have come; all or none. Throws `StoreError`. */
   name(positions: Iterable<readonly [account: string, position: Position]>, at: Date): void {
     this.#with((file) => {
       const statement = file.prepare(NAME);
@@ -223,7 +221,6 @@ export class MarksFile {
     });
   }
 
-  /** Writes what a person has decided about a restored database. Throws `StoreError`. */
   replace(account: string, content: MarkContent): void {
     this.#with((file) => {
       const replace = 'insert or replace into marks values (:database, :account, :generation, :eventId, :content)';

@@ -27,7 +27,6 @@ import type { Query } from '../dialect.ts';
 
 const OWN_TABLES: readonly string[] = [...COPIED_TABLES, 'database_moves', 'migration_hashes'];
 
-/** The way in which a command opens the database. */
 export interface OpenOptions {
   readonly expect: Expectation;
   /** With `migrate`: makes the folder of a new database as well. */
@@ -40,7 +39,6 @@ export interface OpenOptions {
   readonly watch?: 'off';
   /** Opens a database that was put back to an older state, for a person to accept: the mark is left as it is. */
   readonly isRestored?: boolean;
-  /** The way in which the mark is written. */
   readonly replaceFile?: ReplaceFile;
 }
 
@@ -103,7 +101,6 @@ function unusable(message: string, options?: ErrorOptions): StoreError {
   return new StoreError('unusable', message, options);
 }
 
-/** Throws `StoreError` if there is no file that could be a database. */
 export function assertFile(path: string, options: Pick<OpenOptions, 'expect' | 'createFolder'>): void {
   if (!existsSync(path)) {
     assertNothingLeft(path);
@@ -179,10 +176,8 @@ function appliedMigrations(sqlite: Connection['sqlite']): AppliedMigrations {
   return new Map((rows as { name: string; hash: string | null }[]).map((row) => [row.name, row.hash]));
 }
 
-/** So many rows are given at a time. */
 const PAGE = 500;
 
-/** Opens a snapshot of a database file; see `Store.snapshot`. */
 export async function openSnapshot(path: string): Promise<Snapshot> {
   const sqlite = new Database(path, { readonly: true, fileMustExist: true });
   try {

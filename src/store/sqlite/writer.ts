@@ -42,7 +42,6 @@ export class FileTransactions implements Transactions {
   }
 }
 
-/** The names of triggers that order-sync has not made. */
 function triggersOfOthers(sqlite: Connection['sqlite']): readonly string[] {
   const select = `select name from sqlite_master where type = 'trigger'
     and name not glob 'merchant_orders_*' and name not glob 'events_*' order by name`;

@@ -4,13 +4,11 @@ import { insertMissing, ordersById, type ColumnsAndState } from '../inserted-ord
 import type { Transaction } from '../port.ts';
 import { TemporaryTables } from './temporary.ts';
 
-/** Rows that are read from the table, or inserted into it, at a time. */
 const PAGE = 500;
 const AMOUNTS: readonly string[] = ['asset', 'order_limit', 'bonus'];
 
 export type ImportRow = OrderColumns & { readonly line: number };
 
-/** A row whose id another row has with other content. */
 interface ImportConflict {
   readonly line: number;
   readonly externalOrderId: string;
@@ -70,7 +68,6 @@ export class ImportStage extends TemporaryTables {
     super(TABLES);
   }
 
-  /** Reads the ids of all rows, each once, in the order of the lines, some at a time. */
   *ids(): Iterable<readonly string[]> {
     const pages = this.#pages<{ line: number; external_order_id: string }>('external_order_id', IS_FIRST);
     for (const page of pages) yield page.map((row) => row.external_order_id);
@@ -82,7 +79,6 @@ export class ImportStage extends TemporaryTables {
     for await (const page of orders) for (const order of page) this.#addOrder(order);
   }
 
-  /** Looks for rows that contradict each other or the table; at most `limit` are named. */
   conflicts(limit: number): { readonly named: readonly ImportConflict[]; readonly count: number } {
     const found = CONFLICTS.map((query) => [...this.rows<ImportConflict & { total: number }>(query, limit)]);
     const named = found.flat().toSorted((one, other) => one.line - other.line);

@@ -23,7 +23,6 @@ const REASON_PLACE = `case reason ${UNCHECKED_REASONS.map((reason, place) => `wh
 const findingsWhere = (condition: string) => `select ${FINDING} from finding where ${condition}
   order by status = 'acknowledged', rank, class, account, external_order_id, since, expected, actual, id`;
 
-/** The rows of one report, which must be sorted. */
 export class Scratch extends TemporaryTables {
   readonly add = this.inserter<ReportFinding>('finding', FINDING);
   readonly addUnchecked = this.inserter<UncheckedOrder>('unchecked', UNCHECKED);
@@ -51,7 +50,6 @@ export class Scratch extends TemporaryTables {
     return !isKnown;
   }
 
-  /** Notes an order that a person should look at; noted twice it counts once. */
   addToLookAt(account: string, externalOrderId: string): void {
     this.#addToLookAt.run(account, externalOrderId);
   }
@@ -72,7 +70,6 @@ export class Scratch extends TemporaryTables {
     return this.rows(findingsWhere('true'));
   }
 
-  /** The first open findings of severity error or warning. */
   worst(limit: number): readonly ReportFinding[] {
     return [...this.rows<ReportFinding>(`${findingsWhere(`status = 'open' and rank < 3`)} limit ?`, limit)];
   }

@@ -164,7 +164,6 @@ export async function retryAtOnce(
     .execute();
 }
 
-/** Reads the rows of an endpoint that are retried or are dead letters, the oldest first. */
 export async function listDeliveries(
   db: Database,
   { endpoint, status, limit }: { endpoint: string; status: 'retrying' | 'dead'; limit: number },

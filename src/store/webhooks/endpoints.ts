@@ -51,7 +51,6 @@ const cursorStatement = statement((v: { endpoint: string; account: string }) =>
     .where((cursor) => cursor.and({ endpoint: v.endpoint, account: v.account })),
 );
 
-/** Reads the cursor of an endpoint in an account; 0 if it has none. */
 export async function webhookCursor(db: Database, key: { endpoint: string; account: string }): Promise<number> {
   return (await cursorStatement(db, key)).rows[0]?.event_id ?? 0;
 }
@@ -95,7 +94,6 @@ const WAITING = sql`select min(since) as at from webhook_deliveries
 const withStatus = (status: 'retrying' | 'dead') => sql`select 1 as found from webhook_deliveries
     where webhook_deliveries.endpoint = webhook_endpoints.name and status = ${sql.lit(status)} limit ${sql.lit(MOST_COUNTED)}`;
 
-/** Reads how receivers of events do, in one statement and in the order of the settings. */
 export async function readWebhooks(
   db: Database,
   endpoints: readonly { readonly name: string }[],
