@@ -1,9 +1,9 @@
-import { sql, type SqlBool } from 'kysely';
+import { sql } from 'kysely';
 import type { FailOver } from '../domain/accounts/fail-over.ts';
 import { decideFindings, type KnownFinding } from '../domain/findings/finding.ts';
 import { setAccountFact } from './accounts.ts';
 import { saveFindings } from './findings.ts';
-import { dueKeyOf, findOrders, isDueAfter, type DueKey } from './find-orders.ts';
+import { findOrders } from './find-orders.ts';
 import type { Database, Store, Transaction } from './port.ts';
 import { queries, statement } from './statement.ts';
 
@@ -68,23 +68,6 @@ export async function saveFailOver(tx: Transaction, account: string, failOver: F
   await setAccountFact(tx, { account, name: `${FAIL_OVER_FACT}${failOver.id}`, given, now });
 }
 
-/** Reads the orders that a fail-over left in doubt, in the order of their ids. */
-export async function doubtfulOrders(
-  db: Database,
-  query: { account: string; failOver: number; fromId: string; limit: number },
-): Promise<readonly string[]> {
-  const { account, failOver, fromId, limit } = query;
-  const rows = await db
-    .selectFrom('merchant_orders')
-    .select('external_order_id')
-    .where((order) => order.and({ account, fail_over: failOver }))
-    .where('external_order_id', '>', fromId)
-    .orderBy('external_order_id')
-    .limit(limit)
-    .execute();
-  return rows.map((row) => row.external_order_id);
-}
-
 export async function countDoubtful(db: Database, account: string, failOver: number): Promise<number> {
   const { orders } = await db
     .selectFrom('merchant_orders')
@@ -92,36 +75,6 @@ export async function countDoubtful(db: Database, account: string, failOver: num
     .where((order) => order.and({ account, fail_over: failOver }))
     .executeTakeFirstOrThrow();
   return Number(orders);
-}
-
-/** Orders that are due by `until`, or after it: those after `from`, up to `to` with it. */
-interface PendingQuery {
-  readonly account: string;
-  readonly from: DueKey;
-  readonly to?: DueKey | undefined;
-  readonly until: string;
-  readonly isDue: boolean;
-  readonly isUnforbidden: boolean;
-  readonly limit: number;
-}
-
-export async function pendingOrders(
-  db: Database,
-  { account, from, to, until, isDue, isUnforbidden, limit }: PendingQuery,
-): Promise<readonly (DueKey & { readonly createdAt: string })[]> {
-  let orders = db
-    .selectFrom('merchant_orders')
-    .select(['external_order_id', 'next_action_at', 'created_at'])
-    .where((order) => order.and({ account, state: 'pending' }))
-    .where('next_action_at', isDue ? '<=' : '>', until)
-    .where(isDueAfter(from));
-  if (to !== undefined)
-    orders = orders.where(
-      sql<SqlBool>`(next_action_at, external_order_id) <= (${to.nextActionAt}, ${to.externalOrderId})`,
-    );
-  if (isUnforbidden) orders = orders.where('forbidden_in', '=', 0);
-  const rows = await orders.orderBy('next_action_at').orderBy('external_order_id').limit(limit).execute();
-  return rows.map((row) => ({ ...dueKeyOf(row), createdAt: row.created_at }));
 }
 
 /** Reads when the newest known create of each of these orders was sent; orders that the database lacks are left out. */

@@ -27,8 +27,15 @@ export interface OrderFilter {
   readonly beginning?: string | undefined;
   /** The exchange has refused the order with 403 this often. */
   readonly forbiddenIn?: number | undefined;
+  /** The fail-over that left the order in doubt. */
+  readonly failOver?: number | undefined;
+  /** Due at `until` or before; due after `laterThan`. */
   readonly until?: Date | undefined;
+  readonly laterThan?: Date | undefined;
+  /** After `after` in the list of due orders, up to `upTo` with it. */
   readonly after?: DueKey | undefined;
+  readonly upTo?: DueKey | undefined;
+  readonly afterId?: string | undefined;
   /** The row was inserted at or after `from` and before `to`. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -42,11 +49,13 @@ export async function findOrders<Column extends keyof OrderRow>(
   filter: OrderFilter,
   columns: readonly Column[],
 ): Promise<readonly Pick<OrderRow, Column>[]> {
-  const { ids, beginning, until, after, ...rest } = filter;
+  const { ids, beginning, until, laterThan, after, upTo, ...rest } = filter;
   const values: FilterValues = {
     ...rest,
     ...(until && { until: until.toISOString() }),
-    ...(after && { afterTime: after.nextActionAt, afterId: after.externalOrderId }),
+    ...(laterThan && { laterThan: laterThan.toISOString() }),
+    ...(after && { afterTime: after.nextActionAt, afterDue: after.externalOrderId }),
+    ...(upTo && { upToTime: upTo.nextActionAt, upToId: upTo.externalOrderId }),
     ...(beginning !== undefined && { beginning: storable(beginning), end: endOf(storable(beginning)) }),
   };
   const shape = JSON.stringify([
@@ -61,10 +70,13 @@ export async function findOrders<Column extends keyof OrderRow>(
   return (await find(db, values)).rows as readonly Pick<OrderRow, Column>[];
 }
 
-interface FilterValues extends Omit<OrderFilter, 'ids' | 'until' | 'after'> {
+interface FilterValues extends Omit<OrderFilter, 'ids' | 'until' | 'laterThan' | 'after' | 'upTo'> {
   readonly until?: string;
+  readonly laterThan?: string;
   readonly afterTime?: string;
-  readonly afterId?: string;
+  readonly afterDue?: string;
+  readonly upToTime?: string;
+  readonly upToId?: string;
   /** After every text that begins with `beginning`. */
   readonly end?: string;
 }
@@ -89,9 +101,15 @@ function ordersBy<Column extends keyof OrderRow>(
     orders = orders.where('external_order_id', '>=', v.beginning).where('external_order_id', '<', v.end);
   }
   if (v.forbiddenIn !== undefined) orders = orders.where('forbidden_in', '=', v.forbiddenIn);
+  if (v.failOver !== undefined) orders = orders.where('fail_over', '=', v.failOver);
+  if (v.afterId !== undefined) orders = orders.where('external_order_id', '>', v.afterId);
   if (v.until !== undefined) orders = orders.where('next_action_at', '<=', v.until);
-  if (v.afterTime !== undefined && v.afterId !== undefined) {
-    orders = orders.where(isDueAfter({ nextActionAt: v.afterTime, externalOrderId: v.afterId }));
+  if (v.laterThan !== undefined) orders = orders.where('next_action_at', '>', v.laterThan);
+  if (v.afterTime !== undefined && v.afterDue !== undefined) {
+    orders = orders.where(isDueAfter({ nextActionAt: v.afterTime, externalOrderId: v.afterDue }));
+  }
+  if (v.upToTime !== undefined) {
+    orders = orders.where(sql<SqlBool>`(next_action_at, external_order_id) <= (${v.upToTime}, ${v.upToId})`);
   }
   if (v.from !== undefined) orders = orders.where('created_at', '>=', v.from);
   if (v.to !== undefined) orders = orders.where('created_at', '<', v.to);

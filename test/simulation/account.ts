@@ -7,7 +7,8 @@ import { flowSettings } from '../../src/flows/pass/follow-pace.ts';
 import { decideFailOver } from '../../src/flows/orders/restore.ts';
 import { reportSent } from '../../src/flows/orders/fail-over.ts';
 import type { SentIntents } from '../../src/flows/pass/sent-intents.ts';
-import { doubtfulOrders, readFailOvers } from '../../src/store/fail-overs.ts';
+import { readFailOvers } from '../../src/store/fail-overs.ts';
+import { findOrders } from '../../src/store/find-orders.ts';
 import { COPY_ACCEPTED } from './observer/history.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/port.ts';
@@ -165,8 +166,9 @@ export class SimulatedAccount implements AsyncDisposable {
     let decided = 0;
     for (const failOver of await readFailOvers(deps.store.db, deps.account)) {
       if (failOver.decision !== undefined || failOver.markedAt === undefined) continue;
-      const query = { account: deps.account, failOver: failOver.id, fromId: '', limit: 1_000 };
-      const ids = await doubtfulOrders(deps.store.db, query);
+      const filter = { account: deps.account, failOver: failOver.id, by: 'id', limit: 1_000 } as const;
+      const rows = await findOrders(deps.store.db, filter, ['external_order_id']);
+      const ids = rows.map((row) => row.external_order_id);
       const isMade = (id: string) => this.exchange.sandbox.preOrdersOf(id).length > 0;
       const answer = { actor: 'person', reason: COPY_ACCEPTED };
       await decideFailOver(deps, failOver, { ...answer, isSent: true, ids: ids.filter((id) => isMade(id)) });

@@ -9,18 +9,10 @@ import {
   type FailOver,
 } from '../../domain/accounts/fail-over.ts';
 import { freeOfDoubt, type Assumption } from '../../domain/orders/create.ts';
-import {
-  countDoubtful,
-  doubtfulOrders,
-  pendingOrders,
-  readFailOvers,
-  saveFailOver,
-  sentTimes,
-  tellFailOver,
-} from '../../store/fail-overs.ts';
+import { countDoubtful, readFailOvers, saveFailOver, sentTimes, tellFailOver } from '../../store/fail-overs.ts';
 import type { Transaction } from '../../store/port.ts';
 import { trackingOf } from '../../store/order-columns.ts';
-import { FIRST_DUE, type DueKey } from '../../store/find-orders.ts';
+import { DUE_COLUMNS, dueKeyOf, findOrders, type OrderFilter } from '../../store/find-orders.ts';
 import { lockFreeOrder, orderIds, readOrder, saveDecision } from '../../store/orders.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import type { SentIntent, SentIntents } from '../pass/sent-intents.ts';
@@ -123,12 +115,13 @@ async function isThere({ db }: FailOverDeps['store'], { account, externalOrderId
 
 /** Yields the orders that the lost owner may have walked by, a page at a time. */
 async function* walkedBy(deps: FailOverDeps, failOver: FailOver): AsyncGenerator<readonly string[]> {
-  const due = { until: failOver.seenAt, from: FIRST_DUE, isDue: true, isUnforbidden: false };
+  const seenAt = new Date(failOver.seenAt);
+  const due = { until: seenAt };
   const most = mostWalked(failOver);
   const ranges = most === undefined ? [due] : await walkedRanges(deps, failOver, due, most);
   for (const range of ranges) yield* pendingFrom(deps, failOver, range);
   // A person, or the end of an outage, may have made these due in the lost time.
-  yield* pendingFrom(deps, failOver, { ...due, isDue: false });
+  yield* pendingFrom(deps, failOver, { laterThan: seenAt });
 }
 
 /**
@@ -137,46 +130,41 @@ async function* walkedBy(deps: FailOverDeps, failOver: FailOver): AsyncGenerator
  */
 async function walkedRanges(deps: FailOverDeps, failOver: FailOver, due: Range, most: number): Promise<Range[]> {
   const place = walkedTo(failOver);
-  const fromPlace = place && { ...due, from: { nextActionAt: place[0], externalOrderId: place[1] } };
+  const fromPlace = place && { ...due, after: { nextActionAt: place[0], externalOrderId: place[1] } };
   // While the account is forbidden to create, a pass skips refused orders and sends the next one.
-  const ranges = [due, ...(fromPlace === undefined ? [] : [fromPlace]), { ...due, isUnforbidden: true }];
+  const ranges = [due, ...(fromPlace === undefined ? [] : [fromPlace]), { ...due, forbiddenIn: 0 }];
   const ends: Range[] = [];
   for (const range of ranges) {
-    let [to, left]: [DueKey | undefined, number] = [undefined, most];
+    let [upTo, left]: [Range['upTo'], number] = [undefined, most];
     for await (const page of pendingPages(deps, range, most)) {
-      to = page.at(-1) ?? to;
+      upTo = page.at(-1) ?? upTo;
       left -= page.length;
     }
-    ends.push({ ...range, to: left > 0 ? undefined : to });
+    ends.push({ ...range, upTo: left > 0 ? undefined : upTo });
   }
   return ends;
 }
 
-interface Range {
-  readonly from: DueKey;
-  readonly to?: DueKey | undefined;
-  readonly until: string;
-  readonly isDue: boolean;
-  readonly isUnforbidden: boolean;
-}
+type Range = Pick<OrderFilter, 'until' | 'laterThan' | 'after' | 'upTo' | 'forbiddenIn'>;
 
 async function* pendingFrom(deps: FailOverDeps, failOver: FailOver, range: Range): AsyncGenerator<readonly string[]> {
   for await (const page of pendingPages(deps, range)) {
     const isKnown = ({ createdAt }: { readonly createdAt: string }) =>
-      isKnownTo(failOver, createdAt) && (range.isDue || createdAt <= range.until);
+      isKnownTo(failOver, createdAt) && (range.laterThan === undefined || createdAt <= failOver.seenAt);
     yield page.filter(isKnown).map(({ externalOrderId }) => externalOrderId);
   }
 }
 
 async function* pendingPages({ account, store }: FailOverDeps, range: Range, most = Infinity) {
-  for (let [from, left] = [range.from, most]; left > 0;) {
+  for (let [after, left] = [range.after, most]; left > 0;) {
     const limit = Math.min(PAGE, left);
-    const page = await pendingOrders(store.db, { account, ...range, from, limit });
+    const filter = { account, state: 'pending', ...range, after, by: 'due', limit } as const;
+    const rows = await findOrders(store.db, filter, [...DUE_COLUMNS, 'created_at']);
+    const page = rows.map((row) => ({ ...dueKeyOf(row), createdAt: row.created_at }));
     yield page;
     left -= page.length;
-    const last = page.at(-1);
-    if (page.length < limit || last === undefined) return;
-    from = last;
+    after = page.at(-1);
+    if (page.length < limit || after === undefined) return;
   }
 }
 
@@ -225,8 +213,9 @@ async function keepFromResending(deps: MarkingDeps, failOver: FailOver, locked: 
 async function freeOthers(deps: MarkingDeps, { id: failOver }: FailOver, named: ReadonlySet<string>): Promise<void> {
   const { account, store, clock } = deps;
   const reason = 'the worker that drove the account before the fail-over did not send it';
-  for (let fromId = ''; ;) {
-    const ids = await doubtfulOrders(store.db, { account, failOver, fromId, limit: PAGE });
+  for (let afterId = ''; ;) {
+    const filter = { account, failOver, afterId, by: 'id', limit: PAGE } as const;
+    const ids = (await findOrders(store.db, filter, ['external_order_id'])).map((row) => row.external_order_id);
     await store.writer.write(async (tx) => {
       if ((await readFailOvers(tx, account)).at(-1)?.id !== failOver) return;
       for (const id of ids.filter((one) => !named.has(one))) {
@@ -238,7 +227,7 @@ async function freeOthers(deps: MarkingDeps, { id: failOver }: FailOver, named: 
       }
     });
     if (ids.length < PAGE) return;
-    fromId = ids.at(-1) ?? fromId;
+    afterId = ids.at(-1) ?? afterId;
   }
 }
 

@@ -11,7 +11,7 @@ import type { FlowDeps } from '../pass/deps.ts';
 import { assumeOrderSent, type Assuming } from './assume-sent.ts';
 import type { FailOver } from '../../domain/accounts/fail-over.ts';
 import { finding, type Decision, type OrderEvent, type Tracking } from '../../domain/orders/tracking.ts';
-import { countDoubtful, doubtfulOrders, tellFailOver } from '../../store/fail-overs.ts';
+import { countDoubtful, tellFailOver } from '../../store/fail-overs.ts';
 import { trackingOf } from '../../store/order-columns.ts';
 
 /** The dependencies: no process owns the accounts meanwhile, and the store is opened as a restored one. */
@@ -157,11 +157,12 @@ export async function decideFailOver(
 
 async function* pages({ account, store }: DecidingDeps, { id: failOver }: FailOver, { ids }: FailOverAnswer) {
   for (let from = 0; from < (ids?.length ?? 0); from += PAGE) yield ids?.slice(from, from + PAGE) ?? [];
-  for (let fromId = ''; ids === undefined;) {
-    const page = await doubtfulOrders(store.db, { account, failOver, fromId, limit: PAGE });
+  for (let afterId = ''; ids === undefined;) {
+    const filter = { account, failOver, afterId, by: 'id', limit: PAGE } as const;
+    const page = (await findOrders(store.db, filter, ['external_order_id'])).map((row) => row.external_order_id);
     yield page;
     if (page.length < PAGE) return;
-    fromId = page.at(-1) ?? fromId;
+    afterId = page.at(-1) ?? afterId;
   }
 }
 
