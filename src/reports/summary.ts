@@ -4,7 +4,7 @@ import { PERSON_STATES } from './ageing.ts';
 import { accountColumns, accountFact, emptyVerdict, type ReportScope } from './formats/sections.ts';
 import type { Card, Column, Fact, ReportDocument, Verdict } from './formats/document.ts';
 import { counted } from './formats/text.ts';
-import { amountsByCurrency } from './reconciliation/money.ts';
+import { amountsByCurrency, type MoneyGroup } from './reconciliation/money.ts';
 import { outcomeOf, sumsByOutcome, currencyOfRow, pairOf } from './reconciliation/rows.ts';
 
 const MOST_CURRENCIES = 6;
@@ -138,15 +138,15 @@ function ordersCard(orders: number, counts: ReadonlyMap<string, number>): Card {
   return states.length === 0 ? card : { ...card, note: states.join(', ') };
 }
 
+export function moneyGroup(part: SummaryPart, settings: Pick<AmountSettings, 'outputPosition'>): MoneyGroup {
+  const { asset_position: position, orders, unreadable, asset } = part;
+  const currency = currencyOfRow(part, settings);
+  return { pair: pairOf(part), outcome: outcomeOf(part), position, currency, orders, unreadable, asset };
+}
+
 /** The money of each currency: what succeeded, or else the first of the others, and the others below it. */
 function moneyCards(parts: readonly SummaryPart[], settingsOf: SummaryFacts['settingsOf']): readonly Card[] {
-  const groups = parts.map((part) => {
-    const { asset_position: position, orders, unreadable, asset } = part;
-    const currency = currencyOfRow(part, settingsOf(part.account));
-    const group = { pair: pairOf(part), outcome: outcomeOf(part), position, currency };
-    return { ...group, orders, unreadable, compared: 0, asset, ours: '0', theirs: '0' };
-  });
-  return amountsByCurrency(groups)
+  return amountsByCurrency(parts.map((part) => moneyGroup(part, settingsOf(part.account))))
     .slice(0, MOST_CURRENCIES)
     .flatMap(({ currency, amounts: [first, ...others] }) => {
       if (first === undefined) return [];

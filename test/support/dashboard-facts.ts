@@ -9,7 +9,7 @@ export function dashboardFacts(changes: Partial<DashboardFacts> = {}): Dashboard
   const event = { version: 1, account: 'default', timestamp: '2026-03-04T13:37:12.250Z' } as const;
   const change = { exchangeTime: null, source: 'lookup', reason: null, actor: null };
   const waiting = { account: 'default', externalOrderId: 'shop-1', reason: null };
-  const part = { account: 'default', order_status: null, asset_position: 'INPUT', unreadable: 0 };
+  const part = { position: 'INPUT', unreadable: 0 };
   const overview = overviewOf({
     orders: {
       pending: 12,
@@ -113,9 +113,7 @@ export function dashboardFacts(changes: Partial<DashboardFacts> = {}): Dashboard
           parts: [
             {
               ...part,
-              from_currency: 'BTC',
-              to_currency: 'EUR',
-              state: 'final',
+              pair: 'BTC/EUR',
               outcome: 'succeeded',
               orders: 4_012,
               asset: '12.000000012345678901',
@@ -123,19 +121,15 @@ export function dashboardFacts(changes: Partial<DashboardFacts> = {}): Dashboard
             },
             {
               ...part,
-              from_currency: 'BTC',
-              to_currency: 'EUR',
-              state: 'open',
-              outcome: null,
+              pair: 'BTC/EUR',
+              outcome: 'open',
               orders: 31,
               asset: '0.5',
               currency: 'BTC',
             },
             {
               ...part,
-              from_currency: 'EUR',
-              to_currency: 'BTC',
-              state: 'final',
+              pair: 'EUR/BTC',
               outcome: 'failed',
               orders: 2,
               asset: '1500.00',

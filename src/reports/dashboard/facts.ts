@@ -1,7 +1,7 @@
 import type { Row } from '../formats/document.ts';
+import type { MoneyGroup } from '../reconciliation/money.ts';
 import type { Problem } from '../status/problem.ts';
 import type { OverdueStatus, Overview, RateUse, Times } from '../status/status.ts';
-import type { SummaryPart } from '../summary.ts';
 
 /** What a dashboard shows, read at one moment. Times are UTC, ISO 8601; a list that is cut says so. */
 export interface DashboardFacts {
@@ -55,8 +55,7 @@ export interface Hours extends Readonly<Record<(typeof MOVES)[number], readonly 
 
 export interface MoneyPeriod {
   readonly title: string;
-  /** `currency` is that of the amounts; null if nobody knows which of the pair it is. */
-  readonly parts: readonly (SummaryPart & { readonly currency: string | null })[];
+  readonly parts: readonly MoneyGroup[];
   /** Only the newest orders were added up, those since this time. */
   readonly cutAt: string | null;
 }

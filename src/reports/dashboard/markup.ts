@@ -20,10 +20,7 @@ export function count(number: number): string {
   return figure(String(number));
 }
 
-interface OrderName {
-  readonly account: string;
-  readonly externalOrderId: string;
-}
+type OrderName = Readonly<Record<'account' | 'externalOrderId', string>>;
 
 export function orderLink(order: OrderName, text = order.externalOrderId): string {
   const path = orderPath(order);
@@ -34,7 +31,11 @@ export function orderLink(order: OrderName, text = order.externalOrderId): strin
 /** The address of the story of an order; undefined if its id can be no part of an address. No such order is ever sent. */
 export function orderPath({ externalOrderId, account }: OrderName): string | undefined {
   if (/^\.{0,2}$/.test(externalOrderId) || !externalOrderId.isWellFormed()) return undefined;
-  return `/orders/${encodeURIComponent(externalOrderId)}?${new URLSearchParams({ account }).toString()}`;
+  return accountPath(`/orders/${encodeURIComponent(externalOrderId)}`, account);
+}
+
+export function accountPath(path: string, account: string): string {
+  return `${path}?${new URLSearchParams({ account }).toString()}`;
 }
 
 /** The address of the story of the order that a row of the database is about; undefined if it is about none. */

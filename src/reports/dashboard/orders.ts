@@ -1,4 +1,3 @@
-import { DecimalSum } from '../../domain/decimal.ts';
 import { ORDER_STATES, type OrderState } from '../../domain/orders/states.ts';
 import { figureText } from '../formats/chart.ts';
 import { HALF_SIZES } from '../formats/chart/svg.ts';
@@ -6,8 +5,8 @@ import { toneOf, type Column, type ColumnChart, type Row } from '../formats/docu
 import { boxText } from '../formats/html.ts';
 import { ageOf } from '../formats/html/cells.ts';
 import { proseText } from '../formats/html/text.ts';
-import { inUnits, withCommas } from '../formats/text.ts';
-import { outcomeOf, pairOf } from '../reconciliation/rows.ts';
+import { inUnits, sumOf, withCommas } from '../formats/text.ts';
+import { OUTCOME_COLUMNS, sumOf as sumsOf } from '../reconciliation/money.ts';
 import { AGE_LIMITS_MS, MOVES, type DashboardFacts, type MoneyPeriod } from './facts.ts';
 import { count, empty, note, rowPath, table } from './markup.ts';
 
@@ -77,7 +76,11 @@ export function flowText({ activity }: DashboardFacts): string {
     title: `Orders of ${hours.day} by hour`,
     text: 'Hours are UTC.',
     steps: HOUR_NAMES,
-    series: MOVES.map((name) => ({ name, note: withCommas(sumOf(hours[name])), look: { tone: TONES[name] } })),
+    series: MOVES.map((name) => ({
+      name,
+      note: withCommas(sumOf(hours[name], (orders) => orders)),
+      look: { tone: TONES[name] },
+    })),
     isBeside: true,
     panels: [{ unit: 'orders an hour', values: MOVES.map((name) => hours[name]) }],
   };
@@ -89,14 +92,8 @@ const MONEY_COLUMNS: readonly Column[] = [
   { key: 'pair', label: 'Pair', kind: 'text' },
   { key: 'currency', label: 'Currency', kind: 'text' },
   { key: 'orders', label: 'Orders', kind: 'count' },
-  { key: 'succeeded', label: 'Succeeded', kind: 'decimal' },
-  { key: 'failed', label: 'Failed', kind: 'decimal' },
-  { key: 'open', label: 'Open', kind: 'decimal' },
-  { key: 'outcome_unknown', label: 'Final, unclassified', kind: 'decimal' },
-  { key: 'disputed', label: 'Disputed', kind: 'decimal' },
-  { key: 'none', label: 'Not at the exchange', kind: 'decimal' },
+  ...OUTCOME_COLUMNS,
 ];
-const SUMS = MONEY_COLUMNS.filter(({ kind }) => kind === 'decimal').map(({ key }) => key);
 /** Pairs; more are counted. */
 const MOST_ROWS = 30;
 
@@ -106,7 +103,7 @@ export function moneyText({ activity }: DashboardFacts): string {
 }
 
 function periodText({ title, parts, cutAt }: MoneyPeriod): string {
-  const orders = sumOf(parts.map((part) => part.orders));
+  const orders = sumOf(parts, (part) => part.orders);
   const heading = `<h3>${title} <small>${withCommas(orders)} orders</small></h3>\n`;
   if (orders === 0) return `${heading}${empty('No order was inserted.')}`;
   const rows = moneyRows(parts);
@@ -119,23 +116,14 @@ function periodText({ title, parts, cutAt }: MoneyPeriod): string {
 }
 
 function moneyRows(parts: MoneyPeriod['parts']): readonly Row[] {
-  const groups = Map.groupBy(parts, (part) => JSON.stringify([pairOf(part), part.asset_position]));
+  const groups = Map.groupBy(parts, ({ pair, position }) => JSON.stringify([pair, position]));
   const rows = [...groups.values()].map((same) => {
-    const sums = new Map(SUMS.map((key) => [key, new DecimalSum()]));
-    for (const part of same) sums.get(outcomeOf(part) ?? 'none')?.add(part.asset);
-    const [first] = same;
-    return {
-      pair: first === undefined ? '' : pairOf(first),
-      currency: first?.currency ?? `not shown (${first?.asset_position ?? 'no position'})`,
-      orders: sumOf(same.map((part) => part.orders)),
-      ...Object.fromEntries([...sums].map(([key, sum]) => [key, String(sum)])),
-    };
+    const { pair = '', currency = null, position } = same[0] ?? {};
+    const sums = sumsOf(same);
+    const shown = currency ?? `not shown (${position ?? 'no position'})`;
+    return { count: sums.orders, row: { pair, currency: shown, ...sums.asRow() } };
   });
-  return rows.toSorted((a, b) => b.orders - a.orders);
-}
-
-function sumOf(numbers: readonly number[]): number {
-  return numbers.reduce((sum, number) => sum + number, 0);
+  return rows.toSorted((a, b) => b.count - a.count).map(({ row }) => row);
 }
 
 export function foundSection(query: string, rows: readonly Row[], isCut: boolean, at: string): string {

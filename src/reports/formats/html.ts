@@ -35,7 +35,10 @@ const LONGEST_FACT = 60;
 
 /** Writes a report as one page with its charts, without scripts. */
 export async function* htmlText(document: ReportDocument): AsyncGenerator<string> {
-  yield pageHead(document.title);
+  const { title } = document;
+  const style = `${STYLE}@page{@bottom-left{content:${cssString(title.slice(0, 100))}}}`;
+  const policy = `<meta http-equiv="Content-Security-Policy" content="${POLICY}">`;
+  yield `${pageHead(title, `${policy}\n<style>${style}</style>\n`)}<body>\n<main>\n`;
   yield* contentText(document);
   yield '</main>\n</body>\n</html>\n';
 }
@@ -64,19 +67,16 @@ export async function* contentText(document: ReportDocument): AsyncGenerator<str
   yield `<section id="about">\n<h2>About this report</h2>\n${factsText('facts', others)}</section>\n`;
 }
 
-function pageHead(title: string): string {
+/** Writes a page until its body; `more` is markup of its head. */
+export function pageHead(title: string, more: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escapeText(title)}</title>
-<style>${STYLE}@page{@bottom-left{content:${cssString(title.slice(0, 100))}}}</style>
+${more}<title>${escapeText(title)}</title>
 </head>
-<body>
-<main>
 `;
 }
 

@@ -2,32 +2,34 @@ import { DecimalSum } from '../../domain/decimal.ts';
 import type { Cell, Column, GroupHead, Row, Section } from '../formats/document.ts';
 import type { GroupTotals } from './totals.ts';
 
-/** Amounts of orders that are in one currency: by what became of the orders, and both sides of those that were compared. */
-const AMOUNTS: readonly Column[] = [
+/** What became of the amounts of orders that are in one currency. */
+export const OUTCOME_COLUMNS: readonly Column[] = [
   { key: 'succeeded', label: 'Succeeded', kind: 'decimal', hasGroupUnit: true },
   { key: 'failed', label: 'Failed', kind: 'decimal', rank: 1, hasGroupUnit: true },
   { key: 'open', label: 'Open', kind: 'decimal', rank: 1, hasGroupUnit: true },
   { key: 'outcome_unknown', label: 'Final, unclassified', kind: 'decimal', rank: 2, hasGroupUnit: true },
   { key: 'disputed', label: 'Disputed', kind: 'decimal', rank: 2, hasGroupUnit: true },
   { key: 'not_at_exchange', label: 'Not at the exchange', kind: 'decimal', rank: 2, hasGroupUnit: true },
+];
+const ORDERS_AND_AMOUNTS: readonly Column[] = [
+  { key: 'orders', label: 'Orders', kind: 'count' },
+  ...OUTCOME_COLUMNS,
+  // Both sides of the orders that were compared.
   { key: 'ours', label: 'Ours, compared', kind: 'decimal', rank: 1, hasGroupUnit: true },
   { key: 'theirs', label: 'Theirs', kind: 'decimal', rank: 1, hasGroupUnit: true },
   { key: 'difference', label: 'Difference', kind: 'decimal', hasGroupUnit: true },
   { key: 'unreadable', label: 'Amount unreadable', kind: 'count', rank: 2 },
 ];
-const ORDERS: Column = { key: 'orders', label: 'Orders', kind: 'count' };
 const CURRENCY: Column = { key: 'currency', label: 'Currency', kind: 'text' };
 export const MONEY_COLUMNS: readonly Column[] = [
   CURRENCY,
   { key: 'pair', label: 'Pair', kind: 'text' },
-  ORDERS,
-  ...AMOUNTS,
+  ...ORDERS_AND_AMOUNTS,
 ];
 export const MONEY_DAY_COLUMNS: readonly Column[] = [
   CURRENCY,
   { key: 'day', label: 'Day (UTC)', kind: 'text' },
-  ORDERS,
-  ...AMOUNTS,
+  ...ORDERS_AND_AMOUNTS,
 ];
 
 export const NO_ORDER = 'There is no order in the period.';
@@ -37,18 +39,19 @@ const LEAD =
 const NOT_SHOWN =
   'The interface does not say in which currency of the pair these amounts are, so they are not added over pairs.';
 
-type MoneyGroup = Omit<GroupTotals, 'day'>;
-const OUTCOME_KEYS = ['succeeded', 'failed', 'open', 'outcome_unknown', 'disputed', 'not_at_exchange'];
+type Compared = 'compared' | 'ours' | 'theirs';
+/** Amounts that may be added; not every report compares them with those of the exchange. */
+export type MoneyGroup = Omit<GroupTotals, 'day' | Compared> & Partial<Pick<GroupTotals, Compared>>;
 
 class Money {
   readonly #sums = Object.fromEntries(
-    AMOUNTS.filter(({ kind }) => kind === 'decimal').map(({ key }) => [key, new DecimalSum()]),
+    ORDERS_AND_AMOUNTS.filter(({ kind }) => kind === 'decimal').map(({ key }) => [key, new DecimalSum()]),
   );
   orders = 0;
   compared = 0;
   #unreadable = 0;
 
-  add({ outcome, orders, unreadable, compared, asset, ours, theirs }: MoneyGroup): void {
+  add({ outcome, orders, unreadable, asset, compared = 0, ours = '0', theirs = '0' }: MoneyGroup): void {
     this.orders += orders;
     this.compared += compared;
     this.#unreadable += unreadable;
@@ -130,9 +133,7 @@ export function amountsByCurrency(groups: readonly MoneyGroup[]): readonly {
   const known = groups.filter(({ currency }) => currency !== null);
   return byCurrency(known, currencyName).map(([currency, same]) => {
     const row = sumOf(same).asRow();
-    const sums = AMOUNTS.filter(({ key }) => OUTCOME_KEYS.includes(key)).map(({ key, label }) => {
-      return { label, sum: String(row[key]) };
-    });
+    const sums = OUTCOME_COLUMNS.map(({ key, label }) => ({ label, sum: String(row[key]) }));
     return { currency, amounts: sums.filter(({ sum }) => sum !== '0') };
   });
 }
@@ -158,7 +159,7 @@ function headOf(groups: readonly GroupTotals[], nameOf: (group: GroupTotals) => 
   };
 }
 
-function sumOf(groups: readonly MoneyGroup[]): Money {
+export function sumOf(groups: readonly MoneyGroup[]): Money {
   const money = new Money();
   for (const group of groups) money.add(group);
   return money;

@@ -3,6 +3,7 @@ import { createPass } from '../../../src/flows/orders/create.ts';
 import { DashboardReader } from '../../../src/http/ops/dashboard/facts.ts';
 import type { DashboardFacts } from '../../../src/reports/dashboard/facts.ts';
 import { moneyText } from '../../../src/reports/dashboard/orders.ts';
+import { moneyGroup } from '../../../src/reports/summary.ts';
 import { judgeStatus } from '../../../src/reports/status/problems.ts';
 import { endHolds, setHold } from '../../../src/store/account-holds.ts';
 import { readOverview } from '../../../src/store/overview/overview.ts';
@@ -111,10 +112,10 @@ describe('the dashboard of a program', () => {
       from_currency: 'BTC',
       to_currency: 'EUR',
       asset_position: 'INPUT',
-      currency: 'BTC',
     };
     const final = { state: 'final', outcome, order_status: null, orders: 1, asset: '1', unreadable: 0 };
-    const money = [{ title: 'Today', parts: [{ ...part, ...final }], cutAt: null }];
+    const parts = [moneyGroup({ ...part, ...final }, { outputPosition: undefined })];
+    const money = [{ title: 'Today', parts, cutAt: null }];
     const page = moneyText({ activity: { money } } as unknown as DashboardFacts);
     expect(page.includes('follow.succeededStatuses')).toBe(outcome === null);
   });

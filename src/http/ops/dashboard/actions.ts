@@ -8,7 +8,7 @@ import { pathId } from '../../../exchange/ids.ts';
 import { decideOrders } from '../../../flows/orders/operator-decisions.ts';
 import { flowSettings } from '../../../flows/pass/follow-pace.ts';
 import { LONGEST_TEXT } from '../../../reports/dashboard/forms.ts';
-import { orderPath } from '../../../reports/dashboard/markup.ts';
+import { accountPath, orderPath } from '../../../reports/dashboard/markup.ts';
 import { messagePage } from '../../../reports/dashboard/page.ts';
 import { endHolds, setHold } from '../../../store/account-holds.ts';
 import { acknowledge, findingsById } from '../../../store/findings.ts';
@@ -179,18 +179,14 @@ async function pauseAccount({ store, clock }: OpsSources, { account, actor, reas
   if (!PAUSES.includes(kind)) throw new Refused(400, 'Say what stops: creating, or looking up too.');
   const hold: Restraint = { kind: kind as Restraint['kind'], since: now, until: null, reason, actor };
   await store.forAccount(account).writer.write((tx) => setHold(tx, account, hold, now));
-  return pausePath(account);
+  return accountPath('/pause', account);
 }
 
 async function resumeAccount({ store, clock }: OpsSources, { account, actor, reason }: Decision): Promise<string> {
   const how = { reason, actor, now: clock.now() };
   const ended = await store.forAccount(account).writer.write((tx) => endHolds(tx, account, RESUMED_RESTRAINTS, how));
   if (ended.length === 0) throw new Refused(409, 'Nothing is paused.');
-  return pausePath(account);
-}
-
-function pausePath(account: string): string {
-  return `/pause?${new URLSearchParams({ account }).toString()}`;
+  return accountPath('/pause', account);
 }
 
 /** Does the work, and answers with a page of one sentence if it is refused. */

@@ -13,8 +13,8 @@ import {
   type MoneyPeriod,
   type OperationFacts,
 } from '../../../reports/dashboard/facts.ts';
-import { currencyOfRow } from '../../../reports/reconciliation/rows.ts';
 import { problemsOf } from '../../../reports/status/problems.ts';
+import { moneyGroup } from '../../../reports/summary.ts';
 import { listFindings } from '../../../store/listed-findings.ts';
 import { readOverview } from '../../../store/overview/overview.ts';
 import {
@@ -117,9 +117,7 @@ export class DashboardReader {
     const settingsOf = exchangeByAccount(config);
     const read = [];
     for (const account of accounts) read.push({ account, ...(await recentParts(store, { account, from })) });
-    const parts = read.flatMap(({ account, parts: of }) =>
-      of.map((part) => ({ ...part, currency: currencyOfRow(part, settingsOf(account)) })),
-    );
+    const parts = read.flatMap(({ account, parts: of }) => of.map((part) => moneyGroup(part, settingsOf(account))));
     return { title, parts, cutAt: newestOf(read.map(({ cutAt }) => cutAt)) };
   }
 }

@@ -2,6 +2,7 @@ import { DecimalSum } from '../../../domain/decimal.ts';
 import { SEVERITIES } from '../../../domain/findings/classes.ts';
 import { toneOf, type Chart, type ColumnChart, type Look, type RowChart } from '../../formats/document.ts';
 import { counted, cut, sumOf } from '../../formats/text.ts';
+import { OUTCOME_COLUMNS } from '../money.ts';
 import type { ClassTotals, GroupTotals } from '../totals.ts';
 import { timeSteps, type TimeSteps } from './steps.ts';
 
@@ -10,15 +11,12 @@ const MOST_CURRENCIES = 6;
 const MOST_CLASSES = 8;
 /** Of a name in a sentence. */
 const LONGEST_NAME = 40;
-/** What becomes of an order, as columns stand on each other: each has its colour and pattern in all charts. */
-const OUTCOMES: readonly (readonly [outcome: string | null, name: string, pattern: Look['pattern']])[] = [
-  ['succeeded', 'Succeeded', 'plain'],
-  ['failed', 'Failed', 'stripes'],
-  ['open', 'Open', 'plain'],
-  ['outcome_unknown', 'Final, unclassified', 'dots'],
-  ['disputed', 'Disputed', 'grid'],
-  [null, 'Not at the exchange', 'plain'],
-];
+/** Outcomes of one tone differ by their pattern, in all charts. */
+const PATTERNS: Readonly<Record<string, Look['pattern']>> = {
+  failed: 'stripes',
+  outcome_unknown: 'dots',
+  disputed: 'grid',
+};
 
 export function chartsByDay(groups: readonly GroupTotals[], period: readonly string[]): readonly Chart[] {
   const days = groups.map(({ day }) => day);
@@ -143,9 +141,9 @@ export function findingsChart(rows: readonly ClassTotals[], period: readonly str
 }
 
 function outcomesOf<Group extends GroupTotals>(groups: readonly Group[]) {
-  return OUTCOMES.map(([outcome, name, pattern = 'plain']) => {
-    const same = groups.filter((group) => group.outcome === outcome);
-    return { name, look: { tone: toneOf('outcome', outcome), pattern }, same };
+  return OUTCOME_COLUMNS.map(({ key, label: name }) => {
+    const same = groups.filter(({ outcome }) => (outcome ?? 'not_at_exchange') === key);
+    return { name, look: { tone: toneOf('outcome', key), pattern: PATTERNS[key] ?? 'plain' }, same };
   }).filter(({ same }) => same.length > 0);
 }
 
