@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import type { Logger } from 'pino';
 import { OwnedAccount, type Passes } from './accounts/account.ts';
 import { DueAccounts } from './accounts/due-accounts.ts';
-import { FailedAccounts, isOfAll, isOvertaken } from './accounts/failed-accounts.ts';
+import { isOfAll, isOvertaken, retryFailed, stopFailed, takeUpStopped } from './accounts/failures.ts';
 import { startApp } from './app.ts';
 import type { Clock } from './clock.ts';
 import { configOf, requireExchange, type Config } from './config/config.ts';
@@ -13,7 +13,6 @@ import type { Connect } from './exchange/transport.ts';
 import { ClockWatch } from './flows/orders/correct-times.ts';
 import { reportSent } from './flows/orders/fail-over.ts';
 import type { Activities } from './flows/pass/activity.ts';
-import type { FollowPace } from './flows/pass/follow-pace.ts';
 import { LEASE_MS, RateGroup } from './flows/pass/lease.ts';
 import type { Patience } from './flows/pass/run.ts';
 import { SentIntents } from './flows/pass/sent-intents.ts';
@@ -54,7 +53,6 @@ export class Accounts implements UsableAccounts {
   readonly #deps: AccountsDeps;
   readonly #owned = new Map<string, OwnedAccount>();
   readonly #starts = new PQueue({ concurrency: STARTS });
-  readonly #failed: FailedAccounts;
   readonly #clockWatch: ClockWatch;
   readonly #rateGroups = new WeakMap<AccountLease, RateGroup>();
   readonly #intents = new SentIntents();
@@ -67,7 +65,6 @@ export class Accounts implements UsableAccounts {
   constructor(deps: AccountsDeps) {
     this.#deps = deps;
     this.due = new DueAccounts({ ...deps, owned: this.#owned });
-    this.#failed = new FailedAccounts(deps);
     this.#clockWatch = new ClockWatch(deps, () => this.#correctAll());
   }
 
@@ -94,7 +91,7 @@ export class Accounts implements UsableAccounts {
   take(accountLease: AccountLease): void {
     const { clock, patience, passes, stop, onFailure } = this.#deps;
     const account = new OwnedAccount(accountLease, {
-      wire: (...owned) => this.#starts.add(() => this.#wire(...owned)),
+      wire: (owned) => this.#starts.add(() => this.#wire(owned)),
       passes,
       stop,
       onPass: ({ name }) => this.due.read(name),
@@ -142,7 +139,7 @@ export class Accounts implements UsableAccounts {
 
   /** Only wired accounts, and the next few others, cost a statement. */
   async eachSecond(): Promise<void> {
-    this.#failed.tryAgain();
+    for (const account of this.#owned.values()) retryFailed(this.#deps, account);
     await this.#deps.patience.with(async () => {
       await this.#clockWatch.correct();
       const wired = [...this.#owned.values()].filter((account) => account.wired !== undefined);
@@ -177,7 +174,7 @@ export class Accounts implements UsableAccounts {
     await Promise.all([...this.#owned.values()].map(async ({ life }) => await life));
   }
 
-  async #wire(accountLease: AccountLease, pace: FollowPace | undefined) {
+  async #wire({ accountLease, pace }: OwnedAccount) {
     const { config, store, clock, log, connect, activities, stop } = this.#deps;
     const { account, ending } = accountLease;
     if (stop.aborted || ending.aborted) return undefined;
@@ -188,7 +185,6 @@ export class Accounts implements UsableAccounts {
       log: this.isOnly ? log : log.child({ account }),
       connect,
       rateGroup: this.#rateGroupOf(account),
-      isTakenUp: pace !== undefined,
       activity: activities.of(account),
       intents: this.#intents,
       pace,
@@ -213,7 +209,7 @@ export class Accounts implements UsableAccounts {
     if (this.#isBegun) log.info(factsOf(names), 'accounts are driven here from now on');
     this.#isBegun = true;
     await this.due.look();
-    await this.#failed.takeUp(names.flatMap((name) => this.#owned.get(name) ?? []));
+    await takeUpStopped(this.#deps, this.#owned, names);
     if (this.isOnly) return await this.#beginOnly(this.#owned.get(names[0] ?? ''));
     for (let first = 0; first < names.length; first += SLICE) {
       const slice = names.slice(first, first + SLICE);
@@ -245,13 +241,11 @@ export class Accounts implements UsableAccounts {
   }
 
   #fail(account: OwnedAccount, error: unknown): void {
-    const { config, onFailure, stop } = this.#deps;
+    const { onFailure, stop } = this.#deps;
     // It is claimed again, where it is free.
     if (isOvertaken(this.#deps, error)) return void this.#giveBack(account);
     if (this.isOnly || isOfAll(this.#deps, error)) return onFailure(error);
-    if (!stop.aborted && !account.accountLease.ending.aborted) {
-      this.#failed.add(account, error, configOf(config, account.name).exchange);
-    }
+    if (!stop.aborted && !account.accountLease.ending.aborted) stopFailed(this.#deps, account, error);
   }
 
   async #giveBack(account: OwnedAccount): Promise<void> {
@@ -259,7 +253,6 @@ export class Accounts implements UsableAccounts {
     await account.accountLease.release();
     if (this.#owned.get(account.name) !== account) return;
     this.#owned.delete(account.name);
-    this.due.forget(account.name);
     this.#names = undefined;
     if (this.#deps.stop.aborted || this.#left.push(account.name) > 1) return;
     await this.#deps.clock.turn();

@@ -54,12 +54,10 @@ interface AccountDeps {
   readonly connect?: Connect | undefined;
   /** Undefined if the account has a rate limit of its own. */
   readonly rateGroup?: RateGroup | undefined;
-  /** This process has put right already what the last owner left. */
-  readonly isTakenUp?: boolean;
   /** The newest creates of this process, in all its accounts. */
   readonly intents?: SentIntents | undefined;
   readonly activity?: Activity;
-  /** The pace as it was learned while the account was driven before. */
+  /** The pace as it was learned while this process drove the account before, and put right what the last owner left. */
   readonly pace?: FollowPace | undefined;
 }
 
@@ -150,10 +148,11 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
 
 /** Follows the last owner: puts right what it left, and counts the requests that it sent against the rate limit. */
 async function takeOver(
-  deps: Parameters<typeof recover>[0] & Pick<AccountDeps, 'accountLease' | 'rateGroup' | 'isTakenUp' | 'intents'>,
+  deps: Parameters<typeof recover>[0] & Pick<AccountDeps, 'accountLease' | 'rateGroup' | 'pace' | 'intents'>,
   rate: RateLimit,
 ) {
-  const { clock, log, accountLease, rateGroup, isTakenUp = false, intents = new SentIntents() } = deps;
+  const { clock, log, accountLease, rateGroup, intents = new SentIntents() } = deps;
+  const isTakenUp = deps.pace !== undefined;
   if (!isTakenUp && accountLease.differsIn.length > 0) {
     log.warn(
       { settings: accountLease.differsIn },

@@ -1,25 +1,29 @@
 import { once } from 'node:events';
 import type { App } from '../app.ts';
 import { DueTimes } from '../domain/accounts/due.ts';
+import { KeyRefusedError } from '../exchange/reply.ts';
 import type { FollowPace } from '../flows/pass/follow-pace.ts';
-import { RepeatedPass, withGracePeriod } from '../flows/pass/run.ts';
+import { withGracePeriod } from '../flows/pass/run.ts';
 import type { AccountInUse } from '../http/control/operations/operation.ts';
+import type { SweptPass } from '../store/due-times.ts';
+import { isPassing } from '../store/errors.ts';
 import type { AccountLease } from '../store/port.ts';
+import type { Failure } from './failures.ts';
+
+/** A pass that the database broke off runs again after this time. */
+const TRY_AGAIN_MS = 1_000;
 
 /**
  * The kinds of passes. `clock` corrects due times that were planned under a clock that was set back since, and `uncorrected`
  * those that could not be corrected before.
  */
-type PassName = 'create' | 'lookup' | 'links' | 'findings' | 'clock' | 'uncorrected';
+type PassName = 'create' | 'lookup' | 'clock' | 'uncorrected' | SweptPass;
 
 export type Passes = Readonly<Record<PassName, (app: App, stop: AbortSignal) => Promise<void>>>;
 
 interface AccountDeps {
-  /**
-   * Wires the account, once it is its turn; undefined if it must end by then. `pace` is that of the time before, if the account was
-   * wired before: then what the last owner left is put right already.
-   */
-  readonly wire: (accountLease: AccountLease, pace: FollowPace | undefined) => Promise<App | undefined>;
+  /** Wires the account, once it is its turn; undefined if it must end by then. */
+  readonly wire: (account: OwnedAccount) => Promise<App | undefined>;
   readonly passes: Passes;
   readonly stop: AbortSignal;
   readonly onPass: (account: OwnedAccount) => Promise<void>;
@@ -27,27 +31,31 @@ interface AccountDeps {
   readonly onFailure: (account: OwnedAccount, error: unknown) => void;
 }
 
-/**
- * An account that this process owns. It is wired while a pass was woken or somebody uses it; otherwise it costs the memory of
- * this object alone.
- */
+/** An account that this process owns: wired while a pass was woken or somebody uses it, otherwise no more than this object. */
 export class OwnedAccount {
-  readonly name: string;
   readonly accountLease: AccountLease;
   readonly due = new DueTimes();
+  /** The passes of a sweep that is under way for which the account is still to be looked at. */
+  unswept: readonly SweptPass[] = [];
   /** Resolves when the account is not wired any more; undefined if it is not. */
   life: Promise<void> | undefined;
   hasFailed = false;
+  /** The last failure, until the account has gone on for a while. */
+  failure: Failure | undefined;
+  /** The pace of the time before, if the account was wired before: then the work of the last owner is put right already. */
+  pace: FollowPace | undefined;
   readonly #deps: AccountDeps;
-  readonly #wanted = new Set<PassName>();
+  readonly #woken = new Set<PassName>();
   #wired: WiredAccount | undefined;
   #onWired: PromiseWithResolvers<void> | undefined;
-  #pace: FollowPace | undefined;
 
   constructor(accountLease: AccountLease, deps: AccountDeps) {
-    this.name = accountLease.account;
     this.accountLease = accountLease;
     this.#deps = deps;
+  }
+
+  get name(): string {
+    return this.accountLease.account;
   }
 
   /** Undefined while the account is not wired, or takes nothing new. */
@@ -55,12 +63,12 @@ export class OwnedAccount {
     return this.#wired?.isStopping === false ? this.#wired : undefined;
   }
 
-  /** Runs a pass, unless the account has failed. */
+  /** Runs a pass, or, if it is running, once more when it has ended; not if the account has failed. */
   wake(pass: PassName): void {
-    if (this.wired !== undefined) return this.wired.wake(pass);
     if (this.#isOver || this.hasFailed) return;
-    this.#wanted.add(pass);
-    this.#begin();
+    this.#woken.add(pass);
+    if (this.wired === undefined) this.#begin();
+    else this.wired.run(pass);
   }
 
   tryAgain(): void {
@@ -89,7 +97,7 @@ export class OwnedAccount {
   }
 
   get #isWanted(): boolean {
-    return (this.#wanted.size > 0 || this.#onWired !== undefined) && !this.#isOver && !this.hasFailed;
+    return (this.#woken.size > 0 || this.#onWired !== undefined) && !this.#isOver && !this.hasFailed;
   }
 
   #begin(): void {
@@ -110,19 +118,19 @@ export class OwnedAccount {
       this.#deps.onFailure(this, error);
     }
     this.#onWired = undefined;
-    this.#wanted.clear();
+    this.#woken.clear();
     this.due.forgetWakes();
   }
 
   async #work(): Promise<void> {
     const { wire, passes, stop, onPass } = this.#deps;
-    await using app = await wire(this.accountLease, this.#pace);
+    await using app = await wire(this);
     if (app === undefined) return;
-    this.#pace = app.settings.pace;
-    const wired = new WiredAccount(app, passes, AbortSignal.any([stop, this.accountLease.ending]), () => onPass(this));
+    this.pace = app.settings.pace;
+    const until = AbortSignal.any([stop, this.accountLease.ending]);
+    const wired = new WiredAccount(app, { passes, woken: this.#woken, onPass: () => onPass(this) }, until);
     this.#wired = wired;
-    for (const pass of this.#wanted) wired.wake(pass);
-    this.#wanted.clear();
+    for (const pass of [...this.#woken]) wired.run(pass);
     this.#onWired?.resolve();
     this.#onWired = undefined;
     try {
@@ -133,28 +141,34 @@ export class OwnedAccount {
   }
 }
 
+interface WiredDeps {
+  readonly passes: Passes;
+  /** The passes that are still to be run. */
+  readonly woken: Set<PassName>;
+  readonly onPass: () => Promise<void>;
+}
+
 class WiredAccount {
   readonly app: App;
-  readonly #passes: Passes;
+  readonly #deps: WiredDeps;
   readonly #stop: AbortSignal;
   readonly #stopping = new AbortController();
-  readonly #onPass: () => Promise<void>;
-  readonly #repeated = new Map<PassName, RepeatedPass>();
+  readonly #running = new Map<PassName, Promise<void>>();
+  readonly #triedAgain = new Set<PassName>();
   #failure: { readonly error: unknown } | undefined;
   #uses = 0;
   #activeAt: number;
   #onUnused = () => {};
 
-  constructor(app: App, passes: Passes, stop: AbortSignal, onPass: () => Promise<void>) {
+  constructor(app: App, deps: WiredDeps, stop: AbortSignal) {
     this.app = app;
+    this.#deps = deps;
     this.#stop = AbortSignal.any([stop, this.#stopping.signal]);
-    this.#passes = passes;
-    this.#onPass = onPass;
     this.#activeAt = app.clock.monotonic();
   }
 
   get isBusy(): boolean {
-    return this.#uses > 0 || this.#repeated.values().some(({ isBusy }) => isBusy);
+    return this.#uses > 0 || this.#running.size > 0;
   }
 
   get isStopping(): boolean {
@@ -177,19 +191,10 @@ class WiredAccount {
     return wrongTimes.isAny || exchange.breaker('create').openings > 0 || exchange.breaker('lookup').openings > 0;
   }
 
-  /** Runs a pass, or, if it is running, once more when it has ended. */
-  wake(name: PassName): void {
-    this.app.observers.activity.tell({ kind: 'pass.wanted', pass: name });
-    const pass =
-      this.#repeated.get(name) ??
-      new RepeatedPass(
-        this.app,
-        this.#stop,
-        () => this.#run(name),
-        (error) => this.#fail(error),
-      );
-    this.#repeated.set(name, pass);
-    pass.wake();
+  /** Runs a pass that was woken until it is woken no more. */
+  run(pass: PassName): void {
+    this.app.observers.activity.tell({ kind: 'pass.wanted', pass });
+    if (!this.isStopping && !this.#running.has(pass)) this.#running.set(pass, this.#repeat(pass));
   }
 
   use(wakeCreates: () => void): AccountInUse {
@@ -208,35 +213,66 @@ class WiredAccount {
     this.#stopping.abort();
   }
 
-  /** Resolves when it was stopped and what was under way has ended. Rejects with the first failure of its passes. */
+  /** Resolves when it was stopped and the work under way has ended. Rejects with the first failure of its passes. */
   async ended(): Promise<void> {
     if (!this.#stop.aborted) await once(this.#stop, 'abort');
-    await withGracePeriod(this.app, this.#stop, () =>
-      Promise.all([...this.#repeated.values().map(({ ended }) => ended), this.#unused()]),
-    );
+    await withGracePeriod(this.app, this.#stop, () => Promise.all([...this.#running.values(), this.#unused()]));
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  #fail(error: unknown): void {
-    this.#failure ??= { error };
-    this.#stopping.abort(error);
+  /** A full disk or a locked database is waited out; any other error ends the account, as a key does that never worked. */
+  async #repeat(pass: PassName): Promise<void> {
+    try {
+      while (!this.#stop.aborted && this.#deps.woken.delete(pass)) {
+        await this.#runOnce(pass).catch((error: unknown) => this.#waitOut(pass, error));
+        if (this.app.holds.isKeyWrong) {
+          throw new KeyRefusedError('the exchange refuses the key (401); set exchange.apiKey and start again');
+        }
+      }
+    } catch (error) {
+      this.#failure ??= { error };
+      this.#stopping.abort(error);
+    } finally {
+      this.#running.delete(pass);
+    }
   }
 
-  async #run(name: PassName): Promise<void> {
+  async #runOnce(pass: PassName): Promise<void> {
+    const { passes, woken, onPass } = this.#deps;
     const { observers, clock } = this.app;
     const { activity } = observers;
     const beganAt = clock.now().getTime();
-    activity.tell({ kind: 'pass.began', pass: name });
+    activity.tell({ kind: 'pass.began', pass });
     let isGood = false;
     try {
-      await this.#passes[name](this.app, this.#stop);
-      await this.#onPass();
+      await passes[pass](this.app, this.#stop);
+      await onPass();
       isGood = true;
     } finally {
-      activity.tell({ kind: 'pass.ended', pass: name, tookMs: clock.now().getTime() - beganAt, isGood });
-      if (this.#repeated.get(name)?.isWoken === true) activity.tell({ kind: 'pass.wanted', pass: name });
+      activity.tell({ kind: 'pass.ended', pass, tookMs: clock.now().getTime() - beganAt, isGood });
+      if (woken.has(pass)) activity.tell({ kind: 'pass.wanted', pass });
       this.#activeAt = clock.monotonic();
     }
+  }
+
+  #waitOut(pass: PassName, error: unknown): void {
+    const { store, observers, clock } = this.app;
+    if (!isPassing(error) || !store.isInPlace()) throw error;
+    observers.incidents.failed({
+      level: 'error',
+      message: 'a pass was broken off by the database',
+      cause: error.message,
+      kind: 'database',
+    });
+    // One timer at a time: the other wakes of the pass must not add to them.
+    if (this.#triedAgain.has(pass)) return;
+    this.#triedAgain.add(pass);
+    const again = () => {
+      this.#triedAgain.delete(pass);
+      this.#deps.woken.add(pass);
+      this.run(pass);
+    };
+    void clock.sleep(TRY_AGAIN_MS, this.#stop).then(again, () => undefined);
   }
 
   async #unused(): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
-import type { DueKind } from '../domain/accounts/due.ts';
+import type { DueKind, DueTimes } from '../domain/accounts/due.ts';
 import { accountsToSend, accountsWith, dueTimes, type SweptPass } from '../store/due-times.ts';
 import type { Store } from '../store/port.ts';
 import type { OwnedAccount } from './account.ts';
@@ -9,6 +9,7 @@ import type { OwnedAccount } from './account.ts';
 const PASS_OF = { create: 'create', verify: 'lookup', follow: 'lookup' } as const satisfies Record<DueKind, string>;
 const KINDS = Object.keys(PASS_OF) as DueKind[];
 const BY_TIME = ['create', 'verify'] as const;
+const SWEPT = ['links', 'findings'] as const satisfies readonly SweptPass[];
 
 const REST_AFTER_MS = 60_000;
 /** All accounts are read again in this time: whatever was missed is seen then. */
@@ -24,13 +25,12 @@ interface DueDeps {
   readonly owned: ReadonlyMap<string, OwnedAccount>;
 }
 
+/** Wakes the owned accounts in which something is due. */
 export class DueAccounts {
   readonly #deps: DueDeps;
   /** When the next account must be woken by time. */
   #next = Number.POSITIVE_INFINITY;
   #place = 0;
-  /** The sweeps under way, each with the names of the accounts that it has not yet read. */
-  readonly #sweeps = new Map<SweptPass, Set<string>>();
   /** The accounts of the settings, and those that were logged because the settings lack them. */
   readonly #known: Set<string>;
 
@@ -55,29 +55,18 @@ export class DueAccounts {
 
   /** Reads the due times of the owned accounts from one name to another, both included. */
   async read(from: string, to = from): Promise<void> {
-    const { store, owned } = this.#deps;
-    for (const { account: name, ...times } of await dueTimes(store.db, from, to)) {
-      const account = owned.get(name);
-      if (account === undefined) continue;
-      account.due.read(times);
-      for (const kind of KINDS) this.#wake(kind, [account]);
-      this.#expect(account);
-    }
+    for (const { account, ...times } of await dueTimes(this.#deps.store.db, from, to)) this.#take(account, times);
   }
 
   /** Looks for new and corrected rows in all accounts. Logs the accounts with such rows that are not configured, once. */
   async look(): Promise<void> {
-    const { store, owned, log } = this.#deps;
+    const { store, log } = this.#deps;
     const unknown: string[] = [];
     for (let place: string | undefined = ''; place !== undefined;) {
       const { due, next } = await accountsToSend(store.db, place);
       for (const [name, create] of due) {
-        const account = owned.get(name);
         if (!this.#known.has(name)) unknown.push(name);
-        if (account === undefined) continue;
-        account.due.read({ create });
-        this.#wake('create', [account]);
-        this.#expect(account);
+        this.#take(name, { create });
       }
       place = next;
     }
@@ -87,55 +76,66 @@ export class DueAccounts {
     log.warn(facts, 'orders of accounts that are not configured are pending; nobody sends them');
   }
 
-  /**
-   * Has `readNext` look at the accounts one after the other, and wake the pass in each that has work for it: the others are not
-   * wired for it.
-   */
+  /** Has `readNext` look at the accounts one after the other, and wake the pass in each that has work for it. */
   sweep(pass: SweptPass): void {
-    const { config, owned } = this.#deps;
-    if (config.accounts.length === 1) for (const account of owned.values()) account.wake(pass);
-    else this.#sweeps.set(pass, new Set(owned.keys()));
+    for (const account of this.#deps.owned.values()) {
+      if (this.#isOnly) account.wake(pass);
+      else if (!account.unswept.includes(pass)) account.unswept = [...account.unswept, pass];
+    }
   }
 
+  /** Reads the next few of the accounts: all of them in a minute. */
   async readNext(names: readonly string[]): Promise<void> {
     const { store, owned } = this.#deps;
     if (this.#place >= names.length) this.#place = 0;
     const slice = names.slice(this.#place, this.#place + Math.ceil(names.length / READ_IN_S));
     const [from, to] = [slice[0], slice.at(-1)];
     if (from === undefined || to === undefined) return;
-    for (const name of slice) await owned.get(name)?.wired?.app.holds.read();
+    const accounts = slice.flatMap((name) => owned.get(name) ?? []);
+    for (const { wired } of accounts) await wired?.app.holds.read();
     await this.read(from, to);
-    for (const [pass, left] of this.#sweeps) {
-      for (const name of await accountsWith(pass, store.db, from, to)) if (left.has(name)) owned.get(name)?.wake(pass);
-      for (const name of slice) left.delete(name);
-      if (left.size === 0) this.#sweeps.delete(pass);
+    for (const pass of SWEPT) {
+      const unswept = accounts.filter((account) => account.unswept.includes(pass));
+      if (unswept.length === 0) continue;
+      const found = new Set(await accountsWith(pass, store.db, from, to));
+      for (const account of unswept) {
+        account.unswept = account.unswept.filter((one) => one !== pass);
+        if (found.has(account.name)) account.wake(pass);
+      }
     }
     this.#place += slice.length;
   }
 
-  forget(name: string): void {
-    for (const left of this.#sweeps.values()) left.delete(name);
-  }
-
   /**
-   * Wakes a wired account again for what is due and not restrained. If nothing is due for a minute, or there are too many wired
-   * accounts, it stops: only an account that is the only one stays wired.
+   * Wakes a wired account again for the work that is due and not restrained. If nothing is due for a minute, or there are too many
+   * wired accounts, it stops: only an account that is the only one stays wired.
    */
   async attend(account: OwnedAccount, isCrowded: boolean): Promise<void> {
     const { wired, due } = account;
     if (wired === undefined) return;
     await wired.app.observers.incidents.report();
-    if (wired.app.wrongTimes.dueInMs <= 0) wired.wake('uncorrected');
+    if (wired.app.wrongTimes.dueInMs <= 0) account.wake('uncorrected');
     // Long passes, and others that use the account, bring new times.
     if (wired.isBusy) return await this.read(account.name);
     const kinds = KINDS.filter((kind) => due.isDue(kind, this.#until(kind)));
-    for (const pass of new Set(kinds.map((kind) => PASS_OF[kind]))) if (wired.mayRun(pass)) wired.wake(pass);
+    for (const pass of new Set(kinds.map((kind) => PASS_OF[kind]))) if (wired.mayRun(pass)) account.wake(pass);
     const soon = isCrowded ? 0 : this.#deps.clock.now().getTime() + REST_AFTER_MS;
     // Followed orders wait for a tick, which may be far away.
     const isAwaited = kinds.length > 0 || BY_TIME.some((kind) => due.isDue(kind, soon));
     const isIdle = isCrowded || wired.idleMs >= REST_AFTER_MS;
-    const isOnly = this.#deps.config.accounts.length === 1;
-    if (!isOnly && !isAwaited && isIdle && !wired.isBusy && !wired.isRecovering) wired.stop();
+    if (!this.#isOnly && !isAwaited && isIdle && !wired.isBusy && !wired.isRecovering) wired.stop();
+  }
+
+  get #isOnly(): boolean {
+    return this.#deps.config.accounts.length === 1;
+  }
+
+  #take(name: string, times: Parameters<DueTimes['read']>[0]): void {
+    const account = this.#deps.owned.get(name);
+    if (account === undefined) return;
+    account.due.read(times);
+    for (const kind of KINDS) if (kind in times) this.#wake(kind, [account]);
+    this.#expect(account);
   }
 
   #wake(kind: DueKind, accounts: readonly OwnedAccount[]): void {

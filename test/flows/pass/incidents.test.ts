@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
+import { OwnedAccount } from '../../../src/accounts/account.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
-import { RepeatedPass } from '../../../src/flows/pass/run.ts';
 import { StoreError } from '../../../src/store/errors.ts';
 import { setHold } from '../../../src/store/account-holds.ts';
 import { newestOfAccount } from '../../../src/store/events.ts';
@@ -152,6 +152,17 @@ describe('the log of an account that is held', () => {
   });
 });
 
+/** An account whose passes do this work. */
+function driven({ app }: TestProgram, work: () => Promise<void>, stop: AbortSignal, failed: (error: unknown) => void) {
+  return new OwnedAccount({ account: 'default', ending: NEVER } as never, {
+    wire: async () => ({ ...app, [Symbol.asyncDispose]: async () => {} }),
+    passes: { create: work, lookup: work } as never,
+    stop,
+    onPass: async () => {},
+    onFailure: (_, error) => failed(error),
+  });
+}
+
 describe('a pass that the database broke off', () => {
   it('is not run more and more often where something else wakes it too', async () => {
     const { on } = await program();
@@ -162,17 +173,17 @@ describe('a pass that the database broke off', () => {
       times += 1;
       throw new StoreError('busy', 'locked');
     };
-    const pass = new RepeatedPass(on.app, stop.signal, work, failed);
-    pass.wake();
+    const account = driven(on, work, stop.signal, failed);
+    account.wake('create');
     for (let tenths = 0; tenths < 300; tenths += 1) {
-      if (tenths % 7 === 0) pass.wake();
+      if (tenths % 7 === 0) account.wake('create');
       await on.clock.turn();
       on.clock.advance(SECOND / 10);
     }
     // Once a second by itself, and 43 times by another.
     expect(times).toBeLessThanOrEqual(30 + 43 + 1);
     stop.abort();
-    await pass.ended;
+    await account.life;
     expect(failed).not.toHaveBeenCalled();
   });
 
@@ -185,14 +196,14 @@ describe('a pass that the database broke off', () => {
       times += 1;
       if (times === 1) throw new StoreError('busy', 'locked');
     };
-    const pass = new RepeatedPass(on.app, stop.signal, work, failed);
-    pass.wake();
+    const account = driven(on, work, stop.signal, failed);
+    account.wake('create');
     await on.clock.turn();
     on.clock.advance(SECOND);
     await on.clock.turn();
     expect(times).toBe(2);
     stop.abort();
-    await pass.ended;
+    await account.life;
     expect(failed).not.toHaveBeenCalled();
   });
 });
@@ -213,10 +224,10 @@ describe('the log of a database that cannot be written', () => {
         on.app.store.writer.write(async () => {
           if (isFull) throw new StoreError('disk', 'the disk is full');
         });
-      const passes = [0, 1].map(() => new RepeatedPass(on.app, stop.signal, write, failed));
+      const account = driven(on, write, stop.signal, failed);
       const said = story(on);
       const second = async () => {
-        for (const pass of passes) pass.wake();
+        for (const pass of ['create', 'lookup'] as const) account.wake(pass);
         await on.clock.turn();
         await on.app.observers.incidents.report();
         on.clock.advance(SECOND);
@@ -225,7 +236,7 @@ describe('the log of a database that cannot be written', () => {
       isFull = false;
       for (let seconds = 0; seconds < 10; seconds += 1) await second();
       stop.abort();
-      await Promise.all(passes.map(({ ended }) => ended));
+      await account.life;
       expect(failed).not.toHaveBeenCalled();
       expect(said()).toEqual({
         'the database cannot be written; nothing is sent until it can': 1,

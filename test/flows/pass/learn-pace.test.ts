@@ -239,7 +239,7 @@ describe('what was learned', () => {
     const { program } = await scriptedProgram({ environment: LEARNED });
     const given: unknown[] = [];
     const account = new OwnedAccount({ account: 'default', ending: NEVER } as never, {
-      wire: async (_, pace) => {
+      wire: async ({ pace }) => {
         given.push(pace);
         return { ...program.app, [Symbol.asyncDispose]: async () => {} };
       },

@@ -37,7 +37,7 @@ export const ACCOUNT_BUGS: readonly PlantedBug[] = [
     breaks: /no bug/,
     edits: [
       {
-        file: 'src/accounts/failed-accounts.ts',
+        file: 'src/accounts/failures.ts',
         in: 'isOfAll',
         from: "return config.database.kind === 'sqlite' && isOfFile;",
         to: "return config.database.kind === 'sqlite' || isOfFile;",

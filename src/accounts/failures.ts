@@ -1,0 +1,100 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.ts';
+import { ConfigError, configOf, type Config } from '../config/config.ts';
+import { MerchantKey } from '../config/settings-file.ts';
+import { messageOf } from '../domain/text.ts';
+import { KeyRefusedError } from '../exchange/reply.ts';
+import { endStop, recordStop, stoppedAccounts } from '../store/account-stops.ts';
+import { OwnedError, StoreError } from '../store/errors.ts';
+import type { Store, Transaction } from '../store/port.ts';
+import type { OwnedAccount } from './account.ts';
+
+const TRY_AGAIN_MS = 60_000;
+const NEW_KEY = 'an account is stopped: set its exchange.apiKey and start again; others go on';
+const NEW_KEY_IN_FILE = 'an account is stopped until another key is in its file; others go on';
+const TRIED_AGAIN = 'an account is stopped and tried again in a minute; others go on';
+
+/** Why an account could not go on while others do. */
+export interface Failure {
+  /** The key that was refused: the account is tried again with another one. */
+  readonly key: MerchantKey | undefined;
+  /** When the account is tried again or, if it has gone on since, is no longer stopped. */
+  nextAt: number;
+}
+
+interface FailureDeps {
+  readonly config: Config;
+  readonly store: Pick<Store, 'db' | 'forAccount' | 'isInPlace'>;
+  readonly clock: Pick<Clock, 'monotonic' | 'now'>;
+  readonly log: Logger;
+}
+
+/** Stops an account that cannot go on: it is tried again once a minute until it goes on for a minute. */
+export function stopFailed(deps: FailureDeps, account: OwnedAccount, error: unknown): void {
+  const { log, clock, config } = deps;
+  const { name } = account;
+  const { exchange } = configOf(config, name);
+  const isKeyRefused = error instanceof KeyRefusedError;
+  const cause = messageOf(error);
+  const key = isKeyRefused ? new MerchantKey(exchange) : undefined;
+  // The key in the file is the one that was refused.
+  key?.reread();
+  const newKey = exchange.apiKeyFile === undefined ? NEW_KEY : NEW_KEY_IN_FILE;
+  log.error({ account: name, cause }, isKeyRefused ? newKey : TRIED_AGAIN);
+  account.failure = { key, nextAt: clock.monotonic() + TRY_AGAIN_MS };
+  // A refused key has a hold instead.
+  if (isKeyRefused) return;
+  const kind = error instanceof ConfigError ? 'wrong-settings' : 'has-failed';
+  record(deps, name, (tx) => recordStop(tx, name, { kind, reason: cause, now: clock.now() }));
+}
+
+/** Tries the accounts that were stopped before this process owned them. */
+export async function takeUpStopped(
+  { store, clock }: FailureDeps,
+  owned: ReadonlyMap<string, OwnedAccount>,
+  names: readonly string[],
+): Promise<void> {
+  const stopped = new Set((await stoppedAccounts(store.db, undefined)).map(({ account }) => account));
+  for (const name of names) {
+    const account = owned.get(name);
+    if (account === undefined || !stopped.has(name)) continue;
+    account.failure = { key: undefined, nextAt: clock.monotonic() + TRY_AGAIN_MS };
+    account.tryAgain();
+  }
+}
+
+/** Tries an account again once a minute; if it has gone on since, it is no longer stopped. */
+export function retryFailed(deps: FailureDeps, account: OwnedAccount): void {
+  const { clock } = deps;
+  const { name, failure } = account;
+  const now = clock.monotonic();
+  if (failure === undefined || failure.nextAt > now || account.accountLease.ending.aborted) return;
+  failure.nextAt = now + TRY_AGAIN_MS;
+  if (!account.hasFailed) {
+    account.failure = undefined;
+    const end = { reason: 'the account is driven', actor: null, now: clock.now() };
+    record(deps, name, (tx) => endStop(tx, name, end));
+  } else if (failure.key === undefined || failure.key.reread()) account.tryAgain();
+}
+
+/** Writes without ownership: an owner cannot write to a database in an older state. */
+function record({ store, log }: FailureDeps, account: string, work: (tx: Transaction) => Promise<void>): void {
+  store
+    .forAccount(account)
+    .writer.write(work)
+    .catch((error: unknown) =>
+      log.warn({ account, cause: messageOf(error) }, 'whether the account is stopped cannot be recorded'),
+    );
+}
+
+/** True if another worker has followed, as after this process stood still: that ends the account here, and nothing else. */
+export function isOvertaken({ config }: Pick<FailureDeps, 'config'>, error: unknown): boolean {
+  return config.database.kind === 'postgres' && error instanceof OwnedError;
+}
+
+/** True if all accounts fail by this: a SQLite file has one owner and one mark for all of them. */
+export function isOfAll({ config, store }: Pick<FailureDeps, 'config' | 'store'>, error: unknown): boolean {
+  if (!store.isInPlace()) return true;
+  const isOfFile = error instanceof OwnedError || (error instanceof StoreError && error.problem === 'unusable');
+  return config.database.kind === 'sqlite' && isOfFile;
+}
