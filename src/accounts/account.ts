@@ -130,7 +130,7 @@ export class OwnedAccount {
     const until = AbortSignal.any([stop, this.accountLease.ending]);
     const wired = new WiredAccount(app, { passes, woken: this.#woken, onPass: () => onPass(this) }, until);
     this.#wired = wired;
-    for (const pass of [...this.#woken]) wired.run(pass);
+    for (const pass of this.#woken) wired.run(pass);
     this.#onWired?.resolve();
     this.#onWired = undefined;
     try {

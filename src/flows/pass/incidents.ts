@@ -32,9 +32,21 @@ export interface LoggedFailure extends Failure {
 const LANE_NAMES: Readonly<Record<BreakerLane, string>> = { create: 'creates', lookup: 'look-ups' };
 /** Unreadable records of this many orders in a row speak of the account. */
 const UNREADABLE_ORDERS = 3;
+/** For each trouble the value of the event that begins it, and the reason of the event that ends it. */
+const TROUBLES = {
+  exchange: ['out-of-reach', 'the exchange answers'],
+  answers: ['cannot-be-read', 'an order record was read'],
+} as const;
+type Trouble = keyof typeof TROUBLES;
 /** New statuses come together when an account is new. */
 const GATHER_STATUSES_MS = 10_000;
 const MOST_STATUSES = 20;
+
+interface Begun {
+  readonly since: string;
+  /** The most that was seen to wait for the incident. */
+  heldUp?: WaitingOrders;
+}
 
 /**
  * Logs what keeps orders from going on: one line when it begins, one a minute while it lasts and something waits, one when it
@@ -43,13 +55,11 @@ const MOST_STATUSES = 20;
 export class Incidents {
   readonly #deps: IncidentDeps;
   readonly #story = new IncidentStory();
-  readonly #reach: Trouble;
-  readonly #answers: Trouble;
+  /** The troubles of the exchange that have begun and not ended, by the newest events of the account. */
+  readonly #troubles = new Set<Trouble>();
   /** Orders with unreadable records since the last readable one. */
   readonly #unreadable = new Set<string>();
-  readonly #since = new Map<IncidentKind, string>();
-  /** The most that was seen to wait for an incident. */
-  readonly #heldUp = new Map<IncidentKind, WaitingOrders>();
+  readonly #begun = new Map<IncidentKind, Begun>();
   readonly #statuses = new Set<string>();
   #statusesSince = 0;
   #exchangeCause: string | undefined;
@@ -58,37 +68,37 @@ export class Incidents {
 
   constructor(deps: IncidentDeps) {
     this.#deps = deps;
-    this.#reach = new Trouble(deps, 'exchange', ['out-of-reach', 'the exchange answers']);
-    this.#answers = new Trouble(deps, 'answers', ['cannot-be-read', 'an order record was read']);
   }
 
   /** Takes over what the last owner recorded. */
   async open(): Promise<void> {
-    await this.#reach.open();
-    await this.#answers.open();
+    const { store, account } = this.#deps;
+    for (const trouble of ['exchange', 'answers'] as const) {
+      if ((await newestOfAccount(store.db, account, trouble)) !== null) this.#troubles.add(trouble);
+    }
   }
 
   /** The exchange served a request. */
   served(): void {
-    if (this.#failingLanes().length === 0) this.#reach.ends();
+    if (this.#failingLanes().length === 0) this.#record('exchange', null);
   }
 
   /** The exchange refused the key: it is within reach, although its circuit breakers wait for a request that it serves. */
   keyRefused(): void {
     this.#exchangeCause = undefined;
-    this.#reach.ends();
+    this.#record('exchange', null);
   }
 
   recordUnreadable(externalOrderId: string): void {
     if (this.#unreadable.size < UNREADABLE_ORDERS) this.#unreadable.add(externalOrderId);
     if (this.#unreadable.size === UNREADABLE_ORDERS) {
-      this.#answers.begins(`order records cannot be read, for one that of ${[...this.#unreadable][0]}`);
+      this.#record('answers', `order records cannot be read, for one that of ${[...this.#unreadable][0]}`);
     }
   }
 
   recordRead(): void {
     this.#unreadable.clear();
-    this.#answers.ends();
+    this.#record('answers', null);
   }
 
   /** Logs a failure if there was no equal one lately, and counts it if there was. */
@@ -127,7 +137,7 @@ export class Incidents {
 
   close(): void {
     const { ended, repeated } = this.#story.close(this.#deps.clock.monotonic());
-    for (const news of ended) this.#write(news, this.#heldUp.get(news.kind));
+    for (const news of ended) this.#write(news);
     this.#tellRepeated(repeated);
     if (this.#statuses.size > 0) this.#tellStatuses();
   }
@@ -177,33 +187,43 @@ export class Incidents {
 
   async #tell(news: IncidentNews): Promise<void> {
     const { kind, stage, failures } = news;
-    if (stage === 'ended') return this.#write(news, this.#heldUp.get(kind));
+    if (stage === 'ended') return this.#write(news);
     const isHold = kind !== 'exchange' && kind !== 'database';
     const conditions = this.#conditions();
     // A held account waits for the exchange anyway: the line about that names its holds.
     if (stage === 'lasting' && isHold && conditions.some((one) => one.kind === 'exchange')) return;
     const waiting = await this.#countWaiting();
-    if (waiting !== undefined) this.#heldUp.set(kind, mostOf(waiting, this.#heldUp.get(kind)));
+    const begun = this.#begun.get(kind);
+    if (waiting !== undefined && begun !== undefined) {
+      const { pending, lookupsDue } = begun.heldUp ?? waiting;
+      begun.heldUp = {
+        pending: Math.max(pending, waiting.pending),
+        lookupsDue: Math.max(lookupsDue, waiting.lookupsDue),
+      };
+    }
     const isWorthTelling = failures > 0 || waiting === undefined || waiting.pending + waiting.lookupsDue > 0;
     if (stage === 'lasting' && isWorthTelling) this.#write(news, waiting);
   }
 
-  #write({ kind, stage, cause, lastedMs: ms, failures }: IncidentNews, counted?: WaitingOrders): void {
+  #write({ kind, stage, cause, lastedMs: ms, failures }: IncidentNews, waiting?: WaitingOrders): void {
     const { log, clock } = this.#deps;
-    const [level, begun, lasting, ended] = messagesOf(kind);
+    const [level, begins, lasts, ends] = messagesOf(kind);
     const lastedMs = Math.round(ms);
+    const begun = this.#begun.get(kind) ?? { since: after(clock.now(), -lastedMs).toISOString() };
+    this.#begun.set(kind, begun);
+    const { since, heldUp } = begun;
+    const counted = stage === 'ended' ? heldUp : waiting;
     const isMore = counted !== undefined && Math.max(counted.pending, counted.lookupsDue) === MOST_COUNTED;
-    const waiting = { ...counted, ...(isMore && { countedTo: MOST_COUNTED }) };
-    const since = this.#since.get(kind) ?? after(clock.now(), -lastedMs).toISOString();
-    this.#since.set(kind, since);
+    const counts = { ...counted, ...(isMore && { countedTo: MOST_COUNTED }), failures, lastedMs };
+    if (stage === 'ended') {
+      log.info({ ...counts, kind, since, cause }, ends);
+      this.#begun.delete(kind);
+      return;
+    }
     const facts = { kind, since, ...this.#factsOf(kind), cause };
-    if (kind === 'exchange' && stage === 'begun') this.#reach.begins(cause);
-    if (stage === 'begun') log[level](facts, begun);
-    if (stage === 'lasting') log[level]({ ...waiting, failures, lastedMs, ...facts }, lasting);
-    if (stage !== 'ended') return;
-    log.info({ ...waiting, failures, lastedMs, kind, since, cause }, ended);
-    this.#since.delete(kind);
-    this.#heldUp.delete(kind);
+    if (stage === 'lasting') return log[level]({ ...counts, ...facts }, lasts);
+    if (kind === 'exchange') this.#record('exchange', cause);
+    log[level](facts, begins);
   }
 
   #factsOf(kind: IncidentKind): Readonly<Record<string, unknown>> {
@@ -245,49 +265,21 @@ export class Incidents {
     const { store, account, clock } = this.#deps;
     return await countWaiting(store.db, { account, now: clock.now(), limit }).catch(() => undefined);
   }
-}
 
-function mostOf(one: WaitingOrders, other: WaitingOrders = one): WaitingOrders {
-  const lookupsDue = Math.max(one.lookupsDue, other.lookupsDue);
-  return { pending: Math.max(one.pending, other.pending), lookupsDue };
-}
-
-/** Records when a trouble of the exchange begins for an account, and when it ends: each once, also across restarts. */
-class Trouble {
-  readonly #deps: IncidentDeps;
-  readonly #field: 'exchange' | 'answers';
-  readonly #words: readonly [value: string, over: string];
-  #isOn = false;
-
-  /** `words` are the value of the event that begins it, and the reason of the event that ends it. */
-  constructor(deps: IncidentDeps, field: 'exchange' | 'answers', words: readonly [value: string, over: string]) {
-    [this.#deps, this.#field, this.#words] = [deps, field, words];
-  }
-
-  /** Takes over what the last owner recorded. */
-  async open(): Promise<void> {
-    const { store, account } = this.#deps;
-    this.#isOn = (await newestOfAccount(store.db, account, this.#field)) !== null;
-  }
-
-  begins(cause: string): void {
-    if (!this.#isOn) this.#record(this.#words[0], cause);
-  }
-
-  ends(): void {
-    if (this.#isOn) this.#record(null, this.#words[1]);
-  }
-
-  #record(newValue: string | null, reason: string): void {
+  /** Records that a trouble begins, or that it ends if `cause` is null: each once, also across restarts. */
+  #record(field: Trouble, cause: string | null): void {
+    if (this.#troubles.has(field) === (cause !== null)) return;
+    if (cause === null) this.#troubles.delete(field);
+    else this.#troubles.add(field);
     const { store, account, clock, log } = this.#deps;
-    this.#isOn = newValue !== null;
-    const field = this.#field;
+    const [begun, over] = TROUBLES[field];
     const event = { account, type: 'account', subject: account, field, source: 'exchange' } as const;
+    const change = { new_value: cause === null ? null : begun, reason: cause ?? over };
     store.writer
       .write(async (tx) => {
-        const oldValue = await newestOfAccount(tx, account, field);
-        if (oldValue === newValue) return;
-        await insertHappenings(tx, [{ ...event, old_value: oldValue, new_value: newValue, reason }], clock.now());
+        const known = await newestOfAccount(tx, account, field);
+        if (known !== change.new_value)
+          await insertHappenings(tx, [{ ...event, old_value: known, ...change }], clock.now());
       })
       .catch((error: unknown) => {
         log.warn(
