@@ -1,13 +1,10 @@
 import type { Command } from 'commander';
 import type { AccountScope } from './shared/account.ts';
 
-/** Adds arguments, options, an action and, if there is more to say, a longer text to a command. */
 type Define = (command: Command) => void;
 
-/** Loads the module of a command, or of several by their names. */
 type Load = () => Promise<{ readonly define: Define | Readonly<Record<string, Define>> }>;
 
-/** A command: its text in lists, its module, and, if it takes `--account`, whether that may be all of them. */
 type Entry = readonly [text: string, load: Load, scope?: AccountScope];
 
 interface Group {
@@ -16,7 +13,6 @@ interface Group {
   readonly commands: Entries;
 }
 
-/** Commands by name, in the order of the help. */
 export type Entries = Readonly<Record<string, Entry | Group>>;
 
 // Modules of several commands. A module is loaded when one of its commands is called: to load all of them takes longer than most commands take.

@@ -89,7 +89,6 @@ function showAsTyped(taker: Option | Argument): void {
   if (typeof taker.defaultValue === 'string') taker.defaultValueDescription ??= taker.defaultValue;
 }
 
-/** The words that name a command: `args` without options and the file of `--config`. */
 function wordsOf(args: readonly string[]): readonly string[] {
   return args.filter((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--config');
 }

@@ -38,7 +38,6 @@ export type Config = Readonly<Omit<Settings, 'database'>> & {
 
 export type WithExchange<C> = C & { readonly exchange: { readonly baseUrl: string; readonly apiKey: string } };
 
-/** One setting for people: its value as written, and the place where it stands. */
 export interface ConfigSource {
   readonly setting: string;
   readonly value: string;
@@ -71,7 +70,6 @@ export function loadConfig(options: ConfigOptions & { readonly requireExchange: 
   return freeze(config);
 }
 
-/** The settings as one account has them, its own in the place of the general ones. */
 export type AccountSettings = Config & { readonly account: string };
 
 /** The settings as an account has them. Throws ConfigError where there is no such account. */
@@ -147,7 +145,6 @@ function missingExchange({ accounts }: Config): ConfigProblem[] {
   });
 }
 
-/** What a command that talks to the exchange cannot do without, with how it is set. */
 const REQUIRED = [
   ['baseUrl', 'order-sync init asks for it; or put it into config/local.yaml or ORDER_SYNC_EXCHANGE_BASE_URL'],
   [
@@ -197,7 +194,6 @@ function freeze<T extends object>(value: T): T {
   return Object.freeze(value);
 }
 
-/** The most accounts that a message names. */
 const MOST_NAMES = 5;
 const PARTS = ['rateGroup', 'exchange', 'create', 'guard', 'follow'] as const;
 type Part = (typeof PARTS)[number];
@@ -237,7 +233,6 @@ function readPart(part: Part, entries: Entries) {
   return ACCOUNT.shape[part].safeParse(nested(entries)[part]);
 }
 
-/** Accounts that share one limit and say differently how large it is, or how it is kept. */
 function rateGroupProblems(accounts: readonly AccountConfig[], entries: Layers['accounts']): ConfigProblem[] {
   const first = new Map<string, AccountConfig>();
   return accounts.flatMap((account) => {

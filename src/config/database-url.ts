@@ -1,6 +1,5 @@
 import { text } from './values.ts';
 
-/** The place that a `database.url` names, as it is written. */
 type DatabaseUrl =
   | { readonly kind: 'sqlite'; readonly file: string }
   | {
@@ -41,7 +40,6 @@ export const databaseUrl = text(
   { type: 'string', pattern: '^(sqlite:(?!//).|postgres(ql)?://.)' },
 );
 
-/** The text of a `database.url` without the password in it. */
 export function withoutPassword(url: string): string {
   return url.replace(/^(postgres(?:ql)?:\/\/[^:@/?#]*):[^@/?#]*@/i, '$1@');
 }

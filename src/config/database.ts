@@ -10,11 +10,9 @@ import { isLoopback, plainText, reader } from './values.ts';
 export interface SqliteDatabase {
   readonly kind: 'sqlite';
   readonly path: string;
-  /** For people: the path. */
   readonly address: string;
 }
 
-/** A database of a PostgreSQL server. */
 export interface PostgresDatabase {
   readonly kind: 'postgres';
   /** The URL without the password. */
@@ -29,9 +27,7 @@ export interface PostgresDatabase {
   readonly passwordFile: string | undefined;
   /** Where it belongs into a file, it stands in the URL. */
   readonly isPasswordInUrl: boolean;
-  /** Most connections of this process at the same time. */
   readonly poolSize: number;
-  /** True if the merchant's inserts notify this process. */
   readonly notify: boolean;
   /** A request leaves only when its intent is on this many synchronous standbys. */
   readonly synchronousStandbys: number;
@@ -45,7 +41,6 @@ export interface PostgresDatabase {
 
 export type DatabaseConfig = SqliteDatabase | PostgresDatabase;
 
-/** The place that the settings name. Throws `ConfigError`. */
 export function databaseOf({ url: place, ...settings }: Settings['database'], cwd: string): DatabaseConfig {
   if (place.kind === 'sqlite') {
     const path = realPath(resolve(cwd, place.file));

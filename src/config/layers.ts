@@ -8,10 +8,8 @@ import { suggestion } from '../domain/text.ts';
 
 export type Entry = Pick<WrittenSetting, 'value' | 'source'>;
 
-/** The settings of a layer, or of several laid over each other, by path. */
 export type Entries = Map<string, Entry>;
 
-/** The settings of one file, or of the environment: of all accounts, and of single ones by their names. */
 interface Layer {
   readonly entries: Entries;
   readonly accounts: Map<string, Entries>;
@@ -116,7 +114,6 @@ function layerOf(
   return { entries, accounts };
 }
 
-/** What may be meant by a name that is not known. */
 const NAMES = { general: namesOf(PATHS, ['accounts']), account: namesOf(ACCOUNT_PATHS) };
 
 function namesOf(paths: readonly string[], more: readonly string[] = []) {
@@ -135,7 +132,6 @@ function variableOfAccount(name: string): string {
   return name.replaceAll(/[.-]/g, '_').toUpperCase();
 }
 
-/** The names of the variables of settings, those that name a file with the value too, with the settings. */
 function variablesOf(paths: readonly string[]): ReadonlyMap<string, string> {
   return new Map(paths.flatMap((path) => ['', '_FILE'].map((suffix) => [variableOf(path) + suffix, path] as const)));
 }
@@ -227,7 +223,6 @@ export function nested(entries: ReadonlyMap<string, { readonly value: unknown }>
   return root;
 }
 
-/** Says what zod found wrong at a path, with the setting and the place where that is written: by the account, or for all of them. */
 export function problemsOf(
   issue: z.core.$ZodIssue,
   path: readonly PropertyKey[],

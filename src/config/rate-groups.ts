@@ -15,7 +15,6 @@ export function groupsOf({ accounts }: Accounts): readonly (readonly string[])[]
   return [...groups.values()].map((group) => group.map(({ name }) => name));
 }
 
-/** The accounts that are driven by one process together with this one. */
 export function groupOf({ accounts }: Accounts, account: string): readonly string[] {
   const rateGroup = accounts.find(({ name }) => name === account)?.rateGroup;
   if (rateGroup === undefined) return [account];

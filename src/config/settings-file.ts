@@ -10,7 +10,6 @@ import { headerText, reader } from './values.ts';
 /** A value as it is written: text, or lists and fields of texts. */
 type Written = string | readonly Written[] | { readonly [name: string]: Written };
 
-/** A setting of all accounts or of one, as it is written, and the place where it stands. */
 export interface WrittenSetting {
   readonly path: string;
   readonly account?: string | undefined;
@@ -114,7 +113,6 @@ function readDocument(path: string, shown: string, lineCounter: LineCounter): Do
   throw new ConfigError([{ source, problem: `is not sound YAML: ${fault.message}` }]);
 }
 
-/** The first key that stands twice in a map. */
 function keyTwice(node: unknown): { readonly pos: readonly [number]; readonly message: string } | undefined {
   if (!isMap(node) && !isSeq(node)) return undefined;
   const names = new Set<string>();
@@ -159,7 +157,6 @@ function readText(path: string, what: string): string {
   }
 }
 
-/** Reads the value of a setting from a file of its own. Throws `ConfigError`. */
 export function readValueFile(path: string, setting: string): string {
   const text = readText(path, `the file of ${setting}`).replace(/\r?\n$/, '');
   if (text === '') throw new ConfigError(`the file of ${setting} is empty: ${path}`);

@@ -12,7 +12,6 @@ import * as type from './values.ts';
 /** What is wrong with the settings, and what to write instead: a sentence without a secret in it. */
 export interface ConfigProblem {
   readonly problem: string;
-  /** Path of the setting, where it is known which one is meant. */
   readonly setting?: string;
   /** The place: the file with its line, or the variable. */
   readonly source?: string;
@@ -51,7 +50,6 @@ function section<S extends z.core.$ZodShape>(shape: S) {
   return z.strictObject(shape, { error });
 }
 
-/** The file that holds a secret. */
 const file = type.optional(type.plainText).optional();
 
 const exchange = section({

@@ -18,7 +18,6 @@ function fromJson(given: unknown): unknown {
   }
 }
 
-/** A list, in a variable as JSON. */
 function jsonList<T>(items: z.ZodType<T>) {
   return z.preprocess((given) => (given === '' ? [] : fromJson(given)), items);
 }
@@ -44,7 +43,6 @@ const TOLERANCE =
   'must be a decimal of at least 0, such as 0.01, or one by currency: {EUR: 0.01, default: 0} (in a variable JSON: {"EUR": "0.01"})';
 const fromZero = decimal((sign) => sign >= 0, TOLERANCE);
 
-/** A decimal of at least zero, or one for each currency. */
 export const tolerance: z.ZodType<Tolerance> = z.preprocess(
   fromJson,
   z.union([fromZero, z.record(z.string(), fromZero)], TOLERANCE),
@@ -116,7 +114,6 @@ export interface WebhookEndpoint {
   /** One or two, each `whsec_` and base64: while one follows the other, events are signed with both. */
   readonly secrets: readonly string[];
   readonly events: EventFilter;
-  /** It may be on this machine or in a private network. */
   readonly allowPrivate: boolean;
 }
 

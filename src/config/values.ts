@@ -42,7 +42,6 @@ export function optional<T>(type: SettingType<T>) {
   );
 }
 
-/** Makes a function that reads a text by a type of settings. It throws the reason why the text is wrong. */
 export function reader<T>(type: SettingType<T>): (given: string) => T {
   return (given) => {
     const { success, data, error } = type.safeParse(given);
@@ -121,7 +120,6 @@ export function withoutGone<T>(type: SettingType<T>, gone: ReadonlyMap<unknown, 
   }, type);
 }
 
-/** The question that goes behind a list of what is allowed; empty if nothing is near. */
 export function meantBy(given: string, allowed: readonly string[]): string {
   const meant = suggestion(given, allowed);
   return meant === undefined ? '' : `; did you mean ${meant}?`;

@@ -170,7 +170,6 @@ async function decide(command: Command, id: number, options: RestoreOptions): Pr
   });
 }
 
-/** Reads external order ids, one a line. */
 async function idsIn(file: string): Promise<readonly string[]> {
   const ids: string[] = [];
   for await (const line of createInterface({ input: await openInput(file), crlfDelay: Infinity })) {

@@ -14,9 +14,7 @@ import { print } from '../shared/print.ts';
 type Entry = {
   [Id in AskedOperation]: {
     readonly operation: Id;
-    /** The field of the input that the argument gives. */
     readonly field: keyof InputOf<Id> & string;
-    /** The name of the argument in the help, if it is not that of the field. */
     readonly argument?: string;
     readonly argumentText?: string;
     readonly description?: string;

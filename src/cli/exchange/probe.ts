@@ -20,7 +20,6 @@ import { checkedOrder } from '../orders/adopt.ts';
 /** More look-ups at once show nothing more. */
 const MOST_REQUESTS = 30;
 
-/** Said before a step is done. */
 const EXPLAINED: Readonly<Record<ProbeStep, string>> = {
   absence:
     'Looks up two ids that no order has, one of them twice, and an address that is none. 4 requests; nothing is made.',
@@ -83,7 +82,6 @@ export function define(command: Command): void {
     });
 }
 
-/** The one order of a file, by its columns. Throws `CommandError`. */
 async function readOrder(file: string): Promise<Order> {
   const format = formatOf(file);
   if (format === undefined) throw new CommandError(EXIT.usage, `the name ${file} must end in .csv or .ndjson`);
@@ -113,7 +111,6 @@ async function agreedSteps(order: Order | undefined, { repeatId, yes }: Options)
   return agreed;
 }
 
-/** Takes the steps that are left, one after the other, up to one that cannot be done. */
 async function take(ask: Ask, seen: Seen, order: Order | undefined, config: Config): Promise<void> {
   const requests = String(Math.min(config.exchange.rate.requests, MOST_REQUESTS));
   for (;;) {

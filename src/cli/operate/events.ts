@@ -25,9 +25,7 @@ import { toneOf, type Tone } from '../../reports/formats/document.ts';
 import { styled, toned, wrapped, type Screen } from '../../reports/formats/terminal.ts';
 import { printable } from '../../reports/formats/text.ts';
 
-/** Events that are read at a time. */
 const PAGE = 1_000;
-/** How often new events are looked for. */
 const LOOK_MS = 250;
 
 interface EventsOptions {
@@ -151,10 +149,8 @@ async function startOf({ db }: Store, account: string, after: string): Promise<P
   return place;
 }
 
-/** Lines after the first of an event. */
 const INDENT = 4;
 
-/** An event in one line for people, or in as many as the width of the screen needs. */
 function eventLine(event: FeedEvent, screen: Screen, hasAccount: boolean): string {
   const { timestamp, cursor, type, account, data } = event;
   const text = [

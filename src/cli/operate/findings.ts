@@ -52,7 +52,6 @@ function emptyText(status: string): string {
   return status === 'any' ? 'there is no finding' : `no finding is ${status}`;
 }
 
-/** Findings that are acknowledged in one call. */
 const MOST_AT_ONCE = 10_000;
 const TOGETHER = 100;
 
@@ -91,7 +90,6 @@ async function named(store: Store, account: string, wanted: readonly number[]): 
   return rows;
 }
 
-/** The open findings that the person agrees to acknowledge, after seeing them. */
 async function confirmed(
   store: Store,
   filter: FindingsFilter & { readonly account: string },

@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
-import { deadline, systemClock } from '../../clock.ts';
+import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config/config.ts';
-import { readEnvelope } from '../../http/control/envelope.ts';
-import { queryId } from '../../exchange/ids.ts';
-import { ADDRESSES } from '../../http/control/operations/addresses.ts';
+import { Owner } from '../../http/control/client.ts';
 import type { Status } from '../../reports/status/status.ts';
 import { fitted } from '../../reports/formats/terminal.ts';
 import { statusText } from '../../reports/status/text.ts';
@@ -36,8 +34,6 @@ Examples:
   order-sync status --watch --account all`;
 
 const WATCH_MS = 2_000;
-/** A daemon that does not answer within this time counts as none. */
-const ANSWER_MS = 5_000;
 const MOST_MARKS = 100;
 
 const EXITS: Readonly<Record<StatusEnd, number>> = {
@@ -89,15 +85,9 @@ export async function askDaemon(config: Config, account: string | undefined): Pr
   const driven = config.accounts.find(({ name }) => account === undefined || name === account);
   if (driven === undefined) return undefined;
   await using ways = await waysToOwner({ ...config, account: driven.name }, systemClock());
-  const path = `${ADDRESSES.status.url}?account=${queryId(account ?? 'all')}`;
   for (const way of await ways.find()) {
-    try {
-      const reply = await way.send({ method: ADDRESSES.status.method, path, body: undefined }, deadline(ANSWER_MS));
-      const result = readEnvelope({ ...reply, body: await reply.text() });
-      if (result.kind === 'ok') return JSON.parse(result.body) as Status;
-    } catch {
-      // Whatever became of the request: the database is there to be read.
-    }
+    const status = await new Owner(way, { account: account ?? 'all', graceMs: 0 }).status();
+    if (status !== undefined) return status;
   }
   return undefined;
 }

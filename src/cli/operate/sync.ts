@@ -20,7 +20,6 @@ import { countedProblems, holdProblems } from '../../reports/status/problems.ts'
 import { print } from '../shared/print.ts';
 import { accountWords } from '../../domain/accounts/name.ts';
 
-/** How each end of a pass is to a person, and its exit code. */
 const ENDS: Readonly<Record<SyncEnd, readonly [tone: Tone, exitCode: number]>> = {
   done: ['good', EXIT.ok],
   look: ['warning', EXIT.look],
@@ -31,7 +30,6 @@ const ENDS: Readonly<Record<SyncEnd, readonly [tone: Tone, exitCode: number]>> =
 
 const STOPPED = 'stopped before the pass was done; what waits stands in the database, order-sync sync goes on';
 
-/** `order-sync sync`: one pass, alone or by the daemon that drives the account. */
 export function define(command: Command): void {
   command
     .option('--json', 'print the summary as JSON')
@@ -122,7 +120,6 @@ const OF_PASS: readonly (readonly [keyof SyncSummary, singular: string, plural: 
 interface Pass {
   readonly account: string;
   readonly isStopped: boolean;
-  /** The number of requests that the pass had before it. */
   readonly requests: number | undefined;
 }
 

@@ -208,7 +208,6 @@ function defineTest(command: Command): void {
     });
 }
 
-/** For people who write a receiver. */
 function defineVerify(command: Command): void {
   command
     .description(
@@ -243,7 +242,6 @@ function defineVerify(command: Command): void {
     );
 }
 
-/** The fault of the signature; undefined if it is right. */
 function reasonAgainst(verify: () => unknown): string | undefined {
   try {
     verify();
@@ -253,7 +251,6 @@ function reasonAgainst(verify: () => unknown): string | undefined {
   }
 }
 
-/** The endpoint of the settings with this name. Throws `CommandError` if there is none. */
 function endpointOf({ webhooks }: Pick<Config, 'webhooks'>, name: string): WebhookEndpoint {
   const names = webhooks.endpoints.map((one) => one.name);
   const found = webhooks.endpoints.find((one) => one.name === name);

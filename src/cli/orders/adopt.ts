@@ -103,7 +103,6 @@ function exitCodeOf({ invalid: wrong, unanswered, absent }: Readonly<Record<Adop
   return absent > 0 ? EXIT.look : EXIT.ok;
 }
 
-/** The order of a line of a file, or the problems of the line. */
 export function checkedOrder(line: ImportLine) {
   if ('problem' in line) return line.column === undefined ? line.problem : `${line.column} ${line.problem}`;
   const checked = checkFields(line.fields);

@@ -99,7 +99,6 @@ function addResolveOptions(command: Command): void {
     .option('--pre-order-id <id>', 'with --as exists: the id of its pre-order at the exchange');
 }
 
-/** Makes the judgement of the options, and ends the command where they contradict each other. */
 function judgementOf(command: Command, ids: readonly string[], options: OrderOptions): Judgement {
   const { as, preOrderId, iKnowItMayDuplicate } = options;
   if (command.name() === 'cancel') return { kind: 'cancel' };
@@ -130,7 +129,6 @@ function checkTargets(command: Command, ids: readonly string[], { state, from, t
   if (state === undefined && isFiltered) command.error('error: --from and --to go with --state');
 }
 
-/** The orders that the person agrees to change, after seeing them. */
 async function confirmed(
   found: readonly { readonly target: OperatorTarget; readonly result: OperatorResult }[],
   { yes }: OrderOptions,

@@ -19,7 +19,6 @@ import { screenOf } from '../shared/help.ts';
 import { withAccount, absentOrder } from '../shared/store.ts';
 import { writePieces } from '../shared/files.ts';
 
-/** Of a time, and the space that follows. */
 const TIME_WIDTH = 26;
 const FORMATS = ['table', 'json', 'html'] as const;
 
@@ -71,7 +70,6 @@ function paceIn(store: Store, settings: AccountSettings, asOf: Date): ReadPace {
   };
 }
 
-/** Asks the daemon that drives the account, if one answers, for the orders that it cannot write. */
 async function keptBackIn(settings: AccountSettings): Promise<readonly KeptBack[]> {
   const status = await askDaemon(settings, settings.account);
   return status?.daemon?.accounts.flatMap(({ keptBack }) => keptBack) ?? [];

@@ -5,7 +5,6 @@ import { screenOf } from '../shared/help.ts';
 
 const CLASSES = Object.keys(FINDING_CLASSES) as readonly FindingClassName[];
 
-/** `order-sync report explain`. */
 export function define(command: Command): void {
   command
     .description('what a class of findings means and what to do about it; all classes unless one is named')

@@ -27,7 +27,6 @@ const WRITERS = {
 } as const satisfies Record<string, (document: ReportDocument) => Pieces>;
 type Format = keyof typeof WRITERS;
 const FORMATS = Object.keys(WRITERS) as readonly Format[];
-/** The endings of names that say a format, of any command. */
 const ENDINGS: readonly string[] = [...FORMATS, 'ndjson'];
 /** Formats that no person reads at a terminal. */
 const FILES: readonly string[] = ['xlsx', 'html'] satisfies readonly Format[];
@@ -40,7 +39,6 @@ export interface OutputOptions {
   readonly allowEmpty?: true;
 }
 
-/** Adds `--format`, `--json`, `--out` and `--allow-empty`, and `--section` to a report that has several, by these names. */
 export function addReportOptions(command: Command, sections: readonly string[] = []): Command {
   if (sections.length > 0) {
     const names = ['facts', ...sections];

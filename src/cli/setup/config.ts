@@ -56,7 +56,6 @@ function below(wanted: string, all: readonly ConfigSource[]): readonly ConfigSou
   throw new CommandError(EXIT.usage, `there is no setting ${JSON.stringify(wanted)}: ${advice}`);
 }
 
-/** A sentence names so many accounts. */
 const MOST_NAMES = 3;
 
 function defineCheck(command: Command): void {
@@ -92,7 +91,6 @@ export function checkSettings(options: ConfigOptions, asJson: boolean): void {
   for (const warning of warnings) process.stderr.write(`${warning}\n`);
 }
 
-/** The settings, and warnings about settings that do not fit together. Throws `ConfigError`. */
 export function rightSettings(options: ConfigOptions, asJson: boolean) {
   try {
     const config = loadConfig({ ...options, requireExchange: true });
@@ -138,7 +136,6 @@ function sharedKeys(accounts: readonly AccountWithKey[]): readonly string[] {
   });
 }
 
-/** Names settings that are right one by one and do not fit together. */
 function warningsOf({ schedule, reconcile, database }: Config): readonly string[] {
   const warnings: string[] = [];
   if (database.kind === 'postgres' && database.isPasswordInUrl) {

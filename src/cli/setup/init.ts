@@ -104,7 +104,6 @@ async function planOf(places: ConfigOptions, options: InitOptions): Promise<Plan
   return { ...paths, baseUrl, key: piped?.data, databasePath: database ?? databaseFile(DATABASE) };
 }
 
-/** Asks for what is not known yet. Throws `CommandError` where the person stops. */
 export async function interview(
   dialogue: Dialogue,
   known: { readonly baseUrl?: string | undefined; readonly database?: string | undefined; readonly hasKey: boolean },

@@ -8,7 +8,6 @@ import { screenOf } from './help.ts';
 /** Objects within objects are shown as fields so deep, and as JSON below. */
 const DEEPEST = 3;
 
-/** The tones of texts by the paths of their fields, such as `order.status`. */
 export type Tones = Readonly<Record<string, (value: string) => Tone>>;
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -80,7 +79,6 @@ const COLUMNS = [
 ] as const satisfies readonly Column[];
 type Change = Readonly<Record<(typeof COLUMNS)[number]['key'], string | null>>;
 
-/** A row of the database and its history, as fields and a table. Fields without a value are left out. */
 export function rowWithHistory(row: object, events: readonly Change[]): string {
   const screen = screenOf();
   const fields = Object.entries(row as Record<string, string | number | null>)

@@ -7,7 +7,6 @@ import { type ListColumn, listText } from './print.ts';
 import { screenOf } from './help.ts';
 
 const LONGEST_TEXT = 500;
-/** Rows that are shown before a question. */
 const MOST_SHOWN = 100;
 
 export interface DecisionOptions {
@@ -17,7 +16,6 @@ export interface DecisionOptions {
   readonly json?: boolean;
 }
 
-/** Adds `--reason` and `--actor`, which become part of the history. */
 export function addReasonOptions(command: Command, { isMandatory } = { isMandatory: true }): Command {
   return command
     .addOption(
@@ -44,7 +42,6 @@ export async function confirm(question: string): Promise<void> {
   throw new CommandError(EXIT.look, 'nothing was changed');
 }
 
-/** Shows the first rows, and asks the person at the terminal to go on. Throws as `confirm` does. */
 export async function confirmShown<Row>(
   rows: readonly Row[],
   columns: readonly ListColumn<Row>[],

@@ -78,7 +78,6 @@ interface Answer {
   readonly config: Config;
 }
 
-/** Lets `work` have operations done: by the owner of the account, or, if there is none, as the owner. */
 export async function withExchange<Value>(
   command: Command,
   work: (ask: Ask, aloneWith: WithExchange<Config> | undefined, config: Config) => Promise<Value>,

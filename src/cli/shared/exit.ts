@@ -51,7 +51,6 @@ export class CommandError extends Error {
   }
 }
 
-/** The exit code of an error that ends a command, and the line that says what to do. */
 export function explainError(thrown: unknown): { code: number; message: string } {
   const { code, message } = explained(thrown);
   // It may quote the text of another program.

@@ -37,7 +37,6 @@ export async function writePieces(pieces: Pieces, out: string | undefined): Prom
   else await writeTo(() => openSync(out, 'a'), pieces);
 }
 
-/** Tells whether standard output or standard error goes to this file. */
 function isOwnOutput({ dev, ino }: Stats): boolean {
   return [1, 2].map((own) => fstatSync(own)).some((own) => own.dev === dev && own.ino === ino);
 }

@@ -3,7 +3,6 @@ import { Help, InvalidArgumentError, type Argument, type Command, type Option } 
 import { suggestion } from '../../domain/text.ts';
 import type { Screen } from '../../reports/formats/terminal.ts';
 
-/** Columns of a help. */
 const WIDTH = 80;
 
 export function paragraphs(text: string): string {
@@ -43,7 +42,6 @@ export function takeNearChoices(taker: Option | Argument): void {
   });
 }
 
-/** A question that names what was probably meant; undefined if nothing is near. */
 export function didYouMean(given: string, known: readonly string[]): string | undefined {
   const meant = suggestion(given, known);
   return meant === undefined ? undefined : `Did you mean ${meant}?`;

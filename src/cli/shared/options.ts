@@ -30,7 +30,6 @@ export function configOptions(command: Command): ConfigOptions {
   return { env: processEnvironment(), cwd: process.cwd(), file };
 }
 
-/** Makes a reader of an option's value. It throws `InvalidArgumentError` with the reason that `read` throws. */
 export function optionOf<T>(read: (text: string) => T): (text: string) => T {
   return (text) => {
     try {
@@ -62,7 +61,6 @@ export function addOrderOptions(command: Command): Command {
     .option('--pair <pair>', 'only of this pair, such as BTC/EUR', readPair);
 }
 
-/** Reads a pair of currencies. Throws `InvalidArgumentError`. */
 export function readPair(text: string): Pair {
   const [, from, to] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
   if (from === undefined || to === undefined) throw new InvalidArgumentError('Give a pair such as BTC/EUR.');
@@ -80,7 +78,6 @@ export interface PeriodOptions {
   readonly to?: string;
 }
 
-/** Adds `--from` and `--to`; refuses a period that ends before it begins. */
 export function addPeriodOptions(command: Command, what = 'orders inserted'): Command {
   return command
     .option('--from <time>', `only ${what} at or after it (UTC, ISO 8601)`, utcTime)

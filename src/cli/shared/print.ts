@@ -5,7 +5,6 @@ import { isOfAll } from './account.ts';
 import { screenOf } from './help.ts';
 import { wholeNumber } from './options.ts';
 
-/** Prints a value for programs, as JSON on one line or with an indent, or its text for people. */
 export function print(json: boolean | undefined, value: unknown, text: () => string, indent?: number): void {
   process.stdout.write(json === true ? `${JSON.stringify(value, null, indent)}\n` : text());
 }
@@ -20,7 +19,6 @@ export function addListOptions(command: Command): Command {
   return command.option('--limit <n>', 'at most so many', wholeNumber(1, 9_999_999), 50).option('--json', 'print JSON');
 }
 
-/** A column of a list, with the value that it takes from a row. Text unless its kind is given. */
 export interface ListColumn<Row> extends Partial<Pick<Column, 'kind' | 'rank'>> {
   readonly label: string;
   of(row: Row): Cell;
@@ -44,7 +42,6 @@ export function printList<Row extends object>(
   if (found.length > limit) process.stderr.write(`there are more; --limit shows more than ${limit}\n`);
 }
 
-/** Says that there may be more than a list has looked at, and which options look at others. */
 export function sayCut(options: string): void {
   process.stderr.write(`only the newest were looked at, there may be more: ${options}\n`);
 }

@@ -25,7 +25,6 @@ function isPackage(folder: string): boolean {
   }
 }
 
-/** What a person may do next: command lines of this program with the settings that they need, each with what it does. */
 export function nextSteps(steps: readonly (readonly [args: string, text: string])[], settingsFile?: string): string {
   const call = [programName(), ...(settingsFile === undefined ? [] : ['--config', shellWord(settingsFile)])].join(' ');
   const { width } = screenOf();

@@ -49,7 +49,6 @@ interface SyncProgress {
 export interface ProgressLine extends Disposable {
   readonly latest: SyncProgress | undefined;
   show(progress: SyncProgress): void;
-  /** Writes something else to the terminal, above the line. */
   above(write: () => void): void;
 }
 
@@ -88,7 +87,6 @@ export async function progressLine(
   };
 }
 
-/** How far the pass is, how fast it goes, and how long it will take at that rate. */
 export function progressText({ counts, requests }: SyncProgress, elapsedMs: number): string {
   const { sent, lookedUp, changed, failed, invalid } = counts;
   const done = sent + invalid + lookedUp;

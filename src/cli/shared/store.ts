@@ -121,7 +121,6 @@ function configuredPlace(command: Command, url: string): Config['database'] {
   return loadConfig({ ...options, env: named, requireExchange: false }).database;
 }
 
-/** Accounts of the settings in which an id is looked for. */
 const MOST_ACCOUNTS = 100;
 
 /** The error of a command about an order that is not there. Names another account of the settings that has the id. */

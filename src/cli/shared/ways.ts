@@ -6,7 +6,6 @@ import { controlSocketOf, socketTransport, type Transport } from '../../http/con
 interface Ways extends AsyncDisposable {
   /** The ways that there are now, the shortest first. */
   find(): Promise<readonly Transport[]>;
-  /** Said where there is an owner and no way to it. */
   readonly unreachable: string;
 }
 

@@ -1,6 +1,7 @@
 import { deadline } from '../../clock.ts';
 import { pathId, queryId } from '../../exchange/ids.ts';
 import { StoreError } from '../../store/errors.ts';
+import type { Status } from '../../reports/status/status.ts';
 import { readEnvelope, type FailedResult, type Result } from './envelope.ts';
 import { ADDRESSES, type OperationAddress, type OperationId } from './operations/addresses.ts';
 import type { AskedOperation, InputOf } from './operations/index.ts';
@@ -22,6 +23,8 @@ export class OwnerRefusalError extends Error {
   }
 }
 
+/** A daemon that does not answer within this time counts as none. */
+const STATUS_MS = 5_000;
 /** The owner sends no request whose turn has not come by then. */
 export const LONGEST_WAIT_MS = 60_000;
 
@@ -75,6 +78,17 @@ export class Owner {
     }
   }
 
+  /** Undefined if no answer comes within 5 s, whatever the cause: the database is there to be read. */
+  async status(): Promise<Status | undefined> {
+    try {
+      const asked = requestFor('status', this.#asking.account, {});
+      const result = await readResult(await this.#send(asked, deadline(STATUS_MS)));
+      return result.kind === 'ok' ? (JSON.parse(result.body) as Status) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
   #send(asked: OwnerRequest, tooLate: AbortSignal): Promise<OwnerReply> {
     const { signal } = this.#asking;
     return this.#transport.send(asked, signal === undefined ? tooLate : AbortSignal.any([signal, tooLate]));
@@ -87,7 +101,6 @@ export class Owner {
   }
 }
 
-/** The request for an operation: the address names some fields of the input, the rest goes where the address says. */
 function requestFor(id: OperationId, account: string, input: object): OwnerRequest {
   const { method, url, rest }: OperationAddress = ADDRESSES[id];
   const fields = new Map(Object.entries(input).filter(([, value]) => value !== undefined));

@@ -20,7 +20,6 @@ export type Result =
 
 export type FailedResult = Exclude<Result, { kind: 'ok' }>;
 
-/** A success whose value this program makes itself. */
 export function done(value: unknown, httpStatus = 200): Result {
   return { kind: 'ok', body: JSON.stringify(value), httpStatus };
 }
@@ -112,10 +111,7 @@ export function envelopeError(result: FailedResult): EnvelopeError {
     case 'not-sent':
     case 'unknown':
       return { ...nothing, kind, message: result.why };
-    case 'unusable':
-    case 'invalid':
-    case 'not-owner':
-    case 'failed':
+    default:
       return { ...nothing, kind, reason: result.reason ?? null, message: result.message };
   }
 }
@@ -125,34 +121,29 @@ export function readEnvelope({ httpStatus, retryAfterSeconds, body }: Envelope):
   if (body.startsWith(SUCCESS_HEAD)) {
     return { kind: 'ok', body: body.slice(SUCCESS_HEAD.length, -SUCCESS_END.length), httpStatus };
   }
-  const error = errorIn(body);
-  switch (error?.kind) {
-    case 'refused': {
-      const { message, code, status } = error;
-      return { kind: 'refused', httpStatus, error: { message, code: code ?? '', ...(status !== null && { status }) } };
-    }
+  const unreadable = 'its answer cannot be read, it may be of another version; start it again';
+  const { kind, message, code, status } = errorIn(body) ?? { kind: 'failed', message: unreadable };
+  switch (kind) {
+    case 'refused':
+      return { kind, httpStatus, error: { message, code: code ?? '', ...(typeof status === 'string' && { status }) } };
     case 'key-refused':
-      return { kind: 'key-refused' };
+      return { kind };
     case 'rate-limited':
-      return { kind: 'rate-limited', retryAfterMs: (retryAfterSeconds ?? 0) * 1_000 };
+      return { kind, retryAfterMs: (retryAfterSeconds ?? 0) * 1_000 };
     case 'not-sent':
     case 'unknown':
-      return { kind: error.kind, why: error.message };
-    case 'unusable':
-    case 'invalid':
-    case 'not-owner':
-    case 'failed':
-      return { kind: error.kind, message: error.message, httpStatus };
-    case undefined:
-      break;
+      return { kind, why: message };
+    default:
+      return { kind, message, httpStatus };
   }
-  const message = 'its answer cannot be read, it may be of another version; start it again';
-  return { kind: 'failed', message, httpStatus };
 }
 
-function errorIn(body: string): Omit<EnvelopeError, 'httpStatus'> | undefined {
+type ReadError = Pick<EnvelopeError, 'kind' | 'message'> & Partial<EnvelopeError>;
+
+function errorIn(body: string): ReadError | undefined {
   try {
-    return (parse(body) as { error?: Omit<EnvelopeError, 'httpStatus'> }).error;
+    const { error } = parse(body) as { error?: ReadError };
+    return error !== undefined && Object.hasOwn(KINDS, error.kind) ? error : undefined;
   } catch {
     return undefined;
   }

@@ -172,7 +172,6 @@ export async function relayRequests(deps: RelayDeps, stop: AbortSignal): Promise
 
 type Relayed = ReturnType<typeof relay>;
 
-/** Begins to work on a request. */
 function relay(deps: RelayDeps, request: NewRequest) {
   const unawaited = new AbortController();
   const done = answer(deps, request, unawaited).catch((error: unknown) => {
@@ -227,7 +226,6 @@ async function answerTo(
   }
 }
 
-/** Writes an answer; a database that does not take it now is waited for. */
 async function written({ clock, gracePeriodOver }: RelayDeps, write: () => Promise<unknown>): Promise<void> {
   const until = clock.monotonic() + WRITE_FOR_MS;
   for (;;) {

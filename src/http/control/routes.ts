@@ -2,43 +2,56 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import { deadline } from '../../clock.ts';
-import type { StatusSources } from '../../flows/reports/status.ts';
-import type { Database } from '../../store/port.ts';
 import type { EventStreams } from '../events/stream.ts';
 import { LONGEST_WAIT_MS } from './client.ts';
 import { writeEnvelope, type Result } from './envelope.ts';
 import { ADDRESSES } from './operations/addresses.ts';
 import { OPERATIONS, type AskedOperation } from './operations/index.ts';
-import { NOT_OWNER_RESULT, schemaOf, type Accounts, type Operation } from './operations/operation.ts';
-import { filterOf, READ_OPERATIONS, startOf, type EventsInput } from './operations/reading.ts';
+import {
+  NOT_OWNER_RESULT,
+  schemaOf,
+  type AccountInUse,
+  type Accounts,
+  type Operation,
+} from './operations/operation.ts';
+import {
+  filterOf,
+  READ_OPERATIONS,
+  startOf,
+  type EventsInput,
+  type ReadDeps,
+  type ReadOperation,
+} from './operations/reading.ts';
 import { SYNC_SCHEMA, syncLines, type SyncInput } from './operations/sync.ts';
-import { addStatusRoute } from './status-route.ts';
 import { LINES } from './transport.ts';
 
-interface Serving {
+interface Serving extends ReadDeps {
   readonly accounts: Accounts;
-  /** Gives what is read without an owner. */
-  readonly reading: () => ReadDeps;
-  readonly status: () => StatusSources;
+  readonly streams: EventStreams;
   readonly stopping: AbortSignal;
   /** Is given each operation that runs, which settles when the operation ends. */
   readonly onRun: (running: Promise<unknown>) => void;
 }
 
-interface ReadDeps {
-  readonly db: Database;
-  readonly streams: EventStreams;
-}
-
 const TOO_MANY: Result = { kind: 'not-sent', why: 'no more streams of events are served now; ask again later' };
 
-export function addRoutes(server: FastifyInstance, { accounts, reading, status, stopping, onRun }: Serving): void {
+/** Adds all routes; `serving` is called when a request comes. */
+export function addRoutes(server: FastifyInstance, serving: () => Serving): void {
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);
-  addReadRoutes(server, reading);
-  addStatusRoute(server, status);
-  // Another process may drive the account in a moment: whoever asks goes on to it.
-  const use = async (account: string) => (stopping.aborted ? undefined : await accounts.use(account));
+  for (const id of Object.keys(READ_OPERATIONS) as (keyof typeof READ_OPERATIONS)[]) {
+    const operation: ReadOperation = READ_OPERATIONS[id];
+    server.route({
+      ...ADDRESSES[id],
+      schema: schemaOf(id, operation),
+      async handler({ params, query, headers, raw }, reply) {
+        const input = Object.assign({}, query, params) as { account: string };
+        const isStream = id === 'listEvents' && raw.headers.accept?.includes('text/event-stream') === true;
+        if (!isStream) return await answer(reply, await operation.run(serving(), input));
+        return await stream(serving(), input as EventsInput, headers['last-event-id'], reply);
+      },
+    });
+  }
   for (const id of Object.keys(OPERATIONS) as AskedOperation[]) {
     const operation: Operation = OPERATIONS[id];
     const { method, url } = ADDRESSES[id];
@@ -47,12 +60,13 @@ export function addRoutes(server: FastifyInstance, { accounts, reading, status, 
       url,
       schema: schemaOf(id, operation),
       async handler({ params, query, body }, reply) {
+        const { stopping, onRun } = serving();
         const signal = AbortSignal.any([stopping, closed(reply.raw), deadline(LONGEST_WAIT_MS)]);
         // A part of the request that the operation does not describe was checked by nothing.
         const { account, ...fields } = query as { account: string };
         const input = Object.assign({}, fields, operation.body && body, params);
         const run = async (): Promise<Result> => {
-          using used = await use(account);
+          using used = await use(serving(), account);
           return used === undefined ? NOT_OWNER_RESULT : await operation.run(used.app, input, signal);
         };
         const running = run();
@@ -65,46 +79,35 @@ export function addRoutes(server: FastifyInstance, { accounts, reading, status, 
     ...ADDRESSES.sync,
     schema: SYNC_SCHEMA,
     async handler({ query }, reply) {
+      const { stopping, onRun } = serving();
       const { account, scope, timeoutMs } = query as SyncInput & { account: string };
       const signal = AbortSignal.any([stopping, closed(reply.raw), deadline(timeoutMs)]);
-      const used = await use(account);
+      const used = await use(serving(), account);
       if (used === undefined) return await answer(reply, NOT_OWNER_RESULT);
       return await reply.type(LINES).send(Readable.from(syncLines(used, scope, signal, onRun)));
     },
   });
 }
 
-/** Adds the routes that read the database: no process need drive the account. */
-function addReadRoutes(server: FastifyInstance, deps: () => ReadDeps): void {
-  const { listEvents, showOrder } = READ_OPERATIONS;
-  server.route({
-    ...ADDRESSES.listEvents,
-    schema: schemaOf('listEvents', listEvents),
-    async handler({ query, headers, raw }, reply) {
-      const { db, streams } = deps();
-      const input = query as EventsInput;
-      if (raw.headers.accept?.includes('text/event-stream') !== true) {
-        return await answer(reply, await listEvents.run(db, input));
-      }
-      const last = headers['last-event-id'];
-      const after = typeof last === 'string' && last !== '' ? last : input.after;
-      const start = await startOf(db, { ...input, after });
-      if ('kind' in start || streams.isFull) {
-        return await answer(reply.header('connection', 'close'), 'kind' in start ? start : TOO_MANY);
-      }
-      void reply.hijack();
-      streams.serve(reply.raw, filterOf(input), start);
-      return reply;
-    },
-  });
-  server.route({
-    ...ADDRESSES.showOrder,
-    schema: schemaOf('showOrder', showOrder),
-    async handler({ params, query }, reply) {
-      const input = Object.assign({}, query, params) as { account: string; externalOrderId: string };
-      return await answer(reply, await showOrder.run(deps().db, input));
-    },
-  });
+/** Another process may drive the account in a moment: whoever asks while this one stops goes on to it. */
+async function use({ accounts, stopping }: Serving, account: string): Promise<AccountInUse | undefined> {
+  return stopping.aborted ? undefined : await accounts.use(account);
+}
+
+async function stream(
+  { db, streams }: Serving,
+  input: EventsInput,
+  lastId: string | string[] | undefined,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const after = typeof lastId === 'string' && lastId !== '' ? lastId : input.after;
+  const start = await startOf(db, { ...input, after });
+  if ('kind' in start || streams.isFull) {
+    return await answer(reply.header('connection', 'close'), 'kind' in start ? start : TOO_MANY);
+  }
+  void reply.hijack();
+  streams.serve(reply.raw, filterOf(input), start);
+  return reply;
 }
 
 async function answer(reply: FastifyReply, result: Result): Promise<FastifyReply> {

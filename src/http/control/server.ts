@@ -28,7 +28,6 @@ const MAX_CONNECTIONS = 256;
 /** The mode of the socket's file: a user who may connect may ask for everything. */
 const OWNER_ONLY = 0o600;
 
-/** What a control socket is served with: the accounts, and what closing it needs. */
 export interface Served extends Accounts, Pick<FlowDeps, 'log' | 'clock' | 'gracePeriodOver'> {
   readonly store: Pick<Store, 'db' | 'newEvents'>;
   readonly status: () => StatusSources;
@@ -44,17 +43,18 @@ export type ControlSocket = Awaited<ReturnType<typeof serveControl>>;
 export async function serveControl(served: Served, socketPath: string, stopping: AbortSignal) {
   const server = controlServer(served.log);
   const running = new Set<Promise<unknown>>();
-  const reading = { db: served.store.db, streams: new EventStreams(served, stopping) };
-  addRoutes(server, {
+  const serving = {
     accounts: served,
-    reading: () => reading,
+    db: served.store.db,
+    streams: new EventStreams(served, stopping),
     status: served.status,
     stopping,
-    onRun(operation) {
+    onRun(operation: Promise<unknown>) {
       running.add(operation);
       void operation.finally(() => running.delete(operation)).catch(() => undefined);
     },
-  });
+  };
+  addRoutes(server, () => serving);
   try {
     removeSocket(socketPath);
     await server.listen({ path: socketPath });

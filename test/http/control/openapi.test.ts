@@ -73,13 +73,7 @@ describe('the document of the control socket', () => {
     const server = controlServer({ error: () => {} });
     const routes: string[] = [];
     server.addHook('onRoute', ({ method, url }) => void routes.push(`${String(method)} ${url}`));
-    addRoutes(server, {
-      accounts: { use: () => expect.fail() },
-      reading: () => expect.fail(),
-      status: () => expect.fail(),
-      stopping: new AbortController().signal,
-      onRun: () => {},
-    });
+    addRoutes(server, () => expect.fail());
     await server.ready();
     const shown = operations.map(({ method, path }) => `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
     expect(shown.toSorted()).toEqual(routes.toSorted());

@@ -32,7 +32,6 @@ export function warning(check: string, ...[found, remedy, facts = {}]: Said): Ch
   return { check, level: 'warning', found, remedy, exitCode: EXIT.look, facts };
 }
 
-/** A person should look at a problem that every other surface shows too. */
 export function ofProblem(check: string, problem: Problem, facts: Facts = {}): CheckResult {
   return warning(check, problemText(problem), problem.remedy, facts);
 }

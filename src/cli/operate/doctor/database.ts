@@ -20,7 +20,6 @@ const MOST_ACCOUNTS = 100;
 /** As the finding CLOCK_SKEW has it. */
 const SKEW_MS = 5 * 60_000;
 
-/** Checks that the database is sound, as far as that can be said at once, and not older than its mark. */
 export async function checkDatabase({ database }: Config, store: Store): Promise<readonly CheckResult[]> {
   const { pending } = await store.migrations();
   const results: CheckResult[] = [];

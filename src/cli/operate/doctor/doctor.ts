@@ -58,7 +58,6 @@ Examples:
   order-sync doctor --bundle support.json`;
 
 const TONES: Readonly<Record<CheckResult['level'], Tone>> = { ok: 'good', warning: 'warning', fault: 'error' };
-/** Accounts whose keys are tried. */
 const MOST_ASKED = 20;
 const NAME_WIDTH = 13;
 const LEVEL_WIDTH = 9;
@@ -80,7 +79,6 @@ export function define(command: Command): void {
     });
 }
 
-/** Runs every check in its order, and writes the support file about the results at the end. */
 async function* examine(
   command: Command,
   results: readonly CheckResult[],

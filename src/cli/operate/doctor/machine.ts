@@ -28,7 +28,6 @@ export function checkRuntime(version: string): CheckResult {
   return ok('runtime', `order-sync ${version}, Node ${process.versions.node} on ${process.platform} ${process.arch}`);
 }
 
-/** The key must be for its owner alone, and the database for users who were let in. */
 export function checkFiles({ accounts, database }: Config): readonly CheckResult[] {
   const secrets = accounts.flatMap(({ exchange }) => exchange.apiKeyFile ?? []);
   const files: (readonly [path: string, denied: number, mode: string])[] = [];

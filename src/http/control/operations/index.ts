@@ -5,7 +5,7 @@ import { ORDER_OPERATIONS } from './orders.ts';
 import type { READ_OPERATIONS } from './reading.ts';
 
 /** An operation that the owner of the account does, with one answer; `sync` answers in lines. */
-export type AskedOperation = Exclude<OperationId, 'sync' | 'status' | keyof typeof READ_OPERATIONS>;
+export type AskedOperation = Exclude<OperationId, 'sync' | keyof typeof READ_OPERATIONS>;
 
 export const OPERATIONS = {
   ...CLIENT_OPERATIONS,

@@ -23,7 +23,6 @@ export function textParameter(description: string, example: string): z.ZodString
   return z.string().meta({ description, examples: [example] });
 }
 
-/** A whole number of a query, from 1 to `most`; `usual` unless named. */
 export function countParameter(description: string, most: number, usual: number) {
   return z.coerce
     .number<string>()
@@ -37,7 +36,6 @@ export function countParameter(description: string, most: number, usual: number)
 const account = textParameter('Name of the account, as the settings have it.', 'default').min(1).max(200);
 export const accountQuery = z.object({ account: account.default('default') });
 
-/** One operation: what it takes and answers, as the OpenAPI document says it, and what it does. */
 export interface Operation<Params = unknown, Query = unknown, Body = unknown> {
   readonly tag: string;
   readonly summary: string;
@@ -169,8 +167,6 @@ export const ERRORS = {
 
 export type ErrorStatus = keyof typeof ERRORS;
 
-/** Errors of an operation that is done here. */
 export const OWN_ERRORS: readonly ErrorStatus[] = ['400', '421', '4xx', '500', '503'];
 export const EXCHANGE_ERRORS: readonly ErrorStatus[] = [...OWN_ERRORS, '502', '504'];
-/** Errors of an operation about something that the exchange may not have. */
 export const LOOKUP_ERRORS: readonly ErrorStatus[] = [...EXCHANGE_ERRORS, '404'];

@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { type Place, EVENT_TYPES, feedEventOf } from '../../../domain/events/feed.ts';
 import { SEVERITIES } from '../../../domain/findings/classes.ts';
+import { ORDER_STATES } from '../../../domain/orders/states.ts';
 import { HIDDEN, quote } from '../../../domain/text.ts';
 import { pageJson, placeOf, readPage, type CursorRefusal, type FeedFilter } from '../../../flows/events/feed.ts';
+import { readStatus, type StatusSources } from '../../../flows/reports/status.ts';
+import { statusSchema } from '../../../reports/status/status.ts';
 import { newestOfOrder } from '../../../store/feed.ts';
 import { findingsOfOrder } from '../../../store/findings.ts';
 import { ORDER_COLUMNS, type OrderRow } from '../../../store/order-columns.ts';
@@ -13,13 +16,20 @@ import { done, invalid, type OwnRefusal, type Result } from '../envelope.ts';
 import { countParameter, named, textParameter, type ErrorStatus, type Operation } from './operation.ts';
 
 const MOST_EVENTS = 1_000;
-/** An order shows so many of its newest events, and of its findings. */
 const MOST_OF_ORDER = 200;
 const READ_ERRORS: readonly ErrorStatus[] = ['400', '4xx', '500', '503'];
 
+export interface ReadDeps {
+  readonly db: Database;
+  readonly status: () => StatusSources;
+}
+
 /** An operation that reads the database: any process does it, whichever drives the account. */
-interface ReadOperation<Params, Query> extends Omit<Operation<Params, Query>, 'run' | 'body'> {
-  run(db: Database, input: Params & Query & { readonly account: string }): Promise<Result>;
+export interface ReadOperation<Params = unknown, Query = unknown> extends Omit<
+  Operation<Params, Query>,
+  'run' | 'body'
+> {
+  run(deps: ReadDeps, input: Params & Query & { readonly account: string }): Promise<Result>;
 }
 
 function reading<Params, Query>(described: ReadOperation<Params, Query>): ReadOperation<Params, Query> {
@@ -171,6 +181,47 @@ function shownColumns(row: OrderRow): object {
   return { ...Object.fromEntries(shown), payment_token: row.payment_token === null ? null : HIDDEN };
 }
 
+const NO_ORDERS = Object.fromEntries(ORDER_STATES.map((state) => [state, 0]));
+const SINCE = '2026-01-05T12:00:00.000Z';
+const statusValue = named('Status', 'How order-sync does. Fields may be added.', statusSchema, {
+  asOf: SINCE,
+  database: '/var/lib/order-sync/order-sync.db',
+  daemon: {
+    pid: 4711,
+    version: '0.1.0',
+    startedAt: SINCE,
+    owned: 1,
+    driven: 1,
+    rate: { spent: 13, requests: 100, intervalMs: 10_000 },
+    unwritten: null,
+    opsFailure: null,
+    seenLate: { count: 20, p50Ms: 2_400, p99Ms: 19_000 },
+    overdue: null,
+    accounts: [],
+  },
+  driver: null,
+  olderState: null,
+  databaseAheadMs: null,
+  overview: {
+    account: 'default',
+    asOf: SINCE,
+    orders: { ...NO_ORDERS, pending: 2, final: 1_024 },
+    more: [],
+    oldestPending: null,
+    oldestUnknown: null,
+    attention: [],
+    findings: [{ class: 'STUCK', severity: 'warning', open: 1 }],
+    holds: [],
+    outOfReach: [],
+    unreadable: [],
+    stopped: [],
+    receivers: [],
+    lastEventAt: SINCE,
+    newest: [],
+    accounts: [],
+  },
+});
+
 export const READ_OPERATIONS = {
   listEvents: reading({
     tag: 'events',
@@ -183,7 +234,7 @@ export const READ_OPERATIONS = {
     query: eventsQuery,
     value: eventsValue,
     errors: [...READ_ERRORS, '409'],
-    async run(db, input) {
+    async run({ db }, input) {
       const start = await startOf(db, input);
       if ('kind' in start) return start;
       return { kind: 'ok', body: pageJson(await readPage(db, filterOf(input), start, input.limit)) };
@@ -195,7 +246,7 @@ export const READ_OPERATIONS = {
     params: z.object({ externalOrderId: textParameter('Id of the order in your system.', 'shop-1001') }),
     value: orderValue,
     errors: [...READ_ERRORS, '404'],
-    async run(db, { account, externalOrderId }) {
+    async run({ db }, { account, externalOrderId }) {
       const row = await readOrder(db, account, externalOrderId);
       if (row === undefined) {
         return {
@@ -213,6 +264,18 @@ export const READ_OPERATIONS = {
         findings: findings.slice(0, MOST_OF_ORDER).map(({ id: _id, ...one }) => one),
         hasMoreFindings: findings.length > MOST_OF_ORDER,
       });
+    },
+  }),
+  status: reading({
+    tag: 'status',
+    summary: 'How order-sync does: what the daemon is at, and what the database has.',
+    description:
+      'The account all stands for all of them together. Any process answers, whichever drives the account; nothing is asked of ' +
+      'the exchange.',
+    value: statusValue,
+    errors: READ_ERRORS,
+    async run({ status }, { account }) {
+      return done(await readStatus(status(), account === 'all' ? undefined : account));
     },
   }),
 };
