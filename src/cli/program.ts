@@ -15,7 +15,7 @@ const NARROWEST_TEXT = 20;
 
 /**
  * Makes the command line. All commands are there by name; the one that `args` call is loaded, with its arguments and
- * options; for the completion of a shell all of them are. Parsing throws `CommanderError` where Commander would end the process.
+ * options, and so is the one whose words are completed. Parsing throws `CommanderError` where Commander would end the process.
  */
 export async function createProgram(args: readonly string[] = []): Promise<Command> {
   const program = new Command('order-sync')
@@ -32,22 +32,22 @@ export async function createProgram(args: readonly string[] = []): Promise<Comma
   const words = wordsOf(args);
   for (const [heading, entries] of Object.entries(COMMANDS)) {
     program.commandsGroup(heading);
-    await addCommands(program, entries, words[0] === 'completion' ? 'all' : words);
+    await addCommands(program, entries, words[0] === 'completion' ? [words, words.slice(2)] : [words]);
   }
   return program.helpCommand(true);
 }
 
-/** Adds commands by name, and loads the one that `words` call, or all of them. */
-async function addCommands(parent: Command, entries: Entries, words: readonly string[] | 'all'): Promise<void> {
-  const isAll = words === 'all';
+/** Adds commands by name, and loads those that any of the `lines` of words calls. */
+async function addCommands(parent: Command, entries: Entries, lines: readonly (readonly string[])[]): Promise<void> {
   // `help sync` and `orders help list` are about the command that is named after it.
-  const [word, ...more] = isAll ? [] : words[0] === 'help' ? words.slice(1) : words;
+  const called = lines.map((words) => (words[0] === 'help' ? words.slice(1) : words));
   for (const [name, entry] of Object.entries(entries)) {
     const command = parent.command(name);
     sayForPeople(command);
+    const more = called.filter(([word]) => word === name).map(([, ...words]) => words);
     if ('commands' in entry) {
       command.description(entry.text).addHelpText('after', `\nExample:\n  ${entry.example}`);
-      await addCommands(command, entry.commands, isAll ? words : word === name ? more : []);
+      await addCommands(command, entry.commands, more);
       continue;
     }
     const [text, load, scope] = entry;
@@ -58,7 +58,7 @@ async function addCommands(parent: Command, entries: Entries, words: readonly st
         // Never reached, unless Commander reads the command line differently: then nothing may look like a success.
         throw new Error(`the command ${name} was not loaded`);
       });
-    if (!isAll && word !== name) continue;
+    if (more.length === 0) continue;
     const { define } = await load();
     (typeof define === 'function' ? define : define[name])?.(command);
     for (const [index, defined] of [command, ...command.commands].entries()) {

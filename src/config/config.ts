@@ -21,6 +21,7 @@ import {
   type Settings,
   ACCOUNT,
   type AccountConfig,
+  settingOf,
 } from './settings.ts';
 import type { ListenAddress } from './values.ts';
 import { DEFAULT_ACCOUNT } from '../domain/accounts/name.ts';
@@ -64,8 +65,7 @@ export function loadConfig(options: ConfigOptions & { readonly requireExchange: 
     photos: { ...photos, folder: resolve(options.cwd, photos.folder) },
     control: { socket: control.socket === undefined ? undefined : resolve(options.cwd, control.socket) },
   };
-  const isMissing = options.requireExchange && layers.accounts.size > 0;
-  const problems = [...rateGroupProblems(accounts, layers.accounts), ...(isMissing ? missingExchange(config) : [])];
+  const problems = rateGroupProblems(accounts, layers.accounts);
   if (problems.length > 0) throw new ConfigError(problems);
   return freeze(config);
 }
@@ -91,16 +91,11 @@ export function exchangeByAccount({ accounts, exchange }: Config): (name: string
  * Throws ConfigError when they name no exchange or have no key.
  */
 export function requireExchange<C extends Pick<Config, 'exchange'>>(config: C): WithExchange<C> {
-  const { apiKey = keyIn(config.exchange.apiKeyFile) } = config.exchange;
+  const { apiKey = readMerchantKey(config.exchange.apiKeyFile) } = config.exchange;
   const exchange = { ...config.exchange, ...(apiKey !== undefined && { apiKey }) };
   const missing = REQUIRED.filter(([name]) => exchange[name] === undefined);
   if (missing.length > 0) throw new ConfigError(missing.map(notSet));
   return { ...config, exchange } as WithExchange<C>;
-}
-
-function keyIn(file: string | undefined): string | undefined {
-  if (file === undefined) return undefined;
-  return readMerchantKey(file);
 }
 
 /** Every setting with its value and source, secrets hidden. Throws ConfigError when one of them is wrong. */
@@ -130,21 +125,6 @@ function shownValue(value: Entry['value']): string {
   return isList ? `[${value.join(', ')}]` : JSON.stringify(value);
 }
 
-/** What accounts lack that ask an exchange; said of the general settings where it is said of all. */
-function missingExchange({ accounts }: Config): ConfigProblem[] {
-  return REQUIRED.flatMap((required) => {
-    const [name] = required;
-    const lacking = accounts.filter(
-      ({ exchange }) => exchange[name] === undefined && (name !== 'apiKey' || exchange.apiKeyFile === undefined),
-    );
-    if (lacking.length === accounts.length) return [notSet(required)];
-    return lacking.map((account) => {
-      const setting = `accounts.${account.name}.exchange.${name}`;
-      return { setting, problem: `${setting} is not set, nor exchange.${name} for all accounts` };
-    });
-  });
-}
-
 const REQUIRED = [
   ['baseUrl', 'order-sync init asks for it; or put it into config/local.yaml or ORDER_SYNC_EXCHANGE_BASE_URL'],
   [
@@ -160,13 +140,13 @@ function notSet([name, advice]: (typeof REQUIRED)[number]): ConfigProblem & { re
 
 /** Reads the values of all settings, and of those that accounts have of their own. Throws ConfigError with everything that is wrong. */
 function read(layers: Layers, isExchangeRequired: boolean): { settings: Settings; accounts: AccountConfig[] } {
-  const { entries, accounts: own } = layers;
+  const { entries } = layers;
   const { data: settings, error } = SETTINGS.safeParse(nested(entries));
   const found = (error?.issues ?? []).flatMap((issue) => problemsOf(issue, issue.path, entries));
   const problems = [...layers.problems];
   // A setting that is wrong where it stands has no value that could be wrong too.
   problems.push(...found.filter(({ setting }) => !problems.some((said) => said.setting === setting)));
-  if (isExchangeRequired && own.size === 0 && layers.isWhole) problems.push(...missingIn(entries, problems));
+  if (isExchangeRequired && layers.isWhole) problems.push(...missingExchange(layers, problems));
   const { accounts, problems: more } = accountsOf(layers, settings);
   const said = new Set(problems.map(textOf));
   problems.push(...more.filter((problem) => !said.has(textOf(problem))));
@@ -178,12 +158,28 @@ function textOf({ setting, problem }: ConfigProblem): string {
   return `${setting} ${problem}`;
 }
 
-/** The settings that are required and neither set nor wrong. */
-function missingIn(entries: Entries, problems: readonly ConfigProblem[]): ConfigProblem[] {
-  return REQUIRED.map(notSet).filter(({ setting }) => {
-    const isSaid = problems.some((said) => said.setting === setting || said.problem.includes(setting));
-    return !isSaid && (entries.get(setting)?.value ?? '') === '';
+/** The settings that are required, and for some accounts neither set nor wrong; named once if each account lacks them. */
+function missingExchange(layers: Layers, problems: readonly ConfigProblem[]): ConfigProblem[] {
+  const { entries } = layers;
+  const accounts = [...accountsIn(layers)];
+  return REQUIRED.flatMap((required) => {
+    const { setting } = notSet(required);
+    const paths = [setting, `${setting}File`];
+    const lacking = accounts.filter(([, own]) => {
+      const layer = paths.some((path) => own.has(path)) ? own : entries;
+      return paths.every((path) => (layer.get(path)?.value ?? '') === '');
+    });
+    if (problems.some((said) => said.setting === setting || said.problem.includes(setting))) return [];
+    if (lacking.length === accounts.length) return [notSet(required)];
+    return lacking.map(([name]) => {
+      const path = settingOf(setting, name);
+      return { setting: path, problem: `${path} is not set, nor ${setting} for all accounts` };
+    });
   });
+}
+
+function accountsIn({ accounts }: Pick<Layers, 'accounts'>): Layers['accounts'] {
+  return accounts.size === 0 ? new Map([[DEFAULT_ACCOUNT, new Map()]]) : accounts;
 }
 
 /** Freezes a value with all that is in it. What is frozen is so with all that is in it. */
@@ -217,8 +213,7 @@ function accountsOf(
     problems.push(...issues.flatMap((issue) => problemsOf(issue, [part, ...issue.path], entries, { name, own })));
     return result.data;
   };
-  const all = accounts.size === 0 ? new Map([[DEFAULT_ACCOUNT, new Map()]]) : accounts;
-  const configs = [...all].map(([name, own]) => {
+  const configs = [...accountsIn({ accounts })].map(([name, own]) => {
     const parts = Object.fromEntries(PARTS.map((part) => [part, valueOf(name, own, part)]));
     return { ...(parts as AccountConfig), name };
   });

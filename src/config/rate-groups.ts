@@ -7,7 +7,7 @@ import { ConfigError } from './settings.ts';
 type Accounts = Pick<Config, 'accounts'>;
 type InForce = Pick<Config, 'accounts' | 'database'>;
 
-/** The accounts of the settings in the groups that are driven by one process: those that share a limit of their rate, and each other alone. */
+/** The accounts in groups that one process drives: those that share the limit of their rate, and each other one alone. */
 export function groupsOf({ accounts }: Accounts): readonly (readonly string[])[] {
   const groups = Map.groupBy(accounts, ({ name, rateGroup }) =>
     JSON.stringify(rateGroup === undefined ? { name } : { rateGroup }),
@@ -21,7 +21,7 @@ export function groupOf({ accounts }: Accounts, account: string): readonly strin
   return accounts.filter((one) => one.rateGroup === rateGroup).map(({ name }) => name);
 }
 
-/** Gives, by account, the settings in which two workers that drive it in turn should not differ, as text; of its key a hash. */
+/** The settings, as text, in which two workers that drive an account in turn should not differ; of its key a hash. */
 export function settingsInForce({
   accounts,
   database,
@@ -69,13 +69,9 @@ function settingsOf(
 
 /** Tells whether two keys are equal, and nothing else of them; undefined if the key cannot be read. */
 function hashOfKey(account: string, { apiKey, apiKeyFile }: AccountConfig['exchange']): string | undefined {
-  const key = apiKey ?? keyIn(apiKeyFile);
-  return key === undefined ? undefined : createHash('sha256').update(`${account}\n${key}`).digest('hex').slice(0, 16);
-}
-
-function keyIn(file: string | undefined): string | undefined {
   try {
-    return file === undefined ? undefined : readMerchantKey(file);
+    const key = apiKey ?? readMerchantKey(apiKeyFile);
+    return key && createHash('sha256').update(`${account}\n${key}`).digest('hex').slice(0, 16);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return undefined;

@@ -185,8 +185,9 @@ export function isOpenToOthers({ uid, mode }: { uid: number; mode: number }, use
   return (mode & (isGivenByRoot ? 0o037 : 0o077)) !== 0;
 }
 
-/** Reads a merchant key from its file. Throws ConfigError. */
-export function readMerchantKey(file: string): string {
+/** Reads a merchant key from its file, if there is one. Throws ConfigError. */
+export function readMerchantKey(file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
   const text = readValueFile(file, 'exchange.apiKey');
   try {
     return reader(headerText)(text);

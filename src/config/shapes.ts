@@ -86,7 +86,7 @@ const asset = decimal((sign) => sign > 0, 'must be a decimal above 0');
 
 const assetLimit = fields({ from: code, to: code, currency: code.optional(), asset }, LIMIT)
   .transform((limit): AssetLimit => ({ ...limit, currency: limit.currency ?? limit.from }))
-  .refine(({ from, to, currency }) => [from, to].some((other) => isSame(other, currency)), {
+  .refine(({ from, to, currency }) => [from, to].some((code) => code.toUpperCase() === currency.toUpperCase()), {
     path: ['currency'],
     error: 'must be one of its pair',
   });
@@ -95,16 +95,14 @@ const assetLimit = fields({ from: code, to: code, currency: code.optional(), ass
 export const assetLimits = jsonList(
   z
     .array(assetLimit, `must be a list, ${LIMIT}`)
-    .refine(areOfDifferentPairs, 'has two limits of one pair in one currency: leave one of them out'),
+    .refine(
+      (limits) => areDifferent(limits.map(({ from, to, currency }) => [from, to, currency].join(' ').toUpperCase())),
+      'has two limits of one pair in one currency: leave one of them out',
+    ),
 );
 
-function areOfDifferentPairs(limits: readonly AssetLimit[]): boolean {
-  const keys = limits.map(({ from, to, currency }) => JSON.stringify([from, to, currency]).toUpperCase());
+function areDifferent(keys: readonly string[]): boolean {
   return new Set(keys).size === keys.length;
-}
-
-function isSame(currency: string, other: string): boolean {
-  return currency.toUpperCase() === other.toUpperCase();
 }
 
 export interface WebhookEndpoint {
@@ -195,12 +193,11 @@ export const webhookEndpoints = jsonList(
   z
     .array(endpoint, `must be a list, ${FORM}`)
     .max(MOST_ENDPOINTS, `must name at most ${MOST_ENDPOINTS} endpoints`)
-    .refine(haveDifferentNames, 'names an endpoint twice: give each a name of its own'),
+    .refine(
+      (endpoints) => areDifferent(endpoints.map((receiver) => receiver.name)),
+      'names an endpoint twice: give each a name of its own',
+    ),
 );
-
-function haveDifferentNames(endpoints: readonly WebhookEndpoint[]): boolean {
-  return new Set(endpoints.map((receiver) => receiver.name)).size === endpoints.length;
-}
 
 function isSecret(given: string): boolean {
   if (!/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(given)) return false;

@@ -10,7 +10,7 @@ import { lockFile } from '../../store/sqlite/owner.ts';
 import { accountFilterOf, accountGiven, accountOf } from '../shared/account.ts';
 import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../shared/decision.ts';
 import { counted } from '../../reports/formats/text.ts';
-import { plainConfig, wholeNumber } from '../shared/options.ts';
+import { plainConfig, rowId } from '../shared/options.ts';
 import { readFailOvers } from '../../store/fail-overs.ts';
 import { openInput } from '../shared/files.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
@@ -54,11 +54,7 @@ interface RestoreOptions extends Partial<DecisionOptions> {
 export function define(command: Command): void {
   addReasonOptions(command, { isMandatory: false })
     .option('--assume-not-sent', 'you know that nothing was sent since: orders stay as they are, nothing is paused')
-    .option(
-      '--failover <id>',
-      'decide on the orders that a fail-over of PostgreSQL left in doubt',
-      wholeNumber(1, Number.MAX_SAFE_INTEGER),
-    )
+    .option('--failover <id>', 'decide on the orders that a fail-over of PostgreSQL left in doubt', rowId)
     .option('--sent', 'with --failover: they were sent, so they are followed')
     .option('--not-sent', 'with --failover: they were not sent, so they are sent now')
     .option('--file <ids>', 'with --failover: only the orders whose ids stand in this file, one a line')
@@ -110,19 +106,15 @@ function accountAccepted(command: Command, { database, accounts }: Config): stri
 }
 
 /** The accounts together: all the time that is missing in any of them. A time that is unknown in one of them is null. */
-function inAll([first, ...others]: readonly AcceptedRestore[]): AcceptedRestore {
-  const none: AcceptedRestore = { missing: { from: null, to: null }, orders: 0 };
-  return others.reduce((sum, { missing, orders }) => {
-    const from = [sum.missing.from, missing.from];
-    const to = [sum.missing.to, missing.to];
-    return {
-      missing: {
-        from: from.reduce((a, b) => (a === null || b === null ? null : a < b ? a : b)),
-        to: to.reduce((a, b) => (a === null || b === null ? null : a > b ? a : b)),
-      },
-      orders: sum.orders + orders,
-    };
-  }, first ?? none);
+function inAll(accepted: readonly AcceptedRestore[]): AcceptedRestore {
+  const timesOf = (end: 'from' | 'to') => {
+    const times = accepted.map(({ missing }) => missing[end]);
+    return times.includes(null) ? [] : times.toSorted();
+  };
+  return {
+    missing: { from: timesOf('from')[0] ?? null, to: timesOf('to').at(-1) ?? null },
+    orders: accepted.reduce((sum, { orders }) => sum + orders, 0),
+  };
 }
 
 function printRestore(

@@ -106,7 +106,7 @@ async function agreedSteps(order: Order | undefined, { repeatId, yes }: Options)
   }
   const agreed: ProbeStep[] = [];
   for (const step of steps) {
-    if (await agrees(`${step}: ${EXPLAINED[step]} Do it? (y/N) `, process.stdin, process.stderr)) agreed.push(step);
+    if (await agrees(`${step}: ${EXPLAINED[step]} Do it? (y/N) `)) agreed.push(step);
   }
   return agreed;
 }

@@ -1,8 +1,8 @@
-import { Option, type Command, InvalidArgumentError } from 'commander';
+import { Option, type Command } from 'commander';
 import type { FindingStatus } from '../../domain/findings/finding.ts';
 import { ORDER_STATES, type OrderState } from '../../domain/orders/states.ts';
 import { listFindings } from '../../store/listed-findings.ts';
-import { addOrderOptions, addPeriodOptions, type OrderOptions, type PeriodOptions } from '../shared/options.ts';
+import { addOrderOptions, addPeriodOptions, rowIds, type OrderOptions, type PeriodOptions } from '../shared/options.ts';
 import { addListOptions, printList, sayCut, print, type ListOptions, type ListColumn } from '../shared/print.ts';
 import { withAccounts, withAccount } from '../shared/store.ts';
 import { systemClock } from '../../clock.ts';
@@ -62,7 +62,7 @@ interface Acknowledged {
 
 function defineAck(command: Command): void {
   command.description('acknowledges open findings; they stay until they are no longer true');
-  addReasonOptions(addFilter(command.argument('[id...]', 'ids of findings', ids)))
+  addReasonOptions(addFilter(command.argument('[id...]', 'ids of findings', rowIds)))
     .option('--yes', 'with --class or --severity: do not ask')
     .option('--json', 'print JSON')
     .addHelpText('after', "\nExample:\n  order-sync findings ack 12 13 --reason 'agreed with the exchange'")
@@ -139,11 +139,6 @@ function asFields({ row, done }: Acknowledged) {
 function acknowledgedLine(row: FindingRow): string {
   const [order, expected, actual] = [row.external_order_id, row.expected, row.actual].map(printable);
   return `${row.id} ${row.class} ${order}: ${expected} → ${actual}\n`;
-}
-
-function ids(given: string, before: readonly number[] = []): readonly number[] {
-  if (!/^[1-9]\d{0,14}$/.test(given)) throw new InvalidArgumentError('The id of a finding is a whole number.');
-  return [...before, Number(given)];
 }
 
 interface FindingsFilter {

@@ -1,9 +1,17 @@
 import { Option, type Command } from 'commander';
-import { loadConfig } from '../../config/config.ts';
-import { createLog } from '../../log.ts';
+import { systemClock } from '../../clock.ts';
+import { configOf, loadConfig } from '../../config/config.ts';
 import { runDaemon } from '../../daemon.ts';
-import { explainError, stopSignal } from '../shared/exit.ts';
+import { describeRestraint } from '../../domain/accounts/restraints.ts';
+import { dryRun, type DryRun } from '../../flows/reports/dry-run.ts';
+import { createLog } from '../../log.ts';
+import { fieldsText, type Field } from '../../reports/formats/terminal.ts';
+import { counted, inUnits, withCommas } from '../../reports/formats/text.ts';
+import { RESTORE_ADVICE } from '../../store/mark.ts';
+import { explainError, EXIT, stopSignal } from '../shared/exit.ts';
+import { screenOf } from '../shared/help.ts';
 import { configOptions, wholeNumber } from '../shared/options.ts';
+import { withStore } from '../shared/store.ts';
 
 const HELP = `
 --dry-run reads the database and asks the exchange nothing: what would be sent,
@@ -27,11 +35,8 @@ export function define(command: Command): void {
     )
     .option('--json', 'with --dry-run: print JSON')
     .addHelpText('after', HELP)
-    .action(async ({ dryRun, rows, json }: { dryRun?: boolean; rows?: number; json?: boolean }) => {
-      if (dryRun === true) {
-        const { showDryRun } = await import('./dry-run.ts');
-        return await showDryRun(command, rows ?? 10, json === true);
-      }
+    .action(async ({ dryRun: isDry, rows, json }: { dryRun?: boolean; rows?: number; json?: boolean }) => {
+      if (isDry === true) return await showDryRun(command, rows ?? 10, json === true);
       if (rows !== undefined || json === true) command.error('error: --rows and --json are for --dry-run');
       let log: ReturnType<typeof createLog> | undefined;
       try {
@@ -47,4 +52,55 @@ export function define(command: Command): void {
         throw error;
       }
     });
+}
+
+/** `order-sync run --dry-run`. It owns nothing and writes nothing. */
+async function showDryRun(command: Command, rows: number, isJson: boolean): Promise<void> {
+  await withStore(command, 'current', async (store, config) => {
+    let needsLook = false;
+    for (const { name } of config.accounts) {
+      const deps = { account: name, store: store.forAccount(name), config: configOf(config, name) };
+      const found = await dryRun({ ...deps, now: systemClock().now(), rows });
+      const { wouldSend, invalid, holds, guard, olderState } = found;
+      const isStopped = holds.length > 0 || guard !== null || olderState !== null;
+      needsLook ||= isStopped || invalid.orders > 0;
+      // One line an account, so that thousands take no memory.
+      if (isJson) process.stdout.write(`${JSON.stringify(found)}\n`);
+      else if (config.accounts.length === 1 || isStopped || wouldSend.orders + invalid.orders > 0) {
+        process.stdout.write(`${asText(found)}\n`);
+      }
+    }
+    if (needsLook) process.exitCode = EXIT.look;
+  });
+}
+
+function asText({ account, wouldSend, invalid, holds, guard, olderState, ...times }: DryRun): string {
+  const { orders, later, sums, unsummed, first } = wouldSend;
+  const more = later === 0 ? '' : `, ${withCommas(later)} of them later`;
+  const fields: Field[] = [
+    { label: 'account', value: account },
+    { label: 'would be sent', value: `${counted(orders, 'order')}${more}` },
+    ...sums.map((pair) => {
+      const value = `${pair.asset} (${pair.assetPosition}) in ${counted(pair.orders, 'order')}`;
+      return { label: `${pair.from} to ${pair.to}`, value };
+    }),
+    ...(unsummed > 0 ? [{ label: 'of other pairs', value: counted(unsummed, 'order') }] : []),
+    { label: 'invalid', value: counted(invalid.orders, 'order') },
+    {
+      label: 'at the limit',
+      value: `${inUnits(times.takesMs)}, beside look-ups ${inUnits(times.takesBesideLookupsMs)}`,
+    },
+    { label: 'look-ups due', value: times.lookupsDue },
+    ...holds.map((hold) => ({ label: 'stops it', value: describeRestraint(hold, account) })),
+    ...(guard === null
+      ? []
+      : [{ label: 'stops it', value: `after ${counted(guard.afterOrders, 'order')}: ${guard.reason}` }]),
+    ...(olderState === null ? [] : [{ label: 'stops it', value: `the database ${olderState}; ${RESTORE_ADVICE}` }]),
+    ...first.map(({ body }) => ({ label: 'body', value: body })),
+    ...invalid.first.map(({ externalOrderId, reason }) => ({
+      label: 'invalid',
+      value: `${externalOrderId}: ${reason}`,
+    })),
+  ];
+  return fieldsText(fields, screenOf());
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { addListOptions, printList, type ListColumn, type ListOptions, listText, print } from '../shared/print.ts';
 import { withStore } from '../shared/store.ts';
 import { type Delivery, takesType, type DeliveryOutcome } from '../../domain/events/delivery.ts';
@@ -14,7 +14,7 @@ import { newestEventId } from '../../store/events.ts';
 import type { Store } from '../../store/port.ts';
 import { accountOf } from '../shared/account.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
-import { plainConfig } from '../shared/options.ts';
+import { plainConfig, rowId, rowIds } from '../shared/options.ts';
 import type { Config } from '../../config/config.ts';
 import { programVersion } from '../../config/version.ts';
 import { suggestion } from '../../domain/text.ts';
@@ -105,9 +105,9 @@ function defineResend(command: Command): void {
   command
     .description('sends dead letters, or the events of an account from one on, once more, with the ids that they had')
     .argument('<name>', 'the endpoint')
-    .option('--dead-letter <id...>', 'these dead letters of the account', idsOf)
+    .option('--dead-letter <id...>', 'these dead letters of the account', rowIds)
     .option('--all', 'all its dead letters, of all accounts')
-    .option('--from <id>', 'the events of the account from this one to the newest', (text) => idOf(text))
+    .option('--from <id>', 'the events of the account from this one to the newest', rowId)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  order-sync webhooks resend https://shop.example/events --all')
     .action(async (name: string, options: ResendOptions) => {
@@ -180,15 +180,6 @@ async function resend(store: Store, endpoint: WebhookEndpoint, rows: AsyncIterab
       .writer.write(async (tx) => await deliverDeadLetter(tx, { ...letter, now: clock.now() }));
   }
   return counts;
-}
-
-function idsOf(given: string, before: readonly number[] = []): readonly number[] {
-  return [...before, idOf(given)];
-}
-
-function idOf(given: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(given)) throw new InvalidArgumentError('The id of an event is a whole number.');
-  return Number(given);
 }
 
 function defineTest(command: Command): void {

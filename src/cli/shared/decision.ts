@@ -38,7 +38,7 @@ export async function confirm(question: string): Promise<void> {
   if (!process.stdin.isTTY) {
     throw new CommandError(EXIT.usage, 'nothing was changed: there is nobody to ask; give --yes to go on');
   }
-  if (await agrees(question, process.stdin, process.stderr)) return;
+  if (await agrees(question)) return;
   throw new CommandError(EXIT.look, 'nothing was changed');
 }
 
@@ -53,12 +53,8 @@ export async function confirmShown<Row>(
 }
 
 /** Asks a question. Any answer but yes, and the end of the input, is a no. */
-export async function agrees(
-  question: string,
-  input: NodeJS.ReadableStream,
-  output: NodeJS.WritableStream,
-): Promise<boolean> {
-  using dialogue = new Dialogue(input, output);
+export async function agrees(question: string, ...streams: ConstructorParameters<typeof Dialogue>): Promise<boolean> {
+  using dialogue = new Dialogue(...streams);
   return /^y(es)?$/i.test(await dialogue.ask(question, (answer) => answer).catch(() => ''));
 }
 

@@ -62,7 +62,7 @@ async function writeAll(folder: string, files: NewFiles): Promise<void> {
       throw new CommandError(EXIT.disk, `${path} is a folder: remove it, or give another --out`);
     }
   }
-  using unfinished = new TemporaryFolder(join(folder, 'unfinished-'));
+  using unfinished = temporaryFolder(join(folder, 'unfinished-'));
   for (const { name, pieces } of files) {
     await writeTo(() => openSync(join(unfinished.path(), name), 'wx', 0o600), pieces, fsyncSync);
   }
@@ -70,31 +70,23 @@ async function writeAll(folder: string, files: NewFiles): Promise<void> {
 }
 
 /** A folder that is made when it is first asked for, and is gone at the end, also where a signal ends the program. */
-class TemporaryFolder implements Disposable {
-  readonly #prefix: string;
-  #path: string | undefined;
-
-  constructor(prefix: string) {
-    this.#prefix = prefix;
-  }
-
-  path(): string {
-    if (this.#path !== undefined) return this.#path;
-    for (const signal of ENDING_SIGNALS) process.once(signal, this.#onSignal);
-    this.#path = mkdtempSync(this.#prefix);
-    return this.#path;
-  }
-
-  [Symbol.dispose](): void {
-    if (this.#path !== undefined) rmSync(this.#path, { recursive: true, force: true });
-    for (const signal of ENDING_SIGNALS) process.off(signal, this.#onSignal);
-  }
-
-  /** Without a listener the signal ends the program. */
-  readonly #onSignal = (signal: NodeJS.Signals): void => {
-    this[Symbol.dispose]();
+function temporaryFolder(prefix: string) {
+  let made: string | undefined;
+  const remove = () => {
+    if (made !== undefined) rmSync(made, { recursive: true, force: true });
+    for (const signal of ENDING_SIGNALS) process.off(signal, onSignal);
+  };
+  // Without a listener the signal ends the program.
+  const onSignal = (signal: NodeJS.Signals) => {
+    remove();
     process.kill(process.pid, signal);
   };
+  const path = () => {
+    if (made === undefined) for (const signal of ENDING_SIGNALS) process.once(signal, onSignal);
+    made ??= mkdtempSync(prefix);
+    return made;
+  };
+  return { path, [Symbol.dispose]: remove };
 }
 
 /** The file is opened when there is something to write: to gather it may take long, and leaves nothing behind. */

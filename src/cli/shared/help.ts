@@ -57,22 +57,17 @@ export function withSuggestion(command: Command, text: string): string {
 /** A command beside the unknown one, or one of that name elsewhere: `recon` is `report reconciliation`. */
 function nearCommand(command: Command, given: string): string | undefined {
   const words = wordsOf(command);
-  const sibling = suggestion(given, namesOf(command));
+  const siblings = command.commands.map((child) => child.name());
+  const sibling = suggestion(given, siblings);
   if (sibling !== undefined) return [...words, sibling].join(' ');
-  const elsewhere = leavesOf(rootOf(command));
+  let root = command;
+  while (root.parent !== null) root = root.parent;
+  const elsewhere = leavesOf(root);
   const name = suggestion(
     given,
     elsewhere.map((path) => path.at(-1) ?? ''),
   );
   return elsewhere.find((path) => path.at(-1) === name)?.join(' ');
-}
-
-function namesOf({ commands }: Command): readonly string[] {
-  return commands.map((child) => child.name());
-}
-
-function rootOf(command: Command): Command {
-  return command.parent === null ? command : rootOf(command.parent);
 }
 
 function wordsOf(command: Command): readonly string[] {

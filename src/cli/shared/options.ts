@@ -44,6 +44,13 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   return optionOf(type.reader(type.wholeNumber(min, max)));
 }
 
+/** The id of an event or a finding. */
+export const rowId = wholeNumber(1, Number.MAX_SAFE_INTEGER);
+
+export function rowIds(given: string, before: readonly number[] = []): readonly number[] {
+  return [...before, rowId(given)];
+}
+
 export const duration = optionOf((text) => type.parseDuration(text));
 
 export function durationOption(flags: string, text: string, usual: string): Option {

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { FINDING_CLASSES } from '../../../src/domain/findings/classes.ts';
 import { runProgram } from '../../support/cli-function.ts';
 import { temporaryFolder } from '../../support/folders.ts';
+import { CLI, FLAGS } from '../../support/program.ts';
 
 /** How each shell is asked what it offers behind the words; the last one is being typed. */
 const SHELLS = {
@@ -42,9 +43,14 @@ describe.each(Object.keys(SHELLS) as (keyof typeof SHELLS)[])('completion %s', (
   });
 
   function offered(...words: string[]): readonly string[] {
-    const file = join(temporaryFolder(), 'script');
+    const folder = temporaryFolder();
+    const file = join(folder, 'script');
     writeFileSync(file, script);
-    const { stdout, stderr } = spawnSync(shell, [...flags, program(file, words)], { encoding: 'utf8' });
+    const called = join(folder, 'order-sync');
+    writeFileSync(called, `#!/bin/sh\nexec ${[process.execPath, ...FLAGS, CLI].join(' ')} "$@"\n`);
+    chmodSync(called, 0o700);
+    const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}` };
+    const { stdout, stderr } = spawnSync(shell, [...flags, program(file, words)], { encoding: 'utf8', env });
     expect(stderr).toBe('');
     // Not each shell leaves out what does not begin as the word that is being typed.
     const typed = words.at(-1)?.replace(/^--\w+=/, '') ?? '';
@@ -75,6 +81,12 @@ describe.each(Object.keys(SHELLS) as (keyof typeof SHELLS)[])('completion %s', (
         .toSorted(),
     );
     expect(offered('order-sync', 'sync', '--timeout', '')).toEqual([]);
+  });
+
+  it.skipIf(!isThere)('offers the values of an option behind its equals sign, and the accounts of the settings', () => {
+    const joined = shell === 'bash' ? ['--class', '=', 'AMOUNT'] : ['--class=AMOUNT'];
+    expect(offered('order-sync', 'findings', 'list', ...joined)).toEqual(['AMOUNT_MISMATCH']);
+    expect(offered('order-sync', 'sync', '--account', '')).toEqual(['default']);
   });
 
   it.skipIf(!isThere)('runs nothing of what is typed', () => {
