@@ -86,7 +86,7 @@ const asset = decimal((sign) => sign > 0, 'must be a decimal above 0');
 
 const assetLimit = fields({ from: code, to: code, currency: code.optional(), asset }, LIMIT)
   .transform((limit): AssetLimit => ({ ...limit, currency: limit.currency ?? limit.from }))
-  .refine(({ from, to, currency }) => [from, to].some((code) => code.toUpperCase() === currency.toUpperCase()), {
+  .refine(({ from, to, currency }) => [from, to].some((other) => other.toUpperCase() === currency.toUpperCase()), {
     path: ['currency'],
     error: 'must be one of its pair',
   });

@@ -108,8 +108,8 @@ function accountAccepted(command: Command, { database, accounts }: Config): stri
 /** The accounts together: all the time that is missing in any of them. A time that is unknown in one of them is null. */
 function inAll(accepted: readonly AcceptedRestore[]): AcceptedRestore {
   const timesOf = (end: 'from' | 'to') => {
-    const times = accepted.map(({ missing }) => missing[end]);
-    return times.includes(null) ? [] : times.toSorted();
+    const times = accepted.flatMap(({ missing }) => missing[end] ?? []);
+    return times.length < accepted.length ? [] : times.toSorted();
   };
   return {
     missing: { from: timesOf('from')[0] ?? null, to: timesOf('to').at(-1) ?? null },

@@ -1,6 +1,6 @@
 import { Argument, type Command, type Option } from 'commander';
-import { ConfigError } from '../../config/config.ts';
-import { plainConfig } from '../shared/options.ts';
+import { ConfigError, loadConfig } from '../../config/config.ts';
+import { configOptions } from '../shared/options.ts';
 
 /** Each shell asks the program. Commander takes the first `--` for the program and the second for the command `completion`. */
 const SCRIPTS = {
@@ -71,7 +71,7 @@ export function define(command: Command): void {
     .action((shell: Shell, words: readonly string[]) => {
       if (words.length === 0 || command.parent === null) return void process.stdout.write(SCRIPTS[shell]);
       const [before, typed, option] = split(words);
-      const offers = offersAt(command.parent, before, typed, () => accountNames(command));
+      const offers = offersAt(command.parent, before, typed, () => accountNames(command, before));
       const fitting = offers.filter((offer) => offer.name.startsWith(typed) || offers === FILES);
       const lines = fitting.map(({ name, text }) => {
         const whole = shell === 'fish' && offers !== FILES ? option + name : name;
@@ -104,7 +104,7 @@ function offersAt(
       taker = optionsAt(command).find((option) => option.long === word && takesValue(option));
     else command = command.commands.find((child) => child.name() === word) ?? command;
   }
-  if (taker?.long === '--account') return named(accounts());
+  if (taker?.long === '--account') return offered(accounts());
   if (taker !== undefined) return valuesOf(taker);
   if (typed.startsWith('-')) {
     return optionsAt(command).map(({ long, flags, description }) => ({ name: long ?? flags, text: description }));
@@ -132,20 +132,22 @@ function takesValue({ required, optional }: Option): boolean {
 }
 
 function valuesOf(taker: Option | Argument): readonly Offer[] {
-  if (taker.argChoices !== undefined) return named(taker.argChoices);
+  if (taker.argChoices !== undefined) return offered(taker.argChoices);
   return /\b(file|path|folder)\b/.test('flags' in taker ? taker.flags : taker.name()) ? FILES : [];
 }
 
-function named(names: readonly string[]): readonly Offer[] {
+function offered(names: readonly string[]): readonly Offer[] {
   return names.map((name) => ({ name, text: '' }));
 }
 
-/** The names of the accounts in the settings, a bounded number; none if the settings are wrong, which other commands say. */
-function accountNames(command: Command): readonly string[] {
+/** The names of the accounts in the settings that the words name; none if the settings are wrong, which other commands say. */
+function accountNames(command: Command, words: readonly string[]): readonly string[] {
+  const { file, ...options } = configOptions(command);
+  const at = words.indexOf('--config');
   try {
-    return plainConfig(command)
-      .accounts.slice(0, MOST_ACCOUNTS)
-      .map(({ name }) => name);
+    const named = at < 0 ? file : words[at + 1];
+    const { accounts } = loadConfig({ ...options, file: named, requireExchange: false });
+    return accounts.slice(0, MOST_ACCOUNTS).map(({ name }) => name);
   } catch (error) {
     if (error instanceof ConfigError) return [];
     throw error;

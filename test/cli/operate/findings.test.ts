@@ -135,7 +135,7 @@ describe('findings ack', () => {
     [['1', '--class', 'STUCK', '--reason', 'x'], /give either ids, or --class or --severity/],
     [['1'], /required option '--reason <text>' not specified/],
     [['1', '--reason', ' '], /--reason/],
-    [['one', '--reason', 'x'], /The id of a finding is a whole number/],
+    [['one', '--reason', 'x'], /a whole number from 1/],
   ])('refuses %s as wrong usage', async (args, message) => {
     const { code, stderr } = await run('findings', 'ack', ...args);
     expect(code).toBe(64);
