@@ -143,18 +143,18 @@ export interface Lease {
 }
 
 export async function readLease(db: Database, account: string): Promise<Lease | undefined> {
-  const row = await db.selectFrom('request_leases').selectAll().where('account', '=', account).executeTakeFirst();
+  const row = await db
+    .selectFrom('request_leases')
+    .select(['requests_until as until', 'boot', 'boot_ms as bootMs', 'requests', 'interval_ms as intervalMs'])
+    .select(['spent', 'concurrency', 'timeout_ms as timeoutMs'])
+    .where('account', '=', account)
+    .executeTakeFirst();
   if (row === undefined) return undefined;
   const spent = JSON.parse(row.spent) as readonly (readonly [string, number])[];
   return {
-    until: new Date(row.requests_until),
-    boot: row.boot,
-    bootMs: row.boot_ms,
-    requests: row.requests,
-    intervalMs: row.interval_ms,
+    ...row,
+    until: new Date(row.until),
     spent: spent.map(([at, requests]) => ({ at: new Date(at), requests })),
-    concurrency: row.concurrency,
-    timeoutMs: row.timeout_ms,
   };
 }
 

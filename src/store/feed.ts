@@ -51,35 +51,21 @@ interface OrderFeedQuery extends FeedQuery {
 
 type OfType = OrderFeedQuery & { readonly type: EventRow['type'] };
 
-/** Of one type, so that the index of subjects gives the first of them in their order. */
-const ofTypeStatement = statement((v: OfType) =>
+/** Of one type, so that the index of subjects has the first of them in their order. */
+const ofType = (v: Omit<OfType, 'afterId'>, direction: 'asc' | 'desc') =>
   queries
     .selectFrom('events')
     .select(FEED_COLUMNS)
     .where('account', '=', v.account)
     .where('type', '=', v.type)
     .where('subject', '=', v.externalOrderId)
-    .where('id', '>', v.afterId)
-    .orderBy('account')
-    .orderBy('type')
-    .orderBy('subject')
-    .orderBy('id')
-    .limit(v.limit),
-);
-
-const newestOfTypeStatement = statement((v: Omit<OfType, 'afterId'>) =>
-  queries
-    .selectFrom('events')
-    .select(FEED_COLUMNS)
-    .where('account', '=', v.account)
-    .where('type', '=', v.type)
-    .where('subject', '=', v.externalOrderId)
-    .orderBy('account', 'desc')
-    .orderBy('type', 'desc')
-    .orderBy('subject', 'desc')
-    .orderBy('id', 'desc')
-    .limit(v.limit),
-);
+    .orderBy('account', direction)
+    .orderBy('type', direction)
+    .orderBy('subject', direction)
+    .orderBy('id', direction)
+    .limit(v.limit);
+const ofTypeStatement = statement((v: OfType) => ofType(v, 'asc').where('id', '>', v.afterId));
+const newestOfTypeStatement = statement((v: Omit<OfType, 'afterId'>) => ofType(v, 'desc'));
 
 /** Reads the next events of one order, and of its findings, in the order in which they were committed. */
 export async function readOrderFeed(db: Database, query: OrderFeedQuery): Promise<readonly EventRow[]> {

@@ -49,15 +49,8 @@ export async function findOrders<Column extends keyof OrderRow>(
   filter: OrderFilter,
   columns: readonly Column[],
 ): Promise<readonly Pick<OrderRow, Column>[]> {
-  const { ids, beginning, until, laterThan, after, upTo, ...rest } = filter;
-  const values: FilterValues = {
-    ...rest,
-    ...(until && { until: until.toISOString() }),
-    ...(laterThan && { laterThan: laterThan.toISOString() }),
-    ...(after && { afterTime: after.nextActionAt, afterDue: after.externalOrderId }),
-    ...(upTo && { upToTime: upTo.nextActionAt, upToId: upTo.externalOrderId }),
-    ...(beginning !== undefined && { beginning: storable(beginning), end: endOf(storable(beginning)) }),
-  };
+  const { ids } = filter;
+  const values = valuesOf(filter);
   const shape = JSON.stringify([
     columns,
     filter.by,
@@ -70,15 +63,20 @@ export async function findOrders<Column extends keyof OrderRow>(
   return (await find(db, values)).rows as readonly Pick<OrderRow, Column>[];
 }
 
-interface FilterValues extends Omit<OrderFilter, 'ids' | 'until' | 'laterThan' | 'after' | 'upTo'> {
-  readonly until?: string;
-  readonly laterThan?: string;
-  readonly afterTime?: string;
-  readonly afterDue?: string;
-  readonly upToTime?: string;
-  readonly upToId?: string;
-  /** After every text that begins with `beginning`. */
-  readonly end?: string;
+type FilterValues = ReturnType<typeof valuesOf>;
+
+function valuesOf({ ids: _ids, until, laterThan, after, upTo, beginning, ...rest }: OrderFilter) {
+  return {
+    ...rest,
+    until: until?.toISOString(),
+    laterThan: laterThan?.toISOString(),
+    afterTime: after?.nextActionAt,
+    afterDue: after?.externalOrderId,
+    upToTime: upTo?.nextActionAt,
+    upToId: upTo?.externalOrderId,
+    beginning: beginning === undefined ? undefined : storable(beginning),
+    end: beginning === undefined ? undefined : endOf(storable(beginning)),
+  };
 }
 
 const statements = new Map<string, Statement<FilterValues, unknown>>();

@@ -46,50 +46,6 @@ export function sentOrderOf(row: OrderColumns): MerchantOrder {
   return uncheckedOrderOf({ ...row, ...Object.fromEntries(filled) }) as MerchantOrder;
 }
 
-/** The column of each field that order-sync tracks, beside the key. */
-const TRACKED_COLUMN_OF = {
-  state: 'state',
-  stateReason: 'state_reason',
-  revision: 'revision',
-  preOrderId: 'pre_order_id',
-  exchangeType: 'exchange_type',
-  orderId: 'order_id',
-  orderStatus: 'order_status',
-  cryptoStatus: 'crypto_status',
-  fiatStatus: 'fiat_status',
-  attempts: 'attempts',
-  nextActionAt: 'next_action_at',
-  lastLookupAt: 'last_lookup_at',
-  sentAt: 'sent_at',
-  changedAt: 'changed_at',
-  modificationDate: 'modification_date',
-  staleDate: 'stale_date',
-  verifications: 'verifications',
-  resends: 'resends',
-  rechecks: 'rechecks',
-  documentedAbsences: 'documented_absences',
-  absentAt: 'absent_at',
-  adoptedAt: 'adopted_at',
-  forbiddenIn: 'forbidden_in',
-  outcome: 'outcome',
-  oursDespite: 'ours_despite',
-  failOver: 'fail_over',
-} as const satisfies Record<keyof Omit<Tracking, 'account' | 'externalOrderId'>, keyof OrderRow>;
-
-export const ROW_COLUMNS: readonly (keyof OrderRow)[] = [
-  'account',
-  ...ORDER_COLUMNS,
-  ...Object.values(TRACKED_COLUMN_OF),
-  'created_at',
-  'updated_at',
-];
-
-/** Gives the columns of what order-sync tracks, as `statement` stores them; it builds with placeholders, so by name. */
-export function trackedColumnsOf(tracking: Tracking): Updateable<MerchantOrdersTable> {
-  const columns = Object.entries(TRACKED_COLUMN_OF) as readonly [keyof typeof TRACKED_COLUMN_OF, keyof OrderRow][];
-  return Object.fromEntries(columns.map(([field, column]) => [column, tracking[field]]));
-}
-
 /** Reads the columns of a row that order-sync writes; a time or a number that cannot be read must not stop other rows. */
 export function trackingOf(row: OrderRow): Tracking {
   return {
@@ -126,4 +82,26 @@ export function trackingOf(row: OrderRow): Tracking {
 
 function count(value: unknown): number {
   return Number.isSafeInteger(value) ? Number(value) : 0;
+}
+
+type Tracked = keyof Omit<Tracking, 'account' | 'externalOrderId'>;
+
+/** The column of each field that order-sync tracks, beside the key: its name in snake case. */
+const TRACKED_COLUMNS = Object.keys(trackingOf({} as OrderRow))
+  .filter((field): field is Tracked => field !== 'account' && field !== 'externalOrderId')
+  .map(
+    (field) => [field, field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as keyof OrderRow] as const,
+  );
+
+export const ROW_COLUMNS: readonly (keyof OrderRow)[] = [
+  'account',
+  ...ORDER_COLUMNS,
+  ...TRACKED_COLUMNS.map(([, column]) => column),
+  'created_at',
+  'updated_at',
+];
+
+/** Returns the columns of the fields that order-sync tracks, as `statement` stores them; it builds with placeholders, so by name. */
+export function trackedColumnsOf(tracking: Tracking): Updateable<MerchantOrdersTable> {
+  return Object.fromEntries(TRACKED_COLUMNS.map(([field, column]) => [column, tracking[field]]));
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config/config.ts';
 import { counted } from '../../reports/formats/text.ts';
-import { moveDatabase } from '../../store/move/run.ts';
+import { moveDatabase } from '../../store/move/copy.ts';
 import { openStore } from '../../store/open.ts';
 import { openConnections } from '../../store/postgres/connection.ts';
 import { lockFile } from '../../store/sqlite/owner.ts';

@@ -1,15 +1,17 @@
+import { sql, type RawBuilder } from 'kysely';
 import { feedEventOf } from '../../domain/events/feed.ts';
 import { SEVERITIES, severityOf } from '../../domain/findings/classes.ts';
 import { ATTENTION_STATES, ORDER_STATES, type OrderState } from '../../domain/orders/states.ts';
-import type { AccountCounts, OpenFindings, Overview } from '../../reports/status/status.ts';
+import type { AccountCounts, NamedOrder, OpenFindings, Overview } from '../../reports/status/status.ts';
 import { storedHolds } from '../account-holds.ts';
 import { lostReach, stoppedAccounts } from '../account-stops.ts';
+import { countsOf } from '../counts.ts';
+import { indexedBy } from '../dialect.ts';
+import { accountsToSend } from '../due-times.ts';
 import { newestEvents } from '../feed.ts';
 import type { Database } from '../port.ts';
 import { compileFor } from '../statement.ts';
-import { firstPending, firstUnknown, ordersToDecide } from '../waiting-orders.ts';
 import { readWebhooks } from '../webhooks/endpoints.ts';
-import { readCounts, sumOf } from './counts.ts';
 
 const MOST_HOLDS = 100;
 const NEWEST = 20;
@@ -53,4 +55,136 @@ function openFindings(accounts: readonly AccountCounts[]): readonly OpenFindings
   return Object.entries(sumOf(accounts, 'findings'))
     .map(([name, open]) => ({ class: name, severity: severityOf(name) ?? 'warning', open }))
     .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.open - a.open);
+}
+
+/** Orders that a merchant may take away are counted in their index, no further than this in all accounts. */
+const MOST_COUNTED = 100_000;
+
+interface CountedAccounts {
+  readonly accounts: readonly AccountCounts[];
+  readonly more: readonly OrderState[];
+}
+
+/**
+ * Reads what the account has, or what each account has if none is named. Most is counted as events are recorded. Merchants
+ * insert and delete orders of the states `pending` and `invalid`, so these are counted now.
+ */
+async function readCounts(db: Database, account: string | undefined): Promise<CountedAccounts> {
+  const heads = await readHeads(db, account);
+  const pending = await countPending(db, account);
+  // An order becomes invalid by an event, so that no other account has any.
+  const withInvalid = heads.filter(({ orders }) => (orders['invalid'] ?? 0) > 0).map((head) => head.account);
+  const invalid = await countInvalid(db, withInvalid);
+  const known = new Map(heads.map((head) => [head.account, head]));
+  const names = new Set([...known.keys(), ...pending.keys()]);
+  const accounts = [...names].toSorted().map((name): AccountCounts => {
+    const { orders = {}, findings = {} } = known.get(name) ?? {};
+    const all = { ...orders, pending: pending.get(name) ?? 0, invalid: invalid.get(name) ?? 0 };
+    return { account: name, orders: positive(all), findings: positive(findings) };
+  });
+  const more = [...(isFull(pending) ? (['pending'] as const) : []), ...(isFull(invalid) ? (['invalid'] as const) : [])];
+  return { accounts, more };
+}
+
+function sumOf(accounts: readonly AccountCounts[], what: 'orders' | 'findings'): Readonly<Record<string, number>> {
+  const sums: Record<string, number> = {};
+  for (const counts of accounts)
+    for (const [name, count] of Object.entries(counts[what])) sums[name] = (sums[name] ?? 0) + count;
+  return sums;
+}
+
+async function readHeads(db: Database, account: string | undefined) {
+  const heads = db.selectFrom('event_heads').select(['account', 'counts']);
+  const rows = await (account === undefined ? heads : heads.where('account', '=', account)).execute();
+  return rows.map((row) => ({ account: row.account, ...countsOf(row.counts) }));
+}
+
+type Counted = ReadonlyMap<string, number>;
+
+async function countPending(db: Database, account: string | undefined): Promise<Counted> {
+  const ofAccount = account === undefined ? sql`` : sql`and account = ${account}`;
+  // In the order of the index of pending orders, so that no other one is taken.
+  return await countByAccount(
+    db,
+    sql`select account from merchant_orders ${indexedBy('merchant_orders_pending')}
+      where state = 'pending' ${ofAccount} order by account, next_action_at, external_order_id limit ${MOST_COUNTED}`,
+  );
+}
+
+async function countInvalid(db: Database, accounts: readonly string[]): Promise<Counted> {
+  if (accounts.length === 0) return new Map();
+  return await countByAccount(
+    db,
+    sql`select account from merchant_orders ${indexedBy('merchant_orders_due')}
+      where account in (${sql.join(accounts.slice(0, MOST_ACCOUNTS))}) and state = 'invalid' limit ${MOST_COUNTED}`,
+  );
+}
+
+async function countByAccount(db: Database, rows: ReturnType<typeof sql>): Promise<Counted> {
+  const found = await sql<{ account: string; orders: number | bigint }>`
+    select account, count(*) as orders from (${rows}) as found group by account`.execute(db);
+  return new Map(found.rows.map((row) => [row.account, Number(row.orders)]));
+}
+
+function isFull(found: Counted): boolean {
+  return [...found.values()].reduce((all, one) => all + one, 0) >= MOST_COUNTED;
+}
+
+/** A state that another program has written by hand is in no event: what left it is not less than none. */
+function positive(counts: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+}
+
+const MOST_NAMED = 10;
+const MOST_UNKNOWN = 10_000;
+const MOST_ACCOUNTS = 1_000;
+
+async function firstPending(db: Database, account: string | undefined): Promise<NamedOrder | null> {
+  const first = account ?? (await accountToSendFirst(db));
+  if (first === undefined) return null;
+  const row = await db
+    .selectFrom('merchant_orders')
+    .select(['account', 'external_order_id as externalOrderId', 'state_reason as reason'])
+    .select([sql.lit<OrderState>('pending').as('state'), sql<string>`next_action_at`.as('since')])
+    .where('account', '=', first)
+    .where('state', '=', sql.lit('pending'))
+    .where('next_action_at', 'is not', null)
+    .orderBy('next_action_at')
+    .limit(1)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+async function accountToSendFirst(db: Database): Promise<string | undefined> {
+  let first: readonly [account: string, at: number] | undefined;
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const { due, next } = await accountsToSend(db, after);
+    for (const one of due) if (first === undefined || one[1] < first[1]) first = one;
+    after = next;
+  }
+  return first?.[0];
+}
+
+async function firstUnknown(db: Database, accounts: readonly string[]): Promise<NamedOrder | null> {
+  if (accounts.length === 0) return null;
+  const since = sql`coalesce(sent_at, updated_at)`;
+  const { rows } =
+    await sql<NamedOrder>`select * from (${ofState('unknown', accounts, since, MOST_UNKNOWN)}) as unknown_orders
+    order by since limit 1`.execute(db);
+  return rows[0] ?? null;
+}
+
+async function ordersToDecide(db: Database, accounts: readonly string[]): Promise<readonly NamedOrder[]> {
+  if (accounts.length === 0) return [];
+  const orders: NamedOrder[] = [];
+  for (const state of ATTENTION_STATES) {
+    orders.push(...(await ofState(state, accounts, sql`updated_at`, MOST_NAMED).execute(db)).rows);
+  }
+  return orders;
+}
+
+function ofState(state: OrderState, accounts: readonly string[], since: RawBuilder<unknown>, limit: number) {
+  return sql<NamedOrder>`select account, external_order_id as "externalOrderId", state, state_reason as reason, ${since} as since
+    from merchant_orders ${indexedBy('merchant_orders_due')}
+    where account in (${sql.join(accounts.slice(0, MOST_ACCOUNTS))}) and state = ${sql.lit(state)} limit ${limit}`;
 }
