@@ -4,7 +4,7 @@ import { ConfigError, configOf, type Config } from '../config/config.ts';
 import { MerchantKey } from '../config/settings-file.ts';
 import { messageOf } from '../domain/text.ts';
 import { KeyRefusedError } from '../exchange/reply.ts';
-import { endStop, recordStop, stoppedAccounts } from '../store/account-stops.ts';
+import { recordStop, stoppedAccounts } from '../store/account-stops.ts';
 import { OwnedError, StoreError } from '../store/errors.ts';
 import type { Store, Transaction } from '../store/port.ts';
 import type { OwnedAccount } from './account.ts';
@@ -45,7 +45,7 @@ export function stopFailed(deps: FailureDeps, account: OwnedAccount, error: unkn
   // A refused key has a hold instead.
   if (isKeyRefused) return;
   const kind = error instanceof ConfigError ? 'wrong-settings' : 'has-failed';
-  record(deps, name, (tx) => recordStop(tx, name, { kind, reason: cause, now: clock.now() }));
+  record(deps, name, (tx) => recordStop(tx, name, { kind, reason: cause, actor: null, now: clock.now() }));
 }
 
 /** Tries the accounts that were stopped before this process owned them. */
@@ -72,8 +72,8 @@ export function retryFailed(deps: FailureDeps, account: OwnedAccount): void {
   failure.nextAt = now + TRY_AGAIN_MS;
   if (!account.hasFailed) {
     account.failure = undefined;
-    const end = { reason: 'the account is driven', actor: null, now: clock.now() };
-    record(deps, name, (tx) => endStop(tx, name, end));
+    const end = { kind: null, reason: 'the account is driven', actor: null, now: clock.now() };
+    record(deps, name, (tx) => recordStop(tx, name, end));
   } else if (failure.key === undefined || failure.key.reread()) account.tryAgain();
 }
 

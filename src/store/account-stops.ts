@@ -8,35 +8,20 @@ import { allRows } from './snapshot.ts';
 const OLDER_STATE: StopKind = 'older-state';
 
 /**
- * Records once that no worker can drive an account, as an event that all processes read. An older state stands until a
- * person accepts it, whatever else fails.
+ * Records once, as an event that all processes read, that no worker can drive an account, or with no kind that it is no
+ * longer stopped. An older state stands until a person accepts it, whatever else fails.
  */
 export async function recordStop(
   tx: Transaction,
   account: string,
-  { kind, reason, now }: { readonly kind: StopKind; readonly reason: string; readonly now: Date },
+  stop: { readonly kind: StopKind | null; readonly reason: string; readonly actor: string | null; readonly now: Date },
 ): Promise<void> {
+  const { kind, reason, actor, now } = stop;
   const known = await newestOfAccount(tx, account, 'stopped');
-  if (known === kind || known === OLDER_STATE) return;
-  await insertStop(tx, account, { old_value: known, new_value: kind, reason, source: 'daemon' }, now);
-}
-
-/** Records that an account is no longer stopped, if it was. Only a person ends the stop of an older state. */
-export async function endStop(
-  tx: Transaction,
-  account: string,
-  { now, ...how }: { readonly reason: string; readonly actor: string | null; readonly now: Date },
-): Promise<void> {
-  const known = await newestOfAccount(tx, account, 'stopped');
-  if (known === null || (known === OLDER_STATE && how.actor === null)) return;
-  const source = how.actor === null ? 'daemon' : 'operator';
-  await insertStop(tx, account, { old_value: known, source, ...how }, now);
-}
-
-type Stop = Omit<Parameters<typeof insertHappenings>[1][number], 'account' | 'type' | 'subject' | 'field'>;
-
-async function insertStop(tx: Transaction, account: string, stop: Stop, now: Date): Promise<void> {
-  await insertHappenings(tx, [{ account, type: 'account', subject: account, field: 'stopped', ...stop }], now);
+  if (known === kind || (known === OLDER_STATE && actor === null)) return;
+  const event = { account, type: 'account', subject: account, field: 'stopped', reason, actor } as const;
+  const source = actor === null ? 'daemon' : 'operator';
+  await insertHappenings(tx, [{ ...event, source, old_value: known, new_value: kind }], now);
 }
 
 export async function readStop(snapshot: Snapshot, account: string): Promise<AccountStop | null> {

@@ -49,28 +49,12 @@ export interface MerchantOrdersTable {
   fail_over: number | null;
 }
 
-export interface EventsTable {
+export interface EventsTable extends Omit<EventRow, 'id'> {
   id: Generated<number>;
-  account: string;
-  type: EventRow['type'];
-  /** The external order id, the link id, or the name of the account. */
-  subject: string;
-  /** What changed; the class of a finding, the level of photos. */
-  field: string;
-  /** The value before; the request of photos. */
-  old_value: string | null;
-  new_value: string | null;
-  observed_at: string;
   /** The look-up of the subject before this change; null if there was none. */
   looked_up_before: string | null;
-  exchange_time: string | null;
-  source: string;
-  reason: string | null;
-  /** The person whose decision it was; null if the program decided. */
-  actor: string | null;
   /** The hash of the account's event before this one; empty for its first. */
   previous_hash: string;
-  hash: string;
 }
 
 export interface EventHeadsTable {

@@ -107,11 +107,13 @@ async function lendConnection(store: Store, server: SimulatedServer) {
     const { rows } = await sql.raw<Readonly<Record<string, unknown>>>(text).execute(connection);
     return rows;
   };
+  // A server ends the transaction of a connection that is closed.
+  const release = (isUseless = false) =>
+    void (isUseless ? run('rollback') : Promise.resolve()).catch(() => undefined).then(() => isBack.resolve());
   return {
     db: Object.assign(connection, { run: inOrder(connection) }) as unknown as Database,
-    // A server ends the transaction of a connection that is closed.
-    release: (isUseless = false) =>
-      void (isUseless ? run('rollback') : Promise.resolve()).catch(() => undefined).then(() => isBack.resolve()),
+    release,
+    [Symbol.dispose]: () => release(),
     listen: () => Promise.reject(new Error('nothing listens in a simulated world')),
     async exec(text: string) {
       try {

@@ -39,14 +39,18 @@ export interface EventRow {
     | 'finding.opened'
     | 'finding.resolved'
     | 'finding.acknowledged';
+  /** The external order id, the link id, or the name of the account. */
   readonly subject: string;
+  /** What changed; the class of a finding, the level of photos. */
   readonly field: string;
+  /** The value before; the request of photos. */
   readonly old_value: string | null;
   readonly new_value: string | null;
   readonly observed_at: string;
   readonly exchange_time: string | null;
   readonly source: string;
   readonly reason: string | null;
+  /** The person whose decision it was; null if the program decided. */
   readonly actor: string | null;
   readonly hash: string;
 }

@@ -1,7 +1,7 @@
 import { type Assumption, freeOfDoubt } from '../../domain/orders/create.ts';
 import { accountsIn, nextGeneration } from '../../store/accounts.ts';
 import { setHold } from '../../store/account-holds.ts';
-import { endStop } from '../../store/account-stops.ts';
+import { recordStop } from '../../store/account-stops.ts';
 import { insertHappenings, newestEventTime } from '../../store/events.ts';
 import { forgetMove } from '../../store/moves.ts';
 import { orderIds, lockOrder, saveDecision } from '../../store/orders.ts';
@@ -68,7 +68,7 @@ async function recordRestore(tx: Transaction, account: string, acceptance: Accep
   const event = { account, type: 'account', subject: account, field: 'restore' } as const;
   const newValue = isNothingSent ? 'nothing-sent' : 'may-be-sent';
   await insertHappenings(tx, [{ ...event, new_value: newValue, source: 'operator', reason, actor }], now);
-  await endStop(tx, account, { reason, actor, now });
+  await recordStop(tx, account, { kind: null, reason, actor, now });
   if (isNothingSent) return;
   await setHold(tx, account, { kind: 'restored', since: now, until: null, reason, actor }, now);
 }

@@ -8,9 +8,11 @@ import { StoreError } from '../errors.ts';
 import { readSignOfRestore, RESTORE_ADVICE } from '../mark.ts';
 import { readMove, recordMove, type Move } from '../moves.ts';
 import type { Database, Store } from '../port.ts';
+import type { Session } from '../snapshot.ts';
 import {
   analyzeTarget,
   anyTable,
+  columnsOf,
   completeTarget,
   COPIED,
   COPIED_TABLES,
@@ -19,10 +21,8 @@ import {
   rowName,
   sourceRows,
   takeTarget,
-  targetColumns,
   targetRows,
   type CopiedTable,
-  type Session,
   type TableColumns,
   type TextRow,
 } from './tables.ts';
@@ -207,11 +207,15 @@ function counter(show: ShowProgress, what: string, total?: number): () => Promis
 }
 
 async function describeTables(source: Database, target: Database) {
-  const [here, there] = [await columnsOf(source), await targetColumns(target)];
+  const { rows } = await sql<{ name: string }>`select current_schema()::text as name`.execute(target);
+  const [here, there] = [await columnsOf(source), await columnsOf(target, rows[0]?.name)];
   const others: string[] = [];
   const copied = COPIED_TABLES.map((table): TableColumns => {
-    const [ours, theirs] = [here.get(table) ?? new Map<string, string>(), there.get(table) ?? new Set<string>()];
-    const lacking = [...theirs].find((name) => !ours.has(name));
+    const [ours, theirs] = [
+      here.get(table) ?? new Map<string, string>(),
+      there.get(table) ?? new Map<string, string>(),
+    ];
+    const lacking = [...theirs.keys()].find((name) => !ours.has(name));
     if (theirs.size === 0 || lacking !== undefined) {
       throw new StoreError('unusable', `the databases are of different versions (${table}); bring both up to date`);
     }
@@ -229,18 +233,6 @@ async function readLastIds(source: Database): Promise<ReadonlyMap<CopiedTable, n
   const { rows } = await sql<{ name: string; seq: number }>`select name, seq from sqlite_sequence`.execute(source);
   const numbered = rows.filter(({ name }) => NUMBERED_TABLES.includes(name as CopiedTable));
   return new Map(numbered.map(({ name, seq }) => [name as CopiedTable, seq]));
-}
-
-async function columnsOf(db: Database): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
-  const tables = await db.introspection.getTables();
-  return new Map(
-    tables
-      .filter(({ isView }) => !isView)
-      .map(({ name, columns }) => [
-        name,
-        new Map(columns.map((column) => [column.name, column.dataType.toLowerCase()])),
-      ]),
-  );
 }
 
 const AHEAD = 100;

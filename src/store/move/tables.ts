@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely';
 import { StoreError } from '../errors.ts';
 import type { Database, Transaction } from '../port.ts';
 import type { Tables } from '../schema.ts';
-import { compileFor } from '../statement.ts';
+import { cursorPages, type Session } from '../snapshot.ts';
 
 type OwnTables = 'database_moves' | 'order_events';
 
@@ -49,12 +49,6 @@ export function rowName(table: CopiedTable, row: Readonly<Record<string, unknown
 /** Rows that are read at a time: an answer of the exchange in each may be large. */
 const AHEAD = 200;
 
-/** A connection of its own, in whose transaction a copy is made: what takes long is not cut off. */
-export interface Session {
-  readonly db: Database;
-  exec(text: string): Promise<{ readonly rows: readonly Readonly<Record<string, unknown>>[] }>;
-}
-
 type AnyDatabase = Kysely<Record<string, Record<string, unknown>>>;
 
 export function anyTable(db: Database): AnyDatabase {
@@ -66,15 +60,7 @@ export function sourceRows(source: Database, table: TableColumns): AsyncIterable
 }
 
 export async function* targetRows(session: Session, table: TableColumns): AsyncGenerator<TextRow, undefined> {
-  const { db } = session;
-  const compiled = compileFor(db, selected(db, table));
-  await db.executeQuery({ ...compiled, sql: `declare copied no scroll cursor for ${compiled.sql}` });
-  for (let read = AHEAD; read === AHEAD;) {
-    const { rows } = await session.exec(`fetch ${AHEAD} from copied`);
-    yield* rows as unknown as readonly TextRow[];
-    read = rows.length;
-  }
-  await session.exec('close copied');
+  for await (const page of cursorPages<TextRow>(session, selected(session.db, table), AHEAD)) yield* page;
   return undefined;
 }
 
@@ -91,13 +77,20 @@ const WORKERS = ['workers', 'account_requests'];
 /** The tables whose guards would change a row that is copied, or refuse it. */
 const GUARDED = ['merchant_orders', 'events'];
 
-export async function targetColumns(db: Database): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const { rows } = await sql<{ table: string; column: string }>`
-    select table_name as "table", column_name as "column" from information_schema.columns
-    where table_schema = current_schema()`.execute(db);
-  const tables = new Map<string, Set<string>>();
-  for (const { table, column } of rows) tables.set(table, (tables.get(table) ?? new Set()).add(column));
-  return tables;
+/** Reads the types of the columns of all tables. */
+export async function columnsOf(
+  db: Database,
+  schema?: string,
+): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
+  const tables = await db.introspection.getTables();
+  return new Map(
+    tables
+      .filter((table) => !table.isView && table.schema === schema)
+      .map(({ name, columns }) => [
+        name,
+        new Map(columns.map((column) => [column.name, column.dataType.toLowerCase()])),
+      ]),
+  );
 }
 
 /**

@@ -29,7 +29,7 @@ interface ConnectionOptions {
 }
 
 /** A connection that one user has to itself. Every error of it is a `StoreError`. */
-export interface Lent {
+export interface Lent extends Disposable {
   readonly db: Database;
   /** Runs statements that stand in one text, without parameters; gives what the last one gave. */
   exec(text: string): Promise<{ readonly rows: readonly Record<string, unknown>[]; readonly command: string }>;
@@ -218,6 +218,10 @@ class Link implements Lent {
 
   release(isUseless = false): void {
     this.#options.client.release(isUseless || this.#isLost);
+  }
+
+  [Symbol.dispose](): void {
+    this.release();
   }
 
   async #send<Row>(query: { readonly text: string; readonly values?: unknown[]; readonly name?: string | undefined }) {

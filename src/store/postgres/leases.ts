@@ -15,6 +15,7 @@ import {
   type SeenWorker,
 } from '../workers.ts';
 
+type WorkerDeps = Pick<LeasesDeps, 'db' | 'clock' | 'view'>;
 export type WorkerFacts = Pick<NewWorker, 'host' | 'socket' | 'publicKey' | 'listens'>;
 
 /**
@@ -23,51 +24,42 @@ export type WorkerFacts = Pick<NewWorker, 'host' | 'socket' | 'publicKey' | 'lis
  */
 export class Worker {
   readonly holder: string;
-  readonly #db: Database;
-  readonly #clock: Clock;
-  readonly #view: WorkerView<SeenWorker>;
+  readonly #deps: WorkerDeps;
   #isOver = false;
   /** The beginning of the last renewal, by both clocks: the monotonic one stands while the machine sleeps. */
-  #renewed: { readonly monotonic: number; readonly utc: number };
+  #renewed: Moment;
 
-  private constructor(holder: string, db: Database, clock: Clock, view: WorkerView<SeenWorker>, renewed: Moment) {
-    this.holder = holder;
-    this.#db = db;
-    this.#clock = clock;
-    this.#view = view;
-    this.#renewed = renewed;
+  private constructor(deps: WorkerDeps, host: string) {
+    this.holder = `${host}:${process.pid}:${randomUUID().slice(0, 8)}`;
+    this.#deps = deps;
+    this.#renewed = momentOf(deps.clock);
   }
 
-  static async enter(
-    db: Database,
-    clock: Clock,
-    view: WorkerView<SeenWorker>,
-    facts: WorkerFacts & Pick<NewWorker, 'units'>,
-  ): Promise<Worker> {
-    const holder = `${facts.host}:${process.pid}:${randomUUID().slice(0, 8)}`;
-    const renewed = momentOf(clock);
-    await enterWorker(db, { ...facts, holder });
-    return new Worker(holder, db, clock, view, renewed);
+  static async enter(deps: WorkerDeps, facts: WorkerFacts & Pick<NewWorker, 'units'>): Promise<Worker> {
+    const worker = new Worker(deps, facts.host);
+    await enterWorker(deps.db, { ...facts, holder: worker.holder });
+    return worker;
   }
 
   /** True while no other worker can have declared this one over. */
   isTrusted(): boolean {
-    const { monotonic, utc } = momentOf(this.#clock);
+    const { monotonic, utc } = momentOf(this.#deps.clock);
     return !this.#isOver && monotonic - this.#renewed.monotonic < TRUSTED_MS && utc - this.#renewed.utc < TRUSTED_MS;
   }
 
   /** Renews the heartbeat, and declares others over that did not. Returns false if this worker was declared over. */
   async beat(held: number): Promise<boolean> {
-    const began = momentOf(this.#clock);
-    const seen = await renewHeartbeat(this.#db, this.holder, held);
+    const { db, clock, view } = this.#deps;
+    const began = momentOf(clock);
+    const seen = await renewHeartbeat(db, this.holder, held);
     this.#isOver ||= !seen.isRenewed;
     if (this.#isOver) return false;
     this.#renewed = began;
-    const now = this.#clock.monotonic();
-    this.#view.see(seen, began.monotonic, now);
-    this.#clock.follow?.(seen.now, began.monotonic, now);
-    for (const other of this.#view.over(now)) {
-      if (other.holder !== this.holder && (await endWorker(this.#db, other))) this.#view.remove(other.holder);
+    const now = clock.monotonic();
+    view.see(seen, began.monotonic, now);
+    clock.follow?.(seen.now, began.monotonic, now);
+    for (const other of view.over(now)) {
+      if (other.holder !== this.holder && (await endWorker(db, other))) view.remove(other.holder);
     }
     return true;
   }

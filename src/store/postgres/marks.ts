@@ -203,8 +203,8 @@ export class AccountMark implements Mark, FollowingMark {
 
   async #tell(tx: Transaction, sign: string, mark: MarkContent): Promise<void> {
     await this.#keepFact(tx, FOUND_OLDER, mark);
-    const stop = { kind: 'older-state', reason: `the database ${sign}`, now: this.#deps.clock.now() } as const;
-    await recordStop(tx, this.account, stop);
+    const [reason, now] = [`the database ${sign}`, this.#deps.clock.now()];
+    await recordStop(tx, this.account, { kind: 'older-state', reason, actor: null, now });
   }
 
   #older(sign: string, mark: MarkContent): OlderStateError {

@@ -144,7 +144,8 @@ class PostgresOwnership implements Ownership {
   async #beatOnce(): Promise<Worker> {
     const { heartbeats, clock, facts } = this.#deps;
     for (;;) {
-      this.#worker ??= await Worker.enter(heartbeats.db, clock, this.#view, { ...facts, units: this.#sharing?.text });
+      const deps = { db: heartbeats.db, clock, view: this.#view };
+      this.#worker ??= await Worker.enter(deps, { ...facts, units: this.#sharing?.text });
       const worker = this.#worker;
       if (await worker.beat(this.#leases.size)) return worker;
       this.#worker = undefined;

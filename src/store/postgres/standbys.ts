@@ -71,16 +71,12 @@ export class Standbys {
     isLast: (name: string) => boolean,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const wait = this.waiting();
-    try {
-      for (let waitMs = FIRST_LOOK_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LOOK_MS)) {
-        if (await this.#look(commit, account, isLast)) return true;
-        await this.#clock.sleep(waitMs, signal).catch(() => undefined);
-      }
-      return false;
-    } finally {
-      wait[Symbol.dispose]();
+    using _ = this.waiting();
+    for (let waitMs = FIRST_LOOK_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LOOK_MS)) {
+      if (await this.#look(commit, account, isLast)) return true;
+      await this.#clock.sleep(waitMs, signal).catch(() => undefined);
     }
+    return false;
   }
 
   /** Reads on the connection of a commit. True if the commit is proved. Throws `StoreError` if the connection is lost. */
@@ -101,15 +97,12 @@ export class Standbys {
   }
 
   async #look(commit: ReplicatedCommit, account: string, isLast: (name: string) => boolean): Promise<boolean> {
-    let lent: Lent | undefined;
     try {
-      lent = await this.#connections.lend();
+      using lent = await this.#connections.lend();
       return await this.judge(lent, commit, account, isLast);
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       return false;
-    } finally {
-      lent?.release();
     }
   }
 

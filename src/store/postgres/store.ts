@@ -17,7 +17,8 @@ import {
 } from '../migrations.ts';
 import type { AccountLease, Snapshot, Store, Writer } from '../port.ts';
 import { MarksFile } from '../sqlite/mark.ts';
-import { queries, statement, compileFor } from '../statement.ts';
+import { cursorPages } from '../snapshot.ts';
+import { queries, statement } from '../statement.ts';
 import { openConnections, type Connections } from './connection.ts';
 import { isTwice, postgresError } from './errors.ts';
 import { NewEvents } from '../new-events.ts';
@@ -26,7 +27,6 @@ import { changesOf } from './notices.ts';
 import { Standbys } from './standbys.ts';
 import { otherTables, takenNames } from './tables.ts';
 import { AccountTransactions, type OwnerWriting } from './writer.ts';
-import type { Query } from '../dialect.ts';
 
 /** A server that is silent for so long is taken for lost; it ends what it works on after less. */
 const ANSWER_TIMEOUT_MS = 35_000;
@@ -113,19 +113,11 @@ const probeStatement = statement(() => queries.selectNoFrom(sql.lit(1).as('probe
  * learn it before it sends, not when the outcome of a create cannot be written.
  */
 async function assertOwnSessions(connections: Connections, readings: Connections): Promise<void> {
-  const one = await connections.lend();
-  try {
-    await probeStatement(one.db, {});
-    const other = await readings.lend();
-    try {
-      // The pooler gives it the session of the first, which has a statement of that name already.
-      await probeStatement(other.db, {});
-    } finally {
-      other.release();
-    }
-  } finally {
-    one.release();
-  }
+  using writing = await connections.lend();
+  await probeStatement(writing.db, {});
+  using reading = await readings.lend();
+  // The pooler gives it the session of the first, which has a statement of that name already.
+  await probeStatement(reading.db, {});
 }
 
 /** Throws `StoreError` if the server or the database cannot hold orders safely. */
@@ -136,30 +128,26 @@ async function assertSound(
   clock: Pick<Clock, 'follow' | 'monotonic'>,
 ): Promise<void> {
   const { address, synchronousStandbys } = place;
-  const lent = await connections.lend();
-  try {
-    const from = clock.monotonic();
-    const { rows } = await lent.exec(`select current_setting('server_version_num')::int / 10000 as version,
-      current_setting('server_encoding') as encoding, current_setting('fsync') as fsync,
-      current_setting('synchronous_commit') as commits, current_setting('transaction_read_only') as reading,
-      pg_has_role('pg_read_all_stats', 'usage') as reads_standbys, current_user as role,
-      floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now`);
-    const found = rows[0] ?? {};
-    clock.follow?.(new Date(Number(found['now'])), from, clock.monotonic());
-    const fault = faultOf(found);
-    if (fault !== undefined) throw new StoreError('unusable', `${address} ${fault}`);
-    if (synchronousStandbys > 0 && found['reads_standbys'] !== 1) {
-      const remedy = `grant pg_read_all_stats to ${pg.escapeIdentifier(String(found['role']))}`;
-      throw new ConfigError(
-        `database.synchronousStandbys needs a role that may read pg_stat_replication; run: ${remedy}`,
-      );
-    }
-    if (found['reading'] === 'off' || expect === 'current' || expect === 'any') return;
-    const advice = 'set database.url to the primary server, or default_transaction_read_only to off';
-    throw new StoreError('disk', `${address} is read-only, as a standby is; ${advice}`);
-  } finally {
-    lent.release();
+  using lent = await connections.lend();
+  const from = clock.monotonic();
+  const { rows } = await lent.exec(`select current_setting('server_version_num')::int / 10000 as version,
+    current_setting('server_encoding') as encoding, current_setting('fsync') as fsync,
+    current_setting('synchronous_commit') as commits, current_setting('transaction_read_only') as reading,
+    pg_has_role('pg_read_all_stats', 'usage') as reads_standbys, current_user as role,
+    floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now`);
+  const found = rows[0] ?? {};
+  clock.follow?.(new Date(Number(found['now'])), from, clock.monotonic());
+  const fault = faultOf(found);
+  if (fault !== undefined) throw new StoreError('unusable', `${address} ${fault}`);
+  if (synchronousStandbys > 0 && found['reads_standbys'] !== 1) {
+    const remedy = `grant pg_read_all_stats to ${pg.escapeIdentifier(String(found['role']))}`;
+    throw new ConfigError(
+      `database.synchronousStandbys needs a role that may read pg_stat_replication; run: ${remedy}`,
+    );
   }
+  if (found['reading'] === 'off' || expect === 'current' || expect === 'any') return;
+  const advice = 'set database.url to the primary server, or default_transaction_read_only to off';
+  throw new StoreError('disk', `${address} is read-only, as a standby is; ${advice}`);
 }
 
 function faultOf({ version, encoding, fsync, commits }: Readonly<Record<string, unknown>>): string | undefined {
@@ -235,20 +223,7 @@ async function openSnapshot(connections: Pick<Connections, 'lend'>): Promise<Sna
     throw error;
   }
   return {
-    async *pages<Row>(query: Query<Row>) {
-      const compiled = compileFor(lent.db, query);
-      await lent.db.executeQuery({ ...compiled, sql: `declare reading no scroll cursor for ${compiled.sql}` });
-      try {
-        for (;;) {
-          const { rows } = await lent.exec(`fetch ${PAGE} from reading`);
-          if (rows.length > 0) yield rows as Row[];
-          if (rows.length < PAGE) break;
-        }
-      } finally {
-        // After a failure there is nothing to close, and the failure tells more.
-        await lent.exec('close reading').catch(() => undefined);
-      }
-    },
+    pages: (query) => cursorPages(lent, query, PAGE),
     async [Symbol.asyncDispose]() {
       const isOver = await lent.exec('rollback').then(
         () => true,

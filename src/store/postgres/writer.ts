@@ -7,9 +7,8 @@ import { OwnedError, RowLockedError, StoreError } from '../errors.ts';
 import type { Transactions } from '../group-writer.ts';
 import type { AccountLease, Transaction, Work } from '../port.ts';
 import { MOST_STALE, type Connections, type Lent } from './connection.ts';
-import { isLockedOut, isStale, isWorthRetry } from './errors.ts';
+import { isConnectionLost, isLockedOut, isStale, isWorthRetry } from './errors.ts';
 import { OlderStateError, type AccountMark } from './marks.ts';
-import { BEGIN, commit, isRolledBack, ONCE_LOCKED } from './transaction.ts';
 import type { ReplicatedCommit, Standbys } from './standbys.ts';
 
 /** A lost connection or a full server is tried again for so long. */
@@ -19,6 +18,22 @@ const ASK_AGAIN_MS = 250;
 
 /** The first event on a new time-line gets a multiple of this as its id: no promoted standby lacks more events. */
 const EVENTS_OF_A_TIME_LINE = 1_000_000_000;
+
+/**
+ * The limits of a transaction that writes. It waits for the row of the account while others write, and a process that stands
+ * still in the middle loses the row before its heartbeat is over.
+ */
+const BEGIN = `begin isolation level read committed;
+  set local lock_timeout = '3s'; set local statement_timeout = '30s';
+  set local idle_in_transaction_session_timeout = '2s'`;
+
+/**
+ * Set once the account is locked: from then on all its orders wait while a merchant's transaction locks one of them. The
+ * server, the database or the role may have a weaker `synchronous_commit` at any moment; a stronger one stays.
+ */
+const ONCE_LOCKED = `set_config('lock_timeout', '200ms', true),
+        case when current_setting('synchronous_commit') in ('off', 'local', 'remote_write')
+          then set_config('synchronous_commit', 'on', true) end`;
 
 interface TransactionDeps {
   readonly address: string;
@@ -141,9 +156,17 @@ export class AccountTransactions implements Transactions {
     }
   }
 
+  /** Returns the failure if it is not known whether the commit was done; throws if it was not. */
   async #commit(lent: Lent): Promise<StoreError | undefined> {
-    const wait = this.#deps.standbys.waiting();
-    return await commit(lent).finally(() => wait[Symbol.dispose]());
+    using _ = this.#deps.standbys.waiting();
+    try {
+      const { command } = await lent.exec('commit');
+      if (command === 'ROLLBACK') throw new Error('a statement failed, and the work went on without it');
+      return undefined;
+    } catch (error) {
+      if (error instanceof StoreError && isConnectionLost(error)) return error;
+      throw error;
+    }
   }
 
   /** Reads the proof once for all intents of a commit, on its connection. If that fails, each create looks again. */
@@ -225,14 +248,8 @@ export class AccountTransactions implements Transactions {
     onFailure: (failure: StoreError) => void,
   ): Promise<boolean> {
     const { address, clock, connections } = this.#deps;
-    const unknown = (cause: unknown) =>
-      new StoreError(
-        'busy',
-        `it is not known whether ${address} has taken the last change; look before it is made again`,
-        {
-          cause,
-        },
-      );
+    const message = `it is not known whether ${address} has taken the last change; look before it is made again`;
+    const unknown = (cause: unknown) => new StoreError('busy', message, { cause });
     // What a person's command has written bears no name, and the command is there to say so.
     if (this.#owner === undefined) throw unknown(failure);
     onFailure(failure);
@@ -270,4 +287,11 @@ export class AccountTransactions implements Transactions {
       lent.release(isUseless);
     }
   }
+}
+
+async function isRolledBack(lent: Lent): Promise<boolean> {
+  return await lent.exec('rollback').then(
+    () => true,
+    () => false,
+  );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { STALLED_AFTER_MS } from '../../../src/reports/status/problems.ts';
-import { endStop, recordStop } from '../../../src/store/account-stops.ts';
+import { recordStop } from '../../../src/store/account-stops.ts';
 import { isSqlite } from '../../support/database.ts';
 import { testOps, type TestOps } from '../../support/ops-endpoint.ts';
 
@@ -68,7 +68,7 @@ describe('/readyz', () => {
     const stopped = async () =>
       /order_sync_account_stopped\{.*\} (\d)/.exec(await (await on.get('/metrics')).text())?.[1];
     expect(await stopped()).toBe('0');
-    const stop = { kind: 'older-state', reason: 'the database is older than its mark', now } as const;
+    const stop = { kind: 'older-state', reason: 'the database is older than its mark', actor: null, now } as const;
     await writer.write((tx) => recordStop(tx, 'default', stop));
     on.program.clock.advance(10_000);
     expect(await readyz(on)).toEqual([503, 'stopped']);
@@ -80,7 +80,7 @@ describe('/readyz', () => {
     expect(page).not.toContain('goes on');
     // No process, but a person ends the stop of an older state.
     for (const actor of [null, 'ann']) {
-      await writer.write((tx) => endStop(tx, 'default', { reason: 'r', actor, now }));
+      await writer.write((tx) => recordStop(tx, 'default', { kind: null, reason: 'r', actor, now }));
       on.program.clock.advance(10_000);
       expect(await readyz(on)).toEqual(actor === null ? [503, 'stopped'] : [200]);
     }
