@@ -54,11 +54,6 @@ function positionOf(row?: PositionRow): Position {
 
 const copyStatement = statement(() => queries.selectNoFrom(markOfCopy().as('copy')));
 
-/** A copy from before the first event looks like a new database, but what waits in it may have been sent since. */
-async function isCopy(db: Database): Promise<boolean> {
-  return (await copyStatement(db, {})).rows[0]?.copy === 1;
-}
-
 export function isBefore(position: Position, other: Position): boolean {
   return position.eventId < other.eventId || position.generation < other.generation;
 }
@@ -85,7 +80,8 @@ export async function readSignOfRestore(
   const position = account === undefined ? await readPosition(db) : await readPositionOf(db, account);
   // A standby was promoted since, and the next owner took up the commits that it lacks.
   if (mark?.timeLine !== undefined && mark.timeLine !== position.timeLine) return undefined;
-  if (mark === undefined && position.eventId === 0 && (await isCopy(db))) {
+  // A copy from before the first event looks like a new database, but what waits in it may have been sent since.
+  if (mark === undefined && position.eventId === 0 && (await copyStatement(db, {})).rows[0]?.copy === 1) {
     return 'is a copy that db backup made, and no mark beside it says what was sent since';
   }
   const sign = signOfRestore(mark, position);

@@ -144,44 +144,6 @@ export interface SeenStatusesTable extends Omit<AccountFactsTable, 'name'> {
   field: string;
 }
 
-/**
- * The requests that the owner may have sent: `requests` of them until `requests_until`, and those that had ended before,
- * within the window of `interval_ms`, as a JSON array of pairs of time and number. At most `concurrency` of them are under
- * way at a time, each for `timeout_ms`. `boot_ms` is `requests_until` in milliseconds since the start `boot` of the machine.
- */
-interface RequestLeasesTable {
-  account: string;
-  requests_until: string;
-  requests: number;
-  interval_ms: number;
-  spent: string;
-  concurrency: number;
-  timeout_ms: number;
-  boot: string | null;
-  boot_ms: number | null;
-}
-
-interface AccountOwnersTable {
-  account: string;
-  generation: number;
-  holder: string | null;
-  granted_at: string | null;
-  settings: string | null;
-  last_commit: string | null;
-  time_line: string | null;
-  walked: string | null;
-}
-
-/** Why an account sends nothing of a kind; `until` is null if a person ends it. */
-interface AccountHoldsTable {
-  account: string;
-  kind: string;
-  since: string;
-  until: string | null;
-  reason: string;
-  actor: string | null;
-}
-
 /** A client link (§2.1) that is remembered. `reference` is the merchant's own name for it. */
 export interface LinksTable {
   account: string;
@@ -247,13 +209,6 @@ export interface WebhookEndpointsTable {
   cause: string | null;
 }
 
-/** Every event of an account up to this one is delivered, unwanted, or a row of `webhook_deliveries`. */
-interface WebhookCursorsTable {
-  endpoint: string;
-  account: string;
-  event_id: number;
-}
-
 export interface Tables {
   merchant_orders: MerchantOrdersTable;
   events: EventsTable;
@@ -265,14 +220,51 @@ export interface Tables {
   kept_answers: KeptAnswersTable;
   findings: FindingsTable;
   seen_statuses: SeenStatusesTable;
-  request_leases: RequestLeasesTable;
-  account_owners: AccountOwnersTable;
-  account_holds: AccountHoldsTable;
+  /**
+   * The requests that the owner may have sent: `requests` of them until `requests_until`, and those that had ended before,
+   * within the window of `interval_ms`, as a JSON array of pairs of time and number. At most `concurrency` of them are under
+   * way at a time, each for `timeout_ms`. `boot_ms` is `requests_until` in milliseconds since the start `boot` of the machine.
+   */
+  request_leases: {
+    account: string;
+    requests_until: string;
+    requests: number;
+    interval_ms: number;
+    spent: string;
+    concurrency: number;
+    timeout_ms: number;
+    boot: string | null;
+    boot_ms: number | null;
+  };
+  account_owners: {
+    account: string;
+    generation: number;
+    holder: string | null;
+    granted_at: string | null;
+    settings: string | null;
+    last_commit: string | null;
+    time_line: string | null;
+    walked: string | null;
+  };
+  /** Why an account sends nothing of a kind; `until` is null if a person ends it. */
+  account_holds: {
+    account: string;
+    kind: string;
+    since: string;
+    until: string | null;
+    reason: string;
+    actor: string | null;
+  };
   links: LinksTable;
   photo_tokens: PhotoTokensTable;
   photos: PhotosTable;
   database_moves: DatabaseMovesTable;
   webhook_endpoints: WebhookEndpointsTable;
-  webhook_cursors: WebhookCursorsTable;
+  /** Every event of an account up to this one is delivered, unwanted, or a row of `webhook_deliveries`. */
+  webhook_cursors: {
+    endpoint: string;
+    account: string;
+    event_id: number;
+  };
   webhook_deliveries: Delivery;
 }

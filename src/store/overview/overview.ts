@@ -60,16 +60,11 @@ function openFindings(accounts: readonly AccountCounts[]): readonly OpenFindings
 /** Orders that a merchant may take away are counted in their index, no further than this in all accounts. */
 const MOST_COUNTED = 100_000;
 
-interface CountedAccounts {
-  readonly accounts: readonly AccountCounts[];
-  readonly more: readonly OrderState[];
-}
-
 /**
  * Reads what the account has, or what each account has if none is named. Most is counted as events are recorded. Merchants
  * insert and delete orders of the states `pending` and `invalid`, so these are counted now.
  */
-async function readCounts(db: Database, account: string | undefined): Promise<CountedAccounts> {
+async function readCounts(db: Database, account: string | undefined) {
   const heads = await readHeads(db, account);
   const pending = await countPending(db, account);
   // An order becomes invalid by an event, so that no other account has any.

@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { SummaryPart } from '../../reports/summary.ts';
 import { exactSum, indexedBy, isFollowed } from '../dialect.ts';
 import type { Database, Store } from '../port.ts';
+import { partOf } from '../reports/summary.ts';
 import { rowsAtOnce } from '../snapshot.ts';
 import { queries } from '../statement.ts';
 
@@ -69,15 +70,10 @@ async function eventBefore(db: Database, account: string): Promise<string> {
   return rows[0]?.at ?? '';
 }
 
-interface RecentParts {
-  readonly parts: readonly SummaryPart[];
-  readonly cutAt: string | null;
-}
-
 export async function recentParts(
   store: Pick<Store, 'db' | 'snapshot'>,
   { account, from }: Since,
-): Promise<RecentParts> {
+): Promise<{ readonly parts: readonly SummaryPart[]; readonly cutAt: string | null }> {
   const oldest = await orderBefore(store.db, account, MOST_ORDERS);
   const since = oldest > from ? oldest : from;
   const line = ['from_currency', 'to_currency', 'state', 'outcome', 'asset_position'] as const;
@@ -90,10 +86,7 @@ export async function recentParts(
       .where('created_at', '>=', since)
       .groupBy(line),
   );
-  const parts = rows.map((row) => {
-    const [asset, unreadable] = JSON.parse(row.asset) as [string, number];
-    return { ...row, account, order_status: null, asset, unreadable };
-  });
+  const parts = rows.map((row) => partOf({ ...row, account, order_status: null }, row.asset));
   return { parts, cutAt: since === from ? null : since };
 }
 

@@ -77,7 +77,7 @@ async function* completedParts(store: Pick<Store, 'snapshot'>, { account, from, 
   for (const { asset, ...part } of await rowsAtOnce(store, parts)) yield partOf(part, asset);
 }
 
-function partOf(part: Omit<Part, 'asset' | 'unreadable'>, sum: string): Part {
+export function partOf<Line>(part: Line, sum: string): Line & Pick<SummaryPart, 'asset' | 'unreadable'> {
   const [asset, unreadable] = JSON.parse(sum) as [string, number];
   return { ...part, asset, unreadable };
 }

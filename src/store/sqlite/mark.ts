@@ -188,26 +188,12 @@ export class MarksFile {
 
   /** Returns undefined if there is none, or none that can be understood. Throws `StoreError`. */
   read(account: string): MarkContent | undefined {
-    // Who only reads makes none.
-    if (this.#opened === undefined && !existsSync(this.path)) return undefined;
-    return this.#with((file) => {
-      const text = file.prepare('select content from marks where database = ? and account = ?').pluck();
-      return readMark(String(text.get(this.#database, account)));
-    });
+    return this.#marks('account = ?', account, 1)[0]?.[1];
   }
 
   /** Returns the readable marks of accounts after `fromAccount`, in their order. Throws `StoreError`. */
   page(fromAccount: string, limit: number): readonly (readonly [account: string, mark: MarkContent])[] {
-    if (this.#opened === undefined && !existsSync(this.path)) return [];
-    return this.#with((file) => {
-      const rows = file
-        .prepare('select account, content from marks where database = ? and account > ? order by account limit ?')
-        .all(this.#database, fromAccount, limit) as { account: string; content: string }[];
-      return rows.flatMap(({ account, content }) => {
-        const mark = readMark(content);
-        return mark === undefined ? [] : [[account, mark] as const];
-      });
-    });
+    return this.#marks('account > ?', fromAccount, limit);
   }
 
   name(positions: Iterable<readonly [account: string, position: Position]>, at: Date): void {
@@ -231,6 +217,24 @@ export class MarksFile {
   close(): void {
     this.#opened?.close();
     this.#opened = undefined;
+  }
+
+  #marks(
+    condition: string,
+    account: string,
+    limit: number,
+  ): readonly (readonly [account: string, mark: MarkContent])[] {
+    // Who only reads makes no file.
+    if (this.#opened === undefined && !existsSync(this.path)) return [];
+    return this.#with((file) => {
+      const rows = file
+        .prepare(`select account, content from marks where database = ? and ${condition} order by account limit ?`)
+        .all(this.#database, account, limit) as { account: string; content: string }[];
+      return rows.flatMap((row) => {
+        const mark = readMark(row.content);
+        return mark === undefined ? [] : [[row.account, mark] as const];
+      });
+    });
   }
 
   #rowOf(account: string, content: MarkContent) {
