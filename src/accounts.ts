@@ -18,6 +18,7 @@ import type { Patience } from './flows/pass/run.ts';
 import { SentIntents } from './flows/pass/sent-intents.ts';
 import type { AccountInUse, Accounts as UsableAccounts } from './http/control/operations/operation.ts';
 import { accountsOfFailOvers } from './store/fail-overs.ts';
+import { partsOf } from './store/pages.ts';
 import type { AccountLease, Store } from './store/port.ts';
 import { accountsOfAnotherClock } from './store/wrong-due-times.ts';
 
@@ -83,7 +84,6 @@ export class Accounts implements UsableAccounts {
     return this.#names;
   }
 
-  /** The names of the accounts in which something is to be done. */
   get waiting(): readonly string[] {
     return [...this.#owned.values()].filter(({ life }) => life !== undefined).map(({ name }) => name);
   }
@@ -127,7 +127,6 @@ export class Accounts implements UsableAccounts {
     }
   }
 
-  /** A person or another program has decided something in the account. */
   async heedDecision(name: string): Promise<void> {
     this.#deps.store.newEvents.tell(name);
     const account = this.#owned.get(name);
@@ -211,8 +210,7 @@ export class Accounts implements UsableAccounts {
     await this.due.look();
     await takeUpStopped(this.#deps, this.#owned, names);
     if (this.isOnly) return await this.#beginOnly(this.#owned.get(names[0] ?? ''));
-    for (let first = 0; first < names.length; first += SLICE) {
-      const slice = names.slice(first, first + SLICE);
+    for (const slice of partsOf(names, SLICE)) {
       const [from = '', to = from, now] = [slice[0], slice.at(-1), clock.now()];
       await this.due.read(from, to);
       const late = { due: after(now, LONGEST_WAIT_MS), lease: after(now, LEASE_MS) };

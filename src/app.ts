@@ -52,7 +52,6 @@ interface AccountDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly connect?: Connect | undefined;
-  /** Undefined if the account has a rate limit of its own. */
   readonly rateGroup?: RateGroup | undefined;
   /** The newest creates of this process, in all its accounts. */
   readonly intents?: SentIntents | undefined;
@@ -176,7 +175,6 @@ function rateLimit({ exchange: { rate } }: Config): RateLimit {
   return { requests: rate.requests, intervalMs: rate.interval, mode: rate.mode };
 }
 
-/** The merchant key in force; `reread` returns true if there is another one. */
 function merchantKey({ exchange }: Config, log: Logger) {
   const key = new MerchantKey(exchange);
   const reread = () => {

@@ -35,7 +35,6 @@ import { countWaiting } from './store/waiting-orders.ts';
 
 /** A second daemon waits this long for the first to go, as when pm2 restarts it. */
 const OWNER_PATIENCE_MS = 3_000;
-/** How often due times are looked at. */
 const LOOK_FOR_TIMES_MS = 100;
 /** How often restrained accounts are tried, and incidents logged. */
 const SECOND_MS = 1_000;
@@ -46,7 +45,6 @@ const READ_VERSION_MS = 5_000;
 const LONGEST_BEGIN_MS = 5_000;
 const MOST_NAMED = 20;
 
-/** The things that all parts of the process work with. */
 interface Shared extends Pick<App, 'store' | 'clock' | 'log' | 'gracePeriodOver'> {
   readonly config: Config;
   readonly patience: Patience;
@@ -189,7 +187,6 @@ function lookAfter(
   ];
 }
 
-/** Orders that are followed are looked up when they are due by the last tick of `schedule.cron`. */
 export function passesBy({ reconcile }: Config, tickedAt: () => Date): Passes {
   return {
     create: createPass,

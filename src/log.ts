@@ -58,7 +58,6 @@ function shownTime(ms: number): string {
   return [most, next].map((part) => (part === undefined || part[0] === 0 ? '' : part.join(''))).join('');
 }
 
-/** Quoted if it would not be read as one word. */
 function shownFact(value: unknown): string {
   const isWord = typeof value === 'string' && /^[^\s"=]+$/.test(value);
   return printable(isWord ? value : JSON.stringify(value));

@@ -143,7 +143,6 @@ export class OwnedAccount {
 
 interface WiredDeps {
   readonly passes: Passes;
-  /** The passes that are still to be run. */
   readonly woken: Set<PassName>;
   readonly onPass: () => Promise<void>;
 }
@@ -191,7 +190,6 @@ class WiredAccount {
     return wrongTimes.isAny || exchange.breaker('create').openings > 0 || exchange.breaker('lookup').openings > 0;
   }
 
-  /** Runs a pass that was woken until it is woken no more. */
   run(pass: PassName): void {
     this.app.observers.activity.tell({ kind: 'pass.wanted', pass });
     if (!this.isStopping && !this.#running.has(pass)) this.#running.set(pass, this.#repeat(pass));

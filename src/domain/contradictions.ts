@@ -16,7 +16,6 @@ export const SKEW_LIMIT_MS = 5 * 60_000;
 const MOST_COMPENSATED_MS = 14 * 60 * 60_000;
 
 export interface Evidence {
-  /** The row as it was sent. */
   readonly order: MerchantOrder;
   /** exchangeType of the pre-order (§2.6). */
   readonly preOrderExchangeType: string | null;

@@ -49,7 +49,6 @@ export class DecimalSum {
     if (typeof decimal !== 'string' || !this.#addPlain(decimal)) this.#rest = this.#rest.plus(decimal);
   }
 
-  /** Adds a decimal as `readDecimal` reads it; false where it is none. */
   addReadable(input: unknown): boolean {
     if (typeof input === 'string' && this.#addPlain(input)) return true;
     const decimal = readDecimal(input);
@@ -103,7 +102,6 @@ export function amountField(
   return assetPosition === 'OUTPUT' ? outputPosition : undefined;
 }
 
-/** Gives the currency of an amount: the input is in the first of the pair, the output in the second. */
 export function currencyOf(
   field: AmountField,
   pair: { readonly fromCurrency: string | null; readonly toCurrency: string | null },

@@ -13,7 +13,6 @@ export function instant(text: string | null): bigint | undefined {
   return time && BigInt(time.ms) * 1_000_000n + BigInt(time.fraction.slice(0, 9).padEnd(9, '0'));
 }
 
-/** Reads an ISO 8601 time as `instant` does, in whole milliseconds. */
 export function instantMs(text: string | null): number | undefined {
   if (text !== null && PLAIN_TIME.test(text)) return Date.parse(text);
   const time = read(text);
@@ -30,7 +29,6 @@ export function after(now: Date, ms: number): Date {
   return new Date(now.getTime() + ms);
 }
 
-/** Milliseconds of the whole seconds, and the digits of the fraction of a second. */
 function read(text: string | null): { ms: number; fraction: string } | undefined {
   const [, day, clock, fraction = '', zone = 'Z'] = ISO_TIME.exec(text ?? '') ?? [];
   if (day === undefined || !isDay(day)) return undefined;

@@ -77,20 +77,16 @@ type PathIn<Shape> = {
     : Name;
 }[keyof Shape & string];
 
-/** The path of a field of an order record. */
 export type RecordPath = PathIn<(typeof ORDER_RECORD)['shape']>;
 type PreOrderPath = PathIn<(typeof PRE_ORDER)['shape']>;
 
 const RECORD_LEAVES = leavesOf(ORDER_RECORD) as readonly Leaf<RecordPath>[];
 const PRE_ORDER_LEAVES = leavesOf(PRE_ORDER) as readonly Leaf<PreOrderPath>[];
 
-/** The paths of all fields of an order record. */
 export const RECORD_PATHS = RECORD_LEAVES.map(({ path }) => path);
 /** The paths of its numbers: two texts of the same number are the same. */
 export const RECORD_NUMBERS = RECORD_LEAVES.filter(({ isNumber }) => isNumber).map(({ path }) => path);
-/** The paths of all fields of a pre-order. */
 export const PRE_ORDER_PATHS = PRE_ORDER_LEAVES.map(({ path }) => path);
-/** The paths of its numbers. */
 export const PRE_ORDER_NUMBERS = PRE_ORDER_LEAVES.filter(({ isNumber }) => isNumber).map(({ path }) => path);
 
 interface Leaf<Path extends string = string> {
@@ -108,7 +104,6 @@ function leavesOf({ shape }: z.ZodObject, above = ''): readonly Leaf[] {
   });
 }
 
-/** The type of a field that may be null or left out. */
 function bare(field: z.core.$ZodType): z.core.$ZodType {
   return field instanceof z.ZodOptional || field instanceof z.ZodNullable ? bare(field.unwrap()) : field;
 }
@@ -120,5 +115,4 @@ export interface BodyFields<Path extends string> {
   readonly other: ReadonlyMap<string, string>;
 }
 
-/** The fields of an order record. */
 export type RecordFields = BodyFields<RecordPath>;

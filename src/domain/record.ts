@@ -58,7 +58,6 @@ export interface Answer {
   readonly body: string;
 }
 
-/** Tells whether an answer says that what was asked has been done, whatever its body is. */
 export function isSuccess({ httpStatus }: Answer): boolean {
   return httpStatus >= 200 && httpStatus <= 299;
 }

@@ -1,6 +1,5 @@
 import { distance } from 'fastest-levenshtein';
 
-/** The most characters of an id or a reference. */
 export const LONGEST_PLAIN_TEXT = 500;
 
 export const HIDDEN = '<hidden>';
@@ -35,7 +34,6 @@ export function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 }
 
-/** A text as one word of a shell. */
 export function shellWord(text: string): string {
   return /^[\w./:@-][\w./:=@-]*$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -7,7 +7,6 @@ import { accountWords } from './name.ts';
  * owner's last commit, so commits may be lost. All times are the database's.
  */
 export interface FailOver {
-  /** The generation of the owner that noticed it. */
   readonly id: number;
   readonly fromTimeLine: string | null;
   readonly toTimeLine: string | null;
@@ -81,7 +80,6 @@ export function isCovered({ settings, nextSettings }: FailOver): boolean {
 /** Settings of an account by their paths, as text; of a secret a hash. */
 export type SettingsText = Readonly<Record<string, string>>;
 
-/** Names the settings that differ from those that are kept as JSON. */
 export function differences(kept: string, settings: SettingsText): readonly string[] {
   const others = readSettings(kept);
   const names = new Set([...Object.keys(others), ...Object.keys(settings)]);
@@ -115,7 +113,6 @@ export function isSinglePromotion({ fromTimeLine, toTimeLine }: FailOver): boole
   return from?.[0] === to?.[0] && Number(`0x${from?.[1]}`) + 1 === Number(`0x${to?.[1]}`);
 }
 
-/** Tells whether a fail-over was noticed after a time; clocks may differ. */
 export function isSeenAfter(seenAt: string, time: Date): boolean {
   return Date.parse(seenAt) >= time.getTime() - CLOCKS_MS;
 }

@@ -10,14 +10,11 @@ export interface AssetLimit {
   readonly asset: string;
 }
 
-/** Limits past which an account stops creating. */
 export interface GuardSettings extends Pick<AmountSettings, 'outputPosition'> {
-  /** Most creates in an hour. */
   readonly createsPerHour?: number | undefined;
   readonly assetPerHour: readonly AssetLimit[];
 }
 
-/** The columns of an order that limits are about. */
 export type GuardedOrder = Pick<
   MerchantOrder,
   'externalOrderId' | 'asset' | 'assetPosition' | 'fromCurrency' | 'toCurrency'
@@ -32,7 +29,6 @@ export type GuardDecision =
   | { readonly kind: 'wait' }
   | { readonly kind: 'guarded'; readonly reason: string };
 
-/** The window over which creates are counted. */
 export const GUARD_WINDOW_MS = 60 * 60_000;
 /** Creates of so long are counted together, until the last of them is out of the window. */
 const BUCKET_MS = 10_000;
@@ -44,7 +40,6 @@ interface Count {
 
 interface Bucket extends Count {
   readonly start: number;
-  /** It is in the window. */
   isCounted: boolean;
 }
 
@@ -53,7 +48,6 @@ interface Amount {
   readonly value: Big;
 }
 
-/** One create that is counted. */
 export interface CountedCreate {
   readonly bucket: Bucket;
   readonly amount: Amount | undefined;
@@ -72,7 +66,6 @@ export class CreateWindow {
     this.#limits = Map.groupBy(settings.assetPerHour, ({ from, to }) => pairOf(from, to));
   }
 
-  /** Decides about one more create. */
   decide(order: GuardedOrder, now: Date): GuardDecision {
     this.#expire(now);
     const amount = this.#amountOf(order);

@@ -17,12 +17,10 @@ export interface SeenWorker {
 }
 
 interface Sight<W extends SeenWorker> {
-  /** The time of the database. */
   readonly now: Date;
   readonly workers: readonly W[];
 }
 
-/** The monotonic time at which a heartbeat was first seen. */
 interface Seen {
   readonly seenUntil: number;
   readonly at: number;
@@ -72,7 +70,6 @@ export class WorkerView<W extends SeenWorker> {
     return this.#workers.filter(({ holder }) => this.#overAt(holder) <= monotonic);
   }
 
-  /** Milliseconds until one may be over. */
   nextOverMs(monotonic: number): number {
     return Math.min(...this.#workers.map(({ holder }) => this.#overAt(holder) - monotonic));
   }

@@ -39,7 +39,6 @@ type IncidentStage = 'begun' | 'lasting' | 'over' | 'ended';
 export interface IncidentNews {
   readonly stage: IncidentStage;
   readonly kind: IncidentKind;
-  /** The latest. */
   readonly cause: string;
   /** Up to now, or to its end. */
   readonly lastedMs: number;
@@ -48,7 +47,6 @@ export interface IncidentNews {
 }
 
 export interface Failure {
-  /** The constant message of its line. */
   readonly message: string;
   readonly cause: string;
   /** The order or link of which alone the failure speaks: it is shown once for each. */
@@ -84,7 +82,6 @@ const SETTLING_MS = 5_000;
 /** Failures of one message that are shown in a minute, each of its own; more are counted. */
 const MOST_SHOWN = 50;
 const MOST_REMEMBERED = 5_000;
-/** Stands for the causes of failures that were too many to show. */
 export const OTHER_CAUSES = 'others';
 
 /**
@@ -97,7 +94,6 @@ export class IncidentStory {
   #shownInMinute = new Map<string, { shown: number; others: number }>();
   #minuteBegan = Number.NEGATIVE_INFINITY;
 
-  /** Returns the news of the incidents, given all conditions that hold now. */
   observe(conditions: readonly Condition[], now: number): readonly IncidentNews[] {
     const news: IncidentNews[] = [];
     for (const condition of conditions) {

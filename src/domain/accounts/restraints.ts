@@ -43,7 +43,6 @@ export interface Restraint {
   /** From then on one request at a time goes, to see whether the restraint is over; null: until a person ends it. */
   readonly until: Date | null;
   readonly reason: string;
-  /** The person who set it. */
   readonly actor: string | null;
 }
 
@@ -61,7 +60,6 @@ export function isProbed(restraints: readonly Restraint[], lane: Lane, now: Date
   return (endOf(restraints, lane) ?? Number.POSITIVE_INFINITY) <= now.getTime();
 }
 
-/** The end of the restraint of a lane that lasts longest; undefined if there is none. */
 function endOf(restraints: readonly Restraint[], lane: Lane): number | undefined {
   const ends = restraints
     .filter((restraint) => stops(restraint, lane))
@@ -83,7 +81,6 @@ export type AccountNews =
   | { readonly kind: 'create-rejected' }
   | { readonly kind: 'create-unknown' };
 
-/** What binds an account. */
 export interface Restraints {
   readonly restraints: readonly Restraint[];
   readonly unknownInARow: number;
@@ -152,7 +149,6 @@ export function decideRestraints(
   }
 }
 
-/** Returns how many pieces of evidence slow creates. */
 export function slowedFrom({ pauseAfterUnknown }: RestraintSettings): number {
   return Math.min(SLOWED_FROM, pauseAfterUnknown);
 }

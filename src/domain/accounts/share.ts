@@ -2,16 +2,13 @@
 export interface Unit {
   /** Workers whose settings form other units of the same accounts have other keys. */
   readonly key: string;
-  /** The number of its accounts. */
   readonly size: number;
 }
 
-/** A living worker that shares accounts with others. */
 export interface Sharer {
   readonly holder: string;
   /** The number of accounts that it has, those of units that the others do not know too. */
   readonly accounts: number;
-  /** True of the units that its settings know. */
   knows(key: string): boolean;
 }
 

@@ -2,7 +2,6 @@
 export interface TrackedLink {
   readonly account: string;
   readonly linkId: string;
-  /** The merchant's own name of the link. */
   readonly reference: string | null;
   readonly source: LinkSource;
   /** The status that the exchange gave last; an open string. */

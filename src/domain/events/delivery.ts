@@ -81,7 +81,6 @@ export interface Delivery {
   readonly kind: SubjectKind;
   readonly subject: string;
   readonly status: DeliveryStatus;
-  /** How often the endpoint has refused it. */
   readonly attempts: number;
   /** Set while the event is the next one of its subject, and null otherwise: the time of a retry, or `AT_ONCE`. */
   readonly next_attempt_at: string | null;
@@ -113,7 +112,6 @@ export function newDelivery(endpoint: string, event: EventRow, status: 'waiting'
 
 interface AttemptFacts {
   readonly now: Date;
-  /** When it took the last event; null if it has not. */
   readonly takenAt: Date | null;
   /** It refuses events of so many orders that no more are retried. */
   readonly isFull: boolean;

@@ -106,7 +106,6 @@ function dataOf(row: EventRow) {
   }
 }
 
-/** What changed, from what to what, and who says so. Values are text as received, with every digit. */
 function changeOf({ field, old_value, new_value, exchange_time, source, reason, actor }: EventRow) {
   return { field, oldValue: old_value, newValue: new_value, exchangeTime: exchange_time, source, reason, actor };
 }

@@ -35,7 +35,6 @@ export function judgedIn<Name extends FindingClassName>(state: OrderState, class
   return state === 'disputed' ? classes.filter((name) => name !== 'CREATE_UNKNOWN') : classes;
 }
 
-/** Finds what the time alone shows of an order at `now`. */
 export function findOverdue(order: OrderAge, now: Date, settings: OverdueSettings): readonly Finding[] {
   return [
     ...findUnknownOutcome(order),
@@ -45,7 +44,6 @@ export function findOverdue(order: OrderAge, now: Date, settings: OverdueSetting
   ];
 }
 
-/** Tells whether the order counts as not compared with the exchange. */
 export function isUnchecked(order: OrderAge, now: Date, settings: FreshSettings): boolean {
   const { state, lastLookupAt } = order;
   if (!CHECKED_STATES.includes(state)) return false;

@@ -11,9 +11,7 @@ export type Severity = (typeof SEVERITIES)[number];
 export interface FindingClass {
   readonly severity: Severity;
   readonly kind: 'state' | 'change';
-  /** Its meaning for finance people, in one sentence. */
   readonly meaning: string;
-  /** The action that a person should take, in one sentence. */
   readonly advice: string;
 }
 
@@ -181,12 +179,10 @@ export const GUESSED_CLASSES: readonly FindingClassName[] = [
   'TX_HASH_REUSED',
 ];
 
-/** Finds a class of findings; undefined for a class of another version. */
 export function findingClass(name: string): FindingClass | undefined {
   return Object.hasOwn(FINDING_CLASSES, name) ? FINDING_CLASSES[name as FindingClassName] : undefined;
 }
 
-/** The severity of the findings of a class; null for a class of another version. */
 export function severityOf(name: string): Severity | null {
   return findingClass(name)?.severity ?? null;
 }

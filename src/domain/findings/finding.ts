@@ -16,9 +16,7 @@ export interface RecordContext extends ComparedRecord {
   /** False if no create was ever sent, and no existing order was taken over. */
   readonly isExpected: boolean;
   readonly earlier: RecordView | null;
-  /** Another order of the account with the same transaction hash. */
   readonly hashUsedBy: string | null;
-  /** Another order of the account that has the same order at the exchange. */
   readonly orderUsedBy: string | null;
 }
 

@@ -19,7 +19,6 @@ import {
 } from './finding.ts';
 import type { RecordView } from '../record.ts';
 
-/** The statuses that the interface shows (§3). */
 const DOCUMENTED = 'REQUEST';
 const NOT_BEGUN = 'NEW';
 

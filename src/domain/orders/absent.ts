@@ -36,7 +36,6 @@ function isGivenUp({ state, changedAt, sentAt }: Tracking, now: Date, { giveUpAf
   return now.getTime() - since.getTime() >= giveUpAfter;
 }
 
-/** It is looked up a few times more: it may be taken up all the same. */
 function givenUp(tracking: Tracking, now: Date, settings: FollowSettings): Decision {
   const reason = 'nobody took up its pre-order within follow.giveUpAfter';
   const ended = { state: 'abandoned', rechecks: 0 } as const;

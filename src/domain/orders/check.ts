@@ -72,7 +72,6 @@ export function checkOrder(row: UncheckedOrder): CheckedOrder {
   return problems.length === 0 ? { ok: true, order } : { ok: false, problems };
 }
 
-/** Joins all errors into one line for `state_reason` and for messages. */
 export function describeProblems(problems: readonly OrderProblem[]): string {
   return problems.map(({ field, reason }) => `${field} ${reason}`).join('; ');
 }

@@ -17,7 +17,6 @@ export type CreateOutcome =
   /** `answer` is there where the exchange gave one that the document does not show. */
   | { readonly kind: 'unknown'; readonly why: string; readonly answer?: Answer };
 
-/** The pre-order that an accepted create returned (§2.6). */
 interface AcceptedPreOrder {
   readonly id: string;
   readonly exchangeType: string | null;

@@ -66,7 +66,6 @@ export function decideLookup(
 /** A date further ahead than clocks differ does not tell which record is newer. */
 const MOST_AHEAD_MS = 24 * 60 * 60_000;
 const NANOSECONDS_A_MS = 1_000_000n;
-/** Stands for the date of a record that has none. */
 const NO_DATE = 'no date';
 
 /**

@@ -47,7 +47,6 @@ export interface FollowSettings {
   readonly onUnknown: 'hold' | 'resend';
   readonly finalStatuses: readonly string[];
   readonly openStatuses: readonly string[];
-  /** Statuses of final orders that paid. */
   readonly succeededStatuses: readonly string[];
   readonly disputedBy: readonly ContradictionKind[];
   readonly recheckFinalAfter: readonly number[];
@@ -59,7 +58,6 @@ export interface FollowSettings {
 }
 
 export interface LookupDecision extends Decision {
-  /** The record of the look-up is the newest and is stored. */
   readonly keepsRecord: boolean;
   /** What is kept beside the newest record; left out where nothing of it changes. */
   readonly turns?: Turns;

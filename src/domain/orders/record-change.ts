@@ -1,7 +1,6 @@
 import { sameDecimal } from '../decimal.ts';
 import { RECORD_NUMBERS, RECORD_PATHS, type RecordFields, type RecordPath } from '../record-fields.ts';
 
-/** A field of the newest record that differs from the record before it. */
 interface FieldChange {
   readonly field: `record.${string}`;
   readonly oldValue: string | null;
@@ -30,7 +29,6 @@ export interface RecordComparison {
   readonly turns: Turns;
 }
 
-/** What becomes of a record that differs from the newest one. */
 export interface RecordChange {
   /** The changes that are to be recorded; those of the three statuses are recorded by themselves. */
   readonly fields: readonly FieldChange[];
@@ -69,7 +67,6 @@ const SHOWN = COMPARED.filter((path) => !HIDDEN.includes(path));
 export const RECORD_EVENTS: ReadonlyMap<RecordPath, FieldChange['field']> = new Map(
   COMPARED.filter((path) => !STATUSES.includes(path)).map((path) => [path, `record.${shortName(path)}`]),
 );
-/** The `field` of the events of all other fields together. */
 export const OTHER_FIELDS = 'record.other';
 
 /** The text of all that is shown of a record but the time of the server: two records with the same text say the same. */

@@ -79,7 +79,6 @@ export function nextLookupAt(
   return after(now, settings.pace.gapMs(tracking, sinceChangeMs));
 }
 
-/** The time of the next look-up of an order that has ended; null for never. */
 export function nextRecheckAt(
   { state, rechecks }: Pick<Tracking, 'state' | 'rechecks'>,
   now: Date,
@@ -130,7 +129,6 @@ function silentForMs({ lastLookupAt, sentAt }: Tracking, now: Date): number {
   return Math.abs(now.getTime() - silentSince);
 }
 
-/** Counts a look-up of an order that has ended. */
 export function recheck({ state, rechecks }: Tracking): Pick<Tracking, 'rechecks'> {
   return { rechecks: isRechecked(state) ? rechecks + 1 : rechecks };
 }
@@ -162,7 +160,6 @@ const GROUPS: readonly { readonly weight: number; readonly sources: readonly Loo
   { weight: 1, sources: ['held', 'final', 'rejected', 'cancelled', 'abandoned'] },
 ];
 
-/** Tells whether the orders of a source are accepted and were never looked up. */
 export function isNeverLookedUp(source: LookupSource): boolean {
   return source === 'new' || source === 'newest';
 }

@@ -22,7 +22,6 @@ export type OrderState = keyof typeof ALLOWED_NEXT;
 /** Every state, in the order in which an order passes through them. */
 export const ORDER_STATES = Object.keys(ALLOWED_NEXT) as readonly OrderState[];
 
-/** States in which an order still waits for something. */
 export const WAITING_STATES = [
   'pending',
   'sending',

@@ -34,7 +34,6 @@ export interface Tracking {
   readonly resends: number;
   /** The number of the account's hold in which its create was last refused with 403, from 1; 0 if it never was. */
   readonly forbiddenIn: number;
-  /** Look-ups done since the order ended. */
   readonly rechecks: number;
   /** Look-ups since the newest create that found no order by an answer which proves it. */
   readonly documentedAbsences: number;
@@ -46,14 +45,12 @@ export interface Tracking {
   readonly outcome: 'succeeded' | 'failed' | null;
   /** The contradictions in spite of which a person said that the order is ours, as `disputes.ts` writes them. */
   readonly oursDespite: string | null;
-  /** The fail-over that left the order in doubt; null if none did, or once the outcome is known. */
   readonly failOver: number | null;
 }
 
 /** The part of the program that learned of a change. */
 type EventSource = 'create' | 'lookup' | 'operator' | 'import';
 
-/** One line of the history of an order (`order_events`). */
 export interface OrderEvent {
   readonly field:
     | 'state'

@@ -17,6 +17,7 @@ import { StoreError } from '../../store/errors.ts';
 import { keepAnswer } from '../../store/kept-answers.ts';
 import { FIRST_CHECK, linksToCheck, readLink, saveLink, trackedLinkOf, type CheckKey } from '../../store/links.ts';
 import { rememberStatuses } from '../../store/accounts.ts';
+import { pagesAfter } from '../../store/pages.ts';
 import type { Transaction } from '../../store/port.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import type { LoggedFailure } from '../pass/incidents.ts';
@@ -126,21 +127,14 @@ async function* uncheckedLinks(
   signal: AbortSignal,
   before: Date,
 ): AsyncGenerator<CheckKey> {
-  let from = FIRST_CHECK;
-  for (;;) {
-    const page = await linksToCheck(store.db, {
-      account,
-      finalStatuses: links.finalStatuses,
-      before,
-      from,
-      limit: PAGE,
-    });
+  const { finalStatuses } = links;
+  const unchecked = (from = FIRST_CHECK) =>
+    linksToCheck(store.db, { account, finalStatuses, before, from, limit: PAGE });
+  for await (const page of pagesAfter(PAGE, unchecked)) {
     for (const key of page) {
       if (signal.aborted || exchange.breaker('lookup').isOpen) return;
       yield key;
-      from = key;
     }
-    if (page.length < PAGE) return;
   }
 }
 

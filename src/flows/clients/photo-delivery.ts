@@ -18,7 +18,6 @@ export interface DeliveryPart {
 
 export type RefusalKind = 'unreadable' | 'too-large' | 'too-slow' | 'forbidden';
 
-/** Says that a delivery is refused, with a message that the sender may read. */
 export class DeliveryRefusal extends Error {
   override readonly name = 'DeliveryRefusal';
   readonly kind: RefusalKind;
@@ -119,7 +118,6 @@ interface SavedFile {
   readonly name: string;
   readonly size: number;
   readonly sha256: string;
-  /** Undefined where the content is of no type that is known. */
   readonly type: PhotoType | undefined;
 }
 

@@ -39,7 +39,6 @@ const LONGEST_TOKEN = 1_000;
 /** A delivery that has not come is listed for this long after it can come no more. */
 const LISTED_MS = 30 * 24 * 60 * 60_000;
 const PAGE = 200;
-/** Accounts whose newest photos are looked for at the start. */
 const ACCOUNTS_LOOKED_AT = 20;
 
 /** The dependencies of the receiver, which serves all accounts: a delivery's token knows its account. */
@@ -234,7 +233,6 @@ async function record(
   return { kind: decision === 'store' ? 'stored' : 'repeated' };
 }
 
-/** Moves a delivery to its place if it is recorded, and deletes it if not. */
 async function settle({ store }: Pick<DeliveryDeps, 'store'>, folder: PhotoFolder, delivery: string): Promise<void> {
   const [photo] = await photosOfDelivery(store.db, delivery);
   if (photo === undefined) await folder.discard(delivery);

@@ -19,7 +19,6 @@ const READ_AT_A_TIME = 1_000;
 export interface FeedFilter {
   readonly account: string;
   readonly types?: readonly EventType[] | undefined;
-  /** Only those of this order and of its findings. */
   readonly externalOrderId?: string | undefined;
 }
 

@@ -63,7 +63,6 @@ export async function compareWithRow(
   return { evidence, contradictions: [...contradictionsOf(compared, settings), ...before] };
 }
 
-/** Reads the newest record of an order and compares it with the row; undefined if there is none that can be read. */
 export async function readNewest(
   db: Database,
   deps: CompareDeps,

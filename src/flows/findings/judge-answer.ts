@@ -36,7 +36,6 @@ export interface LookedUp {
   readonly row: FollowedRow;
   readonly before: Tracking;
   readonly answer: LookupAnswer;
-  /** Undefined where the look-up brought no record. */
   readonly compared: ComparedWithRow | undefined;
   readonly decision: LookupDecision;
   readonly now: Date;
@@ -194,7 +193,6 @@ const JUDGED_BY_TIME: readonly FindingClassName[] = [
   'CLOCK_SKEW',
   'ID_COLLISION',
 ];
-/** The fields of a record that have their own column. */
 const FIELDS = Object.values(RECORD_FIELD_OF);
 
 interface Judged {
@@ -220,7 +218,6 @@ export function logUnjudged({ observers }: JudgeDeps, externalOrderId: string, e
   });
 }
 
-/** Finds what a record and the time show, and says which classes could be judged. */
 export async function judgeRecord(
   tx: Transaction,
   deps: JudgeDeps,

@@ -10,7 +10,6 @@ import { storable } from '../../domain/text.ts';
 
 export type NewFindings = readonly Finding[];
 
-/** The findings of one order, and the classes that could be judged. */
 export interface JudgedFindings {
   readonly found: readonly Finding[];
   /** Found in evidence that was judged before: a change that is known already did not happen once more. */
@@ -35,7 +34,6 @@ export async function recordFindings(
   return [...changes.opened, ...changes.reopened];
 }
 
-/** Opens or resolves the finding that nobody knows the outcome of the order's create. */
 export async function recordUnknownOutcome(
   tx: Transaction,
   deps: Pick<FlowDeps, 'account'>,

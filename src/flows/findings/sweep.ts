@@ -15,6 +15,7 @@ import { readRecordView } from '../../exchange/record-view.ts';
 import { readAccountFact, setAccountFact } from '../../store/accounts.ts';
 import { trackingOf } from '../../store/order-columns.ts';
 import { forgetCompared, keepUncompared, readRecord, uncomparedIds } from '../../store/order-records.ts';
+import { pagesAfter, partsOf } from '../../store/pages.ts';
 import type { Transaction } from '../../store/port.ts';
 import { readEvidence } from './evidence.ts';
 import { judgeRecord, keepRecord, logUnjudged, type JudgeDeps } from './judge-answer.ts';
@@ -62,7 +63,6 @@ export async function sweepWithoutFindings(deps: SweepDeps, signal: AbortSignal)
   await learnPace(deps, signal);
 }
 
-/** Logs that orders wait for their turn, where no hold of the account nor the exchange is why. */
 function logOverdue({ clock, exchange, holds, log, settings }: SweepDeps, overdue: Overdue | undefined): void {
   if (overdue === undefined || holds.heldForMs('lookup') > 0 || exchange.breaker('lookup').openings > 0) return;
   const { orders, since } = overdue;
@@ -78,13 +78,13 @@ async function resolveOverdue(
   signal: AbortSignal,
 ): Promise<void> {
   const { account, store, clock } = deps;
-  let fromId = 0;
-  while (!signal.aborted) {
-    const page = await unresolvedPage(store.db, { account, ...which, fromId, limit: PAGE });
+  type Unresolved = Awaited<ReturnType<typeof unresolvedPage>>[number];
+  const unresolved = (last?: Unresolved) =>
+    unresolvedPage(store.db, { account, ...which, fromId: last?.id ?? 0, limit: PAGE });
+  for await (const page of pagesAfter(PAGE, unresolved)) {
+    if (signal.aborted) return;
     const ids = page.map(({ externalOrderId }) => externalOrderId);
     if (ids.length > 0) await judgeChanged(deps, await orderAgesById(store.db, account, ids), settings);
-    fromId = page.at(-1)?.id ?? fromId;
-    if (page.length < PAGE) return;
     await clock.turn();
   }
 }
@@ -110,12 +110,9 @@ async function judgeChanged(deps: SweepDeps, orders: readonly AgedOrder[], setti
     });
     return !isRecorded || found.length < known.length;
   });
-  for (let first = 0; first < changed.length; first += GROUP) {
-    await judge(deps, changed.slice(first, first + GROUP), settings);
-  }
+  for (const group of partsOf(changed, GROUP)) await judge(deps, group, settings);
 }
 
-/** Judges the orders once more as they are in the transaction that records the findings. */
 async function judge(deps: SweepDeps, orders: readonly AgedOrder[], settings: OverdueSettings): Promise<void> {
   const { account, store, clock, observers, log } = deps;
   const ids = orders.map(({ externalOrderId }) => externalOrderId);
@@ -188,7 +185,6 @@ async function compareStored(
   }
 }
 
-/** Marks records as not compared when the settings of the comparison have changed since. */
 async function forgetOtherSettings(deps: CompareDeps, signal: AbortSignal): Promise<void> {
   const { account, store, clock, settings } = deps;
   const { tolerance, outputPosition, finalStatuses, openStatuses, ignore } = settings;
@@ -207,7 +203,6 @@ async function forgetOtherSettings(deps: CompareDeps, signal: AbortSignal): Prom
   if (!signal.aborted) await store.writer.write((tx) => setAccountFact(tx, fact));
 }
 
-/** Resolves the findings of ignored classes, also of orders without a record. */
 async function resolveIgnored(deps: CompareDeps, signal: AbortSignal): Promise<void> {
   const { account, store, clock, settings } = deps;
   for (const name of settings.ignore) {

@@ -13,7 +13,6 @@ import {
 import { insertOrder } from '../../store/inserted-orders.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 
-/** The result of adding an order. `state` is that of the row. */
 type Addition =
   | { readonly kind: 'inserted' | 'present'; readonly externalOrderId: string; readonly state: string }
   /** Another order has its id; the columns that differ. */

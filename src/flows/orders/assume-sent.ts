@@ -10,7 +10,6 @@ export interface Assuming extends Pick<FlowDeps, 'clock'> {
   readonly settings: Pick<FlowDeps['settings'], 'verifyAfter'>;
 }
 
-/** An order that is taken for sent, and the part of its history that says why. */
 interface Assumed {
   readonly account: string;
   readonly id: string;
@@ -25,7 +24,6 @@ export async function assumeOrderSent(tx: Transaction, { account, id, how }: Ass
   return 1;
 }
 
-/** The same for a row that this transaction has read. */
 export async function assumeRowSent(
   tx: Transaction,
   row: OrderRow,

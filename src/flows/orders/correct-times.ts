@@ -73,7 +73,6 @@ type CorrectDeps = Parameters<typeof isolateFailure>[0] &
  */
 export class WrongTimes {
   readonly #deps: CorrectDeps;
-  /** As many as a page: there may be others. */
   #left: readonly string[] = [];
   #retryAt = Number.NEGATIVE_INFINITY;
 

@@ -10,10 +10,11 @@ import {
 } from '../../domain/accounts/fail-over.ts';
 import { freeOfDoubt, type Assumption } from '../../domain/orders/create.ts';
 import { countDoubtful, readFailOvers, saveFailOver, sentTimes, tellFailOver } from '../../store/fail-overs.ts';
-import type { Transaction } from '../../store/port.ts';
+import type { Database, Transaction } from '../../store/port.ts';
 import { trackingOf } from '../../store/order-columns.ts';
 import { DUE_COLUMNS, dueKeyOf, findOrders, type OrderFilter } from '../../store/find-orders.ts';
 import { lockFreeOrder, orderIds, readOrder, saveDecision } from '../../store/orders.ts';
+import { pagesAfter, partsOf } from '../../store/pages.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import type { SentIntent, SentIntents } from '../pass/sent-intents.ts';
 import { assumeRowSent, type Assuming } from './assume-sent.ts';
@@ -57,7 +58,7 @@ export async function takeUpFailOvers(
 export async function markLeft(deps: MarkingDeps, unmarked: Unmarked): Promise<void> {
   const [first] = unmarked.values();
   if (first === undefined) return;
-  for (const page of pagesOf([...unmarked.keys()])) await mark(deps, first, page, unmarked);
+  for (const page of partsOf([...unmarked.keys()], PAGE)) await mark(deps, first, page, unmarked);
   await endMarking(deps, unmarked);
 }
 
@@ -74,7 +75,7 @@ export async function reportSent(deps: FailOverDeps): Promise<void> {
   for (const failOver of (await readFailOvers(store.db, account)).filter(isOurs)) {
     const locked: Unmarked = new Map();
     const sent = await lostIntents(deps, failOver);
-    for (const ids of pagesOf(sent.ids)) await mark(deps, failOver, ids, locked);
+    for (const ids of partsOf(sent.ids, PAGE)) await mark(deps, failOver, ids, locked);
     // The next owner is still marking, or another program locks rows: a later call does the rest.
     if (failOver.markedAt === undefined || locked.size > 0) continue;
     if (sent.isExact) await freeOthers(deps, failOver, new Set(sent.ids));
@@ -92,7 +93,7 @@ export async function reportSent(deps: FailOverDeps): Promise<void> {
 async function lostIntents({ account, store, intents }: FailOverDeps, failOver: FailOver) {
   const [sent, forgotten] = [intents.of(account), intents.forgottenOf(account)];
   const ids: string[] = [];
-  for (const page of pagesOf(sent)) {
+  for (const page of partsOf(sent, PAGE)) {
     const times = await sentTimes(
       store.db,
       account,
@@ -113,7 +114,6 @@ async function isThere({ db }: FailOverDeps['store'], { account, externalOrderId
   return (await sentTimes(db, account, [externalOrderId])).get(externalOrderId) === sentAt;
 }
 
-/** Yields the orders that the lost owner may have walked by, a page at a time. */
 async function* walkedBy(deps: FailOverDeps, failOver: FailOver): AsyncGenerator<readonly string[]> {
   const seenAt = new Date(failOver.seenAt);
   const due = { until: seenAt };
@@ -200,22 +200,15 @@ async function mark(deps: MarkingDeps, failOver: FailOver, ids: readonly string[
 
 /** Keeps unknown creates from a resend: they may have been resent in the lost time, and an absent order is no proof. */
 async function keepFromResending(deps: MarkingDeps, failOver: FailOver, locked: Unmarked): Promise<void> {
-  for (let fromId = ''; ;) {
-    const query = { account: deps.account, states: ['unknown'], fromId, limit: PAGE } as const;
-    const ids = await orderIds(deps.store.db, query);
-    await mark(deps, failOver, ids, locked);
-    if (ids.length < PAGE) return;
-    fromId = ids.at(-1) ?? fromId;
-  }
+  const { account, store } = deps;
+  const unknown = (fromId = '') => orderIds(store.db, { account, states: ['unknown'], fromId, limit: PAGE });
+  for await (const ids of pagesAfter(PAGE, unknown)) await mark(deps, failOver, ids, locked);
 }
 
-/** Makes orders pending that the lost owner did not name. */
 async function freeOthers(deps: MarkingDeps, { id: failOver }: FailOver, named: ReadonlySet<string>): Promise<void> {
   const { account, store, clock } = deps;
   const reason = 'the worker that drove the account before the fail-over did not send it';
-  for (let afterId = ''; ;) {
-    const filter = { account, failOver, afterId, by: 'id', limit: PAGE } as const;
-    const ids = (await findOrders(store.db, filter, ['external_order_id'])).map((row) => row.external_order_id);
+  for await (const ids of doubtfulOrders(store.db, account, failOver)) {
     await store.writer.write(async (tx) => {
       if ((await readFailOvers(tx, account)).at(-1)?.id !== failOver) return;
       for (const id of ids.filter((one) => !named.has(one))) {
@@ -226,16 +219,21 @@ async function freeOthers(deps: MarkingDeps, { id: failOver }: FailOver, named: 
         for (const decision of decisions) before = await saveDecision(tx, before, decision, clock.now());
       }
     });
-    if (ids.length < PAGE) return;
-    afterId = ids.at(-1) ?? afterId;
   }
+}
+
+/** Yields the ids of the orders that a fail-over left in doubt, a page at a time. */
+export async function* doubtfulOrders(db: Database, account: string, failOver: number) {
+  const filter = { account, failOver, by: 'id', limit: PAGE } as const;
+  const after = (last?: { readonly external_order_id: string }) =>
+    findOrders(db, { ...filter, afterId: last?.external_order_id ?? '' }, ['external_order_id']);
+  for await (const page of pagesAfter(PAGE, after)) yield page.map((row) => row.external_order_id);
 }
 
 async function save({ account, store, clock }: FailOverDeps, failOver: FailOver): Promise<void> {
   await store.writer.write((tx) => saveFailOver(tx, account, failOver, clock.now()));
 }
 
-/** Records and logs the fail-overs whose orders are all marked. */
 async function endMarking({ account, store, clock, log }: MarkingDeps, unmarked: Unmarked): Promise<void> {
   if (unmarked.size > 0) return;
   for (const failOver of await readFailOvers(store.db, account)) {
@@ -253,8 +251,4 @@ async function endMarking({ account, store, clock, log }: MarkingDeps, unmarked:
         'the server is another than at the last commit of the account; no order is in doubt',
       );
   }
-}
-
-function* pagesOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
-  for (let from = 0; from < items.length; from += PAGE) yield items.slice(from, from + PAGE);
 }

@@ -22,7 +22,6 @@ export interface ImportResult {
   readonly inserted: number;
   /** Rows whose order is there already, or earlier in the file, with the same content. */
   readonly alreadyPresent: number;
-  /** Orders, of either kind, that were taken for sent. */
   readonly assumedSent: number;
   readonly problems: readonly ImportProblem[];
   readonly problemCount: number;
@@ -36,7 +35,6 @@ interface ImportOptions {
 }
 
 const MAX_NAMED = 50;
-/** Progress is told each time that so many rows were read. */
 const PROGRESS_ROWS = 1_000;
 const MOST_TRIES = 10;
 const COLUMNS = { known: ORDER_COLUMNS, required: ['external_order_id', 'asset', 'from_currency', 'to_currency'] };

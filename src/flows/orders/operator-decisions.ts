@@ -13,6 +13,7 @@ import { orderWithPreOrder, lockOrder, saveDecision } from '../../store/orders.t
 import { readFailOvers } from '../../store/fail-overs.ts';
 import { doubtOf } from './fail-over.ts';
 import { ROW_COLUMNS, trackingOf, type OrderRow } from '../../store/order-columns.ts';
+import { partsOf } from '../../store/pages.ts';
 import type { Database } from '../../store/port.ts';
 import { readAcceptedAndAbsent, readNewest } from '../findings/evidence.ts';
 import type { FlowDeps } from '../pass/deps.ts';
@@ -21,7 +22,6 @@ import { recordFindings } from '../findings/record-findings.ts';
 /** Orders that are written together: few enough that the daemon's own writes hardly wait. */
 const TOGETHER = 50;
 
-/** The dependencies of a decision; the daemon may be running or not. */
 export type OperatorDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'settings'>;
 
 /** An order that a person decides about; `listed` is the order as the person was shown it. */
@@ -39,7 +39,6 @@ export type OperatorResult =
       readonly why: string;
     };
 
-/** Lists the orders that match a filter, and what the decision would do to each as it is now. */
 export async function listTargets(
   { account, store, clock, settings }: OperatorDeps,
   { from, to, limit, ...filter }: Pick<OrderFilter, 'state' | 'from' | 'to' | 'limit'>,
@@ -94,9 +93,8 @@ export async function* decideOrders(
   targets: readonly OperatorTarget[],
   action: OperatorAction,
 ): AsyncGenerator<OperatorResult> {
-  for (let from = 0; from < targets.length; from += TOGETHER) {
-    const results = targets.slice(from, from + TOGETHER).map((target) => decideOrder(deps, target, action));
-    yield* await Promise.all(results);
+  for (const part of partsOf(targets, TOGETHER)) {
+    yield* await Promise.all(part.map((target) => decideOrder(deps, target, action)));
   }
 }
 

@@ -6,9 +6,11 @@ import { insertHappenings, newestEventTime } from '../../store/events.ts';
 import { forgetMove } from '../../store/moves.ts';
 import { orderIds, lockOrder, saveDecision } from '../../store/orders.ts';
 import { findOrders } from '../../store/find-orders.ts';
+import { pagesAfter, partsOf } from '../../store/pages.ts';
 import type { MissingTime, Transaction } from '../../store/port.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { assumeOrderSent, type Assuming } from './assume-sent.ts';
+import { doubtfulOrders } from './fail-over.ts';
 import type { FailOver } from '../../domain/accounts/fail-over.ts';
 import { finding, type Decision, type OrderEvent, type Tracking } from '../../domain/orders/tracking.ts';
 import { countDoubtful, tellFailOver } from '../../store/fail-overs.ts';
@@ -17,7 +19,6 @@ import { trackingOf } from '../../store/order-columns.ts';
 /** The dependencies: no process owns the accounts meanwhile, and the store is opened as a restored one. */
 type RestoreDeps = Assuming & Pick<FlowDeps, 'store'> & { readonly accounts: readonly string[] };
 
-/** A person's decision about a database that was put back to an older state. */
 interface Acceptance {
   readonly actor: string;
   readonly reason: string;
@@ -88,12 +89,8 @@ async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason
       return assumed;
     });
   let orders = 0;
-  for (let fromId = ''; ;) {
-    const ids = await orderIds(store.db, { account, states: ['unknown', 'held'], fromId, limit: PAGE });
-    orders += await assume(ids);
-    if (ids.length < PAGE) break;
-    fromId = ids.at(-1) ?? fromId;
-  }
+  const sent = (fromId = '') => orderIds(store.db, { account, states: ['unknown', 'held'], fromId, limit: PAGE });
+  for await (const ids of pagesAfter(PAGE, sent)) orders += await assume(ids);
   for (const state of LEFT) {
     // Ids that are not valid Unicode cannot be read, nor sent: they come again in each page.
     for (let unreadable = 0; ;) {
@@ -118,21 +115,19 @@ interface FailOverAnswer {
   readonly ids?: readonly string[] | undefined;
 }
 
-type DecidingDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'>;
-
 /**
  * Carries out a person's decision on the orders that a fail-over left in doubt: they become accepted if they were sent, and
  * else pending and due now. Returns how many orders it decided, and how many are left.
  */
 export async function decideFailOver(
-  deps: DecidingDeps,
+  { account, store, clock }: Pick<FlowDeps, 'account' | 'store' | 'clock'>,
   failOver: FailOver,
   answer: FailOverAnswer,
 ): Promise<{ readonly orders: number; readonly left: number }> {
-  const { account, store, clock } = deps;
   const { isSent, reason, actor } = answer;
   let orders = 0;
-  for await (const ids of pages(deps, failOver, answer)) {
+  const doubtful = answer.ids ? partsOf(answer.ids, PAGE) : doubtfulOrders(store.db, account, failOver.id);
+  for await (const ids of doubtful) {
     orders += await store.writer.write(async (tx) => {
       let decided = 0;
       for (const id of ids) {
@@ -153,17 +148,6 @@ export async function decideFailOver(
     await tellFailOver(tx, account, answer.ids === undefined ? { ...failOver, decision } : failOver, clock.now());
   });
   return { orders, left };
-}
-
-async function* pages({ account, store }: DecidingDeps, { id: failOver }: FailOver, { ids }: FailOverAnswer) {
-  for (let from = 0; from < (ids?.length ?? 0); from += PAGE) yield ids?.slice(from, from + PAGE) ?? [];
-  for (let afterId = ''; ids === undefined;) {
-    const filter = { account, failOver, afterId, by: 'id', limit: PAGE } as const;
-    const page = (await findOrders(store.db, filter, ['external_order_id'])).map((row) => row.external_order_id);
-    yield page;
-    if (page.length < PAGE) return;
-    afterId = page.at(-1) ?? afterId;
-  }
 }
 
 function decisionsFor(

@@ -75,7 +75,6 @@ export async function purgeAccount(
   return purged;
 }
 
-/** Steps through the kept answers, each once: what stays is not read again. */
 function keptAnswersOf({ account, store, clock }: Pick<RetentionDeps, 'store' | 'clock'> & { account: string }) {
   let place: KeptAnswerPlace = { received_at: '', id: 0 };
   return async (ageMs: number): Promise<Step> => {

@@ -16,7 +16,6 @@ import { newCounters, type Counters } from '../pass/outcomes.ts';
  */
 export type SyncSummary = Readonly<Counters> & { readonly remaining: number; readonly durationMs: number };
 
-/** The end of a pass; decides the exit code. */
 export type SyncEnd = 'done' | 'look' | 'out-of-reach' | 'out-of-time' | 'key-refused';
 
 export interface SyncResult {

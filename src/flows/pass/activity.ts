@@ -18,14 +18,12 @@ export type ProcessEvent =
 /** Hears of the events of all accounts of a process. It must be quick: the accounts wait for it. */
 export type ProcessListener = (account: string, event: ProcessEvent) => void;
 
-/** What drives an account now. */
 interface LiveAccount {
   readonly exchange: Pick<ExchangeClient, 'breaker' | 'isSilent'>;
   readonly holds: { readonly all: readonly Restraint[]; now(): Date };
   readonly accountLease: Pick<AccountLease, 'isTrusted'>;
 }
 
-/** One kind of pass of an account. */
 interface PassActivity {
   /** It was woken then, and none has ended well since. */
   readonly wantedSince: Date | undefined;
@@ -35,7 +33,6 @@ interface PassActivity {
 }
 
 const NEVER: PassActivity = { wantedSince: undefined, runningSince: undefined, goodAt: undefined };
-/** Requests are counted over so many seconds. */
 const RECENT_SECONDS = 10;
 /** The orders that cannot be written of which an account remembers the newest, and for how long after their last try. */
 const MOST_KEPT_BACK = 20;
@@ -59,7 +56,6 @@ export class NewestTimes {
   }
 }
 
-/** The quantiles of several kinds of times together. */
 export function timesOf(parts: readonly NewestTimes[]): Times {
   const sorted = parts.flatMap(({ all }) => [...all]).toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
@@ -71,7 +67,6 @@ export class Activity {
   readonly account: string;
   /** Undefined while nothing drives the account. */
   live: LiveAccount | undefined;
-  /** Requests that have left and have not ended. */
   inFlight = 0;
   /** When the exchange last answered anything but a 5xx. */
   answeredAt: Date | undefined;
@@ -124,13 +119,11 @@ export class Activity {
     for (const listen of this.#listeners) listen(this.account, event);
   }
 
-  /** Requests that ended in the last `RECENT_SECONDS`. */
   get recentRequests(): number {
     const before = this.#second() - RECENT_SECONDS;
     return [...this.#requests].reduce((sum, [second, requests]) => (second > before ? sum + requests : sum), 0);
   }
 
-  /** The database does not let an order be written. */
   orderRefused(externalOrderId: string, cause: string): void {
     const triedAt = this.#clock.now();
     const since = this.#keptBack.get(externalOrderId)?.since ?? triedAt;
@@ -152,7 +145,6 @@ export class Activity {
       .map(([externalOrderId, { since, cause }]) => ({ externalOrderId, since: since.toISOString(), cause }));
   }
 
-  /** Nothing drives the account any more. */
   rests(): void {
     this.live = undefined;
     this.overdue = undefined;
@@ -188,7 +180,6 @@ export class Activities {
     return this.#byAccount.values();
   }
 
-  /** Undefined if this process has not driven the account. */
   find(account: string): Activity | undefined {
     return this.#byAccount.get(account);
   }

@@ -13,10 +13,8 @@ import {
 import type { PacedOrder } from '../../domain/orders/pace/status.ts';
 
 export interface Learned {
-  /** The changes that it was learned from. */
   readonly changes: number;
   readonly lastId: number;
-  /** The followed orders are added to it. */
   readonly learner: PaceLearner;
   /** An order that has not changed for longer is stuck; in milliseconds. */
   readonly stuckAfter: number;

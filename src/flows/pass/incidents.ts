@@ -44,7 +44,6 @@ const MOST_STATUSES = 20;
 
 interface Begun {
   readonly since: string;
-  /** The most that was seen to wait for the incident. */
   heldUp?: WaitingOrders;
 }
 
@@ -78,7 +77,6 @@ export class Incidents {
     }
   }
 
-  /** The exchange served a request. */
   served(): void {
     if (this.#failingLanes().length === 0) this.#record('exchange', null);
   }
@@ -124,7 +122,6 @@ export class Incidents {
     this.#statuses.add(`${field} ${value}`);
   }
 
-  /** Logs the news since the last report. The daemon calls it each second. */
   async report(): Promise<void> {
     const { clock } = this.#deps;
     if (this.#isFailing('create')) this.#hasPending = (await this.#countWaiting(1))?.pending !== 0;
@@ -260,7 +257,6 @@ export class Incidents {
     );
   }
 
-  /** Undefined if the database cannot be read. */
   async #countWaiting(limit = MOST_COUNTED) {
     const { store, account, clock } = this.#deps;
     return await countWaiting(store.db, { account, now: clock.now(), limit }).catch(() => undefined);

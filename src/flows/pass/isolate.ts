@@ -4,7 +4,6 @@ import { postpone } from '../../store/orders.ts';
 import type { FlowDeps } from './deps.ts';
 import { countFailure } from './outcomes.ts';
 
-/** What failed of one order is tried again after this time. */
 export const POSTPONE_MS = 5 * 60_000;
 
 /**

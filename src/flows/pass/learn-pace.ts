@@ -13,6 +13,7 @@ import {
 import { isAnythingAwaited } from '../../store/due-times.ts';
 import { orderAges, type AgedOrder } from '../../store/orders-with-records.ts';
 import { FIRST_DUE } from '../../store/find-orders.ts';
+import { partsOf } from '../../store/pages.ts';
 import type { FlowDeps } from './deps.ts';
 import type { Learned } from './follow-pace.ts';
 
@@ -21,7 +22,6 @@ type PacedDeps = LearnDeps & Pick<FlowDeps, 'settings'>;
 
 /** How long orders stay in a status is learned from so many changes of states and statuses, the newest. */
 const LEARNED_FROM = 20_000;
-/** Changes of one page. */
 const PAGE = 1_000;
 const ORDERS_PAGE = 200;
 
@@ -43,8 +43,8 @@ export async function readHistory({ account, store, clock }: LearnDeps, signal: 
     if (page.lastId === undefined) break;
     const unread = page.externalOrderIds.filter((id) => !known.has(id));
     for (const id of unread) known.add(id);
-    for (let first = 0; first < unread.length; first += ORDERS_A_READ) {
-      const orders = await statusEvents(store.db, account, unread.slice(first, first + ORDERS_A_READ));
+    for (const part of partsOf(unread, ORDERS_A_READ)) {
+      const orders = await statusEvents(store.db, account, part);
       stays.push(...orders.flatMap((events) => staysOf(events, startId + 1)));
       await clock.turn();
     }

@@ -74,7 +74,6 @@ export class RequestLease {
     return () => {};
   }
 
-  /** Throws `OwnedError` when another owner has taken over. */
   async assertOwned(tx: Transaction): Promise<void> {
     await assertNewestOwner(tx, this.#deps.account, this.#deps.accountLease.generation);
   }

@@ -32,7 +32,6 @@ interface RestraintDeps {
   readonly log: Logger;
   readonly incidents: Pick<Incidents, 'failed' | 'served' | 'keyRefused'>;
   readonly settings: RestraintSettings;
-  /** Returns true if there is another merchant key. */
   readonly rereadKey: () => boolean;
 }
 
@@ -77,7 +76,6 @@ export class AccountRestraints implements AccountState {
     this.#state = { restraints, unknownInARow: Math.min(unknownInARow, most) };
   }
 
-  /** Reads the restraints that persons have set and ended. */
   async read(): Promise<void> {
     const { store, account } = this.#deps;
     const before = { timesHeld: this.#timesHeld, isWriting: this.#writing > 0 };
@@ -102,7 +100,6 @@ export class AccountRestraints implements AccountState {
     return this.#state.restraints;
   }
 
-  /** The number of times that a reply set a restraint, since the program started. */
   get timesHeld(): number {
     return this.#timesHeld;
   }
@@ -158,7 +155,6 @@ export class AccountRestraints implements AccountState {
     if (news.kind === 'key-refused') this.rereadKey();
   }
 
-  /** Another key is tried at once. */
   rereadKey(): void {
     if (!this.#deps.rereadKey()) return;
     this.#isKeyRefused = false;

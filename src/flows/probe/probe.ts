@@ -37,7 +37,6 @@ interface ProbeInput {
   readonly requests?: string | undefined;
 }
 
-/** The order whose create was repeated: it is done once an account. */
 const REPEATED = 'probe.repeatedCreate';
 const UNDER_WAY_MS = 250;
 const LONGEST_WAIT_MS = 60_000;

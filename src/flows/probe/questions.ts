@@ -21,14 +21,11 @@ export type ProbeRow = Readonly<z.output<typeof probeRow>>;
 
 export type Probed =
   | { readonly kind: 'ok'; readonly rows: readonly ProbeRow[]; readonly evidence: readonly Evidence[] }
-  /** Nothing was asked. */
   | { readonly kind: 'invalid'; readonly message: string }
-  /** Nothing can be learned now. */
   | { readonly kind: 'failed'; readonly reply: FailedReply };
 
 export const ODD = { isOdd: true };
 
-/** A row of a probe; a person should look at it if `more` is `ODD`. */
 export function row(question: string, seen: string, follows: string, more: Partial<ProbeRow> = {}): ProbeRow {
   return { question, seen, follows, isOdd: false, ...more };
 }

@@ -35,7 +35,6 @@ export interface DryRun {
     readonly orders: number;
     readonly later: number;
     readonly sums: readonly PairSum[];
-    /** Orders of pairs beyond those that are summed. */
     readonly unsummed: number;
     /** The first bodies, as they would be sent, tokens hidden. */
     readonly first: readonly { readonly externalOrderId: string; readonly body: string }[];
@@ -60,7 +59,6 @@ interface DryRunRequest {
   readonly store: Store;
   readonly now: Date;
   readonly config: Pick<Config, 'exchange' | 'guard' | 'follow' | 'accounts'>;
-  /** The most bodies, and the most invalid rows, that are shown. */
   readonly rows: number;
 }
 

@@ -13,7 +13,6 @@ export interface Ledger {
   readonly currency?: string | undefined;
 }
 
-/** Says that a ledger cannot be read. The message names the file and the line. */
 export class LedgerError extends Error {
   override readonly name = 'LedgerError';
 }

@@ -8,13 +8,13 @@ import {
   type PreOrderRow,
   type ReportScope,
 } from '../../store/reports/reconciliation.ts';
+import { pagesAfter } from '../../store/pages.ts';
 import type { Store } from '../../store/port.ts';
 import { rowsAtOnce } from '../../store/snapshot.ts';
 import { forEachConcurrently } from '../pass/run.ts';
 import { sentOrderOf } from '../../store/order-columns.ts';
 import { recordFindings, type JudgedFindings } from '../findings/record-findings.ts';
 
-/** The answer of the exchange about a pre-order (§4.10). */
 export type PreOrderAnswer =
   | { readonly kind: 'known'; readonly body: string }
   | { readonly kind: 'missing' }
@@ -95,13 +95,8 @@ function judge(
 }
 
 async function* preOrdersOf(store: Pick<Store, 'snapshot'>, scope: ReportScope): AsyncGenerator<PreOrderRow> {
-  let last: PreOrderRow | undefined;
-  for (;;) {
-    const page = await rowsAtOnce(store, nextPreOrders(scope, last, PAGE));
-    yield* page;
-    last = page.at(-1);
-    if (page.length < PAGE) return;
-  }
+  const next = (last?: PreOrderRow) => rowsAtOnce(store, nextPreOrders(scope, last, PAGE));
+  for await (const page of pagesAfter(PAGE, next)) yield* page;
 }
 
 async function ordersWithFindings(

@@ -35,7 +35,6 @@ interface ReconciliationRequest extends Omit<ReportScope, 'account' | 'asOf'> {
   /** Accounts that a process drives; the rows of others are counted. The account of the report unless given. */
   readonly drivenAccounts?: readonly string[] | undefined;
   readonly settingsOf?: (account: string) => Pick<AmountSettings, 'outputPosition'>;
-  /** Now where none is given. */
   readonly asOf?: string | undefined;
   readonly settings: ReconciliationSettings;
   /** A period without orders is as it should be. */
@@ -49,7 +48,6 @@ interface ReconciliationRequest extends Omit<ReportScope, 'account' | 'asOf'> {
 type ReportDeps = { readonly store: Pick<Store, 'snapshot'>; readonly clock: Pick<Clock, 'now'> };
 
 const PROGRESS_EVERY = 5_000;
-/** So many findings are named beside the verdict. */
 const MOST_WORST = 5;
 
 /**

@@ -15,7 +15,6 @@ export interface ReadingSources {
   readonly store: Pick<Store, 'writer' | 'migrations'>;
   readonly clock: Pick<Clock, 'now' | 'databaseAheadMs'>;
   readonly activities: Pick<Activities, 'all' | 'find'>;
-  /** The accounts that this process owns. */
   readonly accounts: { readonly names: readonly string[] };
 }
 
@@ -26,7 +25,6 @@ export interface StatusSources extends ReadingSources {
   readonly ops: { readonly failure: string | undefined };
 }
 
-/** Reads how an account does, or all of them where none is named. */
 export async function readStatus(sources: StatusSources, account: string | undefined): Promise<Status> {
   const { store, clock, config, activities, accounts, process, ops } = sources;
   const { endpoints } = config.webhooks;

@@ -31,7 +31,6 @@ export type ReadPace = (order: StoryRows['order']) => Promise<StoryPace | undefi
 interface StoryOptions {
   readonly asOf: Date;
   readonly readPace?: ReadPace;
-  /** Present if the database is known to be an older copy. */
   readonly olderState?: StorySettings['blocked'];
   /** The orders of the account that the database does not let its owner write, as far as is known. */
   readonly keptBack?: readonly KeptBack[];
@@ -59,7 +58,6 @@ export async function storyOf(
   return { story, document: storyDocument(story, evidence, exchange), evidence };
 }
 
-/** What the pace of an account is read with: nothing is written. */
 type PaceDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'> & { readonly pace: FollowPace };
 
 export async function paceOfOrder(

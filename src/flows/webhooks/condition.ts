@@ -21,9 +21,7 @@ interface Failing {
   /** The status with which it has refused an event since it is tried again. */
   refusedWith?: number;
   nextTryAt: Date;
-  /** The same on the monotonic clock. */
   tryAgainAt: number;
-  /** It has asked for this wait itself. */
   isAsked: boolean;
 }
 

@@ -63,7 +63,6 @@ export class EndpointDelivery {
     return this.#accounts.values();
   }
 
-  /** Sends the events of an account from now on. `dueAt` says when its next row is due. */
   add(accountLease: AccountLease, store: Store, dueAt: string | undefined): void {
     this.#accounts.set(accountLease.account, new AccountDelivery(this.#deps.endpoint, accountLease, store, dueAt));
   }

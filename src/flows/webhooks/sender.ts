@@ -35,14 +35,12 @@ export interface Connections extends Disposable {
 interface ConnectOptions {
   readonly endpoint: WebhookEndpoint;
   readonly resolve?: Resolve | undefined;
-  /** Deadline of a whole try, in milliseconds. */
   readonly timeoutMs?: number;
 }
 
 export interface SenderOptions extends ConnectOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly version: string;
-  /** Opens the connections; HTTP unless given. */
   readonly connect?: ((options: ConnectOptions) => Connections) | undefined;
 }
 

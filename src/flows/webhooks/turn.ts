@@ -20,7 +20,6 @@ import {
   type EventInTurn,
 } from '../../store/webhooks/deliveries.ts';
 
-/** Events and rows of an account that are read at a time. */
 export const PAGE = 100;
 
 /** The events of one account on their way to one endpoint. */
@@ -29,15 +28,12 @@ export class AccountDelivery {
   /** As the owner of the account writes it. */
   readonly store: Store;
   cursor: number | undefined;
-  /** The cursor as the database has it. */
   written: number | undefined;
   /** A turn writes the cursor together with rows. */
   isWriting = false;
-  /** There may be events after the cursor. */
   isBehind = false;
   /** Events that were refused while the endpoint took nothing, which was not their fault. */
   refusedInVain: number[] = [];
-  /** A turn of it is queued or runs. */
   isBusy = false;
   readonly #endpoint: WebhookEndpoint;
   /** When the next row is due; undefined if the account has none. */
@@ -94,7 +90,6 @@ export class AccountDelivery {
     this.isWriting = false;
   }
 
-  /** Writes how far the endpoint has come, unless a turn does. */
   async writeCursor(): Promise<void> {
     const { cursor: eventId } = this;
     if (eventId === undefined) return;

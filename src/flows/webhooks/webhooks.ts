@@ -13,7 +13,7 @@ import { EndpointDelivery } from './endpoint.ts';
 import type { EndpointFacts } from './condition.ts';
 import { webhookSender, type SenderOptions } from './sender.ts';
 
-/** What is under way when the process stops is waited for so long. */
+/** How long a process that stops waits for the answers of endpoints. */
 export const LAST_ANSWERS_MS = 1_000;
 /** How far endpoints have come is written so often, and an endpoint that is to be tried again waits for no longer. */
 const SECOND_MS = 1_000;
@@ -34,7 +34,7 @@ export class Webhooks {
   readonly #deps: WebhooksDeps;
   readonly #deliveries: readonly EndpointDelivery[];
   readonly #breakOff = new AbortController();
-  /** What the database knows of each endpoint, as it was last written. */
+  /** The facts of each endpoint as they were last written. */
   readonly #noted = new Map<EndpointDelivery, string>();
   #waiting: AccountLease[] = [];
   #isRegistered = false;

@@ -18,9 +18,7 @@ export interface StatusEvent {
   readonly source: string;
 }
 
-/** A time that an order was in a status, and how it ended. */
 export interface Stay extends EndedStay {
-  /** The status, as `statusKey` names it. */
   readonly key: string;
   readonly state: OrderState;
   /** False if the program or a person ended it: then the order was only watched for so long. */
@@ -32,7 +30,6 @@ export interface Stay extends EndedStay {
 /** Clocks differ by no more than this. */
 const CLOCKS_DIFFER_MS = 60_000;
 
-/** The columns of the row that a field of `events` is about. */
 const COLUMNS = {
   state: 'state',
   'order.status': 'orderStatus',
@@ -81,7 +78,6 @@ function pacedOrder({ state, orderStatus, cryptoStatus, fiatStatus }: Known): Pa
 
 type Change = readonly [StatusEvent, ...StatusEvent[]];
 
-/** Events of one decision have one time. */
 function changesOf(events: readonly StatusEvent[]): readonly Change[] {
   const changes: [StatusEvent, ...StatusEvent[]][] = [];
   for (const event of events) {

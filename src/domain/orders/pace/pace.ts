@@ -26,7 +26,6 @@ export interface PaceLimits extends Budget {
 
 /** More statuses than these share what is assumed where nothing is known. */
 export const MOST_STATUSES = 200;
-/** Stands for all statuses for which there is no room. */
 export const OTHERS = '';
 
 /** An order is due at each tick of `schedule.cron`; of those that are due, the one that was looked up least recently goes first. */
@@ -51,7 +50,6 @@ interface StatusFacts extends StatusHistory {
 
 interface LearnedStatus {
   readonly key: string;
-  /** Stays that have ended, of those that were learned from. */
   readonly stays: number;
   readonly orders: number;
   readonly hazards: Float64Array;
@@ -66,7 +64,6 @@ interface LearnedStatus {
   readonly news: number;
 }
 
-/** A pace that was learned; it does not change. */
 export interface LearnedPace extends Pace {
   /** The price of a look-up in milliseconds of delay: the higher one, where accepted orders have another than those that exist. */
   readonly priceMs: number;
@@ -222,7 +219,6 @@ export interface PacedGroup {
 interface Budget {
   /** What is set aside for orders that are followed (`follow.share` of the rate). */
   readonly budget: number;
-  /** What the exchange allows. */
   readonly rate: number;
 }
 
@@ -238,7 +234,6 @@ const RESERVED = 0.2;
 /** The part of the rate up to which look-ups are planned. */
 const MOST_OF_RATE = 0.98;
 
-/** Look-ups a millisecond of all groups at a price. */
 export function demandAt(groups: readonly PacedGroup[], priceMs: number): number {
   return groups.reduce((sum, group) => sum + group.demand(priceMs), 0);
 }

@@ -9,7 +9,6 @@ export const BIN_STARTS: readonly number[] = Array.from({ length: AGE_BINS }, (_
   bin === 0 ? 0 : FIRST_MS * GROWTH ** (bin - 1),
 );
 
-/** The age at which a bin ends, in milliseconds. */
 export function binEnd(bin: number): number {
   return BIN_STARTS[bin + 1] ?? Number.POSITIVE_INFINITY;
 }

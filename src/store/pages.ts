@@ -1,0 +1,17 @@
+/** Yields pages of `limit` rows, each read after the last row of the page before, until one has fewer. */
+export async function* pagesAfter<Row>(
+  limit: number,
+  read: (last: Row | undefined) => Promise<readonly Row[]>,
+): AsyncGenerator<readonly Row[]> {
+  for (let [last, isLast]: [Row | undefined, boolean] = [undefined, false]; !isLast;) {
+    const page = await read(last);
+    yield page;
+    last = page.at(-1);
+    isLast = page.length < limit;
+  }
+}
+
+/** Cuts a list into parts of `size` items. */
+export function* partsOf<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
+}
