@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { Accounts } from './accounts.ts';
 import type { Passes } from './accounts/account.ts';
 import type { App, Overrides } from './app.ts';
-import { systemClock } from './clock.ts';
+import { systemClock, type Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { groupsOf, settingsInForce } from './config/rate-groups.ts';
 import { programVersion } from './config/version.ts';
@@ -15,7 +15,6 @@ import { purgeByAge } from './flows/orders/retention.ts';
 import { Activities } from './flows/pass/activity.ts';
 import { Patience, repeatEvery, withGracePeriod } from './flows/pass/run.ts';
 import { learnFirst } from './flows/pass/learn-pace.ts';
-import { Cron, tellMissed } from './flows/pass/cron.ts';
 import type { StatusSources } from './flows/reports/status.ts';
 import { reachOf } from './http/control/reach.ts';
 import { serveControl } from './http/control/server.ts';
@@ -32,6 +31,7 @@ import { isPassing } from './store/errors.ts';
 import { openAsOwner, type OwnedStore, type OwnerOptions } from './store/open.ts';
 import type { Store } from './store/port.ts';
 import { countWaiting } from './store/waiting-orders.ts';
+import { schedule, type ScheduledTask } from 'node-cron';
 
 /** A second daemon waits this long for the first to go, as when pm2 restarts it. */
 const OWNER_PATIENCE_MS = 3_000;
@@ -240,4 +240,60 @@ async function sayReady(accounts: Accounts, { config, store, clock, log }: Share
   const { names, waiting } = accounts;
   const counts = { accounts: names.length, configured: config.accounts.length, waiting: waiting.length };
   log.info({ ...facts, ...counts, firstWaiting: waiting.slice(0, MOST_NAMED) }, 'order-sync is ready');
+}
+
+const OVERDUE_MS = 10_000;
+
+/** Ticks at the times of a cron expression in UTC, or never without one, until it is disposed of. */
+export class Cron implements AsyncDisposable {
+  /** Ticks that were missed since they were last logged. */
+  missed = 0;
+  readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly #onTick: () => void;
+  readonly #task: ScheduledTask | undefined;
+  #overdueAt = 0;
+  #tickedAt = new Date(0);
+
+  constructor(clock: Pick<Clock, 'now' | 'monotonic'>, expression: string | undefined, onTick: () => void) {
+    this.#clock = clock;
+    this.#onTick = onTick;
+    if (expression === undefined) return;
+    this.#task = schedule(expression, () => this.#tick(), { timezone: 'UTC', noOverlap: true });
+    // Without a listener node-cron writes a line of its own for each missed tick.
+    this.#task.on('execution:missed', () => void (this.missed += 1));
+    this.#expectNext();
+  }
+
+  /** The time of the last tick; long ago before the first one. It is not ahead of a clock that was set back since. */
+  get tickedAt(): Date {
+    const now = this.#clock.now();
+    if (this.#tickedAt > now) this.#tickedAt = now;
+    return this.#tickedAt;
+  }
+
+  /** Ticks if node-cron has not, as when the system's clock was set back. */
+  tickIfOverdue(): void {
+    if (this.#task !== undefined && this.#clock.monotonic() > this.#overdueAt) this.#tick();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#task?.destroy();
+  }
+
+  #tick(): void {
+    this.#tickedAt = this.#clock.now();
+    this.#expectNext();
+    this.#onTick();
+  }
+
+  #expectNext(): void {
+    this.#overdueAt = this.#clock.monotonic() + (this.#task?.msToNext() ?? 0) + OVERDUE_MS;
+  }
+}
+
+export function tellMissed(crons: readonly Cron[], log: Logger): void {
+  const missed = crons.reduce((all, cron) => all + cron.missed, 0);
+  for (const cron of crons) cron.missed = 0;
+  if (missed > 0)
+    log.warn({ missed }, 'the process stood still, or its clock was set forward: ticks of the schedule were missed');
 }

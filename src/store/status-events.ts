@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { instantMs, readTime } from '../domain/instant.ts';
-import { CHANGE_FIELDS, type StatusEvent } from '../domain/orders/pace/history.ts';
+import { CHANGE_FIELDS, type StatusEvent } from '../domain/orders/pace/status.ts';
 import type { Database } from './port.ts';
 import { queries, statement } from './statement.ts';
 

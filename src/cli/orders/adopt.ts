@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { parse } from 'lossless-json';
-import { readLines, type ImportFormat } from '../../flows/orders/import.ts';
-import type { ImportLine } from '../../flows/orders/import-lines.ts';
+import { readLines, type ImportFormat, type ImportLine } from '../../flows/orders/import.ts';
 import { forEachConcurrently } from '../../flows/pass/run.ts';
 import type { InputOf } from '../../http/control/operations/index.ts';
 import { printable } from '../../reports/formats/text.ts';

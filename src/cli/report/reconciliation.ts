@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { systemClock } from '../../clock.ts';
 import { exchangeByAccount } from '../../config/config.ts';
 import { UnusableIdError } from '../../exchange/ids.ts';
-import { reconcileOrders } from '../../flows/reports/reconciliation.ts';
-import type { Ledger } from '../../flows/reports/ledger.ts';
+import { reconcileOrders, type Ledger } from '../../flows/reports/reconciliation.ts';
 import {
   askPreOrders,
   recordPreOrderFindings,

@@ -1,5 +1,5 @@
 import { RESEND_NOT_BEFORE_MS } from './absent.ts';
-import { decideOurs, type NewestRecord } from './disputes.ts';
+import { decideOurs, type NewestRecord } from './follow.ts';
 import type { FollowSettings } from './lookup.ts';
 import type { OrderState } from './states.ts';
 import { plannedGapMs } from './schedule.ts';

@@ -43,7 +43,7 @@ export interface Tracking {
   readonly adoptedAt: Date | null;
   /** Whether a final order paid; null if that is not known. */
   readonly outcome: 'succeeded' | 'failed' | null;
-  /** The contradictions in spite of which a person said that the order is ours, as `disputes.ts` writes them. */
+  /** The contradictions in spite of which a person said that the order is ours, as `decideOurs` writes them. */
   readonly oursDespite: string | null;
   readonly failOver: number | null;
 }

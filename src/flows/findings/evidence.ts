@@ -1,6 +1,6 @@
 import { contradictionsOf, isCreatedBefore, type Contradiction, type Evidence } from '../../domain/contradictions.ts';
 import { contradictionsBefore } from '../../domain/findings/rules.ts';
-import type { NewestRecord } from '../../domain/orders/disputes.ts';
+import type { NewestRecord } from '../../domain/orders/follow.ts';
 import type { RecordView } from '../../domain/record.ts';
 import { readExchangeType, readRecordView, readRecordFields } from '../../exchange/record-view.ts';
 import { firstSentAt } from '../../store/events.ts';

@@ -1,7 +1,6 @@
 import { learnStuckAfter } from '../../domain/findings/age.ts';
 import { PaceLearner } from '../../domain/orders/pace/pace.ts';
-import { staysOf, type Stay } from '../../domain/orders/pace/history.ts';
-import { isPaced, PACED_STATES } from '../../domain/orders/pace/status.ts';
+import { staysOf, type Stay, isPaced, PACED_STATES } from '../../domain/orders/pace/status.ts';
 import { FOLLOWED_STATES } from '../../domain/orders/states.ts';
 import {
   beforeNewestChanges,

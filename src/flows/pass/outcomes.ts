@@ -10,7 +10,7 @@ import type { SeenStatus } from '../../store/accounts.ts';
 import type { OrderLookup } from '../../exchange/asking.ts';
 import type { Health } from '../../exchange/breaker.ts';
 import { REFUSALS } from '../../domain/accounts/restraints.ts';
-import { lateMsOf } from '../../domain/orders/pace/history.ts';
+import { lateMsOf } from '../../domain/orders/pace/status.ts';
 import { preOrderIdsIn } from '../../exchange/ids.ts';
 
 const NOTHING = {

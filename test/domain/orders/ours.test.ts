@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Contradiction } from '../../../src/domain/contradictions.ts';
 import { after } from '../../../src/domain/instant.ts';
-import { describeDisputes, disputesOf } from '../../../src/domain/orders/disputes.ts';
+import { describeDisputes, disputesOf } from '../../../src/domain/orders/follow.ts';
 import { decideByOperator } from '../../../src/domain/orders/operator-decisions.ts';
 import type { Tracking } from '../../../src/domain/orders/tracking.ts';
 import { HOUR, newRecord, SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';

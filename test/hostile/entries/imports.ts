@@ -1,15 +1,13 @@
-import { Readable } from 'node:stream';
 import fc from 'fast-check';
+import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
 import { explainError, EXIT } from '../../../src/cli/shared/exit.ts';
-import { checkFields } from '../../../src/flows/orders/add.ts';
-import { adoptOrder } from '../../../src/flows/orders/adopt.ts';
+import { checkFields, adoptOrder } from '../../../src/flows/orders/add.ts';
 import { importOrders, readLines } from '../../../src/flows/orders/import.ts';
 import { ORDER_COLUMNS } from '../../../src/store/order-columns.ts';
 import { broken, type Entry } from '../entry.ts';
-import { ground, sandbox } from '../ground.ts';
+import { ground, sandbox, BEGINNING } from '../ground.ts';
 import { testClock } from '../../support/test-clock.ts';
-import { BEGINNING } from '../ground.ts';
 import { bytesOf, oddBytes, ODD_NUMBERS, oddJson, oddObject, oddPlace, oddText } from '../odd.ts';
 
 /** An import file: its bytes, and in which pieces they are read. */

@@ -13,7 +13,7 @@ import type { Play } from './stage.ts';
 import { terminalLine } from '../../shared/progress.ts';
 import { insertOrders, laterOrder } from './shops.ts';
 import { readParts } from '../../report/reports.ts';
-import { latenessOf } from '../../../domain/orders/pace/history.ts';
+import { latenessOf } from '../../../domain/orders/pace/status.ts';
 
 const REFRESH_MS = 500;
 /** States in which an order goes on by itself. */

@@ -1,6 +1,5 @@
 import { instantMs } from '../../instant.ts';
-import type { Stay } from './history.ts';
-import { isAccepted, statusKey, type FollowedOrder, type PacedOrder } from './status.ts';
+import { type Stay, isAccepted, statusKey, type FollowedOrder, type PacedOrder } from './status.ts';
 import { AGE_BINS, binOf, gapMs, leaving, StayTimes } from './stay-times.ts';
 
 export interface Pace {

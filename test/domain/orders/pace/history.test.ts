@@ -2,8 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { after } from '../../../../src/domain/instant.ts';
 import { decideLookup } from '../../../../src/domain/orders/follow.ts';
-import { lateMsOf, latenessOf, staysOf, type StatusEvent } from '../../../../src/domain/orders/pace/history.ts';
-import { statusKey } from '../../../../src/domain/orders/pace/status.ts';
+import {
+  lateMsOf,
+  latenessOf,
+  staysOf,
+  type StatusEvent,
+  statusKey,
+} from '../../../../src/domain/orders/pace/status.ts';
 import type { Tracking } from '../../../../src/domain/orders/tracking.ts';
 import { found, HOUR, MINUTE, SECOND, SETTINGS, trackingWith } from '../../../support/tracking.ts';
 

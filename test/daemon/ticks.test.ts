@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { systemClock } from '../../../src/clock.ts';
-import { Cron, tellMissed } from '../../../src/flows/pass/cron.ts';
-import { capturedLog } from '../../support/captured-log.ts';
+import { systemClock } from '../../src/clock.ts';
+import { Cron, tellMissed } from '../../src/daemon.ts';
+import { capturedLog } from '../support/captured-log.ts';
 
 const MISSED = /ticks of the schedule were missed/;
 
