@@ -24,7 +24,7 @@ const insert = () => import('./orders/insert.ts');
 const operations = () => import('./exchange/operations.ts');
 const orders = () => import('./orders/list.ts');
 const pause = () => import('./operate/pause.ts');
-const photos = () => import('./exchange/photos.ts');
+const remembered = () => import('./exchange/remembered.ts');
 const reports = () => import('./report/reports.ts');
 const webhooks = () => import('./operate/webhooks.ts');
 
@@ -144,13 +144,13 @@ const EXCHANGE: Entries = {
     },
   },
   'sdk-token': ['gets a short-lived SDK token for a link; it is a secret', operations, 'one'],
-  links: ['lists the newest remembered client links', () => import('./exchange/links.ts'), 'one-or-all'],
+  links: ['lists the newest remembered client links', remembered, 'one-or-all'],
   photos: {
     text: 'photos that the exchange has delivered',
     example: 'order-sync photos list',
     commands: {
-      list: ['lists the newest photos', photos, 'one-or-all'],
-      purge: ['deletes photos for good, files and rows', photos, 'one'],
+      list: ['lists the newest photos', remembered, 'one-or-all'],
+      purge: ['deletes photos for good, files and rows', remembered, 'one'],
     },
   },
 };

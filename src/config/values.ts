@@ -210,11 +210,10 @@ function itemsOf(given: unknown, context: z.RefinementCtx): unknown {
 
 /** Moments after an event, in milliseconds, each later than the one before. */
 export const durations = (minCount: number) =>
-  list(duration('3650d'), minCount).refine(doGrow, 'must list durations that grow, such as [5s, 1m, 1h]');
-
-function doGrow(moments: readonly number[]): boolean {
-  return moments.every((ms, index) => index === 0 || ms > moments[index - 1]!);
-}
+  list(duration('3650d'), minCount).refine(
+    (moments) => moments.every((ms, index) => index === 0 || ms > moments[index - 1]!),
+    'must list durations that grow, such as [5s, 1m, 1h]',
+  );
 
 /** A list of words, each once. */
 export const words = list(text((given) => given, TEXT_OR_NUMBER))

@@ -170,17 +170,16 @@ function defineCards(command: Command): void {
       const { body } = await ask(command, 'listCards', { linkId });
       if (reveal === true && json === true) return printAnswer({ body }, true);
       const names = reveal === true ? REVEALED : SHOWN;
-      const cards = rows(body, names).map((card) => (reveal === true ? card : masked(card)));
-      print(json, cards, () => cardsText(cards, names), 2);
+      const cards = rows(body, names).map((card) =>
+        reveal === true ? card : { ...card, number: maskNumber(card['number'] ?? null) },
+      );
+      print(
+        json,
+        cards,
+        () => (cards.length === 0 ? 'no card is saved\n' : tableOf(textColumns(...names), cards, screenOf())),
+        2,
+      );
     });
-}
-
-function masked(card: Card): Card {
-  return { ...card, number: maskNumber(card['number'] ?? null) };
-}
-
-function cardsText(cards: readonly Card[], names: readonly string[]): string {
-  return cards.length === 0 ? 'no card is saved\n' : tableOf(textColumns(...names), cards, screenOf());
 }
 
 /** Picks fields of each card; a numeric id becomes text. The client has checked that the body is a list of cards. */

@@ -41,15 +41,12 @@ function defineList(command: Command): void {
         ...(await listFindings(db, { ...filter, account, status, limit: limit + 1 })),
         ignore: reconcile.ignore,
       }));
+      const none = wanted === 'any' ? 'there is no finding' : `no finding is ${wanted}`;
       const isNarrowed = Object.keys(filter).length > 0;
-      printList(command, rows, options, FINDING_COLUMNS, isNarrowed ? 'no such finding' : emptyText(wanted));
+      printList(command, rows, options, FINDING_COLUMNS, isNarrowed ? 'no such finding' : none);
       if (ignore.length > 0) process.stderr.write(`not found, as reconcile.ignore says: ${ignore.join(', ')}\n`);
       if (isCut) sayCut('--order and --class look at others');
     });
-}
-
-function emptyText(status: string): string {
-  return status === 'any' ? 'there is no finding' : `no finding is ${status}`;
 }
 
 const MOST_AT_ONCE = 10_000;
@@ -125,20 +122,19 @@ async function acknowledgeAll(
 
 function printAcknowledged(results: readonly Acknowledged[], json: boolean | undefined): void {
   const passedOver = results.filter(({ done }) => !done);
-  const lines = results.filter(({ done }) => done).map(({ row }) => acknowledgedLine(row));
-  print(json, results.map(asFields), () => `${lines.join('')}${lines.length} acknowledged\n`, 2);
+  const lines = results
+    .filter(({ done }) => done)
+    .map(({ row: { id, class: name, ...row } }) => {
+      const [order, expected, actual] = [row.external_order_id, row.expected, row.actual].map(printable);
+      return `${id} ${name} ${order}: ${expected} → ${actual}\n`;
+    });
+  const fields = results.map(({ row, done }) => {
+    const { id, class: name, external_order_id: externalOrderId, expected, actual } = row;
+    return { id, class: name, externalOrderId, expected, actual, done };
+  });
+  print(json, fields, () => `${lines.join('')}${lines.length} acknowledged\n`, 2);
   for (const { row } of passedOver) process.stderr.write(`${row.id}: passed over, it is not open or has changed\n`);
   if (passedOver.length > 0) process.exitCode = EXIT.look;
-}
-
-function asFields({ row, done }: Acknowledged) {
-  const { id, class: name, external_order_id: externalOrderId, expected, actual } = row;
-  return { id, class: name, externalOrderId, expected, actual, done };
-}
-
-function acknowledgedLine(row: FindingRow): string {
-  const [order, expected, actual] = [row.external_order_id, row.expected, row.actual].map(printable);
-  return `${row.id} ${row.class} ${order}: ${expected} → ${actual}\n`;
 }
 
 interface FindingsFilter {

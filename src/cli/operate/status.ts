@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config/config.ts';
-import { Owner } from '../../http/control/client.ts';
 import type { Status } from '../../reports/status/status.ts';
 import { fitted } from '../../reports/formats/terminal.ts';
 import { statusText } from '../../reports/status/text.ts';
@@ -11,7 +10,7 @@ import { CommandError, EXIT, stopSignal } from '../shared/exit.ts';
 import { plainConfig } from '../shared/options.ts';
 import { screenOf } from '../shared/help.ts';
 import type { Store } from '../../store/port.ts';
-import { waysToOwner } from '../shared/ways.ts';
+import { askDaemon } from '../shared/exchange.ts';
 import { terminalLine } from '../shared/progress.ts';
 
 const HELP = `
@@ -78,18 +77,6 @@ async function watchStatus(read: () => Promise<Status>, asText: (status: Status)
     await clock.sleep(WATCH_MS, stop).catch(() => undefined);
   }
   draw?.done();
-}
-
-/** Asks a daemon that drives the account, or one of those of all; undefined if none answers. */
-export async function askDaemon(config: Config, account: string | undefined): Promise<Status | undefined> {
-  const driven = config.accounts.find(({ name }) => account === undefined || name === account);
-  if (driven === undefined) return undefined;
-  await using ways = await waysToOwner({ ...config, account: driven.name }, systemClock());
-  for (const way of await ways.find()) {
-    const status = await new Owner(way, { account: account ?? 'all', graceMs: 0 }).status();
-    if (status !== undefined) return status;
-  }
-  return undefined;
 }
 
 async function readAlone(command: Command): Promise<Status> {

@@ -118,8 +118,11 @@ function defineResend(command: Command): void {
         const rows = wantedRows(store, endpoint, accountOf(command, config), options);
         return await resend(store, endpoint, rows);
       });
-      print(options.json, counts, () => countsText(counts));
-      if (counts.left > 0) process.exitCode = EXIT.look;
+      const { taken, left, notTried } = counts;
+      const others = notTried < MOST_AT_ONCE ? String(notTried) : `${MOST_AT_ONCE} or more`;
+      const text = `${taken} taken, ${left} not taken${notTried > 0 ? `, ${others} not tried` : ''}\n`;
+      print(options.json, counts, () => text);
+      if (left > 0) process.exitCode = EXIT.look;
     });
 }
 
@@ -147,11 +150,6 @@ async function* wantedRows(
     yield* rows.filter((row) => row.id <= newest && takesType(events, feedEventOf(row).type));
     afterId = rows.at(-1)?.id ?? newest;
   }
-}
-
-function countsText({ taken, left, notTried }: Awaited<ReturnType<typeof resend>>): string {
-  const others = notTried < MOST_AT_ONCE ? String(notTried) : `${MOST_AT_ONCE} or more`;
-  return `${taken} taken, ${left} not taken${notTried > 0 ? `, ${others} not tried` : ''}\n`;
 }
 
 /** Sends one after the other; where the endpoint takes nothing for now, the others are counted and not tried. */

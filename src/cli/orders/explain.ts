@@ -9,9 +9,8 @@ import { paceOfOrder, storyOf, type ReadPace } from '../../flows/reports/story.t
 import { PLAIN, wrapped, type Screen } from '../../reports/formats/terminal.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { isCommand, isNewest } from '../../reports/story/next.ts';
-import type { KeptBack } from '../../reports/status/status.ts';
 import type { Story } from '../../reports/story/story.ts';
-import { askDaemon } from '../operate/status.ts';
+import { askDaemon } from '../shared/exchange.ts';
 import type { Store } from '../../store/port.ts';
 import { chooseFormat, isFolder, writeReport } from '../report/output.ts';
 import { utcTime } from '../shared/options.ts';
@@ -37,24 +36,27 @@ export function define(command: Command): void {
     .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
     .option('--out <file>', 'write to a file, made readable for you alone, instead of stdout')
     .addHelpText('after', '\nExample:\n  order-sync orders explain shop-1001 --as-of 2026-01-31T12:00:00Z')
-    .action(async (externalOrderId: string, { asOf, format: given, json, out }: ExplainOptions) => {
+    .action(async (externalOrderId: string, { asOf, format: given, json: isJson, out }: ExplainOptions) => {
       if (isFolder(out)) command.error('error: --out is a folder: name a file');
-      const format = chooseFormat(FORMATS, json === true ? 'json' : given, out) ?? 'table';
+      const format = chooseFormat(FORMATS, isJson === true ? 'json' : given, out) ?? 'table';
       const { story, document } = await withAccount(command, 'current', async (store, settings) => {
         // The clock follows the database once that is open.
         const until = asOf === undefined ? systemClock().now() : new Date(asOf);
+        const daemon = asOf === undefined ? (await askDaemon(settings, settings.account))?.daemon : undefined;
         const found = await storyOf(store, settings, externalOrderId, {
           asOf: until,
           readPace: paceIn(store, settings, until),
           olderState: await olderStateOf(store),
-          keptBack: asOf === undefined ? await keptBackIn(settings) : [],
+          // Orders that the daemon of the account cannot write.
+          keptBack: daemon?.accounts.flatMap(({ keptBack }) => keptBack) ?? [],
         });
         return found ?? Promise.reject(await absentOrder(store.db, settings, externalOrderId));
       });
       if (format === 'html') await writeReport(document, out === undefined ? { format } : { format, out });
       else {
         const screen = out === undefined ? screenOf() : PLAIN;
-        await writePieces(Readable.from([format === 'json' ? asJson(story) : asText(story, screen)]), out);
+        const json = `${JSON.stringify({ schema: 'order-sync.story/1', ...story }, null, 2)}\n`;
+        await writePieces(Readable.from([format === 'json' ? json : asText(story, screen)]), out);
       }
     });
 }
@@ -70,21 +72,12 @@ function paceIn(store: Store, settings: AccountSettings, asOf: Date): ReadPace {
   };
 }
 
-async function keptBackIn(settings: AccountSettings): Promise<readonly KeptBack[]> {
-  const status = await askDaemon(settings, settings.account);
-  return status?.daemon?.accounts.flatMap(({ keptBack }) => keptBack) ?? [];
-}
-
 /** Ignores a mark that cannot be read. */
 async function olderStateOf({ mark }: Store) {
   const sign = await mark.sign().catch(() => undefined);
   if (sign === undefined) return undefined;
   const words = mark.account === undefined ? '' : accountWords(mark.account);
   return { why: `the database ${sign}`, remedy: stopRemedy('older-state', words) };
-}
-
-function asJson(story: Story): string {
-  return `${JSON.stringify({ schema: 'order-sync.story/1', ...story }, null, 2)}\n`;
 }
 
 function asText({ externalOrderId, asOf, state, told, next }: Story, { width }: Screen): string {

@@ -71,12 +71,14 @@ export function addReportOptions(command: Command, sections: readonly string[] =
  */
 export async function writeReport(document: ReportDocument, options: OutputOptions, isEmpty = false): Promise<void> {
   await write(document, options);
-  if (isEmpty && options.allowEmpty !== true) throw emptyPeriod(document);
+  if (!isEmpty || options.allowEmpty === true) return;
+  const reason = document.verdict?.reasons.join(' ') ?? '';
+  throw new CommandError(EXIT.look, reason.slice(0, 1).toLowerCase() + reason.slice(1));
 }
 
 async function write(document: ReportDocument, options: OutputOptions): Promise<void> {
   const { section, out } = options;
-  const shown = section === undefined ? document : documentOf(sectionOf(document, section));
+  const shown = section === undefined ? document : sectionOf(document, section);
   if (out !== undefined && isFolder(out)) {
     const files = tablesOf(shown).map((table) => ({ name: `${table.name}.csv`, pieces: csvText(table) }));
     await writeFolder(out, files);
@@ -153,26 +155,19 @@ function severalTables(names: readonly string[]): CommandError {
   return new CommandError(EXIT.usage, `a CSV file has one table: ${ways}`);
 }
 
-function sectionOf(document: ReportDocument, name: string): Section {
+function sectionOf(document: ReportDocument, name: string): ReportDocument {
   const tables = tablesOf(document);
   const section = tables.find((table) => table.name === name);
-  if (section !== undefined) return section;
+  if (section !== undefined) {
+    const { title } = section;
+    return { schema: null, title, facts: [], sections: [{ ...section, isForPrograms: false }], charts: [] };
+  }
   const names = tables.map((table) => table.name).join(', ');
   throw new CommandError(EXIT.usage, `this report has no section ${quote(name)}; it has ${names}`);
-}
-
-function documentOf(section: Section): ReportDocument {
-  const { title } = section;
-  return { schema: null, title, facts: [], sections: [{ ...section, isForPrograms: false }], charts: [] };
 }
 
 function sayWritten(paths: readonly string[], { verdict, worst = [] }: ReportDocument): void {
   if (!process.stderr.isTTY) return;
   const lines = [...paths, ...(verdict === undefined ? [] : [verdict.text]), ...worst.map((line) => `  ${line}`)];
   process.stderr.write(lines.map((line) => `${printable(line)}\n`).join(''));
-}
-
-function emptyPeriod({ verdict }: ReportDocument): CommandError {
-  const reason = verdict?.reasons.join(' ') ?? '';
-  return new CommandError(EXIT.look, reason.slice(0, 1).toLowerCase() + reason.slice(1));
 }

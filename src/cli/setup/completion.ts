@@ -101,7 +101,7 @@ function offersAt(
     // A word behind an option that takes a value is that value.
     if (taker !== undefined) taker = undefined;
     else if (word.startsWith('-'))
-      taker = optionsAt(command).find((option) => option.long === word && takesValue(option));
+      taker = optionsAt(command).find((option) => option.long === word && (option.required || option.optional));
     else command = command.commands.find((child) => child.name() === word) ?? command;
   }
   if (taker?.long === '--account') return offered(accounts());
@@ -125,10 +125,6 @@ function optionsAt(command: Command): readonly Option[] {
   let program = command;
   while (program.parent !== null) program = program.parent;
   return program === command ? own : [...own, ...program.options.filter(({ long }) => long === '--config')];
-}
-
-function takesValue({ required, optional }: Option): boolean {
-  return required || optional;
 }
 
 function valuesOf(taker: Option | Argument): readonly Offer[] {

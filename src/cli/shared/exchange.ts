@@ -1,20 +1,21 @@
+import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import type { App } from '../../app.ts';
-import { systemClock } from '../../clock.ts';
+import { systemClock, type Clock } from '../../clock.ts';
 import { requireExchange, type AccountSettings, type Config, type WithExchange } from '../../config/config.ts';
 import { after } from '../../domain/instant.ts';
 import { refusalReason, type RefusalReason } from '../../exchange/reply.ts';
 import { Owner } from '../../http/control/client.ts';
 import type { AskedOperation, InputOf } from '../../http/control/operations/index.ts';
 import type { FailedResult, Result } from '../../http/control/envelope.ts';
-import { NoOwnerError } from '../../http/control/transport.ts';
+import { controlSocketOf, NoOwnerError, socketTransport, type Transport } from '../../http/control/transport.ts';
 import { printable } from '../../reports/formats/text.ts';
+import type { Status } from '../../reports/status/status.ts';
 import { OwnedError } from '../../store/errors.ts';
 import { answerText, type Tones } from './answer.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { accountConfig } from './options.ts';
 import { screenOf } from './help.ts';
-import { waysToOwner } from './ways.ts';
 
 const TRIES = 20;
 const TRY_AGAIN_MS = 200;
@@ -53,6 +54,60 @@ export async function throughOwner<Value>(
       await clock.sleep(TRY_AGAIN_MS, signal);
     }
   }
+}
+
+interface Ways extends AsyncDisposable {
+  /** The ways that there are now, the shortest first. */
+  find(): Promise<readonly Transport[]>;
+  readonly unreachable: string;
+}
+
+/**
+ * The ways to owners: the socket beside a SQLite file, which may have none; on PostgreSQL the socket of a worker on this
+ * machine, or else the database.
+ */
+async function waysToOwner(
+  config: Pick<AccountSettings, 'account' | 'control' | 'database'>,
+  clock: Clock,
+): Promise<Ways> {
+  const { account, database } = config;
+  if (database.kind === 'sqlite') {
+    const socketPath = controlSocketOf(config);
+    const ways = [socketTransport(socketPath)];
+    const unreachable = `it does not listen on ${socketPath}`;
+    return { find: async () => ways, unreachable, [Symbol.asyncDispose]: async () => {} };
+  }
+  const [{ openStore }, { workerOf }, { tableTransport }] = await Promise.all([
+    import('../../store/open.ts'),
+    import('../../store/account-requests.ts'),
+    import('../../http/control/table-transport.ts'),
+  ]);
+  const store = await openStore(database, clock, { expect: 'current' });
+  return {
+    async find() {
+      const worker = await workerOf(store.db, account);
+      if (worker === undefined) return [];
+      const { holder, host, socket, publicKey } = worker;
+      return [
+        ...(socket !== null && host === hostname() ? [socketTransport(socket)] : []),
+        ...(publicKey === null ? [] : [tableTransport({ store, clock }, { holder, publicKey }, account)]),
+      ];
+    },
+    unreachable: 'it answers neither on a socket of this machine nor through the database',
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+}
+
+/** Asks a daemon that drives the account, or one of those of all; undefined if none answers. */
+export async function askDaemon(config: Config, account: string | undefined): Promise<Status | undefined> {
+  const driven = config.accounts.find(({ name }) => account === undefined || name === account);
+  if (driven === undefined) return undefined;
+  await using ways = await waysToOwner({ ...config, account: driven.name }, systemClock());
+  for (const way of await ways.find()) {
+    const status = await new Owner(way, { account: account ?? 'all', graceMs: 0 }).status();
+    if (status !== undefined) return status;
+  }
+  return undefined;
 }
 
 /** Makes the app, with warnings on stderr. It is loaded here: it takes longer to load than most commands beside a daemon take. */

@@ -67,17 +67,14 @@ function explained(thrown: unknown): { code: number; message: string } {
   if (error instanceof StoreError) return { code: STORE_EXIT[error.problem], message };
   const code = EXIT_OF_ERROR[error.name];
   if (code !== undefined) return { code, message };
-  if (!isFileError(error)) return bug(message);
+  // An error of a path or a stream, and not one of a connection.
+  const isOfFile = 'errno' in error && ('path' in error || ('syscall' in error && error.syscall === 'write'));
+  if (!isOfFile) return bug(message);
   return { code: EXIT.disk, message: `${message}; check the path, its permissions and the space` };
 }
 
 function bug(message: string): { code: number; message: string } {
   return { code: EXIT.bug, message: `this is a bug, please report it: ${message}` };
-}
-
-/** True for an error of a path or a stream, false for one of a connection. */
-function isFileError(error: Error): boolean {
-  return 'errno' in error && ('path' in error || ('syscall' in error && error.syscall === 'write'));
 }
 
 /** A signal to the whole process group comes twice through the launcher: within this time it is the first. */

@@ -29,7 +29,10 @@ const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Writes to stdout, or to a file that is readable for the user alone. A file that is there already stays until the new one is whole. */
 export async function writePieces(pieces: Pieces, out: string | undefined): Promise<void> {
-  if (out === undefined) return await toStdout(pieces);
+  if (out === undefined) {
+    for await (const chunk of gathered(pieces)) if (!(await isWritten(chunk))) return;
+    return;
+  }
   const there = statSync(out, { throwIfNoEntry: false });
   // A pipe or a device is written to and not replaced, nor is /dev/stdout where the shell made it a file.
   const isReplaced = there === undefined || (there.isFile() && !isOwnOutput(there));
@@ -105,10 +108,6 @@ async function writeTo(openNew: () => number, pieces: Pieces, beforeClose?: (fil
   } finally {
     if (file !== undefined) closeSync(file);
   }
-}
-
-async function toStdout(pieces: Pieces): Promise<void> {
-  for await (const chunk of gathered(pieces)) if (!(await isWritten(chunk))) return;
 }
 
 /** Writes to stdout; false where the reader has gone. Any other error is the stream's own event. */

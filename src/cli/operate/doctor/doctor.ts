@@ -13,7 +13,7 @@ import { EXIT, CommandError } from '../../shared/exit.ts';
 import { configOptions, plainConfig } from '../../shared/options.ts';
 import { screenOf } from '../../shared/help.ts';
 import { rightSettings } from '../../setup/config.ts';
-import { askDaemon } from '../status.ts';
+import { askDaemon } from '../../shared/exchange.ts';
 import { checkAccounts, checkClock, checkDatabase } from './database.ts';
 import {
   checkAddress,
@@ -97,6 +97,8 @@ function checksOf(command: Command, config: Config): readonly Check[] {
   const account = accountOrAll(command, config);
   const names = account === undefined ? config.accounts.map(({ name }) => name) : [account];
   const asked = names.slice(0, MOST_ASKED);
+  const othersLeft = names.length - asked.length;
+  const left = `${othersLeft} more accounts are not asked: give --account NAME`;
   const baseUrls = new Set(asked.flatMap((name) => exchangeByAccount(config)(name).baseUrl ?? []));
   const daemon = async () => (await askDaemon(config, account))?.daemon ?? undefined;
   // The check `database` reports a database that fails.
@@ -114,7 +116,7 @@ function checksOf(command: Command, config: Config): readonly Check[] {
     { name: 'clock', run: () => withStore(config, 'any', (store) => checkClock(store, asked, clock)) },
     ...[...baseUrls].map((url): Check => ({ name: 'address', run: (signal) => checkAddress(url, clock, signal) })),
     ...(baseUrls.size === 0 ? [] : asked.map((name): Check => ({ name: 'key', run: () => keyOf(name) }))),
-    ...(names.length === asked.length ? [] : [{ name: 'key', run: async () => [othersLeft(names, asked)] }]),
+    ...(othersLeft === 0 ? [] : [{ name: 'key', run: async () => [ok('key', left)] }]),
     ...config.webhooks.endpoints.map((endpoint): Check => ({
       name: 'webhook',
       run: (signal) => checkWebhook(endpoint, clock, signal),
@@ -122,10 +124,6 @@ function checksOf(command: Command, config: Config): readonly Check[] {
     { name: 'service', run: async () => [checkService((await daemon())?.pid, await driver())] },
     { name: 'ops', run: async (signal) => [await checkOps(config, await daemon(), signal)] },
   ];
-}
-
-function othersLeft(names: readonly string[], asked: readonly string[]): CheckResult {
-  return ok('key', `${names.length - asked.length} more accounts are not asked: give --account NAME`);
 }
 
 /** The settings; undefined if they cannot be read, which another check says. */

@@ -25,6 +25,8 @@ import {
 const tag = 'clients';
 const linkId = textParameter('Id of a link (§2.1).', 'link-1');
 const params = z.object({ linkId });
+/** Of an operation that only reads about a link. */
+const ofLink = { tag, params, errors: LOOKUP_ERRORS } as const;
 const level = z.enum(VERIFICATION_LEVELS).meta({ description: 'A verification flow (§4.4).', examples: ['MAIN'] });
 const email = z.string().describe('Address of the client. It is passed to the exchange and kept nowhere.');
 const linkValue = named('Link', 'A client link (§2.1).', linkSchema, { linkId: 'link-1', status: 'NOT_VERIFIED' });
@@ -81,11 +83,9 @@ export const CLIENT_OPERATIONS = {
     run: ({ exchange }, input, signal) => exchange.validateEmail(input.email, signal),
   }),
   showLink: operation({
-    tag,
+    ...ofLink,
     summary: 'The link and its verification status (§4.3).',
-    params,
     value: linkValue,
-    errors: LOOKUP_ERRORS,
     run: ({ exchange }, input, signal) => exchange.showLink(input.linkId, signal),
   }),
   followLink: operation({
@@ -101,7 +101,7 @@ export const CLIENT_OPERATIONS = {
     run: (deps, input, signal) => adoptLink(deps, { ...input, reference: input.reference ?? null }, signal),
   }),
   verificationToken: operation({
-    tag,
+    ...ofLink,
     summary: 'A token for a verification flow (§4.4).',
     params: z.object({ linkId, level }),
     value: named('VerificationToken', 'A token for a verification flow (§2.2). A secret.', verificationTokenSchema, {
@@ -109,7 +109,6 @@ export const CLIENT_OPERATIONS = {
       token: '<ACCESS_TOKEN>',
       tokenValidTill: '2026-01-05T12:00:00Z',
     }),
-    errors: LOOKUP_ERRORS,
     run: ({ exchange }, input, signal) => exchange.verificationToken(input.linkId, input.level, signal),
   }),
   requestPhotos: operation({
@@ -140,37 +139,31 @@ export const CLIENT_OPERATIONS = {
     },
   }),
   showCustomer: operation({
-    tag,
+    ...ofLink,
     summary: "The client's record at the card-payment provider (§4.6).",
-    params,
     value: named('Customer', 'A customer of the card-payment provider (§2.4). Personal data.', customerSchema, {
       customerNumber: 'c-1',
       firstName: 'Ada',
       lastName: 'Example',
       linkId: 'link-1',
     }),
-    errors: LOOKUP_ERRORS,
     run: ({ exchange }, input, signal) => exchange.showCustomer(input.linkId, signal),
   }),
   listCards: operation({
-    tag,
+    ...ofLink,
     summary: "The client's saved cards (§4.7), numbers and tokens as the exchange gives them.",
-    params,
     value: named('Cards', 'Saved cards (§2.5). Numbers as the exchange gives them; tokens are secrets.', cardsSchema, [
       { id: 'card-1', bank: 'A Bank', country: 'DE', number: '<CARD_NUMBER>', token: '<CARD_TOKEN>', type: 'VISA' },
     ]),
-    errors: LOOKUP_ERRORS,
     run: ({ exchange }, input, signal) => exchange.listCards(input.linkId, signal),
   }),
   sdkToken: operation({
-    tag,
+    ...ofLink,
     summary: 'A short-lived SDK token (§4.8).',
-    params,
     value: named('SdkToken', 'An SDK token (§2.3). A secret.', sdkTokenSchema, {
       token: '<SDK_TOKEN>',
       expiresAt: '2026-01-05T12:00:00Z',
     }),
-    errors: LOOKUP_ERRORS,
     run: ({ exchange }, input, signal) => exchange.sdkToken(input.linkId, signal),
   }),
   listLinks: operation({

@@ -3,7 +3,7 @@ import { type Place, EVENT_TYPES, feedEventOf } from '../../../domain/events/fee
 import { SEVERITIES } from '../../../domain/findings/classes.ts';
 import { ORDER_STATES } from '../../../domain/orders/states.ts';
 import { HIDDEN, quote } from '../../../domain/text.ts';
-import { pageJson, placeOf, readPage, type CursorRefusal, type FeedFilter } from '../../../flows/events/feed.ts';
+import { pageJson, placeOf, readPage, type FeedFilter } from '../../../flows/events/feed.ts';
 import { readStatus, type StatusSources } from '../../../flows/reports/status.ts';
 import { statusSchema } from '../../../reports/status/status.ts';
 import { newestOfOrder } from '../../../store/feed.ts';
@@ -90,10 +90,8 @@ export function filterOf({ account, type, order }: EventsInput): FeedFilter {
 
 export async function startOf(db: Database, { account, after }: EventsInput): Promise<Place | OwnRefusal> {
   const place = await placeOf(db, account, after);
-  return 'reason' in place ? refused(place) : place;
-}
-
-function refused({ reason, message }: CursorRefusal): OwnRefusal {
+  if (!('reason' in place)) return place;
+  const { reason, message } = place;
   return { ...invalid(message, reason === 'cursor-unreadable' ? 400 : 409), reason };
 }
 
