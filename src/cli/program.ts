@@ -13,10 +13,7 @@ settings. \`order-sync init\` sets it up for your own.`;
 /** The texts of a help stand beside their names unless they would have less room. */
 const NARROWEST_TEXT = 20;
 
-/**
- * Makes the command line. All commands are there by name; the one that `args` call is loaded, with its arguments and
- * options, and so is the one whose words are completed. Parsing throws `CommanderError` where Commander would end the process.
- */
+/** All commands are there by name; only those that `args` call are loaded. Parsing throws `CommanderError` where Commander would end the process. */
 export async function createProgram(args: readonly string[] = []): Promise<Command> {
   const program = new Command('order-sync')
     .description(DESCRIPTION)
@@ -72,10 +69,7 @@ async function addCommands(parent: Command, entries: Entries, lines: readonly (r
   }
 }
 
-/**
- * Has a help fit the terminal, and an error name what was probably meant. An e-mail address of a client, written in the wrong
- * place, must stand in no error.
- */
+/** Fits a help to the terminal, and names what was probably meant. An e-mail address of a client must stand in no error. */
 function sayForPeople(command: Command): void {
   command.configureOutput({
     writeOut: (text) => void process.stdout.write(fitted(text, screenOf().width)),

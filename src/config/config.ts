@@ -50,10 +50,7 @@ export function processEnvironment(): NodeJS.ProcessEnv {
   return process.env;
 }
 
-/**
- * Reads the settings of all layers. Throws ConfigError with all that is wrong in them; with `requireExchange` also when an
- * account has no exchange or no key.
- */
+/** Throws ConfigError with all that is wrong; with `requireExchange` also if an account has no exchange or no key. */
 export function loadConfig(options: ConfigOptions & { readonly requireExchange: boolean }): Config {
   const layers = readLayers(options);
   const { settings, accounts } = read(layers, options.requireExchange);
@@ -80,16 +77,12 @@ export function configOf(config: Config, name: string): AccountSettings {
   return { ...config, exchange, create, guard, follow, account: name };
 }
 
-/** Tells how the exchange of an account is asked and read; the general settings hold for an account that they do not name. */
 export function exchangeByAccount({ accounts, exchange }: Config): (name: string) => Config['exchange'] {
   const byName = new Map(accounts.map((account) => [account.name, account.exchange]));
   return (name) => byName.get(name) ?? exchange;
 }
 
-/**
- * The settings of an account, with which its exchange can be asked; reads the file of the key where that is not done yet.
- * Throws ConfigError when they name no exchange or have no key.
- */
+/** Reads the file of the key if that is not done yet. Throws ConfigError if there is no exchange or no key. */
 export function requireExchange<C extends Pick<Config, 'exchange'>>(config: C): WithExchange<C> {
   const { apiKey = readMerchantKey(config.exchange.apiKeyFile) } = config.exchange;
   const exchange = { ...config.exchange, ...(apiKey !== undefined && { apiKey }) };
@@ -138,7 +131,6 @@ function notSet([name, advice]: (typeof REQUIRED)[number]): ConfigProblem & { re
   return { setting, problem: `${setting} is not set: ${advice}` };
 }
 
-/** Reads the values of all settings, and of those that accounts have of their own. Throws ConfigError with everything that is wrong. */
 function read(layers: Layers, isExchangeRequired: boolean): { settings: Settings; accounts: AccountConfig[] } {
   const { entries } = layers;
   const { data: settings, error } = SETTINGS.safeParse(nested(entries));

@@ -13,7 +13,8 @@ export interface SqliteDatabase {
   readonly address: string;
 }
 
-export interface PostgresDatabase {
+/** Paths of files are absolute. `passwordFile` is where the password is from; there it may be changed while the program runs. */
+export interface PostgresDatabase extends Omit<Settings['database'], 'url' | 'notify' | 'tls'> {
   readonly kind: 'postgres';
   /** The URL without the password. */
   readonly address: string;
@@ -22,21 +23,11 @@ export interface PostgresDatabase {
   readonly port: number;
   readonly user: string;
   readonly name: string;
-  readonly password: string | undefined;
-  /** Absolute path of the file that the password is from; there it may be changed while the program runs. */
-  readonly passwordFile: string | undefined;
   /** Where it belongs into a file, it stands in the URL. */
   readonly isPasswordInUrl: boolean;
-  readonly poolSize: number;
   readonly notify: boolean;
-  /** A request leaves only when its intent is on this many synchronous standbys. */
-  readonly synchronousStandbys: number;
   /** `require` encrypts and does not check who answers. */
   readonly tls: 'off' | 'require' | 'verify';
-  /** Absolute path of a file with the certificates that are trusted, in place of those of Node. */
-  readonly tlsCaFile: string | undefined;
-  /** Absolute path of the file that tells how far the accounts that this machine drives have come. */
-  readonly marks: string;
 }
 
 export type DatabaseConfig = SqliteDatabase | PostgresDatabase;
@@ -60,7 +51,6 @@ export function databaseOf({ url: place, ...settings }: Settings['database'], cw
     user,
     name,
     ...settings,
-    passwordFile: settings.passwordFile,
     password: settings.password ?? place.password,
     isPasswordInUrl: place.password !== undefined,
     notify: settings.notify === 'on',

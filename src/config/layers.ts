@@ -23,7 +23,6 @@ export interface ConfigOptions {
   readonly file?: string | null | undefined;
 }
 
-/** The settings of all layers laid over each other, and the problems in them. */
 export interface Layers extends Layer {
   readonly problems: readonly ConfigProblem[];
   /** False if a file could not be read: what it would have set is not known. */
@@ -35,7 +34,6 @@ const PREFIX = 'ORDER_SYNC_';
 const ACCOUNTS = 'ACCOUNTS_';
 const FOLDER = fileURLToPath(new URL('../../config/', import.meta.url));
 
-/** Reads config/default.yaml, the file over it and the environment over both. */
 export function readLayers(options: ConfigOptions): Layers {
   const { cwd } = options;
   const problems: ConfigProblem[] = [];

@@ -48,7 +48,6 @@ function openSections(schema: JsonSchema): void {
   for (const property of Object.values(schema['properties'] as Record<string, JsonSchema>)) openSections(property);
 }
 
-/** Adds to each section and setting the comment above it in config/default.yaml, and its default. */
 function describe(schema: JsonSchema, { withDefaults }: { readonly withDefaults: boolean }): void {
   const text = readFileSync(DEFAULTS, 'utf8');
   const lines = text.split('\n');
@@ -70,7 +69,6 @@ function describe(schema: JsonSchema, { withDefaults }: { readonly withDefaults:
   visit(schema, document.contents);
 }
 
-/** The lines of comment that end above a line, counted from 1, as one text. */
 function commentAbove(lines: readonly string[], line: number): string {
   const above = lines.slice(0, line - 1);
   const first = above.findLastIndex((text) => !/^\s*#/.test(text)) + 1;

@@ -23,10 +23,7 @@ interface SettingsFile {
   readonly accounts: readonly string[];
 }
 
-/**
- * Reads the settings of a file, and adds to `problems` those that it finds; undefined if the file cannot be read or is no YAML.
- * Scalars stay text, so that a key of digits loses none, and a file is read as the environment is.
- */
+/** Undefined if the file is no readable YAML. Scalars stay text, so that a key of digits loses none, and a file is read as the environment is. */
 export function readSettingsFile(path: string, cwd: string, problems: ConfigProblem[]): SettingsFile | undefined {
   const lines = new LineCounter();
   const shown = shownPath(path, cwd);
@@ -176,10 +173,7 @@ function refuseWritableByAll(path: string, shown: string): void {
   throw new ConfigError(`everybody on this machine can write to ${shown}: run \`chmod o-w ${shown}\``);
 }
 
-/**
- * Tells whether others than its owner and the user `user` can read a file. Root may give its own file to a reader through a
- * group or an access list: a credential of systemd is such a file, of mode 0440.
- */
+/** Root may give its own file to a reader through a group or an access list: a credential of systemd is such a file, of mode 0440. */
 export function isOpenToOthers({ uid, mode }: { uid: number; mode: number }, user: number | undefined): boolean {
   const isGivenByRoot = uid === 0 && user !== 0;
   return (mode & (isGivenByRoot ? 0o037 : 0o077)) !== 0;

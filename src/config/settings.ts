@@ -157,10 +157,7 @@ const ops = section({
       'is on, and every user of this machine could decide about orders: set ops.token too, in a file (ORDER_SYNC_OPS_TOKEN_FILE)',
   });
 
-/**
- * Every setting with its type: durations in milliseconds, sizes in bytes. The defaults, and the texts that describe the
- * settings, stand in `config/default.yaml`.
- */
+/** Durations in milliseconds, sizes in bytes. Defaults and texts stand in `config/default.yaml`. */
 export const SETTINGS = section({
   exchange,
   database,
@@ -191,10 +188,7 @@ export const SETTINGS = section({
     error: 'is for PostgreSQL: with SQLite set it to 0',
   });
 export type Settings = Frozen<z.output<typeof SETTINGS>>;
-/**
- * The settings of one account, each complete: its own, the general ones where it has none, the defaults. A key of its own that
- * stands in a file is not read yet: `requireExchange` reads it.
- */
+/** Complete: its own settings, then the general ones, then the defaults. A key in a file of its own is read by `requireExchange`. */
 export type AccountConfig = Frozen<z.output<typeof ACCOUNT>> & { readonly name: string };
 
 type Frozen<T> = T extends readonly (infer Item)[]
@@ -220,10 +214,7 @@ export const ACCOUNT = section({
   follow,
 });
 
-/**
- * Settings whose values are never shown. The name with `File` at its end names a file with the value, which may change while the
- * program runs.
- */
+/** Their values are never shown. The name with `File` at its end names a file with the value, which may change while the program runs. */
 export const SECRETS: readonly string[] = [
   'exchange.apiKey',
   'database.password',

@@ -71,7 +71,6 @@ const absenceShape = fields({ status, pointer: pointer.optional(), value: value.
   .refine((shape) => shape.pointer !== undefined || shape.value === undefined, 'needs a pointer beside its value')
   .transform((shape) => shape as AbsenceShape);
 
-/** Shapes of answers by which the exchange says that there is no order. */
 export const absenceShapes = jsonList(z.array(absenceShape, `must be a list, ${SHAPE}`));
 
 const LIMIT = 'such as [{"from": "BTC", "to": "EUR", "asset": "2.5"}]';
@@ -91,7 +90,6 @@ const assetLimit = fields({ from: code, to: code, currency: code.optional(), ass
     error: 'must be one of its pair',
   });
 
-/** Limits of how much the orders of a pair ask for; the amounts stay text, so that they are exact. */
 export const assetLimits = jsonList(
   z
     .array(assetLimit, `must be a list, ${LIMIT}`)

@@ -1,11 +1,6 @@
 import { z } from 'zod';
 import { hasControlCharacter, suggestion } from '../domain/text.ts';
 
-/**
- * The type of a setting: a zod schema of its text, as a file or a variable has it. What zod says of a wrong text is the reason that
- * follows the name of the setting in a sentence; for a setting that may hold a secret it never quotes the text.
- */
-type SettingType<T> = z.ZodType<T>;
 /** JSON Schema of the value in a file, for editors. */
 type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -17,7 +12,7 @@ const SIZE = /^(\d{1,10}) ?([a-z]*)$/i;
 /** Digits without quotes are a number to an editor. */
 const TEXT_OR_NUMBER = { type: ['string', 'number'] };
 
-/** A text that `read` turns into a value, or throws the reason why it cannot. */
+/** The message of an error of `read` follows the name of the setting in a sentence, and quotes no text that may be a secret. */
 export function text<T>(read: (text: string) => T, json: JsonSchema = { type: 'string' }) {
   const transformed = z
     .string({ error: ({ input }) => (input === undefined ? 'is missing' : 'takes one value') })
@@ -34,7 +29,7 @@ export function text<T>(read: (text: string) => T, json: JsonSchema = { type: 's
 }
 
 /** The same type, but an empty text leaves the setting unset. */
-export function optional<T>(type: SettingType<T>) {
+export function optional<T>(type: z.ZodType<T>) {
   const isUnset = (given: unknown) => given === '' || given === undefined;
   return z.preprocess(
     (given) => (isUnset(given) ? null : given),
@@ -42,7 +37,7 @@ export function optional<T>(type: SettingType<T>) {
   );
 }
 
-export function reader<T>(type: SettingType<T>): (given: string) => T {
+export function reader<T>(type: z.ZodType<T>): (given: string) => T {
   return (given) => {
     const { success, data, error } = type.safeParse(given);
     if (success) return data;
@@ -60,7 +55,6 @@ export const wholeNumber = (min: number, max: number) =>
     { type: 'integer', minimum: min, maximum: max },
   );
 
-/** A part of a whole: a decimal above 0, up to 1. */
 export const share = text(
   (given) => {
     const parsed = /^[01](\.\d{1,6})?$/.test(given) ? Number(given) : Number.NaN;
@@ -112,7 +106,7 @@ export const oneOf = <const T extends string>(...allowed: readonly T[]) =>
   );
 
 /** The same type, but values that are gone are refused with the advice that follows the name of the setting in a sentence. */
-export function withoutGone<T>(type: SettingType<T>, gone: ReadonlyMap<unknown, string>) {
+export function withoutGone<T>(type: z.ZodType<T>, gone: ReadonlyMap<unknown, string>) {
   return z.preprocess((given, context) => {
     const advice = gone.get(given);
     if (advice !== undefined) context.addIssue(advice);
@@ -131,13 +125,11 @@ export const headerText = text((given) => {
   return given;
 }, TEXT_OR_NUMBER);
 
-/** A secret of at least `min` characters that may stand in an HTTP header. */
 export const token = (min: number) =>
   headerText
     .refine((given) => given.length >= min, `must have at least ${min} characters (the value is not shown)`)
     .meta({ json: TEXT_OR_NUMBER });
 
-/** Text that is not empty and has no control characters. */
 export const plainText = text((given) => {
   if (given === '') throw new Error('must not be empty');
   if (hasControlCharacter(given)) throw new Error('must not contain control characters');
@@ -191,7 +183,7 @@ export const listenAddress = text(
 );
 
 /** A list, written `[a, b]` or `a,b`. */
-function list<T>(item: SettingType<T>, minCount = 0) {
+function list<T>(item: z.ZodType<T>, minCount = 0) {
   const items = z.array(item, 'takes a value or a list of values');
   return z.preprocess(itemsOf, items.min(minCount, `must list at least ${minCount}`));
 }
@@ -215,7 +207,6 @@ export const durations = (minCount: number) =>
     'must list durations that grow, such as [5s, 1m, 1h]',
   );
 
-/** A list of words, each once. */
 export const words = list(text((given) => given, TEXT_OR_NUMBER))
   .transform((given): readonly string[] => [...new Set(given)])
   .meta({ json: { anyOf: [{ type: 'array', items: TEXT_OR_NUMBER }, TEXT_OR_NUMBER] } });
@@ -228,7 +219,6 @@ const hostName = text(
   },
   { type: 'string', pattern: HOST_NAME.source },
 );
-/** A list of host names, in lower case. */
 export const hostNames = list(hostName);
 
 /** A list of some of the allowed words, each once and in their order. */

@@ -18,7 +18,6 @@ import { correctCounts } from '../../store/overview/counts.ts';
 
 export const define = { migrate: defineMigrations, status: defineMigrations, check: defineCheck, backup: defineBackup };
 
-/** `order-sync db migrate` and `db status`: both print the same facts, after `migrate` has brought the database up to date. */
 function defineMigrations(command: Command): void {
   const expect = command.name() === 'migrate' ? 'migrate' : 'any';
   if (expect === 'migrate') {

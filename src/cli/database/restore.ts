@@ -135,7 +135,6 @@ function printRestore(
   print(json, { missing, orders }, () => `missing: from ${from} to ${to}\n${next}`);
 }
 
-/** `order-sync db accept-restore --failover ID`. */
 async function decide(command: Command, id: number, options: RestoreOptions): Promise<void> {
   const { reason, sent: isSent = false, notSent: isNotSent = false, file, json } = options;
   if (isSent === isNotSent) command.error('error: --failover needs either --sent or --not-sent');

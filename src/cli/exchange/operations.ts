@@ -20,6 +20,7 @@ type Entry = {
     readonly description?: string;
     readonly example: string;
     readonly hasReference?: true;
+    readonly hasLevel?: true;
     /** The tokens of the answer are hidden unless `--reveal`. */
     readonly isRecord?: true;
   };
@@ -44,6 +45,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     hasReference: true,
   },
   'customer show': { operation: 'showCustomer', field: 'linkId', example: '7f1c2a' },
+  'idv token': { operation: 'verificationToken', field: 'linkId', example: '7f1c2a --level MAIN', hasLevel: true },
   'sdk-token': { operation: 'sdkToken', field: 'linkId', example: '7f1c2a' },
   'pre-order show': {
     operation: 'showPreOrder',
@@ -58,31 +60,43 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
 interface AnswerOptions {
   readonly json?: boolean;
   readonly reference?: string;
+  readonly level?: VerificationLevel;
   readonly reveal?: boolean;
 }
 
 export function define(command: Command): void {
   const name = command.name();
   if (name === 'cards') defineCards(command);
-  else if (name === 'token' || name === 'photos') defineVerification(command);
+  else if (name === 'photos') definePhotos(command);
   else defineOperation(command);
 }
 
-/** Commands that have one operation done and print its answer: §4.1 to §4.3, §4.6, §4.8, §4.10 and §4.11. */
+/** Commands that have one operation done and print its answer: §4.1 to §4.4, §4.6, §4.8, §4.10 and §4.11. */
 function defineOperation(command: Command): void {
   const words = command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name();
   const entry = COMMANDS[words];
   if (entry === undefined) throw new Error(`no operation belongs to the command ${words}`);
-  const { operation, field, argument = field, argumentText = '', description, example, hasReference, isRecord } = entry;
+  const {
+    operation,
+    field,
+    argument = field,
+    argumentText = '',
+    description,
+    example,
+    hasLevel,
+    hasReference,
+    isRecord,
+  } = entry;
   command.argument(`<${argument}>`, argumentText);
   if (description !== undefined) command.description(description);
+  if (hasLevel) addLevelOption(command);
   if (hasReference) command.option('--reference <text>', 'your own name for the link; no e-mail address');
   if (isRecord) command.option(...REVEAL);
   command
     .option('--json', 'print JSON')
     .addHelpText('after', `\nExample:\n  order-sync ${words} ${example}`)
-    .action(async (given: string, { json, reference, reveal }: AnswerOptions) => {
-      const input = { [field]: given, reference } as never;
+    .action(async (given: string, { json, reference, level, reveal }: AnswerOptions) => {
+      const input = { [field]: given, reference, level } as never;
       const answer = await ask(command, operation, input);
       if (operation === 'validateEmail') return printWord(answer, 'OK', json);
       const isHidden = isRecord === true && reveal !== true;
@@ -105,26 +119,14 @@ interface VerificationOptions {
   readonly json?: boolean;
 }
 
-/** `order-sync idv token` (§4.4) and `idv photos` (§4.5). */
-function defineVerification(command: Command): void {
-  command
-    .argument('<linkId>')
-    .addOption(
-      new Option('--level <level>', 'the verification flow').choices(VERIFICATION_LEVELS).makeOptionMandatory(),
-    );
-  if (command.name() === 'photos') definePhotos(command);
-  else {
-    command
-      .option('--json', 'print JSON')
-      .addHelpText('after', '\nExample:\n  order-sync idv token 7f1c2a --level MAIN')
-      .action(async (linkId: string, { level, json }: VerificationOptions) => {
-        printAnswer(await ask(command, 'verificationToken', { linkId, level }), json);
-      });
-  }
+function addLevelOption(command: Command): Command {
+  const option = new Option('--level <level>', 'the verification flow').choices(VERIFICATION_LEVELS);
+  return command.addOption(option.makeOptionMandatory());
 }
 
+/** §4.5. */
 function definePhotos(command: Command): void {
-  command
+  addLevelOption(command.argument('<linkId>'))
     .description(
       'asks for the delivery of verification photos and prints the id of the request, which the photos bear; the daemon receives them where photos.listen is set',
     )

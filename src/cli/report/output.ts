@@ -65,10 +65,7 @@ export function addReportOptions(command: Command, sections: readonly string[] =
   );
 }
 
-/**
- * Writes the document to stdout, to `--out`, or as one CSV file a table to the folder `--out`. On a terminal stderr says where
- * it is, and what it says. Throws `CommandError`, once all is written, if the period is empty and may not be.
- */
+/** On a terminal stderr says where the report is, and what it says. Throws `CommandError`, once all is written, if the period is empty and may not be. */
 export async function writeReport(document: ReportDocument, options: OutputOptions, isEmpty = false): Promise<void> {
   await write(document, options);
   if (!isEmpty || options.allowEmpty === true) return;
@@ -96,10 +93,7 @@ function formatOf({ format, json, out }: OutputOptions): Format {
   return chooseFormat(FORMATS, given, out) ?? (out === undefined ? 'table' : 'csv');
 }
 
-/**
- * The format that is given, or that the name of the file tells; undefined if neither is there, or the path is a folder.
- * Throws `CommandError` where the two contradict, or the name tells none.
- */
+/** Undefined if no format is given and there is no file to tell one. Throws `CommandError` if format and name contradict each other, or the name tells none. */
 export function chooseFormat<Name extends string>(
   formats: readonly Name[],
   given: Name | undefined,

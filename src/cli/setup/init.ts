@@ -144,7 +144,6 @@ function checkVariables({ env, cwd }: ConfigOptions): void {
   throw new CommandError(EXIT.config, message);
 }
 
-/** Absolute path of a database that is named by its file, or as database.url is written. */
 function databaseFile(given: string): string {
   const place = reader(databaseUrl)(/^(sqlite|postgres|postgresql):/.test(given) ? given : `sqlite:${given}`);
   if (place.kind === 'sqlite') return resolve(place.file);

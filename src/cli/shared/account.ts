@@ -34,10 +34,7 @@ export function accountGiven(command: Command): string | undefined {
   return command.optsWithGlobals<{ readonly account?: string }>().account;
 }
 
-/**
- * The account that a command is about: the default one, unless `--account` says otherwise. Throws `CommandError` if it does
- * not, and the settings name accounts of which none is the default one: no process drives that one then.
- */
+/** Throws `CommandError` if `--account` is not given and no account of the settings is the default one: no process drives that one. */
 export function accountOf(command: Command, { accounts }: Accounts): string {
   const given = accountGiven(command);
   if (given !== undefined || hasDefault({ accounts })) return given ?? DEFAULT_ACCOUNT;

@@ -62,10 +62,7 @@ interface Ways extends AsyncDisposable {
   readonly unreachable: string;
 }
 
-/**
- * The ways to owners: the socket beside a SQLite file, which may have none; on PostgreSQL the socket of a worker on this
- * machine, or else the database.
- */
+/** The socket beside a SQLite file, which may have no owner; on PostgreSQL the socket of a worker on this machine, or else the database. */
 async function waysToOwner(
   config: Pick<AccountSettings, 'account' | 'control' | 'database'>,
   clock: Clock,

@@ -144,7 +144,6 @@ export async function openFile(command: Command, file: string, given: ImportForm
   return command.error(`error: the name ${file} does not tell the format: give --format csv or --format ndjson`);
 }
 
-/** Opens a file, or standard input. Throws `CommandError`. */
 export async function openInput(file: string): Promise<Readable> {
   if (file === '-') return process.stdin;
   const handle = await open(file).catch((error: Error) => {

@@ -9,10 +9,7 @@ export function paragraphs(text: string): string {
   return new Help().boxWrap(text, WIDTH);
 }
 
-/**
- * Breaks paragraphs with a line wider than the screen at their spaces. A paragraph is lines that begin without a space:
- * examples are indented, and stay as they are copied.
- */
+/** Breaks paragraphs that are wider than the screen. Indented lines, such as examples, stay as they are copied. */
 export function fitted(text: string, width: number): string {
   const help = new Help();
   help.minWidthToWrap = 1;
@@ -47,7 +44,6 @@ export function didYouMean(given: string, known: readonly string[]): string | un
   return meant === undefined ? undefined : `Did you mean ${meant}?`;
 }
 
-/** What Commander says of a name that `command` does not know, with the one that was probably meant. */
 export function withSuggestion(command: Command, text: string): string {
   const [line = '', kind, given = ''] = /^error: unknown (command|option) '(.*)'/s.exec(text) ?? [];
   const meant = kind === 'command' ? nearCommand(command, given) : kind && suggestion(given, optionsOf(command));

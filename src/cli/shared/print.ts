@@ -24,10 +24,7 @@ export interface ListColumn<Row> extends Partial<Pick<Column, 'kind' | 'rank'>> 
   of(row: Row): Cell;
 }
 
-/**
- * Prints the first `limit` of the rows that were found, or that there are none, in a sentence. A list of several accounts
- * begins with their names. Says when there are more: ask for one more than `limit`.
- */
+/** Says when there are more rows: ask for one more than `limit`. A list of several accounts begins with their names. */
 export function printList<Row extends object>(
   command: Command,
   found: readonly Row[],

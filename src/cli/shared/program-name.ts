@@ -7,10 +7,7 @@ import { screenOf } from './help.ts';
 
 const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url));
 
-/**
- * How this program is called from this folder. `npx` is named only where it finds this program: elsewhere it would ask a
- * registry for a package of that name.
- */
+/** `npx` is named only where it finds this program: elsewhere it would ask a registry for a package of that name. */
 function programName(): string {
   const folders = [process.cwd(), join(process.cwd(), 'node_modules', 'order-sync')];
   if (folders.some(isPackage)) return 'npx order-sync';

@@ -32,11 +32,7 @@ export async function withStore<Result>(
   }
 }
 
-/**
- * Opens the database for the account that a command is about. An account that is not in the settings and stands in the
- * database is read, and decided about, with the general settings; nothing is inserted for it (`migrate`). Throws `ConfigError`
- * where it is in neither.
- */
+/** An account that stands in the database alone has the general settings, and nothing is inserted for it (`migrate`). Throws `ConfigError` if it is in neither. */
 export async function withAccount<Result>(
   command: Command,
   expect: 'current' | 'migrate',
@@ -63,10 +59,7 @@ export async function withAccounts<Result>(
   );
 }
 
-/**
- * Opens the database for a person's decision about an account, or about each account of the settings; returns the results.
- * Says on stderr if the account stands in no settings of this machine.
- */
+/** For a decision about an account, or about each of the settings. Says on stderr if the account stands in no settings of this machine. */
 export async function withEachAccount<Result>(
   command: Command,
   work: (store: Store, account: string) => Promise<Result>,

@@ -45,10 +45,7 @@ export class Owner {
     this.#asking = asking;
   }
 
-  /**
-   * Asks for one operation. An owner that goes away or does not answer leaves it unknown whether it was done. Throws
-   * `UnusableIdError`, before anything is sent, on an id that cannot stand in the request.
-   */
+  /** The outcome is unknown if the owner goes away or gives no answer. Throws `UnusableIdError` before anything is sent. */
   async ask<Id extends AskedOperation>(id: Id, input: InputOf<Id>): Promise<Result> {
     const asked = requestFor(id, this.#asking.account, input);
     const tooLate = deadline(LONGEST_WAIT_MS + this.#asking.graceMs);

@@ -28,7 +28,6 @@ export function invalid(message: string, httpStatus = 400): OwnRefusal {
   return { kind: 'invalid', message, httpStatus };
 }
 
-/** A result as the control socket writes it: the one shape of all its answers, with the HTTP status. */
 export interface Envelope {
   readonly httpStatus: number;
   readonly retryAfterSeconds?: number;

@@ -138,10 +138,7 @@ interface RelayDeps extends Pick<FlowDeps, 'clock' | 'log' | 'gracePeriodOver'> 
   readonly socketPath: string;
 }
 
-/**
- * Takes what commands on other machines ask this process for, passes it on to its own control socket, and writes the answers,
- * until `stop` aborts; then those that run are finished. So whatever is true of the socket is true from elsewhere.
- */
+/** Passes what commands on other machines ask on to the own control socket until `stop` aborts; then finishes those that run. */
 export async function relayRequests(deps: RelayDeps, stop: AbortSignal): Promise<void> {
   const { store, clock, patience, keys } = deps;
   const running = new Map<string, Relayed>();

@@ -35,11 +35,7 @@ export interface Served extends Accounts, Pick<FlowDeps, 'log' | 'clock' | 'grac
 
 export type ControlSocket = Awaited<ReturnType<typeof serveControl>>;
 
-/**
- * Serves the control socket: while a daemon owns an account, every request to the exchange goes through it. No other process
- * may serve this path: a socket file that is there already was left by one that is gone. `close` takes nothing new, and returns
- * when the operations that run are done, or when the grace period is over.
- */
+/** No other process may serve this path: a socket file that is there was left. `close` returns when what runs is done, or the grace period is over. */
 export async function serveControl(served: Served, socketPath: string, stopping: AbortSignal) {
   const server = controlServer(served.log);
   const running = new Set<Promise<unknown>>();

@@ -36,10 +36,7 @@ interface TableDeps {
 
 type AskedWorker = Pick<ReachableWorker, 'holder'> & { readonly publicKey: string };
 
-/**
- * The way through the database, from another machine: the request is a row that the owner takes, answers, and that is removed
- * when the answer was read. What is asked and answered stands in it sealed.
- */
+/** The way from another machine: a sealed row that the owner takes and answers, and that is removed when the answer was read. */
 export function tableTransport(deps: TableDeps, worker: AskedWorker, account: string): Transport {
   return {
     async send(asked, signal) {
@@ -173,7 +170,6 @@ export interface KeyPair {
   readonly privateKey: KeyObject;
 }
 
-/** What a sealed text is: it can be opened as nothing else. */
 export type Direction = 'input' | 'progress' | 'answer';
 
 export interface Seal {
@@ -197,11 +193,7 @@ export function newKeyPair(): KeyPair {
   return { publicKey: publicKey.export({ format: 'jwk' }).x ?? '', privateKey };
 }
 
-/**
- * The seal between this side and the other one, for what `about` names alone. Each direction has a key of its own, derived from
- * the secret that both sides share (X25519, HKDF with SHA-256); texts are sealed with AES-256-GCM. Throws `BrokenSealError` on
- * a public key that is none.
- */
+/** Each direction has a key of its own from the shared secret (X25519, HKDF with SHA-256, AES-256-GCM), for what `about` names alone. Throws `BrokenSealError`. */
 export function sealBetween(own: KeyPair, otherPublicKey: string, about: readonly string[]): Seal {
   const secret = sharedSecret(own.privateKey, otherPublicKey);
   const keyOf = (direction: Direction) =>

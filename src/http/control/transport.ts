@@ -33,10 +33,7 @@ export interface OwnerReply {
 }
 
 export interface Transport {
-  /**
-   * Rejects with `NoOwnerError` when nobody is there, with `StoreError` when the database fails: in both cases nothing was asked.
-   * After any other error nobody can tell. `signal` takes the request back.
-   */
+  /** Rejects with `NoOwnerError` or `StoreError` if nothing was asked; after any other error the outcome is unknown. `signal` takes the request back. */
   send(request: OwnerRequest, signal: AbortSignal): Promise<OwnerReply>;
 }
 
@@ -95,10 +92,7 @@ export function controlSocketOf({ control, database }: Pick<Config, 'control' | 
   return control.socket ?? controlSocketPath(sqlitePath({ database }, 'use sqlite:PATH'));
 }
 
-/**
- * The path of the control socket of a database: beside it, or, where that path is too long for a socket, in a folder of
- * this user in the system's temporary folder, with a name made from the database's path.
- */
+/** Beside the database, or, if that path is too long for a socket, in this user's temporary folder by a name made from the path. */
 export function controlSocketPath(databasePath: string): string {
   const beside = `${databasePath}.sock`;
   if (Buffer.byteLength(beside) <= LONGEST_PATH_BYTES) return beside;

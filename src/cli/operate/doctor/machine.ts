@@ -132,13 +132,11 @@ async function listens(host: string, port: number, signal: AbortSignal): Promise
 }
 
 const DAY_MS = 24 * 60 * 60_000;
-/** A certificate that ends sooner should be renewed by now. */
 const CERTIFICATE_MS = 14 * DAY_MS;
 
 interface Target {
   readonly check: string;
   readonly remedy: string;
-  /** Every address of the host must be one of the internet. */
   readonly isPublicOnly: boolean;
 }
 

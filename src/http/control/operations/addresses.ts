@@ -6,10 +6,7 @@ export interface OperationAddress {
   readonly rest?: 'query' | 'body';
 }
 
-/**
- * Every operation of the control socket, by its id. The socket, its OpenAPI document and the commands are derived from
- * this table. The descriptions are in other files, so that a command beside a daemon need not load them.
- */
+/** Descriptions are in other files, so that a command beside a daemon need not load them. */
 export const ADDRESSES = {
   createLink: { method: 'POST', url: '/clients', rest: 'body' },
   validateEmail: { method: 'POST', url: '/clients/validate', rest: 'body' },

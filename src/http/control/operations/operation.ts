@@ -62,7 +62,6 @@ export function named(id: string, description: string, schema: z.ZodType, exampl
   return schema.meta({ id, description, examples: [example] });
 }
 
-/** The schema of an operation's route: requests are checked by it, and the OpenAPI document is made from it. */
 export function schemaOf(operationId: string, described: Omit<Operation, 'run'>): FastifySchema {
   const { tag, summary, description, params, query, body, value, statuses = [200], errors } = described;
   return {
