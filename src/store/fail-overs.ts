@@ -37,7 +37,6 @@ export async function hasStandbys(db: Database): Promise<boolean> {
 export const UNPROVED_STANDBYS =
   'standbys are attached and database.synchronousStandbys is 0: orders that were sent just before a fail-over may need a person; set it to 1 with synchronous_standby_names and grant pg_read_all_stats to the role';
 
-/** Oldest first. */
 export async function readFailOvers(db: Database, account: string): Promise<readonly FailOver[]> {
   const { rows } = await failOversStatement(db, { account });
   return rows.map(({ value }) => JSON.parse(value) as FailOver).toSorted((one, other) => one.id - other.id);

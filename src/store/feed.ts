@@ -98,7 +98,6 @@ const headStatement = statement((v: { account: string }) =>
   queries.selectFrom('event_heads').select(['id', 'hash']).where('account', '=', v.account),
 );
 
-/** Reads the newest event of an account; 0 and no hash if it has none. */
 export async function feedHead(db: Database, account: string): Promise<{ readonly id: number; readonly hash: string }> {
   return (await headStatement(db, { account })).rows[0] ?? { id: 0, hash: '' };
 }
@@ -124,7 +123,6 @@ export async function feedHeads(db: Database, account: string | undefined): Prom
 
 const MOST_LOOKED_AT = 100;
 
-/** Reads the newest events of the account, or of all if none is named; the newest first. */
 export async function newestEvents(
   db: Database,
   account: string | undefined,
@@ -190,7 +188,6 @@ export interface ChangesScope {
   readonly lastId: number;
 }
 
-/** Reads the events of a period in the order in which they were recorded, some at a time. */
 export async function* changesOf(db: Database, scope: ChangesScope): AsyncGenerator<Selectable<OrderEventsView>> {
   const { account, from, to, lastId } = scope;
   for (let before = 0, ids = PAGE; before < lastId;) {

@@ -1,6 +1,6 @@
 import { withoutNul } from '../domain/text.ts';
 import type { Answer } from '../domain/record.ts';
-import type { Database, Transaction } from './port.ts';
+import type { Transaction } from './port.ts';
 import type { KeptAnswersTable } from './schema.ts';
 import { queries, statement } from './statement.ts';
 
@@ -23,35 +23,25 @@ export async function keepAnswer(tx: Transaction, answer: KeptAnswer): Promise<v
   await keepStatement(tx, { ...answer, body: withoutNul(answer.body) });
 }
 
-/** A place in the answers of an account by their age. */
-export interface KeptAnswerPlace {
-  readonly id: number;
-  readonly received_at: string;
-}
+/** States in which a kept answer may still tell a person what became of the order. */
+const EVIDENCE_STATES = ['sending', 'unknown', 'held', 'disputed'];
 
-/** Reads answers that were received before a time, the oldest first, each with the state of its order if it is about one. */
-export async function keptAnswersBefore(
-  db: Database,
-  query: { account: string; before: Date; after: KeptAnswerPlace; limit: number },
-): Promise<readonly (KeptAnswerPlace & { readonly state: string | null })[]> {
-  const { account, before, after, limit } = query;
-  return await db
+/** Deletes answers that were received before a time, the oldest, but those of orders that are not settled. Returns how many. */
+export async function deleteKeptAnswers(
+  tx: Transaction,
+  { account, before, limit }: { account: string; before: Date; limit: number },
+): Promise<number> {
+  const old = tx
     .selectFrom('kept_answers as answer')
     .leftJoin('merchant_orders as order', (join) =>
       join.onRef('order.account', '=', 'answer.account').onRef('order.external_order_id', '=', 'answer.subject'),
     )
-    .select(['answer.id', 'answer.received_at', 'order.state'])
+    .select('answer.id')
     .where('answer.account', '=', account)
     .where('answer.received_at', '<', before.toISOString())
-    .where((where) =>
-      where(where.refTuple('answer.received_at', 'answer.id'), '>', where.tuple(after.received_at, after.id)),
-    )
+    .where((where) => where.or([where('order.state', 'is', null), where('order.state', 'not in', EVIDENCE_STATES)]))
     .orderBy('answer.received_at')
-    .orderBy('answer.id')
-    .limit(limit)
-    .execute();
-}
-
-export async function deleteKeptAnswers(tx: Transaction, account: string, ids: readonly number[]): Promise<void> {
-  await tx.deleteFrom('kept_answers').where('account', '=', account).where('id', 'in', ids).execute();
+    .limit(limit);
+  const deleting = tx.deleteFrom('kept_answers').where('account', '=', account).where('id', 'in', old);
+  return Number((await deleting.executeTakeFirstOrThrow()).numDeletedRows);
 }

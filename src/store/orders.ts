@@ -125,7 +125,6 @@ export async function countByState(
   return new Map(rows.map((row) => [row.state, Number(row.orders)]));
 }
 
-/** Makes an order due at `until`; nothing else of it changes. */
 export async function postpone(
   tx: Transaction,
   query: { account: string; externalOrderId: string; until: Date },

@@ -68,7 +68,6 @@ export async function photosOfDelivery(db: Database, delivery: string): Promise<
   return await db.selectFrom('photos').selectAll().where('delivery', '=', delivery).orderBy('id').execute();
 }
 
-/** The newest first. */
 export async function listPhotos(db: Database, query: OfLink): Promise<readonly PhotoRow[]> {
   const list = async ({ account, linkId, limit }: OfAccount<OfLink>) => {
     let rows = db.selectFrom('photos').selectAll().where('account', '=', account);
@@ -85,7 +84,6 @@ export async function listPhotos(db: Database, query: OfLink): Promise<readonly 
   ).rows;
 }
 
-/** The oldest first. */
 export async function photosBefore(
   db: Database,
   query: { account: string; before: Date; limit: number },

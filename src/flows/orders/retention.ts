@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { after } from '../../domain/instant.ts';
 import { messageOf } from '../../domain/text.ts';
-import { deleteKeptAnswers, keptAnswersBefore, type KeptAnswerPlace } from '../../store/kept-answers.ts';
+import { deleteKeptAnswers } from '../../store/kept-answers.ts';
 import { deleteDelivered } from '../../store/webhooks/deliveries.ts';
 import { purgeSomePhotos } from '../clients/photos.ts';
 import type { FlowDeps } from '../pass/deps.ts';
@@ -10,8 +10,6 @@ const LOOK_MS = 60 * 60_000;
 /** Between two steps of so many rows, so that nothing else waits for them. */
 const STEP_MS = 1_000;
 const PAGE = 200;
-/** States in which a kept answer may still tell a person what became of the order. */
-const EVIDENCE_STATES: readonly (string | null)[] = ['sending', 'unknown', 'held', 'disputed'];
 
 type RetentionDeps = Pick<FlowDeps, 'store' | 'clock' | 'log'> & Pick<Config, 'photos' | 'retention'>;
 
@@ -61,28 +59,17 @@ export async function purgeAccount(
       await clock.sleep(STEP_MS, stop).catch(() => undefined);
     }
   };
+  const stepOf = (deletePage: typeof deleteDelivered) => async (ageMs: number) => {
+    const query = { account, before: after(clock.now(), -ageMs), limit: PAGE };
+    const count = await store.writer.write((tx) => deletePage(tx, query));
+    return { purged: count, isLast: count < PAGE };
+  };
   const purged = {
-    keptAnswers: await purge(retention.keptAnswers, keptAnswersOf({ account, store, clock })),
-    deadLetters: await purge(retention.deadLetters, async (ageMs) => {
-      const query = { account, before: after(clock.now(), -ageMs), limit: PAGE };
-      const count = await store.writer.write((tx) => deleteDelivered(tx, query));
-      return { purged: count, isLast: count < PAGE };
-    }),
+    keptAnswers: await purge(retention.keptAnswers, stepOf(deleteKeptAnswers)),
+    deadLetters: await purge(retention.deadLetters, stepOf(deleteDelivered)),
     photos: await purge(retention.photos, (ageMs) => purgeSomePhotos({ account, store, clock, photos }, ageMs)),
   };
   if (Object.values(purged).some((count) => count > 0))
     log.info({ account, ...purged }, 'deleted by age (retention.*)');
   return purged;
-}
-
-function keptAnswersOf({ account, store, clock }: Pick<RetentionDeps, 'store' | 'clock'> & { account: string }) {
-  let place: KeptAnswerPlace = { received_at: '', id: 0 };
-  return async (ageMs: number): Promise<Step> => {
-    const before = after(clock.now(), -ageMs);
-    const page = await keptAnswersBefore(store.db, { account, before, after: place, limit: PAGE });
-    place = page.at(-1) ?? place;
-    const ids = page.filter(({ state }) => !EVIDENCE_STATES.includes(state)).map(({ id }) => id);
-    if (ids.length > 0) await store.writer.write((tx) => deleteKeptAnswers(tx, account, ids));
-    return { purged: ids.length, isLast: page.length < PAGE };
-  };
 }

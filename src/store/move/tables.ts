@@ -33,7 +33,6 @@ export const COPIED_TABLES = Object.keys(COPIED) as CopiedTable[];
 
 export const NUMBERED_TABLES = COPIED_TABLES.filter((table) => COPIED[table][0] === 'id');
 
-/** The columns of a copied table: of these both sides hold the same. */
 export interface TableColumns {
   readonly table: CopiedTable;
   readonly columns: readonly { readonly name: string; readonly isNumber: boolean }[];
@@ -77,7 +76,6 @@ const WORKERS = ['workers', 'account_requests'];
 /** The tables whose guards would change a row that is copied, or refuse it. */
 const GUARDED = ['merchant_orders', 'events'];
 
-/** Reads the types of the columns of all tables. */
 export async function columnsOf(
   db: Database,
   schema?: string,

@@ -3,16 +3,13 @@ import type { Outcome } from '../../reports/reconciliation/rows.ts';
 import type { OrderRow } from '../order-columns.ts';
 import { allOf, bytesOf, indexedBy, textOf, unindexed } from '../dialect.ts';
 import type { Database } from '../port.ts';
-import type { OrderTime } from './reconciliation.ts';
+import type { OrderTime, ReportScope } from './reconciliation.ts';
 
 const PAGE = 200;
 
 /** By the time of insertion or of completion: at or after `from` and before `to`. */
-export interface ExportFilter {
-  readonly account: string;
+export interface ExportFilter extends Omit<ReportScope, 'asOf' | 'ignore'> {
   readonly by: OrderTime;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
   readonly pair?: { readonly from: string; readonly to: string } | undefined;
   readonly state?: string | undefined;
   readonly outcome?: Outcome | undefined;

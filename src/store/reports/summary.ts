@@ -5,7 +5,7 @@ import type { SummaryPart } from '../../reports/summary.ts';
 import { allOf, bytesOf, exactSum, isInPeriod, textOf, unindexed, type Query } from '../dialect.ts';
 import type { Store } from '../port.ts';
 import { rowsAtOnce } from '../snapshot.ts';
-import type { OrderTime } from './reconciliation.ts';
+import type { ReportScope } from './reconciliation.ts';
 
 /** Orders that are read at a time: no read holds the write-ahead log for long. */
 const PAGE = 20_000;
@@ -13,13 +13,7 @@ const AGES_PAGE = 10_000;
 
 const LINE = ['from_currency', 'to_currency', 'state', 'order_status', 'outcome', 'asset_position'] as const;
 
-export interface RowFilter {
-  readonly account: string;
-  /** Insertion unless given. */
-  readonly by?: OrderTime | undefined;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}
+export type RowFilter = Omit<ReportScope, 'asOf' | 'ignore'>;
 
 type Part = Omit<SummaryPart, 'account'>;
 

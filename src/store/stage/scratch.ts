@@ -59,13 +59,11 @@ export class Scratch extends TemporaryTables {
     for (const row of pairs) this.#addAccountRow({ kind: 'pairs', row: JSON.stringify(row) });
   }
 
-  /** Reads the rows of the accounts in the order in which they were added. */
   *accountRows(kind: keyof AccountRows): Iterable<Row> {
     const rows = this.rows<{ row: string }>('select row from account_row where kind = ? order by rowid', kind);
     for (const { row } of rows) yield JSON.parse(row) as Row;
   }
 
-  /** Reads every finding: open ones, the gravest first, then by class and order. */
   findings(): Iterable<ReportFinding> {
     return this.rows(findingsWhere('true'));
   }
