@@ -2,7 +2,7 @@ import { assumeSent, type Assumption } from '../../domain/orders/create.ts';
 import { trackingOf, type OrderRow } from '../../store/order-columns.ts';
 import { lockOrder, saveDecision } from '../../store/orders.ts';
 import type { Transaction } from '../../store/port.ts';
-import { ordersOf, type ImportStage } from '../../store/stage/import.ts';
+import { ordersOf, type ImportTables } from '../../store/temporary/import.ts';
 import { recordUnknownOutcome } from '../findings/record-findings.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 
@@ -40,15 +40,15 @@ export async function assumeRowSent(
  * Takes the orders of an import for sent that wait in the table: the rows that were just inserted, and those that were
  * there, as when the merchant's application has put them in once more. Gives how many.
  */
-export async function assumeStagedSent(
+export async function assumeImportSent(
   tx: Transaction,
-  stage: ImportStage,
+  tables: ImportTables,
   account: string,
   deps: Assuming,
 ): Promise<number> {
   const how = { source: 'import', reason: 'it may have been sent by a database that is lost' } as const;
   let orders = 0;
-  for await (const page of ordersOf(tx, stage, account)) {
+  for await (const page of ordersOf(tx, tables, account)) {
     const waiting = page.filter(({ state }) => state === 'pending' || state === 'invalid');
     for (const { external_order_id: id } of waiting)
       orders += await assumeOrderSent(tx, { account, id: id ?? '', how }, deps);

@@ -1,10 +1,10 @@
 import { type Readable, pipeline } from 'node:stream';
 import { quote } from '../../domain/text.ts';
 import { COLUMN_OF, columnsOf, ORDER_COLUMNS } from '../../store/order-columns.ts';
-import { ImportStage, InsertedMeanwhile, settleStage, type ImportRow } from '../../store/stage/import.ts';
+import { ImportTables, InsertedMeanwhile, settleImport, type ImportRow } from '../../store/temporary/import.ts';
 import type { Store } from '../../store/port.ts';
 import { checkFields } from './add.ts';
-import { assumeStagedSent, type Assuming } from './assume-sent.ts';
+import { assumeImportSent, type Assuming } from './assume-sent.ts';
 import { CsvError, parse as parseCsv, type CsvErrorCode, type Info } from 'csv-parse';
 import { isLosslessNumber, parse as parseJson } from 'lossless-json';
 
@@ -50,21 +50,21 @@ export async function importOrders(
   input: Readable,
   { format, assumeSent, onProgress }: ImportOptions,
 ): Promise<ImportResult> {
-  using stage = new ImportStage();
+  using tables = new ImportTables();
   const problems = new Problems();
   let read = 0;
   for await (const line of readLines(input, format)) {
     read += 'fields' in line ? 1 : 0;
     const row = toRow(line, problems);
-    if (row !== undefined) stage.add(row);
+    if (row !== undefined) tables.add(row);
     if (read % PROGRESS_ROWS === 0) onProgress?.(read);
   }
   const isWanted = problems.count === 0;
   const { inserted, conflicts, conflictCount, assumedSent } = await repeatWhileInserted(() =>
     store.writer.write(async (tx) => {
-      const settled = await settleStage(tx, stage, { account, isWanted, limit: MAX_NAMED });
+      const settled = await settleImport(tx, tables, { account, isWanted, limit: MAX_NAMED });
       const isInserted = isWanted && settled.conflictCount === 0;
-      const assumed = isInserted && assumeSent ? await assumeStagedSent(tx, stage, account, assumeSent) : 0;
+      const assumed = isInserted && assumeSent ? await assumeImportSent(tx, tables, account, assumeSent) : 0;
       return { ...settled, assumedSent: assumed };
     }),
   );

@@ -24,8 +24,8 @@ import {
   type ReportScope,
 } from '../../store/reports/reconciliation.ts';
 import type { Query } from '../../store/dialect.ts';
-import { LedgerStage, type LedgerOrder } from '../../store/stage/ledger.ts';
-import { Scratch } from '../../store/stage/scratch.ts';
+import { LedgerTables, type LedgerOrder } from '../../store/temporary/ledger.ts';
+import { ReportTables } from '../../store/temporary/report.ts';
 import type { AskedPreOrders } from './pre-orders.ts';
 import { open } from 'node:fs/promises';
 import { quote } from '../../domain/text.ts';
@@ -62,14 +62,14 @@ export async function reconcileOrders(
 ): Promise<ReconciliationReport & Disposable> {
   const { settings, mayBeEmpty, ledger, asked, onProgress = async () => {} } = request;
   using resources = new DisposableStack();
-  const scratch = resources.use(new Scratch());
-  const stage = ledger && resources.use(new LedgerStage());
-  if (ledger !== undefined && stage !== undefined) await readLedger(stage, ledger, onProgress);
+  const tables = resources.use(new ReportTables());
+  const ledgerTables = ledger && resources.use(new LedgerTables());
+  if (ledger !== undefined && ledgerTables !== undefined) await readLedger(ledgerTables, ledger, onProgress);
   const { account, by, from, to } = request;
-  const { asOf, reconciled } = await addUp(deps, request, scratch, stage);
+  const { asOf, reconciled } = await addUp(deps, request, tables, ledgerTables);
   const report = reconciliationDocument({ account, by, from, to, asOf, ...settings, mayBeEmpty }, reconciled, [
     ...(asked === undefined ? [] : [preOrderSupplement(asked)]),
-    ...(stage === undefined ? [] : [ledgerSupplement(compared(stage, request))]),
+    ...(ledgerTables === undefined ? [] : [ledgerSupplement(compared(ledgerTables, request))]),
   ]);
   const kept = resources.move();
   return { ...report, [Symbol.dispose]: () => kept.dispose() };
@@ -79,9 +79,9 @@ interface Adding {
   readonly snapshot: Snapshot;
   readonly request: ReconciliationRequest;
   readonly asOf: string;
-  readonly scratch: Scratch;
+  readonly tables: ReportTables;
   readonly charts: ReconciliationCharts;
-  readonly stage: LedgerStage | undefined;
+  readonly ledgerTables: LedgerTables | undefined;
   readonly progress: { orders: number };
 }
 
@@ -89,21 +89,21 @@ interface Adding {
 async function addUp(
   { store, clock }: ReportDeps,
   request: ReconciliationRequest,
-  scratch: Scratch,
-  stage: LedgerStage | undefined,
+  tables: ReportTables,
+  ledgerTables: LedgerTables | undefined,
 ): Promise<{ asOf: string; reconciled: Reconciled }> {
   const { account, settings, drivenAccounts = account === undefined ? [] : [account] } = request;
   await using snapshot = await store.snapshot();
   const asOf = request.asOf ?? clock.now().toISOString();
   const charts = new ReconciliationCharts();
-  const adding = { snapshot, request, asOf, scratch, charts, stage, progress: { orders: 0 } };
+  const adding = { snapshot, request, asOf, tables, charts, ledgerTables, progress: { orders: 0 } };
   const inDatabase = (await allRows(snapshot, accountNames('merchant_orders'))).map((row) => row.account);
   let totals = new ReconciliationTotals(settings);
   if (account === undefined) {
     const withFindings = new Set((await allRows(snapshot, accountNames('findings'))).map((row) => row.account));
     for (const name of [...new Set([...inDatabase, ...withFindings])].toSorted()) {
       const its = await addAccount(name, adding, withFindings.has(name));
-      scratch.addAccount(accountRows(name, its));
+      tables.addAccount(accountRows(name, its));
       totals.addAll(its);
     }
   } else {
@@ -117,13 +117,13 @@ async function addUp(
     if (waiting > 0) otherAccounts.push({ name, rows: waiting });
   }
   const rows = {
-    findings: () => scratch.findings(),
-    unchecked: scratch.unchecked(),
-    disputed: scratch.disputed(),
-    worst: scratch.worst(MOST_WORST).map((finding) => findingLine(finding, account === undefined)),
-    ordersToLookAt: scratch.ordersToLookAt(),
+    findings: () => tables.findings(),
+    unchecked: tables.unchecked(),
+    disputed: tables.disputed(),
+    worst: tables.worst(MOST_WORST).map((finding) => findingLine(finding, account === undefined)),
+    ordersToLookAt: tables.ordersToLookAt(),
     ...(account === undefined && {
-      byAccount: { counts: scratch.accountRows('counts'), pairs: scratch.accountRows('pairs') },
+      byAccount: { counts: tables.accountRows('counts'), pairs: tables.accountRows('pairs') },
     }),
   };
   return { asOf, reconciled: { totals, charts, otherAccounts, unknownAge, ...rows } };
@@ -131,7 +131,7 @@ async function addUp(
 
 async function addAccount(
   account: string,
-  { snapshot, request, asOf, scratch, charts, stage, progress }: Adding,
+  { snapshot, request, asOf, tables, charts, ledgerTables, progress }: Adding,
   hasFindings = true,
 ): Promise<ReconciliationTotals> {
   const { by, from, to, onProgress = async () => {} } = request;
@@ -142,8 +142,8 @@ async function addAccount(
   for await (const page of hasFindings ? snapshot.pages(knownFindings(scope)) : []) {
     for (const row of page) {
       const finding = knownFinding(row, asOf, settings);
-      scratch.add(finding);
-      if (wantsPerson(finding)) scratch.addToLookAt(account, finding.external_order_id);
+      tables.add(finding);
+      if (wantsPerson(finding)) tables.addToLookAt(account, finding.external_order_id);
       totals.addFinding(finding, row, row.order_changed_at, asOf);
     }
   }
@@ -152,9 +152,9 @@ async function addAccount(
       const order = judgeOrder(row, moment, settings);
       totals.addOrder(order, asOf);
       charts.addOrder(order, moment);
-      addToLookAt(order, scratch);
-      addDerived(order, settings, scratch, totals, asOf);
-      stage?.addOrder(ledgerOrder(order));
+      addToLookAt(order, tables);
+      addDerived(order, settings, tables, totals, asOf);
+      ledgerTables?.addOrder(ledgerOrder(order));
       progress.orders += 1;
       if (progress.orders % PROGRESS_EVERY === 0) await onProgress(`${progress.orders} orders compared`);
     }
@@ -166,15 +166,15 @@ async function addAccount(
 function addDerived(
   { row, findings }: JudgedOrder,
   settings: ReconciliationSettings,
-  scratch: Scratch,
+  tables: ReportTables,
   totals: ReconciliationTotals,
   asOf: string,
 ): void {
   for (const finding of findings) {
     const derived = derivedFinding(row, finding, settings);
-    if (!scratch.addUnlessKnown(derived)) continue;
+    if (!tables.addUnlessKnown(derived)) continue;
     totals.addFinding(derived, row, row.changed_at, asOf);
-    if (wantsPerson(derived)) scratch.addToLookAt(row.account, row.external_order_id);
+    if (wantsPerson(derived)) tables.addToLookAt(row.account, row.external_order_id);
   }
 }
 
@@ -183,13 +183,13 @@ async function countOf(snapshot: Snapshot, counts: Query<{ rows: number }>): Pro
 }
 
 /** Notes an order that was not checked, or is disputed, whatever became of its findings. */
-function addToLookAt({ row, judgement }: JudgedOrder, scratch: Scratch): void {
+function addToLookAt({ row, judgement }: JudgedOrder, tables: ReportTables): void {
   if (judgement.kind !== 'unchecked' && judgement.kind !== 'disputed') return;
   const { account, external_order_id, state, state_reason, last_lookup_at: last_lookup } = row;
   const reason = 'reason' in judgement ? judgement.reason : 'disputed';
   const since = row.changed_at ?? row.created_at;
-  scratch.addToLookAt(account, external_order_id);
-  scratch.addUnchecked({
+  tables.addToLookAt(account, external_order_id);
+  tables.addUnchecked({
     account,
     external_order_id,
     reason,
@@ -201,9 +201,14 @@ function addToLookAt({ row, judgement }: JudgedOrder, scratch: Scratch): void {
   });
 }
 
-function compared(stage: LedgerStage, { ledger, settings }: ReconciliationRequest): ComparedLedger {
+function compared(ledgerTables: LedgerTables, { ledger, settings }: ReconciliationRequest): ComparedLedger {
   const files = (ledger?.files ?? []).map((file) => basename(file));
-  return { files, lines: stage.lines, count: stage.compare(settings.tolerance), differences: stage.differences() };
+  return {
+    files,
+    lines: ledgerTables.lines,
+    count: ledgerTables.compare(settings.tolerance),
+    differences: ledgerTables.differences(),
+  };
 }
 
 function ledgerOrder({ row, currency, judgement }: JudgedOrder): LedgerOrder {
@@ -229,9 +234,9 @@ export class LedgerError extends Error {
   override readonly name = 'LedgerError';
 }
 
-/** Reads the files of a ledger into the stage. Throws `LedgerError`. */
+/** Reads the files of a ledger into temporary tables. Throws `LedgerError`. */
 export async function readLedger(
-  stage: LedgerStage,
+  ledgerTables: LedgerTables,
   ledger: Ledger,
   onProgress: (text: string) => Promise<void>,
 ): Promise<void> {
@@ -254,8 +259,8 @@ export async function readLedger(
       const id = record[places.id] ?? '';
       const amount = record[places.amount]?.trim() ?? null;
       const currency = places.currency === undefined ? null : (record[places.currency]?.trim() ?? null);
-      stage.addLine({ id, amount, currency, file, line });
-      if (stage.lines % PROGRESS_EVERY === 0) await onProgress(`${stage.lines} lines of the ledger read`);
+      ledgerTables.addLine({ id, amount, currency, file, line });
+      if (ledgerTables.lines % PROGRESS_EVERY === 0) await onProgress(`${ledgerTables.lines} lines of the ledger read`);
     }
     if (header === undefined) throw new LedgerError(`${file}: is empty; the first line names the columns`);
   }

@@ -1,6 +1,6 @@
 import { readDecimal, isWithin, type Tolerance } from '../../domain/decimal.ts';
 import type { LedgerDifference } from '../../reports/reconciliation/supplements.ts';
-import { TemporaryTables } from './temporary.ts';
+import { TemporaryTables } from './tables.ts';
 
 interface LedgerLine {
   readonly id: string;
@@ -47,7 +47,7 @@ const COMPARE = `
   commit`;
 
 /** A ledger and the orders of the database, which are compared once both sides are complete. */
-export class LedgerStage extends TemporaryTables {
+export class LedgerTables extends TemporaryTables {
   lines = 0;
   readonly #addLine = this.inserter<LedgerLine>('ledger', 'id, amount, currency, file, line');
   readonly #addOrder = this.inserter<Record<keyof LedgerOrder, unknown>>('ours', 'id, amount, currency, isAtExchange');

@@ -4,7 +4,7 @@ import type { AccountRows } from '../../reports/reconciliation/accounts.ts';
 import type { ReportFinding } from '../../reports/reconciliation/findings.ts';
 import { UNCHECKED_REASONS } from '../../reports/reconciliation/judge.ts';
 import { MOST_UNCHECKED, type UncheckedOrder } from '../../reports/reconciliation/unchecked.ts';
-import { TemporaryTables } from './temporary.ts';
+import { TemporaryTables } from './tables.ts';
 
 const FINDING =
   'id, rank, severity, class, status, account, external_order_id, pair, day, expected, actual, currency, since, reason';
@@ -23,7 +23,7 @@ const REASON_PLACE = `case reason ${UNCHECKED_REASONS.map((reason, place) => `wh
 const findingsWhere = (condition: string) => `select ${FINDING} from finding where ${condition}
   order by status = 'acknowledged', rank, class, account, external_order_id, since, expected, actual, id`;
 
-export class Scratch extends TemporaryTables {
+export class ReportTables extends TemporaryTables {
   readonly add = this.inserter<ReportFinding>('finding', FINDING);
   readonly addUnchecked = this.inserter<UncheckedOrder>('unchecked', UNCHECKED);
   readonly #addAccountRow = this.inserter<{ kind: keyof AccountRows; row: string }>('account_row', 'kind, row');

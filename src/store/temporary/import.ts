@@ -2,7 +2,7 @@ import { StoreError } from '../errors.ts';
 import { ORDER_COLUMNS, type OrderColumns } from '../order-columns.ts';
 import { insertMissing, ordersById, type ColumnsAndState } from '../inserted-orders.ts';
 import type { Transaction } from '../port.ts';
-import { TemporaryTables } from './temporary.ts';
+import { TemporaryTables } from './tables.ts';
 
 const PAGE = 500;
 const AMOUNTS: readonly string[] = ['asset', 'order_limit', 'bonus'];
@@ -34,11 +34,11 @@ export class InsertedMeanwhile extends StoreError {
 const COLUMNS = ORDER_COLUMNS.join(', ');
 const TEXT_COLUMNS = ORDER_COLUMNS.map((column) => `${column} text`).join(', ');
 const TABLES = `
-  create table staged (line integer primary key, ${TEXT_COLUMNS});
-  create index staged_id on staged (external_order_id, line);
+  create table imported (line integer primary key, ${TEXT_COLUMNS});
+  create index imported_id on imported (external_order_id, line);
   create table orders (${TEXT_COLUMNS});
   create index orders_id on orders (external_order_id)`;
-const IS_FIRST = `not exists (select 1 from staged e where e.external_order_id = b.external_order_id and e.line < b.line)`;
+const IS_FIRST = `not exists (select 1 from imported e where e.external_order_id = b.external_order_id and e.line < b.line)`;
 const IS_MISSING = 'not exists (select 1 from orders o where o.external_order_id = b.external_order_id)';
 
 /** Lists the columns in which the rows `a` and `b` differ; empty when they are the same. */
@@ -48,20 +48,20 @@ const DIFFERENT = ORDER_COLUMNS.map((name) => `case when ${same(name)} then '' e
 const conflictsWith = (others: string, place: string) => `
   select line, externalOrderId, substr(differences, 3) as columns, place, count(*) over () as total
   from (select b.line, b.external_order_id as externalOrderId, ${place} as place, ${DIFFERENT} as differences
-    from staged b join ${others})
+    from imported b join ${others})
   where differences <> '' order by line limit ?`;
 const CONFLICTS = [
   conflictsWith(
-    `staged a on a.external_order_id = b.external_order_id and a.line < b.line
-      and a.line = (select min(line) from staged where external_order_id = b.external_order_id)`,
+    `imported a on a.external_order_id = b.external_order_id and a.line < b.line
+      and a.line = (select min(line) from imported where external_order_id = b.external_order_id)`,
     `'line ' || a.line`,
   ),
   conflictsWith('orders a on a.external_order_id = b.external_order_id', `'merchant_orders'`),
 ];
 
 /** The rows of an import until they are inserted: no other program waits while a long file is read. */
-export class ImportStage extends TemporaryTables {
-  readonly add = this.inserter<ImportRow>('staged', `line, ${COLUMNS}`);
+export class ImportTables extends TemporaryTables {
+  readonly add = this.inserter<ImportRow>('imported', `line, ${COLUMNS}`);
   readonly #addOrder = this.inserter<OrderColumns>('orders', COLUMNS);
 
   constructor() {
@@ -93,7 +93,7 @@ export class ImportStage extends TemporaryTables {
 
   /** Each page is read to its end: a statement that is not read to its end keeps the database from being written. */
   *#pages<Row extends { readonly line: number }>(columns: string, condition: string): Generator<readonly Row[]> {
-    const query = `select line, ${columns} from staged b where line > ? and ${condition} order by line limit ${PAGE}`;
+    const query = `select line, ${columns} from imported b where line > ? and ${condition} order by line limit ${PAGE}`;
     for (let afterLine = 0; ;) {
       const page = [...this.rows<Row>(query, afterLine)];
       if (page.length > 0) yield page;
@@ -108,16 +108,16 @@ export class ImportStage extends TemporaryTables {
  * every row that is not there yet. At most `limit` conflicts are named. Throws `InsertedMeanwhile` if the merchant inserted some
  * of them in between: then the transaction must begin anew.
  */
-export async function settleStage(
+export async function settleImport(
   tx: Transaction,
-  stage: ImportStage,
+  tables: ImportTables,
   { account, isWanted, limit }: { account: string; isWanted: boolean; limit: number },
 ): Promise<Settlement> {
-  await stage.setOrders(ordersOf(tx, stage, account));
-  const { named: conflicts, count: conflictCount } = stage.conflicts(limit);
+  await tables.setOrders(ordersOf(tx, tables, account));
+  const { named: conflicts, count: conflictCount } = tables.conflicts(limit);
   let inserted = 0;
   if (isWanted && conflictCount === 0) {
-    for (const page of stage.missing()) {
+    for (const page of tables.missing()) {
       const made = await insertMissing(tx, account, page);
       if (made < page.length) throw new InsertedMeanwhile();
       inserted += made;
@@ -128,10 +128,10 @@ export async function settleStage(
 
 export async function* ordersOf(
   tx: Transaction,
-  stage: ImportStage,
+  tables: ImportTables,
   account: string,
 ): AsyncGenerator<readonly ColumnsAndState[]> {
-  for (const ids of stage.ids()) yield await ordersById(tx, account, ids);
+  for (const ids of tables.ids()) yield await ordersById(tx, account, ids);
 }
 
 /** Amounts are compared without the zeros that add nothing to a plain number. */
