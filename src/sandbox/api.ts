@@ -142,42 +142,39 @@ export const levelSchema = z.enum(['MAIN', 'LIVENESS']);
 
 const exactNumber = z.custom<LosslessNumber>(isLosslessNumber, { error: 'must be a number', abort: true });
 const text = z.string().min(1);
-const bodyError = (issue: { code?: string }) => (issue.code === 'invalid_type' ? 'must be a JSON object' : undefined);
 
-// Strict: a field that the interface does not show is an error of the sender.
+/** Strict: a field that the interface does not show is an error of the sender. */
+function bodyOf<Shape extends z.ZodRawShape>(fields: Shape) {
+  return z.strictObject(fields, {
+    error: (issue) => (issue.code === 'invalid_type' ? 'must be a JSON object' : undefined),
+  });
+}
 
-export const emailRequest = z.strictObject({ email: z.string() }, { error: bodyError });
+export const emailRequest = bodyOf({ email: z.string() });
 
-export const photoRequest = z.strictObject(
-  { kycLevelType: levelSchema, actionId: z.string().nullish(), token: z.string().nullish() },
-  { error: bodyError },
-);
+export const photoRequest = bodyOf({
+  kycLevelType: levelSchema,
+  actionId: z.string().nullish(),
+  token: z.string().nullish(),
+});
 export type PhotoRequest = z.infer<typeof photoRequest>;
 
 /** The body of §4.9 by the rules of §2.6 and §8. */
-export const preOrderRequest = z
-  .strictObject(
-    {
-      externalOrderId: text,
-      asset: exactNumber.refine(({ value }) => new Big(value).gt(0), 'must be positive'),
-      assetPosition: text,
-      currencyPair: z.strictObject({ fromCurrency: text, toCurrency: text }),
-      orderType: text,
-      limit: exactNumber.nullish(),
-      paymentToken: z.string().nullish(),
-      providerType: z.string().nullish(),
-      cryptoAddress: z.string().nullish(),
-      bonus: exactNumber.nullish(),
-    },
-    { error: bodyError },
-  )
-  .refine(
-    ({ asset, bonus, currencyPair }) => !bonus || new Big(bonus.value).lt(termsOf(currencyPair, asset.value).crypto),
-    {
-      path: ['bonus'],
-      message: 'must be less than the crypto amount',
-    },
-  );
+export const preOrderRequest = bodyOf({
+  externalOrderId: text,
+  asset: exactNumber.refine(({ value }) => new Big(value).gt(0), 'must be positive'),
+  assetPosition: text,
+  currencyPair: z.strictObject({ fromCurrency: text, toCurrency: text }),
+  orderType: text,
+  limit: exactNumber.nullish(),
+  paymentToken: z.string().nullish(),
+  providerType: z.string().nullish(),
+  cryptoAddress: z.string().nullish(),
+  bonus: exactNumber.nullish(),
+}).refine(
+  ({ asset, bonus, currencyPair }) => !bonus || new Big(bonus.value).lt(termsOf(currencyPair, asset.value).crypto),
+  { path: ['bonus'], message: 'must be less than the crypto amount' },
+);
 
 /** The fields of a create (§4.9), numbers with every digit. */
 export type PreOrderFields = z.infer<typeof preOrderRequest>;

@@ -167,28 +167,15 @@ export function scenarioNamedIn(externalOrderId: string, scenarios: Scenarios): 
 
 const span = duration('3650d');
 const status = z.string().min(1).optional();
+const step = z
+  .strictObject({ after: span, order: status, crypto: status, fiat: status, completed: z.boolean().optional() })
+  .transform(({ after: afterMs, order: orderStatus, crypto: cryptoStatus, fiat: fiatStatus, completed }) => {
+    return { afterMs, orderStatus, cryptoStatus, fiatStatus, completed };
+  });
 const scenario = z
   .strictObject({
     appearsAfter: z.union([z.literal('never').transform(() => null), span]),
-    steps: z
-      .array(
-        z
-          .strictObject({
-            after: span,
-            order: status,
-            crypto: status,
-            fiat: status,
-            completed: z.boolean().optional(),
-          })
-          .transform(({ after: afterMs, order: orderStatus, crypto: cryptoStatus, fiat: fiatStatus, completed }) => ({
-            afterMs,
-            orderStatus,
-            cryptoStatus,
-            fiatStatus,
-            completed,
-          })),
-      )
-      .default([]),
+    steps: z.array(step).default([]),
   })
   .transform(({ appearsAfter, steps }) => ({ appearsAfterMs: appearsAfter, steps }));
 const file = z.record(z.string().regex(/^[\w-]+$/, 'must be a name of letters, digits, - and _'), scenario);

@@ -1,3 +1,4 @@
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { instantMs } from '../../domain/instant.ts';
 import { WAITING_STATES } from '../../domain/orders/states.ts';
 import { durationText } from '../formats/chart/svg.ts';
@@ -12,8 +13,6 @@ import type { ClassTotals, GroupTotals } from './totals.ts';
 const MOST_ROWS = 8;
 /** Of a name in a sentence. */
 const LONGEST_NAME = 40;
-/** Steps for each doubling of a duration: percentiles are right to a tenth, enough for a chart. */
-const STEPS_A_DOUBLING = 8;
 /** An exchange may send a new status with each order: further names are counted together. */
 const MOST_NAMES = 200;
 const PLAIN: Look = { tone: 'info' };
@@ -38,8 +37,8 @@ export class ReconciliationCharts {
 
   charts(groups: readonly GroupTotals[], classes: readonly ClassTotals[], period: readonly string[]): readonly Chart[] {
     const waiting = WAITING_STATES.flatMap((state) => {
-      const histogram = this.#waiting.get(state);
-      return histogram === undefined ? [] : [{ name: state, state, orders: histogram.count, span: histogram.span() }];
+      const histogram = this.#waiting.byName.get(state);
+      return histogram === undefined ? [] : [{ name: state, state, orders: histogram.count, span: spanOf(histogram) }];
     });
     const toFinal = "from the exchange's date of creation to that of completion";
     const late = "from the exchange's date of an order's last change to the look-up that saw it";
@@ -99,9 +98,9 @@ function spanChart(
 ): readonly SpanChart[] {
   const all = histograms.all();
   if (all.count === 0) return [];
-  const { p50, p99 } = all.span();
+  const { p50, p99 } = spanOf(all);
   const rows = histograms.greatest(MOST_ROWS, others).map(([name, histogram]) => {
-    const span = histogram.span();
+    const span = spanOf(histogram);
     return { name, note: noteOf(noun, histogram.count, span), look: PLAIN, span };
   });
   const text = `Half within ${durationText(p50)}, 99\u00a0% within ${durationText(p99)}: ${counted(all.count, noun)}, ${rule}. ${READING}`;
@@ -112,63 +111,40 @@ function noteOf(noun: string, count: number, { p50 }: Span): string {
   return `${counted(count, noun)}, median ${durationText(p50)}`;
 }
 
-/** Durations, counted by about how long they are. Memory does not grow with them. */
-class Histogram {
-  readonly #counts = new Map<number, number>();
-  count = 0;
+/** Durations in ms, as right as a chart shows them: to a tenth. Memory does not grow with them. */
+function newHistogram(parts: Iterable<RecordableHistogram> = []): RecordableHistogram {
+  const histogram = createHistogram({ figures: 1 });
+  for (const part of parts) histogram.add(part);
+  return histogram;
+}
 
-  constructor(parts: readonly Histogram[] = []) {
-    for (const part of parts) for (const [steps, count] of part.#counts) this.#addSteps(steps, count);
-  }
-
-  add(ms: number): void {
-    this.#addSteps(Math.round(Math.log2(ms / 1_000 + 1) * STEPS_A_DOUBLING), 1);
-  }
-
-  /** The percentiles, to a tenth; a percentile is the smallest duration that so many in a hundred do not exceed. */
-  span(): Span {
-    const steps = [...this.#counts].toSorted(([a], [b]) => a - b);
-    const at = (percent: number) => {
-      let below = 0;
-      const found = steps.find(([, count]) => (below += count) * 100 >= this.count * percent);
-      return Math.round((2 ** ((found?.[0] ?? 0) / STEPS_A_DOUBLING) - 1) * 1_000);
-    };
-    return { p1: at(1), p25: at(25), p50: at(50), p75: at(75), p99: at(99) };
-  }
-
-  #addSteps(steps: number, count: number): void {
-    this.#counts.set(steps, (this.#counts.get(steps) ?? 0) + count);
-    this.count += count;
-  }
+/** A percentile is the smallest duration that so many in a hundred do not exceed. */
+function spanOf(histogram: RecordableHistogram): Span {
+  const at = (percent: number) => histogram.percentile(percent);
+  return { p1: at(1), p25: at(25), p50: at(50), p75: at(75), p99: at(99) };
 }
 
 class Histograms {
-  readonly #byName = new Map<string, Histogram>();
-  readonly #others = new Histogram();
+  readonly byName = new Map<string, RecordableHistogram>();
+  readonly #others = newHistogram();
 
   /** Times that cannot be read are left out, and those of clocks that disagree. */
   add(name: string, begun: number | undefined, ended: number | undefined): void {
     if (begun === undefined || ended === undefined || ended < begun) return;
-    let histogram = this.#byName.get(name);
-    if (histogram === undefined) {
-      histogram = this.#byName.size === MOST_NAMES ? this.#others : new Histogram();
-      if (histogram !== this.#others) this.#byName.set(name, histogram);
-    }
-    histogram.add(ended - begun);
+    const isKnown = this.byName.has(name) || this.byName.size < MOST_NAMES;
+    const histogram = isKnown ? (this.byName.get(name) ?? newHistogram()) : this.#others;
+    if (isKnown) this.byName.set(name, histogram);
+    histogram.record(Math.max(1, ended - begun));
   }
 
-  get(name: string): Histogram | undefined {
-    return this.#byName.get(name);
-  }
-
-  all(): Histogram {
-    return new Histogram([...this.#byName.values(), this.#others]);
+  all(): RecordableHistogram {
+    return newHistogram([...this.byName.values(), this.#others]);
   }
 
   /** The histograms that count the most, and all others as one of the name `others`. */
-  greatest(most: number, others: string): readonly (readonly [name: string, histogram: Histogram])[] {
-    const sorted = [...this.#byName].toSorted(([a, one], [b, other]) => other.count - one.count || (a < b ? -1 : 1));
-    const rest = new Histogram([...sorted.slice(most).map(([, histogram]) => histogram), this.#others]);
+  greatest(most: number, others: string): readonly (readonly [name: string, histogram: RecordableHistogram])[] {
+    const sorted = [...this.byName].toSorted(([a, one], [b, other]) => other.count - one.count || (a < b ? -1 : 1));
+    const rest = newHistogram([...sorted.slice(most).map(([, histogram]) => histogram), this.#others]);
     return [...sorted.slice(0, most), ...(rest.count > 0 ? [[others, rest] as const] : [])];
   }
 }

@@ -4,7 +4,7 @@ import { countByState } from '../../../store/orders.ts';
 import { readHistory } from '../../../flows/pass/learn-pace.ts';
 import { reconcileOrders } from '../../../flows/reports/reconciliation.ts';
 import { accountColumns } from '../../../reports/formats/sections.ts';
-import type { Column, Row } from '../../../reports/formats/document.ts';
+import type { Row } from '../../../reports/formats/document.ts';
 import { tableOf } from '../../../reports/formats/terminal.ts';
 import { inUnits, withCommas } from '../../../reports/formats/text.ts';
 import { SUMMARY_COLUMNS, summarize } from '../../../reports/summary.ts';
@@ -79,13 +79,6 @@ async function progressOf({ store, shops }: Watched) {
   return { counts, findings };
 }
 
-const FINDING_COLUMNS: readonly Column[] = [
-  { key: 'severity', label: 'Severity', kind: 'severity' },
-  { key: 'class', label: 'Class', kind: 'text' },
-  { key: 'external_order_id', label: 'Order', kind: 'text' },
-  { key: 'expected', label: 'Expected', kind: 'text', rank: 1 },
-  { key: 'actual', label: 'Actual', kind: 'text', rank: 1 },
-];
 /** The defaults of the settings. */
 const SETTINGS = { tolerance: '0', freshFor: 24 * 60 * 60_000, orderMissingAfter: 24 * 60 * 60_000, ignore: [] };
 
@@ -132,9 +125,10 @@ export async function reconcileDemo(verdict: Verdict, print: (line: string) => v
   const of = accounts.length === 1 ? '' : ` of ${accounts.length} accounts`;
   const why = because === null ? '' : ` (${because})`;
   print(`Reconciliation of ${fact('orders')} orders${of}: ${fact('verdict')}${why}.`);
-  const findings: Row[] = [];
-  for await (const row of sections.find(({ name }) => name === 'findings')?.rows ?? []) findings.push(row);
-  if (findings.length > 0) print(tableOf(FINDING_COLUMNS, findings, screenOf()).trimEnd());
+  const { columns = [], rows = [] } = sections.find(({ name }) => name === 'findings') ?? {};
+  const findings = await Array.fromAsync<Row>(rows);
+  const shown = columns.filter(({ rank = 0 }) => rank < 2);
+  if (findings.length > 0) print(tableOf(shown, findings, screenOf()).trimEnd());
   const listed = findings.map((row) => `${row['class']} ${row['external_order_id']}`);
   const missing = expected.filter((finding) => !listed.includes(finding));
   const others = listed.filter((finding) => !expected.includes(finding));

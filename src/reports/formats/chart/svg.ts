@@ -1,5 +1,6 @@
 import type { Span, Steps } from '../document.ts';
-import { escapeText, fitting, widthOf } from '../html/text.ts';
+import { escapeText } from '../html/text.ts';
+import { cut, widthOf } from '../terminal.ts';
 import { printable, inUnits } from '../text.ts';
 
 /** For programs that do not know the style of the page, which has these colours for dark pages too. */
@@ -83,8 +84,7 @@ function add(paths: Map<string, string>, attributes: string, d: string): void {
 
 /** A name in a drawing, cut if it is wider than `most` letters. */
 export function labelText(name: string, most: number): string {
-  const shown = printable(name).toWellFormed();
-  return widthOf(shown) <= most ? shown : `${fitting(Array.from(shown), most - 1).join('')}…`;
+  return cut(printable(name).toWellFormed(), most);
 }
 
 function px(length: number): number {

@@ -1,7 +1,8 @@
 import { instantMs } from '../../../domain/instant.ts';
 import { isNumeric, saysNothing, toneOf, type Cell, type Column, type Row } from '../document.ts';
+import { widthOf } from '../terminal.ts';
 import { inUnits } from '../text.ts';
-import { cutText, escapeText, widthOf } from './text.ts';
+import { cutText, escapeText } from './text.ts';
 
 /** Longer fractions are not padded: nothing that a person compares has so many places. */
 const MOST_PLACES = 24;

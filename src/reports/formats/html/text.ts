@@ -1,4 +1,5 @@
 import type { Cell, Tone } from '../document.ts';
+import { cut } from '../terminal.ts';
 import { printable } from '../text.ts';
 
 /** A longer word is cut in its middle. */
@@ -47,27 +48,7 @@ function cutEnd(text: string, longest: number): string {
 function cutWords(value: Cell): string {
   return printable(value)
     .toWellFormed()
-    .replace(/\S{21,}/g, cutWord);
-}
-
-/** The columns of a text, about: letters of scripts with wide letters and symbols count twice. */
-export function widthOf(text: string): number {
-  let width = 0;
-  for (const character of text) width += (character.codePointAt(0) ?? 0) < 0x1100 ? 1 : 2;
-  return width;
-}
-
-function cutWord(word: string): string {
-  const characters = Array.from(word);
-  if (widthOf(word) <= LONGEST_WORD) return word;
-  const end = fitting(characters.toReversed(), 15).toReversed();
-  return `${fitting(characters, LONGEST_WORD - 16).join('')}…${end.join('')}`;
-}
-
-export function fitting(characters: readonly string[], columns: number): readonly string[] {
-  let width = 0;
-  const end = characters.findIndex((character) => (width += widthOf(character)) > columns);
-  return end < 0 ? characters : characters.slice(0, end);
+    .replace(/\S{21,}/g, (word) => cut(word, LONGEST_WORD));
 }
 
 /** Each tone has a shape of its own, for those who do not see its colour. */
