@@ -1,23 +1,9 @@
+import type { EventRow } from '../domain/events/feed.ts';
 import type { Column, ReportDocument } from './formats/document.ts';
 import { accountColumns, accountFact, emptyVerdict, type ReportScope } from './formats/sections.ts';
 
 /** A line of `order_events`. */
-export type Change = {
-  readonly account: string;
-  readonly id: number;
-  readonly external_order_id: string;
-  readonly field: string;
-  readonly old_value: string | null;
-  readonly new_value: string | null;
-  readonly observed_at: string;
-  readonly exchange_time: string | null;
-  readonly source: string;
-  readonly reason: string | null;
-  readonly actor: string | null;
-};
-
-/** Name and version of the JSON form. A change that breaks its readers needs the next number. */
-const CHANGES_SCHEMA = 'order-sync.changes/1';
+export type Change = Omit<EventRow, 'type' | 'subject' | 'hash'> & { readonly external_order_id: string };
 
 const COLUMNS: readonly Column[] = [
   { key: 'id', label: 'No.', kind: 'count', rank: 2 },
@@ -39,13 +25,12 @@ interface ChangesFacts extends ReportScope {
   readonly isEmpty: boolean;
 }
 
-/** Builds the report: every change of a period. Its rows are read while they are written. */
 export function changesDocument(
   { account, from, to, isEmpty, mayBeEmpty }: ChangesFacts,
   changes: AsyncIterable<Change>,
 ): ReportDocument {
   return {
-    schema: CHANGES_SCHEMA,
+    schema: 'order-sync.changes/1',
     title: 'Changes of orders',
     ...(isEmpty && { verdict: emptyVerdict('change', 'Nothing has changed', mayBeEmpty) }),
     facts: [

@@ -1,23 +1,20 @@
 import { DecimalSum, type AmountSettings } from '../domain/decimal.ts';
 import { ORDER_STATES } from '../domain/orders/states.ts';
 import { PERSON_STATES } from './ageing.ts';
-import { accountColumns, accountFact, emptyVerdict, type ReportScope } from './formats/sections.ts';
-import type { Card, Column, Fact, ReportDocument, Verdict } from './formats/document.ts';
+import { accountColumns, accountFact, emptyVerdict, periodFacts, type PeriodScope } from './formats/sections.ts';
+import type { Card, Column, ReportDocument, Verdict } from './formats/document.ts';
 import { counted } from './formats/text.ts';
 import { amountsByCurrency, type MoneyGroup } from './reconciliation/money.ts';
-import { outcomeOf, sumsByOutcome, currencyOfRow, pairOf } from './reconciliation/rows.ts';
+import { outcomeOf, sumsByOutcome, currencyOfRow, pairOf, type AmountRow } from './reconciliation/rows.ts';
 
 const MOST_CURRENCIES = 6;
 
 /** Some of the orders of one pair, asset position, state, status and outcome: `asset` is their exact sum, without those whose asset is unreadable. */
-export interface SummaryPart {
+export interface SummaryPart extends AmountRow {
   readonly account: string;
-  readonly from_currency: string | null;
-  readonly to_currency: string | null;
   readonly state: string;
   readonly order_status: string | null;
   readonly outcome: string | null;
-  readonly asset_position: string | null;
   readonly orders: number;
   readonly asset: string;
   readonly unreadable: number;
@@ -71,13 +68,9 @@ function emptyGroup(part: SummaryPart) {
   return { account, names, orders: 0, unreadable: 0, sum: new DecimalSum() };
 }
 
-interface SummaryFacts extends ReportScope {
+interface SummaryFacts extends PeriodScope {
   readonly settingsOf: (account: string) => Pick<AmountSettings, 'outputPosition'>;
   readonly asOf: string;
-  /** The time of the orders that the period is about; insertion unless given. */
-  readonly by?: 'insertion' | 'completion' | undefined;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
 }
 
 /** Builds the report. It has no schema of its own: its JSON is the lines. */
@@ -95,7 +88,7 @@ export function summaryDocument(
     title: 'Summary',
     verdict: verdictOf(orders, counts, facts),
     cards: [ordersCard(orders, counts), ...moneyCards(all, facts.settingsOf)],
-    facts: factsOf(facts),
+    facts: [accountFact(facts.account), ...periodFacts(facts), { key: 'as_of', label: 'As of', value: facts.asOf }],
     sections: [
       {
         name: 'summary',
@@ -108,17 +101,6 @@ export function summaryDocument(
     charts: [],
   };
   return { document, isEmpty: orders === 0 };
-}
-
-function factsOf({ account, asOf, by, from, to }: SummaryFacts): readonly Fact[] {
-  const verb = by === 'completion' ? 'Completed' : 'Inserted';
-  return [
-    accountFact(account),
-    { key: 'period', label: 'Period', value: from === undefined && to === undefined ? 'all orders' : null },
-    { key: 'from', label: `${verb} from`, value: from ?? null },
-    { key: 'to', label: `${verb} before`, value: to ?? null },
-    { key: 'as_of', label: 'As of', value: asOf },
-  ];
 }
 
 function verdictOf(orders: number, counts: ReadonlyMap<string, number>, { mayBeEmpty }: SummaryFacts): Verdict {

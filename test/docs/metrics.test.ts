@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { GAUGES, liveMetrics } from '../../src/http/ops/metrics/families.ts';
+import { GAUGES, liveMetrics } from '../../src/http/ops/metrics/metrics.ts';
 
 const text = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 

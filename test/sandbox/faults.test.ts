@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decideFault, FAULTS, type FaultPlan } from '../../src/sandbox/faults.ts';
+import { decideFault, FAULTS, type FaultPlan } from '../../src/sandbox/server.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
 
 const first = (call: 'create' | 'lookup', externalOrderId: string | undefined) => ({

@@ -1,8 +1,14 @@
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { DRIP_MS, SLOW_MS, NOT_TAKEN } from '../../src/sandbox/faults.ts';
-import { startSandbox, type LoggedRequest, type Sandbox } from '../../src/sandbox/server.ts';
+import {
+  DRIP_MS,
+  SLOW_MS,
+  NOT_TAKEN,
+  startSandbox,
+  type LoggedRequest,
+  type Sandbox,
+} from '../../src/sandbox/server.ts';
 import { testClock, type TestClock } from '../support/test-clock.ts';
 
 const KEY = 'canary-key-91';

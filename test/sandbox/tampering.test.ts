@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SandboxExchange } from '../../src/sandbox/exchange.ts';
-import { decideFault } from '../../src/sandbox/faults.ts';
+import { decideFault } from '../../src/sandbox/server.ts';
 import { testClock } from '../support/test-clock.ts';
 
 const REQUESTS = '/api/v1/merchant/orders/request';

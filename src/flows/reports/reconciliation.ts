@@ -1,13 +1,13 @@
 import { basename } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import type { AmountSettings } from '../../domain/decimal.ts';
-import { accountRows } from '../../reports/reconciliation/accounts.ts';
-import { ReconciliationCharts } from '../../reports/reconciliation/charts.ts';
 import {
+  accountRows,
   reconciliationDocument,
   type Reconciled,
   type ReconciliationReport,
 } from '../../reports/reconciliation/document.ts';
+import { ReconciliationCharts } from '../../reports/reconciliation/charts.ts';
 import { derivedFinding, findingLine, knownFinding, wantsPerson } from '../../reports/reconciliation/findings.ts';
 import { judgeOrder, type JudgedOrder, type ReconciliationSettings } from '../../reports/reconciliation/judge.ts';
 import { ledgerSupplement, preOrderSupplement, type ComparedLedger } from '../../reports/reconciliation/supplements.ts';

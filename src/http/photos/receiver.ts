@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import multipart from '@fastify/multipart';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Config, ConfigError, type ListenAddress } from '../../config/config.ts';
+import { StoreError } from '../../store/errors.ts';
 import type { Clock } from '../../clock.ts';
-import { ConfigError, type ListenAddress, type Config } from '../../config/config.ts';
 import { DeliveryRefusal, type DeliveryPart } from '../../flows/clients/photo-delivery.ts';
 import { acceptDelivery, sweepPhotos, type DeliveryDeps } from '../../flows/clients/photos.ts';
 import type { FlowDeps } from '../../flows/pass/deps.ts';
-import { StoreError } from '../../store/errors.ts';
 import { closeServer, createServer, listenAt } from '../server.ts';
 
 /** Parts of a delivery beside its files: `details`, and unknown ones. */
@@ -29,8 +29,6 @@ const STATUS_OF = {
 } as const;
 
 type ReceiverDeps = DeliveryDeps & Pick<FlowDeps, 'gracePeriodOver'>;
-
-export class AddressInUseError extends ConfigError {}
 
 export type PhotoReceiver = Awaited<ReturnType<typeof servePhotos>>;
 
@@ -188,8 +186,7 @@ async function listenOn(server: FastifyInstance, { host, port }: ListenAddress):
     await server.close();
     const { code = '' } = error as NodeJS.ErrnoException;
     const reason = WHY_NOT_LISTENING[code] ?? `it is no address of this machine (${code})`;
-    const Problem = code === 'EADDRINUSE' ? AddressInUseError : ConfigError;
-    throw new Problem(`photos.listen ${host}:${port} cannot be used: ${reason}`, { cause: error });
+    throw new ConfigError(`photos.listen ${host}:${port} cannot be used: ${reason}`, { cause: error });
   }
 }
 
@@ -250,4 +247,56 @@ class Upload {
   #after(ms: number, work: () => void): void {
     this.#clock.sleep(ms, this.#ended.signal).then(work, () => undefined);
   }
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof ConfigError && (error.cause as NodeJS.ErrnoException).code === 'EADDRINUSE';
+}
+
+/** A worker that waits looks so often whether the address is free. */
+const LOOK_MS = 5_000;
+
+type OneReceiverDeps = ReceiverDeps & { readonly config: Pick<Config, 'database'> };
+
+/**
+ * Receives photos where `photos.listen` is set. Of several workers on a machine one does, as photos are files of the machine; the
+ * others wait until it has ended. Throws `ConfigError` if it cannot listen; `waiting` rejects with it if that shows only
+ * later.
+ */
+export async function receivePhotos(deps: OneReceiverDeps, stopping: AbortSignal) {
+  const { clock, log, config } = deps;
+  const { listen } = deps.photos;
+  let receiver: PhotoReceiver | undefined;
+  /** False while another worker has the address. */
+  const begin = async () => {
+    try {
+      if (listen !== undefined) receiver = await servePhotos(deps, listen, stopping);
+      return true;
+    } catch (error) {
+      if (config.database.kind === 'postgres' && isTaken(error)) return false;
+      throw error;
+    }
+  };
+  const wait = async () => {
+    for (;;) {
+      await clock.sleep(LOOK_MS, stopping).catch(() => undefined);
+      if (stopping.aborted) return;
+      try {
+        if (await begin()) return;
+      } catch (error) {
+        // A database that is out of reach comes back.
+        if (!(error instanceof StoreError)) throw error;
+      }
+    }
+  };
+  const isAlone = await begin();
+  if (!isAlone) {
+    log.warn({ ...listen }, 'another process listens at photos.listen; this one receives photos when that has ended');
+  }
+  const waiting = isAlone ? Promise.resolve() : wait();
+  const close = async () => {
+    await waiting.catch(() => undefined);
+    await receiver?.close();
+  };
+  return { waiting, close, [Symbol.asyncDispose]: close };
 }

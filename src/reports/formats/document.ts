@@ -149,7 +149,10 @@ export interface Card {
 
 /** A report before it is written in a form. The same document always gives the same bytes. */
 export interface ReportDocument {
-  /** Name and version of the JSON form, such as `order-sync.reconciliation/1`; null if JSON is only the rows of the one section. */
+  /**
+   * Name and version of the JSON form, such as `order-sync.reconciliation/1`; null if JSON is only the rows of the one section. A
+   * change that breaks its readers needs the next number.
+   */
   readonly schema: string | null;
   readonly title: string;
   readonly verdict?: Verdict;

@@ -109,6 +109,22 @@ export function accountFact(account: string | undefined): Fact {
   return { key: 'account', label: 'Account', value: account ?? 'all' };
 }
 
+export interface PeriodScope extends ReportScope {
+  /** The time of the orders that the period is about; insertion unless given. */
+  readonly by?: 'insertion' | 'completion' | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+export function periodFacts({ by, from, to }: PeriodScope): readonly Fact[] {
+  const verb = by === 'completion' ? 'Completed' : 'Inserted';
+  return [
+    { key: 'period', label: 'Period', value: from === undefined && to === undefined ? 'all orders' : null },
+    { key: 'from', label: `${verb} from`, value: from ?? null },
+    { key: 'to', label: `${verb} before`, value: to ?? null },
+  ];
+}
+
 /** The column that tells the rows of several accounts from each other; none in a report of one. */
 export function accountColumns(account: string | undefined): readonly Column[] {
   return account === undefined ? [{ key: 'account', label: 'Account', kind: 'text' }] : [];

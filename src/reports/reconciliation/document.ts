@@ -1,23 +1,22 @@
 import type { Tolerance } from '../../domain/decimal.ts';
-import { accountFact, type ReportScope } from '../formats/sections.ts';
+import { accountFact, periodFacts, type PeriodScope, accountColumns } from '../formats/sections.ts';
 import type { Column, Fact, ReportDocument, Row, Section } from '../formats/document.ts';
-import { accountSections } from './accounts.ts';
 import type { ReconciliationCharts } from './charts.ts';
-import { attentionSection, findingsSection, type ReportFinding } from './findings.ts';
+import {
+  attentionSection,
+  findingsSection,
+  type ReportFinding,
+  disputedOrdersSection,
+  uncheckedOrdersSection,
+  uncheckedSection,
+  type UncheckedOrder,
+} from './findings.ts';
 import { moneyDaysSection, moneySection, NO_ORDER } from './money.ts';
 import { dayOf } from './rows.ts';
-import { DAY_COLUMNS, PAIR_COLUMNS } from './totals.ts';
-import { disputedOrdersSection, uncheckedOrdersSection, uncheckedSection, type UncheckedOrder } from './unchecked.ts';
+import { DAY_COLUMNS, PAIR_COLUMNS, type ReconciliationTotals } from './totals.ts';
 import { cardsOf, EMPTY, problemsOf, rowsOf, verdictOf, type Counted, type Problem } from './verdict.ts';
 
-/** Name and version of the JSON form. A change that breaks its readers needs the next number. */
-const RECONCILIATION_SCHEMA = 'order-sync.reconciliation/1';
-
-interface ReconciliationScope extends ReportScope {
-  /** The time of the orders that the period is about; insertion unless given. */
-  readonly by?: 'insertion' | 'completion' | undefined;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
+interface ReconciliationScope extends PeriodScope {
   readonly asOf: string;
   readonly tolerance: Tolerance;
   readonly freshFor: number;
@@ -72,7 +71,7 @@ export function reconciliationDocument(
   const isEmpty = totals.counts().orders === 0 && found.length === 0;
   const problems = isEmpty && scope.mayBeEmpty !== true ? [EMPTY] : found;
   const document: ReportDocument = {
-    schema: RECONCILIATION_SCHEMA,
+    schema: 'order-sync.reconciliation/1',
     title: 'Reconciliation of our orders with the exchange',
     verdict: verdictOf(reconciled, problems),
     cards: isEmpty ? [] : cardsOf(reconciled),
@@ -129,7 +128,6 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
   const { oldestLookup } = totals;
   const outcomes = totals.outcomes();
   const { by = 'insertion' } = scope;
-  const verb = by === 'insertion' ? 'Inserted' : 'Completed';
   return [
     { key: 'verdict', label: 'Verdict', value: problems.length === 0 ? 'clean' : 'not clean' },
     { key: 'because', label: 'Because', value: becauseOf(problems) },
@@ -137,9 +135,7 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
     accountFact(scope.account),
     { key: 'as_of', label: 'As of', value: scope.asOf },
     { key: 'by', label: 'Period by', value: by },
-    { key: 'period', label: 'Period', value: scope.from === undefined && scope.to === undefined ? 'all orders' : null },
-    { key: 'from', label: `${verb} from`, value: scope.from ?? null },
-    { key: 'to', label: `${verb} before`, value: scope.to ?? null },
+    ...periodFacts(scope),
     { key: 'orders', label: 'Orders', value: counts.orders },
     { key: 'checked', label: 'Checked', value: counts.checked },
     { key: 'unchecked', label: 'Unchecked', value: counts.unchecked },
@@ -182,4 +178,50 @@ function textOf(tolerance: Tolerance): string {
 
 function becauseOf(problems: readonly Problem[]): string | null {
   return problems.length === 0 ? null : problems.map(({ because }) => because).join('; ');
+}
+
+const COUNTS = [
+  'orders',
+  'at_exchange',
+  'checked',
+  'unchecked',
+  'disputed',
+  'nothing_to_compare',
+  'errors',
+  'warnings',
+  'infos',
+  'acknowledged',
+] as const;
+const ACCOUNT = accountColumns(undefined);
+const COLUMNS: readonly Column[] = [
+  ...ACCOUNT,
+  ...COUNTS.map((key) => {
+    const column: Column | undefined = PAIR_COLUMNS.find((one) => one.key === key);
+    return column ?? { key, label: key, kind: 'count' as const };
+  }),
+];
+
+export interface AccountRows {
+  readonly counts: Row;
+  readonly pairs: readonly Row[];
+}
+
+export function accountRows(account: string, totals: ReconciliationTotals): AccountRows {
+  const all = totals.counts();
+  const counts = { account, ...Object.fromEntries(COUNTS.map((key) => [key, all[key]])) };
+  return { counts, pairs: totals.byPair().map((row) => ({ account, ...row })) };
+}
+
+function accountSections(counts: Iterable<Row> | undefined, pairs: Iterable<Row> | undefined): readonly Section[] {
+  if (counts === undefined || pairs === undefined) return [];
+  return [
+    { name: 'accounts', title: 'By account', empty: 'There is no account.', columns: COLUMNS, rows: counts },
+    {
+      name: 'account_pairs',
+      title: 'By account, pair and outcome',
+      columns: [...ACCOUNT, ...PAIR_COLUMNS],
+      rows: pairs,
+      isForPrograms: true,
+    },
+  ];
 }

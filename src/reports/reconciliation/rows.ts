@@ -1,13 +1,16 @@
 import { amountField, currencyOf, type AmountSettings } from '../../domain/decimal.ts';
 
-/** An order and the newest record of it. Amounts are decimal text; `received_at` is null if there is no record. */
-export interface ReconciledRow {
-  readonly account: string;
-  readonly external_order_id: string;
-  readonly asset: unknown;
+export interface AmountRow {
   readonly asset_position: string | null;
   readonly from_currency: string | null;
   readonly to_currency: string | null;
+}
+
+/** An order and the newest record of it. Amounts are decimal text; `received_at` is null if there is no record. */
+export interface ReconciledRow extends AmountRow {
+  readonly account: string;
+  readonly external_order_id: string;
+  readonly asset: unknown;
   readonly state: string;
   readonly state_reason: string | null;
   readonly order_status: string | null;
@@ -36,7 +39,7 @@ export interface ReconciledRow {
   readonly at: string;
 }
 
-export interface KnownFindingRow {
+export interface KnownFindingRow extends AmountRow {
   readonly id: number;
   readonly account: string;
   readonly class: string;
@@ -53,22 +56,13 @@ export interface KnownFindingRow {
   readonly state: string | null;
   readonly outcome: string | null;
   readonly order_changed_at: string | null;
-  readonly asset_position: string | null;
-  readonly from_currency: string | null;
-  readonly to_currency: string | null;
   /** The time that the period of the report is about. */
   readonly at: string | null;
 }
 
 /** Names the pair of a row as reports write it, `BTC/EUR`; `?` where a currency is missing. */
-export function pairOf(row: { readonly from_currency: string | null; readonly to_currency: string | null }): string {
-  return `${row.from_currency ?? '?'}/${row.to_currency ?? '?'}`;
-}
-
-export interface AmountRow {
-  readonly asset_position: string | null;
-  readonly from_currency: string | null;
-  readonly to_currency: string | null;
+export function pairOf({ from_currency: from, to_currency: to }: Omit<AmountRow, 'asset_position'>): string {
+  return `${from ?? '?'}/${to ?? '?'}`;
 }
 
 /** The currency of the amount of a row, `?` where the row has none; null if nobody knows which of the pair it is. */

@@ -1,3 +1,4 @@
+import type { ConfigSource } from '../../config/config.ts';
 import { RESTRAINT_KINDS } from '../../domain/accounts/restraints.ts';
 import { ORDER_STATES } from '../../domain/orders/states.ts';
 import type { EventRow } from '../../domain/events/feed.ts';
@@ -5,12 +6,6 @@ import type { NamedOrder, Overview, DaemonStatus } from './status.ts';
 
 /** Gives an id another name: the same for the same id within a file, and one that means nothing elsewhere. */
 export type Pseudonym = (kind: 'account' | 'order' | 'link' | 'text', id: string) => string;
-
-interface ShownSetting {
-  readonly setting: string;
-  readonly value: string;
-  readonly source: string;
-}
 
 /**
  * What a support file may hold is chosen here, field by field: counts, times, names of our own and pseudonyms. Whatever a
@@ -89,7 +84,7 @@ const FIELD = /^[A-Za-z_.]{1,80}$/;
 const PLAIN =
   /^(\d+(\.\d+)?( ?[A-Za-z]{1,3})?|\[[0-9smhd, ]*\]|off|on|true|false|hold|resend|proved|paced|learned|documented|status|trace|debug|info|warn|error|fatal|silent|\(not set\)|\(set, hidden\))$/;
 
-export function bundledSetting({ setting, value, source }: ShownSetting, pseudonym: Pseudonym): object {
+export function bundledSetting({ setting, value, source }: ConfigSource, pseudonym: Pseudonym): object {
   const name = setting.replace(/^accounts\.(.*)\.(\w+\.\w+|rateGroup)$/s, (_all, account: string, path: string) => {
     return `accounts.${pseudonym('account', account)}.${path}`;
   });

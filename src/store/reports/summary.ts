@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import type { OldestOrder } from '../../reports/ageing.ts';
-import type { Ages } from '../../reports/ages.ts';
+import type { OldestOrder, Ages } from '../../reports/ageing.ts';
 import type { SummaryPart } from '../../reports/summary.ts';
 import { allOf, bytesOf, exactSum, isInPeriod, textOf, unindexed, type Query } from '../dialect.ts';
 import type { Store } from '../port.ts';

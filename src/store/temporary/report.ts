@@ -1,9 +1,8 @@
 import type { Statement } from 'better-sqlite3';
 import type { Row } from '../../reports/formats/document.ts';
-import type { AccountRows } from '../../reports/reconciliation/accounts.ts';
-import type { ReportFinding } from '../../reports/reconciliation/findings.ts';
+import type { AccountRows } from '../../reports/reconciliation/document.ts';
+import { type ReportFinding, MOST_UNCHECKED, type UncheckedOrder } from '../../reports/reconciliation/findings.ts';
 import { UNCHECKED_REASONS } from '../../reports/reconciliation/judge.ts';
-import { MOST_UNCHECKED, type UncheckedOrder } from '../../reports/reconciliation/unchecked.ts';
 import { TemporaryTables } from './tables.ts';
 
 const FINDING =

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import readExcelFile from 'read-excel-file/node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { demoOrders, expectedFindings } from '../../../src/cli/sandbox/demo/shops.ts';
+import { demoOrders, expectedFindings } from '../../../src/cli/sandbox/demo/stage.ts';
 import { reconcileDemo } from '../../../src/cli/sandbox/demo/verdict.ts';
 import { syncOnce } from '../../../src/flows/orders/sync.ts';
 import { runProgram } from '../../support/cli-function.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import { Activities } from '../../../src/flows/pass/activity.ts';
-import { sendHeartbeats } from '../../../src/http/ops/heartbeat.ts';
+import { sendHeartbeats } from '../../../src/http/ops/readiness.ts';
 import { MINUTE } from '../../support/tracking.ts';
 import { testProgram } from '../../support/test-program.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RESTRAINT_KINDS } from '../../../src/domain/accounts/restraints.ts';
 import { FINDING_CLASSES } from '../../../src/domain/findings/classes.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
-import { GAUGES } from '../../../src/http/ops/metrics/families.ts';
+import { GAUGES } from '../../../src/http/ops/metrics/metrics.ts';
 import { isSqlite } from '../../support/database.ts';
 import { testOps, type TestOps } from '../../support/ops-endpoint.ts';
 import { parseMetrics, type Metric } from '../../support/prometheus.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import { ConfigError, loadConfig } from '../../../src/config/config.ts';
-import { receivePhotos } from '../../../src/http/photos/one-receiver.ts';
+import { receivePhotos } from '../../../src/http/photos/receiver.ts';
 import { detailsPart, filePart, multipart } from '../../support/multipart.ts';
 import { JPEG } from '../../support/photo-program.ts';
 import { begun, fileIsOpen, photoReceiver, post } from '../../support/photo-receiver.ts';

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { AgeGroup } from '../../../src/reports/ageing.ts';
-import { Ages } from '../../../src/reports/ages.ts';
+import { type AgeGroup, Ages } from '../../../src/reports/ageing.ts';
 import { seededRandom } from '../../../src/sandbox/random.ts';
 import { readAges, type AgeingScope } from '../../../src/store/reports/summary.ts';
 import { eventWriter } from '../../support/events.ts';

@@ -21,8 +21,12 @@ import {
   openExchange,
   shopsOf,
   type DemoScenario,
-} from './shops.ts';
-import { setStage, Workers, freeAddress, type Stage, type Play } from './stage.ts';
+  setStage,
+  Workers,
+  freeAddress,
+  type Stage,
+  type Play,
+} from './stage.ts';
 import {
   lateChanges,
   reconcileDemo,

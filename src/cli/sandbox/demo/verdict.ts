@@ -9,9 +9,8 @@ import { tableOf } from '../../../reports/formats/terminal.ts';
 import { inUnits, withCommas } from '../../../reports/formats/text.ts';
 import { SUMMARY_COLUMNS, summarize } from '../../../reports/summary.ts';
 import { screenOf } from '../../shared/help.ts';
-import type { Play } from './stage.ts';
+import { type Play, insertOrders, laterOrder } from './stage.ts';
 import { terminalLine } from '../../shared/progress.ts';
-import { insertOrders, laterOrder } from './shops.ts';
 import { readParts } from '../../report/reports.ts';
 import { latenessOf } from '../../../domain/orders/pace/status.ts';
 

@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Registry } from 'prom-client';
+import { Registry, Counter, Gauge, Histogram } from 'prom-client';
 import type { Clock } from '../../../clock.ts';
 import type { Config } from '../../../config/config.ts';
 import { RESTRAINT_KINDS } from '../../../domain/accounts/restraints.ts';
@@ -7,12 +7,11 @@ import { FINDING_CLASSES } from '../../../domain/findings/classes.ts';
 import { instantMs } from '../../../domain/instant.ts';
 import { ORDER_STATES } from '../../../domain/orders/states.ts';
 import { BREAKER_LANES } from '../../../exchange/breaker.ts';
-import type { Activities } from '../../../flows/pass/activity.ts';
+import type { Activities, ProcessListener } from '../../../flows/pass/activity.ts';
 import { readingOf, type ReadingSources } from '../../../flows/reports/status.ts';
 import { stalledMsOf } from '../../../reports/status/problems.ts';
 import type { Overview, Reading } from '../../../reports/status/status.ts';
 import { shared, type Disk, type OpsPages } from '../readings.ts';
-import { Gauges, liveMetrics } from './families.ts';
 
 /** The event loop is looked at each so many ms: each look wakes the process. */
 const LOOP_RESOLUTION_MS = 100;
@@ -150,4 +149,144 @@ function setLive(gauges: Gauges, { reading, labelOf, now }: MetricFacts): void {
       gauges.set('order_sync_breaker_open', live.breakers?.[lane] === 'open' ? 1 : 0, { account, lane });
     }
   }
+}
+
+/** The metrics that are read when they are asked for: what each means, and its labels. */
+export const GAUGES = {
+  order_sync_build_info: ['1; the labels say which version runs on which Node.', 'version', 'node'],
+  order_sync_database_up: ['1 where the database can be read.'],
+  order_sync_database_unwritten: ['1 if the database takes no changes, or too few standbys confirm them.'],
+  order_sync_accounts_owned: ['Accounts that this process owns.'],
+  order_sync_orders: ['Orders by state.', 'account', 'state'],
+  order_sync_findings: ['Open findings.', 'account', 'class', 'severity'],
+  order_sync_oldest_pending_age_seconds: ['Time since the first pending order was due to be sent; 0 where none is.'],
+  order_sync_oldest_unknown_age_seconds: ['Time since the oldest order of unknown outcome was sent; 0 where none is.'],
+  order_sync_holds: ['1 where a hold keeps requests of the account back.', 'account', 'kind'],
+  order_sync_account_stopped: ['1 if no worker can drive the account.', 'account'],
+  order_sync_exchange_out_of_reach: ['1 where the exchange is out of reach of an account.', 'account'],
+  order_sync_breaker_open: [
+    '1 where the circuit breaker, or a hold, lets no request of the lane go.',
+    'account',
+    'lane',
+  ],
+  order_sync_requests_in_flight: ['Requests that have left and have not ended.', 'account'],
+  order_sync_lookups_overdue: [
+    'Orders whose look-up was due before the last tick, when they were last read.',
+    'account',
+  ],
+  order_sync_last_answer_age_seconds: ['Time since the exchange last answered anything but a 5xx.', 'account'],
+  order_sync_pass_age_seconds: ['Time since a pass of the account last ended well in this process.', 'account'],
+  order_sync_stalled_seconds: ['Time that work has waited without a good pass or an answered request.', 'account'],
+  order_sync_webhook_lag_seconds: ['Age of the oldest event that an endpoint has not taken yet.', 'endpoint'],
+  order_sync_webhook_failing_seconds: ['Time for which an endpoint as a whole takes nothing.', 'endpoint'],
+  order_sync_webhook_parked: [
+    'Orders, links and accounts with an event that an endpoint has refused and that is retried.',
+    'endpoint',
+  ],
+  order_sync_webhook_dead_letters: ['Events that an endpoint has refused to the end.', 'endpoint'],
+  order_sync_database_bytes: ['Size of the file of a SQLite database.'],
+  order_sync_database_wal_bytes: ['Size of the write-ahead log of a SQLite database.'],
+  order_sync_disk_free_bytes: ['Free space of the disk with the database, or with its marks.'],
+  order_sync_event_loop_delay_seconds: [
+    'How late the event loop was, since the last time that this was read.',
+    'percentile',
+  ],
+  process_resident_memory_bytes: ['Memory of the process.'],
+} as const satisfies Record<string, readonly [help: string, ...labels: string[]]>;
+type GaugeName = keyof typeof GAUGES;
+
+/** Several accounts may share a label: numbers are added up, of ages and flags the highest counts. */
+const ADDED_UP: readonly GaugeName[] = [
+  'order_sync_orders',
+  'order_sync_findings',
+  'order_sync_requests_in_flight',
+  'order_sync_lookups_overdue',
+];
+
+type Labels = Readonly<Record<string, string>>;
+
+/** The gauges at one moment. One that was not set is not there. */
+class Gauges {
+  readonly #samples = new Map<GaugeName, Map<string, { readonly labels: Labels; value: number }>>();
+
+  set(name: GaugeName, value: number, labels: Labels = {}): void {
+    const samples = this.#samples.get(name) ?? new Map();
+    this.#samples.set(name, samples);
+    const key = JSON.stringify(labels);
+    const sample = samples.get(key);
+    if (sample === undefined) samples.set(key, { labels, value });
+    else sample.value = ADDED_UP.includes(name) ? sample.value + value : Math.max(sample.value, value);
+  }
+
+  async text(): Promise<string> {
+    const registry = new Registry();
+    for (const [name, samples] of this.#samples) {
+      const [help, ...labelNames]: readonly [string, ...string[]] = GAUGES[name];
+      const gauge = new Gauge({ name, help, labelNames, registers: [registry] });
+      for (const { labels, value } of samples.values()) gauge.set(labels, value);
+    }
+    return await registry.metrics();
+  }
+}
+
+/** Seconds. */
+const REQUEST_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30];
+const WAIT_BUCKETS = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const PASS_BUCKETS = [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 3_600];
+const DELAY_BUCKETS = [0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 600, 3_600, 21_600, 86_400];
+
+/** Makes the metrics that are counted as it happens, and gives who hears of it. */
+export function liveMetrics(registry: Registry, labelOf: (account: string) => string): ProcessListener {
+  const registers = [registry];
+  const histogram = <Label extends string>(name: string, help: string, buckets: number[], labelNames: Label[] = []) =>
+    new Histogram({ name, help, labelNames, buckets, registers });
+  const requests = new Counter({
+    name: 'order_sync_requests_total',
+    help: 'Requests to the exchange that have ended, by operation and outcome.',
+    labelNames: ['account', 'operation', 'outcome'],
+    registers,
+  });
+  const durations = histogram(
+    'order_sync_request_duration_seconds',
+    'Time from when a request left until its answer was read.',
+    REQUEST_BUCKETS,
+    ['operation'],
+  );
+  const waits = histogram(
+    'order_sync_turn_wait_seconds',
+    'Time that a request waited for its turn: for the rate limit, for others that go first, for room in flight.',
+    WAIT_BUCKETS,
+    ['lane'],
+  );
+  const passes = histogram(
+    'order_sync_pass_duration_seconds',
+    'Time that passes took; not good are those that the database broke off.',
+    PASS_BUCKETS,
+    ['pass', 'good'],
+  );
+  const delays = histogram(
+    'order_sync_detection_delay_seconds',
+    'Time from a change of an order at the exchange until a look-up saw it, where the exchange says when it was.',
+    DELAY_BUCKETS,
+  );
+  const cpu = new Counter({
+    name: 'process_cpu_seconds_total',
+    help: 'CPU time that the process has used.',
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage();
+      cpu.reset();
+      cpu.inc((user + system) / 1e6);
+    },
+  });
+  return (account, event) => {
+    if (event.kind === 'request.ended') {
+      const { operation, outcome, tookMs } = event;
+      requests.inc({ account: labelOf(account), operation, outcome: outcome.replaceAll('-', '_') });
+      durations.observe({ operation }, tookMs / 1_000);
+    } else if (event.kind === 'turn.came') waits.observe({ lane: event.lane }, event.waitedMs / 1_000);
+    else if (event.kind === 'pass.ended') {
+      passes.observe({ pass: event.pass, good: String(event.isGood) }, event.tookMs / 1_000);
+    } else if (event.kind === 'change.seen') delays.observe(event.lateMs / 1_000);
+  };
 }

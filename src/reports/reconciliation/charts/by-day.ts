@@ -1,5 +1,5 @@
 import { DecimalSum } from '../../../domain/decimal.ts';
-import { SEVERITIES } from '../../../domain/findings/classes.ts';
+import { SEVERITIES, type Severity } from '../../../domain/findings/classes.ts';
 import { toneOf, type Chart, type ColumnChart, type Look, type RowChart } from '../../formats/document.ts';
 import { counted, cut, sumOf } from '../../formats/text.ts';
 import { OUTCOME_COLUMNS } from '../money.ts';
@@ -101,15 +101,12 @@ export function findingsChart(rows: readonly ClassTotals[], period: readonly str
   const dated = open.filter(({ day }) => steps.placeOf(day) !== undefined);
   const countOf = (same: readonly ClassTotals[]) => sumOf(same, (row) => row.open);
   const classes = [...Map.groupBy(dated, (row) => JSON.stringify([row.severity, row.class])).values()]
-    .map((same) => ({ name: same[0]!.class, severity: same[0]!.severity, same, count: countOf(same) }))
-    // A severity that is none of ours may be of an error.
-    .map((one) => ({
-      ...one,
-      rank: Math.max(
-        0,
-        SEVERITIES.findIndex((severity) => severity === one.severity),
-      ),
-    }))
+    .map((same) => {
+      const { class: name, severity } = same[0]!;
+      // A severity that is none of ours may be of an error.
+      const rank = Math.max(0, SEVERITIES.indexOf(severity as Severity));
+      return { name, severity, same, count: countOf(same), rank };
+    })
     .toSorted((a, b) => a.rank - b.rank || b.count - a.count || (a.name < b.name ? -1 : 1));
   const [first] = classes;
   if (first === undefined) return [];
