@@ -104,7 +104,7 @@ async function receivingServer(
   server.post('/photos', async (request, reply) => {
     const upload = uploads.get(request);
     if (upload === undefined) throw new Error('the request was not bounded');
-    const early = refusalBefore(deps, request, stopping, running.size);
+    const early = refusalBefore(upload, request, stopping, running.size >= photos.concurrency);
     if (early !== undefined) {
       deps.log.warn({ refused: early.kind, cause: early.reason }, 'a photo delivery was refused');
       return refuse(reply, STATUS_OF[early.kind], early.reason);
@@ -120,14 +120,15 @@ async function receivingServer(
 }
 
 /** Why a request is refused before its body is read. */
-function refusalBefore({ photos }: ReceiverDeps, request: FastifyRequest, stopping: AbortSignal, running: number) {
+function refusalBefore({ maxBytes }: Upload, { headers }: FastifyRequest, stopping: AbortSignal, isFull: boolean) {
   if (stopping.aborted) return { kind: 'busy', reason: 'the receiver stops' } as const;
-  if (running >= photos.concurrency) {
-    return { kind: 'busy', reason: 'there are too many deliveries at the same time' } as const;
-  }
-  const max = maxBodyBytes(photos);
-  if (Number(request.headers['content-length'] ?? 0) <= max) return undefined;
-  return { kind: 'too-large', reason: `the body has more than ${max} bytes` } as const;
+  if (isFull) return { kind: 'busy', reason: 'there are too many deliveries at the same time' } as const;
+  if (Number(headers['content-length'] ?? 0) <= maxBytes) return undefined;
+  return { kind: 'too-large', reason: tooLarge(maxBytes) } as const;
+}
+
+function tooLarge(maxBytes: number): string {
+  return `the body has more than ${maxBytes} bytes`;
 }
 
 /** Gives the parts of a delivery. Throws `DeliveryRefusal` on any fault of the form. */
@@ -195,38 +196,33 @@ const OTHER_BYTES = 1_024 * 1_024;
 /** A sender that was cut off has this long to read why. */
 const LINGER_MS = 1_000;
 
-type Limits = Pick<Config['photos'], 'maxTotalBytes' | 'timeout'>;
-
-function maxBodyBytes({ maxTotalBytes }: Limits): number {
-  return maxTotalBytes + OTHER_BYTES;
-}
-
 /**
  * Holds a request to its limits of size and time, from its head to its end. A sender that is still sending after the
  * answer would not read it if the connection were cut at once, so the rest is read and thrown away.
  */
 class Upload {
   failure: DeliveryRefusal | undefined;
+  readonly maxBytes: number;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #clock: Clock;
   readonly #ended = new AbortController();
   #size = 0;
 
-  constructor(request: IncomingMessage, response: ServerResponse, limits: Limits, clock: Clock) {
+  constructor(request: IncomingMessage, response: ServerResponse, photos: Config['photos'], clock: Clock) {
     this.#request = request;
     this.#response = response;
     this.#clock = clock;
-    const max = maxBodyBytes(limits);
+    this.maxBytes = photos.maxTotalBytes + OTHER_BYTES;
     request.once('close', () => this.#ended.abort());
     request.on('error', () => {});
     request.on('data', (chunk: Uint8Array) => {
       this.#size += chunk.length;
-      if (this.#size > max) this.#cutOff('too-large', `the body has more than ${max} bytes`);
+      if (this.#size > this.maxBytes) this.#cutOff('too-large', tooLarge(this.maxBytes));
     });
     // Nothing is read before somebody asks for the parts.
     request.pause();
-    this.#after(limits.timeout, () => this.#cutOff('too-slow', 'the delivery takes too long'));
+    this.#after(photos.timeout, () => this.#cutOff('too-slow', 'the delivery takes too long'));
   }
 
   /** Throws the rest of the request away, after the answer. */

@@ -78,6 +78,7 @@ async function progressOf({ store, shops }: Watched) {
   return { counts, findings };
 }
 
+const SHOWN: readonly string[] = ['severity', 'class', 'external_order_id', 'expected', 'actual'];
 /** The defaults of the settings. */
 const SETTINGS = { tolerance: '0', freshFor: 24 * 60 * 60_000, orderMissingAfter: 24 * 60 * 60_000, ignore: [] };
 
@@ -126,7 +127,7 @@ export async function reconcileDemo(verdict: Verdict, print: (line: string) => v
   print(`Reconciliation of ${fact('orders')} orders${of}: ${fact('verdict')}${why}.`);
   const { columns = [], rows = [] } = sections.find(({ name }) => name === 'findings') ?? {};
   const findings = await Array.fromAsync<Row>(rows);
-  const shown = columns.filter(({ rank = 0 }) => rank < 2);
+  const shown = columns.filter(({ key }) => SHOWN.includes(key));
   if (findings.length > 0) print(tableOf(shown, findings, screenOf()).trimEnd());
   const listed = findings.map((row) => `${row['class']} ${row['external_order_id']}`);
   const missing = expected.filter((finding) => !listed.includes(finding));
