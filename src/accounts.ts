@@ -45,10 +45,7 @@ interface AccountsDeps {
   readonly onFailure: (error: unknown) => void;
 }
 
-/**
- * The accounts that this process owns. Each is wired from when something is due in it until nothing is for a minute, so that
- * thousands of idle ones cost next to nothing. An account that fails stops no other.
- */
+/** The accounts that this process owns. Each is wired while something is due in it; one that fails stops no other. */
 export class Accounts implements UsableAccounts {
   readonly due: DueAccounts;
   readonly #deps: AccountsDeps;

@@ -60,10 +60,7 @@ interface AccountDeps {
   readonly pace?: FollowPace | undefined;
 }
 
-/**
- * Becomes the owner of one account for as long as the app is there. Throws `OwnedError` when another process drives the
- * account, `StoreError` when the database cannot be used.
- */
+/** Owns one account until the app is disposed of. Throws `OwnedError` if another process does, and `StoreError`. */
 export async function createApp(config: Config, overrides: Overrides = {}): Promise<App> {
   const { clock = systemClock(), ownerPatienceMs: patienceMs = 0, account = DEFAULT_ACCOUNT, connect } = overrides;
   const log = overrides.log ?? createLog(config);

@@ -1,16 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/**
- * Time and chance, as an argument. Nothing else in the program reads a clock or a random number, so that a test or a
- * simulation can decide both.
- */
+/** Time and chance as an argument: nothing else reads a clock or a random number, so that tests decide both. */
 export interface Clock {
-  /**
-   * UTC time for due times and records. It follows the system's clock, set forward or back; within a second of it, it goes
-   * on with the monotonic clock. Where it was set back, `ClockWatch` corrects
-   * what was planned.
-   */
+  /** UTC. It follows the system's clock, set forward or back; within a second of it, it follows the monotonic clock. */
   now(): Date;
   /** Has `now` follow the clock of the database, which showed `time` between two moments of the monotonic clock. */
   follow?(time: Date, from: number, to: number): void;
@@ -43,10 +36,7 @@ export function repeatedly(ms: number, work: () => void): Disposable {
 /** A clock that is behind by less was corrected by a little, as happens all the time: time then does not go back. */
 const SET_BACK_MS = 1_000;
 
-/**
- * UTC that goes on with `monotonic`, and begins anew at `wall` when that is ahead of it or was set back; both in ms. So it
- * never stands still: neither of the two does.
- */
+/** UTC that goes on with `monotonic`, and begins anew at `wall` if that is ahead of it or was set back; both in ms. */
 export function steadyTime(wall: () => number, monotonic: () => number): () => Date {
   let anchor = { wall: wall(), monotonic: monotonic() };
   return () => {

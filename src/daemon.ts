@@ -52,10 +52,7 @@ interface Shared extends Pick<App, 'store' | 'clock' | 'log' | 'gracePeriodOver'
   readonly stop: AbortSignal;
 }
 
-/**
- * The daemon: runs until `stopping` aborts, then takes nothing new, finishes what is in flight and returns. Throws when
- * it cannot go on.
- */
+/** Runs until `stopping` aborts, then finishes the requests in flight. Throws if the daemon cannot go on. */
 export async function runDaemon(
   config: Config,
   stopping: AbortSignal,

@@ -64,8 +64,7 @@ function shownFact(value: unknown): string {
 }
 
 /**
- * The lines of one turn of the event loop go in one write, at its end or when the process exits: a kill loses the lines of
- * the turn that it breaks off, as if it had come before them. Lines that cannot be written (a full disk, a reader that is
+ * Writes the lines of one turn of the event loop at once. Lines that cannot be written (a full disk, a reader that is
  * gone) are counted, and the count is written as soon as something can be: no log is worth an order.
  */
 export function linesOfTurns(open: () => Output, form: LineForm = (line) => line): DestinationStream {

@@ -13,10 +13,7 @@ import type { Failure } from './failures.ts';
 /** A pass that the database broke off runs again after this time. */
 const TRY_AGAIN_MS = 1_000;
 
-/**
- * The kinds of passes. `clock` corrects due times that were planned under a clock that was set back since, and `uncorrected`
- * those that could not be corrected before.
- */
+/** `clock` corrects due times planned before the clock was set back, `uncorrected` those that were refused then. */
 type PassName = 'create' | 'lookup' | 'clock' | 'uncorrected' | SweptPass;
 
 export type Passes = Readonly<Record<PassName, (app: App, stop: AbortSignal) => Promise<void>>>;
@@ -77,10 +74,7 @@ export class OwnedAccount {
     this.wake('lookup');
   }
 
-  /**
-   * Keeps the account wired until the result is disposed of; undefined if the account is not owned any more. Rejects if the account
-   * cannot be wired.
-   */
+  /** Keeps the account wired until the result is disposed of; undefined if it is not owned. Rejects if wiring fails. */
   async use(): Promise<AccountInUse | undefined> {
     this.hasFailed = false;
     for (let { wired } = this; ; { wired } = this) {

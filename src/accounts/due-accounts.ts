@@ -106,10 +106,7 @@ export class DueAccounts {
     this.#place += slice.length;
   }
 
-  /**
-   * Wakes a wired account again for the work that is due and not restrained. If nothing is due for a minute, or there are too many
-   * wired accounts, it stops: only an account that is the only one stays wired.
-   */
+  /** Wakes a wired account for due work. It stops after a minute without any, unless it is the only one. */
   async attend(account: OwnedAccount, isCrowded: boolean): Promise<void> {
     const { wired, due } = account;
     if (wired === undefined) return;

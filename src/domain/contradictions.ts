@@ -94,10 +94,8 @@ export function contradictionsOf(compared: ComparedRecord, settings: AmountSetti
 }
 
 /**
- * Tells whether an order is older than a request; undefined if a date cannot be read, or the clock was set back since the
- * request. An error of our clock must not look like a collision, and it may have begun before the request or after it: an
- * order is older only where it is so by our clock alone, and also by the exchange's where that gave its time. A clock of
- * the exchange that is far behind must not hide every collision.
+ * True if an order is older than a request by our clock, and by the exchange's if known: an error of our clock must not
+ * look like a collision. Undefined if a date cannot be read, or the clock was set back since.
  */
 export function isCreatedBefore(sentAt: Date, record: RecordView, receivedAt: Date): boolean | undefined {
   const createdMs = instantMs(record.creationDate);

@@ -8,10 +8,7 @@ const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,4})?$/;
 
 export type DecimalReading = { ok: true; text: string; value: Big } | { ok: false; reason: string };
 
-/**
- * Reads a decimal that is written as a JSON number. A plain number keeps its digits (`1.50` stays `1.50`). A number with
- * an exponent, as SQLite writes small and large reals, is written out.
- */
+/** Reads a decimal as JSON writes it, digit by digit. An exponent, as SQLite writes some reals, is written out. */
 export function readDecimal(input: unknown): DecimalReading {
   if (typeof input !== 'string') return { ok: false, reason: 'is not a decimal number' };
   if (input.length > MAX_DIGITS * 2 || !DECIMAL.test(input)) {
@@ -74,10 +71,7 @@ export class DecimalSum {
   }
 }
 
-/**
- * The largest difference of amounts that counts as none. Decimal text: for all currencies, or by the code of each, with
- * `default` for the others.
- */
+/** The largest difference of amounts that counts as none: for all currencies, or by code with a `default`. */
 export type Tolerance = string | Readonly<Record<string, string>>;
 
 /** The two amounts of an order record (§2.7). */
@@ -90,10 +84,7 @@ export interface AmountSettings {
   readonly outputPosition?: AmountField | undefined;
 }
 
-/**
- * Gives the amount of a record that the asset of an order of this position is compared with; undefined if nobody knows
- * it. That INPUT means the input amount is our reading of §2.6.
- */
+/** The amount that the asset is compared with; undefined if unknown. INPUT as input is our reading of §2.6. */
 export function amountField(
   assetPosition: string | null,
   { outputPosition }: Pick<AmountSettings, 'outputPosition'>,

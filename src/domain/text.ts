@@ -83,10 +83,7 @@ const MOST_SLIPS = 3;
 const MOST_SLIPS_OF_A_LETTER = 0.4;
 const LONGEST_NAME = 100;
 
-/**
- * The known name that was probably meant: the same in other letter case, one that begins with what was given or ends with
- * it after a dot, or the one with the fewest slips; undefined if none is near.
- */
+/** The known name that was probably meant: by case, beginning, end after a dot, or fewest slips. */
 export function suggestion(given: string, known: readonly string[]): string | undefined {
   if (given === '' || given.length > LONGEST_NAME) return undefined;
   const text = given.toLowerCase();

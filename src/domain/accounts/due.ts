@@ -3,10 +3,7 @@ export type DueKind = 'create' | 'verify' | 'follow';
 /** The first due time of each kind, in ms of UTC; undefined if none is due ever. */
 type FirstDue = Readonly<Partial<Record<DueKind, number | undefined>>>;
 
-/**
- * The first due times of an account as they were last read. A pass is woken once for each of these times: what is still due
- * as it was before waits for a restraint, or is no work at all.
- */
+/** The first due times of an account. A pass is woken once for each: work still due then waits for a restraint. */
 export class DueTimes {
   #first: FirstDue = {};
   #wokenFor: FirstDue = {};

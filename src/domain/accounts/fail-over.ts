@@ -2,10 +2,7 @@ import { after } from '../instant.ts';
 import type { Tracking } from '../orders/tracking.ts';
 import { accountWords } from './name.ts';
 
-/**
- * A promotion of a standby, noticed by the next owner of an account: the server is on another time-line than the earlier
- * owner's last commit, so commits may be lost. All times are the database's.
- */
+/** A promotion of a standby that may lack commits of the last owner of an account. All times are the database's. */
 export interface FailOver {
   readonly id: number;
   readonly fromTimeLine: string | null;
@@ -69,10 +66,7 @@ function readLimits(settings: string | null) {
   return Object.values(limits).every((limit) => Number.isSafeInteger(limit) && limit > 0) ? limits : undefined;
 }
 
-/**
- * Tells whether the lost owner sent only after its intents were on a synchronous standby, so that the promoted server has
- * them. The next owner must require standbys too: the lost owner's setting may have been set to 0 in the lost time.
- */
+/** True if the intents of the lost owner were on a standby first. Its own setting may have been 0 in the lost time. */
 export function isCovered({ settings, nextSettings }: FailOver): boolean {
   return [settings, nextSettings].every((text) => Number(readSettings(text)['database.synchronousStandbys'] ?? 0) > 0);
 }
@@ -121,10 +115,7 @@ export function isKnownTo({ insertedUntil }: Pick<FailOver, 'insertedUntil'>, cr
   return insertedUntil === null || createdAt <= after(new Date(insertedUntil), CLOCKS_MS).toISOString();
 }
 
-/**
- * Finds the fail-over that may have lost a create of an order that kept its state: in the lost time a person or the merchant
- * may have released it. `updatedAt` is the order's newest change.
- */
+/** Finds the fail-over that may have lost a create of an order: a person may have released it in the lost time. */
 export function doubtedBy(
   failOvers: readonly FailOver[],
   { state, failOver }: Pick<Tracking, 'state' | 'failOver'>,

@@ -20,10 +20,7 @@ export type GuardedOrder = Pick<
   'externalOrderId' | 'asset' | 'assetPosition' | 'fromCurrency' | 'toCurrency'
 >;
 
-/**
- * The decision about a create: it goes; it waits for the outcome of one in flight, which may turn out as not taken; or it
- * would pass a limit, so that creates stop until a person lets them go on.
- */
+/** A create waits if it fits once one in flight is not taken; `guarded` stops creates until a person resumes. */
 export type GuardDecision =
   | { readonly kind: 'free' }
   | { readonly kind: 'wait' }

@@ -28,10 +28,9 @@ interface Seen {
 }
 
 /**
- * What one worker has seen of the heartbeats of all. A worker is over when the time of the database has passed the end of its
- * heartbeat, and that end was seen here for as long as a worker trusts itself: then it does not send, however the clock of the
- * database was set in between. After a time in which the database gave no answer here, each has as long again to renew its own:
- * workers that outlive a restart of the server keep their accounts.
+ * Tells which workers are over: the database's time has passed the end of the heartbeat, and that end was seen here for
+ * as long as a worker trusts itself, however the clock was set. After a silence of the database each has as long again
+ * to renew.
  */
 export class WorkerView<W extends SeenWorker> {
   #workers: readonly W[] = [];

@@ -84,10 +84,7 @@ const MOST_SHOWN = 50;
 const MOST_REMEMBERED = 5_000;
 export const OTHER_CAUSES = 'others';
 
-/**
- * What a log says of outages: the beginning of an incident, a reminder each minute, its end; of equal failures the first,
- * and how many followed. Times are of the monotonic clock, in milliseconds. Its memory is bounded.
- */
+/** Tells when incidents begin, last and end, and counts equal failures. Times are monotonic, in ms. */
 export class IncidentStory {
   readonly #incidents = new Map<IncidentKind, Incident>();
   readonly #shown = new Map<string, Shown>();

@@ -5,11 +5,9 @@ import { accountWords } from './name.ts';
 export type Lane = 'create' | 'lookup' | 'person';
 
 /**
- * The kinds of restraints, and what each stops. A person pauses creates or everything; `restored` stands after a database that
- * was put back to an older state was accepted. The exchange asks to wait (`rate-limited`: 429, or Retry-After with 503),
- * refuses the key (401), or refuses the account a create (`forbidden`: documented 403). `slowed` lets single creates go,
- * each after a longer wait, because creates have no outcome while look-ups are answered. `guarded`: one more create would
- * pass a limit of `guard.*`.
+ * The kinds of restraints, and the lanes that each stops. `restored`: an older database was accepted. `rate-limited`:
+ * 429, or 503 with Retry-After. `forbidden`: documented 403. `slowed`: creates alone have no outcome, so single ones
+ * go, each after a longer wait.
  */
 const STOPS = {
   'creates-paused': ['create'],
@@ -87,10 +85,7 @@ export interface Restraints {
   readonly evidence?: LostCreates | undefined;
 }
 
-/**
- * Creates of unknown outcome that are one piece of evidence: a create belongs to it if it left before `knownAt`, or was lost
- * before a request was answered.
- */
+/** Creates of unknown outcome are one piece of evidence if they left before `knownAt`, or before any answer since. */
 interface LostCreates {
   readonly knownAt: Date;
   /** No request was answered since `knownAt`: everything may be out of reach. */
@@ -199,9 +194,8 @@ function isEndedBy({ kind, since, until }: Restraint, news: AccountNews, askedAt
 type Refusal = Extract<AccountNews, { kind: keyof typeof REFUSALS }>;
 
 /**
- * The restraint that a refusal sets: for 1 s, or for `retryAfterMs` where that is longer. When it comes again after the wait,
- * the next wait is as long as the restraint has lasted, up to 5 min, so that waits double. A request that was in flight
- * meanwhile must not double them.
+ * Lasts 1 s, or `retryAfterMs` if longer. A refusal after the wait doubles it, up to 5 min; one that was in flight
+ * meanwhile must not.
  */
 function refused(restraints: readonly Restraint[], news: Refusal, askedAt: Date, now: Date): Restraint | undefined {
   const { kind } = news;

@@ -27,9 +27,8 @@ interface Load {
 }
 
 /**
- * Decides which free units a worker claims, and which of its own it gives back: a free unit is for the worker with the fewest
- * accounts of those that know it, and a worker gives a unit back if another one that knows it has fewer accounts even with it.
- * Each worker decides for itself, again and again, until no unit moves.
+ * A free unit is for the worker with the fewest accounts of those that know it; a worker gives a unit back if another
+ * has fewer accounts even with it. Each worker decides for itself until no unit moves.
  */
 export function nextShare<U extends Unit>(
   me: Sharer,

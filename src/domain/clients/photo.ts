@@ -61,10 +61,7 @@ export interface KnownToken {
 
 type DeliveryDecision = 'store' | 'repeated' | 'forbidden';
 
-/**
- * Decides about a delivery. A token allows one delivery until it expires. The same files in any order may come again, even
- * later: the interface does not say whether the exchange repeats a delivery whose answer it has lost.
- */
+/** A token allows one delivery, until it expires. The same files may come again: the answer may have been lost. */
 export function decideDelivery(
   token: KnownToken | undefined,
   delivered: readonly string[],

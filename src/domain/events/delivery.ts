@@ -67,10 +67,7 @@ export function takesType(filter: EventFilter, type: EventType): boolean {
   );
 }
 
-/**
- * What an event is at an endpoint that has not taken it: `waiting` to be sent, `behind` an earlier one of its subject, `retrying`
- * since it was refused, `dead` once it was refused to the end, and `delivered` if it was sent once more after that.
- */
+/** The state of an event that an endpoint has not taken; `behind` waits for an earlier event of its subject. */
 export type DeliveryStatus = 'waiting' | 'behind' | 'retrying' | 'dead' | 'delivered';
 
 /** A row of `webhook_deliveries`: an event up to the cursor of an endpoint that the endpoint has not taken. */
@@ -128,10 +125,7 @@ export function afterFailure(delivery: Delivery, now: Date): Delivery {
   return { ...delivery, failed_at: at, next_attempt_at: delivery.status === 'retrying' ? at : AT_ONCE };
 }
 
-/**
- * Decides what becomes of an event that was refused: it is retried, or a dead letter after the last attempt. The last one is
- * repeated until the endpoint has taken another event: it may be the endpoint that refuses all.
- */
+/** Retries a refused event, or ends it after the last attempt, unless the endpoint has taken no other event since. */
 export function afterRefusal(delivery: Delivery, answer: number, { now, takenAt, isFull }: AttemptFacts): Delivery {
   const attempts = delivery.attempts + 1;
   const at = now.toISOString();

@@ -142,10 +142,7 @@ const FORM = /^(\d{1,15})(?:\.([0-9a-f]{8,64}))?$/;
 /** As many digits of a hash tell an event from that of another database. */
 const DIGITS = 16;
 
-/**
- * Reads a cursor: the id of an event, and behind a dot the beginning of its hash where it is to be checked. Gives undefined
- * where it is none.
- */
+/** Reads a cursor: the id of an event, and behind a dot the beginning of its hash; undefined if the text is none. */
 export function readCursor(text: string): Place | undefined {
   const [, id, hash = ''] = FORM.exec(text) ?? [];
   return id === undefined ? undefined : { id: Number(id), hash };

@@ -27,10 +27,7 @@ const CHECKED_STATES: readonly OrderState[] = ['accepted', 'open', 'unknown', 'h
 
 export const OVERDUE_CLASSES = ['CREATE_UNKNOWN', 'ORDER_MISSING', 'STUCK', 'UNCHECKED'] as const;
 
-/**
- * Gives those of the classes that can be judged of an order in this state. A disputed order tells nothing of our create: its
- * outcome stays as unknown, or as known, as it was.
- */
+/** The classes that can be judged in this state. A disputed order says nothing of the outcome of our create. */
 export function judgedIn<Name extends FindingClassName>(state: OrderState, classes: readonly Name[]): readonly Name[] {
   return state === 'disputed' ? classes.filter((name) => name !== 'CREATE_UNKNOWN') : classes;
 }
@@ -57,10 +54,7 @@ const DAY_MS = 24 * 60 * 60_000;
 /** With fewer changes than this nothing is learned from them. */
 const ENOUGH_GAPS = 100;
 
-/**
- * Learns after what time without a change an order is stuck, in ms: longer than a day, and than 99 of 100 changes took to
- * come. `gapsMs` are the times between two changes of an order.
- */
+/** Learns after how many ms without a change an order is stuck: a day, or longer than 99 of 100 changes took. */
 export function learnStuckAfter(gapsMs: readonly number[]): number {
   if (gapsMs.length < ENOUGH_GAPS) return DAY_MS;
   const sorted = gapsMs.toSorted((left, right) => left - right);

@@ -4,10 +4,7 @@ export const SEVERITIES = ['error', 'warning', 'info'] as const;
 /** The weight of a finding: an `error` may cost money, a person should look at a `warning`, an `info` explains. */
 export type Severity = (typeof SEVERITIES)[number];
 
-/**
- * A class of findings. A finding of kind `state` resolves itself when it is no longer true. A finding of kind `change`
- * is about something that happened, and stays until a person acknowledges it.
- */
+/** Findings of kind `state` resolve themselves once they are no longer true; those of kind `change` need a person. */
 export interface FindingClass {
   readonly severity: Severity;
   readonly kind: 'state' | 'change';
@@ -167,10 +164,7 @@ export const FINDING_CLASSES = {
 
 export type FindingClassName = keyof typeof FINDING_CLASSES;
 
-/**
- * The classes that `reconcile.ignore` may name: the interface does not say that the two values are the same. All are of kind
- * `state`, so that their findings resolve themselves.
- */
+/** The classes that `reconcile.ignore` may name: the interface does not say that the two values must be the same. */
 export const GUESSED_CLASSES: readonly FindingClassName[] = [
   'PREORDER_TOKEN_MISMATCH',
   'LEG_CURRENCY_MISMATCH',

@@ -57,10 +57,7 @@ const MOST_CHANGES = 50;
 const COUNTED_FROM_THE_FIRST: readonly FindingClassName[] = ['REPLICAS_DISAGREE'];
 const COUNTED = / \(change (\d+)\)$/;
 
-/**
- * Decides what becomes of the findings of an order. `judged` are the classes that could be judged: stored findings of
- * these classes and of kind `state` that were not found again are resolved.
- */
+/** Decides the changes of findings. Known findings of kind `state` and a judged class that lack are resolved. */
 export function decideFindings(
   known: readonly KnownFinding[],
   findings: readonly Finding[],
@@ -92,10 +89,7 @@ export function withoutKnownChanges(known: readonly KnownFinding[], findings: re
   return findings.filter((finding) => isState(finding) || !isKnown(finding));
 }
 
-/**
- * A person acknowledges the values that he saw. An amount that is wrong by more opens the finding again, and so does a
- * change that happens again, but for those that only explain something.
- */
+/** An acknowledged finding opens again with other values, and a change if it happens again, unless it only explains. */
 function comesBack(known: KnownFinding, finding: Finding): boolean {
   if (known.status !== 'acknowledged') return known.status === 'resolved';
   if (FINDING_CLASSES[finding.class].severity === 'info') return false;

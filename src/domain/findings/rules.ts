@@ -69,10 +69,7 @@ function contradiction(kind: ContradictionKind): readonly [FindingClassName, Rul
   return [name, rule];
 }
 
-/**
- * Gives the contradictions that were found before and that a record has nothing to judge by: they are as they were. One that
- * lacks what another was disputed by does not show that it is ours.
- */
+/** Earlier contradictions that this record cannot judge: a lacking field does not show that the order is ours. */
 export function contradictionsBefore(
   compared: ComparedRecord,
   known: readonly KnownFinding[],

@@ -9,10 +9,7 @@ const RESEND_AFTER_ABSENCES = 3;
 
 type Evidence = Extract<LookupAnswer, { kind: 'absent' }>['evidence'];
 
-/**
- * Decides what it does to an order that a look-up found none. Likely absence is enough to wait longer, and to be fresh where
- * no order was ever found; only what is documented is counted for sending the create again.
- */
+/** Likely absence is enough to wait longer and to be fresh; only documented absence counts for sending again. */
 export function absent(tracking: Tracking, evidence: Evidence, now: Date, settings: FollowSettings): Decision {
   const isFresh = evidence === 'documented' || tracking.orderId === null;
   const documentedAbsences = tracking.documentedAbsences + (isEarly(tracking, now) ? 0 : 1);
@@ -43,10 +40,7 @@ function givenUp(tracking: Tracking, now: Date, settings: FollowSettings): Decis
   return move(tracking, 'abandoned', { source: 'lookup', reason }, changes);
 }
 
-/**
- * Tells whether an accepted order shows that absence proves nothing in this account: a look-up long after its create finds
- * none, although the exchange has its pre-order. True at the first such look-up of an order.
- */
+/** True at the first look-up long after the create that finds no order of an accepted pre-order. */
 export function isAcceptedAndAbsent({ state, sentAt, changedAt, lastLookupAt }: Tracking, now: Date): boolean {
   if (state !== 'accepted' || sentAt === null) return false;
   const knowableAt = after(sentAt, RESEND_NOT_BEFORE_MS);
@@ -59,10 +53,7 @@ function isEarly({ nextActionAt }: Tracking, now: Date): boolean {
   return nextActionAt !== null && nextActionAt > now;
 }
 
-/**
- * Counts a look-up that found no order as one verification of an unknown outcome. A look-up before its time does not count:
- * all verifications would be over in minutes instead of a day.
- */
+/** Counts a verification, unless the look-up is early: all would be over in minutes, not a day. */
 function verified(tracking: Tracking, evidence: Evidence, now: Date, settings: FollowSettings): Decision {
   if (isEarly(tracking, now)) return unchanged(tracking, {});
   const verifications = tracking.verifications + 1;

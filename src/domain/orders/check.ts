@@ -22,10 +22,7 @@ interface OrderProblem {
 
 export type CheckedOrder = { ok: true; order: MerchantOrder } | { ok: false; problems: readonly OrderProblem[] };
 
-/**
- * Checks an order by the rules of the interface (§2.6, §8). An order that fails is not sent. Values that the interface
- * leaves open are passed on unchanged.
- */
+/** Checks an order by the rules of the interface (§2.6, §8). Values that the interface leaves open pass unchanged. */
 export function checkOrder(row: UncheckedOrder): CheckedOrder {
   const problems: OrderProblem[] = [];
   const problem = (field: keyof MerchantOrder, reason: string) => problems.push({ field, reason });

@@ -67,9 +67,8 @@ export function decideCorrected(tracking: Tracking, now: Date): Decision | undef
 }
 
 /**
- * Decides what came of a create request, for the order as it stands: it is `sending` unless another owner has taken over
- * since the request left. The decisions are to be written one after the other. `forbiddenHold` is the number of the account's
- * hold in which a create is refused now.
+ * Decides the outcome of a create for the order as it stands: another owner may have moved it on. Write the decisions
+ * one after the other. `forbiddenHold` is the number of the account's restraint that refuses creates now.
  */
 export function decideCreated(
   tracking: Tracking,
@@ -143,10 +142,7 @@ export function becomesUnknown(
 
 type Accepted = Extract<CreateOutcome, { kind: 'accepted' }>;
 
-/**
- * Decides what is done when the exchange has an order that is not `sending` any more. One that waits for an answer, or to be
- * sent again, becomes accepted by the moves of the table; any other keeps its state and gets the id where it has none.
- */
+/** Accepts an order that waits for an outcome or to be sent again; in any other state it gets the id if it has none. */
 function acceptedLate(
   tracking: Tracking,
   outcome: Accepted,
@@ -184,9 +180,8 @@ export interface Assumption extends Pick<OrderEvent, 'source' | 'reason' | 'acto
 }
 
 /**
- * Takes an order for sent although no request of it is known: it is looked up, and then held, and never sent again unless a
- * person says so. The request counts as one that was repeated, and as made now: only a look-up from now on proves that
- * there is no order.
+ * Takes an order for sent: it is looked up, then held, and sent again only if a person says so. Its request counts as
+ * repeated and as made now, so that only a later look-up proves that there is no order.
  */
 export function assumeSent(
   tracking: Tracking,

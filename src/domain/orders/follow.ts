@@ -20,17 +20,16 @@ import { quote } from '../text.ts';
 const LOOKED_UP_STATES: readonly OrderState[] = [...FOLLOWED_STATES, ...RECHECKED_STATES];
 
 /**
- * Tells whether the answer to a look-up may decide about the order as it is now. One that waits to be sent may be looked
- * up to see whether the exchange serves, or a person may have had it sent again in the meantime; then only an order that
- * was found counts, and it is not sent any more.
+ * True if an answer may decide about the order as it is now. A pending order may be looked up to test the exchange, or
+ * a person had it sent again; then only a found order counts.
  */
 export function isLookedUp({ state }: Tracking, answer: LookupAnswer): boolean {
   return LOOKED_UP_STATES.includes(state) || (state === 'pending' && answer.kind === 'found');
 }
 
 /**
- * Tells whether another pass asked later and was answered first: then what is known may be newer than the answer. It is not
- * where the answer has a newer date, or the only record. A time that is ahead of this clock was written under another one.
+ * True if a later request was answered first, unless the answer has a newer date or the only record. A time that is
+ * ahead of this clock was written under another one.
  */
 export function isOvertaken(known: Tracking, answer: LookupAnswer, askedAt: Date, now: Date): boolean {
   const { lastLookupAt, orderId, modificationDate } = known;
@@ -38,10 +37,7 @@ export function isOvertaken(known: Tracking, answer: LookupAnswer, askedAt: Date
   return answer.kind !== 'found' || (orderId !== null && laterBy(answer.record, modificationDate, now) <= 0n);
 }
 
-/**
- * Decides what the answer to a look-up does to its order; `contradictions` are those of the record that it brought with the
- * row. Call it only where `isLookedUp` is true.
- */
+/** Decides the answer to a look-up, if `isLookedUp` is true. `contradictions` are those of the found record. */
 export function decideLookup(
   known: Tracking,
   answer: LookupAnswer,
@@ -70,9 +66,8 @@ const NANOSECONDS_A_MS = 1_000_000n;
 const NO_DATE = 'no date';
 
 /**
- * Decides what the record of a look-up does to its order. `contradictions` are those of the record with the row. A record
- * that makes the order disputed may be of another order, so that its date does not tell whether it is older than ours, and
- * nothing is learned from it; such a record is always taken.
+ * Decides about a found record. A record that makes the order disputed may be of another order: it is always taken,
+ * whatever its date, and nothing is learned from it.
  */
 function found(
   tracking: Tracking,
@@ -121,10 +116,7 @@ function found(
   return { tracking: { ...next, nextActionAt }, events, keepsRecord: true, ...turns };
 }
 
-/**
- * Says why the order is disputed; undefined if it is not. An order that answers for a row of which nothing was ever sent
- * contradicts it, whatever the record says.
- */
+/** Why the order is disputed, if it is. An order that answers for an unsent row contradicts it in any case. */
 function disputeOf(
   tracking: Tracking,
   contradictions: readonly Contradiction[],
@@ -194,10 +186,7 @@ function laterBy(record: RecordView, known: string | null, now: Date): bigint {
   return receivedAt === undefined || knownAt === undefined ? 0n : receivedAt - knownAt;
 }
 
-/**
- * The time of a record in nanoseconds, by which records are ordered; undefined if the date cannot be used. The later of
- * the exchange's clock and ours decides what is too far ahead: ours may have been set back.
- */
+/** The time of a record in ns; undefined if it is too far ahead of the later of the exchange's clock and ours. */
 function recordTime(text: string | null, { serverDate }: RecordView, now: Date): bigint | undefined {
   const time = instant(text);
   const server = instant(serverDate) ?? 0n;

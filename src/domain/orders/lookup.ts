@@ -5,17 +5,11 @@ import type { Pace } from './pace/pace.ts';
 import type { RecordComparison, Turns } from './record-change.ts';
 import type { Decision, Tracking } from './tracking.ts';
 
-/**
- * The answer to a look-up (§4.11). `absent` is evidence that there is no order: documented, or only likely. `unanswered`
- * is no evidence. A record that is found under another spelling of the id contradicts its row.
- */
+/** The answer to a look-up (§4.11); `unanswered` is no evidence. A record under another spelling contradicts. */
 export type LookupAnswer =
   | FoundRecord
   | { readonly kind: 'absent'; readonly evidence: 'documented' | 'likely' }
-  /**
-   * `answeredFor` is the other external order id that the answer was about; `isOutage`: the exchange answers for no order;
-   * `isUnreadable`: the record cannot be read.
-   */
+  /** `answeredFor` is another id that the answer was about; with `isOutage` the exchange answers for no order. */
   | {
       readonly kind: 'unanswered';
       readonly why: string;
@@ -74,10 +68,7 @@ export function isFinalRecord(record: RecordView, settings: FollowSettings): boo
   return completed !== undefined && server !== undefined && completed <= server;
 }
 
-/**
- * Tells whether a final order paid: null while no status is known to say so, and where the statuses of final orders are
- * known and the order has none of them.
- */
+/** True if a final order paid; null if no setting maps its status. */
 export function outcomeOf(
   { orderStatus }: RecordView,
   { succeededStatuses, finalStatuses }: FollowSettings,

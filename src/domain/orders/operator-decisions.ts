@@ -28,10 +28,7 @@ type OperatorDecision =
   | { readonly ok: false; readonly why: string };
 
 export interface DecisionEvidence {
-  /**
-   * An order of the account whose pre-order was accepted and whose look-ups long afterwards found none: where there is one,
-   * absence proves nothing.
-   */
+  /** An accepted pre-order whose order look-ups did not find long afterwards: absence proves nothing then. */
   readonly acceptedAndAbsent?: string | undefined;
   readonly newest?: NewestRecord | undefined;
   /** Why the order may have been sent without a trace, and the command that decides. */

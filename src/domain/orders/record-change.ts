@@ -74,10 +74,7 @@ export function shownText({ documented }: RecordFields): string {
   return JSON.stringify(SHOWN.map((path) => documented.get(path) ?? null));
 }
 
-/**
- * Decides what becomes of a record that is not older than the newest one. `wasContrary` says that the last answer was not
- * taken either, `isTaken` that this one is, whatever came before.
- */
+/** Decides about a record that is not older. `wasContrary`: the last answer was not taken; `isTaken`: this is. */
 export function decideChange(
   comparison: RecordComparison,
   { wasContrary, isTaken }: { readonly wasContrary: boolean; readonly isTaken: boolean },

@@ -34,8 +34,8 @@ export function longestFreshMs(freshForMs: number): number {
 }
 
 /**
- * Wait after a look-up that brought no evidence (no answer, 5xx, unreadable), `silentMs` after the last evidence: a
- * quarter of that time, so that it grows each time, with jitter; of at least 30 s and at most 15 min before the jitter.
+ * Wait in ms after a look-up without evidence, `silentMs` after the last evidence: a quarter of that, from 30 s to 15
+ * min, with jitter.
  */
 export function unansweredLookupMs(silentMs: number, random: number): number {
   return withJitter(Math.min(Math.max(30 * SECOND, silentMs / 4), 15 * MINUTE), random);
@@ -51,9 +51,8 @@ export const HELD_LOOKUP_MS = DAY;
 export const REJECTED_LOOKUPS_MS = [HOUR, DAY] as const;
 
 /**
- * Wait before look-up number `done + 1` of a plan, such as `create.verifyAfter` or `follow.recheckFinalAfter` in ms after
- * its start; undefined when all are done. The gaps count, not the moments: after an outage the look-ups do not come all at
- * once.
+ * Wait before look-up `done + 1` of a plan of moments in ms; undefined after the last. The gaps count, not the moments:
+ * after an outage the look-ups do not come all at once.
  */
 export function plannedGapMs(done: number, moments: readonly number[]): number | undefined {
   const at = moments[done];
@@ -93,10 +92,8 @@ export function heldLookupMs({ freshFor }: FollowSettings): number {
 }
 
 /**
- * An early look-up that was not answered leaves the planned look-up where it is. In an outage requests are rare anyway, so
- * no order waits for longer than until the next look-up shows whether the outage is over. An answer about another order is
- * none either, but the exchange is well: look-ups are spaced as those with an answer. Where no pace is kept, they are the
- * rarer the longer there was none.
+ * An early look-up leaves the planned one where it is. In an outage the next look-up that is answered ends the wait.
+ * After an answer about another order the pace goes on, or slows down for states without one.
  */
 export function afterNoAnswer(
   tracking: Tracking,
@@ -121,8 +118,8 @@ function rarerMs(state: OrderState, silentMs: number): number {
 }
 
 /**
- * The time since the last evidence, or the create where there was none. Where that lies ahead, the clock was set back: it
- * counts as if it were as long ago, so that an order without answers is not looked up twice a minute until then.
+ * A time of evidence that lies ahead counts as if it were as long ago: the clock was set back, and an order without
+ * answers must not be looked up twice a minute until then.
  */
 function silentForMs({ lastLookupAt, sentAt }: Tracking, now: Date): number {
   const silentSince = Math.max(lastLookupAt?.getTime() ?? 0, sentAt?.getTime() ?? 0) || now.getTime();
@@ -142,16 +139,10 @@ function isRechecked(state: OrderState): boolean {
   return (RECHECKED_STATES as readonly OrderState[]).includes(state);
 }
 
-/**
- * A state whose orders are looked up. `new`: the accepted orders that were never looked up; `newest`: the same orders, read
- * from the other end.
- */
+/** A state whose orders are looked up. `new` and `newest` are accepted orders without a look-up, from either end. */
 export type LookupSource = 'new' | 'newest' | Exclude<OrderState, 'pending' | 'sending' | 'invalid'>;
 
-/**
- * The groups of orders that take turns, and how many of each go in a turn of its own. None waits for another one to be
- * done: of 500,000 accepted orders that are due, an open one waits for a round.
- */
+/** Groups of orders take turns by weight: behind 500,000 due accepted orders an open one waits for one round. */
 const GROUPS: readonly { readonly weight: number; readonly sources: readonly LookupSource[] }[] = [
   { weight: 8, sources: ['unknown'] },
   { weight: 4, sources: ['new', 'newest'] },
@@ -176,8 +167,8 @@ export interface DueLookup {
 }
 
 /**
- * Chooses the look-ups of a round, in their order: the oldest of each group, by its weight, until the round is full. Orders
- * that were never looked up go oldest and newest in turn: a backlog that is due for weeks does not keep a new order waiting.
+ * Chooses the oldest of each group by its weight until the round is full. Orders without a look-up go oldest and newest
+ * in turn: a long backlog does not keep a new order waiting.
  */
 export function nextRound<Due extends DueLookup>(due: readonly Due[]): readonly Due[] {
   const groups = GROUPS.map(({ weight, sources }) => ({

@@ -76,10 +76,7 @@ export function isNeverSent({ attempts, adoptedAt }: Pick<Tracking, 'attempts' |
   return attempts === 0 && adoptedAt === null;
 }
 
-/**
- * Moves an order to another state, with the event of the move. Throws on a move that the table does not allow, and where
- * a row that was never sent would get an order.
- */
+/** Moves an order, with its event. Throws if the table does not allow it, or if an unsent row would get an order. */
 export function move(
   from: Tracking,
   to: OrderState,

@@ -33,8 +33,8 @@ const whenUnknown = (account: string) =>
   `for the link id and run: order-sync client follow LINK${accountWords(account)}`;
 
 /**
- * Creates a link (§4.1) and stores it. The e-mail address goes to the exchange and nowhere else. Throws
- * `UnusableIdError` before any request, and a `StoreError` that names the link when it was created but cannot be stored.
+ * Creates a link (§4.1) and stores it; the e-mail address goes to the exchange alone. Throws `UnusableIdError` before
+ * any request, and a `StoreError` that names a link which cannot be stored.
  */
 export async function makeLink(
   deps: LinkDeps,
@@ -112,9 +112,8 @@ export async function adoptLink(
 }
 
 /**
- * Checks every stored link whose status is not final and that was not checked since `since`, and records what changed:
- * each link once, those that were not checked for longest first. Ends when none is left, when the circuit breaker opens,
- * or when `signal` aborts.
+ * Checks every link without a final status that was not checked since `since`, the oldest check first. Ends early if
+ * the circuit breaker opens or `signal` aborts.
  */
 export async function linksPass(deps: FlowDeps, signal: AbortSignal, since: Date = deps.clock.now()): Promise<void> {
   // Orders are more urgent, so most turns are left to them.
@@ -154,10 +153,7 @@ async function check(deps: FlowDeps, key: CheckKey, signal: AbortSignal): Promis
   deps.observers.incidents.failed({ message, ...evidence, facts: { linkId } });
 }
 
-/**
- * The evidence of a reply. Only the right link and the documented 404 are evidence; of any other reply it says why, and what the
- * reply speaks of: the link, the account or the exchange.
- */
+/** The link or the documented 404 are evidence; of any other reply the cause, and its subject or kind of incident. */
 function evidenceOf(
   reply: Reply<Link>,
   linkId: string,

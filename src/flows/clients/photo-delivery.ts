@@ -33,10 +33,7 @@ export interface ReceivedFile extends SavedFile {
   readonly originalName: string;
 }
 
-/**
- * Reads the parts of a delivery and saves its files in quarantine. A file that cannot be accepted is refused, and the others
- * are kept. Throws `DeliveryRefusal`, where no file is left too, and what `parts` throws.
- */
+/** Saves the files of a delivery in quarantine. Throws `DeliveryRefusal` if it accepts none, and errors of `parts`. */
 export async function readForm(
   limits: Config['photos'],
   folder: PhotoFolder,
@@ -131,10 +128,7 @@ export function placeOf(linkId: string, delivery: string): string {
   return join(createHash('sha256').update(linkId).digest('hex').slice(0, 32), delivery);
 }
 
-/**
- * The folder of photos: `.incoming/<delivery>/<file>` until the delivery is recorded, then `<link>/<delivery>/<file>`.
- * A delivery moves with one rename. Only this user can read the files, and they are synced before they count.
- */
+/** Files are synced in `.incoming/<delivery>/`, then moved to `<link>/<delivery>/`. Only this user reads them. */
 export class PhotoFolder {
   readonly #path: string;
   readonly #quarantine: string;
@@ -153,10 +147,7 @@ export class PhotoFolder {
     await mkdir(join(this.#quarantine, delivery), { recursive: true, mode: 0o700 });
   }
 
-  /**
-   * Streams a file into quarantine, `maxBytes` of it at the most: the rest is only counted. `check` gets the size so far and
-   * throws when the delivery becomes too large.
-   */
+  /** Streams a file, at most `maxBytes`: the rest is only counted. `check` throws if the delivery is too large. */
   async save(
     delivery: string,
     bytes: AsyncIterable<Uint8Array>,

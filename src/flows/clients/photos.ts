@@ -70,9 +70,8 @@ function assertUsable(token: string, isReceivedHere: boolean): void {
 }
 
 /**
- * Asks for the delivery of the verification photos of a client (§4.5) with a new token. Its hash is stored first, because
- * the delivery may come before the answer. The answer gets the id of the request, `requestId`, which the photos bear. Throws
- * `UnusableIdError` on an id that cannot be sent or stored.
+ * Asks for the photos of a client (§4.5) with a new token, whose hash is stored first: the delivery may come before the
+ * answer. The photos bear `requestId`. Throws `UnusableIdError`.
  */
 export async function requestPhotos(
   { account, store, exchange, clock, log, photos }: PhotoDeps & Pick<FlowDeps, 'exchange'>,
@@ -113,10 +112,7 @@ export async function requestPhotos(
   return { ...answer, value, body: stringify(value) ?? answer.body };
 }
 
-/**
- * Accepts one delivery (§6): all files that can be accepted, or none. They stay in quarantine until the token is checked; then their rows
- * are committed and the files are moved. Throws what `parts` throws, and errors of the disk and the database.
- */
+/** Accepts a delivery (§6). Files stay in quarantine until their rows are committed. Throws errors of the disk. */
 export async function acceptDelivery(deps: DeliveryDeps, parts: AsyncIterable<DeliveryPart>): Promise<DeliveryOutcome> {
   const folder = new PhotoFolder(deps.photos.folder);
   const delivery = randomName();
@@ -133,10 +129,7 @@ export async function acceptDelivery(deps: DeliveryDeps, parts: AsyncIterable<De
   }
 }
 
-/**
- * Cleans up before deliveries are accepted: a delivery that an earlier process left in quarantine is moved if it was
- * recorded, and deleted if not.
- */
+/** A delivery that an earlier process left in quarantine is moved if it was recorded, and deleted if not. */
 export async function sweepPhotos(deps: DeliveryDeps): Promise<void> {
   const { store, clock, log, photos } = deps;
   const folder = new PhotoFolder(photos.folder);

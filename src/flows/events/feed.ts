@@ -35,10 +35,7 @@ export interface CursorRefusal {
   readonly message: string;
 }
 
-/**
- * Finds the place after which a reader goes on: a cursor, or `head` for what comes from now on. Says so where the cursor is
- * of another database, or of a later state of this one: reading on after it would leave events out.
- */
+/** Finds the place of a cursor or of `head`. Refuses another database's cursor: it would leave events out. */
 export async function placeOf(db: Database, account: string, after: string): Promise<Place | CursorRefusal> {
   const head = await feedHead(db, account);
   if (after === 'head') return head;

@@ -23,10 +23,7 @@ type CompareDeps = { readonly settings: Pick<FlowDeps['settings'], 'tolerance' |
 /** A person may have given up an order that is disputed. */
 const MAY_BE_DISPUTED: readonly string[] = ['disputed', 'abandoned'];
 
-/**
- * Reads what a record is compared with. The row has nearly all of it: the history and the pre-order are read only where the
- * row itself looks like a contradiction, or may have been one before.
- */
+/** The history and the pre-order are read only if the row looks like a contradiction, or may have been one before. */
 export async function readEvidence(
   db: Database,
   row: FollowedRow,
@@ -75,10 +72,7 @@ export async function readNewest(
   return { record, ...(await compareWithRow(db, deps, row, record, new Date(stored.receivedAt))) };
 }
 
-/**
- * Tells whether the same order was not older than its first request when it was looked up before: only a clock that was set
- * since then makes it older.
- */
+/** True if the same order was not older than its first request at an earlier look-up: only the clock was set since. */
 async function wasOurs(db: Database, row: FollowedRow, record: RecordView): Promise<boolean> {
   const earlier = row.earlier_body === null ? undefined : readRecordView(row.earlier_body);
   const isSame = earlier?.orderId === record.orderId && earlier.creationDate === record.creationDate;
@@ -87,10 +81,7 @@ async function wasOurs(db: Database, row: FollowedRow, record: RecordView): Prom
   return !known.some(({ class: name, status }) => name === 'ID_COLLISION' && status !== 'resolved');
 }
 
-/**
- * An order that is not older than the newest request is not older than the first. The time of a row that was found again
- * in an older database is none of a request; the history has the requests alone.
- */
+/** The time of a row that was found again in an older database is of no request; the history has requests alone. */
 async function firstRequest(
   db: Database,
   { account, external_order_id: externalOrderId, sent_at: sentAt, adopted_at: adoptedAt }: FollowedRow,
@@ -114,10 +105,7 @@ async function preOrderExchangeType(db: Database, row: FollowedRow, record: Reco
   return body === undefined ? null : readExchangeType(body);
 }
 
-/**
- * Gives the answer to a look-up with its record beside the newest one, where the two do not say the same. Most look-ups bring
- * a record that differs in the time of the server at most; then nothing is read.
- */
+/** Adds the newest record to an answer that differs from it in more than the server's time, as few answers do. */
 export async function compareWithNewest(
   tx: Transaction,
   row: FollowedRow,
@@ -144,10 +132,7 @@ export async function readAcceptedAndAbsent(db: Database, account: string): Prom
   return await readAccountFact(db, { account, name: ACCEPTED_AND_ABSENT });
 }
 
-/**
- * Remembers an accepted order that is absent, and gives the settings for what is decided about the answer: where absence
- * proves nothing no create is sent again because of it, whatever `create.onUnknown` says.
- */
+/** Remembers an accepted order that is absent. Once there is one, absence resends nothing, by any setting. */
 export async function settingsOnAbsence(
   tx: Transaction,
   { account, settings }: Pick<FlowDeps, 'account' | 'settings'>,

@@ -41,10 +41,7 @@ export interface LookedUp {
   readonly now: Date;
 }
 
-/**
- * Stores the record that a look-up brought and judges what the look-up shows, in the transaction that records it. A
- * record that cannot be judged is stored all the same. Throws only what the database throws.
- */
+/** Stores and judges a record in one transaction, and stores one that cannot be judged. Throws database errors. */
 export async function reconcileAnswer(tx: Transaction, deps: JudgeDeps, looked: LookedUp): Promise<NewFindings> {
   try {
     return await judgeAnswer(tx, deps, looked);
@@ -77,10 +74,7 @@ async function judgeAnswer(tx: Transaction, deps: JudgeDeps, looked: LookedUp): 
   }
 }
 
-/**
- * Judges the newest record. One that differs from the record before only in the time of the server is not stored, nor
- * compared again unless that time matters: most look-ups bring such a record.
- */
+/** A record that differs only in the server's time, as most do, is compared again only if that time matters. */
 async function judgeNewest(
   tx: Transaction,
   deps: JudgeDeps,
@@ -265,10 +259,7 @@ async function learnMerchant(
   await setAccountFact(tx, { account, name: MERCHANT_ID, given: merchantId, now });
 }
 
-/**
- * Finds other orders that have what must be of one order. What has not changed, in an order without findings, is not looked
- * for: most new records differ only in a status.
- */
+/** Finds orders that share a hash or an order id. Unchanged values of orders without findings are skipped. */
 async function readOthers(
   tx: Transaction,
   { row, earlier }: Judged,

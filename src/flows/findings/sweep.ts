@@ -31,10 +31,7 @@ const WORTH_TELLING_MS = 10 * 60_000;
 
 type SweepDeps = Omit<FlowDeps, 'creates' | 'gracePeriodOver'>;
 
-/**
- * Compares the records that were not compared yet, learns the pace of look-ups anew, and judges what time alone brings. Orders
- * are read in pages and judged in short transactions, so that other writers need not wait for the whole sweep.
- */
+/** Compares new records, learns the pace, and judges by time, in short transactions: other writers go on. */
 export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
   if (!(await isAnythingAwaited(deps.store.db, deps.account))) {

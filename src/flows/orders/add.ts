@@ -24,10 +24,7 @@ type Addition =
   | { readonly kind: 'differs'; readonly externalOrderId: string; readonly columns: readonly string[] }
   | { readonly kind: 'invalid'; readonly problems: readonly string[] };
 
-/**
- * Inserts one order, by its columns in `merchant_orders`. An order that is there with the same content is left as it is;
- * amounts are the same when their numbers are: `1.50` and `1.5`.
- */
+/** Inserts one order by its columns. An order with the same content stays as it is; `1.50` and `1.5` are the same. */
 export async function addOrder(
   { store, account }: Pick<FlowDeps, 'store' | 'account'>,
   fields: Readonly<Record<string, unknown>>,
@@ -77,9 +74,8 @@ type Adoption =
   | { readonly kind: 'invalid'; readonly problems: readonly string[] };
 
 /**
- * Takes over an order that exists at the exchange: it is looked up, and inserted with what the exchange says of it in one
- * transaction, so that it is never pending and never created. One that the exchange does not find is not inserted, one
- * that stands in the table is left as it is.
+ * Takes over an order that exists at the exchange, in one transaction with its record, so that it is never pending. An
+ * order that the exchange does not find is not inserted; one that stands in the table stays.
  */
 export async function adoptOrder(
   deps: FlowDeps,

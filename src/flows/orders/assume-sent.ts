@@ -36,10 +36,7 @@ export async function assumeRowSent(
   await recordUnknownOutcome(tx, before, unknown, now);
 }
 
-/**
- * Takes the orders of an import for sent that wait in the table: the rows that were just inserted, and those that were
- * there, as when the merchant's application has put them in once more. Gives how many.
- */
+/** Takes waiting orders of an import for sent, those that the merchant inserted too. Returns how many. */
 export async function assumeImportSent(
   tx: Transaction,
   tables: ImportTables,

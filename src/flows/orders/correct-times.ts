@@ -19,8 +19,8 @@ interface ClockWatchDeps {
 }
 
 /**
- * Watches whether the clock was set back. What was planned under the clock before would be waited for until that time
- * comes again, so it becomes due now, as it does at a start. It also logs when the clocks of machine and database differ.
+ * Makes waiting orders due if the clock was set back: they would wait until that time comes again. Logs if the clocks
+ * of machine and database differ.
  */
 export class ClockWatch {
   readonly #deps: ClockWatchDeps;
@@ -67,9 +67,8 @@ type CorrectDeps = Parameters<typeof isolateFailure>[0] &
   Pick<FlowDeps, 'log'> & { readonly settings: Pick<FlowDeps['settings'], 'verifyAfter'> };
 
 /**
- * The due times of an account that were written under another clock. Orders that the database refuses when their times are
- * corrected, or that another program has locked, are tried again. Their ids are kept in the database too, because nothing
- * else tells the next owner that their times are wrong.
+ * Due times of an account that were written under another clock. Ids of orders that cannot be corrected now are kept in
+ * the database, because nothing else tells the next owner.
  */
 export class WrongTimes {
   readonly #deps: CorrectDeps;
@@ -97,10 +96,7 @@ export class WrongTimes {
     return this.isAny ? this.#retryAt - this.#deps.clock.monotonic() : Number.POSITIVE_INFINITY;
   }
 
-  /**
-   * Makes orders due now whose due times are further away than any schedule plans; if the clock went back, all that
-   * wait: nothing tells under which clock a time was written. In pages: of a million orders one write would take minutes.
-   */
+  /** Makes orders due whose due times no schedule plans; if the clock went back, all that wait. In pages. */
   async correct(clockWentBack: boolean): Promise<void> {
     const { account, store, clock, log, settings } = this.#deps;
     const now = clock.now();

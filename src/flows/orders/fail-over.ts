@@ -24,15 +24,12 @@ type FailOverDeps = MarkingDeps & { readonly intents: SentIntents };
 
 const PAGE = 200;
 
-/**
- * Orders that may have been sent and are not marked yet, because another program locks the rows: they must not be sent. Each with the
- * fail-over that left it in doubt.
- */
+/** Orders in doubt whose rows another program locks, each with its fail-over: they must not be sent. */
 type Unmarked = FlowDeps['creates']['unmarked'];
 
 /**
- * Takes up the fail-overs of an account: each order that a lost owner may have sent becomes unknown. Nothing is sent before
- * it returns. Returns the orders whose rows are locked, for `markLeft`, and when the newest fail-over was noticed, in ms.
+ * Makes each order unknown that a lost owner may have sent; nothing is sent before it returns. Returns the orders whose
+ * rows are locked, for `markLeft`, and when the newest fail-over was noticed, in ms.
  */
 export async function takeUpFailOvers(
   deps: FailOverDeps,
@@ -63,8 +60,8 @@ export async function markLeft(deps: MarkingDeps, unmarked: Unmarked): Promise<v
 }
 
 /**
- * Names the orders that this process sent as the lost owner, if it lives on: they take the place of the orders that it may
- * have walked by. Does nothing if it has reported every fail-over.
+ * Names the orders that this process sent as the lost owner: they take the place of the orders that it may have walked
+ * by. Does nothing if every fail-over is reported.
  */
 export async function reportSent(deps: FailOverDeps): Promise<void> {
   const { account, store, clock, intents, log } = deps;
@@ -124,10 +121,7 @@ async function* walkedBy(deps: FailOverDeps, failOver: FailOver): AsyncGenerator
   yield* pendingFrom(deps, failOver, { laterThan: seenAt });
 }
 
-/**
- * Returns the due orders that a pass may have walked by. Their ends are read before an order is marked: a marked order is no longer
- * pending, so that another would be counted in its place.
- */
+/** Ends are read before an order is marked: a marked order is not pending, and another would be counted. */
 async function walkedRanges(deps: FailOverDeps, failOver: FailOver, due: Range, most: number): Promise<Range[]> {
   const place = walkedTo(failOver);
   const fromPlace = place && { ...due, after: { nextActionAt: place[0], externalOrderId: place[1] } };
@@ -175,8 +169,8 @@ export function doubtOf(account: string, failOver: FailOver): Assumption {
 }
 
 /**
- * Takes orders for sent whose intents the server lacks, and keeps unknown creates from a resend. An order whose row is locked stays in
- * doubt of the fail-over that found it first: the owner that a later one lost knows nothing of the earlier one.
+ * Takes orders for sent, and keeps unknown creates from a resend. A locked order stays in doubt of the fail-over that
+ * found it first: the owner that a later one lost knows nothing of it.
  */
 async function mark(deps: MarkingDeps, failOver: FailOver, ids: readonly string[], locked: Unmarked): Promise<void> {
   const { account, store, clock } = deps;

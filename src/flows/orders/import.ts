@@ -40,10 +40,7 @@ const PROGRESS_ROWS = 1_000;
 const MOST_TRIES = 10;
 const COLUMNS = { known: ORDER_COLUMNS, required: ['external_order_id', 'asset', 'from_currency', 'to_currency'] };
 
-/**
- * Reads a whole file into `merchant_orders`: all rows or none. A row that is there with the same content is skipped;
- * amounts are the same when their numbers are: `1.50` and `1.5`.
- */
+/** Imports a whole file or nothing. Rows with the same content are skipped; `1.50` and `1.5` are the same. */
 export async function importOrders(
   store: Store,
   account: string,
@@ -137,10 +134,7 @@ const CSV_PROBLEMS: Partial<Record<CsvErrorCode | 'INVALID_OPENING_QUOTE', strin
   CSV_MAX_RECORD_SIZE: TOO_LONG,
 };
 
-/**
- * Reads CSV with a header, a record at a time. An empty field is no value: CSV cannot tell it from an empty text. A
- * header that cannot be used, and a quote in a wrong place, end the reading.
- */
+/** Reads CSV with a header. An empty field is no value. A wrong header, or a misplaced quote, ends the reading. */
 export async function* csvLines(input: Readable, columns: ImportColumns): AsyncGenerator<ImportLine> {
   let header: readonly string[] | undefined;
   for await (const read of csvRecords(input)) {
@@ -253,10 +247,7 @@ export async function* ndjsonLines(input: Readable, columns: ImportColumns): Asy
   }
 }
 
-/**
- * Reads lines of UTF-8 text; one without text is too long. `node:readline` has no limit, and takes U+2028, which may stand in
- * JSON, for the end of a line.
- */
+/** Reads lines of UTF-8; a line without text is too long. `node:readline` has no limit, and splits at U+2028. */
 async function* textLines(input: Readable): AsyncGenerator<{ line: number; text?: string }> {
   const decoder = new TextDecoder();
   let line = 0;

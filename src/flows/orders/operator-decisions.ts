@@ -84,10 +84,7 @@ async function evidenceFor(
   }
 }
 
-/**
- * Carries out a person's decision, each order in its own transaction, and gives the result of each, in their order. An
- * order that has changed since it was listed is skipped.
- */
+/** Decides each order in its own transaction; yields results in order. Skips orders that changed since listed. */
 export async function* decideOrders(
   deps: OperatorDeps,
   targets: readonly OperatorTarget[],

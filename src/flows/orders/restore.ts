@@ -33,9 +33,8 @@ export interface AcceptedRestore {
 const PAGE = 200;
 
 /**
- * Accepts a database that was put back to an older state: creates are paused, every order that may have been sent since
- * becomes unknown, and the mark is that of this database. Until the end the mark keeps everything else from being written, so
- * that an interrupted run is done again.
+ * Pauses creates, makes every order unknown that may have been sent since, and writes the mark of this database at
+ * last: until then nothing else can write, so that an interrupted run is done again.
  */
 export async function acceptRestore(deps: RestoreDeps, acceptance: Acceptance): Promise<AcceptedRestore> {
   const { store, clock } = deps;
@@ -115,10 +114,7 @@ interface FailOverAnswer {
   readonly ids?: readonly string[] | undefined;
 }
 
-/**
- * Carries out a person's decision on the orders that a fail-over left in doubt: they become accepted if they were sent, and
- * else pending and due now. Returns how many orders it decided, and how many are left.
- */
+/** Accepts orders that a fail-over left in doubt, or makes them pending. Returns how many, and how many are left. */
 export async function decideFailOver(
   { account, store, clock }: Pick<FlowDeps, 'account' | 'store' | 'clock'>,
   failOver: FailOver,

@@ -19,10 +19,7 @@ interface Step {
   readonly isLast: boolean;
 }
 
-/**
- * Deletes what `retention.*` lets go by its age, of the accounts that this process owns: once an hour, in small steps, until
- * `stop` aborts. What fails is tried again an hour later.
- */
+/** Deletes by `retention.*` once an hour, in small steps, until `stop` aborts. Failures are tried an hour later. */
 export async function purgeByAge(
   deps: RetentionDeps,
   names: () => readonly string[],

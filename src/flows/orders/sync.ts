@@ -10,10 +10,7 @@ import { sweep } from '../findings/sweep.ts';
 import { learnFirst } from '../pass/learn-pace.ts';
 import { newCounters, type Counters } from '../pass/outcomes.ts';
 
-/**
- * The counts of one pass. `unknown`, `held` and `disputed` are the orders in that state after it, `findings` the open ones without those
- * that only explain something, and `remaining` the orders still to be sent.
- */
+/** `unknown`, `held` and `disputed` are states after the pass; `findings` are open, without those that only explain. */
 export type SyncSummary = Readonly<Counters> & { readonly remaining: number; readonly durationMs: number };
 
 export type SyncEnd = 'done' | 'look' | 'out-of-reach' | 'out-of-time' | 'key-refused';
@@ -30,9 +27,8 @@ const MOST_OPENINGS = 2;
 const LONGEST_WAIT_MS = 10_000;
 
 /**
- * One pass: sends every pending order whose time has come, then looks up every order being followed once, and every link
- * that may change. A breaker that opens for a moment is waited for. `onProgress` is given the pass's own counters, which go
- * on changing while it runs, and about how many requests it has before it.
+ * Sends due orders, then looks up every followed order and every link once. Waits for a breaker that opens briefly.
+ * `onProgress` gets the pass's live counters, and about how many requests it has to make.
  */
 export async function syncOnce(
   deps: FlowDeps,
@@ -66,10 +62,7 @@ export async function syncOnce(
   return { summary, end: endOf(pass, summary, newFindings, signal), holds: deps.holds.all.map(viewOf) };
 }
 
-/**
- * Counts the requests that a pass has before it, one entry of an index each: to send an order, to look one up, and, where it
- * looks up every order, to look up those that it has sent.
- */
+/** Counts the requests of a pass: sends, look-ups, and the look-ups of the orders that it sends. */
 async function requestsToMake({ account, store }: FlowDeps, scope: FollowScope, until: Date): Promise<number> {
   const sum = (counts: ReadonlyMap<string, number>) =>
     [...counts.values()].reduce((total, orders) => total + orders, 0);

@@ -203,10 +203,7 @@ export function overdueOf(activities: readonly Pick<Activity, 'overdue'>[]): Ove
   return { orders: waiting.reduce((sum, { orders }) => sum + orders, 0), since: new Date(sinceMs).toISOString() };
 }
 
-/**
- * Adds up the requests of the last seconds, and what the rate limits allow in that time: of an account, with those that share
- * its limit, or of all accounts of the settings.
- */
+/** The requests of the last seconds, and those that the rate limits allow: of an account with its group, or of all. */
 export function rateUse(
   activities: Pick<Activities, 'find'>,
   config: Pick<Config, 'accounts' | 'exchange'>,

@@ -47,10 +47,7 @@ interface Begun {
   heldUp?: WaitingOrders;
 }
 
-/**
- * Logs what keeps orders from going on: one line when it begins, one a minute while it lasts and something waits, one when it
- * has ended. Equal failures are counted, not repeated.
- */
+/** Logs an incident at its beginning, once a minute while something waits, and at its end; counts equal failures. */
 export class Incidents {
   readonly #deps: IncidentDeps;
   readonly #story = new IncidentStory();

@@ -6,10 +6,7 @@ import { countFailure } from './outcomes.ts';
 
 export const POSTPONE_MS = 5 * 60_000;
 
-/**
- * Works on one order. What the database refuses of it is logged and counted as failed, and the order is postponed: it
- * must not stop the others.
- */
+/** Works on one order. If the database refuses it, that is logged and counted, and the order is postponed. */
 export async function isolateFailure(
   deps: Pick<FlowDeps, 'account' | 'store' | 'clock' | 'observers'>,
   externalOrderId: string,
@@ -40,10 +37,7 @@ export async function isolateFailure(
   }
 }
 
-/**
- * True if the database refuses the write of an order, fails at it again and again, or has its row locked: other orders may
- * be written.
- */
+/** True if the database refuses an order, fails at it again and again, or has its row locked: others may be written. */
 export function isRefusal(error: unknown): error is Error {
   const isRefused = error instanceof StoreError && error.problem === 'refused';
   return isRefused || error instanceof RowLockedError || isUnlisted(error);

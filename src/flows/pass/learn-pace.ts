@@ -28,9 +28,8 @@ const GROWTH = 1 / 50;
 const LEAST_GROWTH = 20;
 
 /**
- * Reads how long orders stayed in their statuses, from the newest changes alone: the history may be long. Of an order that
- * changed in this part of the history, what came before it is read too, so that it is known when it entered its status. `from`
- * is when the part begins; null if all was read.
+ * Reads stays from the newest changes; of an order among them all earlier changes too, so that its entry is known.
+ * `from` is when this part of the history begins; null if it is all.
  */
 export async function readHistory({ account, store, clock }: LearnDeps, signal: AbortSignal) {
   const stays: Stay[] = [];
@@ -75,8 +74,8 @@ export async function learnHistory(deps: PacedDeps, signal: AbortSignal): Promis
 }
 
 /**
- * Reads the orders that are followed, whose number and ages decide the price of a look-up, into a learner of the stays that have
- * ended. `onPage` is given the followed orders of every state, also of those that are looked up at times of their own.
+ * Adds the followed orders, whose number and ages decide the price of a look-up. `onPage` gets those of every state,
+ * also of states without a pace.
  */
 export async function addFollowed(
   { account, store, clock }: LearnDeps,

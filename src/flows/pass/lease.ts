@@ -32,8 +32,8 @@ interface LeaseDeps {
 }
 
 /**
- * The durable trace of the requests that this owner may have sent: a number of requests and a time in which they may go.
- * What was granted counts as spent for the next owner, which knows nothing else of what is in the rate limit's window.
+ * The durable trace of requests: a number granted for a time. It counts as spent for the next owner, which knows
+ * nothing else of the rate limit's window.
  */
 export class RequestLease {
   readonly #deps: LeaseDeps;
@@ -49,9 +49,8 @@ export class RequestLease {
   }
 
   /**
-   * Resolves once a request may go out; each one asks for itself. Rejects when that cannot be made durable in time, when the database
-   * does not say in time that this process drives the account, or with `OwnedError` when another owner has taken over: then
-   * nothing may be sent.
+   * Resolves once a request may go out; each one asks for itself. Rejects if that cannot be made durable in time, if
+   * ownership is not confirmed in time, or with `OwnedError` if another owner has taken over.
    */
   async ensure(): Promise<void> {
     // Others may have waited for the same: what is left when they have started is looked at last.
@@ -64,10 +63,7 @@ export class RequestLease {
     if (this.#isRunningOut()) this.#renew().catch(() => undefined);
   }
 
-  /**
-   * Renews the lease as part of the transaction that records an intent. Call the function it returns once the
-   * transaction is durable, and then `ensure`, which costs nothing unless that took long.
-   */
+  /** Renews the lease in the transaction of an intent. Call the result once that is durable, and then `ensure`. */
   async renewWithin(tx: Transaction): Promise<() => void> {
     if (this.#isRunningOut()) return await this.#writeWithin(tx, LEASE_MS, this.#granted);
     await assertNewestOwner(tx, this.#deps.account, this.#deps.accountLease.generation);
@@ -151,10 +147,7 @@ export class RequestLease {
   }
 }
 
-/**
- * The requests of one lease: what the limit lets go in twice its time, so that time alone ends most leases; where that is
- * little a part of the limit, as all of it counts as spent when the process is killed.
- */
+/** The requests that the limit allows in two leases; of a low limit a part, as all count if the process is killed. */
 function requestsOfLease({ requests, intervalMs }: RateLimit): number {
   const inTime = Math.ceil((requests * 2 * LEASE_MS) / intervalMs);
   return Math.max(inTime, Math.min(MOST_GRANTED, Math.ceil(requests / MOST_GRANTED)));
@@ -165,9 +158,8 @@ type LastOwnerDeps = Pick<LeaseDeps, 'store' | 'account' | 'clock'> & {
 };
 
 /**
- * Reads what the last owner may have spent of the rate limit's window. The clock may have been set since: the machine's own time
- * since its start tells when the lease ended. Where the machine is another one, or was started since, UTC tells; a lease that
- * ends later than any lease can was then written under another clock, and counts as one that ends as late as a lease can.
+ * Reads the requests that the last owner may have spent. The machine's time since its start tells when the lease ended;
+ * on another machine or boot UTC tells, and a lease that ends too late ends as late as a lease can.
  */
 export async function spentByLastOwner(
   { store, account, clock, accountLease }: LastOwnerDeps,
@@ -186,9 +178,8 @@ export async function spentByLastOwner(
 }
 
 /**
- * What was granted may have been sent until the lease ended. Where the process of that owner may be stopped and wake, those that
- * it had begun may leave for as long as a request takes; they count for both times, as the lease may also be one of this process,
- * from before the account rested.
+ * Granted requests count until the lease ended. If the last process may have been stopped and wake, those that it had
+ * begun count for as long as a request takes as well: the lease may be one of this process.
  */
 function granted(lease: Lease, until: number, lastOwnerUntil: number | undefined, limit: RateLimit): SpentRequests[] {
   // The spent requests are known for the interval of that owner: if it was shorter, the whole limit may be spent.
@@ -203,10 +194,7 @@ function granted(lease: Lease, until: number, lastOwnerUntil: number | undefined
   ];
 }
 
-/**
- * Accounts that share a rate limit, for as long as this process drives them: the requests of each count for all, those of the
- * last owners before the first one here.
- */
+/** Accounts that share a rate limit while this process owns them: the requests of each count for all. */
 export class RateGroup {
   readonly demand: SharedDemand;
   readonly #leases: readonly AccountLease[];

@@ -41,10 +41,7 @@ const FACTS = {
   forbiddenEnded: 'holds.forbiddenEnded',
 } as const;
 
-/**
- * The restraints of the account. They stand in the database, where a person sets and ends them; those that replies set bind
- * from the moment of the reply on. Times are kept by the monotonic clock, so that a clock that is set changes no wait.
- */
+/** The restraints of the account. Replies set them at once, persons in the database. Times are monotonic. */
 export class AccountRestraints implements AccountState {
   readonly #deps: RestraintDeps;
   readonly #began: { readonly at: number; readonly monotonic: number };

@@ -71,10 +71,7 @@ function invalid(message: string): Probed {
   return { kind: 'invalid', message };
 }
 
-/**
- * Creates one order as any other is created, by a row and a durable intent, and asks about it before and after. One that
- * stands in the table is not sent by this again.
- */
+/** Creates one order like any other, and asks about it before and after. One in the table is not sent again. */
 async function probeOrder(
   deps: FlowDeps,
   asking: Asking,
@@ -195,8 +192,8 @@ function amountRow(question: string, order: MerchantOrder, view: PreOrderView): 
 }
 
 /**
- * Sends the create of an order that was taken once more, under the same id: this may make a second pre-order. It is none of
- * the order's own requests, so the table is left alone; that it is done is durable before, and it is done once an account.
+ * Repeats the create of an order that was taken, which may make a second pre-order: once an account, recorded durably
+ * before. The table is left alone.
  */
 async function repeatCreate(deps: FlowDeps, asking: Asking, externalOrderId: string): Promise<Probed> {
   const { account, store, clock } = deps;

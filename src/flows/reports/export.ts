@@ -16,10 +16,7 @@ const NUMBERS: readonly string[] = [
   ...RECORD_NUMBERS.map((path) => `record.${path}`),
 ];
 
-/**
- * The columns of an export: those of the row by their names, then the fields of the pre-order (§2.6) and of the order record
- * (§2.7) by their paths. All other fields of an answer stand in `other` as JSON.
- */
+/** The row by its columns, pre-order (§2.6) and record (§2.7) by their paths; all other fields are JSON in `other`. */
 const EXPORT_COLUMNS: readonly Column[] = [
   ...ROW_COLUMNS,
   ...[...PRE_ORDER_PATHS, 'other'].map((path) => `pre_order.${path}`),

@@ -52,10 +52,7 @@ type ReportDeps = { readonly store: Pick<Store, 'snapshot'>; readonly clock: Pic
 const PROGRESS_EVERY = 5_000;
 const MOST_WORST = 5;
 
-/**
- * Judges every order of the scope by its newest record, in one snapshot, and makes the report. Its rows can be read until
- * it is disposed of. Throws `LedgerError`.
- */
+/** Judges every order of the scope in one snapshot. Rows can be read until it is disposed of. Throws `LedgerError`. */
 export async function reconcileOrders(
   deps: ReportDeps,
   request: ReconciliationRequest,

@@ -55,10 +55,7 @@ export class EndpointCondition {
     return true;
   }
 
-  /**
-   * It took an event. Gives true where it takes events again: one that was under way before it asked to wait does not end that
-   * wait.
-   */
+  /** True if the endpoint takes events again: an event sent before it asked to wait does not end the wait. */
   took(): boolean {
     this.#takenAt = this.#clock.now();
     const failing = this.#failing;

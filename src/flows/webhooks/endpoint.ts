@@ -36,9 +36,8 @@ interface EndpointDeps {
 }
 
 /**
- * Sends the events of accounts to one endpoint: those of an order one after the other, those of different orders beside each
- * other. An event that the endpoint takes moves the cursor on. One that it does not take becomes a row, and so does each later
- * event of its order: the oldest row of an order is sent when it is due.
+ * Sends events of one order one after the other, of different orders in parallel. An event that is refused becomes a
+ * row, and so does each later event of its order; the oldest row is sent when it is due.
  */
 export class EndpointDelivery {
   readonly condition: EndpointCondition;

@@ -82,10 +82,7 @@ export function webhookSender({ clock, version, connect = overHttp, ...options }
   };
 }
 
-/**
- * Connects over HTTP. It follows no redirect and uses no proxy. Names are resolved at each connect, and what they stand for is
- * refused where it is not an address of the internet, unless the endpoint allows it.
- */
+/** Follows no redirect, uses no proxy, and refuses private addresses unless the endpoint allows them. */
 function overHttp({ endpoint, resolve, timeoutMs = TIMEOUT_MS }: ConnectOptions): Connections {
   const url = new URL(endpoint.url);
   const options = {
@@ -206,10 +203,7 @@ export type Resolve = (
 
 const lookUpAll: Resolve = (host, callback) => dns.lookup(host, { all: true, order: 'verbatim' }, callback);
 
-/**
- * Gives the addresses of a host to Node where all of them are of the internet. Node connects to what this gives: an answer
- * that is another at the next look-up is checked then.
- */
+/** Refuses a host unless all its addresses are of the internet. Node connects to these; each look-up is checked. */
 export function publicLookup(resolve: Resolve = lookUpAll): LookupFunction {
   return (host, { all }, callback) =>
     resolve(host, (error, found) => {

@@ -130,10 +130,7 @@ export interface SubjectEvents {
 /** What became of each event that was sent, by its id: taken, or the row that it is now. An event that is not in it was not sent. */
 type Results = ReadonlyMap<number, 'taken' | Delivery>;
 
-/**
- * The events of a turn by subject, in the order in which they are sent. Events that the endpoint has failed at come last, the one
- * that has waited longest before the others: an event that it can never take would otherwise stop all others.
- */
+/** Orders the events of a turn by subject. Events that failed before come last: one may never be taken. */
 export function subjectsOf({ endpoint, due, page }: Turn): readonly SubjectEvents[] {
   const bySubject = new Map<string, EventRow[]>();
   for (const event of page) {
@@ -150,10 +147,7 @@ export function subjectsOf({ endpoint, due, page }: Turn): readonly SubjectEvent
   return [...rows.filter(isNew), ...ofPage, ...rows.filter((row) => !isNew(row))];
 }
 
-/**
- * Decides what a turn changes: which rows there are then, and where the cursor is. The cursor moves to the end of the page, or to the
- * last event of it that was sent: what comes before and was not taken becomes a row.
- */
+/** Moves the cursor to the end of the page or the last event sent; events before it that were not taken become rows. */
 export function endOfTurn(
   turn: Turn,
   results: Results,

@@ -26,10 +26,7 @@ export interface WebhooksDeps extends Pick<SenderOptions, 'connect' | 'resolve' 
   readonly stop: AbortSignal;
 }
 
-/**
- * Sends the events of the accounts that this process owns to the endpoints, each by its own cursor. Nothing is read for an
- * account without new events.
- */
+/** Sends events of the owned accounts, each endpoint by its own cursor. Accounts without events cost nothing. */
 export class Webhooks {
   readonly #deps: WebhooksDeps;
   readonly #deliveries: readonly EndpointDelivery[];

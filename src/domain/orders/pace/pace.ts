@@ -94,8 +94,8 @@ export class PaceLearner {
   }
 
   /**
-   * Adds an order that is followed. It was as it is from its last change to its last look-up; only the time in which its end
-   * would be in the history counts: orders that are older than that would hide how soon others leave.
+   * Adds an order as it was from its last change to its last look-up, within the history: older orders would hide how
+   * soon others leave.
    */
   addOrder(order: FollowedOrder, now: Date): void {
     const { changedAt, lastLookupAt, nextActionAt } = order;
@@ -183,9 +183,8 @@ function newFacts({ times, lateMs }: StatusHistory = { times: new StayTimes(), l
 type StatusGroup = PacedGroup & { readonly orders: number; readonly news: number };
 
 /**
- * The orders of each bin count as alike. Of n orders that are looked up after a gap, n·F(gap) / gap a millisecond are found to
- * have left; as many will come, and each of them takes 1 / F look-ups at any other gap. Where F is small that is a look-up
- * for each order and gap; but orders that the next look-up will find gone are not taken for ones that are looked up for ever.
+ * The orders of a bin count as alike. After a gap, n·F(gap) / gap a millisecond are found to have left; as many will
+ * come, and each takes 1 / F look-ups at another gap.
  */
 function groupsOf({ followed }: StatusFacts, hazards: Float64Array, limits: PaceLimits): readonly StatusGroup[] {
   const atTicks = { ...limits, leastMs: Math.max(limits.leastMs, limits.tickMs ?? 0) };
@@ -221,10 +220,7 @@ interface Budget {
   readonly rate: number;
 }
 
-/**
- * A look-up is never worth more than so much delay, in milliseconds: where that is too little, all that is due waits in its
- * turn, which costs less than new orders that are looked up as seldom as those that never change.
- */
+/** The highest price of a look-up in ms of delay. Beyond it, due orders wait: that costs new orders less. */
 const HIGHEST_MS = 60 * 60_000;
 /** The price is found to a part of this. */
 const PRECISION = 0.01;
@@ -238,10 +234,9 @@ export function demandAt(groups: readonly PacedGroup[], priceMs: number): number
 }
 
 /**
- * Solves the price of a look-up: the lowest, of at least `leastMs`, at which the groups together take no more than `budget`
- * look-ups a millisecond. Those that must be made at any price are not to be saved: where they leave less than a fifth of the
- * budget, the others have that fifth all the same, as far as the rate allows. Else a great many old orders would have new ones
- * looked up never. Where even the highest price is too low, it is the highest: the oldest due goes first.
+ * Solves the lowest price of at least `leastMs` at which the groups take no more than `budget`. If look-ups at any
+ * price leave less than a fifth of it, the others have that fifth all the same, within the rate: many old orders must
+ * not starve new ones.
  */
 export function solvePrice(groups: readonly PacedGroup[], { budget, rate }: Budget, leastMs: number): number {
   const atMost = demandAt(groups, HIGHEST_MS) + RESERVED * budget;
@@ -257,10 +252,7 @@ export function solvePrice(groups: readonly PacedGroup[], { budget, rate }: Budg
   return enough;
 }
 
-/**
- * Solves the prices of two kinds of orders that share a budget. It is one price, but neither kind pays more than it would with a
- * fifth of the budget to itself: a great many of one kind do not stand in the way of the other.
- */
+/** Solves one price for two kinds, or a lower one for a kind that needs less than its fifth of the budget. */
 export function solvePrices(
   [one, other]: readonly [readonly PacedGroup[], readonly PacedGroup[]],
   { budget, rate }: Budget,

@@ -93,10 +93,7 @@ type ChangeField = keyof typeof COLUMNS;
 /** The fields of `events` that say how long orders stay in a status. */
 export const CHANGE_FIELDS = Object.keys(COLUMNS) as ChangeField[];
 
-/**
- * Gives the stays of one order that ended with an event from `fromId` on. `events` are all its changes of states and
- * statuses, oldest first; those of one moment are one change.
- */
+/** Returns the stays that ended with an event from `fromId` on; `events` are all of the order, oldest first. */
 export function staysOf(events: readonly StatusEvent[], fromId: number): Stay[] {
   const stays: Stay[] = [];
   const changes = changesOf(events);
@@ -157,10 +154,7 @@ function isByExchange({ field, newValue, source }: StatusEvent): boolean {
   return source === 'lookup' && !(field === 'state' && newValue === 'abandoned');
 }
 
-/**
- * How long after the exchange changed an order a look-up saw it, in milliseconds; undefined if it decides no such change, or
- * the exchange does not say when it was.
- */
+/** How many ms after the exchange changed an order a look-up saw it; undefined if that is not known. */
 export function lateMsOf(before: Tracking, { tracking, events }: Decision): number | undefined {
   const change = events.find(({ field }) => field in COLUMNS);
   if (change === undefined || !isPaced(before.state) || tracking.changedAt === null) return undefined;

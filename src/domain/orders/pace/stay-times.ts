@@ -39,10 +39,7 @@ const PRIOR = BIN_STARTS.map((start, bin) => {
   return { ends: PRIOR_ENDS * Math.log((end + PRIOR_AGE_MS) / (start + PRIOR_AGE_MS)), watchedMs: end - start };
 });
 
-/**
- * How long orders stay in a status: in each bin of age the ends that were seen, and the time for which orders were watched.
- * The hazard of a bin, the chance to end in a moment of it, is the one divided by the other.
- */
+/** Ends that were seen and time watched, by bin of age. Their quotient is the hazard: the chance to end in a moment. */
 export class StayTimes {
   readonly #ends = new Float64Array(AGE_BINS);
   readonly #watchedMs = new Float64Array(AGE_BINS);
@@ -61,8 +58,8 @@ export class StayTimes {
   }
 
   /**
-   * Counts a stay that has ended. Nobody saw when, so that its end is spread evenly over the time between the two looks: an
-   * order that was looked at once an hour does not teach that orders stay for an hour. Times that cannot be are left out.
+   * Spreads the unseen end of a stay evenly between the two looks: an order that was looked at once an hour does not
+   * teach that orders stay an hour. Impossible times are left out.
    */
   ended({ from, to }: EndedStay): void {
     if (!(to >= 0 && to <= LONGEST_MS)) return;
