@@ -2,8 +2,7 @@ import type { Clock } from '../clock.ts';
 import { isPassing, isUnlisted, RowLockedError, type StoreError } from './errors.ts';
 import { endChains } from './events.ts';
 import { assertIntents } from './intents.ts';
-import type { NewEvents } from './new-events.ts';
-import type { EventHead, Transaction, Work, Writer } from './port.ts';
+import type { EventHead, NewEvents, Transaction, Work, Writer } from './port.ts';
 import { together } from './statement.ts';
 
 export interface Transactions {

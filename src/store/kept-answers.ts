@@ -2,25 +2,18 @@ import { withoutNul } from '../domain/text.ts';
 import type { Answer } from '../domain/record.ts';
 import type { Transaction } from './port.ts';
 import type { KeptAnswersTable } from './schema.ts';
-import { queries, statement } from './statement.ts';
 
 interface KeptAnswer extends Answer, Pick<KeptAnswersTable, 'account' | 'operation' | 'subject'> {
   readonly receivedAt: string;
 }
 
-const keepStatement = statement((v: KeptAnswer) =>
-  queries.insertInto('kept_answers').values({
-    account: v.account,
-    operation: v.operation,
-    subject: v.subject,
-    http_status: v.httpStatus,
-    body: v.body,
-    received_at: v.receivedAt,
-  }),
-);
-
 export async function keepAnswer(tx: Transaction, answer: KeptAnswer): Promise<void> {
-  await keepStatement(tx, { ...answer, body: withoutNul(answer.body) });
+  const { httpStatus, body, receivedAt, account, operation, subject } = answer;
+  const received = { http_status: httpStatus, body: withoutNul(body), received_at: receivedAt };
+  await tx
+    .insertInto('kept_answers')
+    .values({ account, operation, subject, ...received })
+    .execute();
 }
 
 /** States in which a kept answer may still tell a person what became of the order. */

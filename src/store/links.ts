@@ -4,7 +4,6 @@ import { accountsIn } from './accounts.ts';
 import { listAccounts, newestFirst, type ListQuery, type OfAccount } from './listed.ts';
 import type { Database, Transaction } from './port.ts';
 import type { LinksTable } from './schema.ts';
-import { queries, statement } from './statement.ts';
 import { insertEvents } from './events.ts';
 
 type LinkRow = Selectable<LinksTable>;
@@ -80,16 +79,6 @@ export async function correctCheckTimes(tx: Transaction, account: string, now: D
   return Number(result.numUpdatedRows);
 }
 
-const saveStatement = statement((row: LinkRow) => {
-  const { account, link_id, source, created_at } = row;
-  const { reference, status, updated_at, last_checked_at, missing_since } = row;
-  const changing = { reference, status, updated_at, last_checked_at, missing_since };
-  return queries
-    .insertInto('links')
-    .values({ account, link_id, source, created_at, ...changing })
-    .onConflict((conflict) => conflict.columns(['account', 'link_id']).doUpdateSet(changing));
-});
-
 /** Writes a decision about a link: the row and its events, together. `before` is the row as this transaction read it. */
 export async function saveLink(
   tx: Transaction,
@@ -98,25 +87,20 @@ export async function saveLink(
   now: Date,
 ): Promise<void> {
   const { account, linkId, reference, source, status } = link;
-  await saveStatement(tx, {
-    account,
-    link_id: linkId,
+  const changing = {
     reference,
-    source,
     status,
-    created_at: link.createdAt.toISOString(),
     updated_at: link.updatedAt.toISOString(),
     last_checked_at: link.lastCheckedAt.toISOString(),
     missing_since: link.missingSince?.toISOString() ?? null,
-  });
-  const subject = {
-    account,
-    type: 'link',
-    subject: linkId,
-    lookedUpBefore: before?.lastCheckedAt ?? null,
-    now,
-  } as const;
-  await insertEvents(tx, subject, events);
+  };
+  await tx
+    .insertInto('links')
+    .values({ account, link_id: linkId, source, created_at: link.createdAt.toISOString(), ...changing })
+    .onConflict((conflict) => conflict.columns(['account', 'link_id']).doUpdateSet(changing))
+    .execute();
+  const subject = { account, type: 'link', subject: linkId } as const;
+  await insertEvents(tx, { ...subject, lookedUpBefore: before?.lastCheckedAt ?? null, now }, events);
 }
 
 export function trackedLinkOf(row: LinkRow): TrackedLink {

@@ -3,7 +3,6 @@ import type { Counts } from './counts.ts';
 import type { Query } from './dialect.ts';
 import type { StoreError } from './errors.ts';
 import type { Intent } from './intents.ts';
-import type { NewEvents } from './new-events.ts';
 import type { Tables } from './schema.ts';
 
 /** The tables, for queries: outside of a transaction or within one. Queries are compiled in the dialect of the database. */
@@ -172,6 +171,22 @@ export interface Mark {
   write(content: MarkContent): Promise<void>;
   /** Throws `StoreError` while the mark cannot be written: what is sent then would not be missed in an older copy. */
   assertWritten(): void;
+}
+
+/** Tells who waits for new events that there may be some. Whoever is told reads them from the database by its own cursor. */
+export class NewEvents {
+  readonly #listeners = new Set<(account: string) => void>();
+
+  /** Is called with the account after each commit of this process that added events to it; it must not throw. */
+  listen(listener: (account: string) => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  /** Events of an account were committed, here or by another process. */
+  tell(account: string): void {
+    for (const listener of this.#listeners) listener(account);
+  }
 }
 
 /** An open database, as one account uses it. Reads go through `db`, every write through `writer`. */

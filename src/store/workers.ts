@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import { HEARTBEAT_MS } from '../domain/accounts/heartbeats.ts';
+import { HEARTBEAT_MS, type SeenWorker } from '../domain/accounts/heartbeats.ts';
 import { FAIL_OVER_FACT } from './fail-overs.ts';
 import type { Database } from './port.ts';
 
@@ -18,15 +18,6 @@ export interface NewWorker extends Pick<WorkerOptions, 'socket' | 'publicKey'> {
   readonly listens: boolean;
   /** The units that it shares, as text; undefined if it shares none. */
   readonly units: string | undefined;
-}
-
-export interface SeenWorker {
-  readonly holder: string;
-  readonly host: string;
-  readonly seenUntil: Date;
-  /** The number of its accounts at its last heartbeat. */
-  readonly held: number;
-  readonly isSharing: boolean;
 }
 
 interface Heartbeat {

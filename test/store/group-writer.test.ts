@@ -3,7 +3,7 @@ import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryComp
 import { describe, expect, it } from 'vitest';
 import { RowLockedError, StoreError } from '../../src/store/errors.ts';
 import { GroupWriter, type FollowingMark, type Transactions } from '../../src/store/group-writer.ts';
-import { NewEvents } from '../../src/store/new-events.ts';
+import { NewEvents } from '../../src/store/port.ts';
 import type { Transaction, Work } from '../../src/store/port.ts';
 import type { Tables } from '../../src/store/schema.ts';
 import { testClock } from '../support/test-clock.ts';

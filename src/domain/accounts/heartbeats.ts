@@ -13,12 +13,11 @@ const REMEMBERED_MS = 60_000;
 
 export interface SeenWorker {
   readonly holder: string;
+  readonly host: string;
   readonly seenUntil: Date;
-}
-
-interface Sight<W extends SeenWorker> {
-  readonly now: Date;
-  readonly workers: readonly W[];
+  /** The number of its accounts at its last heartbeat. */
+  readonly held: number;
+  readonly isSharing: boolean;
 }
 
 interface Seen {
@@ -32,15 +31,15 @@ interface Seen {
  * as long as a worker trusts itself, however the clock was set. After a silence of the database each has as long again
  * to renew.
  */
-export class WorkerView<W extends SeenWorker> {
-  #workers: readonly W[] = [];
+export class WorkerView {
+  #workers: readonly SeenWorker[] = [];
   readonly #seen = new Map<string, Seen>();
   #offset: number | undefined;
   #jumpedAt = Number.NEGATIVE_INFINITY;
   #answeredAt = Number.NEGATIVE_INFINITY;
 
   /** Takes in what was read between two moments of the monotonic clock. */
-  see({ now, workers }: Sight<W>, startedAt: number, endedAt: number): void {
+  see({ now, workers }: { now: Date; workers: readonly SeenWorker[] }, startedAt: number, endedAt: number): void {
     const offset = now.getTime() - (startedAt + endedAt) / 2;
     const isJump = this.#offset !== undefined && Math.abs(offset - this.#offset) > JUMP_MS + (endedAt - startedAt) / 2;
     if (isJump) this.#jumpedAt = endedAt;
@@ -60,12 +59,12 @@ export class WorkerView<W extends SeenWorker> {
     this.#workers = this.#workers.filter((worker) => worker.holder !== holder);
   }
 
-  get workers(): readonly W[] {
+  get workers(): readonly SeenWorker[] {
     return this.#workers;
   }
 
   /** Those that may be declared over, if they have not renewed their heartbeat since. */
-  over(monotonic: number): readonly W[] {
+  over(monotonic: number): readonly SeenWorker[] {
     return this.#workers.filter(({ holder }) => this.#overAt(holder) <= monotonic);
   }
 

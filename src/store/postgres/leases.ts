@@ -12,7 +12,6 @@ import {
   renewHeartbeat,
   type AccountOwner,
   type NewWorker,
-  type SeenWorker,
 } from '../workers.ts';
 
 type WorkerDeps = Pick<LeasesDeps, 'db' | 'clock' | 'view'>;
@@ -77,7 +76,7 @@ function momentOf(clock: Clock): Moment {
 export interface LeasesDeps {
   readonly db: Database;
   readonly clock: Clock;
-  readonly view: WorkerView<SeenWorker>;
+  readonly view: WorkerView;
   /** The settings with which this process drives an account, as text without secrets. */
   readonly settingsOf: (account: string) => SettingsText;
 }

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { hostname } from 'node:os';
 import type { Clock } from '../../clock.ts';
 import type { PostgresDatabase } from '../../config/database.ts';
-import { WorkerView } from '../../domain/accounts/heartbeats.ts';
-import { readOwners, releaseAll, leaveWorkers, setUnits, type SeenWorker, type WorkerOptions } from '../workers.ts';
+import { WorkerView, type SeenWorker } from '../../domain/accounts/heartbeats.ts';
+import { readOwners, releaseAll, leaveWorkers, setUnits, type WorkerOptions } from '../workers.ts';
 import { OwnedError, StoreError } from '../errors.ts';
 import type { AccountGroup, AccountLease, Ownership, Store } from '../port.ts';
 import { openConnections, type Connections } from './connection.ts';
@@ -43,7 +43,7 @@ interface OwnershipDeps extends Omit<LeasesDeps, 'view'> {
  */
 class PostgresOwnership implements Ownership {
   readonly #deps: OwnershipDeps;
-  readonly #view = new WorkerView<SeenWorker>();
+  readonly #view = new WorkerView();
   readonly #leases: Leases;
   readonly #stopping = new AbortController();
   #worker: Worker | undefined;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { WorkerView } from '../../domain/accounts/heartbeats.ts';
 import { nextShare, sizeOf, type Sharer, type Unit } from '../../domain/accounts/share.ts';
-import { readOwners, releaseAccounts, type AccountOwner, otherUnits, type SeenWorker } from '../workers.ts';
+import { readOwners, releaseAccounts, type AccountOwner, otherUnits } from '../workers.ts';
 import type { AccountGroup, Database, AccountLease } from '../port.ts';
 import type { Leases, Worker } from './leases.ts';
 
@@ -15,7 +15,7 @@ const SETTLED_MS = 60_000;
 interface SharingDeps {
   readonly db: Database;
   readonly clock: Pick<Clock, 'monotonic'>;
-  readonly view: WorkerView<SeenWorker>;
+  readonly view: WorkerView;
   readonly leases: Leases;
   readonly onTaken: (lease: AccountLease) => void;
 }

@@ -15,13 +15,12 @@ import {
   type AppliedMigrations,
   type Expectation,
 } from '../migrations.ts';
-import type { AccountLease, Snapshot, Store, Writer } from '../port.ts';
+import { NewEvents, type AccountLease, type Snapshot, type Store, type Writer } from '../port.ts';
 import { MarksFile } from '../sqlite/mark.ts';
 import { cursorPages } from '../snapshot.ts';
 import { queries, statement } from '../statement.ts';
 import { openConnections, type Connections } from './connection.ts';
 import { isTwice, postgresError } from './errors.ts';
-import { NewEvents } from '../new-events.ts';
 import { AccountMarks, readIdentity, type AccountMark } from './marks.ts';
 import { changesOf } from './notices.ts';
 import { Standbys } from './standbys.ts';

@@ -15,10 +15,9 @@ import {
   type Expectation,
 } from '../migrations.ts';
 import { COPIED_TABLES } from '../move/tables.ts';
-import type { Store, Writer, Snapshot } from '../port.ts';
+import { NewEvents, type Store, type Writer, type Snapshot } from '../port.ts';
 import { missingDatabase, openError, storeError } from './errors.ts';
 import { FileMark, type ReplaceFile } from './mark.ts';
-import { NewEvents } from '../new-events.ts';
 import { FileTransactions } from './writer.ts';
 import Database from 'better-sqlite3';
 import { DecimalSum } from '../../domain/decimal.ts';
