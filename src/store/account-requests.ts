@@ -91,10 +91,7 @@ export async function forgetRequest(db: Database, { account, id }: RequestKey): 
   await sql`delete from account_requests where account = ${account} and id = ${id}`.execute(db);
 }
 
-/**
- * Takes the requests that wait for a process, whose workers bear this public key: one that was declared over goes on as
- * another.
- */
+/** Takes the requests that wait for a process, by its public key: a worker that was declared over goes on as another. */
 export async function takeRequests(db: Database, publicKey: string): Promise<readonly NewRequest[]> {
   const { rows } = await sql<NewRequest>`update account_requests r set taken_at = ${databaseTime()}
     from (select account, id from account_requests

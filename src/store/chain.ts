@@ -20,10 +20,7 @@ export interface KnownHead {
 
 type ChainedEvent = Omit<EventsTable, 'id'> & { readonly id: number };
 
-/**
- * Checks that the events of each account form one chain that ends where its head says, a page at a time, and that the
- * `known` events are in it.
- */
+/** Checks that the events of each account form one chain that ends where its head says, and that the `known` events are in it. */
 export async function checkChains(
   db: Database,
   known: readonly KnownHead[] = [],

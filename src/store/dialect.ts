@@ -53,10 +53,7 @@ function worded<Value>(words: {
   return sql<Value>`${{ toOperationNode: () => node }}`;
 }
 
-/**
- * A column for which SQLite uses no index: with a wrong one it would read all rows of the account.
- * PostgreSQL's planner chooses its indexes by itself.
- */
+/** A column for which SQLite uses no index: with a wrong one it would read all rows of the account. */
 export function unindexed<Value = string>(column: string): RawBuilder<Value> {
   const plain = sql.ref<Value>(column);
   return worded({ sqlite: sql`+${plain}`, postgres: plain });
@@ -136,10 +133,7 @@ export function holdsTime(column: string): RawBuilder<SqlBool> {
 /** A decimal, with an exponent of no more than `MAX_DIGITS`, which is 64. */
 const DECIMAL = String.raw`'^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?(0{0,3}\d|0{0,2}[1-5]\d|0{0,2}6[0-4]))?$'`;
 
-/**
- * The sum of the decimals in a column, as JSON: `[sum, number of the values that are no decimal]`. Both dialects read decimals
- * as `readDecimal` does.
- */
+/** The exact sum of the decimals in a column, as JSON: `[sum, number of the values that are no decimal]`. */
 export function exactSum(column: string): RawBuilder<string> {
   const text = sql.ref<string | null>(column);
   const written = sql`case when ${text} ~* 'e' then trim_scale(${text}::numeric)::text else ${text} end`;

@@ -5,19 +5,9 @@ import { setAccountFact } from './accounts.ts';
 import { saveFindings } from './findings.ts';
 import { findOrders } from './find-orders.ts';
 import type { Database, Store, Transaction } from './port.ts';
-import { queries, statement } from './statement.ts';
 
 /** The names of facts that store fail-overs begin with this; the id follows. */
 export const FAIL_OVER_FACT = 'fail-over.';
-
-const failOversStatement = statement((v: { account: string }) =>
-  queries
-    .selectFrom('account_facts')
-    .select('value')
-    .where('account', '=', v.account)
-    .where('name', '>=', sql.lit(FAIL_OVER_FACT))
-    .where('name', '<', sql.lit('fail-over/')),
-);
 
 /** Reads the system identifier and the time-line of a server of PostgreSQL; null if it tells neither, or is a standby. */
 export async function readTimeLine(db: Database): Promise<string | null> {
@@ -38,7 +28,13 @@ export const UNPROVED_STANDBYS =
   'standbys are attached and database.synchronousStandbys is 0: orders that were sent just before a fail-over may need a person; set it to 1 with synchronous_standby_names and grant pg_read_all_stats to the role';
 
 export async function readFailOvers(db: Database, account: string): Promise<readonly FailOver[]> {
-  const { rows } = await failOversStatement(db, { account });
+  const rows = await db
+    .selectFrom('account_facts')
+    .select('value')
+    .where('account', '=', account)
+    .where('name', '>=', FAIL_OVER_FACT)
+    .where('name', '<', 'fail-over/')
+    .execute();
   return rows.map(({ value }) => JSON.parse(value) as FailOver).toSorted((one, other) => one.id - other.id);
 }
 

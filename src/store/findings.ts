@@ -97,10 +97,7 @@ export async function findingsById(db: Database, account: string, ids: readonly 
   return await db.selectFrom('findings').selectAll().where('account', '=', account).where('id', 'in', ids).execute();
 }
 
-/**
- * Marks an open finding as known to a person. False when it is no longer open, or has other values than the person was
- * shown.
- */
+/** Marks an open finding as known to a person. Returns false if it is not open, or has other values than the person was shown. */
 export async function acknowledge(
   tx: Transaction,
   row: FindingRow,

@@ -16,10 +16,7 @@ export interface CheckKey {
 
 export const FIRST_CHECK: CheckKey = { lastCheckedAt: '', linkId: '' };
 
-/**
- * Reads the links that were last checked before `before` and whose status is none of `finalStatuses`, the longest waiting
- * first, after `from`.
- */
+/** Reads links that were last checked before `before` and whose status is not final, the longest waiting first, after `from`. */
 export async function linksToCheck(
   db: Database,
   query: { account: string; finalStatuses: readonly string[]; before: Date; from: CheckKey; limit: number },

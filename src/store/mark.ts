@@ -68,10 +68,7 @@ export function readMark(text: string): MarkContent | undefined {
   }
 }
 
-/**
- * Reads by what a database, or an account in it, shows that it is an older copy, or went on from one: then it has another
- * event in the place that the mark names. Undefined if nothing shows it.
- */
+/** Reads by what a database, or an account in it, shows that it is an older copy or went on from one; undefined if by nothing. */
 export async function readSignOfRestore(
   db: Database,
   mark: MarkContent | undefined,

@@ -58,10 +58,7 @@ export function assertKnownVersion(
   }
 }
 
-/**
- * Throws `StoreError` if a newer version has changed the tables meanwhile: this one would take them for what they were. A
- * database that cannot be asked for now is asked again.
- */
+/** Throws `StoreError` if a newer version has changed the tables meanwhile. A database that does not answer is asked again. */
 export async function assertNotNewer({ address, migrations }: Pick<Store, 'address' | 'migrations'>): Promise<void> {
   const { applied } = await migrations().catch((error: unknown) => {
     if (error instanceof StoreError) return { applied: [] };

@@ -1,18 +1,13 @@
 import { StoreError } from './errors.ts';
 import type { Database, Transaction } from './port.ts';
 import type { DatabaseMovesTable } from './schema.ts';
-import { queries, statement } from './statement.ts';
 
 export type Move = Omit<DatabaseMovesTable, 'state'>;
 
-const unfinishedStatement = statement(() =>
-  queries.selectFrom('database_moves').selectAll().where('state', '<>', 'arrived').limit(1),
-);
-
 /** Throws `StoreError` if the orders of a database were moved elsewhere, or are not all here yet. */
 export async function assertNotMoved(db: Database, address: string): Promise<void> {
-  const { rows } = await unfinishedStatement(db, {});
-  const [move] = rows;
+  const unfinished = db.selectFrom('database_moves').selectAll().where('state', '<>', 'arrived').limit(1);
+  const move = await unfinished.executeTakeFirst();
   if (move === undefined) return;
   const { source, target, at, state } = move;
   throw new StoreError(

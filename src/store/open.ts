@@ -41,10 +41,7 @@ export async function driverOf(place: Place, { db }: Store, accounts: readonly s
   return undefined;
 }
 
-/**
- * Opens a database to drive its accounts. Throws `OwnedError` when another process drives all of them, `StoreError` when the
- * database cannot be used.
- */
+/** Opens a database to drive its accounts. Throws `OwnedError` if another process does, `StoreError` if it cannot be used. */
 export async function openAsOwner(place: Place, clock: Clock, options: OwnerOptions): Promise<OwnedStore> {
   const { patienceMs = 0, lockFile: lock = lockFile, worker = {}, hurry, ...opening } = options;
   await using undo = new AsyncDisposableStack();

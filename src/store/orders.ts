@@ -10,10 +10,7 @@ import { queries, statement, together } from './statement.ts';
 
 type FollowedState = 'sending' | (typeof FOLLOWED_STATES)[number];
 
-/**
- * Reads the ids of orders in one of `states`, due or not, in the order of their ids, after `fromId`. The index is named,
- * with its condition: SQLite takes the primary key instead, which leads through all the final orders.
- */
+/** Reads ids of orders in these states, due or not, in their order after `fromId`. Without the index SQLite reads all final orders. */
 export async function orderIds(
   db: Database,
   query: { account: string; states: readonly FollowedState[]; fromId: string; limit: number; notLookedUpSince?: Date },

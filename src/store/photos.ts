@@ -29,10 +29,7 @@ export async function forgetPhotoToken(tx: Transaction, account: string, tokenHa
 export type PhotoToken = KnownToken &
   Pick<PhotoTokensTable, 'account' | 'request_id' | 'link_id' | 'level' | 'action_id' | 'delivery'>;
 
-/**
- * Reads a token by its hash, whatever account it was made for: the time that takes says nothing about the token, which
- * cannot be made from its hash.
- */
+/** Reads a token by its hash, whatever account it was made for: the time that takes says nothing about the token. */
 export async function readPhotoToken(db: Database, tokenHash: string) {
   const row = await db
     .selectFrom('photo_tokens')

@@ -84,10 +84,7 @@ export interface AccountLease {
   readonly account: string;
   /** The number of owners that the account has had, this one counted: a fencing token. */
   readonly generation: number;
-  /**
-   * True while this process knows that no other drives the account: no request leaves otherwise. It may become true again
-   * unless `ending` aborts.
-   */
+  /** True while no other process can drive the account: no request leaves otherwise. It may become true again unless `ending` aborts. */
   isTrusted(): boolean;
   /** The time that all owners of the account go by: the clocks of their machines differ. */
   now(): Date;
@@ -113,10 +110,7 @@ export type AccountGroup = readonly string[];
 
 /** Decides which accounts this process drives. Disposed of, it gives all of them back. */
 export interface Ownership extends AsyncDisposable {
-  /**
-   * Becomes the owner of the accounts of a group, or waits up to `patienceMs` for another owner to end. Throws `OwnedError`
-   * when it does not end.
-   */
+  /** Becomes the owner of the accounts of a group, once another has ended. Throws `OwnedError` after `patienceMs`. */
   take(group: AccountGroup, patienceMs: number, signal?: AbortSignal): Promise<readonly AccountLease[]>;
   /** Takes this process's share of the groups, whenever they are free, until `stop` aborts. Each account comes to `onTaken`. */
   share(groups: readonly AccountGroup[], onTaken: (lease: AccountLease) => void, stop: AbortSignal): Promise<void>;

@@ -20,14 +20,6 @@ export interface NewWorker extends Pick<WorkerOptions, 'socket' | 'publicKey'> {
   readonly units: string | undefined;
 }
 
-interface Heartbeat {
-  /** False if others have declared the worker over. */
-  readonly isRenewed: boolean;
-  readonly now: Date;
-  /** All that are not declared over, this worker too. */
-  readonly workers: readonly SeenWorker[];
-}
-
 /** How long the last heartbeat of an ended worker is kept, in milliseconds: its accounts are claimed within seconds. */
 const ENDED_KEPT_MS = 30 * 24 * 60 * 60_000;
 
@@ -48,8 +40,8 @@ export async function enterWorker(db: Database, worker: NewWorker): Promise<void
   );
 }
 
-/** Renews the heartbeat of a worker. One statement, however many accounts there are. */
-export async function renewHeartbeat(db: Database, holder: string, held: number): Promise<Heartbeat> {
+/** Renews the heartbeat of a worker unless it was declared over, and reads those of all. One statement, however many accounts there are. */
+export async function renewHeartbeat(db: Database, holder: string, held: number) {
   interface Row extends Pick<SeenWorker, 'host' | 'held'> {
     readonly seenUntil: string;
     readonly now: string;
@@ -179,10 +171,7 @@ export async function claimAccounts(
   return claimed;
 }
 
-/**
- * Gives accounts back that the worker still has. One that it has claimed again since, by a later generation, stays. Returns the
- * accounts whose rows are locked, for another try.
- */
+/** Gives back accounts that the worker still has by that generation. Returns those whose rows are locked, for another try. */
 export async function releaseAccounts(
   db: Database,
   holder: string,

@@ -54,10 +54,7 @@ export async function wronglyDueOrders(tx: Transaction, query: WronglyDue): Prom
   return (await wronglyDue(tx, query, false).execute()).map((row) => row.external_order_id);
 }
 
-/**
- * Makes orders that are due at a wrong time due at `to`: `limit` or more, if there are as many. Returns how many. Leaves out
- * orders that another program has locked.
- */
+/** Makes `limit` wrongly due orders, or more, due at `to`, but those that another program has locked. Returns how many. */
 export async function correctDueTimes(tx: Transaction, query: Correction): Promise<number> {
   const result = await tx
     .updateTable('merchant_orders')
@@ -68,16 +65,8 @@ export async function correctDueTimes(tx: Transaction, query: Correction): Promi
   return Number(result.numUpdatedRows);
 }
 
-/** The times that a wrong clock, or another program, may have written; each as text. */
-interface Latest {
-  readonly from: string;
-  readonly to: string;
-  /** No schedule gives a due time after this, and no lease ends after that. */
-  readonly due: string;
-  readonly lease: string;
-}
-
-const wrongTimesStatement = statement<Latest, { account: string }>((v) =>
+/** No schedule plans a time after `due`, and no lease ends after `lease`. */
+const wrongTimesStatement = statement<Record<'from' | 'to' | 'due' | 'lease', string>, { account: string }>((v) =>
   queries
     .selectFrom('account_owners')
     .select('account')

@@ -91,10 +91,7 @@ export async function columnsOf(
   );
 }
 
-/**
- * Takes the new database for this transaction alone, and empties it of a copy that was broken off. Throws `StoreError` if
- * it has rows of its own.
- */
+/** Takes the new database for this transaction alone, without a copy that was broken off. Throws `StoreError` if it has rows. */
 export async function takeTarget(tx: Transaction, address: string, isBrokenOff: boolean): Promise<void> {
   await sql`set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0`.execute(tx);
   const tables = [...COPIED_TABLES, ...WORKERS];

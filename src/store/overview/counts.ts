@@ -15,10 +15,7 @@ interface CountRow {
 /** Merchants insert and delete orders of these states: they are counted when they are asked for. */
 const UNKEPT = ['pending', 'invalid'];
 
-/**
- * Compares the counts that are kept with the rows, all of which it reads, and corrects them if they are wrong. Returns the
- * accounts in which they were.
- */
+/** Corrects the counts that are kept if the rows, all of which it reads, say otherwise. Returns the accounts in which they did. */
 export async function correctCounts(store: Store): Promise<readonly string[]> {
   const byAccount = Map.groupBy(await rowsAtOnce<CountRow>(store, countsQuery()), ({ account }) => account);
   const wrong = [...byAccount].filter(([, rows]) => isWrong(rows)).map(([account]) => account);

@@ -76,10 +76,7 @@ export function isWorthRetry({ problem, cause }: StoreError): boolean {
   return isOfServer(cause) ? RETRIED.test(codeOf(cause)) : !TLS.test(codeOf(cause));
 }
 
-/**
- * True when a prepared statement is stale: a table was changed, or a pooler gave the connection another session. The
- * statement did nothing.
- */
+/** True if a prepared statement is stale, and did nothing: a table was changed, or a pooler gave another session. */
 export function isStale(error: unknown): boolean {
   const cause = error instanceof StoreError ? error.cause : error;
   return /^(0A000|26000|42P05)/.test(codeOf(cause)) && functionOf(cause) === undefined;

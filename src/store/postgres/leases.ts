@@ -17,10 +17,7 @@ import {
 type WorkerDeps = Pick<LeasesDeps, 'db' | 'clock' | 'view'>;
 export type WorkerFacts = Pick<NewWorker, 'host' | 'socket' | 'publicKey' | 'listens'>;
 
-/**
- * This process as a worker: from its first heartbeat until it is declared over. Then it is over for good, and another one
- * begins.
- */
+/** This process as a worker, until it is declared over: then another one begins. */
 export class Worker {
   readonly holder: string;
   readonly #deps: WorkerDeps;
@@ -113,10 +110,7 @@ export class Leases {
     return this.#held.get(account);
   }
 
-  /**
-   * Claims groups of accounts whose owners, as they were read, have given them back or are over. Returns the leases of each
-   * group that was claimed whole; accounts of other groups are given back.
-   */
+  /** Claims groups of accounts that are free, as their owners were read. Returns the leases of each group that was claimed whole. */
   async claim(
     worker: Worker,
     groups: readonly AccountGroup[],
@@ -198,10 +192,7 @@ export class Leases {
     return held;
   }
 
-  /**
-   * All that are released in the same turn share a statement. What fails, and what another has locked, is tried again with the
-   * next heartbeat.
-   */
+  /** Accounts released in the same turn share a statement. Failures and locked rows are tried again with the next heartbeat. */
   async #writeReleased(): Promise<void> {
     const { clock, db } = this.#deps;
     while (this.#released.length > 0) {

@@ -17,10 +17,7 @@ import {
 import type { Database, Mark, MarkContent, Position, Transaction, Work } from '../port.ts';
 import type { MarksFile } from '../sqlite/mark.ts';
 
-/**
- * The fact that keeps every worker from driving an account whose database was found in an older state: only one of them may
- * have the mark that tells so. Its value is that mark.
- */
+/** The fact, whose value is the mark, that stops an account for all workers: only one of them may have the mark. */
 const FOUND_OLDER = 'restore.found';
 /** The fact that tells which marks a person knew of who has accepted an older state: machines may still have them. */
 const ACCEPTED = 'restore.accepted';
@@ -58,10 +55,7 @@ export class AccountMarks extends MarkFollower {
     return new AccountMark(account, this, this.#deps);
   }
 
-  /**
-   * Compares every mark of this machine with the database. Stops an account in an older state for all workers, also its
-   * owner: only this machine may know. Throws `StoreError`.
-   */
+  /** Stops each account that a mark of this machine shows in an older state, for all workers. Throws `StoreError`. */
   async compare(): Promise<void> {
     const { db, file } = this.#deps;
     for (let from = ''; ;) {

@@ -37,10 +37,7 @@ interface OwnershipDeps extends Omit<LeasesDeps, 'view'> {
   readonly mark: Pick<Store['mark'], 'compareAll'>;
 }
 
-/**
- * Ownership by heartbeat. A worker that does not renew its own in time is declared over by another; only then, and when they are
- * given back, are its accounts free.
- */
+/** Ownership by heartbeat: an account is free once it is given back, or another worker has declared its owner over. */
 class PostgresOwnership implements Ownership {
   readonly #deps: OwnershipDeps;
   readonly #view = new WorkerView();

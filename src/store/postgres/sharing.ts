@@ -76,10 +76,7 @@ export class Sharing {
     this.#settled = isSettled ? { seen, until: clock.monotonic() + SETTLED_MS } : undefined;
   }
 
-  /**
-   * Gives back what the database says that this worker has, and it does not know: the answer to a claim was lost, or a part of a
-   * group could not be given back.
-   */
+  /** Gives back accounts that this worker has without knowing: the answer to a claim was lost, or a part of a group stayed. */
   async #releaseUnwanted(
     worker: Worker,
     owners: ReadonlyMap<string, AccountOwner>,

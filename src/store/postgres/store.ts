@@ -13,10 +13,10 @@ import {
   migrate,
   migrationStatus,
   type AppliedMigrations,
-  type Expectation,
 } from '../migrations.ts';
 import { NewEvents, type AccountLease, type Snapshot, type Store, type Writer } from '../port.ts';
 import { MarksFile } from '../sqlite/mark.ts';
+import type { OpenOptions } from '../sqlite/store.ts';
 import { cursorPages } from '../snapshot.ts';
 import { queries, statement } from '../statement.ts';
 import { openConnections, type Connections } from './connection.ts';
@@ -36,10 +36,7 @@ const OLDEST_VERSION = 14;
 
 type Fence = Pick<AccountLease, 'generation' | 'claim' | 'walked'>;
 
-export interface PostgresOptions {
-  readonly expect: Expectation;
-  /** With `migrate`: makes the tables beside those of another program. */
-  readonly intoExisting?: boolean;
+export interface PostgresOptions extends Pick<OpenOptions, 'expect' | 'intoExisting'> {
   readonly publicKey?: string | undefined;
   readonly hurry?: AbortSignal | undefined;
 }
@@ -123,7 +120,7 @@ async function assertOwnSessions(connections: Connections, readings: Connections
 async function assertSound(
   connections: Connections,
   place: PostgresDatabase,
-  expect: Expectation,
+  expect: PostgresOptions['expect'],
   clock: Pick<Clock, 'follow' | 'monotonic'>,
 ): Promise<void> {
   const { address, synchronousStandbys } = place;
@@ -203,10 +200,7 @@ async function appliedMigrations({ db }: Connections): Promise<AppliedMigrations
 
 const PAGE = 500;
 
-/**
- * The limits that a server or a role may have are for short work, and a reading takes its time. The planner looks for the way
- * to all rows, not to the first ones.
- */
+/** The limits of a server or a role are for short work. The planner looks for the way to all rows, not to the first ones. */
 const BEGIN = `begin isolation level repeatable read read only;
   set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
   set local cursor_tuple_fraction = 1`;

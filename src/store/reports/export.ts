@@ -26,10 +26,7 @@ interface Place {
   readonly id: Uint8Array;
 }
 
-/**
- * Reads every order that matches the filter, in the order of that time, a page of an index at a time. By completion an order
- * is left out that has no completion date that can be read.
- */
+/** Reads every order that matches the filter in the order of that time; by completion those alone whose date can be read. */
 export async function* exportedOrders(db: Database, filter: ExportFilter): AsyncGenerator<ExportedRow> {
   const { from = '', by } = filter;
   const { at, table } = SOURCES[by];

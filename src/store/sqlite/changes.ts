@@ -1,4 +1,4 @@
-import { watch } from 'node:fs';
+import { watch, type FSWatcher } from 'node:fs';
 import type { Clock } from '../../clock.ts';
 import { StoreError } from '../errors.ts';
 import { decidedAccounts, newestEventIdOfAll } from '../events.ts';
@@ -20,9 +20,10 @@ export async function* changesOf(
   const version = () => sqlite.pragma('data_version', { simple: true }) as number;
   let seen = { version: version(), eventId: await newestEventIdOfAll(kysely) };
   const looks = new Looks(clock);
-  using log = watching === 'off' ? UNWATCHED : watchFile(`${path}-wal`, () => looks.hint());
+  const log = watching === 'off' ? undefined : watchFile(`${path}-wal`, () => looks.hint());
+  using _ = { [Symbol.dispose]: () => log?.close() };
   for (;;) {
-    await looks.next(log.isWatched ? LOOK_MS : LOOK_UNWATCHED_MS, signal);
+    await looks.next(log !== undefined ? LOOK_MS : LOOK_UNWATCHED_MS, signal);
     if (signal.aborted) return;
     if (!connection.isInPlace()) {
       throw new StoreError('disk', `${path} was moved or deleted while it was open; put it back and start again`);
@@ -37,18 +38,12 @@ export async function* changesOf(
   }
 }
 
-interface Watch extends Disposable {
-  readonly isWatched: boolean;
-}
-const UNWATCHED: Watch = { isWatched: false, [Symbol.dispose]: () => undefined };
-
-function watchFile(path: string, onWrite: () => void): Watch {
+/** Returns undefined if the system cannot watch files. */
+function watchFile(path: string, onWrite: () => void): FSWatcher | undefined {
   try {
-    const watcher = watch(path, { persistent: false }, onWrite);
     // The periodic look goes on without it.
-    watcher.on('error', () => undefined);
-    return { isWatched: true, [Symbol.dispose]: () => watcher.close() };
+    return watch(path, { persistent: false }, onWrite).on('error', () => undefined);
   } catch {
-    return UNWATCHED;
+    return undefined;
   }
 }

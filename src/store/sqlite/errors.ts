@@ -17,10 +17,7 @@ export function storeError(error: unknown, path: string): unknown {
   return new StoreError(problem, `${path} ${meaning} (${message}); ${advice}`, { cause: error });
 }
 
-/**
- * As `storeError`, for a statement about rows. A general error, such as a table that is gone, may come from a merchant's
- * trigger, which SQLite does not name.
- */
+/** As `storeError`; a general error, such as that of a table that is gone, may come from a merchant's trigger, which SQLite does not name. */
 export function rowError(error: unknown, path: string, triggersOf: () => readonly string[]): unknown {
   const meant = storeError(error, path);
   if (meant !== error || !isGeneral(error)) return meant;

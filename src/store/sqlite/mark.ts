@@ -118,10 +118,7 @@ export class FileMark extends MarkFollower implements Mark {
   }
 }
 
-/**
- * A name for a temporary file beside `path` that no other writer has: a process may have opened the database twice, and in
- * containers that share it the processes have the same number. Two that write one file would take it from each other.
- */
+/** A name that no other writer has: a process may open the database twice, and containers that share it number processes alike. */
 function temporaryName(path: string): string {
   return `${path}.${randomUUID()}`;
 }
@@ -162,10 +159,7 @@ const TABLE = `create table if not exists marks (database text not null, account
   generation integer not null, event_id integer not null, content text not null,
   primary key (database, account)) without rowid`;
 
-/**
- * A mark never goes back, because the former owner may be the last to write. Only after the promotion of a standby the
- * account goes on from an earlier place.
- */
+/** A mark never goes back, because a former owner may write last; only after the promotion of a standby it does. */
 const NAME = `insert into marks values (:database, :account, :generation, :eventId, :content)
   on conflict do update set generation = excluded.generation, event_id = excluded.event_id, content = excluded.content
   where (excluded.generation, excluded.event_id) >= (generation, event_id)

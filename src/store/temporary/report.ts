@@ -33,10 +33,7 @@ export class ReportTables extends TemporaryTables {
     super(TABLES);
   }
 
-  /**
-   * Adds a finding that the report derived by itself, unless the order has one of that class; true when it was added. Known
-   * findings are added first: the index is made once they are all there.
-   */
+  /** Adds a derived finding unless the order has one of that class: known ones are added first. Returns true if it was added. */
   addUnlessKnown(finding: ReportFinding): boolean {
     if (this.#known === undefined) {
       this.sqlite.exec('create index finding_of_order on finding (account, external_order_id, class)');

@@ -1,9 +1,6 @@
 import Database from 'better-sqlite3';
 
-/**
- * Tables of one command in a temporary database, for rows that are too many for memory. SQLite keeps it in memory while it is
- * small and in a file without a name after that; it is gone with the command.
- */
+/** Tables for rows that are too many for memory: SQLite keeps large ones in a file without a name, which is gone with the command. */
 export abstract class TemporaryTables implements Disposable {
   protected readonly sqlite = new Database('');
 

@@ -12,10 +12,7 @@ interface WebhookCursor {
   readonly eventId: number;
 }
 
-/**
- * Notes an endpoint that is there for the first time: what it gets begins with the events after those of now. An account that
- * has none yet needs no cursor.
- */
+/** Notes a new endpoint: it gets the events after those of now. An account that has none yet needs no cursor. */
 export async function registerEndpoint(tx: Transaction, name: string, now: Date): Promise<void> {
   const added = await tx
     .insertInto('webhook_endpoints')
