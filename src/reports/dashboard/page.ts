@@ -86,7 +86,7 @@ function barText({ account, accounts, query = '', isActionable = false }: Frame)
       : `<a href="${escapeText(accountPath('/pause', account))}">Pause or resume</a>\n`;
   return `<header class="bar"><a class="home" href="${escapeText(accountPath('/', chosen))}">order-sync</a>
 ${pause}${choice}<form action="/orders" method="get" role="search"><label for="q">Order</label> <input id="q" name="q" type="search" maxlength="1000" required value="${escapeText(query)}" placeholder="id, or its beginning" autocomplete="off" spellcheck="false"><input type="hidden" name="account" value="${escapeText(chosen)}"> <button>Find</button></form>
-<p id="connection" role="status"></p></header>
+<p id="connection" class="warning" role="status"></p></header>
 `;
 }
 

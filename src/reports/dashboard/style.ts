@@ -7,12 +7,12 @@ const FRAME = `
 .home { font-size: 17px; font-weight: 650; letter-spacing: -.01em; color: var(--ink); margin-right: auto; }
 .bar form { display: flex; align-items: center; gap: 8px; min-width: 0; }
 .bar label { color: var(--muted); font-size: 13px; }
-input, select, button { font: inherit; font-size: 14px; color: var(--ink); background: var(--page); border: 1px solid var(--neutral-edge); border-radius: 7px; padding: 5px 10px; min-width: 0; max-width: 100%; }
+input, select, button { font: inherit; font-size: 14px; color: var(--ink); background: var(--page); border: 1px solid var(--rim); border-radius: 7px; padding: 5px 10px; min-width: 0; max-width: 100%; }
 .bar input { width: 22ch; }
 .bar select { max-width: 22ch; }
 button { font-weight: 600; background: var(--surface); cursor: pointer; }
 button:hover { background: var(--faint); }
-#connection { margin: 0; color: var(--warning); font-size: 13px; font-weight: 600; }
+#connection { margin: 0; color: var(--tone); font-size: 13px; font-weight: 600; }
 #connection:empty { display: none; }
 code { font-family: ui-monospace, "SF Mono", "DejaVu Sans Mono", Menlo, monospace; font-size: 12.5px; }
 `;

@@ -2,28 +2,15 @@
 const COLORS = `
 :root {
   color-scheme: light dark;
-  --page: #f5f6f8; --surface: #fff; --ink: #1a212d; --muted: #566071; --line: #dfe3e9; --faint: #f3f5f8; --accent: #2354b8;
-  --good: #17653a; --good-tint: #e4f4ea; --good-edge: #2f9e5f;
-  --info: #1f51ad; --info-tint: #e7effc; --info-edge: #4a7fd9;
-  --warning: #854a00; --warning-tint: #fdf0d9; --warning-edge: #c27803;
-  --error: #a31f1b; --error-tint: #fde9e8; --error-edge: #d3413b;
-  --neutral: #465062; --neutral-tint: #eceff3; --neutral-edge: #b4bcc8;
+  --page: light-dark(#f5f6f8, #0e1218); --surface: light-dark(#fff, #161b23); --faint: light-dark(#f3f5f8, #1c222c);
+  --ink: light-dark(#1a212d, #e7ebf1); --muted: light-dark(#566071, #9ba6b6); --accent: light-dark(#2354b8, #8db5ff);
+  --line: light-dark(#dfe3e9, #2b333f); --rim: light-dark(#b4bcc8, #4c5767);
 }
-@media screen and (prefers-color-scheme: dark) {
-  :root {
-    --page: #0e1218; --surface: #161b23; --ink: #e7ebf1; --muted: #9ba6b6; --line: #2b333f; --faint: #1c222c; --accent: #8db5ff;
-    --good: #7fdca2; --good-tint: #11301f; --good-edge: #37a866;
-    --info: #9fc2ff; --info-tint: #15263f; --info-edge: #4f86e0;
-    --warning: #f4c46f; --warning-tint: #33260d; --warning-edge: #c98a1c;
-    --error: #ffa29c; --error-tint: #3a1717; --error-edge: #d9534d;
-    --neutral: #b9c2cf; --neutral-tint: #252c37; --neutral-edge: #4c5767;
-  }
-}
-.good { --tone: var(--good); --tint: var(--good-tint); --edge: var(--good-edge); }
-.info { --tone: var(--info); --tint: var(--info-tint); --edge: var(--info-edge); }
-.warning { --tone: var(--warning); --tint: var(--warning-tint); --edge: var(--warning-edge); }
-.error { --tone: var(--error); --tint: var(--error-tint); --edge: var(--error-edge); }
-.neutral { --tone: var(--neutral); --tint: var(--neutral-tint); --edge: var(--neutral-edge); }
+.good { --tone: light-dark(#17653a, #7fdca2); --tint: light-dark(#e4f4ea, #11301f); --edge: light-dark(#2f9e5f, #37a866); }
+.info { --tone: light-dark(#1f51ad, #9fc2ff); --tint: light-dark(#e7effc, #15263f); --edge: light-dark(#4a7fd9, #4f86e0); }
+.warning { --tone: light-dark(#854a00, #f4c46f); --tint: light-dark(#fdf0d9, #33260d); --edge: light-dark(#c27803, #c98a1c); }
+.error { --tone: light-dark(#a31f1b, #ffa29c); --tint: light-dark(#fde9e8, #3a1717); --edge: light-dark(#d3413b, #d9534d); }
+.neutral { --tone: light-dark(#465062, #b9c2cf); --tint: light-dark(#eceff3, #252c37); --edge: var(--rim); }
 `;
 
 const PAGE = `
@@ -196,64 +183,38 @@ const CHARTS = `
 }
 `;
 
-/** The style on paper. Colours stay where they say something; nothing scrolls, and no row is split. */
+/**
+ * The style on paper: that of a screen, made smaller. Colours stay where they say something; nothing scrolls, and no row is
+ * split.
+ */
 const PRINT = `
 @page { size: A4 landscape; margin: 13mm 12mm 15mm;
   @bottom-right { content: counter(page) " / " counter(pages); font: 8pt sans-serif; color: #566071; }
   @bottom-left { font: 8pt sans-serif; color: #566071; } }
 @media print {
-  body { background: none; font-size: 9pt; }
+  :root { color-scheme: light; }
+  body { background: none; zoom: .74; }
   main { max-width: none; padding: 0; }
-  h1 { font-size: 17pt; }
   h1, h2, h3, h4, .lead, .head { break-after: avoid; }
-  h2.part { font-size: 13pt; margin-top: 14pt; padding-top: 8pt; }
-  h2, h3 { font-size: 11pt; margin-top: 14pt; }
-  h4, .head > :first-child { font-size: 9.5pt; margin: 0; }
-  .panel + .panel { margin-top: 10pt; }
-  p, li, .head { break-inside: avoid; }
-  nav { margin-top: 10pt; gap: 6pt 24pt; break-inside: avoid; }
-  nav ul, nav h2 { font-size: 8pt; }
-  nav h2 { margin: 0 0 2pt; }
+  p, li, .head, nav, tr, .facts div { break-inside: avoid; }
   .verdict, .cards li, figure { break-inside: avoid; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  .verdict { margin-top: 12pt; padding: 10pt 12pt; }
-  .verdict p { font-size: 13pt; }
-  .verdict .first { font-size: 9pt; margin-top: 6pt; padding-top: 6pt; }
-  .verdict > .icon { width: 22pt; height: 22pt; }
-  .cards { gap: 6pt; margin-top: 8pt; }
-  .cards li > * { padding: 6pt 8pt; }
-  .cards strong { font-size: 13pt; }
-  .plots { max-width: 150mm; }
-  .chart { grid-template-columns: 55mm minmax(0, 1fr); }
-  .chart strong { font-size: 10pt; }
-  .chart p, .chart ul { font-size: 8pt; }
-  .plots text { stroke: #fff; }
-  .plots svg { max-height: 95mm; }
-  figure { border: 0; padding: 0; margin-top: 12pt; }
-  .panel { overflow: visible; border: 0; border-radius: 0; margin-top: 4pt; }
+  .plots { max-width: 200mm; }
+  figure { border: 0; padding: 0; }
+  .panel { overflow: visible; border: 0; border-radius: 0; }
   .panel.info, .panel.good, .panel.warning, .panel.error { border-left: 0; }
-  .head { padding: 3pt 0 3pt 6pt; border-left: 2.5pt solid var(--edge); break-inside: avoid; }
+  .head { padding: 4px 0 4px 10px; border-left: 4px solid var(--edge); }
   .neutral > .head { border: 0; padding-left: 0; }
-  .head p { font-size: 8.5pt; line-height: 1.35; margin: 0; }
-  .head + .frame { margin-top: 3pt; }
   .head + .frame, .more { border-top: 0; }
-  .more { padding: 2pt 0; }
   .frame { overflow: visible; max-height: none; }
   .paper { display: block; }
   tr > .screen { display: none; }
-  table { font-size: 7.5pt; line-height: 1.3; }
-  th, td { padding: 2pt 4pt; background: none; min-width: 0; }
+  th, td { padding: 3px 6px; background: none; min-width: 0; }
   tr > :first-child { position: static; padding-left: 0; }
   tr > :last-child { padding-right: 0; }
   thead { display: table-header-group; }
-  thead th { position: static; font-size: 7pt; background: none; border-bottom: 1pt solid var(--neutral-edge); }
-  tr { break-inside: avoid; }
-  td > b[class], th > b[class] { font-size: 7pt; line-height: 10pt; padding: 0 4pt; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  .story td { padding-left: 12pt; }
-  .story td::before { top: 3pt; width: 5pt; height: 5pt; left: -1.6pt; border: 0; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  .facts { font-size: 8pt; gap: 6pt 16pt; grid-template-columns: repeat(6, 1fr); }
-  .facts div { break-inside: avoid; }
-  dt, small, .note, .cards span, .cards li small { font-size: 7.5pt; }
-  .cards strong small { font-size: 9pt; }
+  thead th { position: static; background: none; border-bottom: 1px solid var(--rim); }
+  td > b[class], th > b[class], .story td::before { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  .facts { grid-template-columns: repeat(6, 1fr); }
 }
 `;
 
