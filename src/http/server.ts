@@ -24,7 +24,6 @@ interface ServerOptions {
   >;
   /** Connections above it are closed, so that clients who only connect leave the daemon some file descriptors. */
   readonly maxConnections: number;
-  /** The JSON text that answers a request which cannot be read. */
   readonly unreadable: (httpStatus: number, error: Error) => string;
 }
 

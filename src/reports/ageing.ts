@@ -48,7 +48,6 @@ const STATE_AND_STATUS: readonly Column[] = [
   { key: 'status', label: 'Order status', kind: 'text' },
 ];
 const PAIR: Column = { key: 'pair', label: 'Pair', kind: 'text' };
-/** Each age is given in words for people and in seconds for programs. */
 const AGES: readonly Column[] = [
   { key: 'orders', label: 'Orders', kind: 'count' },
   ...PERCENTILES.map(([key, label, rank]) => ({ key, label, kind: 'text' as const, rank })),
@@ -197,7 +196,6 @@ function ageMs(since: string, asOfMs: number): number | null {
   return ms === undefined ? null : asOfMs - ms;
 }
 
-/** Without groups of which an age cannot be known. */
 function chartOf(byStatus: readonly AgeGroup[], asOfMs: number): readonly Chart[] {
   const waiting = inOrder(byStatus).filter(({ state }) => (WAITING_STATES as readonly string[]).includes(state));
   const rows = waiting.flatMap(({ state, status, orders, ...since }) => {
@@ -221,7 +219,6 @@ export class Ages {
   #oldest: OldestOrder[] = [];
   orders = 0;
 
-  /** Of the orders in one of these states, the `limit` oldest are named. */
   constructor(states: readonly string[], limit: number) {
     this.#states = states;
     this.#limit = limit;
@@ -282,7 +279,6 @@ function percentiles(times: readonly number[]): Omit<AgeGroup, 'state' | 'status
   return { orders, ...halves, p90: at(90), p99: at(99), longest: at(100) };
 }
 
-/** Empty for a time that could not be read. */
 function timeOf(ms: number | undefined): string {
   return ms === undefined || Number.isNaN(ms) ? '' : new Date(ms).toISOString();
 }

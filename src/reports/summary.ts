@@ -73,7 +73,6 @@ interface SummaryFacts extends PeriodScope {
   readonly asOf: string;
 }
 
-/** Builds the report. It has no schema of its own: its JSON is the lines. */
 export function summaryDocument(
   parts: Iterable<SummaryPart>,
   facts: SummaryFacts,

@@ -17,11 +17,9 @@ export interface SandboxAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The photos that are delivered to the merchant after it (§6). */
   readonly delivery?: PhotoDelivery;
 }
 
-/** Makes an answer in JSON; lossless numbers keep every digit. */
 export function answer(status: number, body: unknown, headers: Record<string, string> = {}): SandboxAnswer {
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: stringify(body) ?? '' };
 }
@@ -89,7 +87,6 @@ export type RouteName = keyof typeof ROUTES;
 
 export type Values = Readonly<Partial<Record<'linkId' | 'level_type' | 'preOrderId' | 'externalOrderId', string>>>;
 
-/** The endpoint and the parameters of a request, or what is wrong with them; undefined if there is no such endpoint. */
 type Call = { readonly name: RouteName; readonly values: Values } | { readonly problem: string } | undefined;
 
 const LONGEST_ID = 500;
@@ -176,10 +173,8 @@ export const preOrderRequest = bodyOf({
   { path: ['bonus'], message: 'must be less than the crypto amount' },
 );
 
-/** The fields of a create (§4.9), numbers with every digit. */
 export type PreOrderFields = z.infer<typeof preOrderRequest>;
 
-/** Answers a request by its body, or refuses it with what is wrong with the body. */
 export function withBody<Schema extends z.ZodType>(
   schema: Schema,
   { headers, body }: SandboxRequest,

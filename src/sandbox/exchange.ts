@@ -15,7 +15,6 @@ import { Clients, type ClientOptions } from './clients.ts';
 import type { SandboxPreOrder } from './order-record.ts';
 import { Orders, type OrderOptions } from './orders.ts';
 
-/** Options of a sandbox exchange; times in milliseconds. */
 export interface SandboxOptions extends OrderOptions, ClientOptions {
   readonly apiKey: string;
   readonly rate?: { readonly requests: number; readonly intervalMs: number };
@@ -48,7 +47,6 @@ export class SandboxExchange {
     return 'problem' in call ? refuse('malformed', call.problem) : this.#serve(call.name, call.values, request);
   }
 
-  /** Lists the pre-orders of an external order id: more than one means that it was created twice. */
   preOrdersOf(externalOrderId: string): readonly SandboxPreOrder[] {
     return this.#orders.madeFor(externalOrderId);
   }

@@ -85,7 +85,6 @@ function transactions({ number, fields }: SandboxPreOrder, progress: ReturnType<
   };
 }
 
-/** Makes the record as it was before the order's last change. */
 export function olderRecord(preOrder: SandboxPreOrder, { order }: OrderRecord, merchantId: string) {
   const before = new Date(Date.parse(order.modificationDate) - 1);
   const older =
@@ -126,7 +125,6 @@ const FEE = '0.001';
 /** Of the input amount, in percent. */
 const REWARD_PERCENT = '0.5';
 
-/** SELL gives crypto for money, BUY money for crypto. */
 export function exchangeTypeOf({ fromCurrency, toCurrency }: Pair): 'BUY' | 'SELL' {
   return FIAT.includes(fromCurrency) && !FIAT.includes(toCurrency) ? 'BUY' : 'SELL';
 }

@@ -38,7 +38,6 @@ export class Orders {
   #shownHash: string | null = null;
   #shownId: string | null = null;
   #made = 0;
-  /** How often each order was looked up that is answered oddly, and creates. */
   readonly #turns = new Map<string, number>();
   #oddOne: string | undefined;
 
@@ -111,7 +110,6 @@ export class Orders {
     };
   }
 
-  /** An order without a create: it appears when it is first looked up. */
   #stray(externalOrderId: string): SandboxPreOrder {
     const known = this.#strays.get(externalOrderId);
     if (known !== undefined) return known;
@@ -129,7 +127,6 @@ export class Orders {
     this.#shownHash ??= order.cryptoTransaction.transactionHash ?? null;
   }
 
-  /** The answers that the scenario of an id names, also where there is no order. */
   #oddAnswersOf(externalOrderId: string): OddAnswers | undefined {
     const [preOrder] = this.madeFor(externalOrderId);
     const scenario = preOrder?.scenario ?? this.#chosenScenario(externalOrderId);

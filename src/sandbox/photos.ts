@@ -7,7 +7,6 @@ export const PHOTO_ODDITIES = ['details-last', 'details-file', 'repeated', 'not-
 
 export type PhotoOddity = (typeof PHOTO_ODDITIES)[number];
 
-/** A requested delivery of verification photos (§4.5). */
 export interface PhotoDelivery {
   readonly url: string;
   readonly linkId: string;
@@ -74,7 +73,6 @@ function png(comment: string): Buffer<ArrayBuffer> {
   ]);
 }
 
-/** A delivery in the log, without its token and photos. */
 export interface LoggedDelivery {
   readonly at: string;
   readonly linkId: string;

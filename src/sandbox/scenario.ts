@@ -8,7 +8,6 @@ import { nameAfter } from './random.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A way to answer that the interface does not exclude. */
 export interface OddAnswers {
   readonly what: string;
   /** Answers a create; the pre-order is made where `isTaken` says so. */
@@ -159,7 +158,6 @@ export const SCENARIOS: Scenarios & Readonly<Record<'completed' | 'rejected', Sc
 
 const PREFIX = 'scenario-';
 
-/** Finds the scenario that an external order id `scenario-<name>-…` asks for. */
 export function scenarioNamedIn(externalOrderId: string, scenarios: Scenarios): Scenario | undefined {
   const name = nameAfter(PREFIX, externalOrderId, Object.keys(scenarios));
   return name === undefined ? undefined : scenarios[name];

@@ -67,7 +67,6 @@ export const SLOW_MS = 3_000;
 /** The pause between two bytes of a dripping answer: it ends after every timeout. */
 export const DRIP_MS = 1_000;
 
-/** Sends the answer with its fault; the answer is undefined if the exchange was not asked. */
 export async function answerWith(
   reply: FastifyReply,
   answer: SandboxAnswer | undefined,
@@ -213,7 +212,6 @@ export async function startSandbox(options: SandboxServerOptions) {
   };
 }
 
-/** A server that takes any body as it is. */
 function newServer() {
   const server = Fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
   server.removeAllContentTypeParsers();
@@ -221,7 +219,6 @@ function newServer() {
   return server;
 }
 
-/** The external order id of a create or of an order look-up. */
 function idOf(method: string, path: string, body: string): string | undefined {
   if (method === 'GET') return URL.parse(path, 'http://sandbox')?.searchParams.get('externalOrderId') ?? undefined;
   const [, text] = /"externalOrderId":("(?:[^"\\]|\\.)*")/.exec(body) ?? [];

@@ -11,13 +11,11 @@ import type { Store } from '../../store/port.ts';
 /** Each event costs a write to every stream. */
 export const MOST_STREAMS = 256;
 const PAGE = 100;
-/** So many characters are written at a time, and one event more. */
 const WRITTEN_AT_ONCE = 16_384;
 /** Events of other processes are seen this late at the most. */
 const LOOK_MS = 1_000;
 /** A stream that is silent for so long gets a line that says nothing, which finds a reader who has gone. */
 const SILENT_MS = 15_000;
-/** A reader who takes nothing for so long is cut. */
 const BLOCKED_MS = 30_000;
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -165,7 +163,6 @@ class Stream {
     if (text !== '') await this.#write(text);
   }
 
-  /** Waits until the reader has taken enough to write more. Rejects when the stream ends. */
   async #write(text: string): Promise<void> {
     const { signal } = this.#ended;
     signal.throwIfAborted();

@@ -59,7 +59,6 @@ function isForeign({ method, headers }: FastifyRequest): boolean {
   return !URL.canParse(origin) || new URL(origin).host !== host.toLowerCase();
 }
 
-/** The token of `Bearer`, or the password of `Basic`. */
 function givenToken(authorization = ''): string {
   const [, scheme = '', given = ''] = /^(\w+) +(\S+)$/.exec(authorization) ?? [];
   if (scheme.toLowerCase() === 'bearer') return given;

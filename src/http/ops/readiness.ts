@@ -29,7 +29,6 @@ const CHECKS = {
 interface ReadinessCheck {
   readonly check: keyof typeof CHECKS;
   readonly ok: boolean;
-  /** What is wrong, and what to do. */
   readonly reason?: string;
 }
 
@@ -71,7 +70,6 @@ export async function readProcess(
   };
 }
 
-/** Leaves out what other processes must see to. */
 function overviewOf(overview: Overview, names: ReadonlySet<string>): Overview {
   const ours = <Of extends { readonly account: string }>(group: readonly Of[]) =>
     group.filter(({ account }) => names.has(account));

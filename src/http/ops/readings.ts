@@ -12,18 +12,14 @@ import type { Store } from '../../store/port.ts';
 
 export interface OpsSources {
   readonly config: Config;
-  /** The database, for any account. */
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The accounts that this process owns. */
   readonly accounts: { readonly names: readonly string[] };
-  /** Is called when a person has decided something in an account. */
   readonly heedDecision: (account: string) => Promise<void>;
   readonly activities: Activities;
 }
 
-/** The sources with the readings that all pages share. */
 export interface OpsPages extends OpsSources {
   readonly readings: Pick<Readings, 'overview' | 'disk'>;
 }

@@ -11,7 +11,6 @@ import { closeServer, createServer, listenAt } from '../server.ts';
 
 /** Parts of a delivery beside its files: `details`, and unknown ones. */
 const OTHER_PARTS = 8;
-/** The head of a request has this long to arrive. */
 const HEADERS_MS = 10_000;
 const KEEP_ALIVE_MS = 5_000;
 const MAX_CONNECTIONS = 128;
@@ -119,7 +118,6 @@ async function receivingServer(
   return server;
 }
 
-/** Why a request is refused before its body is read. */
 function refusalBefore({ maxBytes }: Upload, { headers }: FastifyRequest, stopping: AbortSignal, isFull: boolean) {
   if (stopping.aborted) return { kind: 'busy', reason: 'the receiver stops' } as const;
   if (isFull) return { kind: 'busy', reason: 'there are too many deliveries at the same time' } as const;
@@ -263,7 +261,6 @@ export async function receivePhotos(deps: OneReceiverDeps, stopping: AbortSignal
   const { clock, log, config } = deps;
   const { listen } = deps.photos;
   let receiver: PhotoReceiver | undefined;
-  /** False while another worker has the address. */
   const begin = async () => {
     try {
       if (listen !== undefined) receiver = await servePhotos(deps, listen, stopping);

@@ -16,7 +16,6 @@ export interface DashboardFacts {
   readonly newestFindings: readonly Row[];
   /** Null if this process drives none of the accounts, so that nobody here knows. */
   readonly exchange: ExchangeFacts | null;
-  /** How large the database is, and how long reading for this page took. */
   readonly database: { readonly bytes: number | null; readonly readMs: number };
   /** Null if so many accounts are shown that it is not added up. */
   readonly activity: ActivityFacts | null;
@@ -28,7 +27,6 @@ export interface ExchangeFacts {
   readonly rate: RateUse;
   /** Since the process began. */
   readonly operations: readonly OperationFacts[];
-  /** How late changes of orders were seen. */
   readonly detection: Times;
   readonly overdue: OverdueStatus | null;
 }

@@ -5,7 +5,6 @@ import type { OrderState } from '../../domain/orders/states.ts';
 import { cutText, escapeText, proseText } from '../formats/html/text.ts';
 import { badge } from './markup.ts';
 
-/** The longest name and reason of a person. */
 export const LONGEST_TEXT = 500;
 
 /** What every form bears: the account that it is about, and the token that no page of another site knows. */

@@ -8,7 +8,6 @@ import type { Problem, ProblemCode } from '../status/problem.ts';
 import type { DashboardFacts } from './facts.ts';
 import { badge, count, empty, orderLink, rowPath, table } from './markup.ts';
 
-/** Rows of problems; more are counted. */
 const MOST_PROBLEMS = 20;
 
 export function verdictSection(facts: DashboardFacts): string {

@@ -62,7 +62,6 @@ export function ageingText({ activity }: DashboardFacts): string {
 }
 
 const TONES = { inserted: 'neutral', accepted: 'info', final: 'good' } as const;
-/** Each sixth hour has its name below the drawing. */
 const HOUR_NAMES = Array.from({ length: 24 }, (_, hour) =>
   hour % 6 === 0 ? `${String(hour).padStart(2, '0')}:00` : null,
 );
@@ -94,7 +93,6 @@ const MONEY_COLUMNS: readonly Column[] = [
   { key: 'orders', label: 'Orders', kind: 'count' },
   ...OUTCOME_COLUMNS,
 ];
-/** Pairs; more are counted. */
 const MOST_ROWS = 30;
 
 export function moneyText({ activity }: DashboardFacts): string {

@@ -37,7 +37,6 @@ export interface Section {
   readonly title: string;
   readonly columns: readonly Column[];
   readonly rows: Rows;
-  /** The part of a page that it stands in; `details` unless given. */
   readonly part?: SectionPart;
   readonly lead?: string;
   /** The sentence in place of rows where there are none; `none` unless given. */
@@ -49,7 +48,6 @@ export interface Section {
   readonly isForPeople?: boolean;
 }
 
-/** The parts of a page, in their order. */
 export const SECTION_PARTS = ['attention', 'money', 'days', 'details'] as const;
 export type SectionPart = (typeof SECTION_PARTS)[number];
 
@@ -75,17 +73,14 @@ export interface Fact {
   readonly value: Cell;
 }
 
-/** The patterns that tell things of one colour from each other. */
 export const PATTERNS = ['plain', 'stripes', 'dots', 'grid'] as const;
 
-/** How a thing is drawn. The same thing has the same look in all charts. */
 export interface Look {
   readonly tone: Tone;
   /** `plain` unless given. */
   readonly pattern?: (typeof PATTERNS)[number];
 }
 
-/** A chart in the HTML form. Its numbers are only drawn: the sections have the exact ones. */
 export type Chart = ColumnChart | RowChart | SpanChart;
 
 interface ChartHead {
@@ -166,7 +161,6 @@ export interface ReportDocument {
 
 const NUMBERS: ReadonlySet<CellKind> = new Set(['count', 'decimal', 'digits']);
 
-/** Whether the column has numbers, which stand right. */
 export function isNumeric({ kind }: Pick<Column, 'kind'>): boolean {
   return NUMBERS.has(kind);
 }

@@ -25,15 +25,11 @@ const PART_TITLES: Readonly<Record<SectionPart, string>> = {
   days: 'By day',
   details: 'Details',
 };
-/** The line of a group that says what to do begins so. */
 const TO_DO = 'What to do: ';
 const MOST_CARDS_BESIDE = 6;
-/** A longer figure, such as an id, has smaller letters. */
 const LONGEST_FIGURE = 18;
-/** A longer fact has the room of two. */
 const LONGEST_FACT = 60;
 
-/** Writes a report as one page with its charts, without scripts. */
 export async function* htmlText(document: ReportDocument): AsyncGenerator<string> {
   const { title } = document;
   const style = `${STYLE}@page{@bottom-left{content:${cssString(title.slice(0, 100))}}}`;
@@ -128,7 +124,6 @@ ${items === '' ? '' : `<ul>\n${items}</ul>\n`}${first}</div></section>
 `;
 }
 
-/** So many cards beside each other that the rows are about equally long. */
 function columnsOf(cards: number): number {
   return Math.ceil(cards / Math.ceil(cards / MOST_CARDS_BESIDE));
 }

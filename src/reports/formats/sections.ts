@@ -18,7 +18,6 @@ const MOST_ROWS = 1_000;
 export interface ReadGroup {
   readonly head: GroupHead | null;
   readonly rows: readonly Row[];
-  /** Rows that are not shown count too. */
   readonly count: number;
 }
 
@@ -84,7 +83,6 @@ export function factSection({ facts }: ReportDocument): Section {
 
 /** What the report is about stands at its top, the other facts at its end. */
 const SCOPE_FACTS: readonly string[] = ['period', 'from', 'to', 'as_of', 'asOf', 'account'];
-/** The verdict says them. */
 const VERDICT_FACTS: readonly string[] = ['verdict', 'because'];
 
 export function scopeFacts({ facts }: ReportDocument): readonly Fact[] {
@@ -96,7 +94,6 @@ export function otherFacts({ facts, verdict }: ReportDocument): readonly Fact[] 
   return facts.filter(({ key, value }) => value !== null && !elsewhere.includes(key));
 }
 
-/** The account of a report, and whether its period may be empty. */
 export interface ReportScope {
   /** Undefined: all accounts. */
   readonly account: string | undefined;
@@ -104,7 +101,6 @@ export interface ReportScope {
   readonly mayBeEmpty?: boolean | undefined;
 }
 
-/** The fact of a report that says of which account it is: undefined for all of them. */
 export function accountFact(account: string | undefined): Fact {
   return { key: 'account', label: 'Account', value: account ?? 'all' };
 }

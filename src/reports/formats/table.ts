@@ -14,7 +14,6 @@ import {
 } from './terminal.ts';
 import { printable } from './text.ts';
 
-/** Writes a report for a terminal: what it is about, its verdict and figures, a table for each section, and what else is known of it. */
 export async function* tableText(document: ReportDocument, screen: Screen = PLAIN): AsyncGenerator<string> {
   const { schema, title, verdict, cards = [], sections } = document;
   const isBare = schema === null;

@@ -10,7 +10,6 @@ export interface Screen {
   readonly hasColour: boolean;
 }
 
-/** A file or a pipe. */
 export const PLAIN: Screen = { width: Infinity, hasColour: false };
 
 type Style = Parameters<typeof styleText>[0];
@@ -24,7 +23,6 @@ const STYLES: Readonly<Record<Tone, Style | undefined>> = {
 const GRAPHEMES = new Intl.Segmenter();
 /** A text that has more UTF-16 units for each cell is taken for too wide without measuring it. */
 const LONGEST_CELL = 16;
-/** Indented texts are not wrapped to lines that are narrower. */
 const NARROWEST = 10;
 
 export function styled(style: Style | undefined, text: string, { hasColour }: Screen): string {
@@ -61,7 +59,6 @@ export function fitted(text: string, rows: number): string {
   return [...lines.slice(0, kept), `… ${lines.length - kept} more lines`].join('\n');
 }
 
-/** The first of these graphemes, as many as fit. */
 function within(graphemes: Iterable<{ readonly segment: string }>, width: number): readonly string[] {
   const taken: string[] = [];
   let room = width;
@@ -184,7 +181,6 @@ function keptWithin(columns: readonly LaidColumn[], width: number): readonly Lai
   return kept;
 }
 
-/** Columns that are empty or zero throughout are the first to go. */
 function dispensable({ column, cells }: LaidColumn): number {
   return cells.some((cell) => !/^(0(\.0+)?)? *$/.test(cell)) ? (column.rank ?? 0) : Infinity;
 }

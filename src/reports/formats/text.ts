@@ -71,7 +71,6 @@ export function inUnits(ms: number): string {
   return `${count < 10 ? Math.round(count * 10) / 10 : Math.round(count)} ${name}`;
 }
 
-/** Cuts a text for one line after `most` characters. */
 export function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 }

@@ -18,7 +18,7 @@ import {
   wrappedCell,
   type Look,
   type Sheet,
-  LINE_HEIGHT,
+  LINE_HEIGHT_PT,
   textCell,
   widthOf,
 } from './xlsx/workbook.ts';
@@ -52,7 +52,6 @@ export async function xlsxBytes(document: ReportDocument): Promise<Buffer> {
   return await workbookBytes(title, front === undefined ? tables : [frontSheet(document, sheets, front), ...tables]);
 }
 
-/** In the order of the page; those for programs are last. */
 function inOrder(sections: readonly Section[]): readonly Section[] {
   const place = ({ part = 'details', isForPrograms }: Section) =>
     isForPrograms === true ? SECTION_PARTS.length : SECTION_PARTS.indexOf(part);
@@ -181,7 +180,6 @@ const HEADING = {
   bottomBorderStyle: 'thin',
 } as const;
 
-/** A column of a sheet: all of its cells are numbers, or all are texts. */
 interface Field {
   readonly label: string;
   readonly align: 'left' | 'right';
@@ -211,7 +209,6 @@ async function tableSheet({ columns, rows }: Section, name: string): Promise<Tab
   return { name, data, widths: fields.map(({ width }) => width), table, count, rows: held };
 }
 
-/** The texts before the first number, where they leave room for it. */
 function keyColumns(fields: readonly Field[]): number {
   const first = fields.findIndex(({ align }) => align === 'right');
   const width = fields.slice(0, first).reduce((sum, field) => sum + field.width, 0);
@@ -239,7 +236,6 @@ function numberOf(value: Cell): Big | undefined {
   return reading.ok ? reading.value : undefined;
 }
 
-/** The decimals that are written, zeros at the end too. */
 function decimalsOf(value: Cell): number {
   const reading = readDecimal(typeof value === 'number' ? String(value) : value);
   return reading.ok ? (reading.text.split('.')[1]?.length ?? 0) : 0;
@@ -280,7 +276,6 @@ function most(numbers: readonly number[]): number {
   return numbers.reduce((one, other) => Math.max(one, other), 0);
 }
 
-/** Room for the longest word of a heading, and for all of it in three lines. */
 function headingWidth(label: string): number {
   const words = label.split(' ').map(widthOf);
   return Math.min(WIDEST_TEXT, Math.max(LEAST_WIDTH, ...words, widthOf(label) / 3) + BUTTON);
@@ -288,5 +283,5 @@ function headingWidth(label: string): number {
 
 function headingOf({ label, width, align }: Field): CellObject {
   const lines = Math.min(MOST_LINES, Math.ceil((1.15 * widthOf(label)) / (width - BUTTON)));
-  return textCell(label, { ...(align === 'right' && RIGHT), ...HEADING, height: lines * LINE_HEIGHT + 4 });
+  return textCell(label, { ...(align === 'right' && RIGHT), ...HEADING, height: lines * LINE_HEIGHT_PT + 4 });
 }

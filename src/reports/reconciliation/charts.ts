@@ -9,9 +9,7 @@ import type { JudgedOrder } from './judge.ts';
 import { pairOf, type ReconciledRow } from './rows.ts';
 import type { ClassTotals, GroupTotals } from './totals.ts';
 
-/** More rows than these are a table. */
 const MOST_ROWS = 8;
-/** Of a name in a sentence. */
 const LONGEST_NAME = 40;
 /** An exchange may send a new status with each order: further names are counted together. */
 const MOST_NAMES = 200;
@@ -71,7 +69,6 @@ export interface Waiting {
   readonly span: Span;
 }
 
-/** The chart of orders that wait: for how long they have been in their state. Also that of the ageing report. */
 export function waitingChart(waiting: readonly Waiting[], part: SectionPart): readonly SpanChart[] {
   const [longest] = waiting.toSorted((a, b) => b.span.p50 - a.span.p50);
   if (longest === undefined) return [];

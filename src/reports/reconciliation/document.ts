@@ -20,7 +20,6 @@ interface ReconciliationScope extends PeriodScope {
   readonly asOf: string;
   readonly tolerance: Tolerance;
   readonly freshFor: number;
-  /** Classes of findings that do not count (`reconcile.ignore`). */
   readonly ignore: readonly string[];
 }
 

@@ -146,7 +146,6 @@ function headOf(group: Cell): GroupHead {
   return { title: titled(status), tone: 'neutral', lines };
 }
 
-/** The name of a class in plain words: `amount mismatch`. */
 function wordsOf(name: string): string {
   return name
     .toLowerCase()

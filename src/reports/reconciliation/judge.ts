@@ -18,7 +18,6 @@ import { pairOf, type ReconciledRow } from './rows.ts';
 export interface ReconciliationSettings extends AmountSettings {
   readonly freshFor: number;
   readonly orderMissingAfter: number;
-  /** Classes of findings that do not count. */
   readonly ignore: readonly FindingClassName[];
 }
 

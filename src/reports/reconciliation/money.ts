@@ -2,7 +2,6 @@ import { DecimalSum } from '../../domain/decimal.ts';
 import type { Cell, Column, GroupHead, Row, Section } from '../formats/document.ts';
 import type { GroupTotals } from './totals.ts';
 
-/** What became of the amounts of orders that are in one currency. */
 export const OUTCOME_COLUMNS: readonly Column[] = [
   { key: 'succeeded', label: 'Succeeded', kind: 'decimal', hasGroupUnit: true },
   { key: 'failed', label: 'Failed', kind: 'decimal', rank: 1, hasGroupUnit: true },
@@ -72,7 +71,6 @@ class Money {
   }
 }
 
-/** The section of the money by currency and pair. A currency of several pairs has a total. */
 export function moneySection(groups: readonly GroupTotals[]): Section {
   const totals = new Map<Cell, Row>();
   const rows = byCurrency(groups, currencyName).flatMap(([currency, ofCurrency]) => {
@@ -125,7 +123,6 @@ export function differencesByCurrency(
     .filter(({ compared }) => compared > 0);
 }
 
-/** What became of the money of each currency that is known: the sums that are not zero, under their labels. */
 export function amountsByCurrency(groups: readonly MoneyGroup[]): readonly {
   readonly currency: string;
   readonly amounts: readonly { readonly label: string; readonly sum: string }[];

@@ -77,7 +77,6 @@ export function dayOf(at: string | null): string {
   return at === null ? '?' : at.slice(0, 10);
 }
 
-/** The outcomes of orders that exist at the exchange: reports have one sum for each, under these names. */
 export const OUTCOMES = ['succeeded', 'failed', 'open', 'outcome_unknown'] as const;
 /** What became of an order: `outcome_unknown` where it is final and nothing says whether it paid. */
 export type Outcome = (typeof OUTCOMES)[number];

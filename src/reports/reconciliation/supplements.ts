@@ -77,7 +77,6 @@ export interface PreOrderCounts {
   readonly differing: number;
 }
 
-/** Makes the part of the report about the requests for pre-orders. Missing and differing ones are findings. */
 export function preOrderSupplement({ asked, unanswered, missing, differing }: PreOrderCounts): Supplement {
   return {
     facts: [

@@ -97,7 +97,6 @@ export interface GroupTotals extends Group {
   readonly unreadable: number;
   readonly compared: number;
   readonly asset: string;
-  /** Both sides of the orders that were compared. */
   readonly ours: string;
   readonly theirs: string;
 }
@@ -273,7 +272,6 @@ function keyOf({ pair, outcome, position, currency }: Group): string {
   return JSON.stringify([pair, outcome, position, currency]);
 }
 
-/** What has none comes last. */
 const OUTCOME_PLACES: readonly (string | null)[] = [...OUTCOMES, 'disputed', null];
 
 function compareGroups(a: Group, b: Group): number {

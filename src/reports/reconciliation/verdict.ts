@@ -144,7 +144,6 @@ export function cardsOf({ totals }: Counted): readonly Card[] {
   ];
 }
 
-/** A card for each currency that differs, and one for all others. */
 function differenceCards(totals: ReconciliationTotals, hasErrors: boolean, disputed: number): readonly Card[] {
   const all = differencesByCurrency(totals.groups());
   const differing = all.filter(({ difference }) => difference !== '0');

@@ -10,13 +10,10 @@ import { forAccounts, problem, worstFirst, wordsOf, type Problem, type ProblemCo
 
 /** A receiver that fails for longer than this wants a person, as does work that waits for longer: in ms. */
 const LONG_MS = 5 * 60_000;
-/** Work that has waited for so long without a sign of life is stalled. */
 export const STALLED_AFTER_MS = 10 * 60_000;
-/** With less the database soon takes nothing more. */
 export const LEAST_FREE_BYTES = 256 * 1_024 ** 2;
 const MOST_NAMED = 5;
 
-/** Lists what is not well, the worst first. */
 export function problemsOf(reading: Reading): readonly Problem[] {
   const { overview, process, daemon, databaseAheadMs } = reading;
   return worstFirst([
@@ -104,7 +101,6 @@ function groupOf({ account }: Pick<Overview, 'account'>, since: string | null = 
   return account === null ? [] : [{ account, since }];
 }
 
-/** Names the first orders that a person must decide about, and counts the others. */
 function undecidedProblems(state: 'held' | 'disputed', overview: Overview): readonly Problem[] {
   const named = overview.attention.filter((order) => order.state === state).slice(0, MOST_NAMED);
   const others = overview.orders[state] - named.length;
@@ -242,7 +238,6 @@ function receiverProblems(receiver: ReceiverState, now: number): readonly Proble
   return problems.filter((found) => found !== false);
 }
 
-/** How order-sync does, in one word, the gravest last. */
 export type StatusEnd = 'well' | 'look' | 'out-of-reach' | 'key-refused';
 
 export interface StatusVerdict {

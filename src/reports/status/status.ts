@@ -21,7 +21,6 @@ const namedOrder = z.object({
   reason: z.string().nullable(),
   since: time,
 });
-/** An order, why it is in its state, and since when. */
 export type NamedOrder = Immutable<z.infer<typeof namedOrder>>;
 
 const keptBack = z.object({ externalOrderId: z.string(), since: time, cause: z.string() });
@@ -52,7 +51,6 @@ const liveStatus = z.object({
     }),
   ),
 });
-/** What a daemon does in an account, as it is in its memory. */
 export type LiveStatus = Immutable<z.infer<typeof liveStatus>>;
 
 const rateUse = z.object({ spent: count, requests: count, intervalMs: count });
@@ -93,11 +91,9 @@ const receiver = z.object({
   parked: count.describe('Orders, links and accounts with an event that it has refused and that is retried.'),
   deadLetters: count.describe('Events that it has refused to the end, and that were not delivered since.'),
 });
-/** How a receiver of webhooks does, with the events of all accounts. */
 export type ReceiverState = Immutable<z.infer<typeof receiver>>;
 
 const openFindings = z.object({ class: z.string(), severity: z.enum(SEVERITIES), open: count });
-/** Open findings of a class; one of another version is a warning. */
 export type OpenFindings = Immutable<z.infer<typeof openFindings>>;
 
 const hold = z.object({
@@ -140,7 +136,6 @@ const overview = z.object({
 });
 /** How the orders of an account, or of all, are: read in a moment, however many there are. */
 export interface Overview extends Immutable<z.infer<typeof overview>> {
-  /** The newest events, the newest first. */
   readonly newest: readonly FeedEvent[];
 }
 
@@ -161,7 +156,6 @@ export const statusSchema = z.looseObject({
 /** What a process knows of itself beside its accounts. */
 export interface ProcessFacts {
   readonly isStopping: boolean;
-  /** Why the database cannot be read; null if it can. */
   readonly databaseFailure: string | null;
   /** Migrations that the database has and this version does not know, or the reverse. */
   readonly otherMigrations: readonly string[];

@@ -101,7 +101,6 @@ function nextRows(next: readonly string[]): readonly Row[] {
   return rows;
 }
 
-/** The state of the order decides, and a graver finding that was open. */
 function verdictOf({ state, asOf }: Story, { order, events, findings }: StoryEvidence): Verdict {
   if (state === null) return { tone: 'neutral', text: 'There was no such order yet', reasons: [] };
   const outcome = state === 'final' && order.updatedAt <= asOf ? OUTCOMES[order.outcome ?? ''] : undefined;

@@ -4,14 +4,12 @@ import type { RecordView } from '../../domain/record.ts';
 /** Everything that the database knows of one order. Times are UTC, ISO 8601. */
 export interface StoryEvidence {
   readonly order: StoryOrder;
-  /** In the order in which they were recorded. */
   readonly events: readonly StoryEvent[];
   /** The newest record, and when it came; its view is undefined if it cannot be read. */
   readonly record: { readonly receivedAt: string; readonly view: StoryRecord | undefined } | null;
   readonly keptAnswers: readonly StoryKeptAnswer[];
   readonly findings: readonly StoryFinding[];
   readonly holds: readonly RestraintView[];
-  /** The stop of its account; null if it is not stopped. */
   readonly stop: AccountStop | null;
   readonly pace?: StoryPace | undefined;
 }
@@ -74,9 +72,7 @@ export interface StoryFinding {
 
 /** What decides when an order that is followed is looked up; times in milliseconds. */
 export type StoryPace = {
-  /** The status that it is in, for people. */
   readonly status: string;
-  /** When it came into it: UTC, ISO 8601. */
   readonly since: string;
 } & (
   | { readonly kind: 'every-tick' }

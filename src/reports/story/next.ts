@@ -98,13 +98,11 @@ function sending(moment: Moment): readonly string[] {
   return [next === null || next <= moment.asOf ? `${how} as soon as a pass runs.` : `${how} at ${next.toISOString()}.`];
 }
 
-/** A request of the order has left, whatever came of it. */
 function hasLeft({ events }: Moment): boolean {
   const ends = events.filter(({ field, oldValue }) => field === 'state' && oldValue === 'sending');
   return ends.some(({ newValue, reason }) => newValue !== 'pending' || whyNeverLeft(reason) === undefined);
 }
 
-/** The order was sent before, and nobody knows the outcome. */
 function isSentAgain({ events }: Moment): boolean {
   return events.some(
     ({ field, oldValue, newValue }) => field === 'state' && oldValue === 'held' && newValue === 'pending',

@@ -23,7 +23,6 @@ const TOKEN_BYTES = 32;
 const MOST_FINDINGS = 100;
 const PAUSES: readonly string[] = ['creates-paused', 'all-paused'] satisfies Restraint['kind'][];
 
-/** Why a page is not shown, or a form is not carried out, for the person who asked. */
 export class Refused extends Error {
   readonly httpStatus: number;
 
@@ -189,7 +188,6 @@ async function resumeAccount({ store, clock }: OpsSources, { account, actor, rea
   return accountPath('/pause', account);
 }
 
-/** Does the work, and answers with a page of one sentence if it is refused. */
 export async function orRefused(
   reply: FastifyReply,
   accounts: readonly string[],

@@ -30,13 +30,11 @@ import { shared, type Fresh, type OpsPages } from '../readings.ts';
 /** For so long a reading is shown to all who ask. What takes longer to read is shown for longer. */
 const FRESH_MS: Fresh = { least: 1_500, most: 10_000, timesItTook: 5 };
 const ADDED_UP_MS: Fresh = { least: 20_000, most: 60_000, timesItTook: 5 };
-/** Accounts are added up, and may be chosen, no more than so many. */
 const MOST_ADDED_UP = 8;
 const MOST_CHOSEN = 500;
 const FINDINGS = 10;
 const DAY_MS = 86_400_000;
 
-/** Reads what the dashboard shows. All viewers share what was read a moment ago. */
 export class DashboardReader {
   readonly accounts: readonly string[];
   readonly #deps: OpsPages;

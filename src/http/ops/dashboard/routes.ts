@@ -23,10 +23,8 @@ import type { OpsPages } from '../readings.ts';
 import { addActions, formToken, HTML, orRefused, Refused } from './actions.ts';
 import { DashboardReader } from './facts.ts';
 
-/** Orders that a search shows, and accounts in which it looks. */
 const MOST_FOUND = 50;
 const MOST_ACCOUNTS = 500;
-/** The newest events of an order that its page lists. */
 const MOST_EVENTS = 200;
 const LONGEST_QUERY = 10_000;
 const EVENT_COLUMNS: readonly Column[] = [
@@ -46,7 +44,6 @@ interface Pages {
   readonly token: string | undefined;
 }
 
-/** Adds the pages for people: the dashboard, the search for an order, its story, and where `ops.actions` is on what they may do. */
 export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: AbortSignal): void {
   const reader = new DashboardReader(deps);
   const { accounts } = reader;

@@ -16,7 +16,6 @@ import { shared, type Disk, type OpsPages } from '../readings.ts';
 /** The event loop is looked at each so many ms: each look wakes the process. */
 const LOOP_RESOLUTION_MS = 100;
 const PERCENTILES = [50, 99, 100];
-/** The accounts beyond these are counted together. */
 const MOST_ACCOUNTS = 50;
 const OTHERS = 'other';
 
@@ -123,7 +122,6 @@ function setOverview(gauges: Gauges, { labelOf, now }: MetricFacts, overview: Ov
   }
 }
 
-/** Classes of other versions are counted together. */
 function findingLabels(name: string): { readonly class: string; readonly severity: string } {
   if (!Object.hasOwn(FINDING_CLASSES, name)) return { class: OTHERS, severity: 'warning' };
   return { class: name, severity: FINDING_CLASSES[name as keyof typeof FINDING_CLASSES].severity };
@@ -151,7 +149,6 @@ function setLive(gauges: Gauges, { reading, labelOf, now }: MetricFacts): void {
   }
 }
 
-/** The metrics that are read when they are asked for: what each means, and its labels. */
 export const GAUGES = {
   order_sync_build_info: ['1; the labels say which version runs on which Node.', 'version', 'node'],
   order_sync_database_up: ['1 where the database can be read.'],

@@ -82,7 +82,6 @@ function add(paths: Map<string, string>, attributes: string, d: string): void {
   paths.set(attributes, (paths.get(attributes) ?? '') + d);
 }
 
-/** A name in a drawing, cut if it is wider than `most` letters. */
 export function labelText(name: string, most: number): string {
   return cut(printable(name).toWellFormed(), most);
 }

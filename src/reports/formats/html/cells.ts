@@ -6,9 +6,7 @@ import { cutText, escapeText } from './text.ts';
 
 /** Longer fractions are not padded: nothing that a person compares has so many places. */
 const MOST_PLACES = 24;
-/** A badge is wider than its word. */
 const BADGE = 3;
-/** Texts of up to this many columns of text stay on one line. */
 const LONGEST_LINE = 34;
 /** A column whose texts have several lines is as wide as this at least; the style has it too. */
 const LEAST_WIDTH = 26;
@@ -21,13 +19,11 @@ const MOST_ROWS_AT_ONCE = 60;
 
 interface ShownColumn {
   readonly column: Column;
-  /** The width of its widest cell, in columns of text. */
   readonly width: number;
   readonly isOneLine: boolean;
   readonly isOnPaper: boolean;
 }
 
-/** Looks at the cells of the columns of a table. Those that A4 has no room for are the least important ones, and of equal ones the last. */
 export function shownColumns(columns: readonly Column[], rows: readonly Row[]): readonly ShownColumn[] {
   const measured = columns.map((column) => measure(column, valuesOf(column, rows)));
   const kept = new Set(measured);
@@ -107,7 +103,6 @@ function shapeOf(rows: number, columns: readonly ShownColumn[]): string {
 
 interface CellPlace {
   readonly isFirst: boolean;
-  /** Its fraction is filled up to so many digits. */
   readonly places: number;
   /** Stands beside the cell on a phone. */
   readonly heading: string;
@@ -160,7 +155,6 @@ export function timeText(at: string, now: string): string {
   return `<time datetime="${text}">${shown}</time>`;
 }
 
-/** How long ago a moment was: `45 s`, `2.5 min`. */
 export function ageOf(at: string, now: string): string {
   const ms = (instantMs(now) ?? 0) - (instantMs(at) ?? 0);
   return ms < 1_000 ? 'now' : inUnits(ms);

@@ -2,9 +2,7 @@ import type { Cell, Tone } from '../document.ts';
 import { cut } from '../terminal.ts';
 import { printable } from '../text.ts';
 
-/** A longer word is cut in its middle. */
 const LONGEST_WORD = 40;
-/** Longer texts are cut at their end. */
 const LONGEST_CELL = 400;
 const LONGEST_PROSE = 1_500;
 

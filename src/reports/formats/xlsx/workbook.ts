@@ -7,8 +7,7 @@ import { printable } from '../text.ts';
 
 /** Every machine has it, or one of the same widths. */
 const FONT = { fontFamily: 'Arial', fontSize: 10 } as const;
-/** In points. */
-export const LINE_HEIGHT = 13;
+export const LINE_HEIGHT_PT = 13;
 /** The colours of texts on white, by tone; neutral text keeps its own. */
 export const COLORS: Readonly<Record<Tone, string | undefined>> = {
   good: '#1a7f37',
@@ -33,8 +32,8 @@ export function textCell(value: string, look: Look = {}): CellObject {
 export function wrappedCell(value: string, width: number, mostLines: number, look: Look = {}): CellObject {
   const scale = (look.fontSize ?? FONT.fontSize) / FONT.fontSize;
   const lines = Math.min(mostLines, Math.ceil((scale * widthOf(printable(value))) / width));
-  const height = Math.ceil(scale * lines * LINE_HEIGHT) + 3;
-  return textCell(value, { wrap: true, alignVertical: 'top', ...(height > LINE_HEIGHT + 3 && { height }), ...look });
+  const height = Math.ceil(scale * lines * LINE_HEIGHT_PT) + 3;
+  return textCell(value, { wrap: true, alignVertical: 'top', ...(height > LINE_HEIGHT_PT + 3 && { height }), ...look });
 }
 
 export function widthOf(value: string): number {
@@ -88,7 +87,6 @@ type Part = Feature<Buffer | Blob | Stream>;
 
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 const DOCUMENT = 'http://schemas.openxmlformats.org/officeDocument/2006';
-/** The name of the sheet, and the number of the page. */
 const FOOTER = '<headerFooter><oddFooter>&amp;L&amp;A&amp;R&amp;P / &amp;N</oddFooter></headerFooter>';
 const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
 

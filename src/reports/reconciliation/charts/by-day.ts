@@ -9,7 +9,6 @@ import { timeSteps, type TimeSteps } from './steps.ts';
 /** More panels than these nobody compares; the tables have all currencies. */
 const MOST_CURRENCIES = 6;
 const MOST_CLASSES = 8;
-/** Of a name in a sentence. */
 const LONGEST_NAME = 40;
 /** Outcomes of one tone differ by their pattern, in all charts. */
 const PATTERNS: Readonly<Record<string, Look['pattern']>> = {
@@ -92,7 +91,6 @@ function differenceChart(groups: readonly OfCurrency[], steps: TimeSteps): reado
   ];
 }
 
-/** Open findings by the day of their order, the worst classes first. */
 export function findingsChart(rows: readonly ClassTotals[], period: readonly string[]): readonly RowChart[] {
   const open = rows.filter((row) => row.open > 0);
   const days = open.map(({ day }) => day);

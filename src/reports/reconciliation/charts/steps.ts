@@ -4,13 +4,11 @@ import type { Steps } from '../../formats/document.ts';
 const DAY_MS = 86_400_000;
 /** More columns than these are too thin for a phone. */
 const MOST_STEPS = 62;
-/** Names that have room below the columns. */
 const MOST_NAMES = 10;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
 /** A time axis of days, or of longer steps where there are too many of them. */
 export interface TimeSteps {
-  /** `day`, `week`, `month`, `year` … */
   readonly unit: string;
   readonly names: Steps;
   /** The step of a day; undefined if it is none. */
@@ -18,7 +16,6 @@ export interface TimeSteps {
   readonly when: (place: number) => string;
 }
 
-/** A kind of steps: which step a day is in, the first day of a step, and its name below the axis where it bears one. */
 interface Kind {
   readonly unit: string;
   readonly stepOf: (day: number) => number;
