@@ -87,8 +87,6 @@ export type RouteName = keyof typeof ROUTES;
 
 export type Values = Readonly<Partial<Record<'linkId' | 'level_type' | 'preOrderId' | 'externalOrderId', string>>>;
 
-type Call = { readonly name: RouteName; readonly values: Values } | { readonly problem: string } | undefined;
-
 const LONGEST_ID = 500;
 const MATCHERS = (Object.entries(ROUTES) as [RouteName, Route][]).map(([name, { method, path, query }]) => ({
   name,
@@ -98,7 +96,7 @@ const MATCHERS = (Object.entries(ROUTES) as [RouteName, Route][]).map(([name, { 
 }));
 
 /** Finds the endpoint of a method and a path. The path is not normalized: `..` stays a part of it. */
-export function findRoute(method: string, fullPath: string): Call {
+export function findRoute(method: string, fullPath: string) {
   const [path = '', ...rest] = fullPath.split('?');
   for (const { name, query, matcher } of MATCHERS.filter((one) => one.method === method)) {
     const match = matcher.exec(path);

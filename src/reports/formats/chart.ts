@@ -150,58 +150,49 @@ function finite(value: number): number {
   return Math.max(-GREATEST, Math.min(GREATEST, value));
 }
 
-function rowDrawing({ rows, steps }: RowChart, size: Size, paint: Paint): Drawing {
-  const { left, right, pitch, top, height } =
-    size.name === 'wide'
-      ? { left: 210, right: size.width - 40, pitch: 34, top: 8, height: 24 }
-      : { left: 14, right: size.width - 36, pitch: 50, top: 26, height: 22 };
+/** The height of the strip of a thing. */
+const STRIP = 22;
+
+/** Makes a drawing with a strip for each thing, which has its name beside the strip, or above it on a narrow page. */
+function stripsOf(rows: readonly Series[], size: Size) {
+  const isWide = size.name === 'wide';
+  const [left, top, pitch] = isWide ? [210, 9, 38] : [14, 26, 50];
   const drawing = new Drawing(size, size.width, rows.length * pitch + AXIS);
+  const topOf = (index: number) => top + index * pitch;
+  rows.forEach(({ name, note = '' }, index) => {
+    const middle = topOf(index) + STRIP / 2;
+    drawing.text(0, middle - (isWide ? 7 : 24), labelText(name, isWide ? 28 : 24));
+    const [x, y] = isWide ? [0, middle + 8] : [size.width, middle - 24];
+    drawing.text(x, y, labelText(note, 30), { isMuted: true, ...(!isWide && { anchor: 'end' }) });
+  });
+  return { drawing, left, right: size.width - 40, bottom: rows.length * pitch, topOf };
+}
+
+function rowDrawing({ rows, steps }: RowChart, size: Size, paint: Paint): Drawing {
+  const { drawing, left, right, bottom, topOf } = stripsOf(rows, size);
   const most = Math.max(1, ...rows.flatMap(({ values }) => values.map(finite)));
   const step = (right - left) / steps.length;
   const thick = Math.min(24, step * FILLED);
   rows.forEach(({ values, look }, index) => {
-    const bottom = top + index * pitch + height;
-    drawing.line(left, bottom, `h${right - left}`);
+    const end = topOf(index) + STRIP;
+    drawing.line(left, end, `h${right - left}`);
     values.map(finite).forEach((value, place) => {
       if (value <= 0) return;
-      const tall = Math.max(LEAST_COUNT_HEIGHT, (value / most) * height);
-      drawing.bar(left + (place + 0.5) * step - thick / 2, bottom - tall, [thick, tall], paint(look));
+      const tall = Math.max(LEAST_COUNT_HEIGHT, (value / most) * STRIP);
+      drawing.bar(left + (place + 0.5) * step - thick / 2, end - tall, [thick, tall], paint(look));
     });
   });
-  writeNames(drawing, rows, { pitch, middle: top + height / 2, size });
   // All rows have one scale, so the first one names it.
-  drawing.line(left, top, `h${right - left}`);
-  drawing.text(right + 6, top, numberText(most), { isMuted: true });
-  drawing.text(right + 6, top + height, '0', { isMuted: true });
-  writeSteps(drawing, steps, [left, right], rows.length * pitch + AXIS_TEXT);
+  drawing.line(left, topOf(0), `h${right - left}`);
+  drawing.text(right + 6, topOf(0), numberText(most), { isMuted: true });
+  drawing.text(right + 6, topOf(0) + STRIP, '0', { isMuted: true });
+  writeSteps(drawing, steps, [left, right], bottom + AXIS_TEXT);
   return drawing;
 }
 
-function writeNames(
-  drawing: Drawing,
-  rows: readonly Series[],
-  { pitch, middle, size }: { readonly pitch: number; readonly middle: number; readonly size: Size },
-): void {
-  rows.forEach(({ name, note = '' }, index) => {
-    const y = middle + index * pitch;
-    if (size.name === 'wide') {
-      drawing.text(0, y - 7, labelText(name, 28));
-      drawing.text(0, y + 8, labelText(note, 30), { isMuted: true });
-    } else {
-      drawing.text(0, y - 24, labelText(name, 24));
-      drawing.text(size.width, y - 24, labelText(note, 30), { anchor: 'end', isMuted: true });
-    }
-  });
-}
-
-/** Draws a strip for each thing: a line from 1 % to 99 %, a box for the middle half, and a mark at the median. */
+/** Draws a line from 1 % to 99 %, a box for the middle half, and a mark at the median. */
 function spanDrawing({ rows }: SpanChart, size: Size, paint: Paint): Drawing {
-  const { left, right, pitch, top, height } =
-    size.name === 'wide'
-      ? { left: 210, right: size.width - 22, pitch: 40, top: 10, height: 20 }
-      : { left: 14, right: size.width - 22, pitch: 48, top: 24, height: 16 };
-  const bottom = rows.length * pitch;
-  const drawing = new Drawing(size, size.width, bottom + AXIS);
+  const { drawing, left, right, bottom, topOf } = stripsOf(rows, size);
   const spans = rows.map(({ span }) => span);
   const ticks = ticksOf(spans, (right - left) / 56);
   const [first, last] = [ticks[0]?.place ?? 0, ticks.at(-1)?.place ?? 1];
@@ -211,15 +202,14 @@ function spanDrawing({ rows }: SpanChart, size: Size, paint: Paint): Drawing {
     drawing.text(xOf(place), bottom + AXIS_TEXT, name, { anchor: 'middle', isMuted: true });
   }
   rows.forEach(({ span, look }, index) => {
-    const y = index * pitch + top + height / 2;
+    const y = topOf(index) + STRIP / 2;
     const box = (from: number, to: number, tall: number) => {
       const x = xOf(placeOf(from));
       drawing.bar(x, y - tall / 2, [Math.max(2, xOf(placeOf(to)) - x), tall], paint(look));
     };
     box(span.p1, span.p99, 3);
-    box(span.p25, span.p75, height);
-    drawing.mark(xOf(placeOf(span.p50)), y - height / 2 - 2, `v${height + 4}`, 2.5);
+    box(span.p25, span.p75, STRIP);
+    drawing.mark(xOf(placeOf(span.p50)), topOf(index) - 2, `v${STRIP + 4}`, 2.5);
   });
-  writeNames(drawing, rows, { pitch, middle: top + height / 2, size });
   return drawing;
 }

@@ -127,13 +127,8 @@ function stepsAfter(database: Place | undefined): Parameters<typeof nextSteps>[0
   return [[again, isAsked ? `${text}; give the password as before` : text], ...NEXT_ON_POSTGRES];
 }
 
-/** The outcome of the orders; `later` were inserted while a person looked. */
-interface Performed {
-  readonly isSettled: boolean;
-  readonly later: number;
-}
-
-async function performUntilHeld(play: Play, count: number): Promise<Performed> {
+/** `later`: so many orders were inserted while a person looked. */
+async function performUntilHeld(play: Play, count: number) {
   await using workers = new Workers(play);
   const isSettled = await perform(play, workers, count);
   if (!isSettled || play.opsListen === undefined) return { isSettled, later: 0 };

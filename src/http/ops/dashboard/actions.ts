@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { configOf } from '../../../config/config.ts';
 import { RESUMED_RESTRAINTS, type Restraint } from '../../../domain/accounts/restraints.ts';
 import type { Judgement } from '../../../domain/orders/operator-decisions.ts';
@@ -9,7 +9,6 @@ import { decideOrders } from '../../../flows/orders/operator-decisions.ts';
 import { flowSettings } from '../../../flows/pass/follow-pace.ts';
 import { LONGEST_TEXT } from '../../../reports/dashboard/forms.ts';
 import { accountPath, orderPath } from '../../../reports/dashboard/markup.ts';
-import { messagePage } from '../../../reports/dashboard/page.ts';
 import { endHolds, setHold } from '../../../store/account-holds.ts';
 import { acknowledge, findingsById } from '../../../store/findings.ts';
 import { trackingOf } from '../../../store/order-columns.ts';
@@ -17,7 +16,6 @@ import { readOrder } from '../../../store/orders.ts';
 import { isEqual } from '../guard.ts';
 import type { OpsSources } from '../readings.ts';
 
-export const HTML = 'text/html; charset=utf-8';
 const FORM = 'application/x-www-form-urlencoded';
 const TOKEN_BYTES = 32;
 const MOST_FINDINGS = 100;
@@ -39,9 +37,7 @@ interface Decision {
   readonly form: URLSearchParams;
 }
 
-type Act = (deps: OpsSources, decision: Decision) => Promise<string>;
-
-const ACTS: Readonly<Record<string, Act>> = {
+const ACTS: Readonly<Record<string, (deps: OpsSources, decision: Decision) => Promise<string>>> = {
   order: decideOrder,
   findings: acknowledgeFindings,
   pause: pauseAccount,
@@ -64,13 +60,12 @@ export function addActions(
     done(null, new URLSearchParams(String(body))),
   );
   for (const [name, act] of Object.entries(ACTS)) {
-    const decide = async (body: unknown, reply: FastifyReply) => {
+    server.post(`/actions/${name}`, async ({ body }, reply) => {
       const decision = decisionOf(body, accounts, token);
       const path = await act(deps, decision);
       await deps.heedDecision(decision.account);
       return await reply.redirect(path, 303);
-    };
-    server.post(`/actions/${name}`, ({ body }, reply) => orRefused(reply, accounts, () => decide(body, reply)));
+    });
   }
 }
 
@@ -186,19 +181,4 @@ async function resumeAccount({ store, clock }: OpsSources, { account, actor, rea
   const ended = await store.forAccount(account).writer.write((tx) => endHolds(tx, account, RESUMED_RESTRAINTS, how));
   if (ended.length === 0) throw new Refused(409, 'Nothing is paused.');
   return accountPath('/pause', account);
-}
-
-export async function orRefused(
-  reply: FastifyReply,
-  accounts: readonly string[],
-  work: () => Promise<FastifyReply>,
-): Promise<FastifyReply> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    const { httpStatus, message } = error;
-    const page = messagePage({ title: `${message} · order-sync`, account: undefined, accounts }, message);
-    return reply.code(httpStatus).type(HTML).send(page);
-  }
 }

@@ -6,7 +6,7 @@ import { messageOf } from '../../../domain/text.ts';
 import { storyOf } from '../../../flows/reports/story.ts';
 import { orderForms, pauseForms } from '../../../reports/dashboard/forms.ts';
 import { foundSection } from '../../../reports/dashboard/orders.ts';
-import { dashboardPage, framed } from '../../../reports/dashboard/page.ts';
+import { dashboardPage, framed, messagePage } from '../../../reports/dashboard/page.ts';
 import { DASHBOARD_STYLE } from '../../../reports/dashboard/style.ts';
 import type { Column, Row, Section } from '../../../reports/formats/document.ts';
 import { contentText } from '../../../reports/formats/html.ts';
@@ -20,9 +20,10 @@ import { ROW_COLUMNS, trackingOf } from '../../../store/order-columns.ts';
 import { readOrder } from '../../../store/orders.ts';
 import { EventStreams } from '../../events/stream.ts';
 import type { OpsPages } from '../readings.ts';
-import { addActions, formToken, HTML, orRefused, Refused } from './actions.ts';
+import { addActions, formToken, Refused } from './actions.ts';
 import { DashboardReader } from './facts.ts';
 
+const HTML = 'text/html; charset=utf-8';
 const MOST_FOUND = 50;
 const MOST_ACCOUNTS = 500;
 const MOST_EVENTS = 200;
@@ -49,10 +50,14 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
   const { accounts } = reader;
   const token = deps.config.ops.actions === 'on' ? formToken() : undefined;
   const pages: Pages = { deps, accounts, token };
+  server.setErrorHandler((error, _request, reply) => {
+    if (!(error instanceof Refused)) throw error;
+    const { httpStatus, message } = error;
+    const page = messagePage({ title: `${message} · order-sync`, account: undefined, accounts }, message);
+    return reply.code(httpStatus).type(HTML).send(page);
+  });
   const addPage = (path: string, write: (request: FastifyRequest) => Promise<string>) =>
-    server.get(path, (request, reply) =>
-      orRefused(reply, accounts, async () => await reply.type(HTML).send(await write(request))),
-    );
+    server.get(path, async (request, reply) => reply.type(HTML).send(await write(request)));
   addPage('/', async (request) => {
     const account = accountIn(request, accounts);
     const facts = await reader.read(account).catch((error: unknown) => {
@@ -62,13 +67,11 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
     });
     return dashboardPage(facts, token !== undefined);
   });
-  server.get('/orders', (request, reply) =>
-    orRefused(reply, accounts, async () => {
-      const query = (textIn(request, 'q') ?? '').trim();
-      if (query === '') return await reply.redirect('/', 303);
-      return await reply.type(HTML).send(await searchPage(pages, accountIn(request, accounts), query));
-    }),
-  );
+  server.get('/orders', async (request, reply) => {
+    const query = (textIn(request, 'q') ?? '').trim();
+    if (query === '') return await reply.redirect('/', 303);
+    return await reply.type(HTML).send(await searchPage(pages, accountIn(request, accounts), query));
+  });
   addPage('/orders/:id', (request) => storyPage(pages, request));
   server.get('/dashboard.css', (_request, reply) => reply.type('text/css; charset=utf-8').send(DASHBOARD_STYLE));
   server.get('/dashboard.js', async (_request, reply) =>
@@ -88,16 +91,14 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
 /** Events that come from now on, for the script of the dashboard: it reads the page again when one comes. */
 function addEvents(server: FastifyInstance, { deps, accounts }: Pages, stopping: AbortSignal): void {
   const streams = new EventStreams(deps, stopping);
-  server.get('/events', (request, reply) =>
-    orRefused(reply, accounts, async () => {
-      const account = oneAccountIn(request, accounts);
-      const head = await feedHead(deps.store.db, account);
-      if (streams.isFull) return await reply.code(503).send({ status: 'refused', reason: 'too many streams' });
-      void reply.hijack();
-      streams.serve(reply.raw, { account }, head);
-      return reply;
-    }),
-  );
+  server.get('/events', async (request, reply) => {
+    const account = oneAccountIn(request, accounts);
+    const head = await feedHead(deps.store.db, account);
+    if (streams.isFull) return await reply.code(503).send({ status: 'refused', reason: 'too many streams' });
+    void reply.hijack();
+    streams.serve(reply.raw, { account }, head);
+    return reply;
+  });
 }
 
 /** The account that is asked for, undefined for all. One alone is meant anyway. */

@@ -1,14 +1,12 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Registry, Counter, Gauge, Histogram } from 'prom-client';
-import type { Clock } from '../../../clock.ts';
-import type { Config } from '../../../config/config.ts';
 import { RESTRAINT_KINDS } from '../../../domain/accounts/restraints.ts';
 import { FINDING_CLASSES } from '../../../domain/findings/classes.ts';
 import { instantMs } from '../../../domain/instant.ts';
 import { ORDER_STATES } from '../../../domain/orders/states.ts';
 import { BREAKER_LANES } from '../../../exchange/breaker.ts';
-import type { Activities, ProcessListener } from '../../../flows/pass/activity.ts';
-import { readingOf, type ReadingSources } from '../../../flows/reports/status.ts';
+import type { ProcessListener } from '../../../flows/pass/activity.ts';
+import { readingOf } from '../../../flows/reports/status.ts';
 import { stalledMsOf } from '../../../reports/status/problems.ts';
 import type { Overview, Reading } from '../../../reports/status/status.ts';
 import { shared, type Disk, type OpsPages } from '../readings.ts';
@@ -19,20 +17,13 @@ const PERCENTILES = [50, 99, 100];
 const MOST_ACCOUNTS = 50;
 const OTHERS = 'other';
 
-interface MetricSources extends ReadingSources, Pick<OpsPages, 'readings'> {
-  readonly config: Pick<Config, 'accounts' | 'database'>;
-  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'databaseAheadMs'>;
-  readonly activities: Activities;
-  readonly version: string;
-}
-
 export interface Metrics extends Disposable {
   readonly contentType: string;
   /** In the text format of Prometheus: read at most once a second, whoever asks. */
   text(): Promise<string>;
 }
 
-export function startMetrics(sources: MetricSources): Metrics {
+export function startMetrics(sources: OpsPages & { readonly version: string }): Metrics {
   const { config, clock, accounts, activities, readings, version } = sources;
   const registry = new Registry();
   // The first accounts of the settings by their names, all others together.
