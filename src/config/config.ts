@@ -1,16 +1,7 @@
 import { resolve } from 'node:path';
 import { withoutPassword } from './database-url.ts';
 import { databaseOf, type DatabaseConfig } from './database.ts';
-import {
-  nested,
-  problemsOf,
-  type Entries,
-  type Entry,
-  laidOver,
-  readLayers,
-  type ConfigOptions,
-  type Layers,
-} from './layers.ts';
+import { nested, problemsOf, type Entries, type Entry, readLayers, type ConfigOptions, type Layers } from './layers.ts';
 import { readMerchantKey } from './settings-file.ts';
 import {
   ConfigError,
@@ -104,15 +95,14 @@ export function configSources(options: ConfigOptions): ConfigSource[] {
   ];
 }
 
-function sourceOf(prefix: string, path: string, { value, source }: Entry): ConfigSource {
-  const secret = SECRETS.find((name) => path === name || path === `${name}File`);
-  const setting = `${prefix}${secret ?? path}`;
+function sourceOf(prefix: string, path: string, { file = '', value = file, source }: Entry): ConfigSource {
+  const setting = `${prefix}${path}`;
   const shown = shownValue(value);
-  if (secret !== undefined && shown !== '' && shown !== '[]') return { setting, value: '(set, hidden)', source };
+  if (SECRETS.includes(path) && shown !== '' && shown !== '[]') return { setting, value: '(set, hidden)', source };
   return { setting, value: shown || '(not set)', source };
 }
 
-function shownValue(value: Entry['value']): string {
+function shownValue(value: NonNullable<Entry['value']>): string {
   if (typeof value === 'string') return withoutPassword(value);
   const isList = Array.isArray(value) && value.every((item) => typeof item === 'string');
   return isList ? `[${value.join(', ')}]` : JSON.stringify(value);
@@ -156,10 +146,9 @@ function missingExchange(layers: Layers, problems: readonly ConfigProblem[]): Co
   const accounts = [...accountsIn(layers)];
   return REQUIRED.flatMap((required) => {
     const { setting } = notSet(required);
-    const paths = [setting, `${setting}File`];
     const lacking = accounts.filter(([, own]) => {
-      const layer = paths.some((path) => own.has(path)) ? own : entries;
-      return paths.every((path) => (layer.get(path)?.value ?? '') === '');
+      const { value = '', file = '' } = own.get(setting) ?? entries.get(setting) ?? {};
+      return value === '' && file === '';
     });
     if (problems.some((said) => said.setting === setting || said.problem.includes(setting))) return [];
     if (lacking.length === accounts.length) return [notSet(required)];
@@ -198,8 +187,8 @@ function accountsOf(
   const valueOf = (name: string, own: Entries, part: Part) => {
     const written = partOf(own, part);
     if (written.size === 0) return general[part];
-    const key = JSON.stringify([...written].map(([path, { value }]) => [path, value]));
-    const result = shared.get(key) ?? readPart(part, laidOver(byPart.get(part) ?? entries, written));
+    const key = JSON.stringify([...written].map(([path, { value, file }]) => [path, value, file]));
+    const result = shared.get(key) ?? readPart(part, new Map([...(byPart.get(part) ?? entries), ...written]));
     shared.set(key, result);
     const issues = result.error?.issues ?? [];
     problems.push(...issues.flatMap((issue) => problemsOf(issue, [part, ...issue.path], entries, { name, own })));

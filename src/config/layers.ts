@@ -6,7 +6,12 @@ import { ACCOUNT_PATHS, GONE_SETTINGS, PATHS, SECRETS, settingOf, type ConfigPro
 import { collect, readSettingsFile, readValueFile, type WrittenSetting } from './settings-file.ts';
 import { suggestion } from '../domain/text.ts';
 
-export type Entry = Pick<WrittenSetting, 'value' | 'source'>;
+/** A value, or the file that holds a secret; both when the file was read. */
+export interface Entry {
+  readonly value?: WrittenSetting['value'];
+  readonly file?: string;
+  readonly source: string;
+}
 
 export type Entries = Map<string, Entry>;
 
@@ -42,15 +47,15 @@ export function readLayers(options: ConfigOptions): Layers {
   const accounts = own?.accounts ?? new Map<string, Entries>();
   const variables = layerOf(readVariables(options, [...accounts.keys()], problems), cwd, problems);
   const under: Entries = new Map([...defaults].map(([path, entry]) => [path, { ...entry, source: 'default' }]));
-  const entries = laidOver(laidOver(under, own?.entries ?? new Map()), variables.entries);
+  const entries: Entries = new Map([...under, ...(own?.entries ?? []), ...variables.entries]);
   for (const secret of SECRETS) {
     // The keys of accounts are read when these are started: one that is missing stops no other account.
-    const { value, source = '' } = entries.get(`${secret}File`) ?? {};
-    if (typeof value !== 'string') continue;
-    const found = collect(problems, { setting: secret, source }, () => readValueFile(value, secret));
-    if (found !== undefined) entries.set(secret, { value: found, source });
+    const { file, source = '' } = entries.get(secret) ?? {};
+    if (file === undefined) continue;
+    const value = collect(problems, { setting: secret, source }, () => readValueFile(file, secret));
+    if (value !== undefined) entries.set(secret, { value, file, source });
   }
-  for (const [name, over] of variables.accounts) accounts.set(name, laidOver(accounts.get(name) ?? new Map(), over));
+  for (const [name, over] of variables.accounts) accounts.set(name, new Map([...(accounts.get(name) ?? []), ...over]));
   return { entries, accounts, problems, isWhole: own !== undefined };
 }
 
@@ -85,29 +90,26 @@ function layerOf(
 ): Layer {
   const entries: Entries = new Map();
   const accounts = new Map(names.map((name): [string, Entries] => [name, new Map()]));
-  for (const { path, account, value, source } of written) {
-    const setting = settingOf(path, account);
+  for (const { path: name, account, value, source } of written) {
+    const path = SECRETS.find((secret) => name === `${secret}File`) ?? name;
+    const setting = settingOf(name, account);
+    const refuse = (problem: string) => void problems.push({ setting, source, problem: `${setting} ${problem}` });
     const { known, near } = account === undefined ? NAMES.general : NAMES.account;
     if (!known.has(path)) {
       const meant = suggestion(path, near);
       const advice =
         meant === undefined ? 'config/default.yaml has them all' : `did you mean ${settingOf(meant, account)}?`;
-      const problem = `${setting} ${GONE_SETTINGS.get(path) ?? `is not a setting; ${advice}`}`;
-      problems.push({ setting, source, problem });
+      refuse(GONE_SETTINGS.get(path) ?? `is not a setting; ${advice}`);
       continue;
     }
     const layer = account === undefined ? entries : (accounts.get(account) ?? new Map<string, Entry>());
     if (account !== undefined) accounts.set(account, layer);
-    const partner = partnerOf(path);
-    const beside = [path, partner].map((name) => layer.get(name)).find((entry) => entry && entry.value !== '');
-    const isFile = SECRETS.includes(partner) && typeof value === 'string';
-    if (beside !== undefined && value !== '') {
-      const problem = `${setting} is set by ${beside.source} as well: leave one of them out`;
-      problems.push({ setting, source, problem });
-    } else if (beside === undefined && !(isFile && value === '')) {
-      layer.delete(partner);
-      layer.set(path, { source, value: isFile ? resolve(cwd, value) : value });
-    }
+    const beside = layer.get(path);
+    if (beside !== undefined && beside.value !== '') {
+      if (value !== '') refuse(`is set by ${beside.source} as well: leave one of them out`);
+    } else if (path === name) layer.set(path, { source, value });
+    else if (typeof value !== 'string') refuse('takes one value');
+    else if (value !== '') layer.set(path, { source, file: resolve(cwd, value) });
   }
   return { entries, accounts };
 }
@@ -116,8 +118,7 @@ const NAMES = { general: namesOf(PATHS, ['accounts']), account: namesOf(ACCOUNT_
 
 function namesOf(paths: readonly string[], more: readonly string[] = []) {
   const sections = paths.flatMap((path) => path.split('.').map((_, at, parts) => parts.slice(0, at).join('.')));
-  const files = SECRETS.filter((secret) => paths.includes(secret)).map((secret) => `${secret}File`);
-  return { known: new Set([...paths, ...files]), near: [...new Set([...paths, ...sections, ...more])].filter(Boolean) };
+  return { known: new Set(paths), near: [...new Set([...paths, ...sections, ...more])].filter(Boolean) };
 }
 
 /** `exchange.baseUrl` is EXCHANGE_BASE_URL. */
@@ -191,32 +192,18 @@ function unknownVariable(name: string, known: readonly string[]): string {
   return `is not a variable of a setting; ${advice}`;
 }
 
-/** Lays settings over others. A secret replaces the file that is named for it, and a file the secret. */
-export function laidOver(under: Entries, over: Entries): Entries {
-  const entries = new Map(under);
-  for (const [path, entry] of over) {
-    entries.delete(partnerOf(path));
-    entries.set(path, entry);
-  }
-  return entries;
-}
-
-/** Of a secret the setting that names its file, and the other way round; no setting for any other. */
-function partnerOf(path: string): string {
-  const secret = path.replace(/File$/, '');
-  if (!SECRETS.includes(secret)) return '';
-  return secret === path ? `${path}File` : secret;
-}
-
 /** Settings by sections: that of `exchange.timeout` is the `timeout` of `exchange`. */
-export function nested(entries: ReadonlyMap<string, { readonly value: unknown }>): Record<string, unknown> {
+export function nested(
+  entries: ReadonlyMap<string, { readonly value?: unknown; readonly file?: string }>,
+): Record<string, unknown> {
   const root: Record<string, unknown> = {};
-  for (const [path, { value }] of entries) {
+  for (const [path, { value, file }] of entries) {
     const names = path.split('.');
     const last = names.pop()!;
     let section = root;
     for (const name of names) section = (section[name] ??= {}) as Record<string, unknown>;
-    section[last] = value;
+    if (value !== undefined) section[last] = value;
+    if (file !== undefined) section[`${last}File`] = file;
   }
   return root;
 }
@@ -228,11 +215,14 @@ export function problemsOf(
   account?: { readonly name: string; readonly own: Entries },
 ): ConfigProblem[] {
   const pathTo = (count: number) => path.slice(0, count).join('.');
-  const isWritten = (_: unknown, at: number) => entries.has(pathTo(at + 1)) || account?.own.has(pathTo(at + 1));
+  const at = (layer: Entries | undefined, count: number) =>
+    layer?.get(pathTo(count)) ?? layer?.get(pathTo(count).replace(/File$/, ''));
+  const isWritten = (_: unknown, index: number) =>
+    (at(account?.own, index + 1) ?? at(entries, index + 1)) !== undefined;
   const count = path.findIndex(isWritten) + 1 || path.length;
-  const own = account?.own.get(pathTo(count)) ?? account?.own.get(partnerOf(pathTo(count)));
+  const own = at(account?.own, count);
   const setting = own === undefined ? pathTo(count) : `accounts.${account?.name}.${pathTo(count)}`;
-  const source = (own ?? entries.get(pathTo(count)))?.source ?? 'default';
+  const source = (own ?? at(entries, count))?.source ?? 'default';
   const inside = path.slice(count).map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`));
   const place = setting + inside.join('');
   if (issue.code !== 'unrecognized_keys') return [{ setting, source, problem: `${place} ${issue.message}` }];

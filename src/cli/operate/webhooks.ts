@@ -221,23 +221,18 @@ function defineVerify(command: Command): void {
         const body = readFileSync(file === '-' ? 0 : file);
         const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
         const { Webhook } = await import('standardwebhooks');
-        const reasons = secrets.map((secret) =>
-          reasonAgainst(() => new Webhook(secret).verify(body, headers, { jsonParse: false })),
-        );
-        if (!reasons.includes(undefined))
-          throw new CommandError(EXIT.data, `the message is not verified: ${reasons[0]}`);
-        process.stdout.write('the message is verified\n');
+        let reason = '';
+        for (const secret of secrets) {
+          try {
+            new Webhook(secret).verify(body, headers, { jsonParse: false });
+            return void process.stdout.write('the message is verified\n');
+          } catch (error) {
+            reason ||= (error as Error).message;
+          }
+        }
+        throw new CommandError(EXIT.data, `the message is not verified: ${reason}`);
       },
     );
-}
-
-function reasonAgainst(verify: () => unknown): string | undefined {
-  try {
-    verify();
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
 }
 
 function endpointOf({ webhooks }: Pick<Config, 'webhooks'>, name: string): WebhookEndpoint {

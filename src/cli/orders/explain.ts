@@ -52,7 +52,7 @@ export function define(command: Command): void {
         });
         return found ?? Promise.reject(await absentOrder(store.db, settings, externalOrderId));
       });
-      if (format === 'html') await writeReport(document, out === undefined ? { format } : { format, out });
+      if (format === 'html') await writeReport(document, { format, out });
       else {
         const screen = out === undefined ? screenOf() : PLAIN;
         const json = `${JSON.stringify({ schema: 'order-sync.story/1', ...story }, null, 2)}\n`;

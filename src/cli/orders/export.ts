@@ -1,33 +1,21 @@
 import { Option, type Command } from 'commander';
 import { ORDER_STATES } from '../../domain/orders/states.ts';
 import { exportSection } from '../../flows/reports/export.ts';
-import { csvText, ndjsonText } from '../../reports/formats/data.ts';
 import type { Row, Section } from '../../reports/formats/document.ts';
 import { OUTCOMES } from '../../reports/reconciliation/rows.ts';
 import type { ExportFilter } from '../../store/reports/export.ts';
-import { chooseFormat, isFolder } from '../report/output.ts';
+import { chooseFormat, isFolder, writeReport } from '../report/output.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { readPair, addByOption, addPeriodOptions, REVEAL } from '../shared/options.ts';
 import { withAccounts } from '../shared/store.ts';
-import { writePieces } from '../shared/files.ts';
 
 /** A workbook is made in memory, and its rows are long. */
 const MOST_IN_XLSX = 10_000;
 
-const WRITERS = {
-  csv: csvText,
-  ndjson: ndjsonText,
-  async *xlsx(section: Section) {
-    const { xlsxBytes } = await import('../../reports/formats/xlsx.ts');
-    const sections = [{ ...section, rows: atMost(section.rows, MOST_IN_XLSX) }];
-    yield await xlsxBytes({ schema: null, title: 'Orders', facts: [], sections, charts: [] });
-  },
-} as const;
-type Format = keyof typeof WRITERS;
-const FORMATS = Object.keys(WRITERS) as readonly Format[];
+const FORMATS = ['csv', 'ndjson', 'xlsx'] as const;
 
 interface ExportOptions extends Omit<ExportFilter, 'account'> {
-  readonly format?: Format;
+  readonly format?: (typeof FORMATS)[number];
   readonly out?: string;
   readonly reveal?: boolean;
 }
@@ -48,7 +36,9 @@ export function define(command: Command): void {
       const format = chooseFormat(FORMATS, given, out) ?? 'csv';
       await withAccounts(command, async ({ db }, account) => {
         const section = exportSection(db, { ...filter, account }, reveal === true);
-        await writePieces(WRITERS[format](section), out);
+        const rows = format === 'xlsx' ? atMost(section.rows, MOST_IN_XLSX) : section.rows;
+        const document = { schema: null, title: 'Orders', facts: [], sections: [{ ...section, rows }], charts: [] };
+        await writeReport(document, { format, out });
       });
     });
 }

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { Option, type Command } from 'commander';
 import { quote } from '../../domain/text.ts';
-import { csvText, jsonText } from '../../reports/formats/data.ts';
+import { csvText, jsonText, ndjsonText } from '../../reports/formats/data.ts';
 import { factSection } from '../../reports/formats/sections.ts';
 import type { ReportDocument, Section } from '../../reports/formats/document.ts';
 import { tableText } from '../../reports/formats/table.ts';
@@ -16,6 +16,7 @@ const WRITERS = {
   table: tableText,
   csv: (document: ReportDocument) => csvText(onlyTable(document)),
   json: jsonText,
+  ndjson: (document: ReportDocument) => ndjsonText(onlyTable(document)),
   async *xlsx(document: ReportDocument) {
     const { xlsxBytes } = await import('../../reports/formats/xlsx.ts');
     yield await xlsxBytes(document);
@@ -26,8 +27,8 @@ const WRITERS = {
   },
 } as const satisfies Record<string, (document: ReportDocument) => Pieces>;
 type Format = keyof typeof WRITERS;
-const FORMATS = Object.keys(WRITERS) as readonly Format[];
-const ENDINGS: readonly string[] = [...FORMATS, 'ndjson'];
+const ENDINGS: readonly string[] = Object.keys(WRITERS);
+const FORMATS = ['table', 'csv', 'json', 'xlsx', 'html'] as const satisfies readonly Format[];
 /** Formats that no person reads at a terminal. */
 const FILES: readonly string[] = ['xlsx', 'html'] satisfies readonly Format[];
 
@@ -35,7 +36,7 @@ export interface OutputOptions {
   readonly format?: Format;
   readonly json?: boolean;
   readonly section?: string;
-  readonly out?: string;
+  readonly out?: string | undefined;
   readonly allowEmpty?: true;
 }
 
