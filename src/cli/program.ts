@@ -1,4 +1,4 @@
-import { Command, type Argument, type Option } from 'commander';
+import { Command } from 'commander';
 import { programVersion } from '../config/version.ts';
 import { printableLines } from '../reports/formats/text.ts';
 import { COMMANDS, type Entries } from './commands.ts';
@@ -63,7 +63,8 @@ async function addCommands(parent: Command, entries: Entries, lines: readonly (r
       const { options, registeredArguments } = defined;
       for (const taker of [...options, ...registeredArguments]) {
         takeNearChoices(taker);
-        showAsTyped(taker);
+        // A default that is a text stands in the help as it is typed: without quotes.
+        if (typeof taker.defaultValue === 'string') taker.defaultValueDescription ??= taker.defaultValue;
       }
     }
   }
@@ -76,11 +77,6 @@ function sayForPeople(command: Command): void {
     outputError: (text, write) =>
       write(printableLines(withSuggestion(command, text)).replaceAll(/[^\s'"]+@[^\s'"]+/g, '<EMAIL>')),
   });
-}
-
-/** A default that is a text stands in the help as it is typed: without quotes. */
-function showAsTyped(taker: Option | Argument): void {
-  if (typeof taker.defaultValue === 'string') taker.defaultValueDescription ??= taker.defaultValue;
 }
 
 function wordsOf(args: readonly string[]): readonly string[] {

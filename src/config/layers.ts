@@ -2,7 +2,15 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { z } from 'zod';
-import { ACCOUNT_PATHS, GONE_SETTINGS, PATHS, SECRETS, settingOf, type ConfigProblem } from './settings.ts';
+import {
+  ACCOUNT_PATHS,
+  ConfigError,
+  GONE_SETTINGS,
+  PATHS,
+  SECRETS,
+  settingOf,
+  type ConfigProblem,
+} from './settings.ts';
 import { collect, readSettingsFile, readValueFile, type WrittenSetting } from './settings-file.ts';
 import { suggestion } from '../domain/text.ts';
 
@@ -138,8 +146,6 @@ function variablesOf(paths: readonly string[]): ReadonlyMap<string, string> {
 const GENERAL = variablesOf(PATHS);
 const OF_ACCOUNT = variablesOf(ACCOUNT_PATHS);
 
-type Meant = Pick<WrittenSetting, 'path' | 'account'> | string;
-
 function readVariables(
   { env, cwd }: ConfigOptions,
   accounts: readonly string[],
@@ -148,11 +154,8 @@ function readVariables(
   return Object.entries(env).flatMap(([source, text = '']) => {
     if (!source.startsWith(PREFIX) || source === 'ORDER_SYNC_CONFIG') return [];
     const name = source.slice(PREFIX.length);
-    const meant = name.startsWith(ACCOUNTS) ? accountVariable(name, accounts) : generalVariable(name);
-    if (typeof meant === 'string') {
-      problems.push({ source, problem: meant });
-      return [];
-    }
+    const meant = collect(problems, { source }, () => settingMeant(name, accounts));
+    if (meant === undefined) return [];
     const { path, account } = meant;
     const isFile = name.endsWith(`${variableOf(path)}_FILE`);
     if (isFile && SECRETS.includes(path)) return [{ path: `${path}File`, account, value: text, source }];
@@ -162,34 +165,33 @@ function readVariables(
   });
 }
 
-function generalVariable(name: string): Meant {
-  const path = GENERAL.get(name);
-  return path === undefined ? unknownVariable(name, [...GENERAL.keys()]) : { path };
-}
-
-/** The meaning of ACCOUNTS_SHOP_1_EXCHANGE_TIMEOUT. */
-function accountVariable(name: string, accounts: readonly string[]): Meant {
+/** The setting that EXCHANGE_TIMEOUT, or ACCOUNTS_SHOP_1_EXCHANGE_TIMEOUT, means. Throws ConfigError if there is none. */
+function settingMeant(name: string, accounts: readonly string[]): Pick<WrittenSetting, 'path' | 'account'> {
+  const general = GENERAL.get(name);
+  if (general !== undefined) return { path: general };
+  if (!name.startsWith(ACCOUNTS)) throw unknownVariable(name, [...GENERAL.keys()]);
   const [variable, path] = [...OF_ACCOUNT].find(([ending]) => name.endsWith(`_${ending}`)) ?? [];
-  if (variable === undefined || path === undefined) return unknownVariable(name, []);
+  if (variable === undefined || path === undefined) throw unknownVariable(name, []);
   const named = name.slice(ACCOUNTS.length, -variable.length - 1);
   const [account, ...others] = accounts.filter((known) => variableOfAccount(known) === named);
   if (account === undefined) {
     const meant = suggestion(named, accounts.map(variableOfAccount));
     const advice = meant === undefined ? '' : `; did you mean ${PREFIX}${ACCOUNTS}${meant}_${variable}?`;
-    return `is of an account that does not stand in the file of settings${advice}`;
+    throw new ConfigError(`is of an account that does not stand in the file of settings${advice}`);
   }
   if (others.length > 0) {
-    return `may mean the account ${account} as well as ${others.join(' and ')}: set it in the file, or rename one of them`;
+    const both = `${account} as well as ${others.join(' and ')}`;
+    throw new ConfigError(`may mean the account ${both}: set it in the file, or rename one of them`);
   }
   return { path, account };
 }
 
-function unknownVariable(name: string, known: readonly string[]): string {
+function unknownVariable(name: string, known: readonly string[]): ConfigError {
   const gone = [...GONE_SETTINGS].find(([path]) => name.replace(/_FILE$/, '').endsWith(variableOf(path)));
-  if (gone !== undefined) return gone[1];
+  if (gone !== undefined) return new ConfigError(gone[1]);
   const meant = suggestion(name, known);
   const advice = meant === undefined ? 'config/default.yaml has them all' : `did you mean ${PREFIX}${meant}?`;
-  return `is not a variable of a setting; ${advice}`;
+  return new ConfigError(`is not a variable of a setting; ${advice}`);
 }
 
 /** Settings by sections: that of `exchange.timeout` is the `timeout` of `exchange`. */

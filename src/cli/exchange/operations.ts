@@ -146,7 +146,7 @@ function definePhotos(command: Command): void {
       }
       const token = given === '-' ? (await text(process.stdin)).trim() : given;
       const answer = await ask(command, 'requestPhotos', { linkId, level, actionId, token });
-      if (answer.aloneWith?.photos.listen !== undefined) {
+      if (answer.isAlone && answer.config.photos.listen !== undefined) {
         process.stderr.write('no daemon runs here: the photos are received only while order-sync run does\n');
       }
       printWord(answer, 'ok', json);

@@ -72,7 +72,7 @@ export function define(command: Command): void {
       const steps = await agreedSteps(order, options);
       const seen: Seen = { rows: [], evidence: [], rest: [...steps] };
       if (options.yes === true) for (const step of steps) process.stderr.write(`${step}: ${EXPLAINED[step]}\n`);
-      const config = await withExchange(command, async (ask, _alone, settings) => {
+      const config = await withExchange(command, async (ask, settings) => {
         await take(ask, seen, order, settings);
         return settings;
       });

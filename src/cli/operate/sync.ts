@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { App } from '../../app.ts';
 import { deadline } from '../../clock.ts';
 import { describeRestraint, REFUSALS } from '../../domain/accounts/restraints.ts';
@@ -11,7 +11,7 @@ import { printable, withCommas } from '../../reports/formats/text.ts';
 import { StoreError } from '../../store/errors.ts';
 import { commandError, throughOwner } from '../shared/exchange.ts';
 import { CommandError, EXIT, stopSignal } from '../shared/exit.ts';
-import { accountConfig, durationOption } from '../shared/options.ts';
+import { accountConfig, duration } from '../shared/options.ts';
 import { screenOf } from '../shared/help.ts';
 import { progressLine, type ProgressLine } from '../shared/progress.ts';
 import type { Tone } from '../../reports/formats/document.ts';
@@ -33,7 +33,9 @@ const STOPPED = 'stopped before the pass was done; what waits stands in the data
 export function define(command: Command): void {
   command
     .option('--json', 'print the summary as JSON')
-    .addOption(durationOption('--timeout <duration>', 'end the pass after this time', '10m'))
+    .addOption(
+      new Option('--timeout <duration>', 'end the pass after this time').argParser(duration).default(600_000, '10m'),
+    )
     .option('--due-only', 'look up only the orders that are due')
     .addHelpText('after', '\nExample:\n  order-sync sync --json --timeout 2m')
     .action(async ({ json, timeout, dueOnly }: { json?: boolean; timeout: number; dueOnly?: boolean }) => {

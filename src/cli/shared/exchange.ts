@@ -125,34 +125,34 @@ export type Ask = <Id extends AskedOperation>(id: Id, input: InputOf<Id>) => Pro
 interface Answer {
   /** JSON as the exchange wrote it, with every digit. */
   readonly body: string;
-  /** The settings with which the command did it by itself; undefined if a daemon did it. */
-  readonly aloneWith: WithExchange<Config> | undefined;
   readonly config: Config;
+  /** True if no daemon did it. */
+  readonly isAlone: boolean;
 }
 
 export async function withExchange<Value>(
   command: Command,
-  work: (ask: Ask, aloneWith: WithExchange<Config> | undefined, config: Config) => Promise<Value>,
+  work: (ask: Ask, config: Config, isAlone: boolean) => Promise<Value>,
   // A key that is handed over in a pipe can be read only once.
   config: AccountSettings = accountConfig(command),
 ): Promise<Value> {
   return await throughOwner(
     config,
-    (owner) => work((id, input) => owner.ask(id, input), undefined, config),
+    (owner) => work((id, input) => owner.ask(id, input), config, false),
     async (app, complete) => {
       const { OPERATIONS } = await import('../../http/control/operations/index.ts');
       const deps = { ...app, wakeCreates: () => {} };
-      return await work((id, input) => OPERATIONS[id].run(deps, input as never), complete, complete);
+      return await work((id, input) => OPERATIONS[id].run(deps, input as never), complete, true);
     },
   );
 }
 
 /** Has one operation done. Throws `CommandError` if it fails. */
 export async function ask<Id extends AskedOperation>(command: Command, id: Id, input: InputOf<Id>): Promise<Answer> {
-  return await withExchange(command, async (askOwner, aloneWith, config) => {
+  return await withExchange(command, async (askOwner, config, isAlone) => {
     const result = await askOwner(id, input);
     if (result.kind !== 'ok') throw commandError(result, absentFor(id, input));
-    return { body: result.body, aloneWith, config };
+    return { body: result.body, config, isAlone };
   });
 }
 

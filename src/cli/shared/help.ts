@@ -52,26 +52,25 @@ export function withSuggestion(command: Command, text: string): string {
 
 /** A command beside the unknown one, or one of that name elsewhere: `recon` is `report reconciliation`. */
 function nearCommand(command: Command, given: string): string | undefined {
-  const words = wordsOf(command);
-  const siblings = command.commands.map((child) => child.name());
-  const sibling = suggestion(given, siblings);
-  if (sibling !== undefined) return [...words, sibling].join(' ');
   let root = command;
   while (root.parent !== null) root = root.parent;
-  const elsewhere = leavesOf(root);
-  const name = suggestion(
-    given,
-    elsewhere.map((path) => path.at(-1) ?? ''),
-  );
-  return elsewhere.find((path) => path.at(-1) === name)?.join(' ');
+  const places = [command.commands, below(root)];
+  const found = places.flatMap((commands) => {
+    const meant = suggestion(
+      given,
+      commands.map((one) => one.name()),
+    );
+    return commands.find((one) => one.name() === meant) ?? [];
+  });
+  return found[0] && wordsOf(found[0]).join(' ');
+}
+
+function below({ commands }: Command): readonly Command[] {
+  return commands.flatMap((child) => [child, ...below(child)]);
 }
 
 function wordsOf(command: Command): readonly string[] {
   return command.parent === null ? [] : [...wordsOf(command.parent), command.name()];
-}
-
-function leavesOf(command: Command): readonly (readonly string[])[] {
-  return command.commands.length === 0 ? [wordsOf(command)] : command.commands.flatMap(leavesOf);
 }
 
 function optionsOf(command: Command): readonly string[] {

@@ -53,10 +53,6 @@ export function rowIds(given: string, before: readonly number[] = []): readonly 
 
 export const duration = optionOf((text) => type.parseDuration(text));
 
-export function durationOption(flags: string, text: string, usual: string): Option {
-  return new Option(flags, text).argParser(duration).default(duration(usual), usual);
-}
-
 export interface OrderOptions {
   readonly order?: IdFilter;
   readonly pair?: Pair;

@@ -15,16 +15,7 @@ import { screenOf } from '../../shared/help.ts';
 import { rightSettings } from '../../setup/config.ts';
 import { askDaemon } from '../../shared/exchange.ts';
 import { checkAccounts, checkClock, checkDatabase } from './database.ts';
-import {
-  checkAddress,
-  checkKey,
-  checkWebhook,
-  checkDisk,
-  checkFiles,
-  checkOps,
-  checkRuntime,
-  checkService,
-} from './machine.ts';
+import { checkAddress, checkKey, checkDisk, checkFiles, checkOps, checkRuntime, checkService } from './machine.ts';
 import { exitCodeOf, fault, ok, runCheck, warning, type Check, type CheckResult } from './check.ts';
 import {
   bundledDaemon,
@@ -114,12 +105,15 @@ function checksOf(command: Command, config: Config): readonly Check[] {
     { name: 'accounts', run: () => withStore(config, 'any', checkAccounts) },
     { name: 'disk', run: () => checkDisk(config) },
     { name: 'clock', run: () => withStore(config, 'any', (store) => checkClock(store, asked, clock)) },
-    ...[...baseUrls].map((url): Check => ({ name: 'address', run: (signal) => checkAddress(url, clock, signal) })),
+    ...[...baseUrls].map((url): Check => ({
+      name: 'address',
+      run: (signal) => checkAddress('address', url, clock, signal),
+    })),
     ...(baseUrls.size === 0 ? [] : asked.map((name): Check => ({ name: 'key', run: () => keyOf(name) }))),
     ...(othersLeft === 0 ? [] : [{ name: 'key', run: async () => [ok('key', left)] }]),
-    ...config.webhooks.endpoints.map((endpoint): Check => ({
+    ...config.webhooks.endpoints.map(({ url, allowPrivate }): Check => ({
       name: 'webhook',
-      run: (signal) => checkWebhook(endpoint, clock, signal),
+      run: (signal) => checkAddress('webhook', url, clock, signal, !allowPrivate),
     })),
     { name: 'service', run: async () => [checkService((await daemon())?.pid, await driver())] },
     { name: 'ops', run: async (signal) => [await checkOps(config, await daemon(), signal)] },

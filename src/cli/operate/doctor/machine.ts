@@ -134,25 +134,20 @@ async function listens(host: string, port: number, signal: AbortSignal): Promise
 const DAY_MS = 24 * 60 * 60_000;
 const CERTIFICATE_MS = 14 * DAY_MS;
 
-interface Target {
-  readonly check: string;
-  readonly remedy: string;
-  readonly isPublicOnly: boolean;
-}
-
-const EXCHANGE: Target = {
-  check: 'address',
-  remedy: 'check exchange.baseUrl, the name server, the firewall and the proxy of this machine',
-  isPublicOnly: false,
-};
+const REMEDIES = {
+  address: 'check exchange.baseUrl, the name server, the firewall and the proxy of this machine',
+  webhook: 'see that the receiver runs; events wait for it, none is lost',
+} as const;
 
 /** Checks that a host is found and takes connections, and that its certificate holds. Sends nothing. */
 export async function checkAddress(
+  check: keyof typeof REMEDIES,
   address: string,
   clock: Clock,
   signal: AbortSignal,
-  { check, remedy, isPublicOnly }: Target = EXCHANGE,
+  isPublicOnly = false,
 ): Promise<readonly CheckResult[]> {
+  const remedy = REMEDIES[check];
   const url = new URL(address);
   const host = url.hostname.replaceAll(/[[\]]/g, '');
   try {
@@ -183,16 +178,6 @@ export async function checkAddress(
   } finally {
     socket.destroy();
   }
-}
-
-/** Checks that a receiver of events can be reached. Nothing is sent to it: `webhooks test` does that. */
-export async function checkWebhook(
-  { url, allowPrivate }: Config['webhooks']['endpoints'][number],
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<readonly CheckResult[]> {
-  const remedy = 'see that the receiver runs; events wait for it, none is lost';
-  return await checkAddress(url, clock, signal, { check: 'webhook', remedy, isPublicOnly: !allowPrivate });
 }
 
 function codeOf(error: unknown): string {
