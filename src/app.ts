@@ -101,7 +101,10 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   const observers = { counters: newCounters(), incidents, activity };
   const written = { account, store, clock, log, settings, observers };
   const base = { ...written, wrongTimes: await WrongTimes.open(written) };
-  const { window, ...taken } = await takeOver({ ...deps, ...base }, rateLimit(config));
+  const { window, ...taken } = await takeOver(
+    { ...deps, ...base },
+    { ...config.exchange.rate, intervalMs: config.exchange.rate.interval },
+  );
   const ending = new AbortController();
   const gracePeriodOver = ending.signal;
   const lease = new RequestLease({ ...base, accountLease, window, concurrency, timeoutMs, gracePeriodOver });
@@ -166,10 +169,6 @@ async function takeOver(
   const seconds = Math.ceil((window.waitMs(clock.monotonic()) ?? 0) / 1_000);
   if (seconds > 1) log.info({ seconds }, "waiting for the last owner's requests to be out of the rate limit's window");
   return { window, intents, unmarked, walk: new Walk(accountLease, clock, rate) };
-}
-
-function rateLimit({ exchange: { rate } }: Config): RateLimit {
-  return { requests: rate.requests, intervalMs: rate.interval, mode: rate.mode };
 }
 
 function merchantKey({ exchange }: Config, log: Logger) {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { App } from '../app.ts';
 import { DueTimes } from '../domain/accounts/due.ts';
+import type { MerchantKey } from '../config/settings-file.ts';
 import { KeyRefusedError } from '../exchange/reply.ts';
 import type { FollowPace } from '../flows/pass/follow-pace.ts';
 import { withGracePeriod } from '../flows/pass/run.ts';
@@ -8,7 +9,6 @@ import type { AccountInUse } from '../http/control/operations/operation.ts';
 import type { SweptPass } from '../store/due-times.ts';
 import { isPassing } from '../store/errors.ts';
 import type { AccountLease } from '../store/port.ts';
-import type { Failure } from './failures.ts';
 
 /** A pass that the database broke off runs again after this time. */
 const TRY_AGAIN_MS = 1_000;
@@ -26,6 +26,13 @@ interface AccountDeps {
   readonly onPass: (account: OwnedAccount) => Promise<void>;
   /** The account does not work until `tryAgain` is called. */
   readonly onFailure: (account: OwnedAccount, error: unknown) => void;
+}
+
+interface Failure {
+  /** The key that was refused: the account is tried again with another one. */
+  readonly key: MerchantKey | undefined;
+  /** When the account is tried again or, if it has gone on since, is no longer stopped. */
+  nextAt: number;
 }
 
 /** An account that this process owns: wired while a pass was woken or somebody uses it, otherwise no more than this object. */

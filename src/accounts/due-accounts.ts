@@ -25,7 +25,6 @@ interface DueDeps {
   readonly owned: ReadonlyMap<string, OwnedAccount>;
 }
 
-/** Wakes the owned accounts in which something is due. */
 export class DueAccounts {
   readonly #deps: DueDeps;
   /** When the next account must be woken by time. */

@@ -14,13 +14,6 @@ const NEW_KEY = 'an account is stopped: set its exchange.apiKey and start again;
 const NEW_KEY_IN_FILE = 'an account is stopped until another key is in its file; others go on';
 const TRIED_AGAIN = 'an account is stopped and tried again in a minute; others go on';
 
-export interface Failure {
-  /** The key that was refused: the account is tried again with another one. */
-  readonly key: MerchantKey | undefined;
-  /** When the account is tried again or, if it has gone on since, is no longer stopped. */
-  nextAt: number;
-}
-
 interface FailureDeps {
   readonly config: Config;
   readonly store: Pick<Store, 'db' | 'forAccount' | 'isInPlace'>;

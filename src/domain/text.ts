@@ -22,7 +22,6 @@ export function withoutAddresses(text: string): string {
   return shown + text.slice(from);
 }
 
-/** Where the part of an address before its at sign begins; `at` where there is none. */
 function beginOfAddress(text: string, from: number, at: number): number {
   let begin = at;
   while (begin > from && !/[\s"'<>@]/.test(text.charAt(begin - 1))) begin -= 1;
@@ -73,7 +72,6 @@ export function withoutNul(text: string): string {
   return text.replaceAll('\0', '\u2400');
 }
 
-/** What is said of anything that was thrown, without the name of its class. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

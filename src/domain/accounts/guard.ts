@@ -141,7 +141,6 @@ export class CreateWindow {
     }
   }
 
-  /** The amount of an order whose pair has limits; undefined if it has none. */
   #amountOf(order: GuardedOrder): Amount | 'incomparable' | undefined {
     const { fromCurrency, toCurrency, asset, assetPosition } = order;
     const limits = this.#limits.get(pairOf(fromCurrency, toCurrency));

@@ -38,7 +38,6 @@ export class WorkerView {
   #jumpedAt = Number.NEGATIVE_INFINITY;
   #answeredAt = Number.NEGATIVE_INFINITY;
 
-  /** Takes in what was read between two moments of the monotonic clock. */
   see({ now, workers }: { now: Date; workers: readonly SeenWorker[] }, startedAt: number, endedAt: number): void {
     const offset = now.getTime() - (startedAt + endedAt) / 2;
     const isJump = this.#offset !== undefined && Math.abs(offset - this.#offset) > JUMP_MS + (endedAt - startedAt) / 2;
@@ -63,7 +62,6 @@ export class WorkerView {
     return this.#workers;
   }
 
-  /** Those that may be declared over, if they have not renewed their heartbeat since. */
   over(monotonic: number): readonly SeenWorker[] {
     return this.#workers.filter(({ holder }) => this.#overAt(holder) <= monotonic);
   }
@@ -72,7 +70,6 @@ export class WorkerView {
     return Math.min(...this.#workers.map(({ holder }) => this.#overAt(holder) - monotonic));
   }
 
-  /** The time of the database, in ms. */
   databaseTime(monotonic: number): number {
     return monotonic + (this.#offset ?? 0);
   }

@@ -34,7 +34,6 @@ export const RESUMED_RESTRAINTS: readonly RestraintKind[] = [
   'guarded',
 ];
 
-/** A reason for which an account sends nothing of a kind, or one request at a time. */
 export interface Restraint {
   readonly kind: RestraintKind;
   readonly since: Date;

@@ -10,7 +10,6 @@ export interface TrackedLink {
   readonly updatedAt: Date;
   /** The last answer that is evidence: the link, or the documented 404. */
   readonly lastCheckedAt: Date;
-  /** Since when the exchange does not find the link; null while it does. */
   readonly missingSince: Date | null;
 }
 

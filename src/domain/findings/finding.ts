@@ -4,7 +4,6 @@ import { FINDING_CLASSES, type FindingClassName } from './classes.ts';
 import type { Difference, RecordView } from '../record.ts';
 import type { OrderState } from '../orders/states.ts';
 
-/** One thing that reconciliation found about an order, with both values. */
 export interface Finding extends Difference {
   readonly class: FindingClassName;
 }

@@ -9,7 +9,6 @@ const MAX_TEXT_LENGTH = 1_000;
 
 /** The reason that a guard of the database writes if a row is inserted with null for its account. */
 export const NULL_ACCOUNT = 'account is null';
-/** The account that the guard writes for null. */
 export const NULL_STANDS_FOR = 'default';
 
 /** The reason if several accounts are configured: such a row is invalid, because another merchant's key may send it. */

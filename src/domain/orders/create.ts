@@ -57,7 +57,6 @@ export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date, 
   return { kind: 'send', order: checked.order, decision: move(tracking, 'sending', { source: 'create' }, sent) };
 }
 
-/** Moves an invalid row that was corrected back to pending; undefined if it was not corrected. */
 export function decideCorrected(tracking: Tracking, now: Date): Decision | undefined {
   if (tracking.state !== 'invalid' || tracking.nextActionAt === null) return undefined;
   // Only a correction of the account shows whose row it is.
@@ -123,7 +122,6 @@ export function isNotTaken({ kind }: CreateOutcome, { resends }: Pick<Tracking, 
 /** The reason of an order that is pending again begins so if its create never left. */
 export const NEVER_LEFT = 'not sent: ';
 
-/** Gives why a request never left, by the reason for which its order is pending again; undefined if it did leave. */
 export function whyNeverLeft(reason: string | null): string | undefined {
   return reason?.startsWith(NEVER_LEFT) === true ? reason.slice(NEVER_LEFT.length) : undefined;
 }
@@ -174,7 +172,6 @@ function echoFindings(differences: Accepted['differences']): readonly OrderEvent
   });
 }
 
-/** The part of the history that says who took an order for sent, and why. */
 export interface Assumption extends Pick<OrderEvent, 'source' | 'reason' | 'actor'> {
   readonly failOver?: number;
 }

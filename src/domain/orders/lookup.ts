@@ -22,7 +22,6 @@ export interface FoundRecord {
   readonly kind: 'found';
   readonly record: RecordView;
   readonly body: string;
-  /** The record beside the newest one, where the two do not say the same. */
   readonly comparison?: RecordComparison;
 }
 
@@ -53,7 +52,6 @@ export interface FollowSettings {
 
 export interface LookupDecision extends Decision {
   readonly keepsRecord: boolean;
-  /** What is kept beside the newest record; left out where nothing of it changes. */
   readonly turns?: Turns;
   /** The record that we have, and one that contradicts it and was not taken. */
   readonly disagreement?: Difference;

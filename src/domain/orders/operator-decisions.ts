@@ -22,7 +22,6 @@ export interface OperatorAction {
   readonly reason: string;
 }
 
-/** The moves to be written, one after the other, or why the decision is not allowed. */
 type OperatorDecision =
   | { readonly ok: true; readonly moves: readonly Decision[]; readonly to: OrderState }
   | { readonly ok: false; readonly why: string };

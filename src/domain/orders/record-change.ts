@@ -37,7 +37,6 @@ export interface RecordChange {
   readonly turns: Turns;
 }
 
-/** What is kept beside the first record of an order. */
 export const NO_TURNS: Turns = { earlierHash: null, turns: 0, repeats: 0, quietChanges: 0 };
 
 /** From this turn between two records on, the newest record stays until the other one is given several times in a row. */
@@ -82,7 +81,10 @@ export function decideChange(
   const { newest, received, newestHash, receivedHash, turns: known } = comparison;
   const turns = turned(comparison, wasContrary);
   if (turns.repeats > 0 && !isTaken) return { fields: [], isContrary: true, turns };
-  const changed = COMPARED.filter((path) => !isSame(path, newest.documented.get(path), received.documented.get(path)));
+  const changed = COMPARED.filter((path) => {
+    const [before, after] = [newest.documented.get(path), received.documented.get(path)];
+    return before !== after && !(RECORD_NUMBERS.includes(path) && sameDecimal(before, after));
+  });
   const other = otherChange(newest, received);
   // An exchange may date each answer anew: a date that changes alone is stored, and is no event.
   const isDateAlone = other.length === 0 && changed.every((path) => path === DATE);
@@ -106,11 +108,6 @@ function turned({ newestHash, receivedHash, turns: known }: RecordComparison, wa
   const repeats = isSameTurn ? known.repeats + 1 : 1;
   const isTaken = turns < FIRST_CONTRARY_TURN || repeats >= Math.min(turns, MOST_REPEATS);
   return { ...known, turns, repeats: isTaken ? 0 : repeats };
-}
-
-function isSame(path: RecordPath, one: string | undefined, other: string | undefined): boolean {
-  if (one === other) return true;
-  return RECORD_NUMBERS.includes(path) && sameDecimal(one, other);
 }
 
 function documentedChange(path: RecordPath, newest: RecordFields, received: RecordFields): readonly FieldChange[] {

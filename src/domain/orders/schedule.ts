@@ -44,7 +44,6 @@ export function unansweredLookupMs(silentMs: number, random: number): number {
 /** How often a request shows whether an exchange out of reach is back. */
 export const OUTAGE_LOOKUP_MS = 10 * SECOND;
 
-/** The wait between look-ups of a held order, whose order may still appear. */
 export const HELD_LOOKUP_MS = DAY;
 
 /** When an order that the exchange rejected is looked up, in case it took it after all: durations since then. */
@@ -62,7 +61,6 @@ export function plannedGapMs(done: number, moments: readonly number[]): number |
 
 const HOUR_MS = 60 * 60_000;
 
-/** The time of the next look-up of an order that was looked up now; null for never. */
 export function nextLookupAt(
   tracking: Tracking,
   now: Date,
@@ -130,7 +128,6 @@ export function recheck({ state, rechecks }: Tracking): Pick<Tracking, 'rechecks
   return { rechecks: isRechecked(state) ? rechecks + 1 : rechecks };
 }
 
-/** A decision that only writes what is planned and counted. */
 export function unchanged(tracking: Tracking, changes: Partial<Tracking>): Decision {
   return { tracking: { ...tracking, ...changes }, events: [] };
 }

@@ -48,7 +48,6 @@ export interface Tracking {
   readonly failOver: number | null;
 }
 
-/** The part of the program that learned of a change. */
 type EventSource = 'create' | 'lookup' | 'operator' | 'import';
 
 export interface OrderEvent {

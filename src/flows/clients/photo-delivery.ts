@@ -46,11 +46,18 @@ export async function readForm(
   for await (const { name, filename, bytes } of parts) {
     if (name === 'file') {
       if (files.length === limits.maxFiles) throw new DeliveryRefusal('too-large', 'there are too many files');
-      const check = (size: number) => assertTotal(limits, total + size);
+      const check = (size: number) => {
+        const { maxTotalBytes } = limits;
+        if (total + size <= maxTotalBytes) return;
+        throw new DeliveryRefusal('too-large', `the files have more than ${maxTotalBytes} bytes`);
+      };
       const file = await folder.save(delivery, bytes, { maxBytes: limits.maxFileBytes, check });
       const refusal = refusalOf(limits, file);
       if (refusal !== null) await folder.discardFile(delivery, file.name);
-      files.push({ ...file, refusal, originalName: asText(filename ?? '') });
+      const originalName = printable(filename ?? '')
+        .slice(0, MAX_NAME_LENGTH)
+        .toWellFormed();
+      files.push({ ...file, refusal, originalName });
       total += file.size;
     } else if (name === 'details') {
       if (token !== undefined) throw new DeliveryRefusal('unreadable', 'there is more than one part details');
@@ -68,10 +75,6 @@ export async function readForm(
     throw new DeliveryRefusal(why, `no file can be accepted: ${odd.refusal}`);
   }
   return { token, files };
-}
-
-function assertTotal({ maxTotalBytes }: Config['photos'], size: number): void {
-  if (size > maxTotalBytes) throw new DeliveryRefusal('too-large', `the files have more than ${maxTotalBytes} bytes`);
 }
 
 function refusalOf({ maxFileBytes, types }: Config['photos'], { size, type }: SavedFile): string | null {
@@ -103,10 +106,6 @@ function tokenOf(details: string): string {
   }
 }
 
-function asText(name: string): string {
-  return printable(name).slice(0, MAX_NAME_LENGTH).toWellFormed();
-}
-
 /** The folder of files whose delivery is not recorded yet; inside the folder of photos, so that moving is one rename. */
 const QUARANTINE = '.incoming';
 
@@ -118,7 +117,6 @@ interface SavedFile {
   readonly type: PhotoType | undefined;
 }
 
-/** Draws a name that nobody can guess, for a delivery or a file. */
 export function randomName(): string {
   return randomBytes(16).toString('hex');
 }

@@ -13,7 +13,6 @@ import type { Database } from '../../store/port.ts';
 
 /** A reading looks at no more events than this, whatever it looks for. */
 const MOST_READ = 10_000;
-/** Rows that are read at a time where some are left out. */
 const READ_AT_A_TIME = 1_000;
 
 export interface FeedFilter {

@@ -127,7 +127,6 @@ function withoutServerDate(body: string): string {
 /** The first order of the account whose pre-order was accepted and then not found. The fact is never taken back. */
 const ACCEPTED_AND_ABSENT = 'lookup.acceptedAndAbsent';
 
-/** Reads an order which shows that absence proves nothing in this account; undefined if there is none. */
 export async function readAcceptedAndAbsent(db: Database, account: string): Promise<string | undefined> {
   return await readAccountFact(db, { account, name: ACCEPTED_AND_ABSENT });
 }

@@ -1,11 +1,6 @@
 import { judgedIn, findOverdue, OVERDUE_CLASSES } from '../../domain/findings/age.ts';
 import { type FindingClassName, FINDING_CLASSES } from '../../domain/findings/classes.ts';
-import {
-  found as differing,
-  type Finding,
-  type KnownFinding,
-  type RecordContext,
-} from '../../domain/findings/finding.ts';
+import { found as differing, type Finding, type RecordContext } from '../../domain/findings/finding.ts';
 import { replaced } from '../../domain/findings/rules.ts';
 import { NO_TURNS } from '../../domain/orders/record-change.ts';
 import type { FoundRecord, LookupAnswer, LookupDecision } from '../../domain/orders/lookup.ts';
@@ -87,7 +82,10 @@ async function judgeNewest(
   const isSame = earlierBody !== null && decision.events.length === 0 && comparison === undefined;
   if (isSame) {
     const known = row.has_findings === 0 ? [] : await findingsOf(tx, account, externalOrderId);
-    if (!isToComplete(looked) && !known.some(isJudgedByTime)) return [];
+    // An open order may bear the date of its completion, which can pass without a new record.
+    const isToComplete = view.completionDate !== null && decision.tracking.state === 'open';
+    const isJudgedByTime = known.some((one) => one.status !== 'resolved' && JUDGED_BY_TIME.includes(one.class));
+    if (!isToComplete && !isJudgedByTime) return [];
   }
   const earlier = earlierView(row);
   if (!isSame) {
@@ -148,15 +146,6 @@ async function judgeNotFound(
   const classes: readonly FindingClassName[] = isNoAnswer ? ['ORDER_VANISHED', 'UNCHECKED'] : JUDGED_BY_ANSWER;
   const judged = { found, classes: judgedIn(decision.tracking.state, classes), now };
   return await recordFindings(tx, deps, externalOrderId, judged);
-}
-
-function isJudgedByTime({ class: name, status }: KnownFinding): boolean {
-  return status !== 'resolved' && JUDGED_BY_TIME.includes(name);
-}
-
-/** The order is open and bears the date of its completion, which can pass without a new record. */
-function isToComplete({ answer, decision }: LookedUp): boolean {
-  return answer.kind === 'found' && answer.record.completionDate !== null && decision.tracking.state === 'open';
 }
 
 function earlierView(row: FollowedRow): RecordView | null {

@@ -29,6 +29,7 @@ const SEEN_AGAIN_AFTER_MS = 24 * 60 * 60_000;
 /** Look-ups that wait for less after they were due are not logged. */
 const WORTH_TELLING_MS = 10 * 60_000;
 
+type Unresolved = Awaited<ReturnType<typeof unresolvedPage>>[number];
 type SweepDeps = Omit<FlowDeps, 'creates' | 'gracePeriodOver'>;
 
 /** Compares new records, learns the pace, and judges by time, in short transactions: other writers go on. */
@@ -75,7 +76,6 @@ async function resolveOverdue(
   signal: AbortSignal,
 ): Promise<void> {
   const { account, store, clock } = deps;
-  type Unresolved = Awaited<ReturnType<typeof unresolvedPage>>[number];
   const unresolved = (last?: Unresolved) =>
     unresolvedPage(store.db, { account, ...which, fromId: last?.id ?? 0, limit: PAGE });
   for await (const page of pagesAfter(PAGE, unresolved)) {
@@ -131,7 +131,6 @@ type CompareDeps = JudgeDeps & Pick<FlowDeps, 'store' | 'clock' | 'log'>;
 
 const SETTINGS_FACT = 'reconcile.settings';
 
-/** Compares the stored records that were never compared, or were compared under other settings than today's. */
 export async function compareNewRecords(deps: CompareDeps, signal: AbortSignal): Promise<void> {
   await forgetOtherSettings(deps, signal);
   const { account, store, clock, observers, log } = deps;
@@ -204,15 +203,15 @@ async function resolveIgnored(deps: CompareDeps, signal: AbortSignal): Promise<v
   const { account, store, clock, settings } = deps;
   for (const name of settings.ignore) {
     for (const status of ['open', 'acknowledged']) {
-      for (let fromId: number | undefined = 0; fromId !== undefined && !signal.aborted;) {
-        const query = { account, class: name, status, fromId, limit: GROUP };
-        const page: readonly { id: number; externalOrderId: string }[] = await unresolvedPage(store.db, query);
+      const unresolved = (last?: Unresolved) =>
+        unresolvedPage(store.db, { account, class: name, status, fromId: last?.id ?? 0, limit: GROUP });
+      for await (const page of pagesAfter(GROUP, unresolved)) {
+        if (signal.aborted) return;
         await store.writer.write(async (tx) => {
           for (const { externalOrderId } of page) {
             await recordFindings(tx, deps, externalOrderId, { found: [], classes: [name], now: clock.now() });
           }
         });
-        fromId = page.at(-1)?.id;
         await clock.turn();
       }
     }

@@ -34,7 +34,7 @@ type Unmarked = FlowDeps['creates']['unmarked'];
 export async function takeUpFailOvers(
   deps: FailOverDeps,
 ): Promise<{ readonly newestAt: number | undefined; readonly unmarked: Unmarked }> {
-  const { account, store } = deps;
+  const { account, store, clock } = deps;
   await reportSent(deps);
   const unmarked: Unmarked = new Map();
   const all = await readFailOvers(store.db, account);
@@ -46,7 +46,8 @@ export async function takeUpFailOvers(
     const isExact = sent.isExact || isCovered(failOver);
     if (!isExact) for await (const ids of walkedBy(deps, failOver)) await mark(deps, failOver, ids, unmarked);
     if (!isCovered(failOver)) await keepFromResending(deps, failOver, unmarked);
-    if (isExact) await save(deps, { ...failOver, isExact: true });
+    if (!isExact) continue;
+    await store.writer.write((tx) => saveFailOver(tx, account, { ...failOver, isExact: true }, clock.now()));
   }
   await endMarking(deps, unmarked);
   return { newestAt: newest === undefined ? undefined : Date.parse(newest.seenAt), unmarked };
@@ -99,16 +100,14 @@ async function lostIntents({ account, store, intents }: FailOverDeps, failOver: 
     const isLost = ({ externalOrderId: one, sentAt }: SentIntent) => times.has(one) && times.get(one) !== sentAt;
     ids.push(...page.filter(isLost).map(({ externalOrderId }) => externalOrderId));
   }
-  const isKept = forgotten === undefined || (await isThere(store, forgotten));
+  const { externalOrderId = '', sentAt } = forgotten ?? {};
+  const isKept =
+    sentAt === undefined || (await sentTimes(store.db, account, [externalOrderId])).get(externalOrderId) === sentAt;
   // A later fail-over lost further intents.
   const isNewest = (await readFailOvers(store.db, account)).at(-1)?.id === failOver.id;
   const isLast = intents.ownedSince(account)?.generation === failOver.generation;
   const isOnlyLoss = isLast && intents.isFirstLoss(account, failOver.seenAt) && isSinglePromotion(failOver);
   return { ids, isExact: isNewest && isKept && isOnlyLoss };
-}
-
-async function isThere({ db }: FailOverDeps['store'], { account, externalOrderId, sentAt }: SentIntent) {
-  return (await sentTimes(db, account, [externalOrderId])).get(externalOrderId) === sentAt;
 }
 
 async function* walkedBy(deps: FailOverDeps, failOver: FailOver): AsyncGenerator<readonly string[]> {
@@ -222,10 +221,6 @@ export async function* doubtfulOrders(db: Database, account: string, failOver: n
   const after = (last?: { readonly external_order_id: string }) =>
     findOrders(db, { ...filter, afterId: last?.external_order_id ?? '' }, ['external_order_id']);
   for await (const page of pagesAfter(PAGE, after)) yield page.map((row) => row.external_order_id);
-}
-
-async function save({ account, store, clock }: FailOverDeps, failOver: FailOver): Promise<void> {
-  await store.writer.write((tx) => saveFailOver(tx, account, failOver, clock.now()));
 }
 
 async function endMarking({ account, store, clock, log }: MarkingDeps, unmarked: Unmarked): Promise<void> {

@@ -120,15 +120,11 @@ async function decideOrder(
     let last = tracking;
     for (const moved of made.moves) last = await saveDecision(tx, last, moved, now);
     const { to } = made;
-    const judged = { found: findUnknownOutcome(last), classes: settledBy(to), now };
+    const classes: readonly FindingClassName[] = to === 'accepted' ? ['CREATE_UNKNOWN'] : OVERDUE_CLASSES;
+    const judged = { found: findUnknownOutcome(last), classes, now };
     await recordFindings(tx, { account }, externalOrderId, judged);
     return { kind: 'done', externalOrderId, from: state, to };
   });
-}
-
-/** The findings that no longer hold once a person has moved an order to this state, unless they are found again. */
-function settledBy(state: OrderState): readonly FindingClassName[] {
-  return state === 'accepted' ? ['CREATE_UNKNOWN'] : OVERDUE_CLASSES;
 }
 
 /** Describes how an order differs from what the person was shown; a create may have been sent and failed in between. */

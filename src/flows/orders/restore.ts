@@ -76,7 +76,6 @@ async function recordRestore(tx: Transaction, account: string, acceptance: Accep
 /** States that orders leave for unknown. The others that may be sent again stay in theirs, and come first. */
 const LEFT = ['pending', 'invalid', 'rejected', 'sending'] as const;
 
-/** Takes every order for sent that may have been sent since the copy was made; gives how many. */
 async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason }: Acceptance): Promise<number> {
   const { store } = deps;
   const how: Assumption = { source: 'operator', reason, actor };
@@ -105,7 +104,6 @@ async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason
   return orders;
 }
 
-/** A person's answer to a fail-over: the orders that it left in doubt were sent, or were not. */
 interface FailOverAnswer {
   readonly isSent: boolean;
   readonly actor: string;

@@ -88,7 +88,6 @@ export class Activity {
     this.#listeners = listeners;
   }
 
-  /** Takes in an event, and passes it on to the listeners of the process. */
   tell(event: ProcessEvent): void {
     switch (event.kind) {
       case 'request.left':
@@ -133,7 +132,6 @@ export class Activity {
     if (this.#keptBack.size > MOST_KEPT_BACK && oldest !== undefined) this.#keptBack.delete(oldest);
   }
 
-  /** Work on an order ended well. */
   orderTaken(externalOrderId: string): void {
     this.#keptBack.delete(externalOrderId);
   }
@@ -166,7 +164,6 @@ export class Activity {
   }
 }
 
-/** The accounts that this process has driven, and the listeners to their events. */
 export class Activities {
   readonly #clock: ActivityClock;
   readonly #listeners: ProcessListener[] = [];

@@ -57,7 +57,6 @@ type PaceSettings = Pick<Config['follow'], 'pace' | 'worth' | 'share'> & {
   readonly tickMs: number;
 };
 
-/** The pace of an account, by the settings or by what was learned last. */
 export class FollowPace implements Pace {
   readonly kind: PaceSettings['pace'];
   /** The limits of an account that has its rate for itself. */

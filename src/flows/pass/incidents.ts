@@ -66,7 +66,6 @@ export class Incidents {
     this.#deps = deps;
   }
 
-  /** Takes over what the last owner recorded. */
   async open(): Promise<void> {
     const { store, account } = this.#deps;
     for (const trouble of ['exchange', 'answers'] as const) {

@@ -205,7 +205,6 @@ export class RateGroup {
     this.demand = new SharedDemand(accountLeases.length);
   }
 
-  /** `spent` are the requests of the account's lease. */
   async windowOf(
     deps: Pick<LeaseDeps, 'store' | 'clock'>,
     limit: RateLimit,

@@ -59,7 +59,6 @@ export class AccountRestraints implements AccountState {
     this.#began = { at: deps.clock.now().getTime(), monotonic: deps.clock.monotonic() };
   }
 
-  /** Takes over what the last owner left. */
   async open(): Promise<void> {
     const { store, account } = this.#deps;
     const fact = async (name: string) => await readAccountFact(store.db, { account, name });

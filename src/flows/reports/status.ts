@@ -49,7 +49,6 @@ export async function readStatus(sources: StatusSources, account: string | undef
   };
 }
 
-/** Puts what the database has beside what this process knows of an account, or of all of them. */
 export function readingOf(
   { store, clock, activities }: ReadingSources,
   account: string | undefined,

@@ -25,7 +25,6 @@ interface OrderStory {
   readonly evidence: StoryEvidence;
 }
 
-/** Reads the pace at which an order is looked up; undefined if nobody tells it. */
 export type ReadPace = (order: StoryRows['order']) => Promise<StoryPace | undefined>;
 
 interface StoryOptions {
@@ -36,7 +35,6 @@ interface StoryOptions {
   readonly keptBack?: readonly KeptBack[];
 }
 
-/** Tells the story of an order until a time; undefined if there is no such order. */
 export async function storyOf(
   store: Pick<Store, 'snapshot'>,
   settings: AccountSettings,

@@ -22,10 +22,8 @@ import {
 
 export const PAGE = 100;
 
-/** The events of one account on their way to one endpoint. */
 export class AccountDelivery {
   readonly accountLease: AccountLease;
-  /** As the owner of the account writes it. */
   readonly store: Store;
   cursor: number | undefined;
   written: number | undefined;

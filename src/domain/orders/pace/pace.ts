@@ -9,7 +9,6 @@ export interface Pace {
 
 /** An order is due at the first tick of `schedule.cron` after this time; a tenth of 5 s is left for the look-up itself. */
 export const LEAST_GAP_MS = 4_500;
-/** No order that is followed waits for longer. */
 export const LONGEST_GAP_MS = 7 * 24 * 60 * 60_000;
 
 /** The bounds of each pace, and what a learned one may spend; times in milliseconds. */
@@ -42,7 +41,6 @@ interface StatusHistory {
   readonly lateMs: readonly number[];
 }
 
-/** The same with the orders that are in it by age. */
 interface StatusFacts extends StatusHistory {
   readonly followed: readonly Followed[];
 }
@@ -73,7 +71,6 @@ export interface LearnedPace extends Pace {
   hazardsOf(key: string): Float64Array;
 }
 
-/** Collects what a pace is learned from: what ended, and what is followed now. */
 export class PaceLearner {
   readonly #history: ReadonlyMap<string, StatusHistory>;
   readonly #facts: Map<string, StatusFacts>;
@@ -222,7 +219,6 @@ interface Budget {
 
 /** The highest price of a look-up in ms of delay. Beyond it, due orders wait: that costs new orders less. */
 const HIGHEST_MS = 60 * 60_000;
-/** The price is found to a part of this. */
 const PRECISION = 0.01;
 /** The part of the budget that nobody else can take: from orders that are to be fresh, or from those of one kind. */
 const RESERVED = 0.2;

@@ -6,7 +6,6 @@ import type { EndedStay } from './stay-times.ts';
 /** What decides how soon an order may change: its state, and the statuses of its record (§2.7). */
 export type PacedOrder = Pick<Tracking, 'state' | 'orderStatus' | 'cryptoStatus' | 'fiatStatus'>;
 
-/** An order that is followed: its look-ups so far, and the next one. */
 export interface FollowedOrder extends PacedOrder {
   readonly changedAt: Date | null;
   readonly lastLookupAt: Date | null;
@@ -41,7 +40,6 @@ export function statusName({ state, orderStatus, cryptoStatus, fiatStatus }: Pac
 /** Followed orders whose look-up was due before the last tick. */
 export interface Overdue {
   readonly orders: number;
-  /** When the first of them was due. */
   readonly since: Date;
 }
 
@@ -79,7 +77,6 @@ export interface Stay extends EndedStay {
   readonly lateMs: number | undefined;
 }
 
-/** Clocks differ by no more than this. */
 const CLOCKS_DIFFER_MS = 60_000;
 
 const COLUMNS = {
@@ -97,7 +94,9 @@ export const CHANGE_FIELDS = Object.keys(COLUMNS) as ChangeField[];
 export function staysOf(events: readonly StatusEvent[], fromId: number): Stay[] {
   const stays: Stay[] = [];
   const changes = changesOf(events);
-  const known: Known = isWhole(changes) ? { orderStatus: null, cryptoStatus: null, fiatStatus: null } : {};
+  // Of a long history the beginning is not read.
+  const isWhole = changes[0]?.some(({ field, oldValue }) => field === 'state' && oldValue === 'pending') === true;
+  const known: Known = isWhole ? { orderStatus: null, cryptoStatus: null, fiatStatus: null } : {};
   let enteredAt: number | undefined;
   for (const change of changes) {
     for (const { field, oldValue } of change) known[columnOf(field)] ??= oldValue;
@@ -111,11 +110,6 @@ export function staysOf(events: readonly StatusEvent[], fromId: number): Stay[] 
 }
 
 type Known = { -readonly [Column in keyof PacedOrder]?: string | null };
-
-/** Of a long history the beginning is not read. */
-function isWhole([first]: readonly Change[]): boolean {
-  return first?.some(({ field, oldValue }) => field === 'state' && oldValue === 'pending') === true;
-}
 
 /** The order as it was; undefined if that is not known, or it was looked up at no pace. */
 function pacedOrder({ state, orderStatus, cryptoStatus, fiatStatus }: Known): PacedOrder | undefined {
@@ -178,7 +172,6 @@ function columnOf(field: string): keyof PacedOrder {
 interface Lateness {
   readonly changes: number;
   readonly meanMs: number;
-  /** The latest of 19 in 20. */
   readonly p95Ms: number;
 }
 
