@@ -66,10 +66,10 @@ export async function saveFailOver(tx: Transaction, account: string, failOver: F
 export async function countDoubtful(db: Database, account: string, failOver: number): Promise<number> {
   const { orders } = await db
     .selectFrom('merchant_orders')
-    .select((select) => select.fn.countAll<number | bigint>().as('orders'))
+    .select((select) => select.fn.countAll<number>().as('orders'))
     .where((order) => order.and({ account, fail_over: failOver }))
     .executeTakeFirstOrThrow();
-  return Number(orders);
+  return orders;
 }
 
 /** Reads when the newest known create of each of these orders was sent; orders that the database lacks are left out. */

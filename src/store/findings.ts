@@ -154,11 +154,11 @@ const EXPLAINING = (Object.keys(FINDING_CLASSES) as FindingClassName[]).filter(
 
 /** Counts the open findings, without those that only explain something. By class: the index has no severity. */
 export async function countOpenFindings(db: Database, account: string): Promise<number> {
-  const row = await db
+  const { findings } = await db
     .selectFrom('findings')
-    .select((select) => select.fn.countAll<number | bigint>().as('findings'))
+    .select((select) => select.fn.countAll<number>().as('findings'))
     .where((finding) => finding.and({ account, status: 'open' }))
     .where('class', 'not in', EXPLAINING)
     .executeTakeFirstOrThrow();
-  return Number(row.findings);
+  return findings;
 }

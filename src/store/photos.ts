@@ -26,8 +26,7 @@ export async function forgetPhotoToken(tx: Transaction, account: string, tokenHa
     .execute();
 }
 
-export type PhotoToken = KnownToken &
-  Pick<PhotoTokensTable, 'account' | 'request_id' | 'link_id' | 'level' | 'action_id' | 'delivery'>;
+export type PhotoToken = KnownToken & Omit<PhotoTokensTable, 'token_hash' | 'created_at' | 'expires_at'>;
 
 /** Reads a token by its hash, whatever account it was made for: the time that takes says nothing about the token. */
 export async function readPhotoToken(db: Database, tokenHash: string) {
@@ -100,10 +99,8 @@ export async function deletePhotos(tx: Transaction, account: string, ids: readon
   await tx.deleteFrom('photos').where('account', '=', account).where('id', 'in', ids).execute();
 }
 
-type AwaitedDelivery = Pick<
-  PhotoTokensTable,
-  'account' | 'request_id' | 'link_id' | 'level' | 'action_id' | 'created_at' | 'expires_at'
->;
+const AWAITED = ['account', 'request_id', 'link_id', 'level', 'action_id', 'created_at', 'expires_at'] as const;
+type AwaitedDelivery = Pick<PhotoTokensTable, (typeof AWAITED)[number]>;
 
 /** Lists the deliveries that were asked for and have not come, of all links or of one, the newest first. */
 export async function listAwaited(db: Database, query: OfLink): Promise<readonly AwaitedDelivery[]> {
@@ -111,7 +108,7 @@ export async function listAwaited(db: Database, query: OfLink): Promise<readonly
   const list = async ({ account, linkId, limit }: OfAccount<OfLink>) => {
     let rows = db
       .selectFrom('photo_tokens')
-      .select(['account', 'request_id', 'link_id', 'level', 'action_id', 'created_at', 'expires_at'])
+      .select(AWAITED)
       .where('account', '=', account)
       .where('delivery', 'is', null);
     if (linkId !== undefined) rows = rows.where('link_id', '=', linkId);

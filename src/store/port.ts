@@ -73,12 +73,6 @@ export interface Snapshot extends AsyncDisposable {
   pages<Row>(query: Query<Row>): AsyncIterable<readonly Row[]>;
 }
 
-/** A commit of an owner, by its name; `timeLine` is null if the server does not tell it. */
-interface OwnersCommit {
-  readonly name: string;
-  readonly timeLine: string | null;
-}
-
 /** The lease of an account: the right of this process to write and to send its requests. */
 export interface AccountLease {
   readonly account: string;
@@ -95,8 +89,8 @@ export interface AccountLease {
   readonly lastOwnerUntil: number | undefined;
   /** Settings of the account that its last owner had otherwise, where other workers are there: those of this process hold now. */
   readonly differsIn: readonly string[];
-  /** The first commit of this owner. Absent if commits bear no names. */
-  readonly claim?: OwnersCommit;
+  /** The first commit of this owner; absent if commits bear no names. Its `timeLine` is null if the server does not tell it. */
+  readonly claim?: { readonly name: string; readonly timeLine: string | null };
   /** The place in the due orders that the create pass has reached, as JSON: the next owner reads it after a fail-over. */
   walked?: string;
   /** Aborts when the account is to be given back or was lost: nothing more is begun for it. */

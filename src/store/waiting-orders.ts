@@ -14,7 +14,7 @@ export interface WaitingOrders {
 type Values = { account: string; until: string; limit: number };
 
 /** One range of the index of due orders for each state. */
-const waitingStatement = statement<Values, { state: string; orders: number | bigint }>((v) => {
+const waitingStatement = statement<Values, { state: string; orders: number }>((v) => {
   const pending = countOf('pending', v);
   const due = [...FOLLOWED_STATES, ...RECHECKED_STATES].map((state) => countOf(state, v));
   return due.reduce((all, one) => all.unionAll(one), pending);
@@ -32,7 +32,7 @@ function countOf(state: string, v: Values) {
   const waiting = state === 'pending' ? orders : orders.where('next_action_at', '<=', v.until);
   return queries
     .selectFrom(waiting.as('due'))
-    .select([sql.lit(state).as('state'), (select) => select.fn.countAll<number | bigint>().as('orders')]);
+    .select([sql.lit(state).as('state'), (select) => select.fn.countAll<number>().as('orders')]);
 }
 
 export async function countWaiting(
@@ -40,8 +40,7 @@ export async function countWaiting(
   { account, now, limit = MOST_COUNTED }: { account: string; now: Date; limit?: number },
 ): Promise<WaitingOrders> {
   const { rows } = await waitingStatement(db, { account, until: now.toISOString(), limit });
-  const counted = rows.map(({ state, orders }) => ({ isPending: state === 'pending', orders: Number(orders) }));
-  const sum = (isPending: boolean) =>
-    counted.filter((one) => one.isPending === isPending).reduce((all, { orders }) => all + orders, 0);
-  return { pending: sum(true), lookupsDue: Math.min(sum(false), limit) };
+  const pending = rows.find(({ state }) => state === 'pending')?.orders ?? 0;
+  const all = rows.reduce((sum, { orders }) => sum + orders, 0);
+  return { pending, lookupsDue: Math.min(all - pending, limit) };
 }

@@ -9,7 +9,7 @@ interface CountRow {
   readonly account: string;
   readonly kind: 'kept' | 'orders' | 'findings';
   readonly name: string;
-  readonly rows: number | bigint;
+  readonly rows: number;
 }
 
 /** Merchants insert and delete orders of these states: they are counted when they are asked for. */
@@ -41,7 +41,7 @@ function countsQuery(account?: string) {
 
 function countedIn(rows: readonly CountRow[]): Counts {
   const of = (kind: 'orders' | 'findings') =>
-    Object.fromEntries(rows.filter((row) => row.kind === kind).map((row) => [row.name, Number(row.rows)]));
+    Object.fromEntries(rows.filter((row) => row.kind === kind).map((row) => [row.name, row.rows]));
   return { orders: of('orders'), findings: of('findings') };
 }
 

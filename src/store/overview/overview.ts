@@ -99,26 +99,25 @@ type Counted = ReadonlyMap<string, number>;
 async function countPending(db: Database, account: string | undefined): Promise<Counted> {
   const ofAccount = account === undefined ? sql`` : sql`and account = ${account}`;
   // In the order of the index of pending orders, so that no other one is taken.
-  return await countByAccount(
-    db,
-    sql`select account from merchant_orders ${indexedBy('merchant_orders_pending')}
-      where state = 'pending' ${ofAccount} order by account, next_action_at, external_order_id limit ${MOST_COUNTED}`,
-  );
+  const pending = sql`select account from merchant_orders ${indexedBy('merchant_orders_pending')}
+    where state = 'pending' ${ofAccount} order by account, next_action_at, external_order_id limit ${MOST_COUNTED}`;
+  return await countBy(db, 'account', pending);
 }
 
 async function countInvalid(db: Database, accounts: readonly string[]): Promise<Counted> {
   if (accounts.length === 0) return new Map();
-  return await countByAccount(
-    db,
-    sql`select account from merchant_orders ${indexedBy('merchant_orders_due')}
-      where account in (${sql.join(accounts.slice(0, MOST_ACCOUNTS))}) and state = 'invalid' limit ${MOST_COUNTED}`,
-  );
+  const invalid = sql`select account from merchant_orders ${indexedBy('merchant_orders_due')}
+    where account in (${sql.join(accounts.slice(0, MOST_ACCOUNTS))}) and state = 'invalid' limit ${MOST_COUNTED}`;
+  return await countBy(db, 'account', invalid);
 }
 
-async function countByAccount(db: Database, rows: ReturnType<typeof sql>): Promise<Counted> {
-  const found = await sql<{ account: string; orders: number | bigint }>`
-    select account, count(*) as orders from (${rows}) as found group by account`.execute(db);
-  return new Map(found.rows.map((row) => [row.account, Number(row.orders)]));
+/** Counts rows by one of their columns. */
+export async function countBy(db: Database, column: string, rows: RawBuilder<unknown>): Promise<Counted> {
+  const found = await sql<{ name: string; orders: number }>`
+    select ${sql.ref(column)} as name, count(*) as orders from (${rows}) as found group by ${sql.ref(column)}`.execute(
+    db,
+  );
+  return new Map(found.rows.map(({ name, orders }) => [name, orders]));
 }
 
 function isFull(found: Counted): boolean {

@@ -1,8 +1,9 @@
-import { sql, type RawBuilder } from 'kysely';
+import { sql } from 'kysely';
 import type { SummaryPart } from '../../reports/summary.ts';
 import { exactSum, indexedBy, isFollowed } from '../dialect.ts';
 import type { Database, Store } from '../port.ts';
 import { partOf } from '../reports/summary.ts';
+import { countBy } from './overview.ts';
 import { rowsAtOnce } from '../snapshot.ts';
 import { queries } from '../statement.ts';
 
@@ -31,14 +32,16 @@ export async function countHours(db: Database, { account, from }: Since): Promis
   const [oldestOrder, oldestEvent] = [await orderBefore(db, account, MOST_EVENTS), await eventBefore(db, account)];
   const cutAt = [oldestOrder, oldestEvent].reduce((late, one) => (one > late ? one : late), from);
   const hour = (column: string) => sql`substr(${sql.ref(column)}, 1, 13)`;
-  const inserted = await counted(
+  const inserted = await countBy(
     db,
+    'hour',
     sql`select ${hour('created_at')} as hour from merchant_orders ${indexedBy('merchant_orders_by_age')}
       where account = ${account} and created_at >= ${cutAt}`,
   );
   const moved = async (state: string) =>
-    await counted(
+    await countBy(
       db,
+      'hour',
       sql`select ${hour('observed_at')} as hour from (select type, field, new_value, observed_at from events
         where account = ${account} order by account desc, id desc limit ${MOST_EVENTS}) as newest_events
         where type = 'order' and field = 'state' and new_value = ${state} and observed_at >= ${cutAt}`,
@@ -49,12 +52,6 @@ export async function countHours(db: Database, { account, from }: Since): Promis
     final: await moved('final'),
     cutAt: cutAt === from ? null : cutAt,
   };
-}
-
-async function counted(db: Database, hours: RawBuilder<unknown>): Promise<ByHour> {
-  const { rows } = await sql<{ hour: string; orders: number | bigint }>`
-    select hour, count(*) as orders from (${hours}) as hours group by hour`.execute(db);
-  return new Map(rows.map((row) => [row.hour, Number(row.orders)]));
 }
 
 /** The time of the newest order but `orders`; empty if there are fewer. */
@@ -102,9 +99,8 @@ export async function countAges(db: Database, account: string, times: readonly s
     order by external_order_id limit ${MOST_FOLLOWED}`;
   const cases = times.map((time, place) => sql`when since >= ${time} then ${sql.lit(place)}`);
   const place = sql`case ${sql.join(cases, sql` `)} else ${sql.lit(times.length)} end`;
-  const { rows } = await sql<{ state: string; place: number; orders: number | bigint }>`
+  const { rows } = await sql<{ state: string; place: number; orders: number }>`
     select state, place, count(*) as orders from (select state, ${place} as place from (${followed}) as followed) as aged
     group by state, place`.execute(db);
-  const counts = rows.map((row) => ({ ...row, orders: Number(row.orders) }));
-  return { rows: counts, isCut: counts.reduce((sum, row) => sum + row.orders, 0) >= MOST_FOLLOWED };
+  return { rows, isCut: rows.reduce((sum, { orders }) => sum + orders, 0) >= MOST_FOLLOWED };
 }

@@ -116,8 +116,12 @@ export class AccountMark implements Mark, FollowingMark {
     return this.#deps.file.path;
   }
 
-  async read(): Promise<MarkContent | undefined> {
-    return await this.#readWith(this.#deps.db);
+  async read(db: Database = this.#deps.db): Promise<MarkContent | undefined> {
+    const found = await this.#readFact(db, FOUND_OLDER);
+    if (found !== undefined) return found;
+    const mark = this.#deps.file.read(this.account);
+    const accepted = mark === undefined ? undefined : await this.#readFact(db, ACCEPTED);
+    return mark === undefined || (accepted !== undefined && !isBefore(accepted, mark)) ? undefined : mark;
   }
 
   async position(): Promise<Position> {
@@ -138,7 +142,7 @@ export class AccountMark implements Mark, FollowingMark {
     const { account } = this;
     await this.#deps.write(account, async (tx) => {
       if (content.restoring !== undefined) return await this.#keepFact(tx, FOUND_OLDER, content);
-      const mark = await this.#readWith(tx);
+      const mark = await this.read(tx);
       if (mark !== undefined) await this.#keepFact(tx, ACCEPTED, mark);
       await forgetAccountFact(tx, { account, name: FOUND_OLDER });
     });
@@ -157,7 +161,7 @@ export class AccountMark implements Mark, FollowingMark {
   async assertNotOlder(tx: Transaction): Promise<void> {
     if (this.#isChecked) return;
     this.#deps.file.open();
-    const mark = await this.#readWith(tx);
+    const mark = await this.read(tx);
     const sign = mark === undefined ? undefined : await readSignOfRestore(tx, mark, this.account);
     if (mark !== undefined && sign !== undefined) throw this.#older(sign, mark);
     this.#isChecked = true;
@@ -205,14 +209,6 @@ export class AccountMark implements Mark, FollowingMark {
     const { address } = this.#deps;
     const advice = `if it was put back, run: order-sync db accept-restore --account ${this.account}`;
     return new OlderStateError(`the account ${this.account} in ${address} ${sign}; ${advice}`, sign, mark);
-  }
-
-  async #readWith(db: Database): Promise<MarkContent | undefined> {
-    const found = await this.#readFact(db, FOUND_OLDER);
-    if (found !== undefined) return found;
-    const mark = this.#deps.file.read(this.account);
-    const accepted = mark === undefined ? undefined : await this.#readFact(db, ACCEPTED);
-    return mark === undefined || (accepted !== undefined && !isBefore(accepted, mark)) ? undefined : mark;
   }
 
   async #readFact(db: Database, name: string): Promise<MarkContent | undefined> {

@@ -21,11 +21,11 @@ import { cursorPages } from '../snapshot.ts';
 import { queries, statement } from '../statement.ts';
 import { openConnections, type Connections } from './connection.ts';
 import { isTwice, postgresError } from './errors.ts';
-import { AccountMarks, readIdentity, type AccountMark } from './marks.ts';
+import { AccountMarks, readIdentity } from './marks.ts';
 import { changesOf } from './notices.ts';
 import { Standbys } from './standbys.ts';
 import { otherTables, takenNames } from './tables.ts';
-import { AccountTransactions, type OwnerWriting } from './writer.ts';
+import { AccountTransactions, isRolledBack } from './writer.ts';
 
 /** A server that is silent for so long is taken for lost; it ends what it works on after less. */
 const ANSWER_TIMEOUT_MS = 35_000;
@@ -65,31 +65,29 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   const standbys = new Standbys(connections, clock, address, place.synchronousStandbys);
   const deps = { address, connections, clock, numbering: {}, standbys };
   const newEvents = new NewEvents();
-  const writerOf = (account: string, owner?: OwnerWriting, mark?: AccountMark) =>
-    new GroupWriter(new AccountTransactions(deps, account, owner), clock, mark, newEvents);
-  const personsWriter = (account: string) => writerOf(account);
+  /** One writer for each lease: it knows what was committed last. */
+  const writers = new WeakMap<Fence, Writer>();
+  const writerOf = (account: string, lease?: Fence): Writer => {
+    const known = lease && writers.get(lease);
+    if (known !== undefined) return known;
+    const owner = lease && { lease, mark: marks.of(account) };
+    const writer = new GroupWriter(new AccountTransactions(deps, account, owner), clock, owner?.mark, newEvents);
+    if (lease !== undefined) writers.set(lease, writer);
+    return writer;
+  };
   const marks = new AccountMarks({
     address,
     db: connections.db,
     clock,
     file: new MarksFile(place.marks, identity),
-    write: async (account, work) => await personsWriter(account).write(work),
+    write: async (account, work) => await writerOf(account).write(work),
   });
   undo.defer(() => marks.close());
   const disposal = undo.move();
-  /** One writer for each lease: it knows what was committed last. */
-  const writers = new WeakMap<Fence, Writer>();
-  const ownersWriter = (account: string, lease: Fence): Writer => {
-    const mark = marks.of(account);
-    const owner = { lease, mark };
-    const writer = writers.get(lease) ?? writerOf(account, owner, mark);
-    writers.set(lease, writer);
-    return writer;
-  };
   const forAccount = (account: string, lease?: Fence): Store => ({
     address,
     db: connections.db,
-    writer: lease === undefined ? personsWriter(account) : ownersWriter(account, lease),
+    writer: writerOf(account, lease),
     mark: marks.of(account),
     newEvents,
     snapshot: () => openSnapshot(readings),
@@ -166,7 +164,9 @@ async function bringUpToDate(
     throw new StoreError('unusable', `${address} has no tables of order-sync; ${hint}`);
   }
   if (expect !== 'migrate' && expect !== 'upgrade') return;
-  if (applied.size === 0) await assertNoneForeign(probed, address);
+  const names = applied.size > 0 ? [] : await takenNames(probed.db);
+  // Nothing is made beside tables with names of ours; but another process may have made them meanwhile.
+  if (names.length > 0 && (await appliedMigrations(probed)).size === 0) throw foreignTables(address, names);
   // A change of a large table takes its time.
   await using connections = openConnections(place, { max: 2, hurry });
   for (let tries = 1; ; tries += 1) {
@@ -177,14 +177,6 @@ async function bringUpToDate(
       if (tries >= MOST_MIGRATION_TRIES || !isTwice(error)) throw error;
     }
   }
-}
-
-/** Throws `StoreError` if tables have the names of ours and are not of a migration: nothing is made beside them. */
-async function assertNoneForeign(connections: Connections, address: string): Promise<void> {
-  const names = await takenNames(connections.db);
-  // Another process may have made them meanwhile.
-  if (names.length === 0 || (await appliedMigrations(connections)).size > 0) return;
-  throw foreignTables(address, names);
 }
 
 async function appliedMigrations({ db }: Connections): Promise<AppliedMigrations> {
@@ -217,12 +209,6 @@ async function openSnapshot(connections: Pick<Connections, 'lend'>): Promise<Sna
   }
   return {
     pages: (query) => cursorPages(lent, query, PAGE),
-    async [Symbol.asyncDispose]() {
-      const isOver = await lent.exec('rollback').then(
-        () => true,
-        () => false,
-      );
-      lent.release(!isOver);
-    },
+    [Symbol.asyncDispose]: async () => lent.release(!(await isRolledBack(lent))),
   };
 }

@@ -44,7 +44,7 @@ interface TransactionDeps {
   readonly standbys: Standbys;
 }
 
-export interface OwnerWriting {
+interface OwnerWriting {
   readonly lease: Pick<AccountLease, 'generation' | 'claim' | 'walked'>;
   readonly mark: Pick<AccountMark, 'lostCommit' | 'tellOthers'>;
 }
@@ -289,7 +289,7 @@ export class AccountTransactions implements Transactions {
   }
 }
 
-async function isRolledBack(lent: Lent): Promise<boolean> {
+export async function isRolledBack(lent: Lent): Promise<boolean> {
   return await lent.exec('rollback').then(
     () => true,
     () => false,

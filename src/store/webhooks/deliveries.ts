@@ -108,9 +108,9 @@ export async function nextAttempts(
 
 /** Reads of how many orders, links and accounts an endpoint has refused an event that is retried; counts no further than `limit`. */
 export async function countRetrying(db: Database, endpoint: string, limit = MOST_COUNTED): Promise<number> {
-  const { rows } = await sql<{ count: number | bigint }>`select count(*) as count from (select 1 from webhook_deliveries
+  const { rows } = await sql<{ count: number }>`select count(*) as count from (select 1 from webhook_deliveries
     where endpoint = ${endpoint} and status = 'retrying' limit ${limit}) as retrying`.execute(db);
-  return Number(rows[0]?.count ?? 0);
+  return rows[0]?.count ?? 0;
 }
 
 export interface DeliveryChanges {

@@ -75,8 +75,6 @@ export async function noteEndpoint(
 const MOST_COUNTED = 10_000;
 const MOST_LOOKED_AT = 1_000;
 
-type Row = Omit<ReceiverState, 'parked' | 'deadLetters'> & Record<'parked' | 'deadLetters', number | bigint>;
-
 /** The times of the oldest events after the cursors of a receiver: one look into an index an account. */
 const AFTER_CURSORS = sql`select (select observed_at from events ${indexedBy('events_of_account')}
       where events.account = head.account and events.id > coalesce(cursor.event_id, 0)
@@ -97,17 +95,13 @@ export async function readWebhooks(
 ): Promise<readonly ReceiverState[]> {
   if (endpoints.length === 0) return [];
   const names = endpoints.map(({ name }) => name);
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<ReceiverState>`
     select name, taken_at as "takenAt", failing_since as "failingSince", next_try_at as "nextTryAt", cause,
       (select min(at) from (select at from (${AFTER_CURSORS}) as after_cursors union all ${WAITING}) as waiting) as "oldestWaiting",
       (select count(*) from (${withStatus('retrying')}) as retrying) as parked,
       (select count(*) from (${withStatus('dead')}) as dead) as "deadLetters"
     from webhook_endpoints where name in (${sql.join(names)})`.execute(db);
-  return names.map((name) => {
-    const row = rows.find((one) => one.name === name);
-    if (row === undefined) return { name, ...NEVER_DRIVEN };
-    return { ...row, parked: Number(row.parked), deadLetters: Number(row.deadLetters) };
-  });
+  return names.map((name) => rows.find((row) => row.name === name) ?? { name, ...NEVER_DRIVEN });
 }
 
 /** No daemon has been started with it. */
