@@ -22,11 +22,7 @@ export class RowLockedError extends StoreError {
   }
 }
 
-export class UnlistedError extends StoreError {
-  constructor(message: string, options?: ErrorOptions) {
-    super('unusable', message, options);
-  }
-}
+export class UnlistedError extends StoreError {}
 
 export class OwnedError extends Error {
   override readonly name = 'OwnedError';

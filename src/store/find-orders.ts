@@ -27,7 +27,6 @@ export interface OrderFilter {
   readonly beginning?: string | undefined;
   /** The exchange has refused the order with 403 this often. */
   readonly forbiddenIn?: number | undefined;
-  /** The fail-over that left the order in doubt. */
   readonly failOver?: number | undefined;
   /** Due at `until` or before; due after `laterThan`. */
   readonly until?: Date | undefined;
@@ -43,7 +42,6 @@ export interface OrderFilter {
   readonly limit: number;
 }
 
-/** Reads these columns of the orders that match the filter, by the index of due orders or by the key. */
 export async function findOrders<Column extends keyof OrderRow>(
   db: Database,
   filter: OrderFilter,

@@ -132,7 +132,6 @@ export interface MissingTime {
 }
 
 export interface MarkContent extends Position {
-  /** When the commit was named. */
   readonly at: string;
   /** Present while a restored database is being accepted: the time of which it lacks the changes. */
   readonly restoring?: MissingTime;

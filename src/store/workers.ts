@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { HEARTBEAT_MS, type SeenWorker } from '../domain/accounts/heartbeats.ts';
 import { FAIL_OVER_FACT } from './fail-overs.ts';
+import { partsOf } from './pages.ts';
 import type { Database } from './port.ts';
 
 export interface WorkerOptions {
@@ -94,7 +95,6 @@ export async function otherUnits(
   return new Map(rows.map((row) => [row.holder, new Set(JSON.parse(row.units) as readonly string[])]));
 }
 
-/** Accounts that are read or claimed by one statement. */
 const BATCH = 1_000;
 
 export interface AccountOwner {
@@ -115,7 +115,7 @@ interface Claim {
 /** Reads the owners of accounts; one that never had any has no row. */
 export async function readOwners(db: Database, accounts: readonly string[]): Promise<Map<string, AccountOwner>> {
   const owners = new Map<string, AccountOwner>();
-  for (const batch of batches(accounts)) {
+  for (const batch of partsOf(accounts, BATCH)) {
     const { rows } = await sql<AccountOwner>`select o.account, o.generation, o.holder, o.settings
       from unnest(${batch}::text[]) as k (account) join account_owners o on o.account = k.account`.execute(db);
     for (const row of rows) owners.set(row.account, row);
@@ -141,7 +141,7 @@ export async function claimAccounts(
   claims: readonly Claim[],
 ): Promise<Map<string, string | null>> {
   const claimed = new Map<string, string | null>();
-  for (const batch of batches(claims)) {
+  for (const batch of partsOf(claims, BATCH)) {
     const accounts = batch.map(({ account }) => account);
     const unknown = batch.flatMap(({ account, generation }) => (generation === 0 ? [account] : []));
     if (unknown.length > 0) {
@@ -178,7 +178,7 @@ export async function releaseAccounts(
   held: readonly Pick<AccountOwner, 'account' | 'generation'>[],
 ): Promise<ReadonlySet<string>> {
   const left = new Set<string>();
-  for (const batch of batches(held)) {
+  for (const batch of partsOf(held, BATCH)) {
     const { rows } = await sql<{ account: string }>`with had as (
         select o.account, o.generation from account_owners o
         join unnest(${batch.map(({ account }) => account)}::text[],
@@ -200,8 +200,4 @@ export async function releaseAll(db: Database, holder: string): Promise<void> {
   await sql`update account_owners o set holder = null, granted_at = ${databaseTime()}
     from (select account from account_owners where holder = ${holder} order by account for update skip locked) given
     where o.account = given.account`.execute(db);
-}
-
-function* batches<Item>(items: readonly Item[]): Generator<readonly Item[]> {
-  for (let from = 0; from < items.length; from += BATCH) yield items.slice(from, from + BATCH);
 }

@@ -24,7 +24,6 @@ export interface WronglyDue {
   readonly only?: string;
 }
 
-/** Such orders, and when they are to be due. */
 export interface Correction extends WronglyDue {
   readonly to: Date;
 }
@@ -49,7 +48,6 @@ function wronglyDue(tx: Transaction, query: WronglyDue, isFree: boolean) {
   return DUE_STATES.includes(state) && reason === undefined ? late.unionAll(never) : late;
 }
 
-/** Reads the ids of orders that are due at a wrong time: `limit` or more, if there are as many. */
 export async function wronglyDueOrders(tx: Transaction, query: WronglyDue): Promise<string[]> {
   return (await wronglyDue(tx, query, false).execute()).map((row) => row.external_order_id);
 }

@@ -101,7 +101,6 @@ async function copyTo(
   }
 }
 
-/** The old database is left: from now on the new one is used. */
 async function finish({ source, target, clock }: MoveDeps, move: Move): Promise<undefined> {
   const arrived = await readMove(target.db);
   if (arrived?.id !== move.id) {

@@ -111,7 +111,6 @@ async function countInvalid(db: Database, accounts: readonly string[]): Promise<
   return await countBy(db, 'account', invalid);
 }
 
-/** Counts rows by one of their columns. */
 export async function countBy(db: Database, column: string, rows: RawBuilder<unknown>): Promise<Counted> {
   const found = await sql<{ name: string; orders: number }>`
     select ${sql.ref(column)} as name, count(*) as orders from (${rows}) as found group by ${sql.ref(column)}`.execute(

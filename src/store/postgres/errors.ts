@@ -54,7 +54,11 @@ export function postgresError(error: unknown, address: string): StoreError {
   const [, problem, meaning, advice] = MEANINGS.find(([codes]) => codes.test(code)) ?? [];
   if (problem !== undefined) return new StoreError(problem, `${address} ${meaning} (${message}); ${advice}`, cause);
   if (isOfServer(error)) {
-    return new UnlistedError(`${address} cannot be used (${code}: ${message}); see the log of its server`, cause);
+    return new UnlistedError(
+      'unusable',
+      `${address} cannot be used (${code}: ${message}); see the log of its server`,
+      cause,
+    );
   }
   if (TLS.test(code) || message.includes('SSL')) {
     const why = `${address} cannot be reached encrypted (${message}); see database.tls and database.tlsCaFile`;

@@ -90,7 +90,6 @@ export interface WorkerLease extends AccountLease {
 export class Leases {
   readonly #deps: LeasesDeps;
   readonly #held = new Map<string, WorkerLease>();
-  /** Not given back yet in the database. */
   #released: WorkerLease[] = [];
   #releasing: Promise<void> | undefined;
 
@@ -148,7 +147,6 @@ export class Leases {
     for (const held of this.#held.values()) held.end();
   }
 
-  /** Tries again to give accounts back in the database. */
   async giveBack(): Promise<void> {
     if (this.#released.length === 0) return;
     this.#releasing ??= this.#writeReleased().finally(() => (this.#releasing = undefined));

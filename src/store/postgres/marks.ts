@@ -14,6 +14,7 @@ import {
   readPositions,
   readSignOfRestore,
 } from '../mark.ts';
+import { pagesAfter } from '../pages.ts';
 import type { Database, Mark, MarkContent, Position, Transaction, Work } from '../port.ts';
 import type { MarksFile } from '../sqlite/mark.ts';
 
@@ -33,6 +34,8 @@ export async function readIdentity(db: Database, address: string): Promise<strin
     `${address} has no row in database_identity, by which its marks are found; ${advice}`,
   );
 }
+
+type Marked = readonly [account: string, mark: MarkContent];
 
 interface MarksDeps {
   readonly address: string;
@@ -58,12 +61,9 @@ export class AccountMarks extends MarkFollower {
   /** Stops each account that a mark of this machine shows in an older state, for all workers. Throws `StoreError`. */
   async compare(): Promise<void> {
     const { db, file } = this.#deps;
-    for (let from = ''; ;) {
-      const marks = file.page(from, MOST_AT_ONCE);
+    const read = async (last?: Marked) => file.page(last?.[0] ?? '', MOST_AT_ONCE);
+    for await (const marks of pagesAfter<Marked>(MOST_AT_ONCE, read)) {
       for (const account of await suspected(db, marks)) await this.of(account).stopIfOlder();
-      const last = marks.at(-1)?.[0];
-      if (marks.length < MOST_AT_ONCE || last === undefined) return;
-      from = last;
     }
   }
 
@@ -84,10 +84,7 @@ export class AccountMarks extends MarkFollower {
  * Reads which of these accounts may be in an older state than their marks name. After a promotion none is: the next owner
  * takes up the commits that the standby lacks.
  */
-async function suspected(
-  db: Database,
-  marks: readonly (readonly [account: string, mark: MarkContent])[],
-): Promise<readonly string[]> {
+async function suspected(db: Database, marks: readonly Marked[]): Promise<readonly string[]> {
   if (marks.length === 0) return [];
   const contents = JSON.stringify(marks.map(([account, mark]) => ({ account, ...mark })));
   const { rows } = await sql<{ account: string }>`select o.account from account_owners o
@@ -222,7 +219,6 @@ export class AccountMark implements Mark, FollowingMark {
   }
 }
 
-/** An account was found in an older state than its mark names. */
 export class OlderStateError extends StoreError {
   readonly sign: string;
   readonly mark: MarkContent;

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { OldestOrder, Ages } from '../../reports/ageing.ts';
 import type { SummaryPart } from '../../reports/summary.ts';
 import { allOf, bytesOf, exactSum, isInPeriod, textOf, unindexed, type Query } from '../dialect.ts';
+import { pagesAfter } from '../pages.ts';
 import type { Store } from '../port.ts';
 import { rowsAtOnce } from '../snapshot.ts';
 import type { ReportScope } from './reconciliation.ts';
@@ -83,15 +84,8 @@ export interface AgeingScope {
 }
 
 export async function readAges(store: Pick<Store, 'snapshot'>, scope: AgeingScope, ages: Ages): Promise<void> {
-  let last: string | undefined;
-  for (let read = AGES_PAGE; read === AGES_PAGE;) {
-    read = 0;
-    for (const order of await rowsAtOnce(store, agesPage(scope, last))) {
-      ages.add(order);
-      last = order.id;
-      read += 1;
-    }
-  }
+  const pages = pagesAfter<OldestOrder>(AGES_PAGE, (last) => rowsAtOnce(store, agesPage(scope, last?.id)));
+  for await (const page of pages) for (const order of page) ages.add(order);
 }
 
 /**

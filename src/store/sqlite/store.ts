@@ -153,7 +153,6 @@ async function closeConnection(connection: Connection): Promise<void> {
   connection.sqlite.close();
 }
 
-/** The tables of a file in the order of their names: those with a name of ours, and those of other programs. */
 function tablesOf(sqlite: Connection['sqlite']): {
   readonly own: readonly string[];
   readonly others: readonly string[];
