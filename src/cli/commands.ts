@@ -67,7 +67,7 @@ const REPORT: Group = {
     ],
     ageing: ['how long orders have been in their state; the oldest', reports, 'one-or-all'],
     changes: ['every change of a period, in order', reports, 'one-or-all'],
-    explain: ['what a class of findings means, and what to do about it', () => import('./report/explain.ts')],
+    explain: ['what a class of findings means, and what to do about it', findings],
   },
 };
 

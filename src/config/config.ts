@@ -30,11 +30,7 @@ export type Config = Readonly<Omit<Settings, 'database'>> & {
 
 export type WithExchange<C> = C & { readonly exchange: { readonly baseUrl: string; readonly apiKey: string } };
 
-export interface ConfigSource {
-  readonly setting: string;
-  readonly value: string;
-  readonly source: string;
-}
+export type ConfigSource = Readonly<Record<'setting' | 'value' | 'source', string>>;
 
 /** The environment of this process. Nothing else reads it. */
 export function processEnvironment(): NodeJS.ProcessEnv {

@@ -17,14 +17,8 @@ export interface WrittenSetting {
   readonly source: string;
 }
 
-interface SettingsFile {
-  readonly settings: readonly WrittenSetting[];
-  /** The accounts that the file names, in its order. */
-  readonly accounts: readonly string[];
-}
-
 /** Undefined if the file is no readable YAML. Scalars stay text, so that a key of digits loses none, and a file is read as the environment is. */
-export function readSettingsFile(path: string, cwd: string, problems: ConfigProblem[]): SettingsFile | undefined {
+export function readSettingsFile(path: string, cwd: string, problems: ConfigProblem[]) {
   const lines = new LineCounter();
   const shown = shownPath(path, cwd);
   const document = collect(problems, {}, () => readDocument(path, shown, lines));
@@ -39,7 +33,7 @@ export function readSettingsFile(path: string, cwd: string, problems: ConfigProb
   return file;
 }
 
-function readNodes(document: Document, problems: ConfigProblem[], sourceAt: (offset: number) => string): SettingsFile {
+function readNodes(document: Document, problems: ConfigProblem[], sourceAt: (offset: number) => string) {
   const settings: WrittenSetting[] = [];
   const accounts: string[] = [];
   const refuse = (setting: string, offset: number, problem: string) =>

@@ -94,7 +94,8 @@ export const assetLimits = jsonList(
   z
     .array(assetLimit, `must be a list, ${LIMIT}`)
     .refine(
-      (limits) => areDifferent(limits.map(({ from, to, currency }) => [from, to, currency].join(' ').toUpperCase())),
+      (limits) =>
+        areDifferent(limits.map(({ from, to, currency }) => JSON.stringify([from, to, currency]).toUpperCase())),
       'has two limits of one pair in one currency: leave one of them out',
     ),
 );

@@ -13,7 +13,7 @@ import { accountsIn } from '../../store/accounts.ts';
 import { screenOf } from '../shared/help.ts';
 import { print } from '../shared/print.ts';
 import { terminalLine } from '../shared/progress.ts';
-import { fieldsText } from '../../reports/formats/terminal.ts';
+import { fieldsText, type Field } from '../../reports/formats/terminal.ts';
 import { correctCounts } from '../../store/overview/counts.ts';
 
 export const define = { migrate: defineMigrations, status: defineMigrations, check: defineCheck, backup: defineBackup };
@@ -135,19 +135,11 @@ function defineCheck(command: Command): void {
     });
 }
 
-/** The marks of a database: rows for people, facts for programs, what is older than its mark, and why marks may tell nothing. */
-interface Marks {
-  readonly rows: readonly { readonly label: string; readonly value: string | number }[];
-  readonly found: object;
-  readonly older: readonly string[];
-  readonly unknown?: string | undefined;
-}
-
-async function markOfFile(mark: Mark): Promise<Marks> {
+async function markOfFile(mark: Mark) {
   const named = await mark.read();
   const position = await mark.position();
   const older = await mark.sign();
-  const rows = [
+  const rows: Field[] = [
     { label: 'file', value: 'sound' },
     { label: 'newest event', value: position.eventId },
     {
@@ -156,11 +148,11 @@ async function markOfFile(mark: Mark): Promise<Marks> {
     },
   ];
   const found = { newestEvent: position.eventId, mark: named ?? null, older: older ?? null };
-  return { rows, found, older: older === undefined ? [] : [`${older}; ${RESTORE_ADVICE}`] };
+  return { rows, found, older: older === undefined ? [] : [`${older}; ${RESTORE_ADVICE}`], unknown: undefined };
 }
 
 /** Of accounts that another machine drives, only that machine may know how far they had come. */
-async function marksOfAccounts(store: Store): Promise<Marks> {
+async function marksOfAccounts(store: Store) {
   const accounts = await accountsIn(store.db, 'account_owners');
   const olderAccounts: { account: string; why: string }[] = [];
   const unmarked: string[] = [];
@@ -171,7 +163,7 @@ async function marksOfAccounts(store: Store): Promise<Marks> {
     if (why !== undefined) olderAccounts.push({ account, why });
   }
   const marks = accounts.length - unmarked.length;
-  const rows = [
+  const rows: Field[] = [
     { label: 'accounts', value: accounts.length },
     { label: 'marks', value: `${marks} of them, in ${store.mark.path}` },
     { label: 'without a mark', value: unmarked.length },
@@ -181,13 +173,10 @@ async function marksOfAccounts(store: Store): Promise<Marks> {
     ({ account, why }) =>
       `${why}: the account ${account}; if it was put back, run: order-sync db accept-restore --account ${account}`,
   );
-  const unknown = unmarked.length > 0 && (await store.mark.isMissing()) ? unknownWords(unmarked) : undefined;
+  const which = unmarked.length === 1 ? 'the one account' : `these ${unmarked.length} accounts`;
+  const advice = 'after a restore run: order-sync db accept-restore --account all';
+  const words = `this machine has no mark of ${which}, so it cannot tell whether the database was put back; ${advice}`;
+  const unknown = unmarked.length > 0 && (await store.mark.isMissing()) ? words : undefined;
   const found = { accounts: accounts.length, marks, withoutMark: unmarked.length, olderAccounts };
   return { rows, found, older, unknown };
-}
-
-function unknownWords(accounts: readonly string[]): string {
-  const which = accounts.length === 1 ? 'the one account' : `these ${accounts.length} accounts`;
-  const advice = 'after a restore run: order-sync db accept-restore --account all';
-  return `this machine has no mark of ${which}, so it cannot tell whether the database was put back; ${advice}`;
 }

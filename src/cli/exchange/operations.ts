@@ -98,11 +98,11 @@ function defineOperation(command: Command): void {
     .action(async (given: string, { json, reference, level, reveal }: AnswerOptions) => {
       const input = { [field]: given, reference, level } as never;
       const answer = await ask(command, operation, input);
-      if (operation === 'validateEmail') return printWord(answer, 'OK', json);
+      if (operation === 'validateEmail') return printWord(answer.body, 'OK', json);
       const isHidden = isRecord === true && reveal !== true;
       // Loaded here: the client of the exchange takes longer to load than most commands beside a daemon take.
       const body = isHidden ? (await import('../../exchange/reply.ts')).withoutTokens(answer.body) : answer.body;
-      printAnswer({ body }, json, { 'order.status': (status) => toneOfStatus(status, answer.config) });
+      printAnswer(body, json, { 'order.status': (status) => toneOfStatus(status, answer.config) });
     });
 }
 
@@ -149,7 +149,7 @@ function definePhotos(command: Command): void {
       if (answer.isAlone && answer.config.photos.listen !== undefined) {
         process.stderr.write('no daemon runs here: the photos are received only while order-sync run does\n');
       }
-      printWord(answer, 'ok', json);
+      printWord(answer.body, 'ok', json);
     });
 }
 
@@ -170,7 +170,7 @@ function defineCards(command: Command): void {
     .addHelpText('after', '\nExample:\n  order-sync customer cards 7f1c2a')
     .action(async (linkId: string, { reveal, json }: { reveal?: boolean; json?: boolean }) => {
       const { body } = await ask(command, 'listCards', { linkId });
-      if (reveal === true && json === true) return printAnswer({ body }, true);
+      if (reveal === true && json === true) return printAnswer(body, true);
       const names = reveal === true ? REVEALED : SHOWN;
       const cards = rows(body, names).map((card) =>
         reveal === true ? card : { ...card, number: maskNumber(card['number'] ?? null) },

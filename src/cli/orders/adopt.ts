@@ -23,11 +23,6 @@ again.
 Example:
   order-sync orders adopt before-we-used-order-sync.csv`;
 
-interface Options {
-  readonly format?: ImportFormat;
-  readonly json?: boolean;
-}
-
 interface Adopted {
   readonly line: number;
   readonly externalOrderId: string | null;
@@ -40,7 +35,7 @@ export function define(command: Command): void {
   addFileOptions(command)
     .option('--json', 'print a line of JSON for each order')
     .addHelpText('after', HELP)
-    .action(async (file: string, { format: given, json }: Options) => {
+    .action(async (file: string, { format: given, json }: { format?: ImportFormat; json?: boolean }) => {
       const { format, input } = await openFile(command, file, given);
       const lines = readLines(input, format);
       const again: ImportLine[] = [];

@@ -138,7 +138,6 @@ function tablesOf(document: ReportDocument): readonly Section[] {
   return document.facts.length === 0 ? sections : [factSection(document), ...sections];
 }
 
-/** The table of the one CSV file of a report: its facts have no place there. */
 function onlyTable(document: ReportDocument): Section {
   const [only, ...others] = document.sections;
   if (only !== undefined && others.length === 0) return only;

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { systemClock } from '../../clock.ts';
 import { exchangeByAccount } from '../../config/config.ts';
 import { UnusableIdError } from '../../exchange/ids.ts';
-import { reconcileOrders, type Ledger } from '../../flows/reports/reconciliation.ts';
+import { reconcileOrders } from '../../flows/reports/reconciliation.ts';
 import {
   askPreOrders,
   recordPreOrderFindings,
@@ -85,7 +85,8 @@ export function define(command: Command): void {
           online === true && account !== undefined
             ? await askExchange(command, store, { ...scope, ...settings, account, asOf: now }, progress)
             : undefined;
-        const ledger = ledgerOf(options);
+        const { against: files, againstId: id, againstAmount: amount, againstCurrency: currency } = options;
+        const ledger = files && { files, id, amount, currency };
         const onProgress = (text: string) => progress.show(text);
         const drivenAccounts = config.accounts.map(({ name }) => name);
         const settingsOf = exchangeByAccount(config);
@@ -99,11 +100,6 @@ export function define(command: Command): void {
       });
       if (!isClean) process.exitCode = EXIT.look;
     });
-}
-
-function ledgerOf(options: ReconciliationOptions): Ledger | undefined {
-  const { against: files, againstId: id, againstAmount: amount, againstCurrency: currency } = options;
-  return files && { files, id, amount, currency };
 }
 
 /** Asks the exchange for every pre-order of the scope (§4.10), and records pre-orders that are missing or differ as findings. */

@@ -118,7 +118,6 @@ export async function interview(
   return { baseUrl, key, databasePath };
 }
 
-/** The file that is made: the one that the settings are read from. Throws `CommandError` where it is there already. */
 function settingsFileOf(places: ConfigOptions): string {
   const path = ownFile(places);
   if (path === null) throw new CommandError(EXIT.usage, 'give --config with the file to make');
@@ -134,7 +133,6 @@ function existing(path: string, advice: string): CommandError {
   return new CommandError(EXIT.config, `${path} is there already and is not replaced: ${advice}; nothing was made`);
 }
 
-/** Throws if a variable would go over what the file says, or the variables are wrong. */
 function checkVariables({ env, cwd }: ConfigOptions): void {
   const [over] = configSources({ env, cwd, file: null }).filter(
     ({ setting, source }) => WRITTEN.includes(setting) && source !== 'default',

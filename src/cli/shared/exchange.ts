@@ -56,23 +56,13 @@ export async function throughOwner<Value>(
   }
 }
 
-interface Ways extends AsyncDisposable {
-  /** The ways that there are now, the shortest first. */
-  find(): Promise<readonly Transport[]>;
-  readonly unreachable: string;
-}
-
 /** The socket beside a SQLite file, which may have no owner; on PostgreSQL the socket of a worker on this machine, or else the database. */
-async function waysToOwner(
-  config: Pick<AccountSettings, 'account' | 'control' | 'database'>,
-  clock: Clock,
-): Promise<Ways> {
+async function waysToOwner(config: Pick<AccountSettings, 'account' | 'control' | 'database'>, clock: Clock) {
   const { account, database } = config;
   if (database.kind === 'sqlite') {
     const socketPath = controlSocketOf(config);
-    const ways = [socketTransport(socketPath)];
-    const unreachable = `it does not listen on ${socketPath}`;
-    return { find: async () => ways, unreachable, [Symbol.asyncDispose]: async () => {} };
+    const find = async (): Promise<readonly Transport[]> => [socketTransport(socketPath)];
+    return { find, unreachable: `it does not listen on ${socketPath}`, [Symbol.asyncDispose]: async () => {} };
   }
   const [{ openStore }, { workerOf }, { tableTransport }] = await Promise.all([
     import('../../store/open.ts'),
@@ -81,7 +71,8 @@ async function waysToOwner(
   ]);
   const store = await openStore(database, clock, { expect: 'current' });
   return {
-    async find() {
+    /** The shortest way first. */
+    async find(): Promise<readonly Transport[]> {
       const worker = await workerOf(store.db, account);
       if (worker === undefined) return [];
       const { holder, host, socket, publicKey } = worker;
@@ -122,14 +113,6 @@ async function becomeOwner(config: WithExchange<AccountSettings>, onLog: (write:
 /** Has one operation done. Throws `UnusableIdError`. */
 export type Ask = <Id extends AskedOperation>(id: Id, input: InputOf<Id>) => Promise<Result>;
 
-interface Answer {
-  /** JSON as the exchange wrote it, with every digit. */
-  readonly body: string;
-  readonly config: Config;
-  /** True if no daemon did it. */
-  readonly isAlone: boolean;
-}
-
 export async function withExchange<Value>(
   command: Command,
   work: (ask: Ask, config: Config, isAlone: boolean) => Promise<Value>,
@@ -147,8 +130,8 @@ export async function withExchange<Value>(
   );
 }
 
-/** Has one operation done. Throws `CommandError` if it fails. */
-export async function ask<Id extends AskedOperation>(command: Command, id: Id, input: InputOf<Id>): Promise<Answer> {
+/** Has one operation done, and returns its answer as the exchange wrote it. `isAlone` if no daemon did it. Throws `CommandError`. */
+export async function ask<Id extends AskedOperation>(command: Command, id: Id, input: InputOf<Id>) {
   return await withExchange(command, async (askOwner, config, isAlone) => {
     const result = await askOwner(id, input);
     if (result.kind !== 'ok') throw commandError(result, absentFor(id, input));
@@ -156,14 +139,14 @@ export async function ask<Id extends AskedOperation>(command: Command, id: Id, i
   });
 }
 
-export function printAnswer({ body }: Pick<Answer, 'body'>, asJson: boolean | undefined, tones?: Tones): void {
+export function printAnswer(body: string, asJson: boolean | undefined, tones?: Tones): void {
   process.stdout.write(asJson === true ? `${body}\n` : answerText(body, screenOf(), tones));
 }
 
 /** Prints the answer of §4.2 or §4.5. The exit code of any word other than the documented one is 1. */
-export function printWord(answer: Answer, documented: 'OK' | 'ok', asJson: boolean | undefined): void {
-  printAnswer(answer, asJson);
-  const { status } = JSON.parse(answer.body) as { status: string };
+export function printWord(body: string, documented: 'OK' | 'ok', asJson: boolean | undefined): void {
+  printAnswer(body, asJson);
+  const { status } = JSON.parse(body) as { status: string };
   if (status === documented) return;
   throw new CommandError(EXIT.look, `the exchange answered ${JSON.stringify(status)}, and not ${documented}`);
 }

@@ -137,7 +137,6 @@ export function addFileOptions(command: Command): Command {
     );
 }
 
-/** Opens a file of orders in the format that is given, or that its name tells. Ends the command if neither is there. */
 export async function openFile(command: Command, file: string, given: ImportFormat | undefined) {
   const format = given ?? formatOf(file);
   if (format !== undefined) return { format, input: await openInput(file) };

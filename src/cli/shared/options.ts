@@ -14,7 +14,6 @@ import type { Pair } from '../../store/listed-orders.ts';
 import { readTime } from '../../domain/instant.ts';
 import { HIDDEN } from '../../domain/text.ts';
 
-/** Loads the settings of a command that is about all accounts. Throws `ConfigError`. */
 export function plainConfig(command: Command): Config {
   return loadConfig({ ...configOptions(command), requireExchange: false });
 }

@@ -11,19 +11,16 @@ export async function terminalLine(stream: NodeJS.WriteStream = process.stderr) 
 const SILENT_FOR_MS = 1_000;
 const SHOWN_EVERY_MS = 200;
 
-export interface Progress extends Disposable {
-  /** Shows the text; signals, such as Ctrl-C, are handled meanwhile. */
-  show(text: string): Promise<void>;
-  clear(): void;
-}
+export type Progress = Awaited<ReturnType<typeof slowProgress>>;
 
 /** Makes a progress line on standard error. It shows nothing in the first second. */
-export async function slowProgress(clock: Clock): Promise<Progress> {
+export async function slowProgress(clock: Clock) {
   const line = await terminalLine();
   let nextAt = clock.monotonic() + SILENT_FOR_MS;
   const clear = () => line?.clear();
   return {
-    async show(text) {
+    /** Signals, such as Ctrl-C, are handled meanwhile. */
+    async show(text: string) {
       const now = clock.monotonic();
       if (line !== undefined && now >= nextAt) {
         nextAt = now + SHOWN_EVERY_MS;
@@ -46,17 +43,13 @@ interface SyncProgress {
   readonly requests: number | undefined;
 }
 
-export interface ProgressLine extends Disposable {
-  readonly latest: SyncProgress | undefined;
-  show(progress: SyncProgress): void;
-  above(write: () => void): void;
-}
+export type ProgressLine = Awaited<ReturnType<typeof progressLine>>;
 
 /** Makes a line that follows a pass; it shows nothing if the stream is no terminal. */
 export async function progressLine(
   stream: NodeJS.WriteStream = process.stderr,
   clock: Pick<Clock, 'monotonic'> = systemClock(),
-): Promise<ProgressLine> {
+) {
   const line = await terminalLine(stream);
   let latest: SyncProgress | undefined;
   let isOver = false;
@@ -70,11 +63,11 @@ export async function progressLine(
     get latest() {
       return latest;
     },
-    show(progress) {
+    show(progress: SyncProgress) {
       latest = progress;
       draw();
     },
-    above(write) {
+    above(write: () => void) {
       line?.clear();
       write();
       draw();

@@ -40,7 +40,6 @@ export function fault(check: string, exitCode: number, ...[found, remedy, facts 
   return { check, level: 'fault', found, remedy, exitCode, facts };
 }
 
-/** Runs a check. One that fails, or takes too long, is a fault of its own and stops no other. */
 export async function runCheck(check: Check): Promise<readonly CheckResult[]> {
   const signal = deadline(DEADLINE_MS);
   const tooLate = new Promise<never>((_resolve, reject) => {

@@ -70,7 +70,6 @@ export async function checkDisk({ database }: Config): Promise<readonly CheckRes
   return [ok('disk', found, facts)];
 }
 
-/** Checks that pm2 or systemd restarts the daemon. `pid`: the daemon that answers; `driver`: the owner of an account. */
 export function checkService(pid: number | undefined, driver: string | undefined): CheckResult {
   if (pid === undefined && driver !== undefined) {
     return ofProblem('service', problem('silent-owner', `${driver} drives the account and does not answer`));
@@ -104,7 +103,6 @@ function parentOf(pid: number): string {
   return '';
 }
 
-/** Checks whether the ops endpoint listens, or another program has its address. `daemon`: undefined if none answers. */
 export async function checkOps(
   config: Config,
   daemon: Pick<DaemonStatus, 'opsFailure'> | undefined,
