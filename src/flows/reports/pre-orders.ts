@@ -1,6 +1,6 @@
 import type { FindingClassName } from '../../domain/findings/classes.ts';
 import type { Finding } from '../../domain/findings/finding.ts';
-import type { PreOrderCounts } from '../../reports/reconciliation/supplements.ts';
+import type { PreOrderCounts } from '../../reports/reconciliation/verdict.ts';
 import { readPreOrder } from '../../exchange/orders.ts';
 import {
   nextPreOrders,

@@ -10,7 +10,7 @@ import {
 import { ReconciliationCharts } from '../../reports/reconciliation/charts.ts';
 import { derivedFinding, findingLine, knownFinding, wantsPerson } from '../../reports/reconciliation/findings.ts';
 import { judgeOrder, type JudgedOrder, type ReconciliationSettings } from '../../reports/reconciliation/judge.ts';
-import { ledgerSupplement, preOrderSupplement, type ComparedLedger } from '../../reports/reconciliation/supplements.ts';
+import { ledgerSupplement, preOrderSupplement, type ComparedLedger } from '../../reports/reconciliation/verdict.ts';
 import { pairOf } from '../../reports/reconciliation/rows.ts';
 import { ReconciliationTotals } from '../../reports/reconciliation/totals.ts';
 import { accountNames } from '../../store/accounts.ts';

@@ -2,7 +2,7 @@ import type { RestraintView } from '../../domain/accounts/restraints.ts';
 import type { KnownFinding } from '../../domain/findings/finding.ts';
 import { decisionsFor, type Judgement } from '../../domain/orders/operator-decisions.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
-import { cutText, escapeText, proseText } from '../formats/html/text.ts';
+import { cutText, escapeText, proseText } from '../formats/html/cells.ts';
 import { badge } from './markup.ts';
 
 export const LONGEST_TEXT = 500;

@@ -1,8 +1,7 @@
 import { findingClass } from '../../domain/findings/classes.ts';
 import { toneOf, type Column, type Tone } from '../formats/document.ts';
 import { boxText, type Box } from '../formats/html.ts';
-import { ageOf, momentText, timeText } from '../formats/html/cells.ts';
-import { escapeText, icon, proseText } from '../formats/html/text.ts';
+import { ageOf, momentText, timeText, escapeText, icon, proseText } from '../formats/html/cells.ts';
 import { capitalized, counted } from '../formats/text.ts';
 import type { Problem, ProblemCode } from '../status/problem.ts';
 import type { DashboardFacts } from './facts.ts';

@@ -1,6 +1,5 @@
 import type { Cell, Column, Row, Tone } from '../formats/document.ts';
-import { figure, shownColumns, tableText } from '../formats/html/cells.ts';
-import { cutText, escapeText } from '../formats/html/text.ts';
+import { figure, shownColumns, tableText, cutText, escapeText } from '../formats/html/cells.ts';
 import { paragraph } from '../formats/html.ts';
 
 export function table(name: string, columns: readonly Column[], rows: readonly Row[]): string {

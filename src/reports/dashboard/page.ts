@@ -1,7 +1,6 @@
 import { EVENT_TYPES, type FeedEvent } from '../../domain/events/feed.ts';
 import { toneOf, type Column, type Tone } from '../formats/document.ts';
-import { momentText } from '../formats/html/cells.ts';
-import { cutText, escapeText, proseText } from '../formats/html/text.ts';
+import { momentText, cutText, escapeText, proseText } from '../formats/html/cells.ts';
 import { pageHead } from '../formats/html.ts';
 import { inUnits } from '../formats/text.ts';
 import type { OverdueStatus, Times } from '../status/status.ts';

@@ -11,7 +11,7 @@ import {
   writeSteps,
   type Size,
 } from './chart/svg.ts';
-import { cutText, escapeText, proseText } from './html/text.ts';
+import { cutText, escapeText, proseText } from './html/cells.ts';
 
 const MOST_LETTERS = 40;
 /** For programs that do not know the style of the page. */

@@ -10,9 +10,18 @@ import {
   type Tone,
   type Verdict,
 } from './document.ts';
-import { cardValueText, plainText, shownColumns, tableText } from './html/cells.ts';
+import {
+  cardValueText,
+  plainText,
+  shownColumns,
+  tableText,
+  cssString,
+  escapeText,
+  icon,
+  idOf,
+  proseText,
+} from './html/cells.ts';
 import { STYLE } from './html/style.ts';
-import { cssString, escapeText, icon, idOf, proseText } from './html/text.ts';
 import { otherFacts, readSection, scopeFacts, type ReadSection } from './sections.ts';
 
 /** The page loads nothing and runs nothing. */

@@ -14,7 +14,16 @@ import {
 import { moneyDaysSection, moneySection, NO_ORDER } from './money.ts';
 import { dayOf } from './rows.ts';
 import { DAY_COLUMNS, PAIR_COLUMNS, type ReconciliationTotals } from './totals.ts';
-import { cardsOf, EMPTY, problemsOf, rowsOf, verdictOf, type Counted, type Problem } from './verdict.ts';
+import {
+  cardsOf,
+  EMPTY,
+  problemsOf,
+  rowsOf,
+  verdictOf,
+  type Counted,
+  type Problem,
+  type Supplement,
+} from './verdict.ts';
 
 interface ReconciliationScope extends PeriodScope {
   readonly asOf: string;
@@ -32,13 +41,6 @@ export interface Reconciled extends Counted {
   readonly disputed: Iterable<UncheckedOrder>;
   /** Of each account its counts, and its sums by pair; only in a report of all. */
   readonly byAccount?: { readonly counts: Iterable<Row>; readonly pairs: Iterable<Row> } | undefined;
-}
-
-/** A part that only some reports have: answers of the exchange, or the ledger of another system. */
-export interface Supplement {
-  readonly facts: readonly Fact[];
-  readonly sections: readonly Section[];
-  readonly problems: readonly Problem[];
 }
 
 const CLASS_COLUMNS: readonly Column[] = [

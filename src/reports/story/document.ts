@@ -14,8 +14,7 @@ import {
 } from '../formats/document.ts';
 import { capitalized, counted, inWords } from '../formats/text.ts';
 import { currencyOfRow } from '../reconciliation/rows.ts';
-import { isCommand } from './next.ts';
-import type { StoryEvidence, StoryFinding } from './evidence.ts';
+import { isCommand, type StoryEvidence, type StoryFinding } from './next.ts';
 import { isOpen, type Story } from './story.ts';
 
 const STATES: Readonly<Record<OrderState, readonly [tone: Tone, text: string]>> = {

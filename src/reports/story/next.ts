@@ -7,7 +7,87 @@ import { HELD_LOOKUP_MS, REJECTED_LOOKUPS_MS } from '../../domain/orders/schedul
 import type { OrderState } from '../../domain/orders/states.ts';
 import { shellWord } from '../../domain/text.ts';
 import { counted, inUnits, withCommas } from '../formats/text.ts';
-import type { StoryEvent, StoryOrder, StoryPace } from './evidence.ts';
+import type { AccountStop, RestraintView } from '../../domain/accounts/restraints.ts';
+import type { RecordView } from '../../domain/record.ts';
+
+/** Everything that the database knows of one order. Times are UTC, ISO 8601. */
+export interface StoryEvidence {
+  readonly order: StoryOrder;
+  readonly events: readonly StoryEvent[];
+  /** The newest record, and when it came; its view is undefined if it cannot be read. */
+  readonly record: { readonly receivedAt: string; readonly view: StoryRecord | undefined } | null;
+  readonly keptAnswers: readonly StoryKeptAnswer[];
+  readonly findings: readonly StoryFinding[];
+  readonly holds: readonly RestraintView[];
+  readonly stop: AccountStop | null;
+  readonly pace?: StoryPace | undefined;
+}
+
+export interface StoryOrder {
+  readonly account: string;
+  readonly externalOrderId: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly nextActionAt: string | null;
+  readonly lastLookupAt: string | null;
+  readonly preOrderId: string | null;
+  readonly asset: string | null;
+  readonly assetPosition: string | null;
+  readonly fromCurrency: string | null;
+  readonly toCurrency: string | null;
+  readonly verifications: number;
+  readonly outcome: string | null;
+  /** When the row was made for an order that the exchange had already. */
+  readonly adoptedAt: string | null;
+}
+
+/** A line of `order_events`. */
+export interface StoryEvent {
+  readonly field: string;
+  readonly oldValue: string | null;
+  readonly newValue: string | null;
+  readonly observedAt: string;
+  readonly exchangeTime: string | null;
+  readonly source: string;
+  readonly reason: string | null;
+  readonly actor: string | null;
+}
+
+export type StoryRecord = Pick<
+  RecordView,
+  'orderId' | 'orderNumber' | 'inputAsset' | 'outputAsset' | 'fromCurrency' | 'toCurrency' | 'ratio' | 'fee'
+>;
+
+/** An answer to a create that could not be read or named another pre-order, and the ids that can be seen in it. */
+export interface StoryKeptAnswer {
+  readonly receivedAt: string;
+  readonly httpStatus: number;
+  readonly ids: readonly string[];
+}
+
+/** A row of `findings`. */
+export interface StoryFinding {
+  readonly class: string;
+  readonly severity: string;
+  readonly expected: string | null;
+  readonly actual: string | null;
+  readonly firstSeenAt: string;
+  readonly lastSeenAt: string;
+  readonly resolvedAt: string | null;
+  readonly changedBy: string | null;
+  readonly changedAt: string | null;
+  readonly reason: string | null;
+}
+
+/** What decides when an order that is followed is looked up; times in milliseconds. */
+export type StoryPace = {
+  readonly status: string;
+  readonly since: string;
+} & (
+  | { readonly kind: 'every-tick' }
+  /** So many stays in the status have ended, half of them within `halfMs`; infinite where it is not known. */
+  | { readonly kind: 'learned'; readonly stays: number; readonly halfMs: number }
+);
 
 /** Settings that decide what happens next to an order; times in milliseconds. */
 export interface StorySettings {
@@ -174,23 +254,22 @@ function daily(moment: Moment): Date {
 const FEW_STAYS = 10;
 
 function paceLines({ pace, asOf }: Moment): readonly string[] {
-  return pace === undefined ? [] : [paceSentence(pace, asOf)];
-}
-
-function paceSentence(pace: StoryPace, asOf: Date): string {
+  if (pace === undefined) return [];
   const forMs = Math.max(0, asOf.getTime() - (instantMs(pace.since) ?? 0));
-  if (pace.kind === 'every-tick') return 'It is looked up at each tick of schedule.cron (follow.pace).';
+  if (pace.kind === 'every-tick') return ['It is looked up at each tick of schedule.cron (follow.pace).'];
   const { status, stays, halfMs } = pace;
   if (stays < FEW_STAYS) {
     const known = stays === 0 ? 'no order has been seen to leave it' : `only ${counted(stays, 'order')} left it`;
-    return `Not much is known of ${status} yet, as ${known}. Until then look-ups are spaced by how long an order has been there: this one for ${inUnits(forMs)} so far.`;
+    return [
+      `Not much is known of ${status} yet, as ${known}. Until then look-ups are spaced by how long an order has been there: this one for ${inUnits(forMs)} so far.`,
+    ];
   }
   const orders = status === 'accepted' ? 'accepted orders' : `orders in ${status}`;
   const [part, withinMs] = Number.isFinite(halfMs)
     ? (['Half', halfMs] as const)
     : (['Fewer than half', LONGEST_MS] as const);
   const of = `${part} of the ${withCommas(stays)} ${orders} that changed did so within ${inUnits(withinMs)}`;
-  return `${of}; this one has been there, unchanged, for ${inUnits(forMs)}.`;
+  return [`${of}; this one has been there, unchanged, for ${inUnits(forMs)}.`];
 }
 
 const DECISIONS: Readonly<Record<Judgement['kind'], readonly [command: string, options: string]>> = {

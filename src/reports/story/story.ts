@@ -3,16 +3,19 @@ import { accountWords } from '../../domain/accounts/name.ts';
 import { findingClass } from '../../domain/findings/classes.ts';
 import { whyNeverLeft } from '../../domain/orders/create.ts';
 import { FOLLOWED_STATES, type OrderState } from '../../domain/orders/states.ts';
-import type {
-  StoryEvent,
-  StoryEvidence,
-  StoryFinding,
-  StoryKeptAnswer,
-  StoryOrder,
-  StoryPace,
-  StoryRecord,
-} from './evidence.ts';
-import { isNewest, whatNext, type Moment, type StorySettings } from './next.ts';
+import {
+  type StoryEvent,
+  type StoryEvidence,
+  type StoryFinding,
+  type StoryKeptAnswer,
+  type StoryOrder,
+  type StoryPace,
+  type StoryRecord,
+  isNewest,
+  whatNext,
+  type Moment,
+  type StorySettings,
+} from './next.ts';
 
 interface StoryEntry {
   readonly at: string;

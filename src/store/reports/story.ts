@@ -1,4 +1,4 @@
-import type { StoryEvent, StoryFinding, StoryOrder } from '../../reports/story/evidence.ts';
+import type { StoryEvent, StoryFinding, StoryOrder } from '../../reports/story/next.ts';
 import type { AccountStop, RestraintView } from '../../domain/accounts/restraints.ts';
 import type { PacedOrder } from '../../domain/orders/pace/status.ts';
 import { storedHolds } from '../account-holds.ts';

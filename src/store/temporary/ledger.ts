@@ -1,5 +1,5 @@
 import { readDecimal, isWithin, type Tolerance } from '../../domain/decimal.ts';
-import type { LedgerDifference } from '../../reports/reconciliation/supplements.ts';
+import type { LedgerDifference } from '../../reports/reconciliation/verdict.ts';
 import { TemporaryTables } from './tables.ts';
 
 interface LedgerLine {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Row, Tone } from '../../../src/reports/formats/document.ts';
 import { storyDocument } from '../../../src/reports/story/document.ts';
-import type { StoryEvidence, StoryFinding } from '../../../src/reports/story/evidence.ts';
+import type { StoryEvidence, StoryFinding } from '../../../src/reports/story/next.ts';
 import { buildStory } from '../../../src/reports/story/story.ts';
 import { SETTINGS } from '../../support/tracking.ts';
 

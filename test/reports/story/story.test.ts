@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FINDING_CLASSES } from '../../../src/domain/findings/classes.ts';
 import { ORDER_STATES, type OrderState } from '../../../src/domain/orders/states.ts';
-import type {
-  StoryEvent,
-  StoryEvidence,
-  StoryFinding,
-  StoryOrder,
-  StoryPace,
-} from '../../../src/reports/story/evidence.ts';
-import { isCommand } from '../../../src/reports/story/next.ts';
+import {
+  type StoryEvent,
+  type StoryEvidence,
+  type StoryFinding,
+  type StoryOrder,
+  type StoryPace,
+  isCommand,
+} from '../../../src/reports/story/next.ts';
 import { buildStory } from '../../../src/reports/story/story.ts';
 import { SETTINGS } from '../../support/tracking.ts';
 

@@ -11,7 +11,7 @@ import { DASHBOARD_STYLE } from '../../../reports/dashboard/style.ts';
 import type { Column, Row, Section } from '../../../reports/formats/document.ts';
 import { contentText } from '../../../reports/formats/html.ts';
 import { pairOf } from '../../../reports/reconciliation/rows.ts';
-import type { StoryEvent } from '../../../reports/story/evidence.ts';
+import type { StoryEvent } from '../../../reports/story/next.ts';
 import { readHolds } from '../../../store/account-holds.ts';
 import { feedHead } from '../../../store/feed.ts';
 import { findingsOf } from '../../../store/findings.ts';

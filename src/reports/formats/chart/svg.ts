@@ -1,5 +1,5 @@
 import type { Span, Steps } from '../document.ts';
-import { escapeText } from '../html/text.ts';
+import { escapeText } from '../html/cells.ts';
 import { cut, widthOf } from '../terminal.ts';
 import { printable, inUnits } from '../text.ts';
 
