@@ -5,8 +5,7 @@ import { z } from 'zod';
 import { duration } from '../config/values.ts';
 import { answer, type SandboxAnswer } from './api.ts';
 import { nameAfter } from './random.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
+import { all, change, set, type Fields } from './tampering.ts';
 
 export interface OddAnswers {
   readonly what: string;
@@ -77,28 +76,14 @@ function inTurn<Item>(items: readonly Item[], turn: number): Item {
   return items[turn % items.length] as Item;
 }
 
-function foreign(record: Fields): Fields {
-  const order = record['order'] as Fields;
-  const operation = order['exchangeOperation'] as Fields;
-  const ten = (amount: unknown) => new LosslessNumber(new Big(String(amount)).times(10).toFixed());
-  return {
-    ...record,
-    merchant: { id: 'another-merchant' },
-    order: {
-      ...order,
-      id: 'order-of-another-merchant',
-      status: 'COMPLETED',
-      creationDate: LONG_AGO,
-      modificationDate: LONG_AGO,
-      completionDate: LONG_AGO,
-      exchangeOperation: {
-        ...operation,
-        inputAsset: ten(operation['inputAsset']),
-        outputAsset: ten(operation['outputAsset']),
-      },
-    },
-  };
-}
+const tenTimes = (amount: unknown) => new LosslessNumber(new Big(String(amount)).times(10).toFixed());
+const foreign = all(
+  set('merchant.id', 'another-merchant'),
+  set('order.id', 'order-of-another-merchant'),
+  set('order.status', 'COMPLETED'),
+  ...['creationDate', 'modificationDate', 'completionDate'].map((date) => set(`order.${date}`, LONG_AGO)),
+  ...['inputAsset', 'outputAsset'].map((name) => change(`order.exchangeOperation.${name}`, tenTimes)),
+);
 
 /** One step in the life of an order, `afterMs` after the step before. */
 export interface ScenarioStep {

@@ -3,7 +3,7 @@ import { LosslessNumber } from 'lossless-json';
 import type { FindingClassName } from '../domain/findings/classes.ts';
 import { nameAfter } from './random.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
 export interface Tampering {
   readonly what: string;
@@ -63,12 +63,12 @@ export const TAMPERINGS = {
     finding: 'UNEXPECTED_ORDER',
     isStray: true,
     // Nothing of the row is known.
-    record: both(set(`${CRYPTO}.externalCryptoAddress`, undefined), set(`${FIAT}.paymentToken`, undefined)),
+    record: all(set(`${CRYPTO}.externalCryptoAddress`, undefined), set(`${FIAT}.paymentToken`, undefined)),
   },
   amount: always(
     'AMOUNT_MISMATCH',
     'amounts off by the last digit',
-    both(change(`${OPERATION}.inputAsset`, more), atTheRatio),
+    all(change(`${OPERATION}.inputAsset`, more), atTheRatio),
   ),
   'no-amount': always('UNCHECKED', 'no input amount', set(`${OPERATION}.inputAsset`, null)),
   from: always('PAIR_MISMATCH', 'another currency given', set(`${OPERATION}.currencyPair.fromCurrency`, 'XXX')),
@@ -113,9 +113,7 @@ export const TAMPERINGS = {
     'completed before it was made',
     change('order.completionDate', later(-DAY_MS)),
   ),
-  clock: always('CLOCK_SKEW', 'its dates are an hour ahead', (record) =>
-    DATES.reduce((now, date) => change(date, later(HOUR_MS))(now), record),
-  ),
+  clock: always('CLOCK_SKEW', 'its dates are an hour ahead', all(...DATES.map((date) => change(date, later(HOUR_MS))))),
   identity: onceCompleted('IDENTITY_MISMATCH', 'another external order id', set('externalOrderId', 'another-order')),
   merchant: onceCompleted('MERCHANT_MISMATCH', 'another merchant', set('merchant.id', 'another-merchant')),
   id: onceCompleted('ORDER_REPLACED', 'another order id', set('order.id', 'another-order')),
@@ -136,8 +134,9 @@ export const TAMPERINGS = {
   reopened: onceCompleted(
     'TERMINAL_REOPENED',
     'not completed any more',
-    both(
-      both(set('order.status', 'IN_PROGRESS'), set('order.completionDate', null)),
+    all(
+      set('order.status', 'IN_PROGRESS'),
+      set('order.completionDate', null),
       change('order.modificationDate', later(1)),
     ),
   ),
@@ -182,16 +181,16 @@ function onceCompleted(finding: FindingClassName, what: string, tamper: NonNulla
 
 type Change = (record: Fields) => Fields;
 
-function set(path: string, value: unknown): Change {
+export function set(path: string, value: unknown): Change {
   return change(path, () => value);
 }
 
-function both(first: Change, second: Change): Change {
-  return (record) => second(first(record));
+export function all(...changes: readonly Change[]): Change {
+  return (record) => changes.reduce((changed, one) => one(changed), record);
 }
 
 /** Copies a record with another value at the path. */
-function change(path: string, valueOf: (value: unknown) => unknown): Change {
+export function change(path: string, valueOf: (value: unknown) => unknown): Change {
   const [name = '', ...rest] = path.split('.');
   const below = rest.length === 0 ? valueOf : (value: unknown) => change(rest.join('.'), valueOf)(value as Fields);
   return (record) => ({ ...record, [name]: below(record[name]) });

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { repeatEvery } from '../../flows/pass/run.ts';
 import { readingOf, type ReadingSources } from '../../flows/reports/status.ts';
 import { problemText, type Problem, type ProblemCode } from '../../reports/status/problem.ts';
 import { problemsOf } from '../../reports/status/problems.ts';
@@ -97,17 +98,15 @@ export async function sendHeartbeats(deps: HeartbeatDeps, stopping: AbortSignal)
   if (heartbeatUrl === undefined) return;
   const sources = { ...deps, readings: new Readings(deps) };
   let failures = 0;
-  for (;;) {
-    await clock.sleep(EVERY_MS, stopping).catch(() => undefined);
-    if (stopping.aborted) return;
+  await repeatEvery(clock, EVERY_MS, stopping, async () => {
     const checks = await checkReadiness(sources, stopping.aborted);
-    if (!checks.every(({ ok }) => ok)) continue;
+    if (!checks.every(({ ok }) => ok)) return;
     const cause = await call(heartbeatUrl, AbortSignal.any([stopping, deadline(TIMEOUT_MS)]));
     if (stopping.aborted) return;
     if (cause === undefined && failures > 0) log.info({ failures }, 'the heartbeat is answered again');
     if (cause !== undefined && failures === 0) log.warn({ cause }, 'a heartbeat is not answered; see ops.heartbeatUrl');
     failures = cause === undefined ? 0 : failures + 1;
-  }
+  });
 }
 
 /** Says why a call failed; the address, which may be a secret, stands in no reason. */

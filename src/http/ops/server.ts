@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { messageOf } from '../../domain/text.ts';
 import { MOST_STREAMS } from '../events/stream.ts';
+import { repeatEvery } from '../../flows/pass/run.ts';
 import { closeServer, createServer, listenAt } from '../server.ts';
 import { guard } from './guard.ts';
 import { addDashboard } from './dashboard/routes.ts';
@@ -51,26 +52,21 @@ export async function serveOps(deps: OpsDeps, stopping: AbortSignal): Promise<Op
   const server = opsServer({ ...deps, readings }, metrics, stopping);
   let url: string | undefined;
   let failure: string | undefined;
+  const listening = new AbortController();
   const begin = async () => {
     try {
       url = await listenAt(server, listen);
       failure = undefined;
+      listening.abort();
       log.info({ url }, 'listening for ops');
     } catch (error) {
       failure = messageOf(error);
     }
   };
-  const tryAgain = async () => {
-    while (failure !== undefined) {
-      await clock.sleep(TRY_AGAIN_MS, stopping).catch(() => undefined);
-      if (stopping.aborted) return;
-      await begin();
-    }
-  };
   await begin();
   if (failure !== undefined)
     log.warn({ ...listen, cause: failure }, 'ops.listen cannot be used: tried again each 30 s');
-  const waiting = tryAgain();
+  const waiting = repeatEvery(clock, TRY_AGAIN_MS, AbortSignal.any([stopping, listening.signal]), begin);
   return {
     get url() {
       return url;

@@ -7,6 +7,7 @@ import type { Clock } from '../../clock.ts';
 import { DeliveryRefusal, type DeliveryPart } from '../../flows/clients/photo-delivery.ts';
 import { acceptDelivery, sweepPhotos, type DeliveryDeps } from '../../flows/clients/photos.ts';
 import type { FlowDeps } from '../../flows/pass/deps.ts';
+import { repeatEvery } from '../../flows/pass/run.ts';
 import { closeServer, createServer, listenAt } from '../server.ts';
 
 /** Parts of a delivery beside its files: `details`, and unknown ones. */
@@ -270,23 +271,21 @@ export async function receivePhotos(deps: OneReceiverDeps, stopping: AbortSignal
       throw error;
     }
   };
-  const wait = async () => {
-    for (;;) {
-      await clock.sleep(LOOK_MS, stopping).catch(() => undefined);
-      if (stopping.aborted) return;
-      try {
-        if (await begin()) return;
-      } catch (error) {
-        // A database that is out of reach comes back.
-        if (!(error instanceof StoreError)) throw error;
-      }
-    }
-  };
   const isAlone = await begin();
   if (!isAlone) {
     log.warn({ ...listen }, 'another process listens at photos.listen; this one receives photos when that has ended');
   }
-  const waiting = isAlone ? Promise.resolve() : wait();
+  const found = new AbortController();
+  const lookAgain = async () => {
+    try {
+      if (await begin()) found.abort();
+    } catch (error) {
+      // A database that is out of reach comes back.
+      if (!(error instanceof StoreError)) throw error;
+    }
+  };
+  if (isAlone) found.abort();
+  const waiting = repeatEvery(clock, LOOK_MS, AbortSignal.any([stopping, found.signal]), lookAgain);
   const close = async () => {
     await waiting.catch(() => undefined);
     await receiver?.close();

@@ -28,7 +28,6 @@ main { max-width: 1760px; padding: 20px 32px 64px; }
 .board .verdict { align-items: center; padding: 14px 20px; }
 .board .verdict > div { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: 2px 20px; }
 .tiles { grid-template-columns: repeat(auto-fit, minmax(170px, 1fr)); }
-.states { grid-template-columns: repeat(6, minmax(0, 1fr)); }
 .tiles strong, .states strong { font-size: 19px; }
 .states li > div { padding: 11px 14px; }
 .needs { list-style: none; margin: 0; padding: 0; display: grid; gap: 8px; }

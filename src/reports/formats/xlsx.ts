@@ -219,7 +219,10 @@ function keyColumns(fields: readonly Field[]): number {
 function fieldsOf({ key, kind, label }: Column, rows: readonly Row[]): readonly Field[] {
   const values = rows.map((row) => row[key] ?? null);
   const isAmount = kind === 'decimal' || kind === 'digits';
-  const numbers = values.map((value) => (isAmount || typeof value === 'number' ? numberOf(value) : undefined));
+  const numbers = values.map((value) => {
+    const reading = readCell(value);
+    return reading.ok && (isAmount || typeof value === 'number') ? reading.value : undefined;
+  });
   if (numbers.every((number) => number === undefined)) return [textField(label, kind, values)];
   const decimals = most(values.map((value, index) => (numbers[index] === undefined ? 0 : decimalsOf(value))));
   const isExact = values.every((value, index) => value === null || isKept(value, numbers[index], kind, decimals));
@@ -231,13 +234,13 @@ function fieldsOf({ key, kind, label }: Column, rows: readonly Row[]): readonly 
   return [text, numberField(`${label}, rounded`, rounded, Math.min(shown, MOST_DECIMALS))];
 }
 
-function numberOf(value: Cell): Big | undefined {
-  const reading = readDecimal(typeof value === 'number' ? String(value) : value);
-  return reading.ok ? reading.value : undefined;
+function readCell(value: Cell) {
+  return readDecimal(typeof value === 'number' ? String(value) : value);
 }
 
+/** Zeros at the end count too. */
 function decimalsOf(value: Cell): number {
-  const reading = readDecimal(typeof value === 'number' ? String(value) : value);
+  const reading = readCell(value);
   return reading.ok ? (reading.text.split('.')[1]?.length ?? 0) : 0;
 }
 

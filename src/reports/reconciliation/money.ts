@@ -1,5 +1,6 @@
 import { DecimalSum } from '../../domain/decimal.ts';
 import type { Cell, Column, GroupHead, Row, Section } from '../formats/document.ts';
+import { compareTexts } from '../formats/text.ts';
 import type { GroupTotals } from './totals.ts';
 
 export const OUTCOME_COLUMNS: readonly Column[] = [
@@ -74,7 +75,7 @@ class Money {
 export function moneySection(groups: readonly GroupTotals[]): Section {
   const totals = new Map<Cell, Row>();
   const rows = byCurrency(groups, currencyName).flatMap(([currency, ofCurrency]) => {
-    const pairs = [...Map.groupBy(ofCurrency, ({ pair }) => pair)].toSorted(([a], [b]) => compare(a, b));
+    const pairs = [...Map.groupBy(ofCurrency, ({ pair }) => pair)].toSorted(([a], [b]) => compareTexts(a, b));
     const row = (pair: string, same: readonly GroupTotals[]) => ({ currency, pair, ...sumOf(same).asRow() });
     if (pairs.length > 1 && ofCurrency[0]?.currency !== null) totals.set(currency, row('all pairs', ofCurrency));
     return pairs.map(([pair, same]) => row(pair, same));
@@ -97,7 +98,7 @@ export function moneyDaysSection(groups: readonly GroupTotals[]): Section {
     group.currency === null ? `${group.pair}, ${currencyName(group)}` : group.currency;
   const rows = byCurrency(groups, name).flatMap(([currency, ofCurrency]) =>
     [...Map.groupBy(ofCurrency, ({ day }) => day)]
-      .toSorted(([a], [b]) => compare(a, b))
+      .toSorted(([a], [b]) => compareTexts(a, b))
       .map(([day, same]) => ({ currency, day, ...sumOf(same).asRow() })),
   );
   return {
@@ -145,7 +146,7 @@ function byCurrency<Group extends MoneyGroup>(
   nameOf: (group: Group) => string,
 ): readonly (readonly [string, readonly Group[]])[] {
   const isUnknown = ([, [first]]: readonly [string, readonly Group[]]) => Number(first?.currency === null);
-  return [...Map.groupBy(groups, nameOf)].toSorted((a, b) => isUnknown(a) - isUnknown(b) || compare(a[0], b[0]));
+  return [...Map.groupBy(groups, nameOf)].toSorted((a, b) => isUnknown(a) - isUnknown(b) || compareTexts(a[0], b[0]));
 }
 
 function headOf(groups: readonly GroupTotals[], nameOf: (group: GroupTotals) => string): (value: Cell) => GroupHead {
@@ -160,8 +161,4 @@ export function sumOf(groups: readonly MoneyGroup[]): Money {
   const money = new Money();
   for (const group of groups) money.add(group);
   return money;
-}
-
-function compare(a: string, b: string): number {
-  return a === b ? 0 : a < b ? -1 : 1;
 }

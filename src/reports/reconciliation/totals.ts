@@ -1,5 +1,5 @@
 import { DecimalSum, type AmountSettings } from '../../domain/decimal.ts';
-import { sumOf } from '../formats/text.ts';
+import { compareTexts, sumOf } from '../formats/text.ts';
 import {
   OUTCOMES,
   outcomeOf,
@@ -220,7 +220,7 @@ export class ReconciliationTotals {
   }
 
   byClass(): readonly Readonly<ClassTotals>[] {
-    return [...this.#classes].toSorted(([a], [b]) => compare(a, b)).map(([, line]) => line);
+    return [...this.#classes].toSorted(([a], [b]) => compareTexts(a, b)).map(([, line]) => line);
   }
 
   /** The orders by day and group; groups that have findings alone are left out. */
@@ -250,7 +250,7 @@ export class ReconciliationTotals {
   }
 
   #sorted() {
-    return [...this.#groups.values()].toSorted((a, b) => compare(a.day, b.day) || compareGroups(a, b));
+    return [...this.#groups.values()].toSorted((a, b) => compareTexts(a.day, b.day) || compareGroups(a, b));
   }
 
   /** Nobody knows any more what the outcome of an order was that has changed since. */
@@ -276,9 +276,5 @@ const OUTCOME_PLACES: readonly (string | null)[] = [...OUTCOMES, 'disputed', nul
 
 function compareGroups(a: Group, b: Group): number {
   const place = ({ outcome }: Group) => OUTCOME_PLACES.indexOf(outcome);
-  return compare(a.pair, b.pair) || place(a) - place(b) || compare(keyOf(a), keyOf(b));
-}
-
-function compare(a: string, b: string): number {
-  return a === b ? 0 : a < b ? -1 : 1;
+  return compareTexts(a.pair, b.pair) || place(a) - place(b) || compareTexts(keyOf(a), keyOf(b));
 }

@@ -41,7 +41,6 @@ export interface StoryOrder {
   readonly adoptedAt: string | null;
 }
 
-/** A line of `order_events`. */
 export interface StoryEvent {
   readonly field: string;
   readonly oldValue: string | null;
@@ -65,7 +64,6 @@ export interface StoryKeptAnswer {
   readonly ids: readonly string[];
 }
 
-/** A row of `findings`. */
 export interface StoryFinding {
   readonly class: string;
   readonly severity: string;

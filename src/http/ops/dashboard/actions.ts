@@ -110,28 +110,17 @@ async function decideOrder(deps: OpsSources, { account, actor, reason, form }: D
 }
 
 function judgementOf(form: URLSearchParams): Judgement {
-  const mayDuplicate = form.get('mayDuplicate') === 'yes';
   const kind = form.get('judgement');
-  switch (kind) {
-    case 'exists': {
-      const preOrderId = (form.get('preOrderId') ?? '').trim();
-      try {
-        pathId(preOrderId);
-      } catch (error) {
-        throw new Refused(400, `Give the id of its pre-order: ${messageOf(error)}.`);
-      }
-      return { kind, preOrderId };
-    }
-    case 'not-created':
-    case 'retry':
-      return { kind, mayDuplicate };
-    case 'ours':
-    case 'abandoned':
-    case 'cancel':
-      return { kind };
-    default:
-      throw new Refused(400, 'Say what became of the order.');
+  if (kind === 'ours' || kind === 'abandoned' || kind === 'cancel') return { kind };
+  if (kind === 'not-created' || kind === 'retry') return { kind, mayDuplicate: form.get('mayDuplicate') === 'yes' };
+  if (kind !== 'exists') throw new Refused(400, 'Say what became of the order.');
+  const preOrderId = (form.get('preOrderId') ?? '').trim();
+  try {
+    pathId(preOrderId);
+  } catch (error) {
+    throw new Refused(400, `Give the id of its pre-order: ${messageOf(error)}.`);
   }
+  return { kind, preOrderId };
 }
 
 async function acknowledgeFindings(deps: OpsSources, { account, actor, reason, form }: Decision): Promise<string> {

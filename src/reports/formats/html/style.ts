@@ -24,7 +24,6 @@ h2 { font-size: 17px; margin: 32px 0 8px; }
 h2.part { font-size: 21px; line-height: 1.25; letter-spacing: -.01em; margin: 44px 0 0; padding-top: 20px; border-top: 1px solid var(--line); }
 h3 { font-size: 16px; margin: 24px 0 8px; }
 h2.part + section > h3 { margin-top: 14px; }
-h4 { font-size: 15px; margin: 24px 0 4px; }
 p { margin: 0 0 8px; }
 a { color: var(--accent); text-decoration: none; }
 a:hover { text-decoration: underline; }
@@ -64,8 +63,7 @@ nav ul { list-style: none; margin: 0; padding: 0; font-size: 14px; }
 nav li { padding: 1px 0; }
 nav > :only-child ul { display: flex; flex-wrap: wrap; gap: 2px 28px; }
 small { color: var(--muted); font-weight: 400; font-size: 12.5px; font-variant-numeric: tabular-nums; }
-figure { margin: 28px 0 0; background: var(--surface); border: 1px solid var(--line); border-radius: 10px; padding: 16px; overflow: hidden; }
-figcaption { font-weight: 650; margin-bottom: 8px; }
+figure { display: grid; grid-template-columns: minmax(0, 1fr); gap: 14px 32px; margin: 28px 0 0; background: var(--surface); border: 1px solid var(--line); border-radius: 10px; padding: 16px; overflow: hidden; }
 figure svg { display: block; width: 100%; height: auto; }
 .facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(240px, 1fr)); gap: 12px 32px; margin: 12px 0 0; font-size: 14px; }
 .facts .long { grid-column: span 2; }
@@ -154,8 +152,6 @@ const PHONE = `
 `;
 
 const CHARTS = `
-.chart { display: grid; grid-template-columns: minmax(0, 1fr); gap: 14px 32px; }
-.chart figcaption { font-weight: 400; margin: 0; }
 .chart strong { font-size: 15px; font-weight: 650; }
 .chart p { color: var(--muted); font-size: 13px; margin: 2px 0 0; }
 .chart ul { list-style: none; display: flex; flex-wrap: wrap; gap: 3px 16px; margin: 10px 0 0; padding: 0; font-size: 13px; }
