@@ -5,7 +5,6 @@ import { readMerchantKey } from './settings-file.ts';
 import { ConfigError } from './settings.ts';
 
 type Accounts = Pick<Config, 'accounts'>;
-type InForce = Pick<Config, 'accounts' | 'database'>;
 
 /** The accounts in groups that one process drives: those that share the limit of their rate, and each other one alone. */
 export function groupsOf({ accounts }: Accounts): readonly (readonly string[])[] {
@@ -25,7 +24,7 @@ export function groupOf({ accounts }: Accounts, account: string): readonly strin
 export function settingsInForce({
   accounts,
   database,
-}: InForce): (account: string) => Readonly<Record<string, string>> {
+}: Pick<Config, 'accounts' | 'database'>): (account: string) => Readonly<Record<string, string>> {
   const byName = new Map(accounts.map((account) => [account.name, account]));
   const standbys = 'synchronousStandbys' in database ? database.synchronousStandbys : undefined;
   return (name) => {

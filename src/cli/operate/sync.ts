@@ -96,7 +96,7 @@ async function besideDaemon(lines: AsyncGenerator<SyncLine>, progress: ProgressL
 function printResult(
   { summary, end, holds }: SyncResult,
   account: string,
-  { tone, text }: ReturnType<typeof verdictOf>,
+  text: string,
   json: boolean | undefined,
 ): void {
   const screen = screenOf();
@@ -105,7 +105,7 @@ function printResult(
     .filter(([, count]) => count > 0)
     .map(([name, count]) => ({ label: name === 'lookedUp' ? 'looked up' : name, value: count }));
   const took = { label: 'took', value: `${(durationMs / 1_000).toFixed(1)} s` };
-  const verdict = toned(tone, wrapped(text, screen.width), screen);
+  const verdict = toned(ENDS[end][0], wrapped(text, screen.width), screen);
   print(json, { ...summary, holds }, () => `${verdict}\n\n${fieldsText([...fields, took], screen)}`);
   if (json === true && end !== 'done') process.stderr.write(`${text}\n`);
   for (const hold of holds) process.stderr.write(`${printable(describeRestraint(hold, account))}\n`);
@@ -125,11 +125,7 @@ interface Pass {
   readonly requests: number | undefined;
 }
 
-export function verdictOf(result: SyncResult, pass: Pass): { tone: Tone; text: string } {
-  return { tone: ENDS[result.end][0], text: textOf(result, pass) };
-}
-
-function textOf(result: SyncResult, { account, isStopped, requests = 0 }: Pass): string {
+export function verdictOf(result: SyncResult, { account, isStopped, requests = 0 }: Pass): string {
   const { end, summary, holds } = result;
   const again = `order-sync sync${accountWords(account)}`;
   switch (end) {

@@ -66,8 +66,10 @@ function defineList(command: Command): void {
         ...(await listOrders(db, { ...filter, account, limit: limit + 1 })),
         held: account === undefined ? [] : await pausesOf(db, account),
       }));
+      const { state, ...others } = filter;
+      const none = state === undefined ? 'there is no order' : `no order is ${state}`;
       const shown = rows.map((row) => (reveal === true ? row : withoutToken(row)));
-      printList(command, shown, options, COLUMNS, emptyText(filter));
+      printList(command, shown, options, COLUMNS, Object.keys(others).length > 0 ? 'no such order' : none);
       for (const line of held) process.stderr.write(`${printable(line)}\n`);
       if (isCut) sayCut('--from and --to, or --order, look at others');
     });
@@ -76,11 +78,6 @@ function defineList(command: Command): void {
 async function pausesOf(db: Database, account: string): Promise<readonly string[]> {
   const holds = await readHolds(db, account);
   return holds.filter((hold) => stops(hold, 'create')).map((hold) => describeRestraint(viewOf(hold), account));
-}
-
-function emptyText({ state, ...others }: Pick<OrderListOptions, 'state'>): string {
-  if (Object.keys(others).length > 0) return 'no such order';
-  return state === undefined ? 'there is no order' : `no order is ${state}`;
 }
 
 function defineShow(command: Command): void {

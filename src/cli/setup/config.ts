@@ -12,6 +12,7 @@ import {
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { didYouMean, screenOf } from '../shared/help.ts';
 import { configOptions } from '../shared/options.ts';
+import { print } from '../shared/print.ts';
 import { longestCronGapMs } from '../../config/cron.ts';
 import { durationText } from '../../config/values.ts';
 import { DEFAULT_ACCOUNT } from '../../domain/accounts/name.ts';
@@ -36,15 +37,12 @@ function defineShow(command: Command): void {
     .action((wanted: string | undefined, { json }: { json?: boolean }) => {
       const all = configSources(configOptions(command));
       const sources = wanted === undefined ? all : below(wanted, all);
-      if (json === true) {
-        process.stdout.write(`${JSON.stringify(sources, null, 2)}\n`);
-        return;
-      }
       const shown = sources.slice(0, MOST_SHOWN);
       const fields = shown.map(({ setting, value, source }) => ({ label: setting, value: `${value}  (${source})` }));
-      process.stdout.write(fieldsText(fields, screenOf()));
+      print(json, sources, () => fieldsText(fields, screenOf()), 2);
       const more = sources.length - shown.length;
-      if (more > 0) process.stderr.write(`there are ${more} more; name a setting or an account, or give --json\n`);
+      if (json !== true && more > 0)
+        process.stderr.write(`there are ${more} more; name a setting or an account, or give --json\n`);
     });
 }
 

@@ -163,34 +163,33 @@ function absentFor(operation: AskedOperation, input: object): string | undefined
 }
 
 /** The error of a failed result: a reason of ours, or what the exchange said. Quotes no e-mail address and no token. */
-export function commandError(result: FailedResult, absent?: string): Error {
-  return new CommandError(...failure(result, absent));
-}
-
-function failure(result: FailedResult, absent: string | undefined): [exitCode: number, message: string] {
+export function commandError(result: FailedResult, absent?: string): CommandError {
   const { unavailable } = EXIT;
   switch (result.kind) {
     case 'refused':
-      return [result.httpStatus === 404 && absent !== undefined ? EXIT.absent : EXIT.look, refusal(result, absent)];
+      return refusal(result, absent);
     case 'key-refused':
-      return [EXIT.keyRefused, 'the exchange refuses the key (401); check exchange.apiKey'];
+      return new CommandError(EXIT.keyRefused, 'the exchange refuses the key (401); check exchange.apiKey');
     case 'rate-limited': {
       const until = after(systemClock().now(), result.retryAfterMs).toISOString();
-      return [unavailable, `the exchange limits the rate; try again at ${until}`];
+      return new CommandError(unavailable, `the exchange limits the rate; try again at ${until}`);
     }
     case 'not-sent':
-      return [unavailable, `nothing was sent to the exchange: ${result.why}; try again`];
+      return new CommandError(unavailable, `nothing was sent to the exchange: ${result.why}; try again`);
     case 'unknown':
-      return [unavailable, `the exchange gave no usable answer: ${result.why}`];
+      return new CommandError(unavailable, `the exchange gave no usable answer: ${result.why}`);
     case 'unusable':
-      return [EXIT.usage, result.message];
+      return new CommandError(EXIT.usage, result.message);
     case 'invalid':
       return result.httpStatus === 404
-        ? [unavailable, 'the daemon does not know this operation, it may be of another version; start it again']
-        : [EXIT.usage, `the daemon does not take this: ${result.message}`];
+        ? new CommandError(
+            unavailable,
+            'the daemon does not know this operation, it may be of another version; start it again',
+          )
+        : new CommandError(EXIT.usage, `the daemon does not take this: ${result.message}`);
     case 'not-owner':
     case 'failed':
-      return [unavailable, `the daemon could not do it: ${result.message}`];
+      return new CommandError(unavailable, `the daemon could not do it: ${result.message}`);
   }
 }
 
@@ -200,10 +199,11 @@ const MEANING: Partial<Record<RefusalReason, string>> = {
   'upload-url-not-set': 'the exchange has no address to deliver photos to; set it in the merchant settings there',
 };
 
-function refusal(result: Extract<Result, { kind: 'refused' }>, absent: string | undefined): string {
+function refusal(result: Extract<Result, { kind: 'refused' }>, absent: string | undefined): CommandError {
   const { message, status, code } = result.error;
   const said = `HTTP ${result.httpStatus} ${printable(status ?? code)}: ${printable(message)}`;
   const notFound = result.httpStatus === 404 && absent !== undefined ? `${absent} at the exchange` : undefined;
   const meaning = MEANING[refusalReason(result)] ?? notFound;
-  return meaning === undefined ? `the exchange refused: ${said}` : `${meaning} (${said})`;
+  const text = meaning === undefined ? `the exchange refused: ${said}` : `${meaning} (${said})`;
+  return new CommandError(notFound === undefined ? EXIT.look : EXIT.absent, text);
 }

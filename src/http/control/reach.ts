@@ -38,22 +38,12 @@ const MOST_LOOKED_AT = 200;
 const MOST_NAMING = 3;
 const UNNAMED: Disposable = { [Symbol.dispose]: () => {} };
 
-interface Reach {
-  readonly socket: string;
-  /** Has `control.socket` lead to the socket that is served, unless it leads to that of another worker; until it is disposed of. */
-  publish(): Promise<Disposable>;
-  /** With which commands on other machines seal what they ask it for; undefined on SQLite, where there are none. */
-  readonly publicKey: string | undefined;
-  /** Answers what commands on other machines ask, until `stop` aborts. */
-  relay(deps: Omit<RelayDeps, 'keys' | 'socketPath'>, stop: AbortSignal): Promise<void>;
-}
-
 /**
  * Prepares how this process is reached. The workers of a PostgreSQL database may be several on one machine: each has a socket
  * of its own, of which commands learn from the database, and the path that the settings name leads to one of them. What workers
  * that were killed have left is removed.
  */
-export async function reachOf(config: Pick<Config, 'control' | 'database'>, clock: Clock): Promise<Reach> {
+export async function reachOf(config: Pick<Config, 'control' | 'database'>, clock: Clock) {
   if (config.database.kind === 'sqlite') {
     const publish = async () => UNNAMED;
     return { socket: controlSocketOf(config), publish, publicKey: undefined, relay: async () => {} };
@@ -65,9 +55,11 @@ export async function reachOf(config: Pick<Config, 'control' | 'database'>, cloc
   const keys = newKeyPair();
   return {
     socket: socketPath,
+    /** Has `control.socket` lead to the socket that is served, unless it leads to that of another worker; until it is disposed of. */
     publish: async () => (name === undefined ? UNNAMED : await nameSocket(socketPath, name)),
     publicKey: keys.publicKey,
-    relay: (deps, stop) => relayRequests({ ...deps, keys, socketPath }, stop),
+    relay: (deps: Omit<RelayDeps, 'keys' | 'socketPath'>, stop: AbortSignal) =>
+      relayRequests({ ...deps, keys, socketPath }, stop),
   };
 }
 
@@ -78,7 +70,8 @@ async function nameSocket(socketPath: string, name: string): Promise<Disposable>
       symlinkSync(socketPath, name);
       return {
         [Symbol.dispose]() {
-          if (leadsTo(name, socketPath)) rmSync(name, { force: true });
+          const isLink = lstatSync(name, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+          if (isLink && readlinkSync(name) === socketPath) rmSync(name, { force: true });
         },
       };
     } catch (error) {
@@ -92,10 +85,6 @@ async function nameSocket(socketPath: string, name: string): Promise<Disposable>
     rmSync(name, { force: true });
   }
   return UNNAMED;
-}
-
-function leadsTo(name: string, socketPath: string): boolean {
-  return lstatSync(name, { throwIfNoEntry: false })?.isSymbolicLink() === true && readlinkSync(name) === socketPath;
 }
 
 async function removeLeft(folder: string, clock: Clock): Promise<void> {

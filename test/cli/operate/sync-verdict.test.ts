@@ -59,22 +59,22 @@ it.each<
   ],
 ])('a pass that ended %s with %j says so in one line', (end, some, isHeld, isStopped, text) => {
   const summary = { ...newCounters(), remaining: 0, durationMs: 5, ...some };
-  expect(
-    verdictOf({ end, summary, holds: isHeld ? [HOLD] : [] }, { account: 'default', isStopped, requests: 6 }).text,
-  ).toBe(text);
+  expect(verdictOf({ end, summary, holds: isHeld ? [HOLD] : [] }, { account: 'default', isStopped, requests: 6 })).toBe(
+    text,
+  );
 });
 
 it('a pass that ended as the exchange refused a key that it had taken before says what to check', () => {
   const summary = { ...newCounters(), failed: 1, remaining: 0, durationMs: 5 };
   const holds = [{ ...HOLD, kind: 'key-refused' } as const];
-  expect(verdictOf({ end: 'look', summary, holds }, { account: 'default', isStopped: false, requests: 6 }).text).toBe(
+  expect(verdictOf({ end: 'look', summary, holds }, { account: 'default', isStopped: false, requests: 6 })).toBe(
     'a person should look: the exchange refuses the key by ann: x, 1 request failed; put the right key into the file of exchange.apiKey: it is tried within a minute',
   );
 });
 
 it('the command that goes on is about the account of the pass', () => {
   const summary = { ...newCounters(), remaining: 1, durationMs: 1 };
-  const { text } = verdictOf(
+  const text = verdictOf(
     { end: 'out-of-reach', summary, holds: [] },
     { account: 'shop-1', isStopped: false, requests: 1 },
   );
