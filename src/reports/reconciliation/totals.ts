@@ -90,16 +90,9 @@ interface GroupedRow extends AmountRow {
   readonly outcome: string | null;
 }
 
-export interface GroupTotals extends Group {
-  readonly day: string;
-  readonly orders: number;
-  /** Orders whose amount cannot be read; they are in no sum. */
-  readonly unreadable: number;
-  readonly compared: number;
-  readonly asset: string;
-  readonly ours: string;
-  readonly theirs: string;
-}
+/** Orders whose amount is unreadable are in no sum; `ours` and `theirs` are of the orders that were compared. */
+export type GroupTotals = Group &
+  Readonly<Record<'day' | 'asset' | 'ours' | 'theirs', string> & Record<'orders' | 'unreadable' | 'compared', number>>;
 
 export type ClassTotals = Record<'day' | 'pair' | 'class' | 'severity', string> &
   Record<'open' | 'acknowledged', number>;

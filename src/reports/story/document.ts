@@ -17,23 +17,19 @@ import { currencyOfRow } from '../reconciliation/rows.ts';
 import { isCommand, type StoryEvidence, type StoryFinding } from './next.ts';
 import { isOpen, type Story } from './story.ts';
 
-const STATES: Readonly<Record<OrderState, readonly [tone: Tone, text: string]>> = {
-  pending: ['neutral', 'The order waits to be sent'],
-  sending: ['neutral', 'The order is being sent'],
-  unknown: ['warning', 'Nobody knows whether the exchange took the order'],
-  held: ['error', 'A person must decide what became of the order'],
-  accepted: ['info', 'The exchange accepted the order; nothing has come of it yet'],
-  open: ['info', 'The order is under way at the exchange'],
-  disputed: ['error', 'The order at the exchange contradicts ours'],
-  final: ['good', 'The order is final'],
-  rejected: ['warning', 'The exchange refused the order'],
-  invalid: ['warning', 'Our own check refused the order'],
-  cancelled: ['neutral', 'The order was cancelled before it was sent'],
-  abandoned: ['neutral', 'A person gave the order up'],
-};
-const OUTCOMES: Readonly<Record<string, readonly [tone: Tone, text: string]>> = {
-  succeeded: ['good', 'The order is final: it succeeded'],
-  failed: ['warning', 'The order is final: it failed'],
+const STATES: Readonly<Record<OrderState, string>> = {
+  pending: 'The order waits to be sent',
+  sending: 'The order is being sent',
+  unknown: 'Nobody knows whether the exchange took the order',
+  held: 'A person must decide what became of the order',
+  accepted: 'The exchange accepted the order; nothing has come of it yet',
+  open: 'The order is under way at the exchange',
+  disputed: 'The order at the exchange contradicts ours',
+  final: 'The order is final',
+  rejected: 'The exchange refused the order',
+  invalid: 'Our own check refused the order',
+  cancelled: 'The order was cancelled before it was sent',
+  abandoned: 'A person gave the order up',
 };
 const GRAVITY: readonly Tone[] = ['error', 'warning', 'info', 'neutral', 'good'];
 
@@ -102,8 +98,9 @@ function nextRows(next: readonly string[]): readonly Row[] {
 
 function verdictOf({ state, asOf }: Story, { order, events, findings }: StoryEvidence): Verdict {
   if (state === null) return { tone: 'neutral', text: 'There was no such order yet', reasons: [] };
-  const outcome = state === 'final' && order.updatedAt <= asOf ? OUTCOMES[order.outcome ?? ''] : undefined;
-  const [tone, text] = outcome ?? STATES[state];
+  const outcome = state === 'final' && order.updatedAt <= asOf ? order.outcome : null;
+  const tone = outcome === null ? toneOf('state', state) : toneOf('outcome', outcome);
+  const text = outcome === null ? STATES[state] : `${STATES[state]}: it ${outcome}`;
   const moves = events.filter(({ field, observedAt }) => field === 'state' && observedAt <= asOf);
   const reason = moves.at(-1)?.reason ?? null;
   const open = findings.filter((finding) => isOpen(finding, asOf));

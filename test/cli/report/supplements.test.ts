@@ -141,10 +141,11 @@ describe('the demonstration', () => {
   it('does not come true when the report lists other findings than those of the orders that were tampered with', async () => {
     const program = await followed(['shop-1', 'tamper-amount-2']);
     const said: string[] = [];
-    const comesTrue = async (...expected: string[]) =>
-      await reconcileDemo({ store: program.app.store, clock: program.clock, accounts: ['default'], expected }, (text) =>
-        said.push(text),
-      );
+    const comesTrue = async (...expected: string[]) => {
+      const shops = [{ account: 'default', key: 'k', orders: [], strays: [], expected }];
+      const play = { store: program.app.store, clock: program.clock, shops };
+      return await reconcileDemo(play, (text) => void said.push(text));
+    };
     expect(await comesTrue('AMOUNT_MISMATCH tamper-amount-2')).toBe(true);
     expect(await comesTrue('AMOUNT_MISMATCH tamper-amount-2', 'PAIR_MISMATCH shop-1')).toBe(false);
     expect(said).toContain('Not found: PAIR_MISMATCH shop-1');

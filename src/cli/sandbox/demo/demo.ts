@@ -4,19 +4,16 @@ import { systemClock } from '../../../clock.ts';
 import { processEnvironment, type DatabaseConfig as Place } from '../../../config/config.ts';
 import { DEFAULT_ACCOUNT } from '../../../domain/accounts/name.ts';
 import { shellWord } from '../../../domain/text.ts';
-import { wrapped } from '../../../reports/formats/terminal.ts';
-import { counted } from '../../../reports/formats/text.ts';
+import { counted, sumOf } from '../../../reports/formats/text.ts';
 import { placeOf } from '../../shared/store.ts';
 import { CommandError, EXIT, stopSignal } from '../../shared/exit.ts';
 import { wholeNumber } from '../../shared/options.ts';
 import { nextSteps } from '../../shared/program-name.ts';
-import { screenOf } from '../../shared/help.ts';
 import {
   DEMO_SCENARIOS,
   demoOrders,
   MOST_ORDERS,
   cancelStrays,
-  censusOf,
   insertOrders,
   openExchange,
   shopsOf,
@@ -27,15 +24,7 @@ import {
   type Stage,
   type Play,
 } from './stage.ts';
-import {
-  lateChanges,
-  reconcileDemo,
-  summaryOf,
-  untilSent,
-  untilSettled,
-  keepInserting,
-  type Watched,
-} from './verdict.ts';
+import { judge, keepInserting, print, say, untilSent, untilSettled, type Watched } from './verdict.ts';
 
 const LONGEST_MS = 50_000;
 /** With PostgreSQL three daemons, one of which is killed, share the accounts of five shops. */
@@ -133,7 +122,7 @@ async function performUntilHeld(play: Play, count: number) {
   const isSettled = await perform(play, workers, count);
   if (!isSettled || play.opsListen === undefined) return { isSettled, later: 0 };
   say('Everything is settled; a shop inserts an order now and then while you look at the dashboard.');
-  sayDashboard(play);
+  print(`The dashboard: http://${play.opsListen}/`);
   say(
     `Ask it in another terminal: npx order-sync --config ${shellWord(play.settingsFile)} status${play.shops.length > 1 ? ' --account all' : ''}`,
   );
@@ -144,11 +133,7 @@ async function performUntilHeld(play: Play, count: number) {
   await workers.restart();
   const signal = new AbortController().signal;
   const until = play.clock.monotonic() + LONGEST_MS;
-  return { isSettled: await untilSettled({ ...play, signal, until, print: say }), later };
-}
-
-function sayDashboard({ opsListen }: Pick<Play, 'opsListen'>): void {
-  if (opsListen !== undefined) print(`The dashboard: http://${opsListen}/`);
+  return { isSettled: await untilSettled({ ...play, signal, until }), later };
 }
 
 /**
@@ -159,7 +144,7 @@ async function perform(play: Play, workers: Workers, count: number): Promise<boo
   const { shops, store, clock } = play;
   for (const shop of shops) await cancelStrays(play, shop, say);
   const pids = await workers.start(count);
-  const watched: Watched = { ...play, until: clock.monotonic() + LONGEST_MS, print: say };
+  const watched: Watched = { ...play, until: clock.monotonic() + LONGEST_MS };
   const isAlone = count === 1;
   const first = await insertPart(play, 0, isAlone ? 1 : 1 / 2);
   if (isAlone) {
@@ -170,7 +155,7 @@ async function perform(play: Play, workers: Workers, count: number): Promise<boo
   }
   const tampered = shops.flatMap((shop) => shop.expected).length;
   if (tampered > 0) say(`The exchange tampers with ${counted(tampered, 'order')}: ids begin with tamper-.`);
-  sayDashboard(play);
+  if (play.opsListen !== undefined) print(`The dashboard: http://${play.opsListen}/`);
   if (isAlone) return await untilSettled(watched);
   // An order whose request is about to leave would be held for a person: no process could tell whether it had left.
   if (!(await untilSent(watched))) return false;
@@ -186,25 +171,10 @@ async function insertPart({ shops, store }: Play, from: number, to: number): Pro
     await insertOrders(store.forAccount(shop.account), shop, orders);
     return orders.length;
   });
-  const inserted = (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
-  return counted(inserted, 'order');
-}
-
-/** Reports the outcome. True if it is as it should be. */
-async function judge({ shops, store, sandbox, clock }: Play, later: number): Promise<boolean> {
-  print('');
-  const accounts = shops.map(({ account }) => account);
-  process.stdout.write(await summaryOf({ store, accounts }));
-  const made = shops.map((shop) => censusOf(sandbox, shop));
-  const preOrders = made.reduce((sum, census) => sum + census.preOrders, 0);
-  const duplicated = made.flatMap((census) => census.duplicated);
-  const sent = shops.flatMap((shop) => shop.orders).length + later;
-  say(`${counted(sent, 'order')} sent, ${preOrders} pre-orders at the exchange, ${duplicated.length} created twice.`);
-  say((await lateChanges({ store, clock, accounts })) ?? 'Nobody knows how late changes were seen.');
-  print('');
-  const expected = shops.flatMap((shop) => shop.expected);
-  const isAsExpected = await reconcileDemo({ store, clock, accounts, expected }, print);
-  return isAsExpected && duplicated.length === 0 && preOrders === sent;
+  return counted(
+    sumOf(await Promise.all(counts), (count) => count),
+    'order',
+  );
 }
 
 function sayHowToLook({ folder, settingsFile, config: { database, accounts } }: Stage): void {
@@ -224,12 +194,4 @@ function sayHowToLook({ folder, settingsFile, config: { database, accounts } }: 
   const variables = Object.keys(processEnvironment()).filter((name) => name.startsWith('ORDER_SYNC_'));
   const over = variables.filter((name) => name !== 'ORDER_SYNC_CONFIG').join(', ');
   if (over !== '') say(`Your environment goes over these settings. Unset it first: ${over}`);
-}
-
-function say(text: string): void {
-  print(wrapped(text, screenOf().width));
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

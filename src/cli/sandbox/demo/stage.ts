@@ -11,7 +11,6 @@ import { loadConfig, processEnvironment, type Config } from '../../../config/con
 import { openStore } from '../../../store/open.ts';
 import type { Store } from '../../../store/port.ts';
 import { type Sandbox, startSandbox } from '../../../sandbox/server.ts';
-import type { SandboxExchange } from '../../../sandbox/exchange.ts';
 import { seededRandom } from '../../../sandbox/random.ts';
 import { addOrder } from '../../../flows/orders/add.ts';
 import { decideOrders } from '../../../flows/orders/operator-decisions.ts';
@@ -47,10 +46,6 @@ export function shopsOf(accounts: readonly string[], all: readonly DemoOrder[]):
 export async function openExchange(shops: readonly Shop[], clock: Clock): Promise<Sandbox> {
   const [apiKey = '', ...otherKeys] = shops.map(({ key }) => key);
   return await startSandbox({ apiKey, otherKeys, clock, random: seededRandom(7), speed: SPEED });
-}
-
-export function censusOf({ exchanges }: Sandbox, { key }: Shop): ReturnType<SandboxExchange['census']> {
-  return exchanges.get(key)?.census() ?? { preOrders: 0, duplicated: [] };
 }
 
 /** Has the shop insert orders, as a merchant's application does. */
@@ -193,7 +188,6 @@ export async function setStage(options: StageOptions): Promise<Stage> {
 }
 
 const SETTINGS = {
-  ops: { listen: 'off' },
   schedule: { cron: '* * * * * *' },
   create: { verifyAfter: ['2s', '4s', '8s', '16s', '32s'] },
   follow: {
