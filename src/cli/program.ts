@@ -26,7 +26,8 @@ export async function createProgram(args: readonly string[] = []): Promise<Comma
     .showSuggestionAfterError(false)
     .exitOverride();
   sayForPeople(program);
-  const words = wordsOf(args);
+  // The words that name a command: without options and the file of `--config`.
+  const words = args.filter((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--config');
   for (const [heading, entries] of Object.entries(COMMANDS)) {
     program.commandsGroup(heading);
     await addCommands(program, entries, words[0] === 'completion' ? [words, words.slice(2)] : [words]);
@@ -34,7 +35,6 @@ export async function createProgram(args: readonly string[] = []): Promise<Comma
   return program.helpCommand(true);
 }
 
-/** Adds commands by name, and loads those that any of the `lines` of words calls. */
 async function addCommands(parent: Command, entries: Entries, lines: readonly (readonly string[])[]): Promise<void> {
   // `help sync` and `orders help list` are about the command that is named after it.
   const called = lines.map((words) => (words[0] === 'help' ? words.slice(1) : words));
@@ -77,8 +77,4 @@ function sayForPeople(command: Command): void {
     outputError: (text, write) =>
       write(printableLines(withSuggestion(command, text)).replaceAll(/[^\s'"]+@[^\s'"]+/g, '<EMAIL>')),
   });
-}
-
-function wordsOf(args: readonly string[]): readonly string[] {
-  return args.filter((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--config');
 }

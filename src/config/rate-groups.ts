@@ -37,26 +37,25 @@ function settingsOf(
   { name, rateGroup, exchange, create, guard, follow }: AccountConfig,
   synchronousStandbys: number | undefined,
 ): Record<string, string> {
-  const { baseUrl, rate, concurrency, timeout, absence, outputPosition } = exchange;
-  const { finalStatuses, succeededStatuses, openStatuses, disputedBy } = follow;
+  const { rate } = exchange;
   const values = {
     rateGroup,
-    'exchange.baseUrl': baseUrl,
+    'exchange.baseUrl': exchange.baseUrl,
     'exchange.apiKey': hashOfKey(name, exchange),
     'exchange.rate': `${rate.requests} in ${rate.interval} ms`,
     'exchange.rate.mode': rate.mode,
-    'exchange.concurrency': concurrency,
-    'exchange.timeout': timeout,
-    'exchange.absence': absence,
-    'exchange.outputPosition': outputPosition,
+    'exchange.concurrency': exchange.concurrency,
+    'exchange.timeout': exchange.timeout,
+    'exchange.absence': exchange.absence,
+    'exchange.outputPosition': exchange.outputPosition,
     'create.onUnknown': create.onUnknown,
     'create.refusedBy': create.refusedBy,
     'guard.createsPerHour': guard.createsPerHour,
     'guard.assetPerHour': guard.assetPerHour,
-    'follow.finalStatuses': finalStatuses,
-    'follow.succeededStatuses': succeededStatuses,
-    'follow.openStatuses': openStatuses,
-    'follow.disputedBy': disputedBy,
+    'follow.finalStatuses': follow.finalStatuses,
+    'follow.succeededStatuses': follow.succeededStatuses,
+    'follow.openStatuses': follow.openStatuses,
+    'follow.disputedBy': follow.disputedBy,
     'database.synchronousStandbys': synchronousStandbys,
     [WALKED]: MOST_WALKED_PER_REQUEST,
   };

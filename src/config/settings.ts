@@ -109,12 +109,8 @@ const follow = section({
 }).superRefine(({ openStatuses, ...statuses }, context) => {
   for (const name of ['finalStatuses', 'succeededStatuses'] as const) {
     const both = statuses[name].find((status) => openStatuses.includes(status));
-    if (both !== undefined)
-      context.addIssue({
-        code: 'custom',
-        path: [name],
-        message: `has ${both}, and so has follow.openStatuses: leave it out of one`,
-      });
+    const message = `has ${both}, and so has follow.openStatuses: leave it out of one`;
+    if (both !== undefined) context.addIssue({ code: 'custom', path: [name], message });
   }
 });
 

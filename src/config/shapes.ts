@@ -104,16 +104,6 @@ function areDifferent(keys: readonly string[]): boolean {
   return new Set(keys).size === keys.length;
 }
 
-export interface WebhookEndpoint {
-  /** Names it in the database, in commands and in metrics. */
-  readonly name: string;
-  readonly url: string;
-  /** One or two, each `whsec_` and base64: while one follows the other, events are signed with both. */
-  readonly secrets: readonly string[];
-  readonly events: EventFilter;
-  readonly allowPrivate: boolean;
-}
-
 const MOST_ENDPOINTS = 20;
 const MOST_SECRETS = 2;
 const LONGEST_NAME = 200;
@@ -179,13 +169,16 @@ const endpoint = fields(
     path: ['url'],
     error: 'must begin with https:// (http only on localhost, 127.0.0.0/8 or [::1], with allowPrivate: true)',
   })
-  .transform(({ url, secrets, events = [], allowPrivate = false, ...given }): WebhookEndpoint => ({
+  .transform(({ url, events = [], allowPrivate = false, ...given }) => ({
+    /** Names it in the database, in commands and in metrics. */
     name: given.name ?? `${url.origin}${url.pathname}`,
     url: url.href,
-    secrets,
-    events,
+    /** While one follows the other, events are signed with both. */
+    secrets: given.secrets as readonly string[],
+    events: events as EventFilter,
     allowPrivate,
   }));
+export type WebhookEndpoint = Readonly<z.output<typeof endpoint>>;
 
 /** A list of receivers of events. What is wrong in it is said without the secrets and the query of an address. */
 export const webhookEndpoints = jsonList(

@@ -32,20 +32,17 @@ function defineMigrations(command: Command): void {
       await withStore(command, { expect, createFolder, intoExisting }, async (store) => {
         const { address: path } = store;
         const status = await store.migrations();
+        const [applied, pending] = [status.applied, status.pending].map((names) => names.join(', ') || 'none');
         const move = status.pending.length === 0 ? await readMove(store.db) : undefined;
         const moved =
           move === undefined ? '' : `${move.state.padEnd(9)} from ${move.source} to ${move.target}, ${move.at}\n`;
-        const text = `database: ${path}\napplied:  ${list(status.applied)}\npending:  ${list(status.pending)}\n${moved}`;
+        const text = `database: ${path}\napplied:  ${applied}\npending:  ${pending}\n${moved}`;
         print(json, { path, ...status, move }, () => text);
         if (status.pending.length === 0) return;
         process.stderr.write(`${path} is not up to date; bring it up to date with: order-sync db migrate\n`);
         process.exitCode = EXIT.look;
       });
     });
-}
-
-function list(names: readonly string[]): string {
-  return names.length === 0 ? 'none' : names.join(', ');
 }
 
 const BACKUP_HELP = `

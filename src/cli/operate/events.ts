@@ -97,7 +97,6 @@ function printHeads(command: Command, heads: readonly FeedHead[], { json, limit 
   printList(command, heads, { limit }, columns, 'there is no event');
 }
 
-/** Prints the events, and with `--follow` new ones, until a signal or until the reader of stdout has gone. */
 async function printEvents(
   store: Store,
   account: string | undefined,

@@ -163,7 +163,6 @@ function waitText({ remaining }: SyncSummary): readonly string[] {
   return [remaining === 1 ? '1 order waits to be sent' : `${withCommas(remaining)} orders wait to be sent`];
 }
 
-/** Names the problems that `status` would name, then what is of this pass alone, and the command that helps with the worst. */
 function lookText({ summary, holds }: SyncResult, account: string): string {
   const group = [{ account, since: null }];
   const problems = worstFirst([

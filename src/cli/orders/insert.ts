@@ -4,7 +4,7 @@ import { CommandError, EXIT } from '../shared/exit.ts';
 import { withAccount } from '../shared/store.ts';
 import { systemClock } from '../../clock.ts';
 import { importOrders, type ImportFormat, type ImportResult } from '../../flows/orders/import.ts';
-import { printable } from '../../reports/formats/text.ts';
+import { counted, printable } from '../../reports/formats/text.ts';
 import { addFileOptions, openFile } from '../shared/files.ts';
 import { terminalLine } from '../shared/progress.ts';
 import { print } from '../shared/print.ts';
@@ -98,9 +98,10 @@ function printResult(result: ImportResult, file: string, { json, mayHaveBeenSent
     process.stderr.write(`${file}:${line}: ${printable(text)}\n`);
   }
   if (problemCount > 0) {
-    const count = problemCount === 1 ? '1 problem' : `${problemCount} problems`;
     const more = problemCount > problems.length ? `, the first ${problems.length} are named above` : '';
-    process.stderr.write(`${count}${more}; nothing was inserted; correct the file and import it again\n`);
+    process.stderr.write(
+      `${counted(problemCount, 'problem')}${more}; nothing was inserted; correct the file and import it again\n`,
+    );
     process.exitCode = EXIT.data;
   }
   const counts = { read, inserted, alreadyPresent, problems: problemCount, ...(mayHaveBeenSent && { assumedSent }) };

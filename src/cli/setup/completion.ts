@@ -43,7 +43,6 @@ type Shell = keyof typeof SCRIPTS;
 /** How a shell takes the text of what is offered, behind it; bash takes none. */
 const TEXT_AFTER: Readonly<Record<Shell, string | undefined>> = { bash: undefined, zsh: ':', fish: '\t' };
 
-/** Accounts that are offered. */
 const MOST_ACCOUNTS = 500;
 
 const HELP = `
@@ -119,7 +118,6 @@ function offersAt(
     : [...commands.map((child) => ({ name: child.name(), text: child.summary() || child.description() })), ...values];
 }
 
-/** The options of a command, and `--config` of the program. */
 function optionsAt(command: Command): readonly Option[] {
   const own = command.createHelp().visibleOptions(command);
   let program = command;

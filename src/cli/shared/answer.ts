@@ -17,7 +17,6 @@ interface Block {
   readonly fields: readonly Field[];
 }
 
-/** An answer of the exchange for people: one field a line, as it was received, with the fields of each object below its name. */
 export function answerText(body: string, screen: Screen, tones: Tones = {}): string {
   const answer = readJson(body);
   if (!isObject(answer)) return `${printable(body)}\n`;

@@ -43,7 +43,6 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   return optionOf(type.reader(type.wholeNumber(min, max)));
 }
 
-/** The id of an event or a finding. */
 export const rowId = wholeNumber(1, Number.MAX_SAFE_INTEGER);
 
 export function rowIds(given: string, before: readonly number[] = []): readonly number[] {

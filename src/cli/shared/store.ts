@@ -46,7 +46,6 @@ export async function withAccount<Result>(
   );
 }
 
-/** Opens the database for a list or a report of one account, or of all: then `account` is undefined. */
 export async function withAccounts<Result>(
   command: Command,
   work: (store: Store, account: string | undefined, config: Config) => Promise<Result>,
@@ -116,7 +115,6 @@ function configuredPlace(command: Command, url: string): Config['database'] {
 
 const MOST_ACCOUNTS = 100;
 
-/** The error of a command about an order that is not there. Names another account of the settings that has the id. */
 export async function absentOrder(
   db: Database,
   { account, accounts }: Pick<AccountSettings, 'account' | 'accounts'>,

@@ -23,7 +23,6 @@ export class OwnerRefusalError extends Error {
   }
 }
 
-/** A daemon that does not answer within this time counts as none. */
 const STATUS_MS = 5_000;
 /** The owner sends no request whose turn has not come by then. */
 export const LONGEST_WAIT_MS = 60_000;

@@ -100,7 +100,6 @@ export function controlSocketPath(databasePath: string): string {
   return join(socketFolder(), `${name}.sock`);
 }
 
-/** The folder of this user in the system's temporary folder, made where it is not there. */
 export function socketFolder(): string {
   const { uid } = userInfo();
   const folder = join(tmpdir(), `order-sync-${uid}`);

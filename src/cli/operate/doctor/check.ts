@@ -22,13 +22,12 @@ export interface Check {
 const DEADLINE_MS = 10_000;
 
 type Facts = CheckResult['facts'];
-type Said = readonly [found: string, remedy: string, facts?: Facts];
 
 export function ok(check: string, found: string, facts: Facts = {}): CheckResult {
   return { check, level: 'ok', found, remedy: null, exitCode: EXIT.ok, facts };
 }
 
-export function warning(check: string, ...[found, remedy, facts = {}]: Said): CheckResult {
+export function warning(check: string, found: string, remedy: string, facts: Facts = {}): CheckResult {
   return { check, level: 'warning', found, remedy, exitCode: EXIT.look, facts };
 }
 
@@ -36,7 +35,7 @@ export function ofProblem(check: string, problem: Problem, facts: Facts = {}): C
   return warning(check, problemText(problem), problem.remedy, facts);
 }
 
-export function fault(check: string, exitCode: number, ...[found, remedy, facts = {}]: Said): CheckResult {
+export function fault(check: string, exitCode: number, found: string, remedy: string, facts: Facts = {}): CheckResult {
   return { check, level: 'fault', found, remedy, exitCode, facts };
 }
 

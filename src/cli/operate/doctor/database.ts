@@ -57,7 +57,6 @@ async function checkMarks(store: Store): Promise<CheckResult> {
   return fault('mark', EXIT.data, `the database ${sign}`, RESTORE_ADVICE);
 }
 
-/** Reports accounts that are stopped, out of reach, or get answers that cannot be read, by their newest events. */
 export async function checkAccounts({ db }: Store): Promise<readonly CheckResult[]> {
   const problems = troubleProblems({
     account: null,

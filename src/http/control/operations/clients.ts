@@ -25,7 +25,6 @@ import {
 const tag = 'clients';
 const linkId = textParameter('Id of a link (§2.1).', 'link-1');
 const params = z.object({ linkId });
-/** Of an operation that only reads about a link. */
 const ofLink = { tag, params, errors: LOOKUP_ERRORS } as const;
 const level = z.enum(VERIFICATION_LEVELS).meta({ description: 'A verification flow (§4.4).', examples: ['MAIN'] });
 const email = z.string().describe('Address of the client. It is passed to the exchange and kept nowhere.');

@@ -15,7 +15,6 @@ export interface AccountInUse extends Disposable {
 }
 
 export interface Accounts {
-  /** Gives undefined if this process does not drive the account. */
   use(account: string): Promise<AccountInUse | undefined>;
 }
 

@@ -96,7 +96,6 @@ export async function startOf(db: Database, { account, after }: EventsInput): Pr
 }
 
 const text = z.string().nullable();
-/** The columns of order-sync that may be null. */
 const TRACKED: readonly (keyof OrderRow)[] = [
   'state_reason',
   'outcome',
