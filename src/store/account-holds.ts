@@ -60,7 +60,7 @@ export async function endHolds(
       .execute();
     if (hold.kind === 'guarded') {
       const { now } = how;
-      await setAccountFact(tx, { account, name: GUARD_COUNTS_FROM, given: now.toISOString(), now });
+      await setAccountFact(tx, { account, name: GUARD_COUNTS_FROM, value: now.toISOString(), now });
     }
     await recordChange(tx, account, { from: hold, ...how });
   }

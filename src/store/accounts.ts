@@ -77,23 +77,23 @@ const factStatement = statement((v: { account: string; name: string }) =>
 interface AccountFact {
   readonly account: string;
   readonly name: string;
-  readonly given: string;
+  readonly value: string;
   readonly now: Date;
 }
 
-/** Reads a fact of the account; if it is not known, the given one is remembered. */
+/** Reads a fact of the account; if it is not known, remembers the value. */
 export async function accountFact(tx: Transaction, fact: AccountFact): Promise<string> {
   const known = await readAccountFact(tx, fact);
   if (known === undefined) await setAccountFact(tx, fact);
-  return known ?? fact.given;
+  return known ?? fact.value;
 }
 
 export async function readAccountFact(db: Database, fact: Pick<AccountFact, 'account' | 'name'>) {
   return (await factStatement(db, fact)).rows[0]?.value;
 }
 
-export async function setAccountFact(tx: Transaction, { account, name, given, now }: AccountFact): Promise<void> {
-  const known = { value: given, first_seen_at: now.toISOString() };
+export async function setAccountFact(tx: Transaction, { account, name, value, now }: AccountFact): Promise<void> {
+  const known = { value, first_seen_at: now.toISOString() };
   await tx
     .insertInto('account_facts')
     .values({ account, name, ...known })

@@ -59,8 +59,8 @@ export async function accountsOfFailOvers(
 }
 
 export async function saveFailOver(tx: Transaction, account: string, failOver: FailOver, now: Date): Promise<void> {
-  const given = JSON.stringify(failOver);
-  await setAccountFact(tx, { account, name: `${FAIL_OVER_FACT}${failOver.id}`, given, now });
+  const value = JSON.stringify(failOver);
+  await setAccountFact(tx, { account, name: `${FAIL_OVER_FACT}${failOver.id}`, value, now });
 }
 
 export async function countDoubtful(db: Database, account: string, failOver: number): Promise<number> {

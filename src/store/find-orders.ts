@@ -56,7 +56,7 @@ export async function findOrders<Column extends keyof OrderRow>(
   ]);
   // Each list of ids would be a statement of its own.
   if (ids !== undefined) return (await db.executeQuery(compileFor(db, ordersBy(values, columns, ids)))).rows;
-  const find = statements.get(shape) ?? statement((v: FilterValues) => ordersBy(given(v, values), columns));
+  const find = statements.get(shape) ?? statement((v: FilterValues) => ordersBy(placeholdersOf(v, values), columns));
   statements.set(shape, find);
   return (await find(db, values)).rows as readonly Pick<OrderRow, Column>[];
 }
@@ -80,7 +80,7 @@ function valuesOf({ ids: _ids, until, laterThan, after, upTo, beginning, ...rest
 const statements = new Map<string, Statement<FilterValues, unknown>>();
 
 /** The placeholders of the values that a filter has: a placeholder stands for any name that is asked for. */
-function given(placeholders: FilterValues, values: FilterValues): FilterValues {
+function placeholdersOf(placeholders: FilterValues, values: FilterValues): FilterValues {
   const names = Object.keys(values) as (keyof FilterValues)[];
   const defined = names.filter((name) => values[name] !== undefined);
   return { ...Object.fromEntries(defined.map((name) => [name, placeholders[name]])), by: values.by } as FilterValues;

@@ -2,18 +2,20 @@ import { withoutNul } from '../domain/text.ts';
 import type { Answer } from '../domain/record.ts';
 import type { Transaction } from './port.ts';
 import type { KeptAnswersTable } from './schema.ts';
+import { queries, statement } from './statement.ts';
 
 interface KeptAnswer extends Answer, Pick<KeptAnswersTable, 'account' | 'operation' | 'subject'> {
   readonly receivedAt: string;
 }
 
+const keepStatement = statement((v: KeptAnswer) => {
+  const { account, operation, subject, httpStatus, body, receivedAt } = v;
+  const received = { http_status: httpStatus, body, received_at: receivedAt };
+  return queries.insertInto('kept_answers').values({ account, operation, subject, ...received });
+});
+
 export async function keepAnswer(tx: Transaction, answer: KeptAnswer): Promise<void> {
-  const { httpStatus, body, receivedAt, account, operation, subject } = answer;
-  const received = { http_status: httpStatus, body: withoutNul(body), received_at: receivedAt };
-  await tx
-    .insertInto('kept_answers')
-    .values({ account, operation, subject, ...received })
-    .execute();
+  await keepStatement(tx, { ...answer, body: withoutNul(answer.body) });
 }
 
 /** States in which a kept answer may still tell a person what became of the order. */

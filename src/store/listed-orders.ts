@@ -16,7 +16,7 @@ const FIRST_STATES = ['held', 'disputed', 'unknown'] as const satisfies readonly
 const NAMES = accountNames('merchant_orders');
 
 /** Times are compared with `created_at`. */
-export interface OrderFilter extends ListQuery {
+interface OrderListFilter extends ListQuery {
   readonly state?: OrderState | undefined;
   readonly pair?: Pair | undefined;
   readonly class?: FindingClassName | undefined;
@@ -24,7 +24,7 @@ export interface OrderFilter extends ListQuery {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
-type Filter = OfAccount<OrderFilter>;
+type Filter = OfAccount<OrderListFilter>;
 
 export interface Pair {
   readonly from: string;
@@ -37,7 +37,7 @@ type Condition = RawBuilder<SqlBool>;
  * Lists the rows that match the filter, the newest first; without a state the orders that need a person come first.
  * If ids, a finding or a state leave few candidates, these are sorted; otherwise the newest rows are read in their order.
  */
-export async function listOrders(db: Database, filter: OrderFilter): Promise<Listed<OrderRow>> {
+export async function listOrders(db: Database, filter: OrderListFilter): Promise<Listed<OrderRow>> {
   return await listAccounts(
     filter,
     () => accountsToList(db, filter),
@@ -50,7 +50,7 @@ export async function listOrders(db: Database, filter: OrderFilter): Promise<Lis
  * The accounts that may have rows of a list, in one statement each: to list every account may take a minute. If nothing else
  * is asked for, the newest rows are those of the accounts whose newest row is among the newest.
  */
-async function accountsToList(db: Database, filter: OrderFilter): Promise<readonly string[]> {
+async function accountsToList(db: Database, filter: OrderListFilter): Promise<readonly string[]> {
   const { order, class: name, state, pair, from, to, limit } = filter;
   const having = async (condition: Condition) => {
     const row = sql`select 1 from merchant_orders where account = named.account and ${condition}`;

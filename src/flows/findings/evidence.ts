@@ -141,7 +141,7 @@ export async function settingsOnAbsence(
 ): Promise<FollowSettings> {
   if (answer.kind !== 'absent') return settings;
   if (isAcceptedAndAbsent(before, now)) {
-    await accountFact(tx, { account, name: ACCEPTED_AND_ABSENT, given: before.externalOrderId, now });
+    await accountFact(tx, { account, name: ACCEPTED_AND_ABSENT, value: before.externalOrderId, now });
   }
   const mayResend = settings.onUnknown === 'resend' && before.state === 'unknown';
   if (!mayResend || (await readAcceptedAndAbsent(tx, account)) === undefined) return settings;

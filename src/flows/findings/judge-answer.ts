@@ -245,7 +245,7 @@ async function learnMerchant(
   now: Date,
 ): Promise<void> {
   if (known !== null || merchantId === null || (state !== 'open' && state !== 'final')) return;
-  await setAccountFact(tx, { account, name: MERCHANT_ID, given: merchantId, now });
+  await setAccountFact(tx, { account, name: MERCHANT_ID, value: merchantId, now });
 }
 
 /** Finds orders that share a hash or an order id. Unchanged values of orders without findings are skipped. */

@@ -184,10 +184,10 @@ async function compareStored(
 async function forgetOtherSettings(deps: CompareDeps, signal: AbortSignal): Promise<void> {
   const { account, store, clock, settings } = deps;
   const { tolerance, outputPosition, finalStatuses, openStatuses, ignore } = settings;
-  const given = JSON.stringify({ tolerance, outputPosition, finalStatuses, openStatuses, ignore });
-  const fact = { account, name: SETTINGS_FACT, given, now: clock.now() };
+  const value = JSON.stringify({ tolerance, outputPosition, finalStatuses, openStatuses, ignore });
+  const fact = { account, name: SETTINGS_FACT, value, now: clock.now() };
   const known = await readAccountFact(store.db, fact);
-  if (known === given) return;
+  if (known === value) return;
   let fromId: string | undefined = known === undefined ? undefined : '';
   while (fromId !== undefined) {
     if (signal.aborted) return;

@@ -187,8 +187,8 @@ export class WrongTimes {
   async #leave(ids: readonly string[]): Promise<void> {
     const { store, account, clock } = this.#deps;
     const left = [...new Set(ids)].slice(0, PAGE);
-    const fact = { account, name: UNCORRECTED_TIMES, given: JSON.stringify({ ids: left }), now: clock.now() };
-    if (fact.given !== JSON.stringify({ ids: this.#left })) {
+    const fact = { account, name: UNCORRECTED_TIMES, value: JSON.stringify({ ids: left }), now: clock.now() };
+    if (fact.value !== JSON.stringify({ ids: this.#left })) {
       await store.writer.write((tx) => (left.length > 0 ? setAccountFact(tx, fact) : forgetAccountFact(tx, fact)));
     }
     this.#left = left;

@@ -191,7 +191,7 @@ export class AccountRestraints implements AccountState {
     try {
       await store.writer.write(async (tx) => {
         const now = clock.now();
-        for (const [name = '', given = ''] of facts) await setAccountFact(tx, { account, name, given, now });
+        for (const [name = '', value = ''] of facts) await setAccountFact(tx, { account, name, value, now });
         if (ended.length > 0) {
           await endHolds(tx, account, ended, { reason: 'the exchange took a request', actor: null, now });
         }

@@ -204,7 +204,7 @@ async function repeatCreate(deps: FlowDeps, asking: Asking, externalOrderId: str
   const fact = { account, name: REPEATED };
   const before = await store.writer.write(async (tx) => {
     const known = await readAccountFact(tx, fact);
-    await accountFact(tx, { ...fact, given: externalOrderId, now: clock.now() });
+    await accountFact(tx, { ...fact, value: externalOrderId, now: clock.now() });
     return known;
   });
   if (before !== undefined) {

@@ -214,8 +214,8 @@ export class AccountMark implements Mark, FollowingMark {
   }
 
   async #keepFact(tx: Transaction, name: string, content: MarkContent): Promise<void> {
-    const given = JSON.stringify(content);
-    await setAccountFact(tx, { account: this.account, name, given, now: this.#deps.clock.now() });
+    const value = JSON.stringify(content);
+    await setAccountFact(tx, { account: this.account, name, value, now: this.#deps.clock.now() });
   }
 }
 

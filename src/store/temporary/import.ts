@@ -118,9 +118,9 @@ export async function settleImport(
   let inserted = 0;
   if (isWanted && conflictCount === 0) {
     for (const page of tables.missing()) {
-      const made = await insertMissing(tx, account, page);
-      if (made < page.length) throw new InsertedMeanwhile();
-      inserted += made;
+      const count = await insertMissing(tx, account, page);
+      if (count < page.length) throw new InsertedMeanwhile();
+      inserted += count;
     }
   }
   return { inserted, conflicts, conflictCount };

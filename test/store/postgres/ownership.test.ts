@@ -29,11 +29,11 @@ async function command(place: Awaited<ReturnType<typeof newPlace>>, options: Own
   return owned;
 }
 
-async function writeFact({ store }: OwnedStore, accountLease: AccountLease, given: string): Promise<void> {
+async function writeFact({ store }: OwnedStore, accountLease: AccountLease, value: string): Promise<void> {
   const { account } = accountLease;
   await store
     .forAccount(account, accountLease)
-    .writer.write((tx) => setAccountFact(tx, { account, name: 'fact', given, now: accountLease.now() }));
+    .writer.write((tx) => setAccountFact(tx, { account, name: 'fact', value, now: accountLease.now() }));
 }
 
 /** Resolves when the workers have renewed their heartbeats so many times. */
