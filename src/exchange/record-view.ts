@@ -3,7 +3,7 @@ import { isDecimal } from '../domain/decimal.ts';
 import type { PreOrderView, RecordView } from '../domain/record.ts';
 import { readJson, readUnambiguous, withDigits } from './json.ts';
 import { storable } from '../domain/text.ts';
-import { RECORD_PATHS, type BodyFields, type RecordFields, type RecordPath } from '../domain/record-fields.ts';
+import { RECORD_PATHS, type BodyFields, type RecordFields } from '../domain/record-fields.ts';
 
 /** Every status is recorded, so a longer one makes the record unreadable. */
 const LONGEST_STATUS = 1_000;
@@ -159,36 +159,53 @@ function number(value: unknown): string | null {
   return isLosslessNumber(value) && isDecimal(value.value) ? value.value : null;
 }
 
-const RECORD_PATH: ReadonlySet<string> = new Set(RECORD_PATHS);
+/** The documented names of an object, and below each either its path or the names in it. */
+export type Documented<Path extends string = string> = ReadonlyMap<string, Path | Documented<Path>>;
+
+const RECORD = documentedBy(RECORD_PATHS);
 
 /** The fields of the body of an order record (§2.7); none if it is no JSON. */
 export function readRecordFields(body: string): RecordFields {
-  return readFields<RecordPath>(body, RECORD_PATH);
+  return readFields(body, RECORD);
 }
 
-/** The fields of a body, of which the document shows those with these paths; none if it is no JSON. */
-export function readFields<Path extends string>(body: string, documentedPaths: ReadonlySet<string>): BodyFields<Path> {
+export function documentedBy<Path extends string>(paths: readonly Path[], above = ''): Documented<Path> {
+  const below = paths.filter((path) => path.startsWith(above));
+  const names = new Set(below.map((path) => path.slice(above.length).split('.')[0] ?? ''));
+  const partOf = (name: string) => {
+    const leaf = below.find((path) => path === above + name);
+    return leaf ?? documentedBy(below, `${above}${name}.`);
+  };
+  return new Map([...names].map((name) => [name, partOf(name)]));
+}
+
+/** The fields of a body, of which the document shows some; none if it is no JSON. Null is no value of a field. */
+export function readFields<Path extends string>(body: string, documents: Documented<Path>): BodyFields<Path> {
   const documented = new Map<Path, string>();
   const other = new Map<string, string>();
-  // Every value that is neither an object nor null is a field.
-  const read = (value: unknown, path: string) => {
-    if (value === null || value === undefined) return;
-    const scalar = scalarText(value);
-    if (scalar !== undefined && documentedPaths.has(path)) documented.set(path as Path, scalar);
-    else if (typeof value !== 'object' || Array.isArray(value) || isLosslessNumber(value)) {
-      other.set(path, stringify(value) ?? '');
-    } else readEach(value, `${path}.`);
-  };
-  const readEach = (parts: object, above: string) => {
-    for (const [name, value] of Object.entries(parts)) {
+  const readEach = (parts: Fields, above: string, names?: Documented<Path>) => {
+    for (const name of Object.keys(parts)) {
+      const value = parts[name];
+      if (value === null || value === undefined) continue;
+      const shown = names?.get(name);
+      const text = typeof shown === 'string' ? scalarText(value) : undefined;
+      if (typeof shown === 'string' && text !== undefined) documented.set(shown, text);
       // A name with a point in it is no path.
-      read(value, above + (name.includes('.') ? JSON.stringify(name) : name));
+      else readOther(value, above + (name.includes('.') ? JSON.stringify(name) : name), shown);
     }
   };
+  const readOther = (value: unknown, path: string, names: Path | Documented<Path> | undefined) => {
+    if (!isObject(value)) other.set(path, stringify(value) ?? '');
+    else readEach(value, `${path}.`, typeof names === 'string' ? undefined : names);
+  };
   const value = readJson(body);
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || isLosslessNumber(value)) read(value, '');
-  else readEach(value, '');
+  if (isObject(value)) readEach(value, '', documents);
+  else if (value !== null && value !== undefined) other.set('', stringify(value) ?? '');
   return { documented, other };
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
 }
 
 function scalarText(value: unknown): string | undefined {

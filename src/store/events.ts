@@ -34,14 +34,16 @@ const LONGEST_VALUE = 1_000;
  * they are null. Whoever changes, removes or inserts an event breaks the chain of its account from there on.
  */
 export function hashedText(previousHash: string, event: NewEvent): string {
-  return JSON.stringify([previousHash, ...COLUMNS.map((column) => event[column])]);
+  const values: (string | null)[] = [previousHash];
+  for (const column of COLUMNS) values.push(event[column]);
+  return JSON.stringify(values);
 }
 
 const headStatement = statement((v: { account: string }) =>
   queries.selectFrom('event_heads').select(['id', 'hash', 'counts']).where('account', '=', v.account),
 );
 
-type ChainedEvent = NewEvent & { readonly previous_hash: string; readonly hash: string };
+type ChainedEvent = NewEvent & { previous_hash: string; hash: string };
 
 const insertStatement = rowsStatement(
   [...COLUMNS, 'previous_hash', 'hash'] as const,
@@ -91,24 +93,32 @@ interface EventSubject extends Pick<NewEvent, 'account' | 'type' | 'subject'> {
 /** Records the changes of an order or a link, in their order. A state that waits for a person is an event of its own. */
 export async function insertEvents(
   tx: Transaction,
-  { lookedUpBefore, now, ...subject }: EventSubject,
+  { lookedUpBefore, now, ...about }: EventSubject,
   events: readonly (OrderEvent | (LinkEvent & { exchangeTime?: null; actor?: never }))[],
 ): Promise<void> {
-  const changes = events.map(({ oldValue, newValue, exchangeTime = null, actor = null, ...event }) => ({
-    ...subject,
-    ...event,
+  const { account, type, subject } = about;
+  const observed_at = now.toISOString();
+  // Null also for a date that is none: another program may have written the time of the row.
+  const looked_up_before = lookedUpBefore?.toJSON() ?? null;
+  const changes: NewEvent[] = events.map(({ field, oldValue, newValue, source, reason, exchangeTime, actor }) => ({
+    account,
+    type,
+    subject,
+    field,
     old_value: oldValue,
     new_value: newValue,
-    observed_at: now.toISOString(),
-    // Null also for a date that is none: another program may have written the time of the row.
-    looked_up_before: lookedUpBefore?.toJSON() ?? null,
-    exchange_time: exchangeTime,
-    actor,
+    observed_at,
+    looked_up_before,
+    exchange_time: exchangeTime ?? null,
+    source,
+    reason,
+    actor: actor ?? null,
   }));
+  if (changes.length === 0) return;
   const asking = changes
     .filter(asksForAttention)
     .map((event) => ({ ...event, type: 'order.needs_attention' as const }));
-  if (changes.length > 0) await appendToChain(tx, subject.account, [...changes, ...asking]);
+  await appendToChain(tx, account, asking.length === 0 ? changes : [...changes, ...asking]);
 }
 
 function asksForAttention({ type, field, new_value: to }: NewEvent): boolean {
@@ -123,12 +133,12 @@ export async function appendToChain(
   const head = await headOf(tx, account);
   // Nothing is awaited until the statements are on their way: what others add meanwhile comes after.
   const chained = events.map((event) => {
-    const { old_value: oldValue, new_value: newValue } = event;
-    const stored = columnsOf({ ...event, old_value: bounded(oldValue), new_value: bounded(newValue) });
-    const previousHash = head.hash;
-    head.hash = hash('sha256', hashedText(previousHash, stored));
+    const stored = storedColumns(event);
+    stored.previous_hash = head.hash;
+    head.hash = hash('sha256', hashedText(head.hash, stored));
     countEvent(head.counts, event);
-    return { ...stored, previous_hash: previousHash, hash: head.hash };
+    stored.hash = head.hash;
+    return stored;
   });
   const inserted = await insertStatement(tx, chained);
   for (const { id } of inserted) head.id = Math.max(head.id, id);
@@ -164,18 +174,19 @@ function headFrom({ id, hash: newest, counts }: StoredHead = { id: 0, hash: '', 
 }
 
 /** The columns of an event alone, as the database gives them back: what the exchange sends may hold half a character. */
-function columnsOf(event: NewEvent): NewEvent {
+function storedColumns(event: NewEvent): ChainedEvent {
   const columns: Record<string, string | null> = {};
   for (const column of COLUMNS) {
     const value = event[column];
-    columns[column] = value === null ? null : storable(value);
+    const isBounded = column === 'old_value' || column === 'new_value';
+    columns[column] = value === null ? null : storable(isBounded ? bounded(value) : value);
   }
-  return columns as unknown as NewEvent;
+  return columns as unknown as ChainedEvent;
 }
 
 /** The exchange decides how long its values are. Two long ones that begin alike stay different by their hash. */
-function bounded(value: string | null): string | null {
-  if (value === null || value.length <= LONGEST_VALUE) return value;
+function bounded(value: string): string {
+  if (value.length <= LONGEST_VALUE) return value;
   return `${value.slice(0, LONGEST_VALUE)}… (SHA-256 ${hash('sha256', value)})`;
 }
 

@@ -33,17 +33,22 @@ export function columnsOf(order: MerchantOrder): OrderColumns {
   return Object.fromEntries(FIELDS.map(([field, column]) => [column, order[field]])) as OrderColumns;
 }
 
+const OPTIONAL: readonly string[] = ['limit', 'paymentToken', 'providerType', 'cryptoAddress', 'bonus'];
+
 /** Reads the merchant's columns of a row or of a file; they are not checked yet. */
 export function uncheckedOrderOf(columns: Readonly<Partial<Record<OrderColumn, unknown>>>): UncheckedOrder {
-  return Object.fromEntries(FIELDS.map(([field, column]) => [field, columns[column] ?? null])) as UncheckedOrder;
+  return orderFrom(columns, null);
 }
 
 /** Reads a row as it was sent; one that never was may lack anything, and has empty text there. */
 export function sentOrderOf(row: OrderColumns): MerchantOrder {
-  const { asset, asset_position, from_currency, to_currency, order_type } = row;
-  const required = { asset, asset_position, from_currency, to_currency, order_type };
-  const filled = Object.entries(required).map(([column, value]) => [column, value ?? '']);
-  return uncheckedOrderOf({ ...row, ...Object.fromEntries(filled) }) as MerchantOrder;
+  return orderFrom(row, '') as MerchantOrder;
+}
+
+function orderFrom(columns: Readonly<Partial<Record<OrderColumn, unknown>>>, missing: '' | null): UncheckedOrder {
+  const order: Partial<Record<keyof MerchantOrder, unknown>> = {};
+  for (const [field, column] of FIELDS) order[field] = columns[column] ?? (OPTIONAL.includes(field) ? null : missing);
+  return order as UncheckedOrder;
 }
 
 /** Reads the columns of a row that order-sync writes; a time or a number that cannot be read must not stop other rows. */

@@ -11,7 +11,10 @@ class Parameter {
   }
 }
 
-export type Statement<Values, Row> = (db: Database, values: Values) => Promise<QueryResult<Row>>;
+/** SQLite answers at once, a connection to a server later. */
+type Answered<Result> = Result | Promise<Result>;
+
+export type Statement<Values, Row> = (db: Database, values: Values) => Answered<QueryResult<Row>>;
 
 /**
  * Compiles a query once a database. The builder gets each value as a named placeholder that has the value's type; building
@@ -21,19 +24,21 @@ export function statement<Values extends object, Row = unknown>(
   build: (values: Values) => Query<Row>,
 ): Statement<Values, Row> {
   const compiled = new WeakMap<DialectAdapter, CompiledQuery<Row>>();
-  return async (db, values) => {
+  return (db, values) => {
     const { adapter } = db.getExecutor();
-    let query = compiled.get(adapter);
-    if (query === undefined) {
-      query = compileFor(db, build(placeholders<Values>()));
-      compiled.set(adapter, query);
+    let compiledQuery = compiled.get(adapter);
+    if (compiledQuery === undefined) {
+      compiledQuery = compileFor(db, build(placeholders<Values>()));
+      compiled.set(adapter, compiledQuery);
     }
-    const parameters = query.parameters.map((parameter) => {
+    const { sql, query, queryId } = compiledQuery;
+    const parameters: unknown[] = [];
+    for (const parameter of compiledQuery.parameters) {
       const value = parameter instanceof Parameter ? (values as Record<string, unknown>)[parameter.name] : parameter;
-      return value instanceof Date ? value.toISOString() : value;
-    });
-    const filled = { ...query, parameters };
-    return db.run === undefined ? await db.executeQuery(filled) : db.run(filled);
+      parameters.push(value instanceof Date ? value.toISOString() : value);
+    }
+    const filled: CompiledQuery<Row> = { sql, parameters, query, queryId };
+    return db.run === undefined ? db.executeQuery(filled) : db.run(filled);
   };
 }
 
@@ -48,25 +53,24 @@ export function rowsStatement<Row extends object, Result>(
   columns: readonly (keyof Row & string)[],
   build: (rows: readonly Row[]) => Query<Result>,
 ): RowsStatement<Row, Result> {
-  const names = Array.from({ length: MOST_ROWS }, (_, place) => columns.map((column) => `${column} ${place}`));
-  const byRows = new Map<number, Statement<Record<string, unknown>, Result>>();
+  const byRows = new Map<number, Statement<Readonly<Record<string, unknown>>, Result>>();
   const statementFor = (rows: number) => {
-    const rowAt = (values: Record<string, unknown>, place: number) =>
-      Object.fromEntries(columns.map((column, index) => [column, values[names[place]?.[index] ?? '']])) as Row;
-    const places = Array.from({ length: rows }, (_, place) => place);
-    const made = statement((values: Record<string, unknown>) => build(places.map((place) => rowAt(values, place))));
-    byRows.set(rows, made);
-    return made;
+    const compiled = statement<Readonly<Record<string, unknown>>, Result>((values) => {
+      const valueAt = (place: number, index: number) => values[String(place * columns.length + index)];
+      const rowAt = (place: number) => columns.map((column, index) => [column, valueAt(place, index)]);
+      return build(Array.from({ length: rows }, (_, place) => Object.fromEntries(rowAt(place)) as Row));
+    });
+    byRows.set(rows, compiled);
+    return compiled;
   };
   return async (db, rows) => {
     const running = [];
     for (let first = 0; first < rows.length; first += MOST_ROWS) {
       const part = rows.slice(first, first + MOST_ROWS);
-      const values: Record<string, unknown> = {};
-      for (const [place, row] of part.entries()) {
-        columns.forEach((column, index) => (values[names[place]?.[index] ?? ''] = row[column]));
-      }
-      running.push((byRows.get(part.length) ?? statementFor(part.length))(db, values));
+      const values: unknown[] = [];
+      for (const row of part) for (const column of columns) values.push(row[column]);
+      const run = byRows.get(part.length) ?? statementFor(part.length);
+      running.push(run(db, values as unknown as Readonly<Record<string, unknown>>));
     }
     return (await together(...running)).flatMap((result) => result.rows);
   };
@@ -77,8 +81,9 @@ export function rowsStatement<Row extends object, Result>(
  * database and back. Throws the first error once all have ended: none goes on after the end of its transaction.
  */
 export async function together<Results extends readonly unknown[]>(
-  ...running: { readonly [Index in keyof Results]: Promise<Results[Index]> }
+  ...running: { readonly [Index in keyof Results]: Answered<Results[Index]> }
 ): Promise<Results> {
+  if (!running.some((result) => result instanceof Promise)) return running as unknown as Results;
   const ended = await Promise.allSettled(running);
   const failed = ended.find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;

@@ -588,7 +588,7 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       const odd = ' {"asset": 12345678901234567.123456789012345678, "é": "\\u0000\u2028 \'"}\r\n';
       await writer.write((tx) => records.keepOrderRecord(tx, kept('{}')));
       await writer.write((tx) => records.keepOrderRecord(tx, kept(odd)));
-      await writer.write((tx) => keepPreOrder(tx, kept('{"pre":1}')));
+      await writer.write(async (tx) => await keepPreOrder(tx, kept('{"pre":1}')));
       expect((await records.readRecord(db, ACCOUNT, 'a'))?.body).toBe(odd);
       expect(await readPreOrder(db, ACCOUNT, 'a')).toBe('{"pre":1}');
       expect(await readPreOrder(db, 'other', 'a')).toBeUndefined();

@@ -1,7 +1,7 @@
 import { HIDDEN } from '../../domain/text.ts';
 import { PRE_ORDER_NUMBERS, PRE_ORDER_PATHS, RECORD_NUMBERS, RECORD_PATHS } from '../../domain/record-fields.ts';
 import { withoutTokens } from '../../exchange/reply.ts';
-import { readFields } from '../../exchange/record-view.ts';
+import { documentedBy, readFields, type Documented } from '../../exchange/record-view.ts';
 import type { Cell, Column, Row, Section } from '../../reports/formats/document.ts';
 import { reportedAccounts } from '../../store/accounts.ts';
 import { ROW_COLUMNS } from '../../store/order-columns.ts';
@@ -36,13 +36,16 @@ async function* exportedRows(db: Database, filter: ExportRequest, reveals: boole
   }
 }
 
+const PRE_ORDER = documentedBy<string>(PRE_ORDER_PATHS);
+const RECORD = documentedBy<string>(RECORD_PATHS);
+
 function exportedRow(order: ExportedRow, reveals: boolean): Row {
   const { pre_order_body: preOrder, record_body: record, ...row } = order;
   const token = row.payment_token === null || reveals ? row.payment_token : HIDDEN;
   return {
     ...Object.fromEntries(Object.entries({ ...row, payment_token: token }).map(([name, value]) => [name, cell(value)])),
-    ...fieldsOf('pre_order', preOrder, PRE_ORDER_PATHS, reveals),
-    ...fieldsOf('record', record, RECORD_PATHS, reveals),
+    ...fieldsOf('pre_order', preOrder, PRE_ORDER, reveals),
+    ...fieldsOf('record', record, RECORD, reveals),
   };
 }
 
@@ -52,9 +55,9 @@ function cell(value: unknown): Cell {
   return typeof value === 'number' ? value : (value as string | null);
 }
 
-function fieldsOf(prefix: string, body: string | null, paths: readonly string[], reveals: boolean): Row {
+function fieldsOf(prefix: string, body: string | null, documents: Documented, reveals: boolean): Row {
   if (body === null) return {};
-  const { documented, other } = readFields(reveals ? body : withoutTokens(body), new Set(paths));
+  const { documented, other } = readFields(reveals ? body : withoutTokens(body), documents);
   const fields = [...documented].map(([path, text]) => [`${prefix}.${path}`, text]);
   return { ...Object.fromEntries(fields), [`${prefix}.other`]: other.size === 0 ? null : objectOf(other) };
 }
