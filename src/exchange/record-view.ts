@@ -188,8 +188,8 @@ export function readFields<Path extends string>(body: string, documents: Documen
       const value = parts[name];
       if (value === null || value === undefined) continue;
       const shown = names?.get(name);
-      const text = typeof shown === 'string' ? scalarText(value) : undefined;
-      if (typeof shown === 'string' && text !== undefined) documented.set(shown, text);
+      const scalar = typeof shown === 'string' ? scalarText(value) : undefined;
+      if (typeof shown === 'string' && scalar !== undefined) documented.set(shown, scalar);
       // A name with a point in it is no path.
       else readOther(value, above + (name.includes('.') ? JSON.stringify(name) : name), shown);
     }
