@@ -32,11 +32,10 @@ export function statement<Values extends object, Row = unknown>(
       compiled.set(adapter, compiledQuery);
     }
     const { sql, query, queryId } = compiledQuery;
-    const parameters: unknown[] = [];
-    for (const parameter of compiledQuery.parameters) {
+    const parameters = compiledQuery.parameters.map((parameter) => {
       const value = parameter instanceof Parameter ? (values as Record<string, unknown>)[parameter.name] : parameter;
-      parameters.push(value instanceof Date ? value.toISOString() : value);
-    }
+      return value instanceof Date ? value.toISOString() : value;
+    });
     const filled: CompiledQuery<Row> = { sql, parameters, query, queryId };
     return db.run === undefined ? db.executeQuery(filled) : db.run(filled);
   };
@@ -63,16 +62,16 @@ export function rowsStatement<Row extends object, Result>(
     byRows.set(rows, compiled);
     return compiled;
   };
+  const insert = (db: Database, rows: readonly Row[]) => {
+    const values = rows.flatMap((row) => columns.map((column) => row[column] as unknown));
+    const run = byRows.get(rows.length) ?? statementFor(rows.length);
+    return run(db, values as unknown as Readonly<Record<string, unknown>>);
+  };
   return async (db, rows) => {
-    const running = [];
-    for (let first = 0; first < rows.length; first += MOST_ROWS) {
-      const part = rows.slice(first, first + MOST_ROWS);
-      const values: unknown[] = [];
-      for (const row of part) for (const column of columns) values.push(row[column]);
-      const run = byRows.get(part.length) ?? statementFor(part.length);
-      running.push(run(db, values as unknown as Readonly<Record<string, unknown>>));
-    }
-    return (await together(...running)).flatMap((result) => result.rows);
+    if (rows.length <= MOST_ROWS) return (await insert(db, rows)).rows;
+    const parts = Array.from({ length: Math.ceil(rows.length / MOST_ROWS) }, (_, part) => part * MOST_ROWS);
+    const results = await together(...parts.map((first) => insert(db, rows.slice(first, first + MOST_ROWS))));
+    return results.flatMap((result) => result.rows);
   };
 }
 
