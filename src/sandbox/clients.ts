@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { answer, refuse, type SandboxAnswer, type PhotoRequest } from './api.ts';
-import { oddityOf, PHOTO_ODDITIES, type PhotoOddity } from './photos.ts';
+import { PHOTO_ODDITIES, type PhotoOddity } from './photos.ts';
 import { nameAfter, randomHex } from './random.ts';
 
 export interface ClientOptions {
@@ -45,10 +45,10 @@ export class Clients {
     const link: SandboxLink = {
       linkId: `link-${this.#byId.size + 1}`,
       madeAt: this.#options.clock.now(),
-      verification: verificationOf(email),
+      verification: VERIFICATIONS[nameAfter('verification-', email, VERIFICATION_NAMES) ?? 'verified'],
       hasCards: !email.startsWith('no-cards'),
       hasUploadUrl: !email.startsWith('no-upload-url'),
-      photoOddity: oddityOf(email),
+      photoOddity: nameAfter('photos-', email, PHOTO_ODDITIES),
     };
     this.#byId.set(link.linkId, link);
     this.#emails.add(email.toLowerCase());
@@ -126,11 +126,6 @@ const VERIFICATIONS = {
   'not-begun': {},
 } as const satisfies Readonly<Record<string, Verification>>;
 const VERIFICATION_NAMES = Object.keys(VERIFICATIONS) as (keyof typeof VERIFICATIONS)[];
-
-/** Finds the verification that an e-mail address `verification-<name>-…` asks for; `verified` for all others. */
-function verificationOf(email: string): Verification {
-  return VERIFICATIONS[nameAfter('verification-', email, VERIFICATION_NAMES) ?? 'verified'];
-}
 
 function statusAfter(verification: Verification, elapsedMs: number): string {
   const reached = Object.entries(verification).filter(([ms]) => Number(ms) <= elapsedMs);

@@ -1,6 +1,5 @@
 import { crc32, deflateSync } from 'node:zlib';
 import { deadline, type Clock } from '../clock.ts';
-import { nameAfter } from './random.ts';
 
 /** Ways in which a delivery can be odd; the interface shows neither the order of its parts nor how `details` is sent. */
 export const PHOTO_ODDITIES = ['details-last', 'details-file', 'repeated', 'not-an-image', 'unfinished'] as const;
@@ -15,10 +14,6 @@ export interface PhotoDelivery {
   /** The merchant's token; a secret. */
   readonly token: string | undefined;
   readonly oddity: PhotoOddity | undefined;
-}
-
-export function oddityOf(email: string): PhotoOddity | undefined {
-  return nameAfter('photos-', email, PHOTO_ODDITIES);
 }
 
 /** Builds the multipart form of a delivery (§6): two photos, and the token in `details`. */

@@ -74,8 +74,5 @@ export function isEqual(given: string, token: string): boolean {
 }
 
 function refuse(reply: FastifyReply, httpStatus: number, reason: string): FastifyReply {
-  return reply
-    .code(httpStatus)
-    .type('application/json')
-    .send(JSON.stringify({ status: 'refused', reason }));
+  return reply.code(httpStatus).send({ status: 'refused', reason });
 }

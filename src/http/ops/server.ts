@@ -37,10 +37,7 @@ export interface OpsEndpoint {
   close(): Promise<void>;
 }
 
-/**
- * Serves the ops endpoint where `ops.listen` is not off. That it cannot listen stops nobody: it is said once, and tried again
- * until it can.
- */
+/** If it cannot listen, the daemon goes on: this is logged once, and tried again until it listens. */
 export async function serveOps(deps: OpsDeps, stopping: AbortSignal): Promise<OpsEndpoint> {
   const { config, log, clock } = deps;
   const { listen } = config.ops;

@@ -36,10 +36,7 @@ const GREATEST = 1e300;
 
 type Paint = (look: Look) => string;
 
-/**
- * Draws a chart as a `figure` of HTML, for wide and for narrow pages: its title, its text, a legend in words, and the drawings.
- * `id` differs for each chart of a page.
- */
+/** Draws a chart for wide and for narrow pages. `id` differs for each chart of a page. */
 export function figureText(chart: Chart, id: number, sizes = SIZES): string {
   const { title, text } = chart;
   const paint: Paint = (look) => paintOf(look, id);

@@ -1,7 +1,4 @@
-/**
- * The kind of the cells of a column: texts, times, decimals and digits are strings, counts are numbers. Digits
- * are decimals whose very digits count, zeros at the end too.
- */
+/** Cells are strings, but for counts, which are numbers. Digits are decimals whose very digits count, zeros at the end too. */
 export type CellKind = 'text' | 'time' | 'decimal' | 'digits' | 'count' | TonedKind;
 type TonedKind = 'severity' | 'state' | 'outcome';
 

@@ -34,10 +34,7 @@ const BOLD = { fontWeight: 'bold' } as const;
 const LINK = { textColor: '#0550ae', textDecoration: { underline: true } } as const;
 const LONGEST_NAME = 31;
 
-/**
- * Makes a workbook: a first sheet to read, one of the facts, and one for each section, those for people first. A document of
- * rows alone has only these. Nothing in it is a formula.
- */
+/** A document of rows alone has no sheet but theirs. Nothing in a workbook is a formula. */
 export async function xlsxBytes(document: ReportDocument): Promise<Buffer> {
   const { title, verdict, cards = [], facts, sections } = document;
   const names = new SheetNames();
@@ -80,10 +77,7 @@ interface SheetOf {
   readonly sheet: TableSheet;
 }
 
-/**
- * Makes the first sheet. It reads as the page does: the verdict and why, what the report is about, its figures, what needs a
- * person, and where the rest is.
- */
+/** Makes the first sheet, which reads as the page does. */
 function frontSheet(document: ReportDocument, sheets: readonly SheetOf[], name: string): Sheet {
   const data: SheetRow[] = [...headRows(document), ...cardRows(document), ...groupRows(sheets), ...partHead('Sheets')];
   const links = [];

@@ -62,7 +62,7 @@ export class ReconciliationCharts {
   }
 }
 
-export interface Waiting {
+interface Waiting {
   readonly name: string;
   readonly state: string;
   readonly orders: number;

@@ -87,10 +87,7 @@ export function findingsSection(findings: Iterable<ReportFinding>, account: stri
   return { name: 'findings', title: 'Findings', columns, rows: findings, isForPrograms: true };
 }
 
-/**
- * The section of the findings for people, by class. Orders that could not be checked have a section of their own, so their
- * findings are left out.
- */
+/** Leaves out the findings of orders that could not be checked: these have a section of their own. */
 export function attentionSection(
   findings: Iterable<ReportFinding>,
   { account, asOf }: { readonly account: string | undefined; readonly asOf: string },

@@ -22,10 +22,7 @@ export interface ReconciliationSettings extends AmountSettings {
 }
 
 const SYNC = 'Run order-sync sync, then make the report again.';
-/**
- * Why a report cannot say that an order agrees, in plain words, and what to do about it: what may be wrong first, what only time
- * brings last.
- */
+/** Why an order is not checked, and what to do about it: what may be wrong first, what only time brings last. */
 export const UNCHECKED = {
   outcomeUnknown: [
     'nobody knows whether the exchange took it',

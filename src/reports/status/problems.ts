@@ -168,10 +168,7 @@ export function holdProblems(holds: Overview['holds'], asked: string | null): re
 
 type Troubles = Pick<Overview, 'account' | 'stopped' | 'outOfReach' | 'unreadable'>;
 
-/**
- * Reports accounts that are stopped, that do not reach the exchange, or that cannot read its answers. If the mark here shows
- * an older state, stops for that reason are left out.
- */
+/** If the mark here shows an older state, stops for that reason are left out. */
 export function troubleProblems(overview: Troubles, olderState: string | null = null): readonly Problem[] {
   const { account, stopped, outOfReach, unreadable } = overview;
   const textOf = (what: string, group: Overview['unreadable']) => {

@@ -33,10 +33,7 @@ export interface Story {
   readonly next: readonly string[];
 }
 
-/**
- * Builds the story of an order until `asOf`. The same evidence gives the same story, and the story of a later moment
- * begins with that of an earlier one.
- */
+/** The same evidence gives the same story, and the story of a later moment begins with that of an earlier one. */
 export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StorySettings): Story {
   const { order, findings } = evidence;
   const { externalOrderId } = order;

@@ -136,10 +136,7 @@ async function performUntilHeld(play: Play, count: number) {
   return { isSettled: await untilSettled({ ...play, signal, until }), later };
 }
 
-/**
- * Has a daemon bring the orders of a shop to their end; or has several share the accounts of several shops, and kills one of
- * them. True if all orders came to their end in time.
- */
+/** Of several daemons one is killed. True if all orders came to their end in time. */
 async function perform(play: Play, workers: Workers, count: number): Promise<boolean> {
   const { shops, store, clock } = play;
   for (const shop of shops) await cancelStrays(play, shop, say);

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { configOf } from '../../../config/config.ts';
 import { RESUMED_RESTRAINTS, type Restraint } from '../../../domain/accounts/restraints.ts';
@@ -17,7 +16,6 @@ import { isEqual } from '../guard.ts';
 import type { OpsSources } from '../readings.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
-const TOKEN_BYTES = 32;
 const MOST_FINDINGS = 100;
 const PAUSES: readonly string[] = ['creates-paused', 'all-paused'] satisfies Restraint['kind'][];
 
@@ -43,11 +41,6 @@ const ACTS: Readonly<Record<string, (deps: OpsSources, decision: Decision) => Pr
   pause: pauseAccount,
   resume: resumeAccount,
 };
-
-/** Makes the token that stands in each form of this process: a page of another site cannot read it. */
-export function formToken(): string {
-  return randomBytes(TOKEN_BYTES).toString('base64url');
-}
 
 /** Adds what a person may do by a form. Each is what the command of its name does, and is recorded in the same way. */
 export function addActions(

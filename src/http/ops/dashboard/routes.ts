@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { configOf } from '../../../config/config.ts';
@@ -20,7 +21,7 @@ import { ROW_COLUMNS, trackingOf } from '../../../store/order-columns.ts';
 import { readOrder } from '../../../store/orders.ts';
 import { EventStreams } from '../../events/stream.ts';
 import type { OpsPages } from '../readings.ts';
-import { addActions, formToken, Refused } from './actions.ts';
+import { addActions, Refused } from './actions.ts';
 import { DashboardReader } from './facts.ts';
 
 const HTML = 'text/html; charset=utf-8';
@@ -48,7 +49,8 @@ interface Pages {
 export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: AbortSignal): void {
   const reader = new DashboardReader(deps);
   const { accounts } = reader;
-  const token = deps.config.ops.actions === 'on' ? formToken() : undefined;
+  // It stands in each form of this process: a page of another site cannot read it.
+  const token = deps.config.ops.actions === 'on' ? randomBytes(32).toString('base64url') : undefined;
   const pages: Pages = { deps, accounts, token };
   server.setErrorHandler((error, _request, reply) => {
     if (!(error instanceof Refused)) throw error;
