@@ -30,7 +30,7 @@ import { assertNotNewer } from './store/migrations.ts';
 import { isPassing } from './store/errors.ts';
 import { openAsOwner, type OwnedStore, type OwnerOptions } from './store/open.ts';
 import type { Store } from './store/port.ts';
-import { countWaiting } from './store/waiting-orders.ts';
+import { countWaiting } from './store/find-orders.ts';
 import { schedule, type ScheduledTask } from 'node-cron';
 
 /** A second daemon waits this long for the first to go, as when pm2 restarts it. */

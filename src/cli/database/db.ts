@@ -14,7 +14,7 @@ import { screenOf } from '../shared/help.ts';
 import { print } from '../shared/print.ts';
 import { terminalLine } from '../shared/progress.ts';
 import { fieldsText, type Field } from '../../reports/formats/terminal.ts';
-import { correctCounts } from '../../store/overview/counts.ts';
+import { correctCounts } from '../../store/overview/overview.ts';
 
 export const define = { migrate: defineMigrations, status: defineMigrations, check: defineCheck, backup: defineBackup };
 

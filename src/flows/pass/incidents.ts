@@ -14,7 +14,7 @@ import { BREAKER_LANES, type BreakerLane } from '../../exchange/breaker.ts';
 import { insertHappenings, newestOfAccount } from '../../store/events.ts';
 import type { Store } from '../../store/port.ts';
 import type { Activity } from './activity.ts';
-import { countWaiting, MOST_COUNTED, type WaitingOrders } from '../../store/waiting-orders.ts';
+import { countWaiting, MOST_COUNTED, type WaitingOrders } from '../../store/find-orders.ts';
 
 interface IncidentDeps {
   readonly account: string;

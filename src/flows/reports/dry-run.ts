@@ -8,9 +8,8 @@ import type { MerchantOrder } from '../../domain/record.ts';
 import { withoutTokens } from '../../exchange/reply.ts';
 import { preOrderBody } from '../../exchange/orders.ts';
 import { guardCountsFrom, readHolds } from '../../store/account-holds.ts';
-import { dueKeyOf, findOrders, FIRST_DUE } from '../../store/find-orders.ts';
+import { countWaiting, dueKeyOf, findOrders, FIRST_DUE } from '../../store/find-orders.ts';
 import { ROW_COLUMNS, uncheckedOrderOf, type OrderRow } from '../../store/order-columns.ts';
-import { countWaiting } from '../../store/waiting-orders.ts';
 import type { Store } from '../../store/port.ts';
 import { countSent } from '../pass/guard.ts';
 

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { expect, it, vi } from 'vitest';
-import { DUE_COLUMNS, findOrders, FIRST_DUE } from '../../../src/store/find-orders.ts';
+import { countWaiting, DUE_COLUMNS, findOrders, FIRST_DUE } from '../../../src/store/find-orders.ts';
 import { accountsToSend, dueLookups } from '../../../src/store/due-times.ts';
 import { findingsOf } from '../../../src/store/findings.ts';
 import { sendingOrders } from '../../../src/store/orders.ts';
 import type { Database } from '../../../src/store/port.ts';
 import { openConnections } from '../../../src/store/postgres/connection.ts';
 import { beforeNewestChanges, changedOrders, statusEvents } from '../../../src/store/status-events.ts';
-import { countWaiting } from '../../../src/store/waiting-orders.ts';
 import { doEverything } from '../../support/everything.ts';
 import { newPostgresDatabase } from '../../support/postgres.ts';
 import { placeOf } from '../../support/postgres-store.ts';
