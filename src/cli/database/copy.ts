@@ -47,17 +47,14 @@ export function define(command: Command): void {
       progress.clear();
       const found = { source: old.address, target: place.address, ...copied };
       const durationMs = Math.round(clock.monotonic() - startedAt);
-      print(json, { ...found, durationMs }, () => textOf(found, durationMs));
+      const done =
+        copied === undefined
+          ? 'the move that was broken off is complete'
+          : `${counted(copied.rows, 'row')} copied and compared in ${Math.ceil(durationMs / 1_000)} s`;
+      const next = 'Set database.url to the new one. The old one can only be read.';
+      print(json, { ...found, durationMs }, () => `${old.address} was moved to ${place.address}: ${done}\n${next}\n`);
       for (const table of copied?.others ?? []) {
         process.stderr.write(`not copied, as it is not of order-sync: ${table}\n`);
       }
     });
-}
-
-function textOf({ source, target, rows }: { source: string; target: string; rows?: number }, ms: number): string {
-  const done =
-    rows === undefined
-      ? 'the move that was broken off is complete'
-      : `${counted(rows, 'row')} copied and compared in ${Math.ceil(ms / 1_000)} s`;
-  return `${source} was moved to ${target}: ${done}\nSet database.url to the new one. The old one can only be read.\n`;
 }

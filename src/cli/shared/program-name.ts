@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { shellWord } from '../../domain/text.ts';
@@ -10,16 +10,9 @@ const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url));
 /** `npx` is named only where it finds this program: elsewhere it would ask a registry for a package of that name. */
 function programName(): string {
   const folders = [process.cwd(), join(process.cwd(), 'node_modules', 'order-sync')];
-  if (folders.some(isPackage)) return 'npx order-sync';
+  const isHere = (folder: string) => existsSync(folder) && realpathSync(folder) === realpathSync(PACKAGE);
+  if (folders.some(isHere)) return 'npx order-sync';
   return PACKAGE.includes('node_modules') ? 'order-sync' : shellWord(join(PACKAGE, 'src', 'bin.mjs'));
-}
-
-function isPackage(folder: string): boolean {
-  try {
-    return realpathSync(folder) === realpathSync(PACKAGE);
-  } catch {
-    return false;
-  }
 }
 
 export function nextSteps(steps: readonly (readonly [args: string, text: string])[], settingsFile?: string): string {
