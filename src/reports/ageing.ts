@@ -153,11 +153,13 @@ function cardsOf({ orders }: AgeingFacts, byStatus: readonly AgeGroup[]): readon
   ];
 }
 
-function countOf(groups: readonly AgeGroup[], states: readonly string[]): number {
+type Counted = Pick<AgeGroup, 'state' | 'orders'>;
+
+export function countOf(groups: readonly Counted[], states: readonly string[]): number {
   return groups.reduce((sum, { state, orders }) => (states.includes(state) ? sum + orders : sum), 0);
 }
 
-function statesOf(groups: readonly AgeGroup[], states: readonly string[]): string {
+export function statesOf(groups: readonly Counted[], states: readonly string[]): string {
   const counts = states.map((state) => [state, countOf(groups, [state])] as const);
   return counts.flatMap(([state, count]) => (count === 0 ? [] : [`${count} ${state}`])).join(', ');
 }

@@ -1,9 +1,9 @@
 import { DecimalSum, type AmountSettings } from '../domain/decimal.ts';
 import { ORDER_STATES } from '../domain/orders/states.ts';
-import { PERSON_STATES } from './ageing.ts';
+import { countOf, PERSON_STATES, statesOf } from './ageing.ts';
 import { accountColumns, accountFact, emptyVerdict, periodFacts, type PeriodScope } from './formats/sections.ts';
 import type { Card, Column, ReportDocument, Verdict } from './formats/document.ts';
-import { counted } from './formats/text.ts';
+import { counted, sumOf } from './formats/text.ts';
 import { amountsByCurrency, type MoneyGroup } from './reconciliation/money.ts';
 import { outcomeOf, sumsByOutcome, currencyOfRow, pairOf, type AmountRow } from './reconciliation/rows.ts';
 
@@ -79,14 +79,12 @@ export function summaryDocument(
 ): { readonly document: ReportDocument; readonly isEmpty: boolean } {
   const all = [...parts];
   const rows = summarize(all, facts.account === undefined);
-  const orders = all.reduce((sum, part) => sum + part.orders, 0);
-  const counts = new Map<string, number>();
-  for (const { state, orders: more } of all) counts.set(state, (counts.get(state) ?? 0) + more);
+  const orders = sumOf(all, (part) => part.orders);
   const document: ReportDocument = {
     schema: null,
     title: 'Summary',
-    verdict: verdictOf(orders, counts, facts),
-    cards: [ordersCard(orders, counts), ...moneyCards(all, facts.settingsOf)],
+    verdict: verdictOf(orders, all, facts),
+    cards: [ordersCard(orders, all), ...moneyCards(all, facts.settingsOf)],
     facts: [accountFact(facts.account), ...periodFacts(facts), { key: 'as_of', label: 'As of', value: facts.asOf }],
     sections: [
       {
@@ -102,21 +100,20 @@ export function summaryDocument(
   return { document, isEmpty: orders === 0 };
 }
 
-function verdictOf(orders: number, counts: ReadonlyMap<string, number>, { mayBeEmpty }: SummaryFacts): Verdict {
+function verdictOf(orders: number, parts: readonly SummaryPart[], { mayBeEmpty }: SummaryFacts): Verdict {
   if (orders === 0) return emptyVerdict('order', 'There are no orders', mayBeEmpty);
-  const undecided = PERSON_STATES.map((state) => ({ state, count: counts.get(state) ?? 0 }));
-  const all = undecided.reduce((sum, { count }) => sum + count, 0);
-  const reasons = undecided
-    .filter(({ count }) => count > 0)
-    .map(({ state, count }) => `${counted(count, 'order is', 'orders are')} ${state}.`);
-  if (all > 0) return { tone: 'warning', text: `A person should look at ${counted(all, 'order')}`, reasons };
-  return { tone: 'neutral', text: counted(orders, 'order'), reasons: [] };
+  const undecided = countOf(parts, PERSON_STATES);
+  if (undecided === 0) return { tone: 'neutral', text: counted(orders, 'order'), reasons: [] };
+  const reasons = PERSON_STATES.map((state) => [state, countOf(parts, [state])] as const)
+    .filter(([, count]) => count > 0)
+    .map(([state, count]) => `${counted(count, 'order is', 'orders are')} ${state}.`);
+  return { tone: 'warning', text: `A person should look at ${counted(undecided, 'order')}`, reasons };
 }
 
-function ordersCard(orders: number, counts: ReadonlyMap<string, number>): Card {
-  const states = ORDER_STATES.flatMap((state) => (counts.has(state) ? [`${counts.get(state)} ${state}`] : []));
+function ordersCard(orders: number, parts: readonly SummaryPart[]): Card {
   const card = { label: 'Orders', value: String(orders), section: 'summary' };
-  return states.length === 0 ? card : { ...card, note: states.join(', ') };
+  const note = statesOf(parts, ORDER_STATES);
+  return note === '' ? card : { ...card, note };
 }
 
 export function moneyGroup(part: SummaryPart, settings: Pick<AmountSettings, 'outputPosition'>): MoneyGroup {

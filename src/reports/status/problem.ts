@@ -82,10 +82,10 @@ export function problem(code: ProblemCode, text: string, { group = [], ...parts 
   };
 }
 
-export function worstFirst(problems: readonly Problem[]): readonly Problem[] {
+export function worstFirst(problems: readonly (Problem | false)[]): readonly Problem[] {
   const codes = Object.keys(PROBLEMS);
   const placeOf = ({ code, severity }: Problem) => (severity === 'error' ? 0 : codes.length) + codes.indexOf(code);
-  return problems.toSorted((a, b) => placeOf(a) - placeOf(b));
+  return problems.filter((found) => found !== false).toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 export function problemText({ text, since }: Problem): string {

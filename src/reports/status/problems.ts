@@ -24,10 +24,10 @@ export function problemsOf(reading: Reading): readonly Problem[] {
   ]);
 }
 
-function processProblems(facts: ProcessFacts): readonly Problem[] {
+function processProblems(facts: ProcessFacts): readonly (Problem | false)[] {
   const { isStopping, databaseFailure, otherMigrations, isOwner, freeBytes } = facts;
   const freeMib = Math.floor((freeBytes ?? LEAST_FREE_BYTES) / 1_024 ** 2);
-  const problems = [
+  return [
     isStopping && problem('stopping', 'the daemon stops'),
     databaseFailure !== null && problem('database-unreadable', `the database cannot be read: ${databaseFailure}`),
     otherMigrations.length > 0 &&
@@ -40,25 +40,24 @@ function processProblems(facts: ProcessFacts): readonly Problem[] {
         `${freeMib} MiB of the disk with the database are free, and ${LEAST_FREE_BYTES / 1_024 ** 2} MiB are the least`,
       ),
   ];
-  return problems.filter((found) => found !== false);
 }
 
 function daemonProblems(
   { asOf, overview }: Reading,
   { unwritten, opsFailure, accounts }: NonNullable<Reading['daemon']>,
-): readonly Problem[] {
+): readonly (Problem | false)[] {
   const asked = overview?.account ?? null;
   const untrusted = accounts.filter(({ isTrusted }) => !isTrusted);
   const stalled = accounts.filter((live) => stalledMsOf(live, Date.parse(asOf)) > STALLED_AFTER_MS);
   const lost = `the lease could not be renewed${forAccounts(untrusted, asked)}: another worker may take over`;
   const still = `work has waited for more than ${STALLED_AFTER_MS / 60_000} min and nothing was done${forAccounts(stalled, asked)}`;
-  const problems = [
+  return [
     unwritten !== null && problem('database-unwritten', `nothing is sent: ${unwritten}`),
     untrusted.length > 0 && problem('lease-lost', lost, { group: untrusted }),
     stalled.length > 0 && problem('stalled', still, { group: stalled }),
     opsFailure !== null && problem('ops', `the ops endpoint does not listen: ${opsFailure}`),
+    ...accounts.flatMap(keptBackProblems),
   ];
-  return [...problems.filter((found) => found !== false), ...accounts.flatMap(keptBackProblems)];
 }
 
 /** The time for which there has been work for a pass, none has ended well and no request was answered. */
@@ -83,7 +82,7 @@ export function clockProblems(databaseAheadMs: number): readonly Problem[] {
   return [problem('clock', `the clock of this machine is ${apart} that of the database, which counts`)];
 }
 
-function overviewProblems(reading: Reading, overview: Overview): readonly Problem[] {
+function overviewProblems(reading: Reading, overview: Overview): readonly (Problem | false)[] {
   return [
     ...undecidedProblems('held', overview),
     ...undecidedProblems('disputed', overview),
@@ -220,19 +219,18 @@ function driverProblems({ daemon, driver, olderState }: Reading, { orders }: Ove
   return [problem('silent-owner', `${driver} drives the account and does not answer, and ${wait}`)];
 }
 
-function receiverProblems(receiver: ReceiverState, now: number): readonly Problem[] {
+function receiverProblems(receiver: ReceiverState, now: number): readonly (Problem | false)[] {
   const { name, failingSince, cause, parked, deadLetters } = receiver;
   const parts = { about: { receiver: name }, remedy: `order-sync webhooks show ${shellWord(name)}` };
   const isFailing = failingSince !== null && now - Date.parse(failingSince) > LONG_MS;
   const fails = `the receiver ${name} takes no events; they wait for it${cause === null ? '' : `: ${cause}`}`;
   const orders = counted(parked, 'order or link', 'orders or links');
   const refused = counted(deadLetters, 'dead letter');
-  const problems = [
+  return [
     isFailing && problem('receiver-fails', fails, { ...parts, since: failingSince }),
     parked > 0 && problem('parked', `the receiver ${name} refuses events of ${orders}; each is tried for a day`, parts),
     deadLetters > 0 && problem('dead-letters', `the receiver ${name} has ${refused}, refused for a day`, parts),
   ];
-  return problems.filter((found) => found !== false);
 }
 
 export type StatusEnd = 'well' | 'look' | 'out-of-reach' | 'key-refused';
