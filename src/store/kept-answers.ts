@@ -26,7 +26,7 @@ export async function deleteKeptAnswers(
   tx: Transaction,
   { account, before, limit }: { account: string; before: Date; limit: number },
 ): Promise<number> {
-  const old = tx
+  const old = await tx
     .selectFrom('kept_answers as answer')
     .leftJoin('merchant_orders as order', (join) =>
       join.onRef('order.account', '=', 'answer.account').onRef('order.external_order_id', '=', 'answer.subject'),
@@ -36,7 +36,11 @@ export async function deleteKeptAnswers(
     .where('answer.received_at', '<', before.toISOString())
     .where((where) => where.or([where('order.state', 'is', null), where('order.state', 'not in', EVIDENCE_STATES)]))
     .orderBy('answer.received_at')
-    .limit(limit);
-  const deleting = tx.deleteFrom('kept_answers').where('account', '=', account).where('id', 'in', old);
-  return Number((await deleting.executeTakeFirstOrThrow()).numDeletedRows);
+    .limit(limit)
+    .execute();
+  const ids = old.map(({ id }) => id);
+  // By the ids: a plan that is kept would read all answers of the account to find the ones of a subquery.
+  if (ids.length > 0)
+    await tx.deleteFrom('kept_answers').where('account', '=', account).where('id', 'in', ids).execute();
+  return ids.length;
 }

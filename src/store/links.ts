@@ -59,21 +59,24 @@ export async function listLinks(
 
 /** Sets up to `limit` checks that a clock ahead of this one wrote to `now`: their links would wait. Returns how many. */
 export async function correctCheckTimes(tx: Transaction, account: string, now: Date, limit: number): Promise<number> {
-  const ahead = tx
+  const ahead = await tx
     .selectFrom('links')
     .select('link_id')
     .where('account', '=', account)
     .where('last_checked_at', '>', now.toISOString())
     // PostgreSQL then uses the index even if it expects that most links are ahead.
     .orderBy('last_checked_at')
-    .limit(limit);
-  const result = await tx
+    .limit(limit)
+    .execute();
+  if (ahead.length === 0) return 0;
+  const ids = ahead.map((row) => row.link_id);
+  await tx
     .updateTable('links')
     .set({ last_checked_at: now.toISOString() })
     .where('account', '=', account)
-    .where('link_id', 'in', ahead)
-    .executeTakeFirstOrThrow();
-  return Number(result.numUpdatedRows);
+    .where('link_id', 'in', ids)
+    .execute();
+  return ids.length;
 }
 
 /** Writes a decision about a link: the row and its events, together. `before` is the row as this transaction read it. */

@@ -195,7 +195,7 @@ export async function deleteDelivered(
   tx: Transaction,
   { account, before, limit }: { account: string; before: Date; limit: number },
 ): Promise<number> {
-  const old = tx
+  const page = await tx
     .selectFrom('webhook_deliveries')
     .select(['endpoint', 'event_id'])
     .where('account', '=', account)
@@ -204,11 +204,12 @@ export async function deleteDelivered(
     .where('since', '<', before.toISOString())
     .orderBy('since')
     .limit(limit)
-    .$asTuple('endpoint', 'event_id');
-  const result = await tx
-    .deleteFrom('webhook_deliveries')
-    .where('account', '=', account)
-    .where((row) => row(row.refTuple('endpoint', 'event_id'), 'in', old))
-    .executeTakeFirstOrThrow();
-  return Number(result.numDeletedRows);
+    .execute();
+  for (const { endpoint, event_id } of page) {
+    await tx
+      .deleteFrom('webhook_deliveries')
+      .where((row) => row.and({ endpoint, account, event_id }))
+      .execute();
+  }
+  return page.length;
 }
