@@ -1,11 +1,9 @@
 import PQueue from 'p-queue';
-import type { Logger } from 'pino';
-import { OwnedAccount, type Passes } from './accounts/account.ts';
+import { OwnedAccount, type AccountsDeps } from './accounts/account.ts';
 import { DueAccounts } from './accounts/due-accounts.ts';
 import { isOfAll, isOvertaken, retryFailed, stopFailed, takeUpStopped } from './accounts/failures.ts';
 import { startApp } from './app.ts';
-import type { Clock } from './clock.ts';
-import { configOf, requireExchange, type Config } from './config/config.ts';
+import { configOf, requireExchange } from './config/config.ts';
 import { groupOf } from './config/rate-groups.ts';
 import { after } from './domain/instant.ts';
 import { LONGEST_WAIT_MS } from './domain/orders/schedule.ts';
@@ -19,7 +17,7 @@ import { SentIntents } from './flows/pass/sent-intents.ts';
 import type { AccountInUse, Accounts as UsableAccounts } from './http/control/operations/operation.ts';
 import { accountsOfFailOvers } from './store/fail-overs.ts';
 import { partsOf } from './store/pages.ts';
-import type { AccountLease, Store } from './store/port.ts';
+import type { AccountLease } from './store/port.ts';
 import { accountsOfAnotherClock } from './store/wrong-due-times.ts';
 
 /** How long after a fail-over a worker reports the intents that it lost. */
@@ -30,25 +28,17 @@ const SLICE = 500;
 const STARTS = 8;
 const MOST_NAMED = 20;
 
-interface AccountsDeps {
-  readonly config: Config;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Logger;
+interface Deps extends AccountsDeps {
   readonly patience: Patience;
   readonly activities: Activities;
   readonly connect?: Connect | undefined;
-  readonly passes: Passes;
-  /** The last tick of `schedule.cron`. */
-  readonly tickedAt: () => Date;
-  readonly stop: AbortSignal;
   readonly onFailure: (error: unknown) => void;
 }
 
 /** The accounts that this process owns. Each is wired while something is due in it; one that fails stops no other. */
 export class Accounts implements UsableAccounts {
   readonly due: DueAccounts;
-  readonly #deps: AccountsDeps;
+  readonly #deps: Deps;
   readonly #owned = new Map<string, OwnedAccount>();
   readonly #starts = new PQueue({ concurrency: STARTS });
   readonly #clockWatch: ClockWatch;
@@ -60,7 +50,7 @@ export class Accounts implements UsableAccounts {
   #left: string[] = [];
   #isBegun = false;
 
-  constructor(deps: AccountsDeps) {
+  constructor(deps: Deps) {
     this.#deps = deps;
     this.due = new DueAccounts({ ...deps, owned: this.#owned });
     this.#clockWatch = new ClockWatch(deps, () => this.#correctAll());

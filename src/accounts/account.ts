@@ -1,5 +1,8 @@
 import { once } from 'node:events';
+import type { Logger } from 'pino';
 import type { App } from '../app.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config/config.ts';
 import { DueTimes } from '../domain/accounts/due.ts';
 import type { MerchantKey } from '../config/settings-file.ts';
 import { KeyRefusedError } from '../exchange/reply.ts';
@@ -8,7 +11,7 @@ import { withGracePeriod } from '../flows/pass/run.ts';
 import type { AccountInUse } from '../http/control/operations/operation.ts';
 import type { SweptPass } from '../store/due-times.ts';
 import { isPassing } from '../store/errors.ts';
-import type { AccountLease } from '../store/port.ts';
+import type { AccountLease, Store } from '../store/port.ts';
 
 /** A pass that the database broke off runs again after this time. */
 const TRY_AGAIN_MS = 1_000;
@@ -18,11 +21,21 @@ type PassName = 'create' | 'lookup' | 'clock' | 'uncorrected' | SweptPass;
 
 export type Passes = Readonly<Record<PassName, (app: App, stop: AbortSignal) => Promise<void>>>;
 
-interface AccountDeps {
-  /** Wires the account, once it is its turn; undefined if it must end by then. */
-  readonly wire: (account: OwnedAccount) => Promise<App | undefined>;
+/** The dependencies of all accounts of the process. */
+export interface AccountsDeps {
+  readonly config: Config;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The last tick of `schedule.cron`. */
+  readonly tickedAt: () => Date;
   readonly passes: Passes;
   readonly stop: AbortSignal;
+}
+
+interface AccountDeps extends Pick<AccountsDeps, 'passes' | 'stop'> {
+  /** Wires the account, once it is its turn; undefined if it must end by then. */
+  readonly wire: (account: OwnedAccount) => Promise<App | undefined>;
   readonly onPass: (account: OwnedAccount) => Promise<void>;
   /** The account does not work until `tryAgain` is called. */
   readonly onFailure: (account: OwnedAccount, error: unknown) => void;

@@ -1,10 +1,6 @@
-import type { Logger } from 'pino';
-import type { Clock } from '../clock.ts';
-import type { Config } from '../config/config.ts';
 import type { DueKind, DueTimes } from '../domain/accounts/due.ts';
 import { accountsToSend, accountsWith, dueTimes, type SweptPass } from '../store/due-times.ts';
-import type { Store } from '../store/port.ts';
-import type { OwnedAccount } from './account.ts';
+import type { AccountsDeps, OwnedAccount } from './account.ts';
 
 const PASS_OF = { create: 'create', verify: 'lookup', follow: 'lookup' } as const satisfies Record<DueKind, string>;
 const KINDS = Object.keys(PASS_OF) as DueKind[];
@@ -16,12 +12,7 @@ const REST_AFTER_MS = 60_000;
 const READ_IN_S = 60;
 const MOST_NAMED = 20;
 
-interface DueDeps {
-  readonly config: Pick<Config, 'accounts'>;
-  readonly store: Pick<Store, 'db'>;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly log: Logger;
-  readonly tickedAt: () => Date;
+interface DueDeps extends AccountsDeps {
   readonly owned: ReadonlyMap<string, OwnedAccount>;
 }
 

@@ -1,28 +1,19 @@
-import type { Logger } from 'pino';
-import type { Clock } from '../clock.ts';
-import { ConfigError, configOf, type Config } from '../config/config.ts';
+import { ConfigError, configOf } from '../config/config.ts';
 import { MerchantKey } from '../config/settings-file.ts';
 import { messageOf } from '../domain/text.ts';
 import { KeyRefusedError } from '../exchange/reply.ts';
 import { recordStop, stoppedAccounts } from '../store/account-stops.ts';
 import { OwnedError, StoreError } from '../store/errors.ts';
-import type { Store, Transaction } from '../store/port.ts';
-import type { OwnedAccount } from './account.ts';
+import type { Transaction } from '../store/port.ts';
+import type { AccountsDeps, OwnedAccount } from './account.ts';
 
 const TRY_AGAIN_MS = 60_000;
 const NEW_KEY = 'an account is stopped: set its exchange.apiKey and start again; others go on';
 const NEW_KEY_IN_FILE = 'an account is stopped until another key is in its file; others go on';
 const TRIED_AGAIN = 'an account is stopped and tried again in a minute; others go on';
 
-interface FailureDeps {
-  readonly config: Config;
-  readonly store: Pick<Store, 'db' | 'forAccount' | 'isInPlace'>;
-  readonly clock: Pick<Clock, 'monotonic' | 'now'>;
-  readonly log: Logger;
-}
-
 /** Stops an account that cannot go on: it is tried again once a minute until it goes on for a minute. */
-export function stopFailed(deps: FailureDeps, account: OwnedAccount, error: unknown): void {
+export function stopFailed(deps: AccountsDeps, account: OwnedAccount, error: unknown): void {
   const { log, clock, config } = deps;
   const { name } = account;
   const { exchange } = configOf(config, name);
@@ -42,7 +33,7 @@ export function stopFailed(deps: FailureDeps, account: OwnedAccount, error: unkn
 
 /** Tries the accounts that were stopped before this process owned them. */
 export async function takeUpStopped(
-  { store, clock }: FailureDeps,
+  { store, clock }: AccountsDeps,
   owned: ReadonlyMap<string, OwnedAccount>,
   names: readonly string[],
 ): Promise<void> {
@@ -56,7 +47,7 @@ export async function takeUpStopped(
 }
 
 /** Tries an account again once a minute; if it has gone on since, it is no longer stopped. */
-export function retryFailed(deps: FailureDeps, account: OwnedAccount): void {
+export function retryFailed(deps: AccountsDeps, account: OwnedAccount): void {
   const { clock } = deps;
   const { name, failure } = account;
   const now = clock.monotonic();
@@ -70,7 +61,7 @@ export function retryFailed(deps: FailureDeps, account: OwnedAccount): void {
 }
 
 /** Writes without ownership: an owner cannot write to a database in an older state. */
-function record({ store, log }: FailureDeps, account: string, work: (tx: Transaction) => Promise<void>): void {
+function record({ store, log }: AccountsDeps, account: string, work: (tx: Transaction) => Promise<void>): void {
   store
     .forAccount(account)
     .writer.write(work)
@@ -80,12 +71,12 @@ function record({ store, log }: FailureDeps, account: string, work: (tx: Transac
 }
 
 /** True if another worker has followed, as after this process stood still: that ends the account here, and nothing else. */
-export function isOvertaken({ config }: Pick<FailureDeps, 'config'>, error: unknown): boolean {
+export function isOvertaken({ config }: Pick<AccountsDeps, 'config'>, error: unknown): boolean {
   return config.database.kind === 'postgres' && error instanceof OwnedError;
 }
 
 /** True if all accounts fail by this: a SQLite file has one owner and one mark for all of them. */
-export function isOfAll({ config, store }: Pick<FailureDeps, 'config' | 'store'>, error: unknown): boolean {
+export function isOfAll({ config, store }: Pick<AccountsDeps, 'config' | 'store'>, error: unknown): boolean {
   if (!store.isInPlace()) return true;
   const isOfFile = error instanceof OwnedError || (error instanceof StoreError && error.problem === 'unusable');
   return config.database.kind === 'sqlite' && isOfFile;

@@ -66,7 +66,7 @@ function readLimits(settings: string | null) {
   return Object.values(limits).every((limit) => Number.isSafeInteger(limit) && limit > 0) ? limits : undefined;
 }
 
-/** True if the intents of the lost owner were on a standby first. Its own setting may have been 0 in the lost time. */
+/** True if intents were on a standby first by both settings: the lost owner's may have been 0 in the lost time. */
 export function isCovered({ settings, nextSettings }: FailOver): boolean {
   return [settings, nextSettings].every((text) => Number(readSettings(text)['database.synchronousStandbys'] ?? 0) > 0);
 }

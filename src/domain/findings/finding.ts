@@ -56,7 +56,7 @@ const MOST_CHANGES = 50;
 const COUNTED_FROM_THE_FIRST: readonly FindingClassName[] = ['REPLICAS_DISAGREE'];
 const COUNTED = / \(change (\d+)\)$/;
 
-/** Decides the changes of findings. Known findings of kind `state` and a judged class that lack are resolved. */
+/** Decides the changes of findings. Known ones of kind `state` and a judged class that are not found are resolved. */
 export function decideFindings(
   known: readonly KnownFinding[],
   findings: readonly Finding[],
