@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { isLosslessNumber, LosslessNumber, parse, type ParseOptions } from 'lossless-json';
 import type { z } from 'zod';
 
@@ -25,41 +24,45 @@ const recentlyRead = new Map<string, unknown>();
 const MOST_KEPT = 64;
 const LONGEST_KEPT = 16_384;
 
-/** Stands before the digits of a number; no body can hold it. */
-const DIGITS = randomUUID();
-/** A number behind a name, as JSON has them. */
-const NAMED_NUMBER = /(":\s*)(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)/g;
+/** A number behind a name. */
+const NAMED_NUMBER = /":\s*-?\d[\d.eE+-]*/g;
 const NAME = /"\s*:/g;
 
 /**
- * The object that a body holds, read by the parser of the engine, which is three times as fast: each number behind a name becomes
- * the text `DIGITS` and its digits first. Undefined if that is no JSON (a string that held what looks like a name and its
- * number was torn in two), or if numbers stand elsewhere: then the parser that keeps digits reads it.
+ * The object that a body holds, read by the parser of the engine, which is three times as fast; the digits of its numbers are
+ * found beside it. Undefined if that is no JSON, or if the numbers that were found are not those of the object, as when they
+ * stand in a list or a text holds what looks like a name and its number: then the parser that keeps digits reads it.
  */
 function readFast(body: string): unknown {
   try {
-    const value: unknown = JSON.parse(withoutNul(body).replace(NAMED_NUMBER, `$1"${DIGITS}$2"`));
-    return typeof value === 'object' ? withNumbers(value, 1) : undefined;
+    const text = withoutNul(body);
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null) return undefined;
+    const numbers = text.match(NAMED_NUMBER) ?? [];
+    return putDigits(value as Record<string, unknown>, numbers, 0, 1) === numbers.length ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Puts numbers in the place of their digits. Throws on a number that lost digits, and on a value that is too deep. */
-function withNumbers(value: unknown, depth: number): unknown {
-  if (typeof value === 'string')
-    return value.startsWith(DIGITS) ? new LosslessNumber(value.slice(DIGITS.length)) : value;
-  if (typeof value === 'number') throw new Error('a number stands behind no name');
-  if (typeof value !== 'object' || value === null) return value;
+/** Puts digits in the place of numbers, from number `next` on, and returns which comes after. Throws if one has other digits. */
+function putDigits(parts: Record<string, unknown>, numbers: readonly string[], next: number, depth: number): number {
   if (depth > MAX_DEPTH) throw new Error('too deep');
-  const parts = value as Record<string, unknown>;
+  let place = next;
   for (const name of Object.keys(parts)) {
+    // Names that are numbers come first in an object, wherever they stand in the text.
+    if (!Array.isArray(parts) && /^\d/.test(name)) throw new Error('the order of the numbers is lost');
     const part = parts[name];
-    const isToReplace =
-      typeof part === 'string' ? part.startsWith(DIGITS) : typeof part === 'object' || typeof part === 'number';
-    if (isToReplace) parts[name] = withNumbers(part, depth + 1);
+    if (typeof part === 'number') {
+      const digits = numbers[place]?.slice(2).trimStart() ?? '';
+      if (Array.isArray(parts) || digits === '' || Number(digits) !== part) throw new Error('another number');
+      parts[name] = new LosslessNumber(digits);
+      place += 1;
+    } else if (typeof part === 'object' && part !== null) {
+      place = putDigits(part as Record<string, unknown>, numbers, place, depth + 1);
+    }
   }
-  return value;
+  return place;
 }
 
 /**

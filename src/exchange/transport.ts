@@ -1,6 +1,8 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import { urlToHttpOptions } from 'node:url';
+import { brotliDecompressSync, unzipSync } from 'node:zlib';
 import got, { type Got, type Request, type RequestFunction } from 'got';
 import { systemClock, type Clock } from '../clock.ts';
 import { HIDDEN } from '../domain/text.ts';
@@ -23,6 +25,13 @@ interface TransportOptions {
 /** A create goes on a kept connection only within this time after the last answer on it. */
 export const REUSE_WITHIN_MS = 100;
 const FREE_SOCKETS = 32;
+type Decompress = (bytes: Buffer, options: { readonly maxOutputLength: number }) => Buffer;
+const DECOMPRESS: ReadonlyMap<string | undefined, Decompress> = new Map([
+  ['gzip', unzipSync],
+  ['x-gzip', unzipSync],
+  ['deflate', unzipSync],
+  ['br', brotliDecompressSync],
+]);
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
@@ -35,11 +44,13 @@ const UTF_8 = new TextDecoder('utf-8', { fatal: true });
  * a lone one takes a fresh connection. Should the exchange close even that, the outcome is unknown, as with any reset.
  */
 export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'monotonic'> = systemClock()): Transport {
-  const creates = new Connections(clock);
-  const lookups = new Connections(clock);
+  const creates = new Connections(options.baseUrl, clock);
+  const lookups = new Connections(options.baseUrl, clock);
   const client = got.extend({
     prefixUrl: options.baseUrl,
-    headers: { accept: 'application/json', 'user-agent': 'order-sync' },
+    headers: { accept: 'application/json', 'accept-encoding': 'gzip, br', 'user-agent': 'order-sync' },
+    // got prepares each answer a second time for this, also one that is not compressed.
+    decompress: false,
     retry: { limit: 0 },
     followRedirect: false,
     throwHttpErrors: false,
@@ -61,7 +72,8 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
       const forget = onAbort(signal, abort);
       try {
         if (signal?.aborted === true) abort();
-        return responseOf(stream, await readAll(stream, options.maxResponseBytes), apiKey, request.isExamined);
+        const bytes = await readAll(stream, options.maxResponseBytes);
+        return responseOf(stream, bytes, apiKey, options, request.isExamined);
       } catch (error) {
         throw transportError(error, stream, request, options);
       } finally {
@@ -90,10 +102,13 @@ class Connections {
   readonly #http = new http.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS });
   // Said, since NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise give the key to anybody in between.
   readonly #https = new https.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS, rejectUnauthorized: true });
+  readonly #server: Pick<http.RequestOptions, 'protocol' | 'hostname' | 'port'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #answeredAt = new WeakMap<Socket, number>();
 
-  constructor(clock: Pick<Clock, 'monotonic'>) {
+  constructor(baseUrl: string, clock: Pick<Clock, 'monotonic'>) {
+    const { protocol, hostname, port } = urlToHttpOptions(new URL(baseUrl));
+    this.#server = { protocol, hostname, port };
     this.#clock = clock;
   }
 
@@ -101,12 +116,14 @@ class Connections {
    * got's option for the function that sends. Of the forty options that got passes only these differ from Node's
    * defaults, and Node copies all of them several times: that takes a sixth of the time of a request.
    */
-  readonly request: RequestFunction = (url, { method, headers }, onResponse) =>
-    withoutUpgrade(
-      url.protocol === 'https:'
-        ? https.request(url, { method, headers, agent: this.#https }, onResponse)
-        : http.request(url, { method, headers, agent: this.#http }, onResponse),
+  readonly request: RequestFunction = ({ pathname, search }, { method, headers }, onResponse) => {
+    const options = { ...this.#server, path: pathname + search, method, headers };
+    return withoutUpgrade(
+      options.protocol === 'https:'
+        ? https.request({ ...options, agent: this.#https }, onResponse)
+        : http.request({ ...options, agent: this.#http }, onResponse),
     );
+  };
 
   noteAnswer(socket: Socket | undefined): void {
     if (socket !== undefined) this.#answeredAt.set(socket, this.#clock.monotonic());
@@ -141,7 +158,7 @@ function withoutUpgrade(request: http.ClientRequest): http.ClientRequest {
   });
 }
 
-/** Reads the bytes of an answer, after decompression. By events: a wait for a stream's end costs a tenth of a request. */
+/** Reads the bytes of an answer as they come. By events: a wait for a stream's end costs a tenth of a request. */
 function readAll(stream: Request, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -150,7 +167,7 @@ function readAll(stream: Request, maxBytes: number): Promise<Buffer> {
       size += chunk.length;
       chunks.push(chunk);
       if (size <= maxBytes) return;
-      reject(new TransportError(`the answer is larger than ${maxBytes} bytes`, { sent: 'perhaps', code: 'TOO_LARGE' }));
+      reject(tooLarge(maxBytes));
       // At once, so that the connection is closed before the rest of the answer has come.
       stream.destroy();
     });
@@ -163,11 +180,16 @@ function readAll(stream: Request, maxBytes: number): Promise<Buffer> {
   });
 }
 
-function responseOf(stream: Request, bytes: Buffer, apiKey: string, isExamined = false): HttpResponse {
-  const { response } = stream;
+function responseOf(
+  { response }: Request,
+  bytes: Buffer,
+  apiKey: string,
+  { maxResponseBytes }: TransportOptions,
+  isExamined = false,
+): HttpResponse {
   if (response === undefined) throw new Error('no answer');
   const retryAfter = response.headers['retry-after'];
-  const { body, ...encoding } = decoded(bytes);
+  const { body, ...encoding } = decoded(decompressed(bytes, response.headers['content-encoding'], maxResponseBytes));
   return {
     status: response.statusCode,
     ...(retryAfter === undefined ? {} : { retryAfter }),
@@ -176,6 +198,20 @@ function responseOf(stream: Request, bytes: Buffer, apiKey: string, isExamined =
     ...(isExamined && { headers: response.headers }),
     ...encoding,
   };
+}
+
+/** The bytes as they were before they were compressed. Throws `TransportError` if they are too many, zlib's error if they are broken. */
+function decompressed(bytes: Buffer, encoding: string | undefined, maxBytes: number): Buffer {
+  const decompress = bytes.length === 0 ? undefined : DECOMPRESS.get(encoding?.trim().toLowerCase());
+  try {
+    return decompress?.(bytes, { maxOutputLength: maxBytes }) ?? bytes;
+  } catch (error) {
+    throw codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? tooLarge(maxBytes) : error;
+  }
+}
+
+function tooLarge(maxBytes: number): TransportError {
+  return new TransportError(`the answer is larger than ${maxBytes} bytes`, { sent: 'perhaps', code: 'TOO_LARGE' });
 }
 
 /** An odd encoding is no failure of the exchange: the status says something, and an id may still be seen. */

@@ -3,6 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { systemClock, type Clock } from '../../src/clock.ts';
 import { httpTransport, REUSE_WITHIN_MS } from '../../src/exchange/transport.ts';
@@ -158,6 +159,33 @@ describe('the transport', () => {
       }),
     );
     expect((await failure(transportTo(url).send(GET))).code).toBe('TOO_LARGE');
+  });
+
+  const answering = async (encoding: string, bytes: Buffer) =>
+    await listen(
+      createServer((_request, response) => response.writeHead(200, { 'content-encoding': encoding }).end(bytes)),
+    );
+
+  it.each([
+    ['gzip', gzipSync('{"a":"é"}')],
+    ['X-GZIP', gzipSync('{"a":"é"}')],
+    ['br', brotliCompressSync('{"a":"é"}')],
+    ['deflate', deflateSync('{"a":"é"}')],
+    ['constructor', Buffer.from('{"a":"é"}')],
+  ])('reads an answer whose encoding is %s', async (encoding, bytes) => {
+    const { body } = await transportTo(await answering(encoding, bytes)).send(GET);
+    expect(body).toBe('{"a":"é"}');
+  });
+
+  it.each([
+    ['gzip', gzipSync(Buffer.alloc(1_000_000, ' ')), 'TOO_LARGE'],
+    ['br', brotliCompressSync(Buffer.alloc(2_001, ' ')), 'TOO_LARGE'],
+    ['gzip', Buffer.from('{"a":1}'), 'Z_DATA_ERROR'],
+    ['gzip', gzipSync('{"a":1}').subarray(0, 12), 'Z_BUF_ERROR'],
+  ])('keeps no more of an answer in %s than the limit, and none that is broken', async (encoding, bytes, code) => {
+    const transport = transportTo(await answering(encoding, bytes), { maxResponseBytes: 2_000 });
+    const error = await failure(transport.send(POST));
+    expect([error.code, error.sent]).toEqual([code, 'perhaps']);
   });
 
   it('sends nothing to one in between whose certificate nobody has signed, whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {
