@@ -38,7 +38,7 @@ export const STORE_BUGS: readonly PlantedBug[] = [
       {
         file: 'src/store/events.ts',
         in: 'appendToChain',
-        from: 'hashedText(previousHash, stored)',
+        from: 'hashedText(head.hash, stored)',
         to: "hashedText('', stored)",
       },
     ],
