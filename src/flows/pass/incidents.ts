@@ -74,7 +74,7 @@ export class Incidents {
   }
 
   served(): void {
-    if (this.#failingLanes().length === 0) this.#record('exchange', null);
+    if (this.#troubles.has('exchange') && this.#failingLanes().length === 0) this.#record('exchange', null);
   }
 
   /** The exchange refused the key: it is within reach, although its circuit breakers wait for a request that it serves. */

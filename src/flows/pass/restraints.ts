@@ -115,11 +115,11 @@ export class AccountRestraints implements AccountState {
   }
 
   heldForMs(lane: Lane): number {
-    return heldForMs(this.all, lane, this.now());
+    return this.all.length === 0 ? 0 : heldForMs(this.all, lane, this.now());
   }
 
   isProbed(lane: Lane): boolean {
-    return !this.#isKeyTaken || isProbed(this.all, lane, this.now());
+    return !this.#isKeyTaken || (this.all.length > 0 && isProbed(this.all, lane, this.now()));
   }
 
   note(news: AccountNews, askedAt: Date): void {
