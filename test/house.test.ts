@@ -117,6 +117,16 @@ describe('the house', () => {
     expect(mutual.flatMap(([, found]) => texts(found))).toEqual([]);
   });
 
+  it('has no circle, types counted', () => {
+    let left = new Set(files);
+    // Files that use none of those left are in no circle.
+    for (let before = -1; before !== left.size;) {
+      before = left.size;
+      left = new Set(imports.filter(({ file, target }) => left.has(file) && left.has(target)).map(({ file }) => file));
+    }
+    expect([...left]).toEqual([]);
+  });
+
   it('keeps store and exchange from knowing each other', () => {
     const namesOf = ({ file, target }: Import) => [roomOf(file) ?? '', roomOf(target) ?? ''];
     const meetings = imports.filter((one) => ['store', 'exchange'].every((room) => namesOf(one).includes(room)));

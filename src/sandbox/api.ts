@@ -1,8 +1,6 @@
-import Big from 'big.js';
-import { stringify, isLosslessNumber, type LosslessNumber, parse } from 'lossless-json';
+import { parse, stringify } from 'lossless-json';
 import { z } from 'zod';
 import { hasControlCharacter } from '../domain/text.ts';
-import { termsOf } from './order-record.ts';
 import type { PhotoDelivery } from './photos.ts';
 
 /** A request to the sandbox; header names are in lower case. */
@@ -135,11 +133,8 @@ function decodedId(part: string): string | undefined {
 /** The two verification flows (§4.4). */
 export const levelSchema = z.enum(['MAIN', 'LIVENESS']);
 
-const exactNumber = z.custom<LosslessNumber>(isLosslessNumber, { error: 'must be a number', abort: true });
-const text = z.string().min(1);
-
 /** Strict: a field that the interface does not show is an error of the sender. */
-function bodyOf<Shape extends z.ZodRawShape>(fields: Shape) {
+export function bodyOf<Shape extends z.ZodRawShape>(fields: Shape) {
   return z.strictObject(fields, {
     error: (issue) => (issue.code === 'invalid_type' ? 'must be a JSON object' : undefined),
   });
@@ -153,25 +148,6 @@ export const photoRequest = bodyOf({
   token: z.string().nullish(),
 });
 export type PhotoRequest = z.infer<typeof photoRequest>;
-
-/** The body of §4.9 by the rules of §2.6 and §8. */
-export const preOrderRequest = bodyOf({
-  externalOrderId: text,
-  asset: exactNumber.refine(({ value }) => new Big(value).gt(0), 'must be positive'),
-  assetPosition: text,
-  currencyPair: z.strictObject({ fromCurrency: text, toCurrency: text }),
-  orderType: text,
-  limit: exactNumber.nullish(),
-  paymentToken: z.string().nullish(),
-  providerType: z.string().nullish(),
-  cryptoAddress: z.string().nullish(),
-  bonus: exactNumber.nullish(),
-}).refine(
-  ({ asset, bonus, currencyPair }) => !bonus || new Big(bonus.value).lt(termsOf(currencyPair, asset.value).crypto),
-  { path: ['bonus'], message: 'must be less than the crypto amount' },
-);
-
-export type PreOrderFields = z.infer<typeof preOrderRequest>;
 
 export function withBody<Schema extends z.ZodType>(
   schema: Schema,

@@ -5,7 +5,6 @@ import {
   emailRequest,
   levelSchema,
   photoRequest,
-  preOrderRequest,
   withBody,
   findRoute,
   type RouteName,
@@ -13,7 +12,7 @@ import {
 } from './api.ts';
 import { Clients, type ClientOptions } from './clients.ts';
 import type { SandboxPreOrder } from './order-record.ts';
-import { Orders, type OrderOptions } from './orders.ts';
+import { Orders, type OrderOptions, preOrderRequest } from './orders.ts';
 
 export interface SandboxOptions extends OrderOptions, ClientOptions {
   readonly apiKey: string;

@@ -1,5 +1,8 @@
 import type { Clock } from '../clock.ts';
-import { answer, refuse, type SandboxAnswer, type PreOrderFields } from './api.ts';
+import Big from 'big.js';
+import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
+import { z } from 'zod';
+import { answer, bodyOf, refuse, type SandboxAnswer } from './api.ts';
 import {
   olderRecord,
   orderRecord,
@@ -7,9 +10,32 @@ import {
   type SandboxPreOrder,
   exchangeTypeOf,
   type Pair,
+  termsOf,
 } from './order-record.ts';
 import { ODD_ANSWERS, type OddAnswers, SCENARIOS, scenarioNamedIn, type Scenario } from './scenario.ts';
 import { STRAY_ORDER, tamperingNamedIn } from './tampering.ts';
+
+const exactNumber = z.custom<LosslessNumber>(isLosslessNumber, { error: 'must be a number', abort: true });
+const text = z.string().min(1);
+
+/** The body of §4.9 by the rules of §2.6 and §8. */
+export const preOrderRequest = bodyOf({
+  externalOrderId: text,
+  asset: exactNumber.refine(({ value }) => new Big(value).gt(0), 'must be positive'),
+  assetPosition: text,
+  currencyPair: z.strictObject({ fromCurrency: text, toCurrency: text }),
+  orderType: text,
+  limit: exactNumber.nullish(),
+  paymentToken: z.string().nullish(),
+  providerType: z.string().nullish(),
+  cryptoAddress: z.string().nullish(),
+  bonus: exactNumber.nullish(),
+}).refine(
+  ({ asset, bonus, currencyPair }) => !bonus || new Big(bonus.value).lt(termsOf(currencyPair, asset.value).crypto),
+  { path: ['bonus'], message: 'must be less than the crypto amount' },
+);
+
+type PreOrderFields = z.infer<typeof preOrderRequest>;
 
 export interface OrderOptions {
   readonly clock: Clock;

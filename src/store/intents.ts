@@ -1,14 +1,8 @@
 import type { Tracking } from '../domain/orders/tracking.ts';
 import { StoreError } from './errors.ts';
 import { ORDER_COLUMNS, type OrderColumn, type OrderRow } from './order-columns.ts';
-import type { Transaction } from './port.ts';
+import type { Intent, Transaction } from './port.ts';
 import { queries, statement, together } from './statement.ts';
-
-/** An order that is sent once its transaction is durable: `row` is what the transaction read, `tracking` what it wrote. */
-export interface Intent {
-  readonly row: OrderRow;
-  readonly tracking: Tracking;
-}
 
 export function intend(tx: Transaction, row: OrderRow, tracking: Tracking): void {
   tx.intents?.set(tracking.externalOrderId, { row, tracking });

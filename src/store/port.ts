@@ -1,8 +1,9 @@
 import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
+import type { Tracking } from '../domain/orders/tracking.ts';
 import type { Counts } from './counts.ts';
 import type { Query } from './dialect.ts';
 import type { StoreError } from './errors.ts';
-import type { Intent } from './intents.ts';
+import type { OrderRow } from './order-columns.ts';
 import type { Tables } from './schema.ts';
 
 /** The tables, for queries: outside of a transaction or within one. Queries are compiled in the dialect of the database. */
@@ -18,6 +19,12 @@ export interface Database extends Kysely<Tables> {
   readonly generations?: Map<string, number>;
   /** In a transaction of a writer: the orders that are sent once it is durable, by their ids. */
   readonly intents?: Map<string, Intent>;
+}
+
+/** An order that is sent once its transaction is durable: `row` is what the transaction read, `tracking` what it wrote. */
+export interface Intent {
+  readonly row: OrderRow;
+  readonly tracking: Tracking;
 }
 
 /** The newest event of a chain; id 0 and no hash before the first. */
