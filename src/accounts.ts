@@ -118,7 +118,7 @@ export class Accounts implements UsableAccounts {
     this.#deps.store.newEvents.tell(name);
     const account = this.#owned.get(name);
     if (account === undefined) return;
-    await account.wired?.app.holds.read();
+    await account.wired?.app.restraints.read();
     await this.due.read(name);
     if (account.wired !== undefined) for (const pass of ['create', 'lookup'] as const) account.wake(pass);
   }
@@ -145,7 +145,7 @@ export class Accounts implements UsableAccounts {
   }
 
   rereadKeys(): void {
-    for (const { wired } of this.#owned.values()) wired?.app.holds.rereadKey();
+    for (const { wired } of this.#owned.values()) wired?.app.restraints.rereadKey();
   }
 
   endGracePeriod(): void {

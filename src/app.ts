@@ -109,9 +109,9 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   const gracePeriodOver = ending.signal;
   const lease = new RequestLease({ ...base, accountLease, window, concurrency, timeoutMs, gracePeriodOver });
   const key = merchantKey(config, log);
-  const holds = new AccountRestraints({ ...base, incidents, rereadKey: key.reread });
-  await holds.open();
-  const guard = new CreateGuard({ account, holds, settings: { ...settings, ...config.guard } });
+  const restraints = new AccountRestraints({ ...base, incidents, rereadKey: key.reread });
+  await restraints.open();
+  const guard = new CreateGuard({ account, restraints, settings: { ...settings, ...config.guard } });
   await guard.open(store.db);
   const exchange = new ExchangeClient({
     transport: deps.connect?.(account, key.current) ?? connectBy(config, key.current),
@@ -119,13 +119,13 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
     concurrency,
     reading: { absence, refusedBy: config.create.refusedBy },
     window,
-    account: holds,
+    account: restraints,
     tell: (event) => activity.tell(event),
     lease,
     gracePeriodOver,
   });
   undo.defer(() => exchange.close());
-  activity.live = { exchange, holds, accountLease };
+  activity.live = { exchange, restraints, accountLease };
   undo.defer(() =>
     lease.release().catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'the lease was not released')),
   );
@@ -134,7 +134,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
     ...base,
     exchange,
     photos: config.photos,
-    holds,
+    restraints,
     creates: { lease, guard, inFlight: new CreatesInFlight(concurrency), ...taken },
     gracePeriodOver,
     endGracePeriod() {

@@ -237,7 +237,7 @@ class WiredAccount {
     try {
       while (!this.#stop.aborted && this.#deps.woken.delete(pass)) {
         await this.#runOnce(pass).catch((error: unknown) => this.#waitOut(pass, error));
-        if (this.app.holds.isKeyWrong) {
+        if (this.app.restraints.isKeyWrong) {
           throw new KeyRefusedError('the exchange refuses the key (401); set exchange.apiKey and start again');
         }
       }

@@ -82,7 +82,7 @@ export class DueAccounts {
     const [from, to] = [slice[0], slice.at(-1)];
     if (from === undefined || to === undefined) return;
     const accounts = slice.flatMap((name) => owned.get(name) ?? []);
-    for (const { wired } of accounts) await wired?.app.holds.read();
+    for (const { wired } of accounts) await wired?.app.restraints.read();
     await this.read(from, to);
     for (const pass of SWEPT) {
       const unswept = accounts.filter((account) => account.unswept.includes(pass));

@@ -32,7 +32,7 @@ export async function readFailOvers(db: Database, account: string): Promise<read
     .selectFrom('account_facts')
     .select('value')
     .where('account', '=', account)
-    .where('name', '>=', FAIL_OVER_FACT)
+    .where('name', '>=', sql.lit(FAIL_OVER_FACT))
     .where('name', '<', 'fail-over/')
     .execute();
   return rows.map(({ value }) => JSON.parse(value) as FailOver).toSorted((one, other) => one.id - other.id);

@@ -110,7 +110,7 @@ export class OneAccount implements Driven {
 
   /** Another program has committed: the holds of the account may be others, as the daemon notices. */
   async heed(): Promise<void> {
-    await waitOut(() => this.#app.holds.read()).catch((error: unknown) => {
+    await waitOut(() => this.#app.restraints.read()).catch((error: unknown) => {
       if (this.#driving.life.isAlive) throw error;
     });
     this.wake();

@@ -38,9 +38,9 @@ export async function testOps({
   const program = await testProgram(options);
   const stop = new AbortController();
   const activities = new Activities(program.clock);
-  const { exchange, holds, account } = program.app;
+  const { exchange, restraints, account } = program.app;
   const activity = activities.of(account);
-  activity.live = { exchange, holds, accountLease: { isTrusted: () => true } };
+  activity.live = { exchange, restraints, accountLease: { isTrusted: () => true } };
   const config = {
     ...program.config,
     ops: { ...program.config.ops, listen: listen ?? { host: '127.0.0.1', port: 0 }, token, hosts },

@@ -66,7 +66,7 @@ async function alone(app: App, scope: FollowScope, signal: AbortSignal, progress
   const { syncOnce } = await import('../../flows/orders/sync.ts');
   const over = new AbortController();
   // A pause binds from the moment on in which it is set. That the database is gone the pass itself finds out.
-  const watching = heedHolds(app, over.signal).catch(() => undefined);
+  const watching = heedDecisions(app, over.signal).catch(() => undefined);
   try {
     return await withGracePeriod(app, signal, () =>
       syncOnce(app, scope, signal, (counts, requests) => progress.show({ counts, requests })),
@@ -77,8 +77,8 @@ async function alone(app: App, scope: FollowScope, signal: AbortSignal, progress
   }
 }
 
-async function heedHolds({ store, holds }: App, over: AbortSignal): Promise<void> {
-  for await (const _ of store.changes(over)) await holds.read();
+async function heedDecisions({ store, restraints }: App, over: AbortSignal): Promise<void> {
+  for await (const _ of store.changes(over)) await restraints.read();
 }
 
 async function besideDaemon(lines: AsyncGenerator<SyncLine>, progress: ProgressLine): Promise<SyncResult> {

@@ -61,8 +61,8 @@ export async function sweepWithoutFindings(deps: SweepDeps, signal: AbortSignal)
   await learnPace(deps, signal);
 }
 
-function logOverdue({ clock, exchange, holds, log, settings }: SweepDeps, overdue: Overdue | undefined): void {
-  if (overdue === undefined || holds.heldForMs('lookup') > 0 || exchange.breaker('lookup').openings > 0) return;
+function logOverdue({ clock, exchange, restraints, log, settings }: SweepDeps, overdue: Overdue | undefined): void {
+  if (overdue === undefined || restraints.heldForMs('lookup') > 0 || exchange.breaker('lookup').openings > 0) return;
   const { orders, since } = overdue;
   if (clock.now().getTime() - since.getTime() <= WORTH_TELLING_MS + settings.pace.overdueAfterMs) return;
   log.warn({ overdue: orders, since }, 'more look-ups are due than were made in time');

@@ -45,8 +45,8 @@ export async function createPass(deps: FlowDeps, signal: AbortSignal): Promise<v
 
 /** Sends an order that was not refused with 403 while the account may not create: it shows of what the 403 spoke. */
 async function sendUnforbidden(deps: FlowDeps, signal: AbortSignal): Promise<void> {
-  const { account, store, clock, exchange, holds } = deps;
-  if (!holds.all.some(({ kind }) => kind === 'forbidden') || isStopped(exchange)) return;
+  const { account, store, clock, exchange, restraints } = deps;
+  if (!restraints.all.some(({ kind }) => kind === 'forbidden') || isStopped(exchange)) return;
   const filter = { account, state: 'pending', forbiddenIn: 0, until: clock.now(), by: 'due', limit: 1 } as const;
   const id = (await findOrders(store.db, filter, ['external_order_id']))[0]?.external_order_id;
   if (id !== undefined && !deps.creates.unmarked.has(id))
@@ -136,7 +136,7 @@ async function trySending(
   creates.intents.add({ account: deps.account, externalOrderId, sentAt: claimed.tracking.sentAt?.toISOString() ?? '' });
   const { forbiddenIn } = claimed.tracking;
   // Others were taken since its 403.
-  const isForbiddenAlone = forbiddenIn > 0 && forbiddenIn < deps.holds.forbiddenHold;
+  const isForbiddenAlone = forbiddenIn > 0 && forbiddenIn < deps.restraints.forbiddenHold;
   const outcome = await exchange.createPreOrder(claimed.order, turnToSend, isForbiddenAlone);
   if (outcome.kind === 'not-sent') create.neverLeft();
   if (isNotTaken(outcome, claimed.tracking)) guarded.notTaken();
@@ -160,7 +160,7 @@ async function turnOnceReplicated(
 
 /** Makes the intent durable, for the row as it stands now. Undefined when there is nothing to send. */
 async function claim(
-  { account, store, clock, settings, log, holds, creates, observers }: FlowDeps,
+  { account, store, clock, settings, log, restraints, creates, observers }: FlowDeps,
   externalOrderId: string,
   create: Pick<CreateInFlight, 'intends'>,
   guarded: Pick<GuardedCreate, 'decide'>,
@@ -179,7 +179,7 @@ async function claim(
       const guard = decided.kind === 'send' ? await guarded.decide(tx, decided.order) : undefined;
       if (guard?.kind === 'wait') return guard;
       if (guard?.kind === 'guarded') {
-        return { kind: 'guarded', onDurable: [await holds.guardWithin(tx, guard.reason)] } as const;
+        return { kind: 'guarded', onDurable: [await restraints.guardWithin(tx, guard.reason)] } as const;
       }
       create.intends(decided.kind === 'send');
       // Together with the intent: once that is durable nothing but the request may come in between.
@@ -188,7 +188,7 @@ async function claim(
         creates.lease.renewWithin(tx),
       );
       if (decided.kind === 'send') intend(tx, row, saved);
-      return { ...decided, onDurable: [onLeased, await holds.claimWithin(tx)] };
+      return { ...decided, onDurable: [onLeased, await restraints.claimWithin(tx)] };
     },
     [externalOrderId],
   );

@@ -130,7 +130,7 @@ export async function lookUp(
   const { before, decision } = recorded;
   // The create was taken, so creates are not lost.
   if (isUncertain(before.state) && answer.kind === 'found' && decision.tracking.state !== 'disputed') {
-    deps.holds.note({ kind: 'create-accepted' }, before.sentAt ?? askedAt);
+    deps.restraints.note({ kind: 'create-accepted' }, before.sentAt ?? askedAt);
   }
   tellLookup(deps, { answer, health }, recorded);
 }

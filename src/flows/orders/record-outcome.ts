@@ -42,7 +42,7 @@ async function recordOutcome(
   received: CreateOutcome,
   onHeldUp: () => void,
 ): Promise<RecordedCreate> {
-  const { clock, settings, holds } = deps;
+  const { clock, settings, restraints } = deps;
   const outcome = withoutIgnored(received, settings);
   const { account, externalOrderId } = claimed;
   const random = clock.random();
@@ -55,7 +55,7 @@ async function recordOutcome(
     const isDecided = !isLate || outcome.kind === 'accepted';
     let after = before;
     for (const decision of isDecided
-      ? decideCreated(before, outcome, now, random, settings, holds.forbiddenHold)
+      ? decideCreated(before, outcome, now, random, settings, restraints.forbiddenHold)
       : []) {
       after = await saveDecision(tx, after, decision, now);
     }

@@ -14,7 +14,7 @@ import { lookUp } from './follow.ts';
 
 const PAGE = 200;
 
-type RecoverDeps = Omit<FlowDeps, 'exchange' | 'holds' | 'creates' | 'gracePeriodOver'>;
+type RecoverDeps = Omit<FlowDeps, 'exchange' | 'restraints' | 'creates' | 'gracePeriodOver'>;
 type UnrecordedDeps = Omit<FlowDeps, 'exchange'>;
 
 /**

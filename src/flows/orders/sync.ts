@@ -41,7 +41,7 @@ export async function syncOnce(
   const pass: FlowDeps = { ...deps, observers: { ...deps.observers, counters } };
   const since = deps.clock.now();
   // Whoever asks for a pass may have paused the account just before.
-  await deps.holds.read();
+  await deps.restraints.read();
   await learnFirst(deps, signal);
   if (onProgress !== undefined) onProgress(counters, await requestsToMake(deps, scope, since));
   await repeatWhileOpen(pass, 'create', signal, () => createPass(pass, signal));
@@ -59,7 +59,7 @@ export async function syncOnce(
     remaining: orders.get('pending') ?? 0,
     durationMs: Math.round(deps.clock.monotonic() - startedAt),
   };
-  return { summary, end: endOf(pass, summary, newFindings, signal), holds: deps.holds.all.map(viewOf) };
+  return { summary, end: endOf(pass, summary, newFindings, signal), holds: deps.restraints.all.map(viewOf) };
 }
 
 /** Counts the requests of a pass: sends, look-ups, and the look-ups of the orders that it sends. */
@@ -79,34 +79,34 @@ async function repeatWhileOpen(
   signal: AbortSignal,
   pass: () => Promise<void>,
 ): Promise<void> {
-  const { exchange, clock, holds } = deps;
+  const { exchange, clock, restraints } = deps;
   for (;;) {
-    const before = { ...exchange.breaker(lane), timesHeld: holds.timesHeld };
+    const before = { ...exchange.breaker(lane), timesHeld: restraints.timesHeld };
     await pass();
     const { openForMs, openings, openingsEver, needsProbe } = exchange.breaker(lane);
     // A breaker or a hold stops the pass also where it is over once what was in flight is done.
-    const isNew = openingsEver > before.openingsEver || holds.timesHeld > before.timesHeld;
+    const isNew = openingsEver > before.openingsEver || restraints.timesHeld > before.timesHeld;
     const mustProbe = needsProbe && !before.needsProbe;
     const wasStopped = before.isOpen || isNew || mustProbe;
     const isWorthWaiting = openings <= MOST_OPENINGS && openForMs <= LONGEST_WAIT_MS;
-    if (!wasStopped || !isWorthWaiting || holds.isKeyWrong || signal.aborted) return;
+    if (!wasStopped || !isWorthWaiting || restraints.isKeyWrong || signal.aborted) return;
     await clock.sleep(openForMs, signal).catch(() => undefined);
   }
 }
 
 function endOf(deps: FlowDeps, summary: SyncSummary, newFindings: number, signal: AbortSignal): SyncEnd {
-  const { exchange, holds } = deps;
-  if (holds.isKeyWrong) return 'key-refused';
+  const { exchange, restraints } = deps;
+  if (restraints.isKeyWrong) return 'key-refused';
   if (signal.aborted) return 'out-of-time';
   const create = exchange.breaker('create');
   const lookup = exchange.breaker('lookup');
-  if (holds.heldForMs('person') > 0) return 'out-of-reach';
-  if (lookup.isOpen && holds.heldForMs('lookup') === 0) return 'out-of-reach';
-  const isStopped = create.needsProbe || (create.isOpen && holds.heldForMs('create') === 0);
+  if (restraints.heldForMs('person') > 0) return 'out-of-reach';
+  if (lookup.isOpen && restraints.heldForMs('lookup') === 0) return 'out-of-reach';
+  const isStopped = create.needsProbe || (create.isOpen && restraints.heldForMs('create') === 0);
   if (isStopped && summary.remaining > 0) return 'out-of-reach';
   if (exchange.isSilent && summary.failed > 0) return 'out-of-reach';
   const { held, disputed, unknown, failed, invalid, rejected, findings } = summary;
-  if (holds.all.length > 0) return 'look';
+  if (restraints.all.length > 0) return 'look';
   const mustLook = held + disputed + unknown + failed + invalid + rejected + findings + newFindings > 0;
   return mustLook ? 'look' : 'done';
 }

@@ -20,7 +20,7 @@ export type ProcessListener = (account: string, event: ProcessEvent) => void;
 
 interface LiveAccount {
   readonly exchange: Pick<ExchangeClient, 'breaker' | 'isSilent'>;
-  readonly holds: { readonly all: readonly Restraint[]; now(): Date };
+  readonly restraints: { readonly all: readonly Restraint[]; now(): Date };
   readonly accountLease: Pick<AccountLease, 'isTrusted'>;
 }
 

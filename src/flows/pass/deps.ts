@@ -45,7 +45,7 @@ export interface FlowDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly settings: CreateSettings & FollowSettings & FindingSettings & PassSettings;
-  readonly holds: AccountRestraints;
+  readonly restraints: AccountRestraints;
   readonly creates: Creates;
   readonly observers: Observers;
   /** Aborts when the process has no time left for requests in flight and for results that cannot be written. */

@@ -18,7 +18,7 @@ const NOT_TAKEN: readonly string[] = ['pending', 'rejected', 'invalid', 'cancell
 
 interface GuardDeps {
   readonly account: string;
-  readonly holds: Pick<AccountRestraints, 'all' | 'now'>;
+  readonly restraints: Pick<AccountRestraints, 'all' | 'now'>;
   readonly settings: GuardSettings;
 }
 
@@ -55,10 +55,10 @@ export class CreateGuard {
   /** Counts what was sent in the last hour, whoever drove the account then. */
   async open(db: Database): Promise<void> {
     if (this.#isOff) return;
-    const { account, holds } = this.#deps;
+    const { account, restraints } = this.#deps;
     this.#countsFrom = await guardCountsFrom(db, account);
-    this.#hasStopped = holds.all.some(({ kind }) => kind === 'guarded');
-    await countSent(db, { account, now: holds.now(), countsFrom: this.#countsFrom }, this.#window);
+    this.#hasStopped = restraints.all.some(({ kind }) => kind === 'guarded');
+    await countSent(db, { account, now: restraints.now(), countsFrom: this.#countsFrom }, this.#window);
   }
 
   begin(): GuardedCreate {
@@ -78,7 +78,7 @@ export class CreateGuard {
         settle();
         if (this.#isOff) return { kind: 'free' };
         if (this.#hasStopped) await this.#beginAnew(tx);
-        const now = this.#deps.holds.now();
+        const now = this.#deps.restraints.now();
         const decision = this.#window.decide(order, now);
         if (decision.kind === 'free') counted = this.#window.add(order, now);
         // One alone records that creates stop.

@@ -146,9 +146,9 @@ export class Incidents {
   #conditions(): readonly Condition[] {
     const unwritten = this.#whyUnwritten();
     const database = unwritten === undefined ? [] : [{ kind: 'database', cause: unwritten } as const];
-    const { holds } = this.#deps.activity.live ?? {};
-    const held = holds?.all.map(({ kind, reason: cause, since }) => {
-      return { kind, cause, lastedMs: Math.max(0, holds.now().getTime() - since.getTime()) };
+    const { restraints } = this.#deps.activity.live ?? {};
+    const held = restraints?.all.map(({ kind, reason: cause, since }) => {
+      return { kind, cause, lastedMs: Math.max(0, restraints.now().getTime() - since.getTime()) };
     });
     const cause = this.#exchangeCause;
     const isOutOfReach = cause !== undefined && this.#failingLanes().length > 0;
@@ -183,7 +183,7 @@ export class Incidents {
     if (stage === 'ended') return this.#write(news);
     const isHold = kind !== 'exchange' && kind !== 'database';
     const conditions = this.#conditions();
-    // A held account waits for the exchange anyway: the line about that names its holds.
+    // A held account waits for the exchange anyway: the line about that names its restraints.
     if (stage === 'lasting' && isHold && conditions.some((one) => one.kind === 'exchange')) return;
     const waiting = await this.#countWaiting();
     const begun = this.#begun.get(kind);
@@ -220,18 +220,18 @@ export class Incidents {
   }
 
   #factsOf(kind: IncidentKind): Readonly<Record<string, unknown>> {
-    const { exchange, holds } = this.#deps.activity.live ?? {};
+    const { exchange, restraints } = this.#deps.activity.live ?? {};
     if (kind === 'exchange') {
       const lanes = this.#failingLanes();
       const requests = lanes.map((lane) => LANE_NAMES[lane]).join(' and ');
       const waits = lanes.map((lane) => exchange?.breaker(lane).openForMs ?? 0);
-      const kinds = holds?.all.map((hold) => hold.kind) ?? [];
+      const kinds = restraints?.all.map((hold) => hold.kind) ?? [];
       return { requests, ...(kinds.length > 0 && { holds: kinds }), ...this.#nextTry(Math.min(...waits)) };
     }
-    const hold = holds?.all.find((one) => one.kind === kind);
-    if (holds === undefined || hold === undefined) return {};
+    const hold = restraints?.all.find((one) => one.kind === kind);
+    if (restraints === undefined || hold === undefined) return {};
     const { until, actor } = hold;
-    const nextTry = until === null ? {} : this.#nextTry(until.getTime() - holds.now().getTime());
+    const nextTry = until === null ? {} : this.#nextTry(until.getTime() - restraints.now().getTime());
     return { ...nextTry, ...(actor !== null && { actor }) };
   }
 

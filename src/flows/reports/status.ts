@@ -78,7 +78,7 @@ function askedOf(activities: Pick<Activities, 'all'>, account: string | undefine
 function unwrittenHolds(activities: readonly Activity[], { holds }: Overview): Overview['holds'] {
   const known = new Set(holds.filter(({ kind }) => kind === 'key-refused').map(({ account }) => account));
   return activities.flatMap(({ account, live }) => {
-    const refused = known.has(account) ? [] : (live?.holds.all.filter(({ kind }) => kind === 'key-refused') ?? []);
+    const refused = known.has(account) ? [] : (live?.restraints.all.filter(({ kind }) => kind === 'key-refused') ?? []);
     return refused.map((hold) => ({ account, ...viewOf(hold) }));
   });
 }

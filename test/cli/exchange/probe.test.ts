@@ -151,9 +151,9 @@ describe('probe', () => {
     const place = { cwd: dirname(program.config.database.path), environment: settingsOf(program) };
     const { code, rows } = await probe(place);
     expect([code, rows.some(({ seen }) => seen.startsWith('401 '))]).toEqual([1, true]);
-    const { exchange, holds } = program.app;
+    const { exchange, restraints } = program.app;
     expect([exchange.breaker('create').isOpen, exchange.breaker('lookup').isOpen]).toEqual([false, false]);
-    expect(holds.all).toEqual([]);
+    expect(restraints.all).toEqual([]);
   });
 
   it('asks nothing where nobody agrees', async () => {

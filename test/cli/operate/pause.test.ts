@@ -10,7 +10,7 @@ async function paused() {
   const { program, exchange } = await scriptedProgram();
   const run = async (...args: string[]) => {
     const result = await runProgram(args, { environment: settingsOf(program) });
-    await program.app.holds.read();
+    await program.app.restraints.read();
     return result;
   };
   const pass = async () => {

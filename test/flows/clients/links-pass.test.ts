@@ -84,11 +84,11 @@ describe('a pass over the links', () => {
   it('notes whether the key works', async () => {
     const { program, answers, pass } = await linked(['a']);
     await pass();
-    expect(program.app.holds.all).toEqual([]);
+    expect(program.app.restraints.all).toEqual([]);
     answers.set('a', refusal(401));
     await pass();
-    expect(program.app.holds.all).toMatchObject([{ kind: 'key-refused' }]);
-    expect(program.app.holds.isKeyWrong).toBe(false);
+    expect(program.app.restraints.all).toMatchObject([{ kind: 'key-refused' }]);
+    expect(program.app.restraints.isKeyWrong).toBe(false);
   });
 
   it('goes on past a link whose id cannot be put into a request', async () => {

@@ -182,7 +182,7 @@ describe('the sweep', () => {
     expect(program.app.observers.activity.overdue?.orders).toBe(2);
     const pause = { kind: 'all-paused', since: program.clock.now(), until: null, reason: 'r', actor: 'ann' } as const;
     await program.app.store.writer.write((tx) => setHold(tx, program.app.account, pause, program.clock.now()));
-    await program.app.holds.read();
+    await program.app.restraints.read();
     await sweep(program.app, NEVER);
     expect(program.log.with(line)).toHaveLength(1);
   });

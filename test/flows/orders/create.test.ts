@@ -200,7 +200,7 @@ describe('the create pass', () => {
     await create();
     expect(program.row('a0')).toMatchObject({ state: 'pending', state_reason: expect.stringMatching(/key/) as string });
     expect(program.sandbox.requests).toHaveLength(1);
-    expect(program.app.holds.isKeyWrong).toBe(true);
+    expect(program.app.restraints.isKeyWrong).toBe(true);
   });
 
   it('goes back to pending when nothing listens, and does not run through the backlog', async () => {

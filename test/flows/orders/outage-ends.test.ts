@@ -86,10 +86,10 @@ describe('a create of unknown outcome whose order a look-up finds', () => {
     };
     program.insert(...['a', 'b', 'c', 'd', 'e', 'f'].map((external_order_id) => ({ external_order_id })));
     await live(program, 10 * SECOND);
-    expect(program.app.holds.all.map(({ kind }) => kind)).toEqual(['slowed']);
+    expect(program.app.restraints.all.map(({ kind }) => kind)).toEqual(['slowed']);
     isFound = true;
     for (let passed = 0; passed < 60 && program.row('a')['state'] !== 'open'; passed += 1) await live(program, SECOND);
     expect(program.row('a')['state']).toBe('open');
-    expect(program.app.holds.all).toEqual([]);
+    expect(program.app.restraints.all).toEqual([]);
   });
 });

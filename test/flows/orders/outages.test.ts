@@ -152,12 +152,12 @@ describe('creates that alone are answered 500', () => {
       const first = inState(program, 'unknown') + inState(program, 'held');
       expect(first).toBeGreaterThan(20);
       expect(first).toBeLessThanOrEqual(concurrency + 30);
-      expect(program.app.holds.all.map(({ kind }) => kind)).toEqual(['slowed']);
+      expect(program.app.restraints.all.map(({ kind }) => kind)).toEqual(['slowed']);
       await live(program, DAY, MINUTE);
       expect(inState(program, 'unknown') + inState(program, 'held') - first).toBeLessThanOrEqual(24);
       exchange.fault = undefined;
       await live(program, HOUR + MINUTE, MINUTE);
-      expect([inState(program, 'pending'), program.app.holds.all]).toEqual([0, []]);
+      expect([inState(program, 'pending'), program.app.restraints.all]).toEqual([0, []]);
     },
   );
 });

@@ -164,7 +164,7 @@ describe('a create that was answered 401', () => {
     program.clock.advance(10_000);
     await createPass(program.app, NEVER);
     expect([program.row('a')['state'], program.row('b')['state']]).toEqual(['accepted', 'accepted']);
-    expect(program.app.holds.all).toEqual([]);
+    expect(program.app.restraints.all).toEqual([]);
   });
 
   it('goes back to pending also when the body is not the documented one', async () => {

@@ -24,9 +24,9 @@ const resume = async ({ app, clock }: TestProgram) => {
   await app.store.writer.write((tx) =>
     endHolds(tx, app.account, ['guarded'], { reason: 'checked', actor: 'ann', now: clock.now() }),
   );
-  await app.holds.read();
+  await app.restraints.read();
 };
-const kinds = ({ app }: TestProgram) => app.holds.all.map(({ kind }) => kind);
+const kinds = ({ app }: TestProgram) => app.restraints.all.map(({ kind }) => kind);
 const pending = ({ merchant }: TestProgram) =>
   Number(merchant.prepare(`select count(*) from merchant_orders where state = 'pending'`).pluck().get());
 
@@ -38,7 +38,7 @@ describe('guard.createsPerHour', () => {
     insert(30);
     await create();
     expect([exchange.count('POST'), pending(program), kinds(program)]).toEqual([10, 20, ['guarded']]);
-    expect(program.app.holds.all[0]?.reason).toContain('guard.createsPerHour is 10');
+    expect(program.app.restraints.all[0]?.reason).toContain('guard.createsPerHour is 10');
     const { account, store } = program.app;
     const feed = await readFeed(store.db, { account, afterId: 0, limit: 1_000 });
     expect(feed.filter(({ type }) => type === 'account').map((one) => one.new_value)).toEqual(['guarded']);

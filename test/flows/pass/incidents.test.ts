@@ -89,7 +89,7 @@ describe('the log of an outage of ten minutes with 200 orders', () => {
     await live(on, 10 * MINUTE);
     expect(on.log.with('the exchange is back')).toHaveLength(1);
     expect(await newestOfAccount(on.app.store.db, 'default', 'exchange')).toBeNull();
-    expect(on.app.holds.all.map(({ kind }) => kind)).toEqual(['key-refused']);
+    expect(on.app.restraints.all.map(({ kind }) => kind)).toEqual(['key-refused']);
     [answers.create, answers.lookup] = [DOWN, DOWN];
     await live(on, 30 * MINUTE);
     expect(await newestOfAccount(on.app.store.db, 'default', 'exchange')).toBe('out-of-reach');
@@ -140,7 +140,7 @@ describe('the log of an account that is held', () => {
       actor: 'ann',
     } as const;
     await on.app.store.writer.write((tx) => setHold(tx, 'default', hold, on.clock.now()));
-    await on.app.holds.read();
+    await on.app.restraints.read();
     await live(on, HOUR);
     expect(on.log.with('requests are held back')).toMatchObject([
       { level: 'warn', kind: 'creates-paused', cause: 'maintenance', actor: 'ann' },

@@ -21,7 +21,7 @@ async function limitedMeanwhile() {
 function secondWaits({
   app: {
     creates: { lease },
-    holds,
+    restraints,
   },
   clock,
 }: TestProgram): void {
@@ -29,7 +29,7 @@ function secondWaits({
   let requests = 0;
   vi.spyOn(lease, 'ensure').mockImplementation(async () => {
     requests += 1;
-    if (requests > 1) while (holds.timesHeld === 0) await clock.turn();
+    if (requests > 1) while (restraints.timesHeld === 0) await clock.turn();
     await ensure();
   });
 }

@@ -43,7 +43,7 @@ function states({ merchant }: TestProgram): Record<string, number> {
 }
 
 function kinds({ app }: TestProgram): string[] {
-  return app.holds.all.map(({ kind }) => kind).toSorted();
+  return app.restraints.all.map(({ kind }) => kind).toSorted();
 }
 
 function numbered(count: number): string[] {
@@ -119,9 +119,9 @@ describe('a key that is refused', () => {
     await live(program, HOUR, SECOND);
     expect(exchange.requests.length - before).toBeLessThanOrEqual(21);
     expect(states(program)).toEqual({ pending: 20 });
-    expect(program.app.holds.isKeyWrong).toBe(false);
+    expect(program.app.restraints.isKeyWrong).toBe(false);
     await program.restart();
-    expect([kinds(program), program.app.holds.isKeyWrong]).toEqual([['key-refused'], false]);
+    expect([kinds(program), program.app.restraints.isKeyWrong]).toEqual([['key-refused'], false]);
     delete rest.create;
     rest.lookup = NOT_FOUND;
     await live(program, MINUTE);
@@ -134,10 +134,10 @@ describe('a key that is refused', () => {
     program.insert(...numbered(20).map((external_order_id) => ({ external_order_id })));
     await createPass(program.app, NEVER);
     await followPass(program.app, 'all', NEVER);
-    expect([exchange.requests.length, program.app.holds.isKeyWrong]).toEqual([1, true]);
+    expect([exchange.requests.length, program.app.restraints.isKeyWrong]).toEqual([1, true]);
     exchange.answer = (request) => echo(request, { id: request.externalOrderId });
     await program.restart();
-    expect(program.app.holds.isKeyWrong).toBe(false);
+    expect(program.app.restraints.isKeyWrong).toBe(false);
     program.clock.advance(MINUTE);
     await createPass(program.app, NEVER);
     expect(states(program)).toEqual({ accepted: 20 });
@@ -174,7 +174,7 @@ describe('a key that is refused', () => {
     // Before it is refused: the daemon reads it each minute.
     taken = 'newest-key';
     write('newest-key');
-    program.app.holds.rereadKey();
+    program.app.restraints.rereadKey();
     insert('c');
     await createPass(program.app, NEVER);
     expect([program.row('c')['state'], keys.at(-1)]).toEqual(['accepted', 'newest-key']);
@@ -276,7 +276,7 @@ describe('creates whose outcomes stay unknown', () => {
     expect([kinds(program), exchange.count('POST')]).toEqual([['slowed'], 4]);
     const how = { reason: 'it is well', actor: 'ann', now: program.clock.now() };
     await program.app.store.writer.write((tx) => endHolds(tx, program.app.account, ['slowed'], how));
-    await program.app.holds.read();
+    await program.app.restraints.read();
     await live(program, 10 * MINUTE, MINUTE);
     expect(states(program)).toEqual({ unknown: 4, accepted: 3 });
   });
@@ -293,7 +293,7 @@ describe('the holds of an account', () => {
     // Three are lost; a look-up is answered, and the fourth is lost; a look-up shows that creates alone are.
     await live(program, 15 * SECOND);
     program.merchant.exec('drop trigger broken');
-    await program.app.holds.read();
+    await program.app.restraints.read();
     expect(kinds(program)).toEqual(['slowed']);
   });
 
@@ -305,11 +305,11 @@ describe('the holds of an account', () => {
     const now = program.clock.now();
     const pause = { kind: 'creates-paused', since: now, until: null, reason: 'r', actor: 'ann' } as const;
     await program.app.store.writer.write((tx) => setHold(tx, program.app.account, pause, now));
-    await program.app.holds.read();
+    await program.app.restraints.read();
     expect(kinds(program)).toEqual(['creates-paused', 'rate-limited']);
     program.clock.advance(2 * MINUTE);
     await followPass(program.app, 'all', NEVER);
-    expect(program.app.holds.heldForMs('create')).toBe(Number.POSITIVE_INFINITY);
+    expect(program.app.restraints.heldForMs('create')).toBe(Number.POSITIVE_INFINITY);
   });
 
   it('are the history of the account, without the waits of its rate', async () => {

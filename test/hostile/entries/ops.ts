@@ -55,7 +55,7 @@ export const ops: Entry<string> = {
     const activities = new Activities(clock);
     activities.of(app.account).live = {
       exchange: app.exchange,
-      holds: app.holds,
+      restraints: app.restraints,
       accountLease: { isTrusted: () => true },
     };
     const config = {

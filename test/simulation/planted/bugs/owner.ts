@@ -83,7 +83,7 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
     name: 'pause-forgotten-at-restart',
     text: 'the holds of the account are read when another program commits, and not at the start',
     breaks: /a pause is kept/,
-    edits: [{ file: 'src/app.ts', in: 'startApp', from: 'await holds.open();', to: '' }],
+    edits: [{ file: 'src/app.ts', in: 'startApp', from: 'await restraints.open();', to: '' }],
   },
   {
     name: 'pause-read-only-at-the-start',
