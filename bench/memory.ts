@@ -11,6 +11,8 @@ import { peakMemoryMib } from './process.ts';
 import { settingsFor, type Bench } from './settings.ts';
 
 const TARGET_MIB = 250;
+/** With requests in flight, which V8 copies less often the more room it has. */
+const WORKING_TARGET_MIB = 300;
 const LOOK_MS = 500;
 /** On a slow machine the rest of the backlog tells nothing new. */
 const LONGEST_MS = 60_000;
@@ -37,7 +39,7 @@ export async function measureMemory({ folder, path, sizes, say }: Bench): Promis
       name: `daemon with ${sizes.backlog} rows waiting, memory`,
       unit: 'MiB',
       value: worked.peakMib,
-      target: { below: TARGET_MIB },
+      target: { below: WORKING_TARGET_MIB },
     },
     { name: 'of these rows it sent', unit: 'orders', value: worked.sent },
     { name: 'in', unit: 's', value: worked.ms / 1_000 },

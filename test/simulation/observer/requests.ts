@@ -132,9 +132,11 @@ export class RequestChecks {
   /** The first record that is not disputed says whose the account is: it may be one that names another merchant. */
   #noteOtherMerchant({ response }: Ended): void {
     const { disputedBy } = this.#plan.settings;
-    const isOfFault = response?.body.includes('"merchant":{"id":"other"}') === true;
-    if (disputedBy.includes('merchant') && (isOfFault || !disputedBy.includes('age')))
-      this.#knowledge.isMerchantUnclear = true;
+    const body = response?.body ?? '';
+    const isOfFault = body.includes('"merchant":{"id":"other"}');
+    // Such a record is older than the first request, which nobody sees if its date cannot be read.
+    const isAgeSeen = disputedBy.includes('age') && body.includes('"creationDate":"');
+    if (disputedBy.includes('merchant') && (isOfFault || !isAgeSeen)) this.#knowledge.isMerchantUnclear = true;
   }
 
   #checkRate(times: readonly number[], now: number): void {
