@@ -24,42 +24,42 @@ const recentlyRead = new Map<string, unknown>();
 const MOST_KEPT = 64;
 const LONGEST_KEPT = 16_384;
 
-/** A number behind a name. */
-const NAMED_NUMBER = /":\s*-?\d[\d.eE+-]*/g;
+/** A number behind a name, and what looks like one in a text. */
+const NAMED_NUMBER = /"\s*:\s*-?\d[\d.eE+-]*/g;
 const NAME = /"\s*:/g;
 
 /**
- * The object that a body holds, read by the parser of the engine, which is three times as fast; the digits of its numbers are
- * found beside it. Undefined if that is no JSON, or if the numbers that were found are not those of the object, as when they
- * stand in a list or a text holds what looks like a name and its number: then the parser that keeps digits reads it.
+ * Reads an object by the parser of the engine, which is three times as fast, and finds the digits of its numbers in the text.
+ * Undefined if the text is no JSON, if a number stands in a list, or if the digits of a number are not certain: then the
+ * parser that keeps digits reads it.
  */
 function readFast(body: string): unknown {
   try {
     const text = withoutNul(body);
     const value: unknown = JSON.parse(text);
     if (typeof value !== 'object' || value === null) return undefined;
-    const numbers = text.match(NAMED_NUMBER) ?? [];
-    return putDigits(value as Record<string, unknown>, numbers, 0, 1) === numbers.length ? value : undefined;
+    const digits = (text.match(NAMED_NUMBER) ?? []).map((found) => found.slice(found.search(/[-\d]/)));
+    // Names that are given twice, names that are numbers, and texts change the order: equal numbers must have equal digits.
+    if (new Set(digits).size !== new Set(digits.map(Number)).size) return undefined;
+    return putDigits(value as Record<string, unknown>, digits, 0, 1) === digits.length ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Puts digits in the place of numbers, from number `next` on, and returns which comes after. Throws if one has other digits. */
-function putDigits(parts: Record<string, unknown>, numbers: readonly string[], next: number, depth: number): number {
+/** Replaces numbers by their digits, from place `next` on; returns the place after them. Throws if one has other digits. */
+function putDigits(parts: Record<string, unknown>, digits: readonly string[], next: number, depth: number): number {
   if (depth > MAX_DEPTH) throw new Error('too deep');
   let place = next;
   for (const name of Object.keys(parts)) {
-    // Names that are numbers come first in an object, wherever they stand in the text.
-    if (!Array.isArray(parts) && /^\d/.test(name)) throw new Error('the order of the numbers is lost');
     const part = parts[name];
     if (typeof part === 'number') {
-      const digits = numbers[place]?.slice(2).trimStart() ?? '';
-      if (Array.isArray(parts) || digits === '' || Number(digits) !== part) throw new Error('another number');
-      parts[name] = new LosslessNumber(digits);
+      const found = digits[place];
+      if (Array.isArray(parts) || found === undefined || Number(found) !== part) throw new Error('another number');
+      parts[name] = new LosslessNumber(found);
       place += 1;
     } else if (typeof part === 'object' && part !== null) {
-      place = putDigits(part as Record<string, unknown>, numbers, place, depth + 1);
+      place = putDigits(part as Record<string, unknown>, digits, place, depth + 1);
     }
   }
   return place;

@@ -15,13 +15,17 @@ function parsed(body: string): unknown {
 const digits = fc.stringMatching(/^-?(0|[1-9]\d{0,24})(\.\d{1,24})?([eE][+-]?\d{1,3})?$/);
 /** Texts that look like names, numbers and the ends of strings. */
 const oddText = fc.array(
-  fc.constantFrom('"', '\\', ':', ' ', '1', '-0.5e3', '[', '{', ',', 'a', '\u00a0', '__proto__'),
+  fc.constantFrom('"', '\\', ':', ' ', '1', '-0.5e3', '[', '{', ',', 'a', '\u00a0', '__proto__', '12345678901234568'),
 );
 const text = oddText.map((parts) => parts.join(''));
 const { value } = fc.letrec<{ value: unknown; list: unknown; object: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 5 },
     digits.map((number) => new LosslessNumber(number)),
+    // The same number for a parser that keeps no digits.
+    fc
+      .constantFrom('12345678901234567', '12345678901234567.1', '1e999', '2e999')
+      .map((near) => new LosslessNumber(near)),
     text,
     fc.constantFrom(null, true, false),
     tie('object'),
@@ -58,6 +62,16 @@ describe('reading a JSON body', () => {
   ])('reads the number of %s', (body, number) => {
     expect(readJson(body)).toEqual({ a: new LosslessNumber(number) });
     expect(readJson(body)).toEqual({ a: new LosslessNumber(number) });
+  });
+
+  it.each([
+    ['{"a" : 12345678901234567.1,"b":"\\":12345678901234568"}', 'a', '12345678901234567.1'],
+    ['{"a":"","b":12345678901234567,"a":12345678901234568}', 'b', '12345678901234567'],
+    ['{"b":12345678901234567,"1":12345678901234568}', 'b', '12345678901234567'],
+    ['{"a" : 12345678901234567,"b":12345678901234568,"b":12345678901234568}', 'a', '12345678901234567'],
+  ])('takes no digits of another number that is as near: %s', (body, name, number) => {
+    expect(readJson(body)).toEqual(parsed(body));
+    expect(readJson(body)).toMatchObject({ [name]: new LosslessNumber(number) });
   });
 
   it.each(['{"a":01}', '{"a":1.}', '{"a":+1}', '{"a":.5}', `${'{"a":'.repeat(51)}1${'}'.repeat(51)}`])(
