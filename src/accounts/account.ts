@@ -16,7 +16,7 @@ import type { AccountLease, Store } from '../store/port.ts';
 /** A pass that the database broke off runs again after this time. */
 const TRY_AGAIN_MS = 1_000;
 
-/** `clock` corrects due times planned before the clock was set back, `uncorrected` those that were refused then. */
+/** `clock` corrects due times planned before the clock was set back; `uncorrected` tries refused corrections again. */
 type PassName = 'create' | 'lookup' | 'clock' | 'uncorrected' | SweptPass;
 
 export type Passes = Readonly<Record<PassName, (app: App, stop: AbortSignal) => Promise<void>>>;
@@ -48,7 +48,7 @@ interface Failure {
   nextAt: number;
 }
 
-/** An account that this process owns: wired while a pass was woken or somebody uses it, otherwise no more than this object. */
+/** An account that this process owns. It is wired while a pass or a caller needs it; otherwise this object is all of it. */
 export class OwnedAccount {
   readonly accountLease: AccountLease;
   readonly due = new DueTimes();

@@ -13,7 +13,7 @@ export interface SqliteDatabase {
   readonly address: string;
 }
 
-/** Paths of files are absolute. `passwordFile` is where the password is from; there it may be changed while the program runs. */
+/** Paths of files are absolute. `passwordFile` holds the password, which may change there while the program runs. */
 export interface PostgresDatabase extends Omit<Settings['database'], 'url' | 'notify' | 'tls'> {
   readonly kind: 'postgres';
   /** The URL without the password. */

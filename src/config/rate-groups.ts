@@ -6,7 +6,7 @@ import { ConfigError } from './settings.ts';
 
 type Accounts = Pick<Config, 'accounts'>;
 
-/** The accounts in groups that one process drives: those that share the limit of their rate, and each other one alone. */
+/** Groups of accounts for one process: accounts that share a rate limit form a group, each other account is alone. */
 export function groupsOf({ accounts }: Accounts): readonly (readonly string[])[] {
   const groups = Map.groupBy(accounts, ({ name, rateGroup }) =>
     JSON.stringify(rateGroup === undefined ? { name } : { rateGroup }),

@@ -19,7 +19,7 @@ export interface Evidence {
   readonly order: MerchantOrder;
   /** exchangeType of the pre-order (§2.6). */
   readonly preOrderExchangeType: string | null;
-  /** When the first create of the order was sent; null if that is not known, and where none was. */
+  /** When the first create of the order was sent; null if none was, or if that is not known. */
   readonly firstSentAt: Date | null;
   /** merchant.id of the account's first record. */
   readonly merchantId: string | null;

@@ -169,6 +169,7 @@ export function readRecordFields(body: string): RecordFields {
   return readFields(body, RECORD);
 }
 
+/** Builds the tree of documented names from their paths. */
 export function documentedBy<Path extends string>(paths: readonly Path[], above = ''): Documented<Path> {
   const below = paths.filter((path) => path.startsWith(above));
   const names = new Set(below.map((path) => path.slice(above.length).split('.')[0] ?? ''));
@@ -179,7 +180,7 @@ export function documentedBy<Path extends string>(paths: readonly Path[], above 
   return new Map([...names].map((name) => [name, partOf(name)]));
 }
 
-/** The fields of a body, of which the document shows some; none if it is no JSON. Null is no value of a field. */
+/** Sorts the fields of a body into documented ones and others, and leaves out nulls; no fields if it is no JSON. */
 export function readFields<Path extends string>(body: string, documents: Documented<Path>): BodyFields<Path> {
   const documented = new Map<Path, string>();
   const other = new Map<string, string>();

@@ -200,7 +200,7 @@ function responseOf(
   };
 }
 
-/** The bytes as they were before they were compressed. Throws `TransportError` if they are too many, zlib's error if they are broken. */
+/** Decompresses an answer. Throws `TransportError` if it is too large, zlib's error if it is broken. */
 function decompressed(bytes: Buffer, encoding: string | undefined, maxBytes: number): Buffer {
   const decompress = bytes.length === 0 ? undefined : DECOMPRESS.get(encoding?.trim().toLowerCase());
   try {

@@ -271,7 +271,7 @@ function compareAges(a: OldestOrder, b: OldestOrder): number {
   return a.account < b.account ? -1 : 1;
 }
 
-/** A percentile is the smallest age that so many in a hundred do not exceed: one of the ages themselves. */
+/** The nth percentile is the smallest age that n in a hundred do not exceed: one of the ages themselves. */
 function percentiles(times: readonly number[]): Omit<AgeGroup, 'state' | 'status' | 'pair'> {
   const orders = times.length;
   // Sorts without a function to compare by: numbers, and what is none at the end.

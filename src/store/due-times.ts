@@ -5,7 +5,7 @@ import { FIRST_DUE, isDueAfter, type DueKey } from './find-orders.ts';
 import type { Database } from './port.ts';
 import { queries, statement } from './statement.ts';
 
-/** When orders of an account are due next, in ms of UTC, by what is to be done; undefined if none is. */
+/** When orders of an account are due next, in ms of UTC, by the work that is due; undefined if none is. */
 interface AccountDue {
   readonly account: string;
   /** The first create. An order whose create was not recorded is due at once: at 0. */

@@ -8,7 +8,7 @@ import { together } from './statement.ts';
 export interface Transactions {
   /**
    * Runs the work in a transaction, and resolves once it is durable. A database that takes no work for a moment is waited for, until
-   * `signal` aborts at the latest; where that may take long, `onFailure` hears why. Throws `StoreError` if the database
+   * `signal` aborts at the latest; if that may take long, `onFailure` hears why. Throws `StoreError` if the database
    * failed.
    */
   run<Result>(work: Work<Result>, signal: AbortSignal, onFailure: (failure: StoreError) => void): Promise<Result>;

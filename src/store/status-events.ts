@@ -29,7 +29,7 @@ const pageStatement = statement((v: { account: string; afterId: number; limit: n
     .limit(v.limit),
 );
 
-/** Gives the id after which an account has its newest so many changes of states and statuses by look-ups; 0 if it has no more. */
+/** Returns the id after which the `newest` newest changes of an account by look-ups follow; 0 if it has no more. */
 export async function beforeNewestChanges(db: Database, account: string, newest: number): Promise<number> {
   return (await startStatement(db, { account, newest })).rows[0]?.id ?? 0;
 }

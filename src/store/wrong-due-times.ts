@@ -52,7 +52,7 @@ export async function wronglyDueOrders(tx: Transaction, query: WronglyDue): Prom
   return (await wronglyDue(tx, query, false).execute()).map((row) => row.external_order_id);
 }
 
-/** Makes `limit` wrongly due orders, or more, due at `to`, but those that another program has locked. Returns how many. */
+/** Makes `limit` wrongly due orders, or more, due at `to`, except locked ones. Returns their number. */
 export async function correctDueTimes(tx: Transaction, query: Correction): Promise<number> {
   const result = await tx
     .updateTable('merchant_orders')

@@ -7,7 +7,7 @@ import { screenOf } from './help.ts';
 
 const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** `npx` is named only where it finds this program: elsewhere it would ask a registry for a package of that name. */
+/** `npx` is named only if it finds this program: otherwise it would ask a registry for a package of that name. */
 function programName(): string {
   const folders = [process.cwd(), join(process.cwd(), 'node_modules', 'order-sync')];
   const isHere = (folder: string) => existsSync(folder) && realpathSync(folder) === realpathSync(PACKAGE);

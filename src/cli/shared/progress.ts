@@ -39,7 +39,7 @@ const FIRST_RATE_MS = 1_000;
 
 interface SyncProgress {
   readonly counts: Readonly<Counters>;
-  /** About so many requests it had before it; undefined if the daemon does not say. */
+  /** The approximate number of requests before this one; undefined if the daemon does not say. */
   readonly requests: number | undefined;
 }
 

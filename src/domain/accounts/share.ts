@@ -27,7 +27,7 @@ interface Load {
 }
 
 /**
- * A free unit is for the worker with the fewest accounts of those that know it; a worker gives a unit back if another
+ * The worker with the fewest accounts takes a free unit that it knows; a worker hands a unit back if another
  * has fewer accounts even with it. Each worker decides for itself until no unit moves.
  */
 export function nextShare<U extends Unit>(

@@ -7,7 +7,7 @@ export type DeliveryOutcome =
       readonly kind: 'unavailable';
       readonly cause: string;
       readonly retryAfterMs?: number;
-      /** Given where the event may be the cause after all: the status, 0 if there was no answer. */
+      /** Present if the event may be the cause after all: the status, 0 if there was no answer. */
       readonly status?: number;
     }
   /** The endpoint does not want this event, or none: whether it takes others tells. */

@@ -41,7 +41,7 @@ export interface EventRow {
     | 'finding.acknowledged';
   /** The external order id, the link id, or the name of the account. */
   readonly subject: string;
-  /** What changed; the class of a finding, the level of photos. */
+  /** The field that changed; the class of a finding, the level of photos. */
   readonly field: string;
   /** The value before; the request of photos. */
   readonly old_value: string | null;

@@ -90,7 +90,7 @@ export function heldLookupMs({ freshFor }: FollowSettings): number {
 }
 
 /**
- * An early look-up leaves the planned one where it is. In an outage the next look-up that is answered ends the wait.
+ * An early look-up does not move the planned one. In an outage the next look-up that is answered ends the wait.
  * After an answer about another order the pace goes on, or slows down for states without one.
  */
 export function afterNoAnswer(

@@ -36,7 +36,7 @@ export async function assumeRowSent(
   await recordUnknownOutcome(tx, before, unknown, now);
 }
 
-/** Takes waiting orders of an import for sent, those that the merchant inserted too. Returns how many. */
+/** Assumes that waiting orders of an import were sent, also if the merchant inserted them. Returns their number. */
 export async function assumeImportSent(
   tx: Transaction,
   tables: ImportTables,

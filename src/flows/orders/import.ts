@@ -159,7 +159,7 @@ type CsvRecord = { readonly line: number; readonly record: readonly string[] };
 /** Reads the records of a CSV file, the header among them; one that cannot be read is the last. */
 export async function* csvRecords(input: Readable): AsyncGenerator<CsvRecord | { line: number; problem: string }> {
   const place = new CsvPlace();
-  // What the parser has read and not given out yet: an error makes it forget that.
+  // The parser forgets rows that it has read but not passed on when it throws.
   const ahead: CsvRecord[] = [];
   const parser = parseCsv({
     bom: true,

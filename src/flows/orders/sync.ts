@@ -10,7 +10,7 @@ import { sweep } from '../findings/sweep.ts';
 import { learnFirst } from '../pass/learn-pace.ts';
 import { newCounters, type Counters } from '../pass/outcomes.ts';
 
-/** `unknown`, `held` and `disputed` are states after the pass; `findings` are open, without those that only explain. */
+/** `unknown`, `held` and `disputed` are states after the pass; `findings` are open; explanations are left out. */
 export type SyncSummary = Readonly<Counters> & { readonly remaining: number; readonly durationMs: number };
 
 export type SyncEnd = 'done' | 'look' | 'out-of-reach' | 'out-of-time' | 'key-refused';

@@ -200,7 +200,7 @@ export function overdueOf(activities: readonly Pick<Activity, 'overdue'>[]): Ove
   return { orders: waiting.reduce((sum, { orders }) => sum + orders, 0), since: new Date(sinceMs).toISOString() };
 }
 
-/** The requests of the last seconds, and those that the rate limits allow: of an account with its group, or of all. */
+/** The requests of the last seconds, and the number that the rate limits allow: of an account with its group, or of all. */
 export function rateUse(
   activities: Pick<Activities, 'find'>,
   config: Pick<Config, 'accounts' | 'exchange'>,

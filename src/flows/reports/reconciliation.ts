@@ -223,7 +223,7 @@ export interface Ledger {
   readonly files: readonly string[];
   readonly id: string;
   readonly amount: string;
-  /** Currencies are compared only where their column is named. */
+  /** Currencies are compared only if their column is named. */
   readonly currency?: string | undefined;
 }
 

@@ -44,7 +44,7 @@ export class Owner {
     this.#asking = asking;
   }
 
-  /** The outcome is unknown if the owner goes away or gives no answer. Throws `UnusableIdError` before anything is sent. */
+  /** The outcome is unknown if the owner goes away or does not answer. Throws `UnusableIdError` before anything is sent. */
   async ask<Id extends AskedOperation>(id: Id, input: InputOf<Id>): Promise<Result> {
     const asked = requestFor(id, this.#asking.account, input);
     const tooLate = deadline(LONGEST_WAIT_MS + this.#asking.graceMs);

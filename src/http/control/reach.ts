@@ -127,7 +127,7 @@ interface RelayDeps extends Pick<FlowDeps, 'clock' | 'log' | 'gracePeriodOver'> 
   readonly socketPath: string;
 }
 
-/** Passes what commands on other machines ask on to the own control socket until `stop` aborts; then finishes those that run. */
+/** Passes requests of commands on other machines to the local control socket until `stop` aborts; then finishes running ones. */
 export async function relayRequests(deps: RelayDeps, stop: AbortSignal): Promise<void> {
   const { store, clock, patience, keys } = deps;
   const running = new Map<string, Relayed>();

@@ -14,10 +14,10 @@ export interface DashboardFacts {
   readonly problems: readonly Problem[];
   /** Rows of `findings`: the gravest open ones, the first of many. */
   readonly newestFindings: readonly Row[];
-  /** Null if this process drives none of the accounts, so that nobody here knows. */
+  /** Null if this process owns none of the accounts: then it is not known here. */
   readonly exchange: ExchangeFacts | null;
   readonly database: { readonly bytes: number | null; readonly readMs: number };
-  /** Null if so many accounts are shown that it is not added up. */
+  /** Null if too many accounts are shown to add it up. */
   readonly activity: ActivityFacts | null;
 }
 

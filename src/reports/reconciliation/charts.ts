@@ -115,7 +115,7 @@ function newHistogram(parts: Iterable<RecordableHistogram> = []): RecordableHist
   return histogram;
 }
 
-/** A percentile is the smallest duration that so many in a hundred do not exceed. */
+/** The nth percentile is the smallest duration that n in a hundred do not exceed. */
 function spanOf(histogram: RecordableHistogram): Span {
   const at = (percent: number) => histogram.percentile(percent);
   return { p1: at(1), p25: at(25), p50: at(50), p75: at(75), p99: at(99) };

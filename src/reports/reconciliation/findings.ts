@@ -189,7 +189,7 @@ export type UncheckedOrder = Readonly<{
   state_reason: string | null;
 }>;
 
-/** So many orders of a reason are listed, those that have waited the longest; the others are only counted. */
+/** The most orders of a reason that are listed: the longest waits. The others are only counted. */
 export const MOST_UNCHECKED = 500;
 
 const COLUMNS: readonly Column[] = [
@@ -243,7 +243,7 @@ export function uncheckedOrdersSection(
   };
 }
 
-/** The section of the disputed orders; at most so many as of a reason above. */
+/** The section of the disputed orders; it lists no more orders than a reason above. */
 export function disputedOrdersSection(
   orders: Iterable<UncheckedOrder>,
   count: number,

@@ -65,7 +65,7 @@ export function pairOf({ from_currency: from, to_currency: to }: Omit<AmountRow,
   return `${from ?? '?'}/${to ?? '?'}`;
 }
 
-/** The currency of the amount of a row, `?` where the row has none; null if nobody knows which of the pair it is. */
+/** The currency of the amount of a row, `?` if the row has none; null if it is not known which of the pair it is. */
 export function currencyOfRow(row: AmountRow, settings: Pick<AmountSettings, 'outputPosition'>): string | null {
   const field = amountField(row.asset_position, settings);
   const pair = { fromCurrency: row.from_currency, toCurrency: row.to_currency };

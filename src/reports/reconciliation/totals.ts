@@ -81,7 +81,7 @@ interface Group {
   readonly pair: string;
   readonly outcome: string | null;
   readonly position: string | null;
-  /** The currency of the amounts, `?` where a row has none; null if nobody knows which of the pair it is. */
+  /** The currency of the amounts, `?` if a row has none; null if it is not known which of the pair it is. */
   readonly currency: string | null;
 }
 

@@ -77,13 +77,13 @@ export interface StoryFinding {
   readonly reason: string | null;
 }
 
-/** What decides when an order that is followed is looked up; times in milliseconds. */
+/** The facts that decide when a followed order is looked up; times in milliseconds. */
 export type StoryPace = {
   readonly status: string;
   readonly since: string;
 } & (
   | { readonly kind: 'every-tick' }
-  /** So many stays in the status have ended, half of them within `halfMs`; infinite where it is not known. */
+  /** The number of stays in the status that have ended, half of them within `halfMs`; infinite if that is not known. */
   | { readonly kind: 'learned'; readonly stays: number; readonly halfMs: number }
 );
 

@@ -28,12 +28,12 @@ export interface Story {
   /** Null if the order was not inserted yet. */
   readonly state: OrderState | null;
   readonly told: readonly StoryEntry[];
-  /** What decides when it is looked up; null if nothing does now, and of the past. */
+  /** The facts that decide when it is looked up; null for the past, and if no look-up is planned. */
   readonly pace: StoryPace | null;
   readonly next: readonly string[];
 }
 
-/** The same evidence gives the same story, and the story of a later moment begins with that of an earlier one. */
+/** The same evidence makes the same story, and the story of a later moment begins with that of an earlier one. */
 export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StorySettings): Story {
   const { order, findings } = evidence;
   const { externalOrderId } = order;

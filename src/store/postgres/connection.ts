@@ -254,7 +254,7 @@ function kyselyOf(adapter: Adapter, connect: Connect, run: NonNullable<Database[
   return Object.assign(new Kysely<Tables>({ dialect }), { run });
 }
 
-/** Orders migrations by the row of the lock's table: an advisory lock passes no pooler that gives each transaction another session. */
+/** Orders migrations by the row of the lock's table: an advisory lock fails behind a pooler that changes sessions. */
 class Adapter extends PostgresAdapter {
   override async acquireMigrationLock(
     db: Kysely<unknown>,

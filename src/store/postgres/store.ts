@@ -110,7 +110,7 @@ async function assertOwnSessions(connections: Connections, readings: Connections
   using writing = await connections.lend();
   await probeStatement(writing.db, {});
   using reading = await readings.lend();
-  // The pooler gives it the session of the first, which has a statement of that name already.
+  // The pooler lends it the session of the first, which has a statement of that name already.
   await probeStatement(reading.db, {});
 }
 

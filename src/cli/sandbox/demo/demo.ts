@@ -116,7 +116,7 @@ function stepsAfter(database: Place | undefined): Parameters<typeof nextSteps>[0
   return [[again, isAsked ? `${text}; give the password as before` : text], ...NEXT_ON_POSTGRES];
 }
 
-/** `later`: so many orders were inserted while a person looked. */
+/** `later`: the number of orders that were inserted while a person looked. */
 async function performUntilHeld(play: Play, count: number) {
   await using workers = new Workers(play);
   const isSettled = await perform(play, workers, count);

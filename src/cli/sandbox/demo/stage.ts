@@ -22,7 +22,7 @@ const SPEED = 4;
 export interface Shop {
   readonly account: string;
   readonly key: string;
-  /** The orders that it inserts, but for those that it cancels. */
+  /** The orders that it inserts, without the cancelled ones. */
   readonly orders: readonly DemoOrder[];
   /** The orders that it cancels before they are sent. */
   readonly strays: readonly DemoOrder[];
@@ -91,7 +91,7 @@ const NOT_FOLLOWED = 'PREORDER_MISSING';
 export function demoOrders(scenario: DemoScenario, count: number = MOST_ORDERS): readonly DemoOrder[] {
   const tampered = Object.entries<Tampering>(TAMPERINGS).filter(([, { finding }]) => finding !== NOT_FOLLOWED);
   const names = [...LOST, ...(scenario === 'mismatch' ? tampered.map(([name]) => `tamper-${name}`) : [])];
-  // They are spread among the others: one in so many.
+  // One order in this many is of this kind.
   const spread = Math.max(1, Math.floor(count / names.length));
   return Array.from({ length: Math.max(count, names.length) }, (_, index) => {
     const named = index % spread === spread - 1 ? names[Math.floor(index / spread)] : undefined;

@@ -54,7 +54,7 @@ export function withOverdue(known: Overdue | undefined, orders: readonly Followe
   return { orders: (known?.orders ?? 0) + due.length, since: new Date(sinceMs) };
 }
 
-/** A change of the state or of a status of an order, by the columns of `events`; times in milliseconds of UTC, NaN where they cannot be read. */
+/** A change of the state or of a status of an order, by the columns of `events`; times in milliseconds of UTC, NaN if they cannot be read. */
 export interface StatusEvent {
   readonly id: number;
   readonly field: string;

@@ -172,7 +172,7 @@ class Latencies {
     if (outcome === 'unknown' || outcome === 'not-sent') requests.failed += 1;
   }
 
-  /** What is known of accounts together. Null if this process drives none of them. */
+  /** Facts about all accounts together. Null if this process owns none of them. */
   facts(isMeant: (account: string) => boolean): Omit<ExchangeFacts, 'rate'> | null {
     const activities = [...this.#activities.all].filter(({ account }) => isMeant(account));
     if (activities.length === 0) return null;

@@ -42,7 +42,7 @@ const EVENT_COLUMNS: readonly Column[] = [
 interface Pages {
   readonly deps: OpsPages;
   readonly accounts: readonly string[];
-  /** The token of forms; undefined if nobody decides here. */
+  /** The token of forms; undefined if decisions are off here. */
   readonly token: string | undefined;
 }
 

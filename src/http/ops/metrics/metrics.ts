@@ -223,7 +223,7 @@ const WAIT_BUCKETS = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 
 const PASS_BUCKETS = [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 3_600];
 const DELAY_BUCKETS = [0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 600, 3_600, 21_600, 86_400];
 
-/** Makes the metrics that are counted as it happens, and gives who hears of it. */
+/** Makes the metrics that count events of the process. Returns the listener that counts them. */
 export function liveMetrics(registry: Registry, labelOf: (account: string) => string): ProcessListener {
   const registers = [registry];
   const histogram = <Label extends string>(name: string, help: string, buckets: number[], labelNames: Label[] = []) =>

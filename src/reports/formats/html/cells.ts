@@ -35,7 +35,7 @@ export function proseText(value: Cell): string {
   );
 }
 
-/** Cuts the longest words in their middle, and a text that nobody reads in a table at its end. */
+/** Cuts the longest words in their middle, and a text that is too long for a table at its end. */
 export function cutText(value: Cell): string {
   return cutEnd(cutWords(value), LONGEST_CELL);
 }
