@@ -9,7 +9,11 @@ import { peakMemoryMib } from './process.ts';
 import type { Round, SandboxMessage, SandboxReady, Took } from './round.ts';
 
 /** The program is started with these, however it is started. */
-const { NODE_FLAGS } = createRequire(import.meta.url)('../src/runtime.cjs') as { NODE_FLAGS: readonly string[] };
+const { COMPILE_CACHE, NODE_FLAGS } = createRequire(import.meta.url)('../src/runtime.cjs') as {
+  COMPILE_CACHE: string;
+  NODE_FLAGS: readonly string[];
+};
+const COMPILED = { NODE_COMPILE_CACHE: COMPILE_CACHE };
 const PROGRAM = '../src/cli.ts';
 const LOOK_AT_MEMORY_MS = 20;
 
@@ -75,13 +79,15 @@ export async function startEngine(folder: string, url: string, database: string)
 
 /** Starts the daemon as it is installed, and resolves once it is ready. */
 export async function startDaemon(folder: string, environment: Record<string, string>) {
-  return await startChild<never, never>(PROGRAM, ['run'], { folder, name: 'daemon', environment, flags: NODE_FLAGS });
+  const options = { folder, name: 'daemon', environment: { ...COMPILED, ...environment }, flags: NODE_FLAGS };
+  return await startChild<never, never>(PROGRAM, ['run'], options);
 }
 
 /** Runs a command of the program to its end: how long it took, and the most memory it held. */
 export async function runProgram(folder: string, args: readonly string[], environment: Record<string, string>) {
   const start = performance.now();
-  const child = forkFile(PROGRAM, args, { folder, name: 'program', environment, flags: NODE_FLAGS });
+  const options = { folder, name: 'program', environment: { ...COMPILED, ...environment }, flags: NODE_FLAGS };
+  const child = forkFile(PROGRAM, args, options);
   let peakMib = 0;
   while (child.exitCode === null && child.signalCode === null) {
     peakMib = Math.max(peakMib, peakMemoryMib(child.pid ?? 0) ?? 0);
