@@ -16,7 +16,7 @@ import {
 } from '../mark.ts';
 import { pagesAfter } from '../pages.ts';
 import type { Database, Mark, MarkContent, Position, Transaction, Work } from '../port.ts';
-import type { MarksFile } from '../sqlite/mark.ts';
+import type { AccountWithMark, MarksFile } from '../sqlite/mark.ts';
 
 /** The fact, whose value is the mark, that stops an account for all workers: only one of them may have the mark. */
 const FOUND_OLDER = 'restore.found';
@@ -34,8 +34,6 @@ export async function readIdentity(db: Database, address: string): Promise<strin
     `${address} has no row in database_identity, by which its marks are found; ${advice}`,
   );
 }
-
-type Marked = readonly [account: string, mark: MarkContent];
 
 interface MarksDeps {
   readonly address: string;
@@ -61,8 +59,8 @@ export class AccountMarks extends MarkFollower {
   /** Stops each account that a mark of this machine shows in an older state, for all workers. Throws `StoreError`. */
   async compare(): Promise<void> {
     const { db, file } = this.#deps;
-    const read = async (last?: Marked) => file.page(last?.[0] ?? '', MOST_AT_ONCE);
-    for await (const marks of pagesAfter<Marked>(MOST_AT_ONCE, read)) {
+    const read = async (last?: AccountWithMark) => file.page(last?.[0] ?? '', MOST_AT_ONCE);
+    for await (const marks of pagesAfter<AccountWithMark>(MOST_AT_ONCE, read)) {
       for (const account of await suspected(db, marks)) await this.of(account).stopIfOlder();
     }
   }
@@ -84,8 +82,9 @@ export class AccountMarks extends MarkFollower {
  * Reads which of these accounts may be in an older state than their marks name. After a promotion none is: the next owner
  * takes up the commits that the standby lacks.
  */
-async function suspected(db: Database, marks: readonly Marked[]): Promise<readonly string[]> {
+async function suspected(db: Database, marks: readonly AccountWithMark[]): Promise<readonly string[]> {
   if (marks.length === 0) return [];
+  // A mark that cannot be understood has no generation, which is less than none.
   const contents = JSON.stringify(marks.map(([account, mark]) => ({ account, ...mark })));
   const { rows } = await sql<{ account: string }>`select o.account from account_owners o
     join json_to_recordset(${contents}::json) as m (account text, generation bigint, "eventId" bigint, hash text, "timeLine" text)
@@ -131,7 +130,7 @@ export class AccountMark implements Mark, FollowingMark {
   }
 
   async isMissing(): Promise<boolean> {
-    if (this.#deps.file.page('', 1).length > 0) return false;
+    if (this.#deps.file.page('', 1).some(([, mark]) => mark !== undefined)) return false;
     return (await this.#deps.db.selectFrom('event_heads').select('id').limit(1).executeTakeFirst()) !== undefined;
   }
 

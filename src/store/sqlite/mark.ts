@@ -165,6 +165,8 @@ const NAME = `insert into marks values (:database, :account, :generation, :event
   where (excluded.generation, excluded.event_id) >= (generation, event_id)
     or excluded.content ->> 'timeLine' <> content ->> 'timeLine'`;
 
+export type AccountWithMark = readonly [account: string, mark: MarkContent | undefined];
+
 /** The marks of the accounts that this machine drives in a database elsewhere, which is known by its id: a SQLite file. */
 export class MarksFile {
   readonly path: string;
@@ -185,8 +187,8 @@ export class MarksFile {
     return this.#marks('account = ?', account, 1)[0]?.[1];
   }
 
-  /** Returns the readable marks of accounts after `fromAccount`, in their order. Throws `StoreError`. */
-  page(fromAccount: string, limit: number): readonly (readonly [account: string, mark: MarkContent])[] {
+  /** Returns the marks of accounts after `fromAccount`, in their order; undefined for a mark that cannot be understood. Throws `StoreError`. */
+  page(fromAccount: string, limit: number): readonly AccountWithMark[] {
     return this.#marks('account > ?', fromAccount, limit);
   }
 
@@ -213,21 +215,14 @@ export class MarksFile {
     this.#opened = undefined;
   }
 
-  #marks(
-    condition: string,
-    account: string,
-    limit: number,
-  ): readonly (readonly [account: string, mark: MarkContent])[] {
+  #marks(condition: string, account: string, limit: number): readonly AccountWithMark[] {
     // Who only reads makes no file.
     if (this.#opened === undefined && !existsSync(this.path)) return [];
     return this.#with((file) => {
       const rows = file
         .prepare(`select account, content from marks where database = ? and ${condition} order by account limit ?`)
         .all(this.#database, account, limit) as { account: string; content: string }[];
-      return rows.flatMap((row) => {
-        const mark = readMark(row.content);
-        return mark === undefined ? [] : [[row.account, mark] as const];
-      });
+      return rows.map((row) => [row.account, readMark(row.content)] as const);
     });
   }
 

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
@@ -7,6 +8,7 @@ import { acceptRestore } from '../../../src/flows/orders/restore.ts';
 import { appendToChain } from '../../../src/store/events.ts';
 import type { MarkContent, Store } from '../../../src/store/port.ts';
 import { stoppedAccounts } from '../../../src/store/account-stops.ts';
+import { MOST_AT_ONCE } from '../../../src/store/mark.ts';
 import { openStore } from '../../../src/store/postgres/store.ts';
 import { MarksFile } from '../../../src/store/sqlite/mark.ts';
 import { copyPostgresDatabase, newPostgresDatabase } from '../../support/postgres.ts';
@@ -140,6 +142,23 @@ it('takes an account from a worker that lacks its mark, once the machine that ha
     await expect(drive(elsewhere.store, account)).rejects.toMatchObject({ problem: 'unusable' });
     await expect(drive((await worker(url)).store, account)).rejects.toMatchObject({ problem: 'unusable' });
   }
+});
+
+it('compares every mark of its file, also those after one that cannot be understood', async () => {
+  const { url } = await newPostgresDatabase();
+  const first = await worker(url);
+  await drive(first.store, 'older');
+  const file = new MarksFile(first.place.marks, await identityOf(first.store));
+  await first.close();
+  const before = Array.from({ length: MOST_AT_ONCE }, (_, at) => `a${at}`);
+  file.name([...before.map((account) => [account, later] as const), ['older', later] as const], new Date(later.at));
+  file.close();
+  const damaged = new Database(first.place.marks);
+  damaged.prepare(`update marks set content = 'nothing' where account = 'a1'`).run();
+  damaged.close();
+
+  await (await worker(url, first.place.marks)).store.mark.compareAll();
+  expect(await stoppedAccounts((await worker(url)).store.db, undefined)).toMatchObject([{ account: 'older' }]);
 });
 
 it('keeps a worker from an account that has another event where its mark names one', async () => {
