@@ -1,17 +1,12 @@
 const ISO_TIME = /^(\d{4}-\d\d-\d\d)[T ]((?!24)\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?(Z|[+-]\d\d:?\d\d)?$/;
 
-/** A time as the program and most exchanges write it, on a day that every month has: `Date` reads it right. */
-const PLAIN_TIME = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
-
 /** Reads an ISO 8601 time as ns since 1970; undefined if it cannot be read. Without a zone it is UTC (§2). */
 export function instant(text: string | null): bigint | undefined {
-  if (text !== null && PLAIN_TIME.test(text)) return BigInt(Date.parse(text)) * 1_000_000n;
   const time = read(text);
   return time && BigInt(time.ms) * 1_000_000n + BigInt(time.fraction.slice(0, 9).padEnd(9, '0'));
 }
 
 export function instantMs(text: string | null): number | undefined {
-  if (text !== null && PLAIN_TIME.test(text)) return Date.parse(text);
   const time = read(text);
   return time && time.ms + Number(time.fraction.slice(0, 3).padEnd(3, '0'));
 }

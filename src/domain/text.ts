@@ -49,7 +49,7 @@ export function isUnicode(text: string): boolean {
 
 /** Text as every database gives it back: in place of half a character, and of NUL, which PostgreSQL does not take, stands U+FFFD. */
 export function storable(text: string): string {
-  return text.isWellFormed() && !text.includes('\0') ? text : text.toWellFormed().replaceAll('\0', '\uFFFD');
+  return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }
 
 /** Tells whether two texts are the same but for upper and lower case, blanks around them, and forms of Unicode. */

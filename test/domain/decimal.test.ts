@@ -5,6 +5,7 @@ import {
   amountField,
   currencyOf,
   DecimalSum,
+  isDecimal,
   isWithin,
   MAX_DIGITS,
   readDecimal,
@@ -123,6 +124,7 @@ describe('reading a decimal', () => {
     'refuses %o, which is not text',
     (input) => {
       expect(readDecimal(input)).toEqual({ ok: false, reason: expect.stringContaining('decimal') as string });
+      expect(isDecimal(input)).toBe(false);
     },
   );
 
@@ -160,6 +162,17 @@ describe('reading a decimal', () => {
       }),
     );
   });
+});
+
+it.each([
+  ['1.5', true],
+  ['1e3', true],
+  ['1'.repeat(64), true],
+  ['1'.repeat(65), false],
+  ['NaN', false],
+  ['', false],
+])('%j is a decimal: %s', (input, expected) => {
+  expect(isDecimal(input)).toBe(expected);
 });
 
 describe('comparing decimals', () => {
