@@ -95,7 +95,7 @@ export function walkedTo({ walked }: FailOver): readonly [nextActionAt: string, 
 
 function readJson(text: string | null): unknown {
   try {
-    return text === null ? undefined : JSON.parse(text);
+    return JSON.parse(String(text));
   } catch {
     return undefined;
   }

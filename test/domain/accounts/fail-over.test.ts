@@ -2,17 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { Walk, SentIntents } from '../../../src/flows/pass/sent-intents.ts';
 import { hastyClock } from '../../support/test-clock.ts';
 import {
+  decidingCommand,
   doubtedBy,
+  isCovered,
   isKnownTo,
+  isSeenAfter,
   isSinglePromotion,
   mostWalked,
-  WALKED,
   walkedTo,
   type FailOver,
 } from '../../../src/domain/accounts/fail-over.ts';
 
 const limits = (rate: string, concurrency: string, walked = '10') =>
-  JSON.stringify({ 'exchange.rate': rate, 'exchange.concurrency': concurrency, [WALKED]: walked });
+  JSON.stringify({
+    'exchange.rate': rate,
+    'exchange.concurrency': concurrency,
+    'rows walked by per request': walked,
+  });
 
 const failOver: FailOver = {
   id: 7,
@@ -59,8 +65,14 @@ describe('the orders that a lost owner may have walked by', () => {
     ['settings', { settings: null }],
     ['settings of the next owner', { nextSettings: null }],
     ['rate', { settings: limits('many', '8') }],
+    ['rate alone', { settings: limits('about 5 in 1000 ms', '8') }],
+    ['rate without more words', { settings: limits('5 in 1000 ms, at least', '8') }],
+    ['rate above 0', { settings: limits('0 in 1000 ms', '8') }],
     ['concurrency', { settings: limits('5 in 1000 ms', 'undefined') }],
+    ['concurrency above 0', { settings: limits('5 in 1000 ms', '0') }],
+    ['concurrency in whole requests', { settings: limits('5 in 1000 ms', '8.5') }],
     ['rows of a pass', { nextSettings: limits('5 in 1000 ms', '8', 'undefined') }],
+    ['rows of a pass above 0', { nextSettings: limits('5 in 1000 ms', '8', '0') }],
     ['text of the settings', { settings: '{' }],
   ])('are all if nothing tells its %s', (_what, change) => {
     expect(mostWalked({ ...failOver, ...change })).toBeUndefined();
@@ -68,15 +80,40 @@ describe('the orders that a lost owner may have walked by', () => {
 
   it('begin at the place that it had reached, or at the beginning if nothing tells that', () => {
     expect(walkedTo({ ...failOver, walked: '["2040","a"]' })).toEqual(['2040', 'a']);
-    for (const walked of [null, '{', '7', '[7]']) expect(walkedTo({ ...failOver, walked })).toBeUndefined();
+    for (const walked of [null, '{', '7', '[7]', '["2040",7]'])
+      expect(walkedTo({ ...failOver, walked })).toBeUndefined();
   });
 
   it('are those that were inserted before, by clocks that may differ', () => {
     const insertedUntil = '2040-01-01T00:00:00.000Z';
-    const known = ['2040-01-01T00:00:09.000Z', '2040-01-01T00:00:11.000Z'].map((at) =>
+    const known = ['2040-01-01T00:00:10.000Z', '2040-01-01T00:00:10.001Z'].map((at) =>
       isKnownTo({ insertedUntil }, at),
     );
     expect([...known, isKnownTo(failOver, '2041-01-01T00:00:00.000Z')]).toEqual([true, false, true]);
+  });
+});
+
+describe('a fail-over', () => {
+  const standbys = (count: string) => JSON.stringify({ 'database.synchronousStandbys': count });
+  it.each([
+    ['both owners waited for a standby', standbys('1'), standbys('2'), true],
+    ['the lost owner did not wait', standbys('0'), standbys('1'), false],
+    ['the next owner does not wait', standbys('1'), standbys('0'), false],
+    ['nothing tells whether the lost owner waited', null, standbys('1'), false],
+    ['the settings name no standby', '{}', '{}', false],
+  ])('loses no intent if each was on a standby first: %s', (_what, settings, nextSettings, expected) => {
+    expect(isCovered({ ...failOver, settings, nextSettings })).toBe(expected);
+  });
+
+  it('is seen after a time also if its clock is up to ten seconds behind', () => {
+    const times = ['2040-01-01T00:00:10.000Z', '2040-01-01T00:00:20.000Z', '2040-01-01T00:00:20.001Z'];
+    expect(times.map((time) => isSeenAfter(failOver.seenAt, new Date(time)))).toEqual([true, true, false]);
+  });
+
+  it('is decided by a command that names it and its account', () => {
+    expect(decidingCommand('shop', failOver)).toMatch(
+      /^order-sync db accept-restore --account shop --failover 7 --not-sent .*--sent.* --reason TEXT$/,
+    );
   });
 });
 
@@ -84,6 +121,26 @@ describe('an order that stayed as it was over a fail-over', () => {
   const before = '2040-01-01T00:00:00.000Z';
   it.each(['rejected', 'invalid', 'unknown', 'held'] as const)('counts as sent if it is %s', (state) => {
     expect(doubtedBy([failOver], { state, failOver: null }, before)).toBe(failOver);
+  });
+
+  it('counts as sent if it changed last when the fail-over was seen', () => {
+    expect(doubtedBy([failOver], { state: 'held', failOver: null }, failOver.seenAt)).toBe(failOver);
+  });
+
+  it.each(['pending', 'sending', 'accepted', 'open', 'final', 'cancelled'] as const)(
+    'does not if it is %s',
+    (state) => {
+      expect(doubtedBy([failOver], { state, failOver: null }, before)).toBeUndefined();
+    },
+  );
+
+  it('is doubted by the fail-over that it names, whatever its state and whatever was decided', () => {
+    const others: FailOver[] = [
+      { ...failOver, id: 6 },
+      { ...failOver, decision: 'not-sent' },
+    ];
+    const doubted = (id: number) => doubtedBy(others, { state: 'pending', failOver: id }, '2041');
+    expect([7, 6, 5].map(doubted)).toEqual([others[1], others[0], undefined]);
   });
 
   it.each([

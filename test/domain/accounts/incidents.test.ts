@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { IncidentStory, OTHER_CAUSES, type Condition, type Failure } from '../../../src/domain/accounts/incidents.ts';
+import {
+  IncidentStory,
+  messagesOf,
+  OTHER_CAUSES,
+  type Condition,
+  type Failure,
+  type IncidentKind,
+} from '../../../src/domain/accounts/incidents.ts';
 import { MINUTE, SECOND } from '../../support/tracking.ts';
 
 const OUT_OF_REACH: Condition = { kind: 'exchange', cause: 'ECONNREFUSED' };
@@ -100,6 +107,20 @@ describe('an incident', () => {
     story.observe([OUT_OF_REACH, LOCKED], 0);
     story.observe([LOCKED], SECOND);
     expect(story.close(2 * SECOND).ended).toMatchObject([{ kind: 'exchange', lastedMs: SECOND }]);
+  });
+});
+
+describe('the messages of an incident', () => {
+  const ERRORS: readonly IncidentKind[] = ['exchange', 'database', 'forbidden', 'key-refused'];
+  it.each<[IncidentKind, 'warn' | 'error']>([
+    ...ERRORS.map((kind) => [kind, 'error'] as [IncidentKind, 'error']),
+    ['slowed', 'warn'],
+    ['all-paused', 'warn'],
+  ])('%s have the level %s, and another text for its begin, its course and its end', (kind, expected) => {
+    const [level, ...texts] = messagesOf(kind);
+    expect(level).toBe(expected);
+    expect(texts).toEqual([expect.any(String), expect.any(String), expect.any(String)]);
+    expect(new Set(['', ...texts]).size).toBe(4);
   });
 });
 

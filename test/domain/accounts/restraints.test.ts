@@ -4,10 +4,12 @@ import {
   decideRestraints,
   heldForMs,
   describeRestraint,
+  describeStop,
   isInDoubt,
   REFUSALS,
   RESUMED_RESTRAINTS,
   slowedAgain,
+  stopRemedy,
   stops,
   takenOver,
   viewOf,
@@ -169,6 +171,24 @@ describe('creates whose outcomes are unknown', () => {
     expect(isInDoubt(restrained(steps), { pauseAfterUnknown: 10 })).toBe(expected);
   });
 
+  it('are no doubt before the first of them', () => {
+    expect(isInDoubt({ restraints: [], unknownInARow: 5 }, { pauseAfterUnknown: 10 })).toBe(false);
+  });
+
+  it('are settled, and counted apart, by a request that left when the last of them was known', () => {
+    const steps: Step[] = [lost(5), ['served', 5, 9], ['create-unknown', 5, 15]];
+    expect(restrained(steps)).toMatchObject({ unknownInARow: 2, evidence: { knownAt: at(15), isDoubted: true } });
+    expect(restrained(steps.slice(0, 2)).evidence).toEqual({ knownAt: at(5), isDoubted: false });
+  });
+
+  it('slow creates since they were known, whatever other restraint began earlier', () => {
+    const paused = restraint('creates-paused', { since: at(-HOUR), until: null });
+    const evidence = { knownAt: at(5), isDoubted: true };
+    const known = { restraints: [paused], unknownInARow: 2, evidence };
+    const { set } = decideRestraints(known, { kind: 'served' }, at(8), at(9), SETTINGS);
+    expect(set).toMatchObject({ kind: 'slowed', since: at(5) });
+  });
+
   it('never slow creates in an outage of everything, and otherwise never for longer than an hour', () => {
     const kinds = fc.constantFrom<AccountNews['kind'][]>('served', 'no-answer', 'create-accepted', 'create-unknown');
     const step = fc.tuple(kinds, fc.nat(30_000), fc.nat(60_000));
@@ -263,5 +283,24 @@ describe('a restraint for people', () => {
     expect(view.until).toBe(after(NOW, HOUR).toISOString());
     expect(describeRestraint(view, 'default')).toMatch(new RegExp(`since ${view.since}\\b.* until ${view.until}`));
     expect(describeRestraint(view, 'default')).not.toMatch(/ by |resume/);
+  });
+});
+
+describe('a stop of an account', () => {
+  it.each([
+    ['older-state', 'order-sync db accept-restore --account shop'],
+    ['wrong-settings', 'order-sync config check'],
+    ['has-failed', 'order-sync doctor --account shop'],
+    ['a-kind-of-another-version', 'order-sync doctor --account shop'],
+    ['constructor', 'order-sync doctor --account shop'],
+  ])('that is %s is answered with %s', (kind, command) => {
+    expect(stopRemedy(kind, ' --account shop')).toBe(command);
+  });
+
+  it('is described with its account, its time and its reason, if it has one', () => {
+    const stop = { account: 'shop', since: NOW.toISOString() };
+    const bare = describeStop({ ...stop, reason: null });
+    expect(bare).toMatch(new RegExp(`shop .* ${stop.since}$`));
+    expect(describeStop({ ...stop, reason: 'r' })).toBe(`${bare}: r`);
   });
 });

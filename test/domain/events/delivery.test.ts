@@ -102,6 +102,18 @@ it('tries a refused event ten times within 24 h; then it is a dead letter', () =
   }
 });
 
+it('tells since when a refused event is retried: since its first refusal', () => {
+  const first = afterRefusal(newDelivery('shop', EVENT, 'waiting'), 400, FACTS);
+  const later = { ...FACTS, now: new Date(NOW.getTime() + HOUR) };
+  expect(afterRefusal(first, 400, later)).toMatchObject({ attempts: 2, since: NOW.toISOString() });
+});
+
+it('has an event due at once, before any time of a retry, unless it is behind another of its subject', () => {
+  const due = (['waiting', 'behind'] as const).map((status) => newDelivery('shop', EVENT, status).next_attempt_at);
+  expect(due).toEqual([AT_ONCE, null]);
+  expect(AT_ONCE < new Date(-8.64e15).toISOString()).toBe(true);
+});
+
 it('retries the events of no more orders than an endpoint may have refused', () => {
   const isFull = { ...FACTS, isFull: true };
   const first = newDelivery('shop', EVENT, 'waiting');
