@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Group } from './groups.ts';
 
 /** A mutant that no test killed. */
@@ -22,6 +22,7 @@ export async function tryMutants({ files, tests }: Omit<Group, 'name'>, report?:
   process.env['MUTATION_TESTS'] = JSON.stringify(tests);
   // A thread cannot change its own zone, as some tests do.
   process.env['TZ'] = 'America/New_York';
+  if (report !== undefined && existsSync(report)) forgetLeftConstants(report);
   const { Stryker } = await import('@stryker-mutator/core');
   const results = await new Stryker({
     mutate: [...files],
@@ -58,6 +59,21 @@ export async function tryMutants({ files, tests }: Omit<Group, 'name'>, report?:
       };
     }),
   };
+}
+
+interface KeptResults {
+  readonly files: Readonly<
+    Record<string, { mutants: readonly { readonly status: string; readonly static?: boolean }[] }>
+  >;
+}
+
+/** Stryker does not know which tests reach a constant of a module: it keeps the result of its mutants whatever tests are new. */
+function forgetLeftConstants(report: string): void {
+  const results = JSON.parse(readFileSync(report, 'utf8')) as KeptResults;
+  for (const file of Object.values(results.files)) {
+    file.mutants = file.mutants.filter((mutant) => mutant.static !== true || mutant.status !== 'Survived');
+  }
+  writeFileSync(report, JSON.stringify(results));
 }
 
 function onOneLine(text: string): string {

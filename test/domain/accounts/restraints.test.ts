@@ -171,7 +171,7 @@ describe('creates whose outcomes are unknown', () => {
     expect(isInDoubt(restrained(steps), { pauseAfterUnknown: 10 })).toBe(expected);
   });
 
-  it('are no doubt before the first of them', () => {
+  it('leave nothing in doubt before the first of them', () => {
     expect(isInDoubt({ restraints: [], unknownInARow: 5 }, { pauseAfterUnknown: 10 })).toBe(false);
   });
 
