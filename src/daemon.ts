@@ -35,7 +35,6 @@ import { schedule, type ScheduledTask } from 'node-cron';
 
 /** A second daemon waits this long for the first to go, as when pm2 restarts it. */
 const OWNER_PATIENCE_MS = 3_000;
-const LOOK_FOR_TIMES_MS = 100;
 /** How often restrained accounts are tried, and incidents logged. */
 const SECOND_MS = 1_000;
 /** A key that was changed in its file is in force after this time, or when the exchange refuses the old one. */
@@ -172,7 +171,7 @@ function lookAfter(
   const { retention, photos } = config;
   return [
     webhooks.run(),
-    repeatEvery(clock, LOOK_FOR_TIMES_MS, stop, () => accounts.due.wakeDue()),
+    accounts.due.wakeInTime(stop),
     repeatEvery(clock, READ_VERSION_MS, stop, () => assertNotNewer(store)),
     repeatEvery(clock, READ_KEY_MS, stop, () => accounts.rereadKeys()),
     purgeByAge({ store, clock, log, retention, photos }, () => accounts.names, stop),

@@ -8,6 +8,8 @@ const BY_TIME = ['create', 'verify'] as const;
 const SWEPT = ['links', 'findings'] as const satisfies readonly SweptPass[];
 
 const REST_AFTER_MS = 60_000;
+/** The clock may be set, so that a time comes sooner than its timer. */
+const LONGEST_SLEEP_MS = 1_000;
 /** All accounts are read again in this time: whatever was missed is seen then. */
 const READ_IN_S = 60;
 const MOST_NAMED = 20;
@@ -20,6 +22,8 @@ export class DueAccounts {
   readonly #deps: DueDeps;
   /** When the next account must be woken by time. */
   #next = Number.POSITIVE_INFINITY;
+  #wakesAt = Number.POSITIVE_INFINITY;
+  #wakeSooner: () => void = () => {};
   #place = 0;
   /** The accounts of the settings, and those that were logged because the settings lack them. */
   readonly #known: Set<string>;
@@ -27,6 +31,19 @@ export class DueAccounts {
   constructor(deps: DueDeps) {
     this.#deps = deps;
     this.#known = new Set(deps.config.accounts.map(({ name }) => name));
+  }
+
+  /** Wakes accounts each time when something comes due in them, until `stop` aborts. */
+  async wakeInTime(stop: AbortSignal): Promise<void> {
+    while (!stop.aborted) {
+      const sooner = Promise.withResolvers<void>();
+      this.#wakeSooner = sooner.resolve;
+      const now = this.#until('create');
+      this.#wakesAt = Math.min(this.#next, now + LONGEST_SLEEP_MS);
+      const slept = this.#deps.clock.sleep(this.#wakesAt - now, stop).catch(() => undefined);
+      await Promise.race([slept, sooner.promise]);
+      if (!stop.aborted) this.wakeDue();
+    }
   }
 
   /** Wakes the accounts in which something has come due. Look-ups of followed orders wait for `tick`. */
@@ -132,6 +149,7 @@ export class DueAccounts {
 
   #expect({ due }: OwnedAccount): void {
     this.#next = Math.min(this.#next, ...BY_TIME.map((kind) => due.next(kind)));
+    if (this.#next < this.#wakesAt) this.#wakeSooner();
   }
 
   #until(kind: DueKind): number {

@@ -64,7 +64,13 @@ export async function dueTimes(db: Database, from: string, to = from): Promise<r
 function firstOf(row: DueRow, states: readonly (keyof DueRow)[]): number | undefined {
   const times = states.flatMap((state) => row[state] ?? []);
   if (times.length === 0) return undefined;
-  return Math.min(...times.map((time) => (time === '' ? 0 : Date.parse(time))));
+  return Math.min(...times.map(dueMs));
+}
+
+/** The time of a column in ms of UTC. A text that is no time is due if statements, which compare texts, find it due. */
+function dueMs(time: string): number {
+  const ms = Date.parse(time);
+  return Number.isNaN(ms) ? (time < '2' ? 0 : Number.POSITIVE_INFINITY) : ms;
 }
 
 /** The passes for which each account is looked at now and then, whatever is due. */
@@ -179,7 +185,7 @@ export async function accountsToSend(db: Database, after: string): Promise<Accou
   const { rows } = await toSendStatement(db, { after, limit: ACCOUNTS_OF_A_LOOK });
   const due = new Map<string, number>();
   for (const { account, at } of rows)
-    due.set(account, Math.min(Date.parse(at), due.get(account) ?? Number.POSITIVE_INFINITY));
+    due.set(account, Math.min(dueMs(at), due.get(account) ?? Number.POSITIVE_INFINITY));
   const last = SENT_STATES.map((state) => rows.filter((row) => row.state === state))
     .filter(({ length }) => length === ACCOUNTS_OF_A_LOOK)
     .map((page) => page.at(-1)?.account ?? '');

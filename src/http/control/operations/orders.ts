@@ -149,7 +149,7 @@ export const ORDER_OPERATIONS = {
       'An order that the exchange does not find (`absent`) is not put in; one that stands in the table (`present`) stays as it is.',
     body: orderBody,
     value: adoptedOrderValue,
-    errors: EXCHANGE_ERRORS,
+    errors: [...EXCHANGE_ERRORS, '413'],
     async run(deps, fields, signal) {
       const adopted = await adoptOrder(deps, fields, signal);
       if (adopted.kind === 'invalid') return invalid(adopted.problems.join('; '));
