@@ -91,7 +91,7 @@ function found(
   const moved = tracking.state === target ? undefined : movedTo(tracking, target, record, dispute);
   const isChanged = changes.length > 0 || moved !== undefined;
   const isSameEnd = hasEnded && !isChanged;
-  const isDue = tracking.nextActionAt === null || tracking.nextActionAt <= now;
+  const isDue = (tracking.nextActionAt ?? now) <= now;
   const isOrdered = dispute === undefined && recordTime(record.modificationDate, record, now) !== undefined;
   const next: Tracking = {
     ...(moved?.tracking ?? tracking),

@@ -106,8 +106,7 @@ export function afterNoAnswer(
   if (answeredFor !== undefined) {
     return after(now, isPaced(state) ? pace.gapMs(tracking, silentMs) : rarerMs(state, silentMs));
   }
-  const gapMs = unansweredLookupMs(silentMs, random);
-  return after(now, isOutage ? Math.min(gapMs, OUTAGE_LOOKUP_MS) : gapMs);
+  return after(now, isOutage ? OUTAGE_LOOKUP_MS : unansweredLookupMs(silentMs, random));
 }
 
 /** An unknown outcome is not left alone for longer than an hour. */

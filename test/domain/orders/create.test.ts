@@ -89,6 +89,35 @@ describe('claiming a row', () => {
   });
 });
 
+describe('a row that was inserted with null for its account', () => {
+  const claimed = (stateReason: string | null, row: UncheckedOrder, isOnlyAccount?: boolean) =>
+    decideClaim(trackingWith({ stateReason }), row, NOW, isOnlyAccount);
+  const why = (row: UncheckedOrder) => {
+    const claim = claimed('account is null', row, false);
+    return claim.kind === 'invalid' ? claim.decision.tracking.stateReason : claim.kind;
+  };
+
+  it('is of the only account, and is sent', () => {
+    expect([undefined, true].map((isOnly) => claimed('account is null', ROW, isOnly).kind)).toEqual(['send', 'send']);
+  });
+
+  it('is invalid if several accounts are configured, beside all that is wrong with it', () => {
+    expect(why(ROW)).toMatch(/^account is null, .* orders retry if it is default$/);
+    expect(why({ ...ROW, asset: '0' })).toBe(`${why(ROW)}; asset must be positive, is "0"`);
+    expect([null, 'account'].map((reason) => claimed(reason, ROW, false).kind)).toEqual(['send', 'send']);
+  });
+
+  it('shows whose it is only once its account is corrected', () => {
+    const corrected = (account: string, stateReason: string | null) =>
+      decideCorrected(trackingWith({ account, state: 'invalid', stateReason, nextActionAt: NOW }), NOW)?.tracking;
+    const reasons = [why(ROW), why({ ...ROW, asset: '0' }), 'asset must be positive, is "0"', null];
+    const isOfNobody = (account: string) =>
+      reasons.map((reason) => corrected(account, reason)?.stateReason === 'account is null');
+    expect(isOfNobody('default')).toEqual([true, true, false, false]);
+    expect(isOfNobody('other')).toEqual([false, false, false, false]);
+  });
+});
+
 describe('the outcome rule', () => {
   const preOrder = { id: 'p1', exchangeType: 'SELL', body: '{}' };
 

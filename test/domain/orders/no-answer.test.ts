@@ -40,6 +40,12 @@ describe('an answer about another order', () => {
   });
 });
 
+it.each([0, HOUR])('no answer in an outage, %d ms after the last one, has an order looked up in 10 s', (silentMs) => {
+  const open = { state: 'open', lastLookupAt: after(NOW, -silentMs), sentAt: after(NOW, -DAY) } as const;
+  const outage: LookupAnswer = { kind: 'unanswered', why: 'HTTP 502', isOutage: true };
+  expect(decide(open, outage).tracking.nextActionAt).toEqual(after(NOW, 10 * SECOND));
+});
+
 describe('a documented absence', () => {
   it('takes a request for sent now that a fast clock dated ahead', () => {
     const sentAt = (ms: number) => decide({ state: 'unknown', sentAt: after(NOW, ms) }, NOT_FOUND).tracking.sentAt;

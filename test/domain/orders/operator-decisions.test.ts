@@ -118,6 +118,14 @@ describe("a person's decision", () => {
     },
   );
 
+  it('is given by the command of its name, or by orders resolve', () => {
+    expect(ORDER_STATES.flatMap(commandsFor).filter((command) => !command.startsWith('orders resolve --as '))).toEqual([
+      'orders cancel',
+      ...Array<string>(4).fill('orders retry'),
+    ]);
+    expect(commandsFor('accepted')).toEqual(['orders resolve --as abandoned']);
+  });
+
   it.each(JUDGEMENTS)('$kind knows the states that it moves', ({ kind }) => {
     expect(statesFor(kind)).toEqual(ORDER_STATES.filter((state) => LEADS[state][kind] !== undefined));
   });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   createBackoffMs,
   HELD_LOOKUP_MS,
+  isNeverLookedUp,
   LONGEST_WAIT_MS,
   longestFreshMs,
   LOOKUP_SOURCES,
@@ -120,6 +121,7 @@ describe('the sources of look-ups', () => {
     expect([...LOOKUP_SOURCES].toSorted()).toEqual(
       [...FOLLOWED_STATES, ...RECHECKED_STATES, 'new', 'newest'].toSorted(),
     );
+    expect(LOOKUP_SOURCES.filter(isNeverLookedUp)).toEqual(['new', 'newest']);
   });
 });
 

@@ -132,7 +132,7 @@ export const FOLLOW_BUGS: readonly PlantedBug[] = [
       {
         file: 'src/domain/orders/schedule.ts',
         in: 'afterNoAnswer',
-        from: 'after(now, isOutage ? Math.min(gapMs, OUTAGE_LOOKUP_MS) : gapMs)',
+        from: 'after(now, isOutage ? OUTAGE_LOOKUP_MS : unansweredLookupMs(silentMs, random))',
         to: 'now',
       },
     ],
