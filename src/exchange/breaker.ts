@@ -25,7 +25,7 @@ export interface BreakerState {
   readonly openings: number;
   readonly openingsEver: number;
   readonly openUntil: number;
-  /** When it last opened. Requests that began earlier fail for the same reason: they decide nothing more. */
+  /** When it last opened. Requests that began by then fail for the same reason: they decide nothing more. */
   readonly openedAt: number;
   /** A look-up, which creates nothing, must be answered before the next create: a failed create may be taken. */
   readonly needsProbe: boolean;
@@ -72,7 +72,7 @@ export function nextBreaker(
   if (health === 'nothing') return state;
   const { openingsEver, openedAt, openUntil } = state;
   // A late request neither closes the breaker (the exchange may have asked to wait since) nor doubles the time.
-  const isLate = openUntil > now || startedAt < openedAt;
+  const isLate = openUntil > now || startedAt <= openedAt;
   if (health === 'answered') return isLate ? state : { ...CLOSED, openingsEver, openedAt, width: state.width + 1 };
   const hasFailed = health === 'failed';
   const isClosed = openUntil === 0;

@@ -113,9 +113,9 @@ describe('the breaker', () => {
     expect(late).toEqual({ ...open, failed: ['b'], needsProbe: true });
   });
 
-  it('takes what was in flight together for one failure, whenever it ends', () => {
+  it.each([-1, 0])('takes what was in flight together for one failure, whenever it ends: begun at %d', (startedAt) => {
     const open = after('create', FAILED);
-    const late = { lane: 'create', subject: 'h', health: 'failed', startedAt: -1 } as const;
+    const late = { lane: 'create', subject: 'h', health: 'failed', startedAt } as const;
     const halfOpen = probed(open, 'answered', 1_000, 1);
     expect(ended(halfOpen, late, 9_000, 1)).toEqual({ ...halfOpen, failed: ['b', 'c', 'h'] });
     const closed = ended(halfOpen, { lane: 'create', subject: 'd', health: 'answered' }, 2_000, 1);
@@ -229,7 +229,7 @@ describe('the breaker', () => {
           // The wait is bounded, and so is what it remembers.
           expect(state.openUntil - now).toBeLessThanOrEqual(10_000);
           // Requests that were in flight together are one piece of evidence.
-          if (startedAt < before.openedAt) expect(isProbe || state.openings === before.openings).toBe(true);
+          if (startedAt <= before.openedAt) expect(isProbe || state.openings === before.openings).toBe(true);
           expect(state.failed.length).toBeLessThanOrEqual(FAILURES_TO_OPEN);
           // Creates that may have been taken are followed by a look-up that is answered, or by an answered create.
           const isLost = before.failed.length > 0;
