@@ -45,6 +45,7 @@ describe('what time alone brings', () => {
   it.each<[string, Partial<OrderAge>, string[]]>([
     ['an unknown outcome', { state: 'unknown' }, ['CREATE_UNKNOWN']],
     ['a held order', { state: 'held' }, ['CREATE_UNKNOWN']],
+    ['an unknown outcome for which a fail-over has a finding', { state: 'unknown', failOver: 7 }, []],
     ['a create in flight', { state: 'sending', lastLookupAt: null }, []],
     ['a second create in flight', { state: 'sending', resends: 1 }, ['CREATE_UNKNOWN']],
     ['a second create that waits', { state: 'pending', resends: 1 }, ['CREATE_UNKNOWN']],
@@ -53,6 +54,7 @@ describe('what time alone brings', () => {
     ['no order just before that', { state: 'accepted', record: null, sentAt: ago(DAY - 1) }, []],
     ['no change for longer than usual', { changedAt: ago(2 * DAY + 1) }, ['STUCK']],
     ['no change for as long as is usual', { changedAt: ago(2 * DAY) }, []],
+    ['an open order without the time of a change', { changedAt: null }, []],
     ['a final order that does not change', { state: 'final', changedAt: ago(900 * DAY) }, []],
     ['an accepted order that does not change', { state: 'accepted', record: null, changedAt: ago(900 * DAY) }, []],
     ['a look-up too long ago', { lastLookupAt: ago(DAY + 1) }, ['UNCHECKED']],

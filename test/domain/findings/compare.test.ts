@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FINDING_CLASSES, GUESSED_CLASSES, type FindingClassName } from '../../../src/domain/findings/classes.ts';
 import type { ReconcileSettings, RecordContext } from '../../../src/domain/findings/finding.ts';
 import type { Tolerance } from '../../../src/domain/decimal.ts';
-import type { RecordView } from '../../../src/domain/record.ts';
+import type { MerchantOrder, RecordView } from '../../../src/domain/record.ts';
 import { comparePreOrder, compareRecord } from '../../../src/domain/findings/compare.ts';
 import { contextWith, CREATED, MODIFIED, orderWith, RECEIVED, recordWith, SENT } from '../../support/records.ts';
 
@@ -194,7 +194,8 @@ const RULES: Readonly<Partial<Record<FindingClassName, { raise: readonly Case[];
   STATUS_UNMAPPED: {
     raise: [['a status of neither list', contextWith(unlinked({ orderStatus: 'LIMBO' })), MAPPED]],
     spare: [
-      ['the documented status', contextWith(), MAPPED],
+      ['the documented status', contextWith(), { ...MAPPED, openStatuses: [] }],
+      ['an open status', contextWith(unlinked({ orderStatus: 'LIMBO' })), { ...MAPPED, openStatuses: ['LIMBO'] }],
       ['a final status', contextWith({ ...unlinked({ orderStatus: 'DONE' }), state: 'final' }), MAPPED],
       ['any status while none is mapped', contextWith(unlinked({ orderStatus: 'LIMBO' }))],
     ],
@@ -378,8 +379,8 @@ describe('an order record held against its order', () => {
   );
 
   it('is judged where the order asks for nothing', () => {
-    const order = { providerType: null, paymentToken: null };
-    const record = { providerType: null, paymentToken: null, exchangeType: null };
+    const order = { providerType: null, paymentToken: null, cryptoAddress: null };
+    const record = { providerType: null, paymentToken: null, externalCryptoAddress: null, exchangeType: null };
     const { unjudged } = compareRecord(contextWith({ order, record, preOrderExchangeType: null }), SETTINGS);
     expect(unjudged).toEqual([]);
   });
@@ -464,5 +465,35 @@ describe('the pre-order that came back', () => {
     expect(comparePreOrder(orderWith(), { ...echo, asset: '1.50', limit: '2.0', bonus: '5e-1' })).toEqual([]);
     const bare = orderWith({ limit: null, paymentToken: null, providerType: null, cryptoAddress: null, bonus: null });
     expect(comparePreOrder(bare, echo)).toEqual([]);
+  });
+
+  it.each<[string, Partial<MerchantOrder>, string | undefined]>([
+    ['an equal bonus', { bonus: '1.50' }, 'SELL'],
+    ['a higher bonus', { bonus: '2' }, 'SELL'],
+  ])('has a bonus that is too high if its input is crypto: %s', (_what, changes, exchangeType) => {
+    const order = orderWith(changes);
+    expect(comparePreOrder(order, order, exchangeType)).toEqual([
+      {
+        class: 'PREORDER_ECHO_MISMATCH',
+        expected: 'bonus less than the crypto amount 1.5',
+        actual: `bonus ${order.bonus}`,
+      },
+    ]);
+  });
+
+  it.each<[string, Partial<MerchantOrder>, string | undefined]>([
+    ['a lower bonus', { bonus: '1.49' }, 'SELL'],
+    ['no bonus', { bonus: null }, 'SELL'],
+    ['crypto is bought', { bonus: '2' }, 'BUY'],
+    ['what is exchanged is not known', { bonus: '2' }, undefined],
+    ['the amount is that of the output', { bonus: '2', assetPosition: 'OUTPUT' }, 'SELL'],
+  ])('has a bonus that may be right: %s', (_what, changes, exchangeType) => {
+    const order = orderWith(changes);
+    expect(comparePreOrder(order, order, exchangeType)).toEqual([]);
+  });
+
+  it('has no bonus to compare with an amount that cannot be read', () => {
+    const order = orderWith({ asset: 'x', bonus: '2' });
+    expect(comparePreOrder(order, { ...order, asset: '1' }, 'SELL')).toHaveLength(1);
   });
 });
