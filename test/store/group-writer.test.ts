@@ -3,10 +3,13 @@ import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryComp
 import { describe, expect, it } from 'vitest';
 import { RowLockedError, StoreError } from '../../src/store/errors.ts';
 import { GroupWriter, type FollowingMark, type Transactions } from '../../src/store/group-writer.ts';
+import { intend } from '../../src/store/intents.ts';
+import type { OrderRow } from '../../src/store/order-columns.ts';
 import { NewEvents } from '../../src/store/port.ts';
 import type { Transaction, Work } from '../../src/store/port.ts';
 import type { Tables } from '../../src/store/schema.ts';
 import { testClock } from '../support/test-clock.ts';
+import { trackingWith } from '../support/tracking.ts';
 
 const BUSY = new StoreError('busy', 'locked');
 const NEVER = new AbortController().signal;
@@ -29,18 +32,20 @@ interface Faked {
   readonly isRemote?: boolean;
   readonly mark?: FollowingMark;
   readonly newEvents?: NewEvents;
+  readonly more?: Pick<Transactions, 'runDeferred' | 'isReplicated'>;
   /** The next turn of the event loop, where it is not the real one. */
   readonly turn?: () => Promise<void>;
 }
 
 /** A writer to a database that fails as it is told to. Gives what was begun in each transaction, and what was committed. */
-function writerOf({ failures = [], isRemote = false, mark, newEvents, turn }: Faked = {}) {
+function writerOf({ failures = [], isRemote = false, mark, newEvents, more, turn }: Faked = {}) {
   const clock = { ...testClock(), ...(turn && { turn }) };
   const begun: string[][] = [];
   const durable: string[][] = [];
   const heard: { signal?: AbortSignal; onFailure?: (failure: StoreError) => void } = {};
   const place = { isIn: true };
   const transactions: Transactions = {
+    ...more,
     isRemote,
     isInPlace: () => place.isIn,
     async run<Result>(work: Work<Result>, signal: AbortSignal, onFailure: (failure: StoreError) => void) {
@@ -270,6 +275,37 @@ describe('the mark of a writer', () => {
     await expect(write('a')).rejects.toBe(BUSY);
     expect(said).toEqual([]);
   });
+});
+
+describe('the intents of a transaction', () => {
+  const intendNothing = async (tx: Transaction) => intend(tx, {} as OrderRow, trackingWith());
+
+  it('are read again once all is done, and nothing is committed if one is not there', async () => {
+    const { writer, durable } = writerOf();
+    await expect(writer.write(intendNothing)).rejects.toMatchObject({ problem: 'refused' });
+    expect(durable).toEqual([]);
+  });
+
+  it('are read again after the deferred triggers, which run for them alone', async () => {
+    const said: string[] = [];
+    const { writer } = writerOf({ more: { runDeferred: async () => void said.push('triggers') } });
+    await writer.write(async () => void said.push('nothing'));
+    const result = writer.write(async (tx) => {
+      said.push('intent');
+      await intendNothing(tx);
+    });
+    await expect(result).rejects.toMatchObject({ problem: 'refused' });
+    expect(said).toEqual(['nothing', 'intent', 'triggers']);
+  });
+});
+
+it('says whether what was committed is on enough machines, which it is if none are required', async () => {
+  expect(writerOf().writer.isReplicated(NEVER)).toBe(true);
+  const asked: AbortSignal[] = [];
+  const isReplicated = async (signal: AbortSignal) => asked.push(signal) > 1;
+  const { writer } = writerOf({ more: { isReplicated } });
+  expect([await writer.isReplicated(NEVER), await writer.isReplicated(NEVER)]).toEqual([false, true]);
+  expect(asked).toEqual([NEVER, NEVER]);
 });
 
 describe('new events', () => {

@@ -204,9 +204,25 @@ describe('a decision', () => {
     const result = decide(move(stale, 'open', { source: 'lookup' }), stale);
     await expect(result).rejects.toMatchObject({
       problem: 'refused',
-      message: expect.stringContaining('"a"') as string,
+      message: expect.stringMatching(/"a" was changed since it was read/) as string,
     });
     expect(trackingOf(await read('a'))).toEqual(before);
+    expect(await orderEvents(store.db, account, 'a')).toEqual([]);
+  });
+
+  it('is refused if a trigger leaves the row as it was, which counts as a change, and leaves no event', async () => {
+    const before = await stood();
+    const result = store.writer.write((tx) => {
+      const { run } = tx;
+      const leaving: typeof run = (query) =>
+        query.sql.startsWith('update') ? { rows: [{ revision: before.revision }] as never[] } : run!(query);
+      const { tracking, events } = move(before, 'open', { source: 'lookup' });
+      return orders.saveDecision(Object.assign(tx, { run: leaving }), before, { tracking, events }, MOVED_AT);
+    });
+    await expect(result).rejects.toMatchObject({
+      problem: 'refused',
+      message: expect.stringMatching(/"a" is left as it was by a trigger/) as string,
+    });
     expect(await orderEvents(store.db, account, 'a')).toEqual([]);
   });
 

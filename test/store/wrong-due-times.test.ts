@@ -1,8 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { OrderState } from '../../src/domain/orders/states.ts';
+import { ORDER_STATES, type OrderState } from '../../src/domain/orders/states.ts';
+import { leaseRequests, nextGeneration, setAccountFact } from '../../src/store/accounts.ts';
 import { readOrder } from '../../src/store/orders.ts';
-import type { Store } from '../../src/store/port.ts';
-import { correctDueTimes, wronglyDueOrders, type WronglyDue } from '../../src/store/wrong-due-times.ts';
+import type { Store, Transaction } from '../../src/store/port.ts';
+import {
+  accountsOfAnotherClock,
+  correctDueTimes,
+  wronglyDueOrders,
+  type WronglyDue,
+} from '../../src/store/wrong-due-times.ts';
 import { newTestDatabase } from '../support/database.ts';
 import type { Merchant } from '../support/merchant.ts';
 import { PUT_AT, putOrders, row, type StoredColumns } from '../support/stored-orders.ts';
@@ -19,13 +25,13 @@ beforeEach(async () => {
 });
 
 const put = (state: OrderState, ...rows: readonly StoredColumns[]) => putOrders(merchant, state, ...rows);
+const NEVER = { next_action_at: null };
+const LATE = { next_action_at: at(51) };
 
 describe('orders that are due at a wrong time', () => {
   const wrong = { account, state: 'open', latest: at(50), limit: 9 } as const;
   const list = (changes: Partial<WronglyDue> = {}) =>
     store.writer.write(async (tx) => (await wronglyDueOrders(tx, { ...wrong, ...changes })).toSorted());
-  const NEVER = { next_action_at: null };
-  const LATE = { next_action_at: at(51) };
 
   beforeEach(() => {
     put('open', row('right', { next_action_at: at(50) }), row('late', LATE), row('never', NEVER));
@@ -50,7 +56,8 @@ describe('orders that are due at a wrong time', () => {
   });
 
   it('are given by how the reason of their state begins', async () => {
-    put('open', row('told', { ...LATE, state_reason: 'not sent: refused' }));
+    const reason = { state_reason: 'not sent: refused' };
+    put('open', row('told', { ...LATE, ...reason }), row('told never', { ...NEVER, ...reason }));
     expect(await list({ reason: 'not sent: ' })).toEqual(['told']);
   });
 
@@ -72,5 +79,53 @@ describe('orders that are due at a wrong time', () => {
       ['elsewhere', 'other'],
     ] as const)
       expect((await readOrder(store.db, of, name))?.revision).toBe(1);
+  });
+});
+
+describe('accounts that another clock wrote times of', () => {
+  const latest = { from: 'a', to: 'z', due: at(50), lease: at(5) };
+  const list = async (range: { from?: string; to?: string } = {}) =>
+    (await accountsOfAnotherClock(store.db, { ...latest, ...range })).toSorted();
+  const write = (work: (tx: Transaction) => Promise<unknown>) => store.writer.write(work);
+  const own = (...accounts: readonly string[]) =>
+    write(async (tx) => {
+      for (const one of accounts) await nextGeneration(tx, one);
+    });
+
+  it('have an order that is due too late, or never though it waits', async () => {
+    const times = { late: LATE, never: NEVER, right: { next_action_at: at(50) } };
+    for (const state of ORDER_STATES) {
+      for (const [when, time] of Object.entries(times)) {
+        put(state, row('x', { ...time, account: `${state} ${when}` }));
+        await own(`${state} ${when}`);
+      }
+    }
+    const waiting = ['accepted', 'held', 'open', 'pending', 'unknown'].flatMap((one) => [`${one} late`, `${one} never`]);
+    expect(await list()).toEqual([...waiting, 'disputed late'].toSorted());
+  });
+
+  it('have a lease that ends too late', async () => {
+    await own('right', 'late', 'without');
+    const lease = { boot: null, bootMs: null, requests: 1, intervalMs: 1, spent: [], concurrency: 1, timeoutMs: 1 };
+    await write((tx) => leaseRequests(tx, 'right', { ...lease, until: at(5) }));
+    await write((tx) => leaseRequests(tx, 'late', { ...lease, until: at(6) }));
+    expect(await list()).toEqual(['late']);
+  });
+
+  it('have times that could not be corrected', async () => {
+    await own('right', 'uncorrected', 'without');
+    const fact = { value: '{"ids":[]}', now: at(0) };
+    await write((tx) => setAccountFact(tx, { ...fact, account: 'right', name: 'merchant.id' }));
+    await write((tx) => setAccountFact(tx, { ...fact, account: 'uncorrected', name: 'times.uncorrected' }));
+    expect(await list()).toEqual(['uncorrected']);
+  });
+
+  it('are those of a range that ever had an owner', async () => {
+    const names = ['a', 'b', 'c', 'd'];
+    put('open', ...names.map((one) => row('x', { ...LATE, account: one })));
+    await own('a', 'b', 'd');
+    expect(await list()).toEqual(['a', 'b', 'd']);
+    expect(await list({ from: 'b', to: 'c' })).toEqual(['b']);
+    expect(await list({ from: 'b', to: 'd' })).toEqual(['b', 'd']);
   });
 });
