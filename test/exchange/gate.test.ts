@@ -178,15 +178,18 @@ describe('the gate', () => {
     ['create', 2, 3],
     ['create', 8, 3],
     ['lookup', 1, 3],
-  ] as const)('opens the breaker of %ss, of which %d may be in flight, at failure %d', async (lane, concurrency, most) => {
-    const gate = new Gate({ concurrency, window: new RateWindow(open), account: unheld() }, steppedClock());
-    const isOpen: boolean[] = [];
-    for (const subject of ['a', 'b', 'c', 'd']) {
-      await within(gate, lane, () => 1, { report: { wasSent: true, health: 'failed' }, subject });
-      isOpen.push(gate.breaker(lane).isOpen);
-    }
-    expect(isOpen.indexOf(true) + 1).toBe(most);
-  });
+  ] as const)(
+    'opens the breaker of %ss, of which %d may be in flight, at failure %d',
+    async (lane, concurrency, most) => {
+      const gate = new Gate({ concurrency, window: new RateWindow(open), account: unheld() }, steppedClock());
+      const isOpen: boolean[] = [];
+      for (const subject of ['a', 'b', 'c', 'd']) {
+        await within(gate, lane, () => 1, { report: { wasSent: true, health: 'failed' }, subject });
+        isOpen.push(gate.breaker(lane).isOpen);
+      }
+      expect(isOpen.indexOf(true) + 1).toBe(most);
+    },
+  );
 
   it('gives no turn to creates that cannot reach the exchange until a look-up does', async () => {
     const clock = steppedClock();

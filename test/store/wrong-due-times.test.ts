@@ -100,7 +100,10 @@ describe('accounts that another clock wrote times of', () => {
         await own(`${state} ${when}`);
       }
     }
-    const waiting = ['accepted', 'held', 'open', 'pending', 'unknown'].flatMap((one) => [`${one} late`, `${one} never`]);
+    const waiting = ['accepted', 'held', 'open', 'pending', 'unknown'].flatMap((one) => [
+      `${one} late`,
+      `${one} never`,
+    ]);
     expect(await list()).toEqual([...waiting, 'disputed late'].toSorted());
   });
 
