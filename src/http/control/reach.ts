@@ -110,7 +110,7 @@ async function isListenedTo(path: string): Promise<boolean> {
 }
 
 /** A request waits so long at the most; each look is one statement, whatever the accounts. */
-const POLL_MS = 200;
+const POLL_MS = 500;
 /** Fewer than the control socket takes: there is room for those on this machine. */
 const MOST_AT_ONCE = 128;
 const PROGRESS_MS = 500;
