@@ -5,15 +5,12 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { COMPILED } from '../test/support/program.ts';
 import { peakMemoryMib } from './process.ts';
 import type { Round, SandboxMessage, SandboxReady, Took } from './round.ts';
 
 /** The program is started with these, however it is started. */
-const { COMPILE_CACHE, NODE_FLAGS } = createRequire(import.meta.url)('../src/runtime.cjs') as {
-  COMPILE_CACHE: string;
-  NODE_FLAGS: readonly string[];
-};
-const COMPILED = { NODE_COMPILE_CACHE: COMPILE_CACHE };
+const { NODE_FLAGS } = createRequire(import.meta.url)('../src/runtime.cjs') as { NODE_FLAGS: readonly string[] };
 const PROGRAM = '../src/cli.ts';
 const LOOK_AT_MEMORY_MS = 20;
 
@@ -79,15 +76,13 @@ export async function startEngine(folder: string, url: string, database: string)
 
 /** Starts the daemon as it is installed, and resolves once it is ready. */
 export async function startDaemon(folder: string, environment: Record<string, string>) {
-  const options = { folder, name: 'daemon', environment: { ...COMPILED, ...environment }, flags: NODE_FLAGS };
-  return await startChild<never, never>(PROGRAM, ['run'], options);
+  return await startChild<never, never>(PROGRAM, ['run'], { folder, name: 'daemon', environment, flags: NODE_FLAGS });
 }
 
 /** Runs a command of the program to its end: how long it took, and the most memory it held. */
 export async function runProgram(folder: string, args: readonly string[], environment: Record<string, string>) {
   const start = performance.now();
-  const options = { folder, name: 'program', environment: { ...COMPILED, ...environment }, flags: NODE_FLAGS };
-  const child = forkFile(PROGRAM, args, options);
+  const child = forkFile(PROGRAM, args, { folder, name: 'program', environment, flags: NODE_FLAGS });
   let peakMib = 0;
   while (child.exitCode === null && child.signalCode === null) {
     peakMib = Math.max(peakMib, peakMemoryMib(child.pid ?? 0) ?? 0);
@@ -120,7 +115,7 @@ function forkFile(
     cwd: folder,
     execArgv: [...flags],
     // Settings of the person who measures must not reach what is measured.
-    env: { ...environment },
+    env: { ...COMPILED, ...environment },
     stdio: ['ignore', output, 'inherit', 'ipc'],
   });
   closeSync(output);

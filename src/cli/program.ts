@@ -13,7 +13,7 @@ settings. \`order-sync init\` sets it up for your own.`;
 /** The texts of a help stand beside their names unless they would have less room. */
 const NARROWEST_TEXT = 20;
 
-/** All commands are there by name; only those that `args` call are loaded. Parsing throws `CommanderError` when Commander would end the process. */
+/** Registers every command by its name, and loads only the commands that `args` call. Parsing throws `CommanderError` when Commander would end the process. */
 export async function createProgram(args: readonly string[] = []): Promise<Command> {
   const program = new Command('order-sync')
     .description(DESCRIPTION)

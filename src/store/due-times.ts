@@ -67,7 +67,7 @@ function firstOf(row: DueRow, states: readonly (keyof DueRow)[]): number | undef
   return Math.min(...times.map(dueMs));
 }
 
-/** The time of a column in ms of UTC. A text that is no time is due if statements, which compare texts, find it due. */
+/** The time of a column in ms of UTC. A text that is no time is due if it sorts before the times of this millennium, as in statements. */
 function dueMs(time: string): number {
   const ms = Date.parse(time);
   return Number.isNaN(ms) ? (time < '2' ? 0 : Number.POSITIVE_INFINITY) : ms;

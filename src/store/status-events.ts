@@ -29,7 +29,7 @@ const pageStatement = statement((v: { account: string; afterId: number; limit: n
     .limit(v.limit),
 );
 
-/** Returns the id after which the `newest` newest changes of an account by look-ups follow; 0 if it has no more. */
+/** Returns the id before the newest changes of an account by look-ups, `newest` of them; 0 if there are no others. */
 export async function beforeNewestChanges(db: Database, account: string, newest: number): Promise<number> {
   return (await startStatement(db, { account, newest })).rows[0]?.id ?? 0;
 }

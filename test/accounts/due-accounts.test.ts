@@ -30,17 +30,16 @@ async function wokenInTime() {
     stop.abort();
     await waking;
   });
-  const insert = program.merchant.prepare(
+  const reschedule = program.merchant.prepare(
     `update merchant_orders set state = 'pending', next_action_at = ?, revision = revision + 1 where external_order_id = ?`,
   );
   return {
     woken,
     sleeps,
-    due,
     /** A pending order is due after `ms`, or at a text that is no time. */
     orderDueIn: async (id: string, ms: number | string) => {
       program.insert({ external_order_id: id });
-      insert.run(typeof ms === 'string' ? ms : new Date(clock.now().getTime() + ms).toISOString(), id);
+      reschedule.run(typeof ms === 'string' ? ms : new Date(clock.now().getTime() + ms).toISOString(), id);
       await due.read('default');
       await turn();
     },

@@ -95,6 +95,7 @@ export function walkedTo({ walked }: FailOver): readonly [nextActionAt: string, 
 
 function readJson(text: string | null): unknown {
   try {
+    // A null is read as the null of JSON.
     return JSON.parse(String(text));
   } catch {
     return undefined;

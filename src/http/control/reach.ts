@@ -109,7 +109,7 @@ async function isListenedTo(path: string): Promise<boolean> {
   }
 }
 
-/** A request waits so long at the most; each look is one statement, whatever the accounts. */
+/** How often a process looks for requests. Each look is one statement, whatever the number of accounts. */
 const POLL_MS = 500;
 /** Fewer than the control socket takes: there is room for those on this machine. */
 const MOST_AT_ONCE = 128;

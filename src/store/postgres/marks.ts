@@ -84,7 +84,7 @@ export class AccountMarks extends MarkFollower {
  */
 async function suspected(db: Database, marks: readonly AccountWithMark[]): Promise<readonly string[]> {
   if (marks.length === 0) return [];
-  // A mark that cannot be understood has no generation, which is less than none.
+  // A mark that cannot be understood is null in each column, so the statement finds nothing for it.
   const contents = JSON.stringify(marks.map(([account, mark]) => ({ account, ...mark })));
   const { rows } = await sql<{ account: string }>`select o.account from account_owners o
     join json_to_recordset(${contents}::json) as m (account text, generation bigint, "eventId" bigint, hash text, "timeLine" text)
@@ -130,7 +130,7 @@ export class AccountMark implements Mark, FollowingMark {
   }
 
   async isMissing(): Promise<boolean> {
-    if (this.#deps.file.page('', 1).some(([, mark]) => mark !== undefined)) return false;
+    if (this.#deps.file.page('', MOST_AT_ONCE).some(([, mark]) => mark !== undefined)) return false;
     return (await this.#deps.db.selectFrom('event_heads').select('id').limit(1).executeTakeFirst()) !== undefined;
   }
 

@@ -134,7 +134,7 @@ export class RequestChecks {
     const { disputedBy } = this.#plan.settings;
     const body = response?.body ?? '';
     const isOfFault = body.includes('"merchant":{"id":"other"}');
-    // Such a record is older than the first request, which nobody sees if its date cannot be read.
+    // Such a record is older than the first request. The program cannot tell that if the record's date is unreadable.
     const isAgeSeen = disputedBy.includes('age') && body.includes('"creationDate":"');
     if (disputedBy.includes('merchant') && (isOfFault || !isAgeSeen)) this.#knowledge.isMerchantUnclear = true;
   }

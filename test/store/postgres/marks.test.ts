@@ -154,10 +154,12 @@ it('compares every mark of its file, also those after one that cannot be underst
   file.name([...before.map((account) => [account, later] as const), ['older', later] as const], new Date(later.at));
   file.close();
   const damaged = new Database(first.place.marks);
-  damaged.prepare(`update marks set content = 'nothing' where account = 'a1'`).run();
+  damaged.prepare(`update marks set content = 'nothing' where account = 'a0'`).run();
   damaged.close();
 
-  await (await worker(url, first.place.marks)).store.mark.compareAll();
+  const { store } = await worker(url, first.place.marks);
+  expect(await store.forAccount('older').mark.isMissing()).toBe(false);
+  await store.mark.compareAll();
   expect(await stoppedAccounts((await worker(url)).store.db, undefined)).toMatchObject([{ account: 'older' }]);
 });
 
