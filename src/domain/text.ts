@@ -49,7 +49,9 @@ export function isUnicode(text: string): boolean {
 
 /** Text as every database gives it back: in place of half a character, and of NUL, which PostgreSQL does not take, stands U+FFFD. */
 export function storable(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '\uFFFD');
+  const wellFormed = text.toWellFormed();
+  // Each value of each event comes here, and to search is much faster than to replace nothing.
+  return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\uFFFD') : wellFormed;
 }
 
 /** Tells whether two texts are the same but for upper and lower case, blanks around them, and forms of Unicode. */

@@ -107,7 +107,10 @@ export class ExchangeClient {
   /** §4.11, once, in a turn of the look-ups; as a probe it also shows whether creates may go again. */
   async lookUpOrder(externalOrderId: string, signal?: AbortSignal, isProbe = false): Promise<OrderLookup | undefined> {
     using turn = await this.#gate.turn({ lane: 'lookup', subject: externalOrderId, isProbe }, signal);
-    if (turn === undefined || (await this.#heldAtLast()) !== undefined) return undefined;
+    if (turn === undefined) return undefined;
+    // Look-ups leave together, and answers that are there are read together: each step then finds its code in the caches.
+    await this.#options.clock.turn();
+    if ((await this.#heldAtLast()) !== undefined) return undefined;
     const askedAt = this.#options.clock.now();
     const reply = await this.#send(get(`${ORDERS}?externalOrderId=${encodeURIComponent(externalOrderId)}`), turn);
     const { health } = turn.report;
@@ -264,6 +267,8 @@ export class ExchangeClient {
     const askedAt = account.now();
     using sent = leaving(this.#options, request, turn.lane);
     const reply = (sent.reply = await ask(transport, clock, request, gracePeriodOver));
+    // A reply that restrains the account counts at once.
+    if (reply.kind === 'ok') await clock.turn();
     this.#note(reply, turn, askedAt);
     return reply;
   }

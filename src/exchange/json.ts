@@ -21,7 +21,7 @@ export function readJson(body: string): unknown {
 
 /** A record is read for the fields that decide, for those that are shown, and when it is the one before: parsed once for all. */
 const recentlyRead = new Map<string, unknown>();
-const MOST_KEPT = 64;
+const MOST_KEPT = 256;
 const LONGEST_KEPT = 16_384;
 
 /** A number behind a name, and what looks like one in a text. */

@@ -118,6 +118,18 @@ const seenStatement = rowsStatement(['account', 'field', 'value', 'first_seen_at
     .returning(['field', 'value']),
 );
 
+const seenBeforeStatement = statement((v: { account: string; limit: number }) =>
+  queries.selectFrom('seen_statuses').select(['field', 'value']).where('account', '=', v.account).limit(v.limit),
+);
+
+/** Reads status values that were seen before, at most `limit`. */
+export async function seenStatuses(
+  db: Database,
+  query: { readonly account: string; readonly limit: number },
+): Promise<readonly Pick<SeenStatus, 'field' | 'value'>[]> {
+  return (await seenBeforeStatement(db, query)).rows;
+}
+
 /** Remembers status values. Returns those that were never seen before. */
 export async function rememberStatuses(
   tx: Transaction,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { eventsAfter } from './dialect.ts';
-import { hashedText, type NewEvent } from './events.ts';
-import type { Database } from './port.ts';
+import { hashedText } from './events.ts';
+import type { Database, NewEvent } from './port.ts';
 import type { EventsTable } from './schema.ts';
 
 const PAGE = 1_000;

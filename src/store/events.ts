@@ -5,11 +5,9 @@ import type { OrderEvent } from '../domain/orders/tracking.ts';
 import { ATTENTION_STATES } from '../domain/orders/states.ts';
 import { storable } from '../domain/text.ts';
 import { countEvent, countsOf, type Counts, type Uncounted } from './counts.ts';
-import type { Database, EventHead, Transaction } from './port.ts';
-import type { EventHeadsTable, EventsTable } from './schema.ts';
+import type { ChainedEvent, Database, EventHead, NewEvent, Transaction } from './port.ts';
+import type { EventHeadsTable } from './schema.ts';
 import { queries, rowsStatement, statement } from './statement.ts';
-
-export type NewEvent = Omit<EventsTable, 'id' | 'previous_hash' | 'hash'>;
 
 const COLUMNS = [
   'account',
@@ -42,8 +40,6 @@ export function hashedText(previousHash: string, event: NewEvent): string {
 const headStatement = statement((v: { account: string }) =>
   queries.selectFrom('event_heads').select(['id', 'hash', 'counts']).where('account', '=', v.account),
 );
-
-type ChainedEvent = NewEvent & { previous_hash: string; hash: string };
 
 const insertStatement = rowsStatement(
   [...COLUMNS, 'previous_hash', 'hash'] as const,
@@ -125,13 +121,14 @@ function asksForAttention({ type, field, new_value: to }: NewEvent): boolean {
   return type === 'order' && field === 'state' && (ATTENTION_STATES as readonly (string | null)[]).includes(to);
 }
 
+/** Adds events to the end of their account's chain. In a transaction of a writer, `writeEvents` writes them. */
 export async function appendToChain(
   tx: Transaction,
   account: string,
   events: readonly (NewEvent & Uncounted)[],
 ): Promise<void> {
   const head = await headOf(tx, account);
-  // Nothing is awaited until the statements are on their way: what others add meanwhile comes after.
+  // Nothing is awaited until the events have their places: what others add meanwhile comes after.
   const chained = events.map((event) => {
     const stored = storedColumns(event);
     stored.previous_hash = head.hash;
@@ -140,9 +137,23 @@ export async function appendToChain(
     stored.hash = head.hash;
     return stored;
   });
-  const inserted = await insertStatement(tx, chained);
-  for (const { id } of inserted) head.id = Math.max(head.id, id);
-  if (tx.heads === undefined) await moveHead(tx, account, head);
+  if (tx.events !== undefined) {
+    tx.events.push(...chained);
+    return;
+  }
+  for (const { id } of await insertStatement(tx, chained)) head.id = Math.max(head.id, id);
+  await moveHead(tx, account, head);
+}
+
+/** Writes the events that a transaction of a writer has chained since the last call: a statement for many orders costs less. */
+export async function writeEvents(tx: Transaction): Promise<void> {
+  const events = tx.events?.splice(0) ?? [];
+  if (events.length === 0) return;
+  const inserted = await insertStatement(tx, events);
+  for (const [index, { id }] of inserted.entries()) {
+    const head = tx.heads?.get(events[index]?.account ?? '');
+    if (head !== undefined) head.id = Math.max(head.id, id);
+  }
 }
 
 /** Writes where the chains end that a transaction has added to. */

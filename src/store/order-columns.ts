@@ -89,14 +89,16 @@ function count(value: unknown): number {
   return Number.isSafeInteger(value) ? Number(value) : 0;
 }
 
-type Tracked = keyof Omit<Tracking, 'account' | 'externalOrderId'>;
+export type TrackedField = keyof Omit<Tracking, 'account' | 'externalOrderId'>;
 
 /** The column of each field that order-sync tracks, beside the key: its name in snake case. */
 const TRACKED_COLUMNS = Object.keys(trackingOf({} as OrderRow))
-  .filter((field): field is Tracked => field !== 'account' && field !== 'externalOrderId')
+  .filter((field): field is TrackedField => field !== 'account' && field !== 'externalOrderId')
   .map(
     (field) => [field, field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as keyof OrderRow] as const,
   );
+
+export const TRACKED_FIELDS = TRACKED_COLUMNS.map(([field]) => field);
 
 export const ROW_COLUMNS: readonly (keyof OrderRow)[] = [
   'account',
@@ -106,7 +108,18 @@ export const ROW_COLUMNS: readonly (keyof OrderRow)[] = [
   'updated_at',
 ];
 
-/** Returns the columns of the fields that order-sync tracks, as `statement` stores them; it builds with placeholders, so by name. */
-export function trackedColumnsOf(tracking: Tracking): Updateable<MerchantOrdersTable> {
-  return Object.fromEntries(TRACKED_COLUMNS.map(([field, column]) => [column, tracking[field]]));
+/** Returns the columns of these fields, as `statement` stores them; it builds with placeholders, so by name. */
+export function trackedColumnsOf(tracking: Tracking, fields: readonly TrackedField[]): Updateable<MerchantOrdersTable> {
+  const tracked = TRACKED_COLUMNS.filter(([field]) => fields.includes(field));
+  return Object.fromEntries(tracked.map(([field, column]) => [column, tracking[field]]));
+}
+
+/** Returns the fields that differ, and the due time: a text there that is no time is read as none, and must not stay. */
+export function changedFields(before: Tracking, after: Tracking): readonly TrackedField[] {
+  const isChanged = (field: TrackedField) => textOf(before[field]) !== textOf(after[field]);
+  return TRACKED_FIELDS.filter((field) => field === 'nextActionAt' || isChanged(field));
+}
+
+function textOf(value: Tracking[TrackedField]): string | number | null {
+  return value instanceof Date ? value.getTime() : value;
 }

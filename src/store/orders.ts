@@ -4,7 +4,7 @@ import type { Decision, Tracking } from '../domain/orders/tracking.ts';
 import { hasLongText, indexedBy, isFollowed } from './dialect.ts';
 import { StoreError } from './errors.ts';
 import { insertEvents } from './events.ts';
-import { ROW_COLUMNS, trackedColumnsOf, type OrderRow } from './order-columns.ts';
+import { changedFields, ROW_COLUMNS, trackedColumnsOf, type OrderRow, type TrackedField } from './order-columns.ts';
 import type { Database, Transaction } from './port.ts';
 import { queries, statement, together } from './statement.ts';
 
@@ -133,21 +133,28 @@ export async function postpone(
     .execute();
 }
 
-/** A column that is set has its indexes written, also with the value that it had: a page of the log for each order. */
-const savingStatement = (leftOut: readonly (keyof OrderRow)[]) =>
-  statement((v: Tracking & { updatedAt: string; previousRevision: number }) => {
-    const columns = { ...trackedColumnsOf(v), updated_at: v.updatedAt };
-    for (const column of leftOut) delete columns[column];
-    return queries
+const savingStatement = (fields: readonly TrackedField[], isUpdated: boolean) =>
+  statement((v: Tracking & { updatedAt: string; previousRevision: number }) =>
+    queries
       .updateTable('merchant_orders')
-      .set(columns)
+      .set({ ...trackedColumnsOf(v, fields), ...(isUpdated && { updated_at: v.updatedAt }) })
       .where((order) => order.and({ account: v.account, external_order_id: v.externalOrderId }))
       .where('revision', '=', v.previousRevision)
-      .returning('revision');
-  });
-const saveMoved = savingStatement([]);
-const saveChanged = savingStatement(['state', 'pre_order_id']);
-const saveUnchanged = savingStatement(['state', 'pre_order_id', 'updated_at']);
+      .returning('revision'),
+  );
+/** Decisions change a few sets of fields; an exchange may have others changed. */
+const savingStatements = new Map<string, ReturnType<typeof savingStatement>>();
+const MOST_STATEMENTS = 300;
+
+/** A column that is set has its indexes written, also with the value that it had: a page of the log for each order. */
+function savingOf(fields: readonly TrackedField[], isUpdated: boolean): ReturnType<typeof savingStatement> {
+  const key = `${String(isUpdated)} ${fields.join(' ')}`;
+  const known = savingStatements.get(key);
+  if (known !== undefined) return known;
+  const saving = savingStatement(fields, isUpdated);
+  if (savingStatements.size < MOST_STATEMENTS) savingStatements.set(key, saving);
+  return saving;
+}
 
 /**
  * Writes a decision about an order: the row and its events, together. `before` is the row as this transaction read it;
@@ -156,14 +163,14 @@ const saveUnchanged = savingStatement(['state', 'pre_order_id', 'updated_at']);
  */
 export async function saveDecision(
   tx: Transaction,
-  before: Pick<Tracking, 'state' | 'revision' | 'lastLookupAt' | 'preOrderId'>,
+  before: Tracking,
   decision: Decision,
   now: Date,
 ): Promise<Tracking> {
   const tracking = { ...decision.tracking, revision: before.revision + 1 };
   const { account, externalOrderId } = tracking;
   const isMoved = before.state !== tracking.state || before.preOrderId !== tracking.preOrderId;
-  const save = isMoved ? saveMoved : decision.events.length > 0 ? saveChanged : saveUnchanged;
+  const save = savingOf(changedFields(before, tracking), isMoved || decision.events.length > 0);
   const subject = {
     account,
     type: 'order',

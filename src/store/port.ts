@@ -4,7 +4,7 @@ import type { Counts } from './counts.ts';
 import type { Query } from './dialect.ts';
 import type { StoreError } from './errors.ts';
 import type { OrderRow } from './order-columns.ts';
-import type { Tables } from './schema.ts';
+import type { EventsTable, Tables } from './schema.ts';
 
 /** The tables, for queries: outside of a transaction or within one. Queries are compiled in the dialect of the database. */
 export interface Database extends Kysely<Tables> {
@@ -15,6 +15,8 @@ export interface Database extends Kysely<Tables> {
   readonly run?: <Row>(query: CompiledQuery<Row>) => QueryResult<Row> | Promise<QueryResult<Row>>;
   /** In a transaction of a writer: where the chains of events end that it has added to, by account. It writes them once. */
   readonly heads?: Map<string, EventHead>;
+  /** In a transaction of a writer: the events that are chained and not written yet. */
+  readonly events?: ChainedEvent[];
   /** In a transaction of a writer: the newest generation of each account that it has read; nothing else writes it meanwhile. */
   readonly generations?: Map<string, number>;
   /** In a transaction of a writer: the orders that are sent once it is durable, by their ids. */
@@ -26,6 +28,10 @@ export interface Intent {
   readonly row: OrderRow;
   readonly tracking: Tracking;
 }
+
+export type NewEvent = Omit<EventsTable, 'id' | 'previous_hash' | 'hash'>;
+
+export type ChainedEvent = NewEvent & { previous_hash: string; hash: string };
 
 /** The newest event of a chain; id 0 and no hash before the first. */
 export interface EventHead {

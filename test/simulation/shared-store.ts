@@ -72,7 +72,6 @@ export function numberedStore(store: Store, server: Pick<SimulatedServer, 'timeL
 function ofSqlite(transactions: Transactions, address: string, { defers }: SimulatedServer): Transactions {
   return {
     isInPlace: () => true,
-    isRemote: true,
     runDeferred: async (tx) => {
       for (const one of defers ? RUN_DEFERRED : []) await tx.run?.(CompiledQuery.raw(one));
     },

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { appendToChain, hashedText, type NewEvent } from '../../src/store/events.ts';
+import { appendToChain, hashedText } from '../../src/store/events.ts';
 import { readOrder, saveDecision } from '../../src/store/orders.ts';
 import { trackingOf } from '../../src/store/order-columns.ts';
-import type { Store } from '../../src/store/port.ts';
+import type { NewEvent, Store } from '../../src/store/port.ts';
 import { isSqlite, newTestDatabase } from '../support/database.ts';
 import type { Merchant } from '../support/merchant.ts';
 

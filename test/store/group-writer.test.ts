@@ -29,7 +29,6 @@ function newTransaction(): Transaction {
 interface Faked {
   /** What the commits fail with, one after the other; those that follow succeed. */
   readonly failures?: unknown[];
-  readonly isRemote?: boolean;
   readonly mark?: FollowingMark;
   readonly newEvents?: NewEvents;
   readonly more?: Pick<Transactions, 'runDeferred' | 'isReplicated'>;
@@ -38,7 +37,7 @@ interface Faked {
 }
 
 /** A writer to a database that fails as it is told to. Gives what was begun in each transaction, and what was committed. */
-function writerOf({ failures = [], isRemote = false, mark, newEvents, more, turn }: Faked = {}) {
+function writerOf({ failures = [], mark, newEvents, more, turn }: Faked = {}) {
   const clock = { ...testClock(), ...(turn && { turn }) };
   const begun: string[][] = [];
   const durable: string[][] = [];
@@ -46,7 +45,6 @@ function writerOf({ failures = [], isRemote = false, mark, newEvents, more, turn
   const place = { isIn: true };
   const transactions: Transactions = {
     ...more,
-    isRemote,
     isInPlace: () => place.isIn,
     async run<Result>(work: Work<Result>, signal: AbortSignal, onFailure: (failure: StoreError) => void) {
       Object.assign(heard, { signal, onFailure });
@@ -350,10 +348,10 @@ describe('new events', () => {
   });
 });
 
-describe('works over a connection', () => {
+describe('works of one group', () => {
   /** Runs works that are about these; gives the names of those that each found under way when it began. */
-  async function beside(abouts: readonly (readonly string[] | undefined)[], isRemote = true) {
-    const { clock, writer } = writerOf({ isRemote });
+  async function beside(abouts: readonly (readonly string[] | undefined)[]) {
+    const { clock, writer } = writerOf();
     const running = new Set<number>();
     const order: number[] = [];
     const found = abouts.map((): number[] => []);
@@ -377,11 +375,6 @@ describe('works over a connection', () => {
     expect(found).toEqual([[], [0], [0, 1]]);
   });
 
-  it('run one after the other where nothing is won by it', async () => {
-    const { found } = await beside([['a'], ['b'], ['c']], false);
-    expect(found).toEqual([[], [], []]);
-  });
-
   it('follow each other where they are about the same, or do not say about what', async () => {
     const about = fc.option(fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 3 }), { nil: undefined });
     await fc.assert(
@@ -403,7 +396,7 @@ describe('works over a connection', () => {
   });
 
   it('fail alone as elsewhere', async () => {
-    const { write, durable } = writerOf({ isRemote: true });
+    const { write, durable } = writerOf();
     const results = await Promise.allSettled([write('a'), write('b', new Error('a bug'))]);
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
     expect(durable).toEqual([['a']]);

@@ -7,6 +7,7 @@ import {
   columnsOf,
   ROW_COLUMNS,
   sentOrderOf,
+  TRACKED_FIELDS,
   trackedColumnsOf,
   trackingOf,
   uncheckedOrderOf,
@@ -32,10 +33,12 @@ const NO_COLUMNS: OrderColumns = {
 
 /** The row of an order that is tracked so: times as they are stored. */
 function rowOf({ account, externalOrderId, ...tracking }: Tracking): OrderRow {
-  const stored = Object.entries(trackedColumnsOf({ account, externalOrderId, ...tracking })).map(([column, value]) => [
-    column,
-    (value as unknown) instanceof Date ? (value as unknown as Date).toISOString() : value,
-  ]);
+  const stored = Object.entries(trackedColumnsOf({ account, externalOrderId, ...tracking }, TRACKED_FIELDS)).map(
+    ([column, value]) => [
+      column,
+      (value as unknown) instanceof Date ? (value as unknown as Date).toISOString() : value,
+    ],
+  );
   const times = { created_at: '', updated_at: '' };
   return {
     ...NO_COLUMNS,

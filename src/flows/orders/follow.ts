@@ -5,11 +5,11 @@ import { isNeverLookedUp, type LookupSource, LOOKUPS_A_ROUND, nextRound } from '
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../domain/orders/states.ts';
 import type { OrderEvent } from '../../domain/orders/tracking.ts';
 import type { OrderLookup } from '../../exchange/asking.ts';
-import { rememberStatuses } from '../../store/accounts.ts';
+import { MERCHANT_ID, readAccountFact, rememberStatuses, seenStatuses } from '../../store/accounts.ts';
 import { lockFollowed } from '../../store/orders-with-records.ts';
 import { orderIds, saveDecision } from '../../store/orders.ts';
 import { trackingOf } from '../../store/order-columns.ts';
-import type { Transaction } from '../../store/port.ts';
+import type { Database, Transaction } from '../../store/port.ts';
 import { compareWithRow, compareWithNewest, settingsOnAbsence } from '../findings/evidence.ts';
 import { reconcileAnswer, type LookedUp } from '../findings/judge-answer.ts';
 import { forEachConcurrently } from '../pass/run.ts';
@@ -22,6 +22,8 @@ import type { DueKey } from '../../store/find-orders.ts';
 type FollowDeps = Omit<FlowDeps, 'creates' | 'gracePeriodOver'>;
 
 const PAGE = 200;
+/** An exchange may invent statuses. */
+const MOST_STATUSES = 1_000;
 /** The breaker opened, and once more after a wait: a few orders that alone fail are no outage. */
 const OPENINGS_OF_OUTAGE = 2;
 
@@ -73,9 +75,30 @@ function isFollowed(source: LookupSource): boolean {
 }
 
 async function lookUpEach(deps: FollowDeps, orders: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
-  await forEachConcurrently(orders, deps.settings.concurrency, (id) =>
-    isolateFailure(deps, id, () => lookUp(deps, id, signal)),
+  const { account, store, settings } = deps;
+  let known: Promise<KnownOfAccount> | undefined;
+  await forEachConcurrently(orders, settings.concurrency, (id) =>
+    isolateFailure(deps, id, async () => {
+      known ??= readKnown(store.db, account);
+      await lookUp(deps, id, signal, { known: await known });
+    }),
   );
+}
+
+/** What records of an account have shown before the pass. */
+interface KnownOfAccount {
+  /** The first record says whose the account's orders are, and the next ones are compared with that. */
+  readonly hasMerchant: boolean;
+  readonly statuses: ReadonlySet<string>;
+}
+
+async function readKnown(db: Database, account: string): Promise<KnownOfAccount> {
+  const merchant = await readAccountFact(db, { account, name: MERCHANT_ID });
+  const statuses = await seenStatuses(db, { account, limit: MOST_STATUSES });
+  return {
+    hasMerchant: merchant !== undefined,
+    statuses: new Set(statuses.map(({ field, value }) => `${field} ${value}`)),
+  };
 }
 
 async function* allFollowed(deps: FollowDeps, signal: AbortSignal, since: Date): AsyncGenerator<string> {
@@ -100,12 +123,18 @@ function isStopped({ exchange }: FollowDeps, signal: AbortSignal): boolean {
   return signal.aborted || exchange.breaker('lookup').isOpen;
 }
 
-/** Looks one order up and records what the answer decides; as a probe the answer also shows whether creates may go again. */
+interface LookUpOptions {
+  /** The answer also shows whether creates may go again. */
+  readonly isProbe?: boolean;
+  readonly known?: KnownOfAccount;
+}
+
+/** Looks one order up and records what the answer decides. */
 export async function lookUp(
   deps: FollowDeps,
   externalOrderId: string,
   signal: AbortSignal,
-  isProbe = false,
+  { isProbe = false, known }: LookUpOptions = {},
 ): Promise<void> {
   const { account, store, exchange, clock } = deps;
   const lookup = await exchange.lookUpOrder(externalOrderId, signal, isProbe);
@@ -113,14 +142,16 @@ export async function lookUp(
   const { askedAt, health } = lookup;
   const answer = inOutage(exchange, lookup);
   const random = clock.random();
-  const recorded = await store.writer.write(async (tx) => {
+  const record = async (tx: Transaction) => {
     const row = await lockFollowed(tx, account, externalOrderId);
     const before = row === undefined ? undefined : trackingOf(row);
     if (row === undefined || before === undefined || !isLookedUp(before, answer)) return undefined;
     const now = clock.now();
     if (isOvertaken(before, answer, askedAt, now)) return undefined;
-    return await recordAnswer(tx, deps, { row, before, answer, now }, random);
-  });
+    return await recordAnswer(tx, deps, { row, before, answer, now }, random, known?.statuses);
+  };
+  const about = known?.hasMerchant === true ? [externalOrderId, ...sharedBy(answer)] : undefined;
+  const recorded = await store.writer.write(record, about);
   if (recorded === undefined) {
     const isOutage = health === 'failed' || health === 'unreachable';
     // A probe for creates is about an order that waits, for which no answer is nothing to record.
@@ -133,6 +164,14 @@ export async function lookUp(
     deps.restraints.note({ kind: 'create-accepted' }, before.sentAt ?? askedAt);
   }
   tellLookup(deps, { answer, health }, recorded);
+}
+
+/** Names of rows that the answers about several orders read and write: of two orders with the same hash the second finds the first. */
+function sharedBy(answer: LookupAnswer): readonly string[] {
+  if (answer.kind === 'absent') return ['absence'];
+  if (answer.kind !== 'found') return [];
+  const { orderId, transactionHash } = answer.record;
+  return [`order ${orderId}`, ...(transactionHash === null ? [] : [`hash ${transactionHash}`])];
 }
 
 function isUncertain(state: OrderState): boolean {
@@ -152,6 +191,7 @@ export async function recordAnswer(
   deps: FollowDeps,
   { row, before, answer: given, now }: Pick<LookedUp, 'row' | 'before' | 'answer' | 'now'>,
   random: number,
+  seen: ReadonlySet<string> = new Set(),
 ): Promise<RecordedLookup> {
   const settings = await settingsOnAbsence(tx, deps, before, given, now);
   const answer = await compareWithNewest(tx, row, given);
@@ -159,7 +199,7 @@ export async function recordAnswer(
   const decision = decideLookup(before, answer, now, random, settings, compared?.contradictions);
   await saveDecision(tx, before, decision, now);
   const findings = await reconcileAnswer(tx, deps, { row, before, answer, compared, decision, now });
-  return { before, decision, findings, unseen: await unseenStatuses(tx, deps.account, decision.events, now) };
+  return { before, decision, findings, unseen: await unseenStatuses(tx, deps.account, decision.events, now, seen) };
 }
 
 /** Remembers the statuses that changed, and gives those that no order of the account ever had. */
@@ -168,11 +208,14 @@ async function unseenStatuses(
   account: string,
   events: readonly OrderEvent[],
   now: Date,
+  seen: ReadonlySet<string>,
 ): Promise<RecordedLookup['unseen']> {
-  const seen = events.flatMap(({ field, newValue: value }) =>
-    field.endsWith('.status') && value !== null ? [{ account, field, value, first_seen_at: now.toISOString() }] : [],
+  const news = events.flatMap(({ field, newValue: value }) =>
+    field.endsWith('.status') && value !== null && !seen.has(`${field} ${value}`)
+      ? [{ account, field, value, first_seen_at: now.toISOString() }]
+      : [],
   );
-  return seen.length === 0 ? [] : await rememberStatuses(tx, seen);
+  return news.length === 0 ? [] : await rememberStatuses(tx, news);
 }
 
 /**

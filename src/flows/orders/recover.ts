@@ -121,7 +121,7 @@ export async function probeForCreates(deps: ProbeDeps, signal: AbortSignal): Pro
   if (isOpen || !needsProbe || exchange.breaker('lookup').isOpen || signal.aborted) return;
   const externalOrderId = await orderToProbe(deps, failedProbes);
   if (externalOrderId === undefined) return;
-  await isolateFailure(deps, externalOrderId, () => lookUp(deps, externalOrderId, signal, true));
+  await isolateFailure(deps, externalOrderId, () => lookUp(deps, externalOrderId, signal, { isProbe: true }));
   const { needsProbe: isStillNeeded, openForMs } = exchange.breaker('create');
   if (isStillNeeded) deps.log.debug({ externalOrderId, openForMs }, 'a probe was not answered, so no create goes yet');
   else deps.log.debug({ externalOrderId }, 'a probe was answered: creates go again, one at first');

@@ -61,7 +61,6 @@ type Attempt<Result> =
  * done; and when the last one's name is gone, the database was put back to an older state. A person's wake the owner.
  */
 export class AccountTransactions implements Transactions {
-  readonly isRemote = true;
   readonly #deps: TransactionDeps;
   readonly #account: string;
   readonly #owner: OwnerWriting | undefined;

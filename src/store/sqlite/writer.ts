@@ -11,7 +11,6 @@ const BUSY_WAIT_MS = 50;
 
 /** The transactions of a database file; each has the file to itself. */
 export class FileTransactions implements Transactions {
-  readonly isRemote = false;
   readonly #connection: Connection;
   readonly #clock: Clock;
 

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { BEGINNING, cursorOf, writeCursor, type Place } from '../../../src/domain/events/feed.ts';
 import { placeOf, readPage, type FeedFilter } from '../../../src/flows/events/feed.ts';
-import { appendToChain, type NewEvent } from '../../../src/store/events.ts';
+import { appendToChain } from '../../../src/store/events.ts';
 import { feedHeads, newestOfOrder } from '../../../src/store/feed.ts';
-import type { Store } from '../../../src/store/port.ts';
+import type { NewEvent, Store } from '../../../src/store/port.ts';
 import { newTestDatabase } from '../../support/database.ts';
 
 const ALL = { account: 'default' };

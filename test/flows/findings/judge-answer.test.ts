@@ -301,6 +301,40 @@ describe('an order record', () => {
     expect(findings(program, 'b')).toEqual(['TX_HASH_REUSED resolved', 'TX_HASH_CHANGED open']);
   });
 
+  it('of another merchant is found also among the first records of the account', async () => {
+    const of = (id: string) => withBody(record(id), (body) => ({ ...body, merchant: { id: `merchant of ${id}` } }));
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const { program, exchange, shows } = await accepted(ids, { environment: { ORDER_SYNC_EXCHANGE_CONCURRENCY: '6' } });
+    // All are answered at once, so that they are recorded together.
+    const { answer } = exchange;
+    const hasAll = Promise.withResolvers<void>();
+    exchange.answer = async (request) => {
+      if (exchange.count('GET') === ids.length) hasAll.resolve();
+      await hasAll.promise;
+      return await answer(request);
+    };
+    await shows(Object.fromEntries(ids.map((id) => [id, of(id)])));
+    const [, ...others] = ids;
+    expect(ids.flatMap((id) => findings(program, id))).toEqual(others.map(() => 'MERCHANT_MISMATCH open'));
+  });
+
+  it.each([
+    ['transaction hash', 'TX_HASH_REUSED', { cryptoTransaction: { status: 'DONE', transactionHash: 'h1' } }],
+    ['order id', 'ORDER_REUSED', { id: 'order-1' }],
+  ])('with the %s of another order is found also if both are looked up at once', async (_what, name, shared) => {
+    const of = (id: string, order: object) =>
+      withBody(record(id), (body) => ({
+        ...body,
+        merchant: { id: 'm-1' },
+        order: { ...(body['order'] as object), ...order },
+      }));
+    const { program, shows } = await accepted(['a', 'b', 'c', 'd']);
+    // From the second pass on the merchant is known, and answers are recorded beside each other.
+    await shows({ a: of('a', {}) });
+    await shows({ b: of('b', {}), c: of('c', shared), d: of('d', shared) });
+    expect(['b', 'c', 'd'].flatMap((id) => findings(program, id))).toEqual([`${name} open`]);
+  });
+
   it('of another exchange type than the pre-order stays found while its status changes', async () => {
     const { program, shows } = await accepted();
     await shows({ a: record('a', { orderType: 'DEPOSIT', exchangeType: 'BUY' }) });

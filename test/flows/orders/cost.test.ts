@@ -41,10 +41,10 @@ it('an order costs these statements and commits on SQLite', ofSqlite('statements
     nothing: await costOf(() => createPass(program.app, NEVER)),
   }).toEqual({
     create: [22, 2],
-    absent: [15, 2],
-    found: [17, 2],
-    unchanged: [9, 2],
-    final: [17, 2],
+    absent: [17, 2],
+    found: [18, 2],
+    unchanged: [11, 2],
+    final: [18, 2],
     nothing: [4, 0],
   });
 });

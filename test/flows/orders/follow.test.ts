@@ -471,7 +471,7 @@ describe('the follow pass', () => {
 
   it('passes over an order that the database does not let it write, and looks up the others', async () => {
     const { program } = await acceptedOrders(['a', 'bad', 'c']);
-    program.merchant.exec(`create trigger of_the_merchant before update of order_status on merchant_orders
+    program.merchant.exec(`create trigger of_the_merchant before update of last_lookup_at on merchant_orders
       when new.external_order_id = 'bad' begin select raise(abort, 'not now'); end`);
     program.clock.advance(DAY);
     await followPass(program.app, 'due', NEVER);
@@ -480,6 +480,17 @@ describe('the follow pass', () => {
       .prepare('select external_order_id from merchant_orders where next_action_at <= ?')
       .pluck();
     expect(due.all(program.clock.now().toISOString())).toEqual([]);
+  });
+
+  it('writes the columns alone that change', async () => {
+    const { program, answers, lookUp } = await acceptedOrders(['a']);
+    answers.set('a', record('a', { status: 'PROCESSING' }));
+    await lookUp();
+    program.merchant.exec(`create trigger of_the_merchant before update of state, order_id, order_status, sent_at
+      on merchant_orders begin select raise(abort, 'nothing of this has changed'); end`);
+    await lookUp();
+    expect(program.app.observers.counters.failed).toBe(0);
+    expect(program.row('a')).toMatchObject({ last_lookup_at: program.clock.now().toISOString() });
   });
 
   it('does nothing once its signal has aborted', async () => {
