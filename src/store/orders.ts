@@ -157,9 +157,9 @@ function savingOf(fields: readonly TrackedField[], isUpdated: boolean): ReturnTy
 }
 
 /**
- * Writes a decision about an order: the row and its events, together. `before` is the row as this transaction read it;
- * `updated_at` stays where nothing has changed. Gives the order as it is now. Throws `StoreError` when the row has changed
- * since it was read; then the transaction ends without any of it.
+ * Writes a decision about an order: the row and its events, together. `before` is the row as this transaction read it: only the
+ * columns that differ from it are written, and `updated_at` stays if nothing has changed. Returns the order as it is now. Throws
+ * `StoreError` if the row has changed since it was read; then the transaction ends without any of it.
  */
 export async function saveDecision(
   tx: Transaction,

@@ -13,7 +13,7 @@ import {
 } from '../../store/order-columns.ts';
 import { insertOrder } from '../../store/inserted-orders.ts';
 import type { FlowDeps } from '../pass/deps.ts';
-import { readOrder } from '../../store/orders.ts';
+import { readOrder, saveDecision } from '../../store/orders.ts';
 import { readFollowed } from '../../store/orders-with-records.ts';
 import { recordAnswer } from './follow.ts';
 import { tellLookup } from '../pass/outcomes.ts';
@@ -102,7 +102,9 @@ export async function adoptOrder(
     const row = await readFollowed(tx, account, externalOrderId);
     if (row === undefined) throw new Error('an order that was just inserted is not there');
     const now = clock.now();
-    const before = { ...trackingOf(row), adoptedAt: now };
+    const inserted = trackingOf(row);
+    const adopting = { tracking: { ...inserted, adoptedAt: now }, events: [] };
+    const before = await saveDecision(tx, inserted, adopting, now);
     return { kind: 'adopted', recorded: await recordAnswer(tx, deps, { row, before, answer, now }, random) } as const;
   });
   if (made.kind === 'present') return { ...made, externalOrderId };
