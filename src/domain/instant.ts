@@ -21,29 +21,8 @@ export function after(now: Date, ms: number): Date {
   return new Date(now.getTime() + ms);
 }
 
-interface ReadTime {
-  readonly ms: number;
-  readonly fraction: string;
-}
-
-/** A look-up reads the same few times again and again: when the order was created, changed, looked up. */
-const recentlyRead = new Map<string, ReadTime | undefined>();
-const MOST_KEPT = 1_000;
-/** An exchange may send a text of any length. */
-const LONGEST_KEPT = 40;
-
-function read(text: string | null): ReadTime | undefined {
-  if (text === null || text.length > LONGEST_KEPT) return parsed(text ?? '');
-  const known = recentlyRead.get(text);
-  if (known !== undefined) return known;
-  const time = parsed(text);
-  if (recentlyRead.size >= MOST_KEPT) recentlyRead.clear();
-  recentlyRead.set(text, time);
-  return time;
-}
-
-function parsed(text: string): ReadTime | undefined {
-  const [, day, clock, fraction = '', zone = 'Z'] = ISO_TIME.exec(text) ?? [];
+function read(text: string | null): { ms: number; fraction: string } | undefined {
+  const [, day, clock, fraction = '', zone = 'Z'] = ISO_TIME.exec(text ?? '') ?? [];
   if (day === undefined || !isDay(day)) return undefined;
   const ms = Date.parse(`${day}T${clock}${zone}`);
   return Number.isNaN(ms) ? undefined : { ms, fraction };
