@@ -148,7 +148,7 @@ const MOST_STATEMENTS = 300;
 
 /** A column that is set has its indexes written, also with the value that it had: a page of the log for each order. */
 function savingOf(fields: readonly TrackedField[], isUpdated: boolean): ReturnType<typeof savingStatement> {
-  const key = `${String(isUpdated)} ${fields.join(' ')}`;
+  const key = `${String(isUpdated)} ${fields.join()}`;
   const known = savingStatements.get(key);
   if (known !== undefined) return known;
   const saving = savingStatement(fields, isUpdated);

@@ -4,6 +4,7 @@ import type { OrderState } from '../../src/domain/orders/states.ts';
 import type { Tracking } from '../../src/domain/orders/tracking.ts';
 import type { MerchantOrder } from '../../src/domain/record.ts';
 import {
+  changedFields,
   columnsOf,
   ROW_COLUMNS,
   sentOrderOf,
@@ -101,6 +102,21 @@ describe('the order of a merchant', () => {
       cryptoAddress: null,
       bonus: null,
     });
+  });
+});
+
+describe('the fields that a decision changes', () => {
+  const before = trackingWith({ state: 'open', sentAt: new Date(1_000), orderStatus: 'NEW' });
+
+  it('are those that differ, and the due time in any case', () => {
+    const after = { ...before, revision: before.revision + 1, orderStatus: 'DONE', sentAt: new Date(1_000) };
+    expect(changedFields(before, after)).toEqual(['revision', 'orderStatus', 'nextActionAt']);
+    expect(changedFields(before, { ...before, sentAt: null })).toEqual(['nextActionAt', 'sentAt']);
+    expect(changedFields(before, { ...before, sentAt: new Date(1_001) })).toEqual(['nextActionAt', 'sentAt']);
+  });
+
+  it('have each its column', () => {
+    expect(trackedColumnsOf(before, ['orderStatus', 'state'])).toEqual({ state: 'open', order_status: 'NEW' });
   });
 });
 
