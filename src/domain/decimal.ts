@@ -28,8 +28,6 @@ export function isDecimal(input: unknown): input is string {
 
 /** Tells whether two decimals, as `readDecimal` reads them, are the same number (`1.50` and `1.5`). */
 export function sameDecimal(left: unknown, right: unknown): boolean {
-  // As almost all are, and to read them takes longer.
-  if (left === right) return isDecimal(left);
   const a = readDecimal(left);
   const b = readDecimal(right);
   return a.ok && b.ok && a.value.eq(b.value);
