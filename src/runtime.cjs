@@ -14,7 +14,7 @@ const EXIT_CONFIGURATION = 78;
 const FORWARDED = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGUSR2'];
 const NODE_FLAGS = [
   // Without these two, on a machine with much memory, V8 collects so late that it holds 400 MB where 50 MB are in use.
-  '--max-semi-space-size=24',
+  '--max-semi-space-size=16',
   '--heap-growing-percent=100',
   // The signal would open a debugger to all users of the machine: it reads the key, and runs what it is told to.
   '--disable-sigusr1',
