@@ -50,7 +50,7 @@ export function isUnicode(text: string): boolean {
 /** Text as every database gives it back: in place of half a character, and of NUL, which PostgreSQL does not take, stands U+FFFD. */
 export function storable(text: string): string {
   const wellFormed = text.toWellFormed();
-  // Each value of each event comes here, and to search is much faster than to replace nothing.
+  // A search is much faster than a replacement that finds nothing, and each value of each event passes here.
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\uFFFD') : wellFormed;
 }
 

@@ -108,7 +108,7 @@ export class ExchangeClient {
   async lookUpOrder(externalOrderId: string, signal?: AbortSignal, isProbe = false): Promise<OrderLookup | undefined> {
     using turn = await this.#gate.turn({ lane: 'lookup', subject: externalOrderId, isProbe }, signal);
     if (turn === undefined) return undefined;
-    // Look-ups leave together, and answers that are there are read together: each step then finds its code in the caches.
+    // Look-ups of one turn of the event loop leave together, so that the processor's caches hold their code.
     await this.#options.clock.turn();
     if ((await this.#heldAtLast()) !== undefined) return undefined;
     const askedAt = this.#options.clock.now();
@@ -267,7 +267,7 @@ export class ExchangeClient {
     const askedAt = account.now();
     using sent = leaving(this.#options, request, turn.lane);
     const reply = (sent.reply = await ask(transport, clock, request, gracePeriodOver));
-    // A reply that restrains the account counts at once.
+    // Answers of one turn are read together too. A reply that restrains the account counts at once.
     if (reply.kind === 'ok') await clock.turn();
     this.#note(reply, turn, askedAt);
     return reply;

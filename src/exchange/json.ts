@@ -21,6 +21,7 @@ export function readJson(body: string): unknown {
 
 /** A record is read for the fields that decide, for those that are shown, and when it is the one before: parsed once for all. */
 const recentlyRead = new Map<string, unknown>();
+/** Two for each order of a large commit: its answer and the record before it. */
 const MOST_KEPT = 256;
 const LONGEST_KEPT = 16_384;
 

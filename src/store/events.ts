@@ -145,7 +145,7 @@ export async function appendToChain(
   await moveHead(tx, account, head);
 }
 
-/** Writes the events that a transaction of a writer has chained since the last call: a statement for many orders costs less. */
+/** Writes the events that a transaction of a writer has chained since the last call. One statement for many orders costs less than one for each. */
 export async function writeEvents(tx: Transaction): Promise<void> {
   const events = tx.events?.splice(0) ?? [];
   if (events.length === 0) return;

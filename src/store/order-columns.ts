@@ -114,7 +114,7 @@ export function trackedColumnsOf(tracking: Tracking, fields: readonly TrackedFie
   return Object.fromEntries(tracked.map(([field, column]) => [column, tracking[field]]));
 }
 
-/** Returns the fields that differ, and the due time: a text there that is no time is read as none, and must not stay. */
+/** Returns the fields that differ, and always the due time: an unreadable one is read as none, and the row must not keep it. */
 export function changedFields(before: Tracking, after: Tracking): readonly TrackedField[] {
   const isChanged = (field: TrackedField) => textOf(before[field]) !== textOf(after[field]);
   return TRACKED_FIELDS.filter((field) => field === 'nextActionAt' || isChanged(field));

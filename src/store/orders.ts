@@ -142,11 +142,11 @@ const savingStatement = (fields: readonly TrackedField[], isUpdated: boolean) =>
       .where('revision', '=', v.previousRevision)
       .returning('revision'),
   );
-/** Decisions change a few sets of fields; an exchange may have others changed. */
+/** Decisions change few sets of fields; the bound holds if an exchange makes them change others. */
 const savingStatements = new Map<string, ReturnType<typeof savingStatement>>();
 const MOST_STATEMENTS = 300;
 
-/** A column that is set has its indexes written, also with the value that it had: a page of the log for each order. */
+/** Returns the statement that writes these fields alone: a database writes the indexes of each column that is set, even if its value stays. */
 function savingOf(fields: readonly TrackedField[], isUpdated: boolean): ReturnType<typeof savingStatement> {
   const key = `${String(isUpdated)} ${fields.join()}`;
   const known = savingStatements.get(key);

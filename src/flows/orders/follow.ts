@@ -22,7 +22,7 @@ import type { DueKey } from '../../store/find-orders.ts';
 type FollowDeps = Omit<FlowDeps, 'creates' | 'gracePeriodOver'>;
 
 const PAGE = 200;
-/** An exchange may invent statuses. */
+/** An exchange may invent any number of statuses. */
 const MOST_STATUSES = 1_000;
 /** The breaker opened, and once more after a wait: a few orders that alone fail are no outage. */
 const OPENINGS_OF_OUTAGE = 2;
@@ -77,15 +77,15 @@ function isFollowed(source: LookupSource): boolean {
 async function lookUpEach(deps: FollowDeps, orders: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
   const { account, store, settings } = deps;
   let known: Promise<KnownOfAccount> | undefined;
-  await forEachConcurrently(orders, settings.concurrency, (id) =>
-    isolateFailure(deps, id, async () => {
-      known ??= readKnown(store.db, account);
-      await lookUp(deps, id, signal, { known: await known });
-    }),
-  );
+  await forEachConcurrently(orders, settings.concurrency, async (id) => {
+    known ??= readKnown(store.db, account);
+    // If this cannot be read the pass ends: no order is at fault.
+    const options = { known: await known };
+    await isolateFailure(deps, id, () => lookUp(deps, id, signal, options));
+  });
 }
 
-/** What records of an account have shown before the pass. */
+/** Facts about an account that earlier passes have recorded. */
 interface KnownOfAccount {
   /** The first record says whose the account's orders are, and the next ones are compared with that. */
   readonly hasMerchant: boolean;
@@ -166,7 +166,7 @@ export async function lookUp(
   tellLookup(deps, { answer, health }, recorded);
 }
 
-/** Names of rows that the answers about several orders read and write: of two orders with the same hash the second finds the first. */
+/** Names what answers about several orders share: of two orders with the same hash, the second must find the first. */
 function sharedBy(answer: LookupAnswer): readonly string[] {
   if (answer.kind === 'absent') return ['absence'];
   if (answer.kind !== 'found') return [];
@@ -202,7 +202,7 @@ export async function recordAnswer(
   return { before, decision, findings, unseen: await unseenStatuses(tx, deps.account, decision.events, now, seen) };
 }
 
-/** Remembers the statuses that changed, and gives those that no order of the account ever had. */
+/** Remembers the statuses that changed. Returns those that no order of the account ever had. */
 async function unseenStatuses(
   tx: Transaction,
   account: string,

@@ -482,6 +482,32 @@ describe('the follow pass', () => {
     expect(due.all(program.clock.now().toISOString())).toEqual([]);
   });
 
+  it(
+    'ends and blames no order if facts about the account cannot be read, and looks up in the next pass',
+    ofSqlite('its statements'),
+    async () => {
+      const failing = { isOn: false };
+      const wrap = (text: string, statement: SqliteStatement): SqliteStatement => {
+        const all = statement.all.bind(statement);
+        return Object.assign(statement, {
+          all: (parameters: readonly unknown[]) => {
+            const fails = failing.isOn && text.includes('from "seen_statuses"');
+            if (fails) throw Object.assign(new Error('odd'), { code: 'SQLITE_ODD' });
+            return all(parameters);
+          },
+        });
+      };
+      const { program, exchange } = await acceptedOrders(['a', 'b'], { overrides: { store: { wrap } } });
+      program.clock.advance(DAY);
+      failing.isOn = true;
+      await expect(followPass(program.app, 'due', NEVER)).rejects.toThrow('odd');
+      expect([program.app.observers.counters.failed, exchange.count('GET')]).toEqual([0, 0]);
+      failing.isOn = false;
+      await followPass(program.app, 'due', NEVER);
+      expect(exchange.count('GET')).toBe(2);
+    },
+  );
+
   it('writes the columns alone that change', async () => {
     const { program, answers, lookUp } = await acceptedOrders(['a']);
     answers.set('a', record('a', { status: 'PROCESSING' }));
