@@ -1,4 +1,4 @@
-import http from 'node:http';
+import http, { type ClientRequest } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { urlToHttpOptions } from 'node:url';
@@ -66,6 +66,8 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
       if (isPost) creates.closeIdle();
       const apiKey = options.apiKey();
       const stream = begin(isPost ? creating : lookingUp, request, apiKey);
+      let sent: ClientRequest | undefined;
+      stream.once('request', (made: ClientRequest) => (sent = made));
       stream.once('response', ({ socket }: { socket?: Socket }) => (isPost ? creates : lookups).noteAnswer(socket));
       // got would add a listener of its own to the signal three times a request.
       const abort = () => stream.destroy(Object.assign(new Error('aborted'), { code: 'ERR_ABORTED' }));
@@ -73,7 +75,9 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
       try {
         if (signal?.aborted === true) abort();
         const bytes = await readAll(stream, options.maxResponseBytes);
-        return responseOf(stream, bytes, apiKey, options, request.isExamined);
+        const answer = responseOf(stream, bytes, apiKey, options, request.isExamined);
+        emptyOnceClosed(stream, sent);
+        return answer;
       } catch (error) {
         throw transportError(error, stream, request, options);
       } finally {
@@ -96,6 +100,32 @@ function begin(client: Got, { method, path, headers, body }: HttpRequest, apiKey
   if (method === 'POST') stream.end(body);
   return stream;
 }
+
+/**
+ * Empties a stream whose request has ended. V8 keeps each stream that can be written, with all that it holds, until it collects
+ * the whole memory: its constructor assigns a function that refers to it, and such functions are made among the old objects.
+ * Emptied, a request costs a sixth less.
+ */
+function emptyOnceClosed(stream: Request, sent: ClientRequest | undefined): void {
+  const empty = () => {
+    // An answer may come before all of the request was written.
+    if (!stream.writableFinished) return;
+    stream.removeAllListeners().on('error', ignore);
+    Object.assign(stream, NOTHING);
+  };
+  if (sent?.closed === true) empty();
+  else sent?.once('close', empty);
+}
+
+const ignore = () => {};
+/** The properties of a stream of got that hold others. */
+const NOTHING = {
+  options: undefined,
+  response: undefined,
+  _request: undefined,
+  _cancelTimeouts: undefined,
+  _unproxyEvents: undefined,
+};
 
 /** Connections that are kept between requests, and when each last brought an answer. */
 class Connections {
@@ -150,7 +180,7 @@ class Connections {
 }
 
 /** Fails a request whose answer is 101 (switching protocols): its socket would be nobody's, and keep the process from ending. */
-function withoutUpgrade(request: http.ClientRequest): http.ClientRequest {
+function withoutUpgrade(request: ClientRequest): ClientRequest {
   return request.once('upgrade', (_response, socket) => {
     socket.destroy();
     // Node takes such a request for done: it emits nothing more by itself.

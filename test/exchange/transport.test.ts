@@ -1,5 +1,6 @@
-import { getEventListeners } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { getEventListeners, once } from 'node:events';
+import { createServer, type ClientRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
@@ -210,6 +211,60 @@ describe('the transport', () => {
     );
     expect((await transportTo(url).send(POST)).status).toBe(307);
     expect(paths).toEqual([POST.path]);
+  });
+
+  describe('a request that has ended', () => {
+    interface Ended {
+      readonly request: ClientRequest;
+      readonly response: IncomingMessage & { readonly request: Readonly<Record<string, unknown>> };
+    }
+
+    function endedRequests(): Ended[] {
+      const ended: Ended[] = [];
+      const note = (message: unknown) => ended.push(message as Ended);
+      subscribe('http.client.response.finish', note);
+      closing.push(() => void unsubscribe('http.client.response.finish', note));
+      return ended;
+    }
+
+    function reachedFrom(start: object): ReadonlySet<unknown> {
+      const reached = new Set<unknown>([start]);
+      for (const one of reached) {
+        for (const part of Object.values(one as object)) if (typeof part === 'object' && part) reached.add(part);
+      }
+      return reached;
+    }
+
+    it.each([GET, POST])('lets go of its options, its request and its answer ($method)', async (request) => {
+      const ended = endedRequests();
+      const { url } = await portsOfRequests();
+      await transportTo(url).send(request);
+      await systemClock().turn();
+      const [{ request: sent, response } = expect.fail()] = ended;
+      const { request: stream } = response;
+      const reached = reachedFrom(stream);
+      expect([stream['options'], reached.has(sent), reached.has(response)]).toEqual([undefined, false, false]);
+    });
+
+    it('keeps them while it is still being written, and fails nothing when it cannot be', async () => {
+      const ended = endedRequests();
+      const server = createTcpServer((socket) => {
+        socket.once('data', () => {
+          socket.pause();
+          socket.write('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}');
+        });
+        socket.on('error', () => {});
+        closing.push(() => void socket.destroy());
+      });
+      const transport = transportTo(await listen(server));
+      expect(await transport.send({ ...POST, body: 'x'.repeat(20_000_000) })).toEqual({ status: 200, body: '{}' });
+      const [{ request: sent, response } = expect.fail()] = ended;
+      const isClosed = once(sent, 'close');
+      for (const close of closing.splice(0).toReversed()) await close();
+      await isClosed;
+      await systemClock().turn();
+      expect(response.request['options']).toBeDefined();
+    });
   });
 
   it('sends a create on a kept connection only a moment after the last answer on it', async () => {
