@@ -63,8 +63,11 @@ function shownFact(value: unknown): string {
   return printable(isWord ? value : JSON.stringify(value));
 }
 
+/** Under load a turn brings a line or two, and to write takes longer than to make them. */
+const TURNS = 8;
+
 /**
- * Writes the lines of one turn of the event loop at once. Lines that cannot be written (a full disk, a reader that is
+ * Writes the lines of some turns of the event loop at once. Lines that cannot be written (a full disk, a reader that is
  * gone) are counted, and the count is written as soon as something can be: no log is worth an order.
  */
 export function linesOfTurns(open: () => Output, form: LineForm = (line) => line): DestinationStream {
@@ -86,16 +89,22 @@ export function linesOfTurns(open: () => Output, form: LineForm = (line) => line
     const lines = waiting;
     waiting = '';
     if (lines === '') return;
+    lost = isWritten((lost === 0 ? '' : lossOf(lost)) + lines) ? 0 : lost + lines.split('\n').length - 1;
+  };
+  const lossOf = (count: number) => {
     const msg = 'lines of the log could not be written';
-    const loss = JSON.stringify({ level: 'warn', time: clock.now().toISOString(), lines: lost, msg });
+    const loss = JSON.stringify({ level: 'warn', time: clock.now().toISOString(), lines: count, msg });
     // Part of a line may have been written.
-    const before = lost === 0 ? '' : `\n${form(`${loss}\n`)}`;
-    lost = isWritten(before + lines) ? 0 : lost + lines.split('\n').length - 1;
+    return `\n${form(`${loss}\n`)}`;
+  };
+  const flushSoon = async () => {
+    for (let turns = 0; turns < TURNS; turns += 1) await clock.turn();
+    flush();
   };
   process.once('exit', flush);
   return {
     write(line) {
-      if (waiting === '') void clock.turn().then(flush);
+      if (waiting === '') void flushSoon();
       waiting += form(line);
     },
   };

@@ -4,21 +4,41 @@ import { describe, expect, it } from 'vitest';
 import { createLog, lineForPeople, linesOfTurns } from '../src/log.ts';
 import { printableJson } from '../src/reports/formats/text.ts';
 
+it('writes the lines of some turns of the event loop at once', async () => {
+  const written: string[] = [];
+  const { promise: isWritten, resolve } = Promise.withResolvers<void>();
+  const write = (text: string) => {
+    written.push(text);
+    resolve();
+  };
+  const lines = linesOfTurns(() => Object.assign(new EventEmitter(), { write }) as never);
+  lines.write('a\n');
+  await turn();
+  lines.write('b\n');
+  await isWritten;
+  expect(written).toEqual(['a\nb\n']);
+});
+
 it('counts the lines that could not be written, and says so as soon as it can', async () => {
   let written = '';
   let isFull = false;
+  let onWrite = () => {};
   const open = () => {
     const output = new EventEmitter();
     const write = (text: string) => {
       if (isFull) output.emit('error', new Error('no space'));
       else written += text;
+      onWrite();
       return true;
     };
     return Object.assign(output, { write }) as never;
   };
   const log = createLog({ log: { level: 'info' } }, linesOfTurns(open));
   const say = async (...messages: string[]) => {
+    const isWritten = new Promise<void>((resolve) => (onWrite = resolve));
     for (const message of messages) log.info(message);
+    await isWritten;
+    // The output hears of its error first.
     await turn();
   };
   await say('a');

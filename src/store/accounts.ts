@@ -28,9 +28,9 @@ export async function grantNext(tx: Transaction, accounts: readonly string[]): P
 
 /** Throws `OwnedError` when the account has an owner of a later generation. */
 export async function assertNewestOwner(tx: Transaction, account: string, generation: number): Promise<void> {
-  const newest = tx.generations?.get(account) ?? (await generationStatement(tx, { account })).rows[0]?.generation;
-  if (newest !== undefined) tx.generations?.set(account, newest);
-  if (newest !== generation) {
+  const answer = tx.generations?.get(account) ?? generationStatement(tx, { account });
+  tx.generations?.set(account, answer);
+  if ((await answer).rows[0]?.generation !== generation) {
     throw new OwnedError('another order-sync process has taken over the database; stop one of the two');
   }
 }

@@ -16,6 +16,7 @@ import {
 } from 'kysely';
 import { isTime } from '../../migrations/postgres/guards.ts';
 import { INDEXED_CHARACTERS, IS_FOLLOWED } from '../../migrations/postgres/0001_initial.ts';
+import { IS_FOLLOWED as IS_FOLLOWED_SQLITE } from '../../migrations/sqlite/0004_quick_followed.ts';
 import { MAX_DIGITS } from '../domain/decimal.ts';
 import type { Tables } from './schema.ts';
 
@@ -78,7 +79,7 @@ export function indexedBy(index: string): RawBuilder<unknown> {
 /** The condition of the index `merchant_orders_followed`, in the words that each database has it in. */
 export function isFollowed(): RawBuilder<SqlBool> {
   return worded({
-    sqlite: sql`state in ('sending', 'unknown', 'held', 'accepted', 'open', 'disputed')`,
+    sqlite: sql.raw(IS_FOLLOWED_SQLITE),
     postgres: sql.raw(IS_FOLLOWED),
   });
 }

@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
-import { sql, type Selectable } from 'kysely';
+import { sql } from 'kysely';
 import type { LinkEvent } from '../domain/clients/link.ts';
 import type { OrderEvent } from '../domain/orders/tracking.ts';
 import { ATTENTION_STATES } from '../domain/orders/states.ts';
 import { storable } from '../domain/text.ts';
 import { countEvent, countsOf, type Counts, type Uncounted } from './counts.ts';
 import type { ChainedEvent, Database, EventHead, NewEvent, Transaction } from './port.ts';
-import type { EventHeadsTable } from './schema.ts';
 import { queries, rowsStatement, statement } from './statement.ts';
 
 const COLUMNS = [
@@ -56,8 +55,6 @@ const moveHeadStatement = statement((v: { account: string; id: number; hash: str
 async function moveHead(tx: Transaction, account: string, head: EventHead): Promise<void> {
   await moveHeadStatement(tx, { ...head, account, counts: JSON.stringify(head.counts) });
 }
-
-type StoredHead = Pick<Selectable<EventHeadsTable>, 'id' | 'hash' | 'counts'>;
 
 /** What happened to an order, a link or an account, where no column of theirs changed; a finding also where one did. */
 export type Happening = Pick<NewEvent, 'account' | 'type' | 'subject' | 'field' | 'source'> &
@@ -151,36 +148,37 @@ export async function writeEvents(tx: Transaction): Promise<void> {
   if (events.length === 0) return;
   const inserted = await insertStatement(tx, events);
   for (const [index, { id }] of inserted.entries()) {
-    const head = tx.heads?.get(events[index]?.account ?? '');
+    const head = await tx.heads?.get(events[index]?.account ?? '');
     if (head !== undefined) head.id = Math.max(head.id, id);
   }
 }
 
 /** Writes where the chains end that a transaction has added to. */
 export async function endChains(tx: Transaction): Promise<void> {
-  for (const [account, head] of tx.heads ?? []) await moveHead(tx, account, head);
+  for (const [account, head] of tx.heads ?? []) await moveHead(tx, account, await head);
 }
 
 /** Puts other counts in the place of those that are kept with the end of an account's chain. */
 export async function recount(tx: Transaction, account: string, counts: Counts): Promise<void> {
   const head = await headOf(tx, account);
   const corrected = { ...head, counts };
-  tx.heads?.set(account, corrected);
+  tx.heads?.set(account, Promise.resolve(corrected));
   if (tx.heads === undefined) await moveHead(tx, account, corrected);
 }
 
 /** The end of the chain, as it is with what this transaction has added. */
-async function headOf(tx: Transaction, account: string): Promise<EventHead> {
-  const known = tx.heads?.get(account);
-  if (known !== undefined) return known;
-  const { rows } = await headStatement(tx, { account });
-  // Another work may have read it meanwhile, and added to it.
-  const head = tx.heads?.get(account) ?? headFrom(rows[0]);
+function headOf(tx: Transaction, account: string): Promise<EventHead> {
+  const head = tx.heads?.get(account) ?? readHead(tx, account);
   tx.heads?.set(account, head);
   return head;
 }
 
-function headFrom({ id, hash: newest, counts }: StoredHead = { id: 0, hash: '', counts: '{}' }): EventHead {
+async function readHead(tx: Transaction, account: string): Promise<EventHead> {
+  const {
+    id,
+    hash: newest,
+    counts,
+  } = (await headStatement(tx, { account })).rows[0] ?? { id: 0, hash: '', counts: '{}' };
   return { id, hash: newest, counts: countsOf(counts) };
 }
 

@@ -3,7 +3,6 @@ import { isPassing, isUnlisted, RowLockedError, type StoreError } from './errors
 import { endChains, writeEvents } from './events.ts';
 import { assertIntents } from './intents.ts';
 import type { EventHead, NewEvents, Transaction, Work, Writer } from './port.ts';
-import { together } from './statement.ts';
 
 export interface Transactions {
   /**
@@ -135,7 +134,7 @@ export class GroupWriter implements Writer {
       this.#failure = failure;
     };
     // A transaction may be tried several times; the last one counts.
-    let heads = new Map<string, EventHead>();
+    let heads = new Map<string, Promise<EventHead>>();
     try {
       const work = async (tx: Transaction) => {
         await this.#mark?.assertNotOlder(tx);
@@ -169,7 +168,10 @@ async function runBeside(group: readonly Waiting[], tx: Transaction): Promise<un
   const done: unknown[] = [];
   for (let first = 0; first < group.length; first = done.length) {
     const part = group.slice(first, first + countDifferent(group, first));
-    done.push(...(await together(...part.map(async ({ work }) => await work(tx)))));
+    const failures: unknown[] = [];
+    const running = part.map(async ({ work }) => await work(tx).catch((error: unknown) => failures.push(error)));
+    for (const one of running) done.push(await one);
+    if (failures.length > 0) throw failures[0];
     await writeEvents(tx);
   }
   return done;
@@ -179,13 +181,13 @@ async function runBeside(group: readonly Waiting[], tx: Transaction): Promise<un
 function countDifferent(group: readonly Waiting[], first: number): number {
   const known = new Set<string>();
   const isKnown = (id: string) => known.has(id);
-  let count = 0;
-  for (const { about } of group.slice(first)) {
+  let next = first;
+  for (; next < group.length; next += 1) {
+    const about = group[next]?.about;
     if (about === undefined || about.some(isKnown)) break;
     for (const id of about) known.add(id);
-    count += 1;
   }
-  return Math.max(1, count);
+  return Math.max(1, next - first);
 }
 
 /** True when the database takes no work at all for now: it is locked, out of reach, or the disk is full. */

@@ -23,7 +23,7 @@ const intentStatement = statement((v: { account: string; externalOrderId: string
 export async function assertIntents(tx: Transaction, runDeferred: () => Promise<void> | undefined): Promise<void> {
   const intents = [...(tx.intents?.values() ?? [])];
   if (intents.length === 0) return;
-  const deferred = Promise.resolve(runDeferred());
+  const deferred = runDeferred();
   const reads = intents.map(({ tracking }) => intentStatement(tx, tracking));
   const [, ...found] = await together(deferred, ...reads);
   for (const [index, intent] of intents.entries()) {

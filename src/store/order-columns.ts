@@ -114,10 +114,20 @@ export function trackedColumnsOf(tracking: Tracking, fields: readonly TrackedFie
   return Object.fromEntries(tracked.map(([field, column]) => [column, tracking[field]]));
 }
 
-/** Returns the fields that differ, and always the due time: an unreadable one is read as none, and the row must not keep it. */
-export function changedFields(before: Tracking, after: Tracking): readonly TrackedField[] {
-  const isChanged = (field: TrackedField) => textOf(before[field]) !== textOf(after[field]);
-  return TRACKED_FIELDS.filter((field) => field === 'nextActionAt' || isChanged(field));
+/**
+ * Returns the fields that differ as a bit each, for `fieldsIn`. The due time always counts as one: an unreadable one is read as
+ * none, and the row must not keep it.
+ */
+export function changedFields(before: Tracking, after: Tracking): number {
+  let changed = 0;
+  TRACKED_FIELDS.forEach((field, place) => {
+    if (field === 'nextActionAt' || textOf(before[field]) !== textOf(after[field])) changed |= 1 << place;
+  });
+  return changed;
+}
+
+export function fieldsIn(changed: number): readonly TrackedField[] {
+  return TRACKED_FIELDS.filter((_, place) => (changed & (1 << place)) !== 0);
 }
 
 function textOf(value: Tracking[TrackedField]): string | number | null {

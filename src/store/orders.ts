@@ -4,9 +4,16 @@ import type { Decision, Tracking } from '../domain/orders/tracking.ts';
 import { hasLongText, indexedBy, isFollowed } from './dialect.ts';
 import { StoreError } from './errors.ts';
 import { insertEvents } from './events.ts';
-import { changedFields, ROW_COLUMNS, trackedColumnsOf, type OrderRow, type TrackedField } from './order-columns.ts';
+import {
+  changedFields,
+  fieldsIn,
+  ROW_COLUMNS,
+  trackedColumnsOf,
+  type OrderRow,
+  type TrackedField,
+} from './order-columns.ts';
 import type { Database, Transaction } from './port.ts';
-import { queries, statement, together } from './statement.ts';
+import { queries, statement } from './statement.ts';
 
 type FollowedState = 'sending' | (typeof FOLLOWED_STATES)[number];
 
@@ -143,15 +150,15 @@ const savingStatement = (fields: readonly TrackedField[], isUpdated: boolean) =>
       .returning('revision'),
   );
 /** Decisions change few sets of fields; the bound holds if an exchange makes them change others. */
-const savingStatements = new Map<string, ReturnType<typeof savingStatement>>();
+const savingStatements = new Map<number, ReturnType<typeof savingStatement>>();
 const MOST_STATEMENTS = 300;
 
 /** Returns the statement that writes these fields alone: a database writes the indexes of each column that is set, even if its value stays. */
-function savingOf(fields: readonly TrackedField[], isUpdated: boolean): ReturnType<typeof savingStatement> {
-  const key = `${String(isUpdated)} ${fields.join()}`;
+function savingOf(changed: number, isUpdated: boolean): ReturnType<typeof savingStatement> {
+  const key = isUpdated ? changed : -changed;
   const known = savingStatements.get(key);
   if (known !== undefined) return known;
-  const saving = savingStatement(fields, isUpdated);
+  const saving = savingStatement(fieldsIn(changed), isUpdated);
   if (savingStatements.size < MOST_STATEMENTS) savingStatements.set(key, saving);
   return saving;
 }
@@ -167,29 +174,34 @@ export async function saveDecision(
   decision: Decision,
   now: Date,
 ): Promise<Tracking> {
+  const saved = await saveIfUnchanged(tx, before, decision, now);
+  if (saved === undefined) throw refused(before, 'was changed since it was read');
+  return saved;
+}
+
+/** As `saveDecision`, for a row that an earlier transaction read: undefined if it has changed since; then nothing is written. */
+export async function saveIfUnchanged(
+  tx: Transaction,
+  before: Tracking,
+  decision: Decision,
+  now: Date,
+): Promise<Tracking | undefined> {
   const tracking = { ...decision.tracking, revision: before.revision + 1 };
   const { account, externalOrderId } = tracking;
   const isMoved = before.state !== tracking.state || before.preOrderId !== tracking.preOrderId;
   const save = savingOf(changedFields(before, tracking), isMoved || decision.events.length > 0);
-  const subject = {
-    account,
-    type: 'order',
-    subject: externalOrderId,
-    lookedUpBefore: before.lastLookupAt,
-    now,
-  } as const;
-  const [result] = await together(
-    save(tx, { ...tracking, updatedAt: now.toISOString(), previousRevision: before.revision }),
-    insertEvents(tx, subject, decision.events),
-  );
-  const [written] = result.rows;
+  const values = { ...tracking, updatedAt: now.toISOString(), previousRevision: before.revision };
+  const [written] = (await save(tx, values)).rows;
+  if (written === undefined) return undefined;
   // A trigger that restores the old row counts as a change.
-  if (written?.revision !== tracking.revision) {
-    const why =
-      written === undefined ? 'was changed since it was read' : 'is left as it was by a trigger; correct that';
-    throw new StoreError('refused', `order ${JSON.stringify(externalOrderId)} ${why}`);
-  }
+  if (written.revision !== tracking.revision) throw refused(before, 'is left as it was by a trigger; correct that');
+  const about = { account, type: 'order', subject: externalOrderId, lookedUpBefore: before.lastLookupAt, now } as const;
+  await insertEvents(tx, about, decision.events);
   return tracking;
+}
+
+function refused({ externalOrderId }: Tracking, why: string): StoreError {
+  return new StoreError('refused', `order ${JSON.stringify(externalOrderId)} ${why}`);
 }
 
 const preOrderStatement = statement((v: { account: string; externalOrderId: string; preOrderId: string }) =>

@@ -6,19 +6,22 @@ import type { StoreError } from './errors.ts';
 import type { OrderRow } from './order-columns.ts';
 import type { EventsTable, Tables } from './schema.ts';
 
+/** SQLite answers at once, a connection to a server later. */
+export type Answered<Result> = Result | Promise<Result>;
+
 /** The tables, for queries: outside of a transaction or within one. Queries are compiled in the dialect of the database. */
 export interface Database extends Kysely<Tables> {
   /**
    * Runs a statement that was compiled once on the driver itself, where it can: on the way through Kysely each would wait for
    * ten promises. On SQLite only within a transaction, which has the driver to itself.
    */
-  readonly run?: <Row>(query: CompiledQuery<Row>) => QueryResult<Row> | Promise<QueryResult<Row>>;
-  /** In a transaction of a writer: where the chains of events end that it has added to, by account. It writes them once. */
-  readonly heads?: Map<string, EventHead>;
+  readonly run?: <Row>(query: CompiledQuery<Row>) => Answered<QueryResult<Row>>;
+  /** In a transaction of a writer: where the chains of events end that it adds to, by account. It writes them once. */
+  readonly heads?: Map<string, Promise<EventHead>>;
   /** In a transaction of a writer: the events that are chained and not written yet. */
   readonly events?: ChainedEvent[];
-  /** In a transaction of a writer: the newest generation of each account that it has read; nothing else writes it meanwhile. */
-  readonly generations?: Map<string, number>;
+  /** In a transaction of a writer: the newest generation of each account that it reads; nothing else writes it meanwhile. */
+  readonly generations?: Map<string, Answered<QueryResult<{ generation: number }>>>;
   /** In a transaction of a writer: the orders that are sent once it is durable, by their ids. */
   readonly intents?: Map<string, Intent>;
 }

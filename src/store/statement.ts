@@ -1,6 +1,6 @@
 import { createQueryId, type CompiledQuery, type DialectAdapter, type QueryResult } from 'kysely';
 import type { Query } from './dialect.ts';
-import type { Database } from './port.ts';
+import type { Answered, Database } from './port.ts';
 
 export { queries } from './dialect.ts';
 
@@ -10,9 +10,6 @@ class Parameter {
     this.name = name;
   }
 }
-
-/** SQLite answers at once, a connection to a server later. */
-type Answered<Result> = Result | Promise<Result>;
 
 export type Statement<Values, Row> = (db: Database, values: Values) => Answered<QueryResult<Row>>;
 

@@ -308,7 +308,7 @@ it('says whether what was committed is on enough machines, which it is if none a
 
 describe('new events', () => {
   const adds = (account: string) => async (tx: Transaction) =>
-    void tx.heads?.set(account, { id: 1, hash: '', counts: { orders: {}, findings: {} } });
+    void tx.heads?.set(account, Promise.resolve({ id: 1, hash: '', counts: { orders: {}, findings: {} } }));
 
   it('are said to be there after the commit, of each account once', async () => {
     const newEvents = new NewEvents();

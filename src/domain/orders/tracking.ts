@@ -85,8 +85,8 @@ export function move(
   const order = `order ${JSON.stringify(from.externalOrderId)}`;
   // A bug of ours, whatever the exchange answers.
   if (!isAllowedMove(from.state, to)) throw new Error(`${order} may not go from ${from.state} to ${to}`);
-  const isUnsent = isNeverSent({ ...from, ...changes });
-  if (from.state === 'pending' && isUnsent && (to === 'open' || to === 'final')) {
+  const isFound = to === 'open' || to === 'final';
+  if (from.state === 'pending' && isFound && isNeverSent({ ...from, ...changes })) {
     throw new Error(`${order} was never sent and may not be ${to}`);
   }
   const reason = how.reason ?? null;

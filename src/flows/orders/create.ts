@@ -4,7 +4,6 @@ import type { Tracking } from '../../domain/orders/tracking.ts';
 import type { Turn } from '../../exchange/gate.ts';
 import { DUE_COLUMNS, dueKeyOf, findOrders, FIRST_DUE } from '../../store/find-orders.ts';
 import { lockFreeOrder, saveDecision } from '../../store/orders.ts';
-import { together } from '../../store/statement.ts';
 import { intend } from '../../store/intents.ts';
 import { trackingOf, uncheckedOrderOf } from '../../store/order-columns.ts';
 import { forEachConcurrently } from '../pass/run.ts';
@@ -183,12 +182,10 @@ async function claim(
       }
       create.intends(decided.kind === 'send');
       // Together with the intent: once that is durable nothing but the request may come in between.
-      const [saved, onLeased] = await together(
-        saveDecision(tx, before, decided.decision, now),
-        creates.lease.renewWithin(tx),
-      );
+      const saved = await saveDecision(tx, before, decided.decision, now);
+      const onLeased = await creates.lease.renewWithin(tx);
       if (decided.kind === 'send') intend(tx, row, saved);
-      return { ...decided, onDurable: [onLeased, await restraints.claimWithin(tx)] };
+      return { ...decided, saved, onDurable: [onLeased, await restraints.claimWithin(tx)] };
     },
     [externalOrderId],
   );
@@ -210,9 +207,8 @@ async function claim(
   if (claimed.kind === 'guarded') return undefined;
   if (claimed.kind === 'invalid') {
     observers.counters.invalid += 1;
-    log.warn({ externalOrderId, cause: claimed.decision.tracking.stateReason }, 'order is invalid, nothing was sent');
+    log.warn({ externalOrderId, cause: claimed.saved.stateReason }, 'order is invalid, nothing was sent');
     return undefined;
   }
-  const { tracking } = claimed.decision;
-  return { order: claimed.order, tracking };
+  return { order: claimed.order, tracking: claimed.saved };
 }

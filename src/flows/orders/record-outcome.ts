@@ -2,13 +2,12 @@ import type { Finding } from '../../domain/findings/finding.ts';
 import { after as laterBy } from '../../domain/instant.ts';
 import { decideCreated, type CreateOutcome } from '../../domain/orders/create.ts';
 import { isSuccess } from '../../domain/record.ts';
-import type { Tracking } from '../../domain/orders/tracking.ts';
+import type { Decision, Tracking } from '../../domain/orders/tracking.ts';
 import { preOrderIdsIn } from '../../exchange/ids.ts';
-import { orderWithPreOrder, lockOrder, saveDecision } from '../../store/orders.ts';
+import { orderWithPreOrder, lockOrder, saveDecision, saveIfUnchanged } from '../../store/orders.ts';
 import { trackingOf } from '../../store/order-columns.ts';
 import { keepAnswer } from '../../store/kept-answers.ts';
 import { keepPreOrder } from '../../store/pre-orders.ts';
-import { together } from '../../store/statement.ts';
 import { OwnedError, type StoreError } from '../../store/errors.ts';
 import type { Transaction, Work } from '../../store/port.ts';
 import { recordFindings, recordUnknownOutcome, type NewFindings } from '../findings/record-findings.ts';
@@ -35,7 +34,7 @@ export async function recordOrKeep(
   }
 }
 
-/** Decides what came of the request for the row as it stands now: another owner may have moved it meanwhile. */
+/** Records what came of a request. Another owner may have moved the row meanwhile. */
 async function recordOutcome(
   deps: OutcomeDeps,
   claimed: Tracking,
@@ -44,29 +43,44 @@ async function recordOutcome(
 ): Promise<RecordedCreate> {
   const { clock, settings, restraints } = deps;
   const outcome = withoutIgnored(received, settings);
-  const { account, externalOrderId } = claimed;
+  const { externalOrderId } = claimed;
   const random = clock.random();
+  const decide = (before: Tracking, now: Date) =>
+    decideCreated(before, outcome, now, random, settings, restraints.forbiddenHold);
   const writing = (isWhole: boolean) => async (tx: Transaction) => {
-    const row = await lockOrder(tx, account, externalOrderId);
     const now = clock.now();
-    const before = row === undefined ? claimed : trackingOf(row);
-    // Another owner's request may be in flight: only that the exchange has the order says something of that one too.
-    const isLate = before.state !== 'sending' || before.attempts !== claimed.attempts;
-    const isDecided = !isLate || outcome.kind === 'accepted';
-    let after = before;
-    for (const decision of isDecided
-      ? decideCreated(before, outcome, now, random, settings, restraints.forbiddenHold)
-      : []) {
-      after = await saveDecision(tx, after, decision, now);
-    }
-    if (!isWhole) return { outcome, before, after, isLate, findings: [] };
-    const [, findings] = await together(
-      keepAnswers(tx, after, outcome, now),
-      noteCreated(tx, deps, outcome, before, after, now),
-    );
-    return { outcome, before, after, isLate, findings };
+    // Mostly nothing has written the row since its intent, and it need not be read.
+    const [decision] = decide(claimed, now);
+    const saved = decision && (await saveIfUnchanged(tx, claimed, decision, now));
+    const recorded =
+      saved === undefined
+        ? await recordLate(tx, claimed, outcome, decide, now)
+        : { before: claimed, after: saved, isLate: false };
+    const { before, after } = recorded;
+    if (!isWhole) return { ...recorded, outcome, findings: [] };
+    await keepAnswers(tx, after, outcome, now);
+    return { ...recorded, outcome, findings: await noteCreated(tx, deps, outcome, before, after, now) };
   };
   return await writeOutcome(deps, externalOrderId, outcome, writing, onHeldUp);
+}
+
+/** Decides for the row as it stands now. */
+async function recordLate(
+  tx: Transaction,
+  claimed: Tracking,
+  outcome: CreateOutcome,
+  decide: (before: Tracking, now: Date) => readonly Decision[],
+  now: Date,
+): Promise<Pick<RecordedCreate, 'before' | 'after' | 'isLate'>> {
+  const row = await lockOrder(tx, claimed.account, claimed.externalOrderId);
+  const before = row === undefined ? claimed : trackingOf(row);
+  // Another owner's request may be in flight: only that the exchange has the order says something of that one too.
+  const isLate = before.state !== 'sending' || before.attempts !== claimed.attempts;
+  let after = before;
+  if (!isLate || outcome.kind === 'accepted') {
+    for (const decision of decide(before, now)) after = await saveDecision(tx, after, decision, now);
+  }
+  return { before, after, isLate };
 }
 
 /** Removes the differences of ignored classes (`reconcile.ignore`) from an outcome. */

@@ -160,7 +160,10 @@ export class Activity {
   #count(): void {
     const second = this.#second();
     this.#requests.set(second, (this.#requests.get(second) ?? 0) + 1);
-    for (const old of this.#requests.keys()) if (old <= second - RECENT_SECONDS) this.#requests.delete(old);
+    for (const old of this.#requests.keys()) {
+      if (old > second - RECENT_SECONDS) return;
+      this.#requests.delete(old);
+    }
   }
 }
 

@@ -47,7 +47,8 @@ export class SentIntents {
   }
 
   add(intent: SentIntent): void {
-    const key = JSON.stringify([intent.account, intent.externalOrderId]);
+    // The name of an account holds no space.
+    const key = `${intent.account} ${intent.externalOrderId}`;
     this.#kept.delete(key);
     this.#kept.set(key, intent);
     const [oldest] = this.#kept;

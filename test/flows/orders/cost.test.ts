@@ -40,7 +40,7 @@ it('an order costs these statements and commits on SQLite', ofSqlite('statements
     final: await costOf(() => follow(record('a', FINAL))),
     nothing: await costOf(() => createPass(program.app, NEVER)),
   }).toEqual({
-    create: [22, 2],
+    create: [21, 2],
     absent: [17, 2],
     found: [18, 2],
     unchanged: [11, 2],
