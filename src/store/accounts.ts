@@ -30,7 +30,8 @@ export async function grantNext(tx: Transaction, accounts: readonly string[]): P
 export async function assertNewestOwner(tx: Transaction, account: string, generation: number): Promise<void> {
   const answer = tx.generations?.get(account) ?? generationStatement(tx, { account });
   tx.generations?.set(account, answer);
-  if ((await answer).rows[0]?.generation !== generation) {
+  const newest = (await answer).rows[0]?.generation;
+  if (newest !== generation) {
     throw new OwnedError('another order-sync process has taken over the database; stop one of the two');
   }
 }

@@ -78,8 +78,8 @@ export const ACCOUNT_BUGS: readonly PlantedBug[] = [
       {
         file: 'src/store/events.ts',
         in: 'headOf',
-        from: 'const known = tx.heads?.get(account);',
-        to: 'const known = [...(tx.heads?.values() ?? [])][0];',
+        from: 'tx.heads?.get(account) ??',
+        to: '[...(tx.heads?.values() ?? [])][0] ??',
       },
     ],
   },
