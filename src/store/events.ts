@@ -167,19 +167,17 @@ export async function recount(tx: Transaction, account: string, counts: Counts):
 }
 
 /** The end of the chain, as it is with what this transaction has added. */
-function headOf(tx: Transaction, account: string): Promise<EventHead> {
+export function headOf(tx: Transaction, account: string): Promise<EventHead> {
   const head = tx.heads?.get(account) ?? readHead(tx, account);
   tx.heads?.set(account, head);
   return head;
 }
 
+const NO_EVENT = { id: 0, hash: '', counts: '{}' };
+
 async function readHead(tx: Transaction, account: string): Promise<EventHead> {
-  const {
-    id,
-    hash: newest,
-    counts,
-  } = (await headStatement(tx, { account })).rows[0] ?? { id: 0, hash: '', counts: '{}' };
-  return { id, hash: newest, counts: countsOf(counts) };
+  const head = (await headStatement(tx, { account })).rows[0] ?? NO_EVENT;
+  return { ...head, counts: countsOf(head.counts) };
 }
 
 /** The columns of an event alone, as the database gives them back: what the exchange sends may hold half a character. */

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import { isPassing, isUnlisted, RowLockedError, type StoreError } from './errors.ts';
 import { endChains, writeEvents } from './events.ts';
 import { assertIntents } from './intents.ts';
+import { together } from './statement.ts';
 import type { EventHead, NewEvents, Transaction, Work, Writer } from './port.ts';
 
 export interface Transactions {
@@ -168,10 +169,7 @@ async function runBeside(group: readonly Waiting[], tx: Transaction): Promise<un
   const done: unknown[] = [];
   for (let first = 0; first < group.length; first = done.length) {
     const part = group.slice(first, first + countDifferent(group, first));
-    const failures: unknown[] = [];
-    const running = part.map(async ({ work }) => await work(tx).catch((error: unknown) => failures.push(error)));
-    for (const one of running) done.push(await one);
-    if (failures.length > 0) throw failures[0];
+    done.push(...(await together(...part.map(async ({ work }) => await work(tx)))));
     await writeEvents(tx);
   }
   return done;

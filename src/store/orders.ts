@@ -3,7 +3,7 @@ import type { FOLLOWED_STATES, OrderState } from '../domain/orders/states.ts';
 import type { Decision, Tracking } from '../domain/orders/tracking.ts';
 import { hasLongText, indexedBy, isFollowed } from './dialect.ts';
 import { StoreError } from './errors.ts';
-import { insertEvents } from './events.ts';
+import { headOf, insertEvents } from './events.ts';
 import {
   changedFields,
   fieldsIn,
@@ -13,7 +13,7 @@ import {
   type TrackedField,
 } from './order-columns.ts';
 import type { Database, Transaction } from './port.ts';
-import { queries, statement } from './statement.ts';
+import { queries, statement, together } from './statement.ts';
 
 type FollowedState = 'sending' | (typeof FOLLOWED_STATES)[number];
 
@@ -191,7 +191,8 @@ export async function saveIfUnchanged(
   const isMoved = before.state !== tracking.state || before.preOrderId !== tracking.preOrderId;
   const save = savingOf(changedFields(before, tracking), isMoved || decision.events.length > 0);
   const values = { ...tracking, updatedAt: now.toISOString(), previousRevision: before.revision };
-  const [written] = (await save(tx, values)).rows;
+  const [{ rows }] = await together(save(tx, values), decision.events.length > 0 ? headOf(tx, account) : undefined);
+  const [written] = rows;
   if (written === undefined) return undefined;
   // A trigger that restores the old row counts as a change.
   if (written.revision !== tracking.revision) throw refused(before, 'is left as it was by a trigger; correct that');

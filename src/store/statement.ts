@@ -79,11 +79,13 @@ export function rowsStatement<Row extends object, Result>(
 export async function together<Results extends readonly unknown[]>(
   ...running: { readonly [Index in keyof Results]: Answered<Results[Index]> }
 ): Promise<Results> {
-  if (!running.some((result) => result instanceof Promise)) return running as unknown as Results;
-  const ended = await Promise.allSettled(running);
-  const failed = ended.find((result) => result.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
-  return ended.map((result) => (result as PromiseFulfilledResult<unknown>).value) as unknown as Results;
+  const failures: unknown[] = [];
+  const fail = (error: unknown) => failures.push(error);
+  const caught = running.map((result) => (result instanceof Promise ? result.catch(fail) : result));
+  const results: unknown[] = [];
+  for (const result of caught) results.push(result instanceof Promise ? await result : result);
+  if (failures.length > 0) throw failures[0];
+  return results as unknown as Results;
 }
 
 export function compileFor<Row>(db: Database, query: Query<Row>): CompiledQuery<Row> {

@@ -4,6 +4,7 @@ import type { Tracking } from '../../domain/orders/tracking.ts';
 import type { Turn } from '../../exchange/gate.ts';
 import { DUE_COLUMNS, dueKeyOf, findOrders, FIRST_DUE } from '../../store/find-orders.ts';
 import { lockFreeOrder, saveDecision } from '../../store/orders.ts';
+import { together } from '../../store/statement.ts';
 import { intend } from '../../store/intents.ts';
 import { trackingOf, uncheckedOrderOf } from '../../store/order-columns.ts';
 import { forEachConcurrently } from '../pass/run.ts';
@@ -182,8 +183,10 @@ async function claim(
       }
       create.intends(decided.kind === 'send');
       // Together with the intent: once that is durable nothing but the request may come in between.
-      const saved = await saveDecision(tx, before, decided.decision, now);
-      const onLeased = await creates.lease.renewWithin(tx);
+      const [saved, onLeased] = await together(
+        saveDecision(tx, before, decided.decision, now),
+        creates.lease.renewWithin(tx),
+      );
       if (decided.kind === 'send') intend(tx, row, saved);
       return { ...decided, saved, onDurable: [onLeased, await restraints.claimWithin(tx)] };
     },

@@ -8,6 +8,7 @@ import { orderWithPreOrder, lockOrder, saveDecision, saveIfUnchanged } from '../
 import { trackingOf } from '../../store/order-columns.ts';
 import { keepAnswer } from '../../store/kept-answers.ts';
 import { keepPreOrder } from '../../store/pre-orders.ts';
+import { together } from '../../store/statement.ts';
 import { OwnedError, type StoreError } from '../../store/errors.ts';
 import type { Transaction, Work } from '../../store/port.ts';
 import { recordFindings, recordUnknownOutcome, type NewFindings } from '../findings/record-findings.ts';
@@ -58,8 +59,11 @@ async function recordOutcome(
         : { before: claimed, after: saved, isLate: false };
     const { before, after } = recorded;
     if (!isWhole) return { ...recorded, outcome, findings: [] };
-    await keepAnswers(tx, after, outcome, now);
-    return { ...recorded, outcome, findings: await noteCreated(tx, deps, outcome, before, after, now) };
+    const [, findings] = await together(
+      keepAnswers(tx, after, outcome, now),
+      noteCreated(tx, deps, outcome, before, after, now),
+    );
+    return { ...recorded, outcome, findings };
   };
   return await writeOutcome(deps, externalOrderId, outcome, writing, onHeldUp);
 }
