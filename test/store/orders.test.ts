@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { OrderState } from '../../src/domain/orders/states.ts';
-import { move, type Decision, type Tracking } from '../../src/domain/orders/tracking.ts';
+import { finding, move, type Decision, type Tracking } from '../../src/domain/orders/tracking.ts';
 import { DUE_COLUMNS, dueKeyOf, findOrders, FIRST_DUE } from '../../src/store/find-orders.ts';
 import { trackingOf } from '../../src/store/order-columns.ts';
 import * as orders from '../../src/store/orders.ts';
@@ -162,6 +162,14 @@ describe('a decision', () => {
     expect(saved).toEqual({ ...before, lastLookupAt: at(3), revision: before.revision + 1 });
     expect(trackingOf(await read('a'))).toEqual(saved);
     expect((await read('a')).updated_at).toBe(PUT_AT.toISOString());
+  });
+
+  it('that has an event is written with its time, also after one that changed the same columns and had none', async () => {
+    const before = await stood();
+    const looked = await decide({ tracking: { ...before, lastLookupAt: at(3) }, events: [] }, before);
+    const event = finding('AMOUNT_MISMATCH', 'lookup', 'one', null);
+    await decide({ tracking: { ...looked, lastLookupAt: at(4) }, events: [event] }, looked);
+    expect((await read('a')).updated_at).toBe(MOVED_AT.toISOString());
   });
 
   it.each<[string, (before: Tracking) => Decision]>([

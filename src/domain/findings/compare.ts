@@ -52,7 +52,7 @@ export function comparePreOrder(
 /** Compares the bonus with the crypto amount (§8). Only in a SELL is the input amount known to be crypto. */
 function bonusOf(order: MerchantOrder, exchangeType: unknown): readonly EchoDifference[] {
   const isCrypto = exchangeType === 'SELL' && order.assetPosition === 'INPUT';
-  if (!isCrypto || order.bonus === null) return [];
+  if (!isCrypto) return [];
   const [bonus, asset] = [readDecimal(order.bonus), readDecimal(order.asset)];
   if (!bonus.ok || !asset.ok || bonus.value.lt(asset.value)) return [];
   return [echo(`bonus less than the crypto amount ${order.asset}`, `bonus ${order.bonus}`)];
