@@ -180,7 +180,7 @@ function countDifferent(group: readonly Waiting[], first: number): number {
   const known = new Set<string>();
   const isKnown = (id: string) => known.has(id);
   let next = first;
-  for (; next < group.length; next += 1) {
+  for (; ; next += 1) {
     const about = group[next]?.about;
     if (about === undefined || about.some(isKnown)) break;
     for (const id of about) known.add(id);
