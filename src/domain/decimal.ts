@@ -16,7 +16,7 @@ export function readDecimal(input: unknown): DecimalReading {
   }
   const value = new Big(input);
   const text = /e/i.test(input) ? value.toFixed() : input;
-  if (text.length > MAX_DIGITS && text.replace(/\D/g, '').length > MAX_DIGITS) {
+  if (text.replace(/\D/g, '').length > MAX_DIGITS) {
     return { ok: false, reason: `has more than ${MAX_DIGITS} digits: ${quote(input)}` };
   }
   return { ok: true, text, value };
@@ -102,7 +102,7 @@ export function currencyOf(
 
 /** Tells whether two codes name one currency, in any letter case. */
 export function isSameCurrency(left: string, right: string | null): boolean {
-  return left === right || left.toUpperCase() === right?.toUpperCase();
+  return left.toUpperCase() === right?.toUpperCase();
 }
 
 export function isWithin(left: Big, right: Big, tolerance: Tolerance, currency: string | null): boolean {

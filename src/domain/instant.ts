@@ -1,6 +1,6 @@
 const ISO_TIME = /^(\d{4}-\d\d-\d\d)[T ]((?!24)\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?(Z|[+-]\d\d:?\d\d)?$/;
-/** Most times, as order-sync writes them. Nothing of these has to be read apart: it takes a third of the time. */
-const PLAIN_TIME = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{3})?Z$/;
+/** The length of a time as `Date` writes it. */
+const PLAIN_LENGTH = 24;
 
 /** Reads an ISO 8601 time as ns since 1970; undefined if it cannot be read. Without a zone it is UTC (§2). */
 export function instant(text: string | null): bigint | undefined {
@@ -24,14 +24,14 @@ export function after(now: Date, ms: number): Date {
 }
 
 function read(text: string | null): { ms: number; fraction: string } | undefined {
-  if (text !== null && PLAIN_TIME.test(text))
-    return isDay(text.slice(0, 10)) ? asNumber(Date.parse(text), '') : undefined;
+  if (text?.length === PLAIN_LENGTH) {
+    // Most times are as order-sync writes them: what comes out as it went in was read right, in a third of the time.
+    const date = new Date(text);
+    if (date.toJSON() === text) return { ms: date.getTime(), fraction: '' };
+  }
   const [, day, clock, fraction = '', zone = 'Z'] = ISO_TIME.exec(text ?? '') ?? [];
   if (day === undefined || !isDay(day)) return undefined;
-  return asNumber(Date.parse(`${day}T${clock}${zone}`), fraction);
-}
-
-function asNumber(ms: number, fraction: string): { ms: number; fraction: string } | undefined {
+  const ms = Date.parse(`${day}T${clock}${zone}`);
   return Number.isNaN(ms) ? undefined : { ms, fraction };
 }
 
