@@ -141,12 +141,14 @@ export async function postpone(
 }
 
 const savingStatement = (fields: readonly TrackedField[], isUpdated: boolean) =>
-  statement((v: Tracking & { updatedAt: string; previousRevision: number }) =>
+  statement((v: Tracking & { updatedAt: string; previousRevision: number; previousState: OrderState }) =>
     queries
       .updateTable('merchant_orders')
       .set({ ...trackedColumnsOf(v, fields), ...(isUpdated && { updated_at: v.updatedAt }) })
       .where((order) => order.and({ account: v.account, external_order_id: v.externalOrderId }))
       .where('revision', '=', v.previousRevision)
+      // Two owners may have given it the same revision.
+      .where('state', '=', v.previousState)
       .returning('revision'),
   );
 /** Decisions change few sets of fields; the bound holds if an exchange makes them change others. */
@@ -190,7 +192,8 @@ export async function saveIfUnchanged(
   const { account, externalOrderId } = tracking;
   const isMoved = before.state !== tracking.state || before.preOrderId !== tracking.preOrderId;
   const save = savingOf(changedFields(before, tracking), isMoved || decision.events.length > 0);
-  const values = { ...tracking, updatedAt: now.toISOString(), previousRevision: before.revision };
+  const previous = { previousRevision: before.revision, previousState: before.state };
+  const values = { ...tracking, ...previous, updatedAt: now.toISOString() };
   const [{ rows }] = await together(save(tx, values), decision.events.length > 0 ? headOf(tx, account) : undefined);
   const [written] = rows;
   if (written === undefined) return undefined;

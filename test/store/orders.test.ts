@@ -203,12 +203,13 @@ describe('a decision', () => {
     expect((await read('b')).revision).toBe(1);
   });
 
-  it.each([
-    ['before the row was read', -1],
-    ['since the row was read', 1],
-  ])('is refused where it is of a row as it stood %s, and leaves no event', async (_when, difference) => {
+  it.each<[string, (before: Tracking) => Partial<Tracking>]>([
+    ['before the row was read', ({ revision }) => ({ revision: revision - 1 })],
+    ['since the row was read', ({ revision }) => ({ revision: revision + 1 })],
+    ['by another owner, with the same revision', () => ({ state: 'unknown' })],
+  ])('is refused where it is of a row as it stood %s, and leaves no event', async (_when, other) => {
     const before = await stood();
-    const stale = { ...before, revision: before.revision + difference };
+    const stale = { ...before, ...other(before) };
     const result = decide(move(stale, 'open', { source: 'lookup' }), stale);
     await expect(result).rejects.toMatchObject({
       problem: 'refused',
