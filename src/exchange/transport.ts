@@ -101,6 +101,17 @@ function begin(client: Got, { method, path, headers, body }: HttpRequest, apiKey
   return stream;
 }
 
+/** An error of a stream without a listener would end the process. */
+const ignore = () => {};
+/** The properties of a stream of got that hold others. */
+const NOTHING = {
+  options: undefined,
+  response: undefined,
+  _request: undefined,
+  _cancelTimeouts: undefined,
+  _unproxyEvents: undefined,
+};
+
 /**
  * Empties a stream whose request has ended. V8 keeps each stream that can be written, with all that it holds, until it collects
  * the whole memory: its constructor assigns a function that refers to it, and such functions are made among the old objects.
@@ -116,16 +127,6 @@ function emptyOnceClosed(stream: Request, sent: ClientRequest | undefined): void
   if (sent?.closed === true) empty();
   else sent?.once('close', empty);
 }
-
-const ignore = () => {};
-/** The properties of a stream of got that hold others. */
-const NOTHING = {
-  options: undefined,
-  response: undefined,
-  _request: undefined,
-  _cancelTimeouts: undefined,
-  _unproxyEvents: undefined,
-};
 
 /** Connections that are kept between requests, and when each last brought an answer. */
 class Connections {

@@ -2,8 +2,8 @@ import type { Clock } from '../clock.ts';
 import { isPassing, isUnlisted, RowLockedError, type StoreError } from './errors.ts';
 import { endChains, writeEvents } from './events.ts';
 import { assertIntents } from './intents.ts';
-import { together } from './statement.ts';
 import type { EventHead, NewEvents, Transaction, Work, Writer } from './port.ts';
+import { together } from './statement.ts';
 
 export interface Transactions {
   /**
