@@ -112,6 +112,15 @@ export function textOf(bytes: Uint8Array): RawBuilder<string> {
   return worded({ sqlite: sql`cast(${bytes} as text)`, postgres: sql`convert_from(${bytes}, 'UTF8')` });
 }
 
+/** The condition that a column is one of the texts of a JSON array: one statement serves lists of every length. */
+export function isOneOf(column: string, texts: string): RawBuilder<SqlBool> {
+  const text = sql.ref(column);
+  return worded({
+    sqlite: sql`${text} in (select value from json_each(${texts}))`,
+    postgres: sql`${text} = any(array(select json_array_elements_text(${texts}::json)))`,
+  });
+}
+
 /** The order of all events by their key, and the condition that an event comes after the last one that was read. */
 export function eventsAfter(last: { readonly account: string; readonly id: number }) {
   return {

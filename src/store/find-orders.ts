@@ -3,8 +3,8 @@ import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../domain/or
 import { storable } from '../domain/text.ts';
 import type { OrderRow } from './order-columns.ts';
 import type { Database } from './port.ts';
-import type { Query } from './dialect.ts';
-import { compileFor, queries, statement, type Statement } from './statement.ts';
+import { isOneOf, type Query } from './dialect.ts';
+import { queries, statement, type Statement } from './statement.ts';
 
 /** A place in the list of due orders; a pass goes on after it, so that it meets each row once. */
 export interface DueKey {
@@ -47,15 +47,12 @@ export async function findOrders<Column extends keyof OrderRow>(
   filter: OrderFilter,
   columns: readonly Column[],
 ): Promise<readonly Pick<OrderRow, Column>[]> {
-  const { ids } = filter;
   const values = valuesOf(filter);
   const shape = JSON.stringify([
     columns,
     filter.by,
     Object.entries(values).map(([name, value]) => value !== undefined && name),
   ]);
-  // Each list of ids would be a statement of its own.
-  if (ids !== undefined) return (await db.executeQuery(compileFor(db, ordersBy(values, columns, ids)))).rows;
   const find = statements.get(shape) ?? statement((v: FilterValues) => ordersBy(placeholdersOf(v, values), columns));
   statements.set(shape, find);
   return (await find(db, values)).rows as readonly Pick<OrderRow, Column>[];
@@ -63,9 +60,10 @@ export async function findOrders<Column extends keyof OrderRow>(
 
 type FilterValues = ReturnType<typeof valuesOf>;
 
-function valuesOf({ ids: _ids, until, laterThan, after, upTo, beginning, ...rest }: OrderFilter) {
+function valuesOf({ ids, until, laterThan, after, upTo, beginning, ...rest }: OrderFilter) {
   return {
     ...rest,
+    ids: ids && JSON.stringify(ids),
     until: until?.toISOString(),
     laterThan: laterThan?.toISOString(),
     afterTime: after?.nextActionAt,
@@ -89,10 +87,9 @@ function placeholdersOf(placeholders: FilterValues, values: FilterValues): Filte
 function ordersBy<Column extends keyof OrderRow>(
   v: FilterValues,
   columns: readonly Column[],
-  ids?: readonly string[],
 ): Query<Pick<OrderRow, Column>> {
   let orders = queries.selectFrom('merchant_orders').select(columns).where('account', '=', v.account);
-  if (ids !== undefined) orders = orders.where('external_order_id', 'in', ids);
+  if (v.ids !== undefined) orders = orders.where(isOneOf('external_order_id', v.ids));
   if (v.beginning !== undefined && v.end !== undefined) {
     orders = orders.where('external_order_id', '>=', v.beginning).where('external_order_id', '<', v.end);
   }

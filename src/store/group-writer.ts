@@ -140,7 +140,7 @@ export class GroupWriter implements Writer {
       const work = async (tx: Transaction) => {
         await this.#mark?.assertNotOlder(tx);
         heads = new Map();
-        const chained = Object.assign(tx, { heads, events: [], generations: new Map(), intents: new Map() });
+        const chained = Object.assign(tx, { heads, events: [], generations: new Map(), intents: [] });
         const done = await runBeside(group, chained);
         await endChains(chained);
         await assertIntents(chained, () => this.#transactions.runDeferred?.(chained));

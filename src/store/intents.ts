@@ -1,18 +1,20 @@
 import type { Tracking } from '../domain/orders/tracking.ts';
+import { isOneOf } from './dialect.ts';
 import { StoreError } from './errors.ts';
 import { ORDER_COLUMNS, type OrderColumn, type OrderRow } from './order-columns.ts';
 import type { Intent, Transaction } from './port.ts';
 import { queries, statement, together } from './statement.ts';
 
 export function intend(tx: Transaction, row: OrderRow, tracking: Tracking): void {
-  tx.intents?.set(tracking.externalOrderId, { row, tracking });
+  tx.intents?.push({ row, tracking });
 }
 
-const intentStatement = statement((v: { account: string; externalOrderId: string }) =>
+const intentsStatement = statement((v: { account: string; ids: string }) =>
   queries
     .selectFrom('merchant_orders')
     .select([...ORDER_COLUMNS, 'account', 'state', 'revision', 'attempts', 'sent_at'])
-    .where((order) => order.and({ account: v.account, external_order_id: v.externalOrderId })),
+    .where('account', '=', v.account)
+    .where(isOneOf('external_order_id', v.ids)),
 );
 
 /**
@@ -21,14 +23,19 @@ const intentStatement = statement((v: { account: string; externalOrderId: string
  * sent.
  */
 export async function assertIntents(tx: Transaction, runDeferred: () => Promise<void> | undefined): Promise<void> {
-  const intents = [...(tx.intents?.values() ?? [])];
-  if (intents.length === 0) return;
+  const byAccount = [...Map.groupBy(tx.intents ?? [], ({ tracking }) => tracking.account)];
+  if (byAccount.length === 0) return;
   const deferred = runDeferred();
-  const reads = intents.map(({ tracking }) => intentStatement(tx, tracking));
+  const reads = byAccount.map(([account, intents]) =>
+    intentsStatement(tx, { account, ids: JSON.stringify(intents.map(({ tracking }) => tracking.externalOrderId)) }),
+  );
   const [, ...found] = await together(deferred, ...reads);
-  for (const [index, intent] of intents.entries()) {
-    const column = changedColumn(intent, found[index]?.rows[0]);
-    if (column !== undefined) throw undone(intent, column);
+  for (const [index, [, intents]] of byAccount.entries()) {
+    const rows = new Map(found[index]?.rows.map((row) => [row.external_order_id, row]));
+    for (const intent of intents) {
+      const column = changedColumn(intent, rows.get(intent.tracking.externalOrderId));
+      if (column !== undefined) throw undone(intent, column);
+    }
   }
 }
 

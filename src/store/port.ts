@@ -22,8 +22,8 @@ export interface Database extends Kysely<Tables> {
   readonly events?: ChainedEvent[];
   /** In a transaction of a writer: the newest generation of each account that it reads; nothing else writes it meanwhile. */
   readonly generations?: Map<string, Answered<QueryResult<{ generation: number }>>>;
-  /** In a transaction of a writer: the orders that are sent once it is durable, by their ids. */
-  readonly intents?: Map<string, Intent>;
+  /** In a transaction of a writer: the orders that are sent once it is durable. */
+  readonly intents?: Intent[];
 }
 
 /** An order that is sent once its transaction is durable: `row` is what the transaction read, `tracking` what it wrote. */

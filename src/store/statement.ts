@@ -49,20 +49,19 @@ export function rowsStatement<Row extends object, Result>(
   columns: readonly (keyof Row & string)[],
   build: (rows: readonly Row[]) => Query<Result>,
 ): RowsStatement<Row, Result> {
-  const byRows = new Map<number, Statement<Readonly<Record<string, unknown>>, Result>>();
+  const byRows = new Map<number, Statement<readonly unknown[], Result>>();
   const statementFor = (rows: number) => {
-    const compiled = statement<Readonly<Record<string, unknown>>, Result>((values) => {
-      const valueAt = (place: number, index: number) => values[String(place * columns.length + index)];
-      const rowAt = (place: number) => columns.map((column, index) => [column, valueAt(place, index)]);
+    const compiled = statement<readonly unknown[], Result>((values) => {
+      const rowAt = (place: number) => columns.map((column, index) => [column, values[place * columns.length + index]]);
       return build(Array.from({ length: rows }, (_, place) => Object.fromEntries(rowAt(place)) as Row));
     });
     byRows.set(rows, compiled);
     return compiled;
   };
   const insert = (db: Database, rows: readonly Row[]) => {
-    const values = rows.flatMap((row) => columns.map((column) => row[column] as unknown));
-    const run = byRows.get(rows.length) ?? statementFor(rows.length);
-    return run(db, values as unknown as Readonly<Record<string, unknown>>);
+    const values: unknown[] = [];
+    for (const row of rows) for (const column of columns) values.push(row[column]);
+    return (byRows.get(rows.length) ?? statementFor(rows.length))(db, values);
   };
   return async (db, rows) => {
     if (rows.length <= MOST_ROWS) return (await insert(db, rows)).rows;
@@ -79,6 +78,7 @@ export function rowsStatement<Row extends object, Result>(
 export async function together<Results extends readonly unknown[]>(
   ...running: { readonly [Index in keyof Results]: Answered<Results[Index]> }
 ): Promise<Results> {
+  if (!running.some((result) => result instanceof Promise)) return running as unknown as Results;
   const failures: unknown[] = [];
   const fail = (error: unknown) => failures.push(error);
   const caught = running.map((result) => (result instanceof Promise ? result.catch(fail) : result));

@@ -18,6 +18,7 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
     'a few rows an account',
   ],
   [/^SCAN \d+-ROW VALUES CLAUSE: insert into "?(events|seen_statuses)"? /, 'the rows that the statement inserts'],
+  [/^SCAN json_each VIRTUAL TABLE INDEX 1:: /, 'the texts that the statement is given'],
   [/^SEARCH seen_statuses .* limit \?$/, 'statuses are few, and no more are read than the limit'],
   [/USING (COVERING )?INDEX (merchant_orders_followed|order_records_uncompared) /, 'the index has the few rows alone'],
   [

@@ -5,7 +5,8 @@ import { DUE_COLUMNS, dueKeyOf, findOrders, FIRST_DUE } from '../../src/store/fi
 import { trackingOf } from '../../src/store/order-columns.ts';
 import * as orders from '../../src/store/orders.ts';
 import { orderEvents } from '../../src/store/events.ts';
-import type { Store } from '../../src/store/port.ts';
+import { intend } from '../../src/store/intents.ts';
+import type { Store, Transaction } from '../../src/store/port.ts';
 import { newTestDatabase } from '../support/database.ts';
 import type { Merchant } from '../support/merchant.ts';
 import { PUT_AT, putOrders, row, type StoredColumns } from '../support/stored-orders.ts';
@@ -256,4 +257,29 @@ it('finds another order of the account that has a pre-order id', async () => {
   expect(await find('b', 'p')).toBe('a');
   expect(await find('a', 'p')).toBeUndefined();
   expect(await find('a', 'r')).toBeUndefined();
+});
+
+describe('the intents of a transaction', () => {
+  it('are each read again, also if two accounts have an order of the same id', async () => {
+    for (const one of [account, 'other']) put('pending', row('a', { account: one }));
+    const intendIn = (of: string, changes: Partial<Tracking>) => async (tx: Transaction) => {
+      const found = (await orders.lockOrder(tx, of, 'a'))!;
+      const before = trackingOf(found);
+      const sent = { attempts: before.attempts + 1, sentAt: MOVED_AT };
+      const decision = move(before, 'sending', { source: 'create' }, sent);
+      const saved = await orders.saveDecision(tx, before, decision, MOVED_AT);
+      intend(tx, found, { ...saved, ...changes });
+    };
+    const [lost, kept] = [intendIn(account, { attempts: 7 }), intendIn('other', {})];
+    const result = store.writer.write(async (tx) => {
+      await lost(tx);
+      await kept(tx);
+    });
+    await expect(result).rejects.toMatchObject({
+      problem: 'refused',
+      message: expect.stringMatching(/a trigger changed attempts of order "a"/) as string,
+    });
+    await store.writer.write(kept);
+    expect([(await read('a')).state, (await read('a', 'other')).state]).toEqual(['pending', 'sending']);
+  });
 });

@@ -144,7 +144,7 @@ export class AccountTransactions implements Transactions {
       isUseless = false;
       this.#last = [name];
       this.#deps.numbering.timeLine = this.#timeLine;
-      if (this.#deps.standbys.areRequired && (lent.db.intents?.size ?? 0) > 0) await this.#proveIntents(lent);
+      if (this.#deps.standbys.areRequired && (lent.db.intents?.length ?? 0) > 0) await this.#proveIntents(lent);
       return { kind: 'committed', result };
     } catch (error) {
       isUseless = lent === undefined || !(await isRolledBack(lent));
