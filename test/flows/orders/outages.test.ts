@@ -137,13 +137,13 @@ describe('creates that alone are answered 500', () => {
   it.each([1, 2, CONCURRENCY])(
     'leave at most %s in flight + 30 outcomes unknown on the first day, and 24 a day after it',
     async (concurrency) => {
-      const { program, exchange } = await started(200, 1_000, concurrency);
+      const { program, exchange } = await started(50, 1_000, concurrency);
       exchange.isOfCreates = true;
       // As many in flight as may be.
       await createPass(program.app, NEVER);
       program.insert(
-        ...ids(500)
-          .slice(200)
+        ...ids(350)
+          .slice(50)
           .map((external_order_id) => ({ external_order_id })),
       );
       exchange.fault = 'answers 500';
