@@ -63,7 +63,7 @@ type FilterValues = ReturnType<typeof valuesOf>;
 function valuesOf({ ids, until, laterThan, after, upTo, beginning, ...rest }: OrderFilter) {
   return {
     ...rest,
-    ids: ids && JSON.stringify(ids),
+    ids: ids && JSON.stringify(ids.map(storable)),
     until: until?.toISOString(),
     laterThan: laterThan?.toISOString(),
     afterTime: after?.nextActionAt,

@@ -46,6 +46,16 @@ describe('orders that are due', () => {
     expect(await due({ after: FIRST_DUE, limit: 1 })).toMatchObject([{ externalOrderId: 'z' }]);
   });
 
+  it('are asked for by ids, also by ones that no database can store', async () => {
+    put('open', row('a'), row('b\'"'), row('c'));
+    const query = { account, by: 'id', limit: 9 } as const;
+    const found = await findOrders(store.db, { ...query, ids: ['b\'"', 'a', 'a\0', '\ud800', 'z'] }, [
+      'external_order_id',
+    ]);
+    expect(found.map((order) => order.external_order_id)).toEqual(['a', 'b\'"']);
+    expect(await findOrders(store.db, { ...query, ids: [] }, ['external_order_id'])).toEqual([]);
+  });
+
   it('are asked for by when they were looked up last, with those that never were', async () => {
     put('open', row('never'), row('then', { last_lookup_at: at(5) }), row('since', { last_lookup_at: at(6) }));
     put('open', row('other', { account: 'other' }));
