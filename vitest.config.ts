@@ -5,12 +5,13 @@ import { postgresOfTests } from './test/support/postgres-server.ts';
 /** What takes long, the longest first: begun last, it would run on alone at the end. */
 const LONGEST = [
   'simulation/',
+  'extensions/postgres/daemon/',
   'daemon/',
-  'cli/operate/sync',
-  'cli/exchange/clients',
+  'cli/sync',
+  'extensions/clients/commands/clients',
   'findings/tampering',
-  'cli/report',
-  'cli/sandbox/demo',
+  'extensions/reports/commands',
+  'extensions/sandbox/demo',
 ];
 
 class LongestFirst extends BaseSequencer {
@@ -25,23 +26,36 @@ class LongestFirst extends BaseSequencer {
 
 /** What runs on both dialects, but for the files that are about one of them. */
 const ON_BOTH = [
-  'test/store/*.test.ts',
-  'test/store/{overview,reports}/*.test.ts',
-  'test/flows/**/*.test.ts',
-  'test/http/control/events.test.ts',
-  'test/http/ops/{dashboard,dashboard-actions,metrics,readiness}.test.ts',
+  'test/store/{,orders/,tables/}*.test.ts',
+  'test/orders/{,pass/}*.test.ts',
+  'test/findings/*.test.ts',
+  'test/extensions/{clients,health,pace,reports,webhooks}/tables/*.test.ts',
+  'test/extensions/clients/{links,links-pass,photos}.test.ts',
+  'test/extensions/feed/{,tables/}{events,feed,reading}.test.ts',
+  'test/extensions/health/{activity,incidents}.test.ts',
+  'test/extensions/health/{dashboard/dashboard,dashboard/dashboard-actions,ops/metrics,ops/readiness}.test.ts',
+  'test/extensions/intake/{import,retention}.test.ts',
+  'test/extensions/pace/{follow-pace,learn-pace}.test.ts',
+  'test/extensions/reports/reconciliation/{month,period,pre-orders,reconciliation,verdict}.test.ts',
+  'test/extensions/reports/story/read-story.test.ts',
+  'test/extensions/webhooks/{restart,sender,turn,waiting,webhooks}.test.ts',
 ];
 const OF_SQLITE = [
   // They look at the plans of SQLite, let its disk be full, and put back copies of its file.
-  'test/flows/plans.test.ts',
-  'test/flows/orders/disk.test.ts',
-  'test/flows/orders/restore.test.ts',
+  'test/store/plans.test.ts',
+  'test/orders/disk.test.ts',
+  'test/extensions/restore/restore.test.ts',
   // Its steps count turns of the event loop, in which a server on the network does not answer.
-  'test/flows/orders/outages.test.ts',
+  'test/orders/outages.test.ts',
 ];
-const OF_POSTGRES = ['test/store/postgres/**/*.test.ts'];
+const OF_POSTGRES = [
+  'test/extensions/postgres/*.test.ts',
+  'test/extensions/postgres/move/move.test.ts',
+  'test/extensions/postgres/sharing/{notices,ownership}.test.ts',
+  'test/extensions/relay/tables/*.test.ts',
+];
 /** What runs where no server is found: PGlite takes seconds for each test. */
-const ON_PGLITE = ['test/store/postgres/{contract,dialect,guards,schema}.test.ts'];
+const ON_PGLITE = ['test/extensions/postgres/{contract,dialect,guards,schema}.test.ts'];
 
 export default defineConfig({
   test: {

@@ -1,8 +1,8 @@
 import { createApp } from '../src/app.ts';
-import { systemClock } from '../src/clock.ts';
-import { loadConfig } from '../src/config/config.ts';
-import { createPass } from '../src/flows/orders/create.ts';
-import { followPass } from '../src/flows/orders/follow.ts';
+import { systemClock } from '../src/base/clock.ts';
+import { loadConfig } from '../src/settings/config.ts';
+import { createPass } from '../src/orders/create.ts';
+import { followPass } from '../src/orders/follow.ts';
 import { serve } from './child.ts';
 import { timed, type Round } from './round.ts';
 import { settingsFor } from './settings.ts';

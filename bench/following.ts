@@ -1,6 +1,6 @@
-import { loadConfig } from '../src/config/config.ts';
-import { LONGEST_GAP_MS } from '../src/domain/orders/pace/pace.ts';
-import { longestFreshMs } from '../src/domain/orders/schedule.ts';
+import { loadConfig } from '../src/settings/config.ts';
+import { LONGEST_GAP_MS } from '../src/extensions/pace/pace.ts';
+import { longestFreshMs } from '../src/orders/rules/schedule.ts';
 import type { Figure } from './figures.ts';
 import { compare, type Comparison, type FollowedBy } from './following/compare.ts';
 import { writeTables } from './following/table.ts';

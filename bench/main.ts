@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { tableOf, textColumns, PLAIN } from '../src/reports/formats/terminal.ts';
+import { tableOf, textColumns, PLAIN } from '../src/extensions/documents/terminal.ts';
 import { measureAccounts } from './accounts.ts';
 import { runProgram } from './child.ts';
 import { isMet, lineOf, type Figure } from './figures.ts';

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { systemClock } from '../src/clock.ts';
+import { systemClock } from '../src/base/clock.ts';
 import { openStore } from '../src/store/sqlite/store.ts';
 import { withoutTriggers } from './large-database.ts';
 

@@ -1,7 +1,7 @@
-import { systemClock } from '../src/clock.ts';
-import { seededRandom } from '../src/sandbox/random.ts';
-import { SCENARIOS, type Scenario } from '../src/sandbox/scenario.ts';
-import { startSandbox } from '../src/sandbox/server.ts';
+import { systemClock } from '../src/base/clock.ts';
+import { seededRandom } from '../src/extensions/sandbox/random.ts';
+import { SCENARIOS, type Scenario } from '../src/extensions/sandbox/scenario.ts';
+import { startSandbox } from '../src/extensions/sandbox/server.ts';
 import { serve } from './child.ts';
 import { machineMs } from './process.ts';
 import type { SandboxMessage, SandboxReady } from './round.ts';

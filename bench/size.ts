@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createApp } from '../src/app.ts';
-import { loadConfig } from '../src/config/config.ts';
-import { syncOnce } from '../src/flows/orders/sync.ts';
-import { createLog } from '../src/log.ts';
+import { loadConfig } from '../src/settings/config.ts';
+import { syncOnce } from '../src/orders/sync.ts';
+import { createLog } from '../src/base/log.ts';
 import { runProgram, startDaemon } from './child.ts';
 import type { Figure } from './figures.ts';
 import { fillWithFinalOrders } from './large-database.ts';

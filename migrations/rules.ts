@@ -57,7 +57,7 @@ export const OUR_COLUMNS: Readonly<Record<string, string | undefined>> = {
   updated_at: undefined,
 };
 
-/** The moves from each state; a test holds them equal to `src/domain/orders/states.ts`. */
+/** The moves from each state; a test holds them equal to `src/orders/rules/states.ts`. */
 export const MOVES: Readonly<Record<string, readonly string[]>> = {
   pending: ['sending', 'invalid', 'cancelled', 'open', 'final', 'disputed', 'unknown'],
   sending: ['accepted', 'rejected', 'pending', 'unknown'],

@@ -1,8 +1,8 @@
 import type { CompiledQuery, QueryResult } from 'kysely';
 import pg from 'pg';
-import { systemClock } from '../../src/clock.ts';
-import { loadConfig } from '../../src/config/config.ts';
-import { accountsToSend } from '../../src/store/due-times.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { loadConfig } from '../../src/settings/config.ts';
+import { accountsToSend } from '../../src/store/orders/due-times.ts';
 import { openStore } from '../../src/store/open.ts';
 import { DUE_COLUMNS, findOrders, FIRST_DUE } from '../../src/store/find-orders.ts';
 import type { Database } from '../../src/store/port.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { systemClock } from '../../src/clock.ts';
-import { seededRandom } from '../../src/sandbox/random.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { seededRandom } from '../../src/extensions/sandbox/random.ts';
 import { quantile, type Figure } from '../figures.ts';
 import type { ServerBench } from './server.ts';
 import { openShops, type Shops } from './shops.ts';

@@ -1,4 +1,4 @@
-import { LEAST_GAP_MS, type PaceLimits } from '../../src/domain/orders/pace/pace.ts';
+import { LEAST_GAP_MS, type PaceLimits } from '../../src/extensions/pace/pace.ts';
 import { quantile } from '../figures.ts';
 import { Oracle } from './oracle.ts';
 import { roundRobin } from './round-robin.ts';

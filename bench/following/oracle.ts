@@ -1,6 +1,6 @@
-import { solvePrice, type PaceLimits } from '../../src/domain/orders/pace/pace.ts';
-import { statusKey } from '../../src/domain/orders/pace/status.ts';
-import { enough } from '../../src/domain/orders/pace/stay-times.ts';
+import { solvePrice, type PaceLimits } from '../../src/extensions/pace/pace.ts';
+import { statusKey } from '../../src/extensions/pace/status.ts';
+import { enough } from '../../src/extensions/pace/stay-times.ts';
 import type { Duration } from './durations.ts';
 import { statusOf, type Follower, type SeenOrder } from './simulate.ts';
 import { SECOND, type Stage, type World } from './world.ts';

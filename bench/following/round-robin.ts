@@ -1,4 +1,4 @@
-import type { PaceLimits } from '../../src/domain/orders/pace/pace.ts';
+import type { PaceLimits } from '../../src/extensions/pace/pace.ts';
 import type { Outcome } from './simulate.ts';
 import { DAY, SECOND, type OrderPlan, type World } from './world.ts';
 

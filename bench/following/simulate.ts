@@ -1,11 +1,11 @@
-import type { PacedOrder } from '../../src/domain/orders/pace/status.ts';
+import type { PacedOrder } from '../../src/extensions/pace/status.ts';
 import {
   LOOKUPS_A_ROUND,
   nextRound,
   plannedGapMs,
   type DueLookup,
   type LookupSource,
-} from '../../src/domain/orders/schedule.ts';
+} from '../../src/orders/rules/schedule.ts';
 import { DAY, HOUR, MINUTE, SECOND, type OrderPlan, type World } from './world.ts';
 
 /** An order as the program knows it. */

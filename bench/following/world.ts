@@ -1,5 +1,5 @@
-import type { PacedOrder } from '../../src/domain/orders/pace/status.ts';
-import { seededRandom } from '../../src/sandbox/random.ts';
+import type { PacedOrder } from '../../src/extensions/pace/status.ts';
+import { seededRandom } from '../../src/extensions/sandbox/random.ts';
 import type { Duration } from './durations.ts';
 
 export const SECOND = 1_000;

@@ -219,7 +219,7 @@ const ACCOUNTS = [
     timeout_ms bigint not null, boot text, boot_ms bigint) ${CHANGED_OFTEN}`,
   `create table account_holds (account text not null, kind text not null, since text not null, until text,
     reason text not null, actor text, constraint account_holds_key primary key (account, kind))`,
-  // Where the orders of this database went to, or came from: see `src/store/moves.ts`.
+  // Where the orders of this database went to, or came from: see `src/store/tables/moves.ts`.
   `create table database_moves (id text primary key not null, source text not null, target text not null, at text not null,
     state text not null)`,
   // The hash of the statements of each migration, as it ran.

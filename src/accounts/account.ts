@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import type { Logger } from 'pino';
 import type { App } from '../app.ts';
-import type { Clock } from '../clock.ts';
-import type { Config } from '../config/config.ts';
-import { DueTimes } from '../domain/accounts/due.ts';
-import type { MerchantKey } from '../config/settings-file.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Config } from '../settings/config.ts';
+import { DueTimes } from './rules/due.ts';
+import type { MerchantKey } from '../settings/settings-file.ts';
 import { KeyRefusedError } from '../exchange/reply.ts';
-import type { FollowPace } from '../flows/pass/follow-pace.ts';
-import { withGracePeriod } from '../flows/pass/run.ts';
-import type { AccountInUse } from '../http/control/operations/operation.ts';
-import type { SweptPass } from '../store/due-times.ts';
+import type { FollowPace } from '../extensions/pace/follow-pace.ts';
+import { withGracePeriod } from '../orders/pass/run.ts';
+import type { AccountInUse } from '../extensions/api/operations/operation.ts';
+import type { SweptPass } from '../store/orders/due-times.ts';
 import { isPassing } from '../store/errors.ts';
 import type { AccountLease, Store } from '../store/port.ts';
 

@@ -1,5 +1,5 @@
-import type { DueKind, DueTimes } from '../domain/accounts/due.ts';
-import { accountsToSend, accountsWith, dueTimes, type SweptPass } from '../store/due-times.ts';
+import type { DueKind, DueTimes } from './rules/due.ts';
+import { accountsToSend, accountsWith, dueTimes, type SweptPass } from '../store/orders/due-times.ts';
 import type { AccountsDeps, OwnedAccount } from './account.ts';
 
 const PASS_OF = { create: 'create', verify: 'lookup', follow: 'lookup' } as const satisfies Record<DueKind, string>;

@@ -1,8 +1,8 @@
-import { ConfigError, configOf } from '../config/config.ts';
-import { MerchantKey } from '../config/settings-file.ts';
-import { messageOf } from '../domain/text.ts';
+import { ConfigError, configOf } from '../settings/config.ts';
+import { MerchantKey } from '../settings/settings-file.ts';
+import { messageOf } from '../base/text.ts';
 import { KeyRefusedError } from '../exchange/reply.ts';
-import { recordStop, stoppedAccounts } from '../store/account-stops.ts';
+import { recordStop, stoppedAccounts } from '../store/tables/account-stops.ts';
 import { OwnedError, StoreError } from '../store/errors.ts';
 import type { Transaction } from '../store/port.ts';
 import type { AccountsDeps, OwnedAccount } from './account.ts';

@@ -16,17 +16,17 @@ interface Group {
 export type Entries = Readonly<Record<string, Entry | Group>>;
 
 // Modules of several commands. A module is loaded when one of its commands is called: to load all of them takes longer than most commands take.
-const config = () => import('./setup/config.ts');
-const db = () => import('./database/db.ts');
-const decision = () => import('./orders/decision.ts');
-const findings = () => import('./operate/findings.ts');
-const insert = () => import('./orders/insert.ts');
-const operations = () => import('./exchange/operations.ts');
-const orders = () => import('./orders/list.ts');
-const pause = () => import('./operate/pause.ts');
-const remembered = () => import('./exchange/remembered.ts');
-const reports = () => import('./report/reports.ts');
-const webhooks = () => import('./operate/webhooks.ts');
+const config = () => import('../extensions/setup/config.ts');
+const db = () => import('../extensions/restore/db.ts');
+const decision = () => import('../extensions/operate/decision.ts');
+const findings = () => import('../extensions/operate/findings.ts');
+const insert = () => import('../extensions/intake/commands/insert.ts');
+const operations = () => import('../extensions/clients/commands/operations.ts');
+const orders = () => import('../extensions/operate/list.ts');
+const pause = () => import('../extensions/operate/pause.ts');
+const remembered = () => import('../extensions/clients/commands/remembered.ts');
+const reports = () => import('../extensions/reports/commands/reports.ts');
+const webhooks = () => import('../extensions/webhooks/commands.ts');
 
 const CONFIG: Group = {
   text: 'settings, where they come from, and whether they are right',
@@ -44,11 +44,23 @@ const ORDERS: Group = {
   commands: {
     add: ['inserts one order', insert, 'one'],
     import: ['inserts the rows of a file, all or none', insert, 'one'],
-    adopt: ['takes over orders that exist at the exchange', () => import('./orders/adopt.ts'), 'one'],
+    adopt: [
+      'takes over orders that exist at the exchange',
+      () => import('../extensions/intake/commands/adopt.ts'),
+      'one',
+    ],
     list: ['lists the newest orders', orders, 'one-or-all'],
-    export: ['writes orders with every field of the exchange', () => import('./orders/export.ts'), 'one-or-all'],
+    export: [
+      'writes orders with every field of the exchange',
+      () => import('../extensions/intake/commands/export.ts'),
+      'one-or-all',
+    ],
     show: ['shows one order: row, history, answers of the exchange', orders, 'one'],
-    explain: ['tells the story of one order, and what happens next', () => import('./orders/explain.ts'), 'one'],
+    explain: [
+      'tells the story of one order, and what happens next',
+      () => import('../extensions/reports/commands/explain.ts'),
+      'one',
+    ],
     resolve: ['records what became of orders that were sent', decision, 'one'],
     retry: ['sends rejected, invalid or unknown orders again', decision, 'one'],
     cancel: ['ends orders that were not sent yet', decision, 'one'],
@@ -62,7 +74,7 @@ const REPORT: Group = {
     summary: ['counts and exact sums by pair, state and status', reports, 'one-or-all'],
     reconciliation: [
       'our orders beside those of the exchange, to the last digit',
-      () => import('./report/reconciliation.ts'),
+      () => import('../extensions/reports/commands/reconciliation.ts'),
       'one-or-all',
     ],
     ageing: ['how long orders have been in their state; the oldest', reports, 'one-or-all'],
@@ -101,11 +113,11 @@ const DB: Group = {
     check: ['says whether the database is sound, and not older than its mark', db],
     'accept-restore': [
       'accepts a database that was put back to an older state',
-      () => import('./database/restore.ts'),
+      () => import('../extensions/restore/command.ts'),
       'one-or-all',
     ],
     backup: ['copies the database while it is in use', db],
-    copy: ['moves a SQLite database to PostgreSQL', () => import('./database/copy.ts')],
+    copy: ['moves a SQLite database to PostgreSQL', () => import('../extensions/postgres/move/command.ts')],
   },
 };
 
@@ -116,7 +128,11 @@ const EXCHANGE: Entries = {
     example: 'order-sync pre-order show 4be1c7',
     commands: { show: ['shows a pre-order as the exchange answers now', operations, 'one'] },
   },
-  probe: ['asks the exchange what its document leaves open', () => import('./exchange/probe.ts'), 'one'],
+  probe: [
+    'asks the exchange what its document leaves open',
+    () => import('../extensions/intake/probe/command.ts'),
+    'one',
+  ],
   client: {
     text: 'clients and their links at the exchange',
     example: 'order-sync client show 7f1c2a',
@@ -157,32 +173,43 @@ const EXCHANGE: Entries = {
 
 export const COMMANDS: Readonly<Record<string, Entries>> = {
   'First steps:': {
-    demo: ['runs the orders of a shop to their end, on a sandbox exchange', () => import('./sandbox/demo/demo.ts')],
-    sandbox: ['runs an exchange to try things on', () => import('./sandbox/sandbox.ts')],
-    init: ['makes the settings, the file of the key and the database', () => import('./setup/init.ts')],
+    demo: [
+      'runs the orders of a shop to their end, on a sandbox exchange',
+      () => import('../extensions/sandbox/demo/demo.ts'),
+    ],
+    sandbox: ['runs an exchange to try things on', () => import('../extensions/sandbox/command.ts')],
+    init: ['makes the settings, the file of the key and the database', () => import('../extensions/setup/init.ts')],
     config: CONFIG,
   },
   'Every day:': {
-    run: ['runs the daemon: sends pending orders, follows them to the end', () => import('./operate/run.ts')],
-    sync: ['makes one pass: sends what is due, looks up what is followed', () => import('./operate/sync.ts'), 'one'],
-    status: ['shows how orders, daemon and exchange do', () => import('./operate/status.ts'), 'one-or-all'],
+    run: ['runs the daemon: sends pending orders, follows them to the end', () => import('./run.ts')],
+    sync: ['makes one pass: sends what is due, looks up what is followed', () => import('./sync.ts'), 'one'],
+    status: [
+      'shows how orders, daemon and exchange do',
+      () => import('../extensions/health/status/command.ts'),
+      'one-or-all',
+    ],
     doctor: [
       'looks for what is wrong with the set-up, and says what to do',
-      () => import('./operate/doctor/doctor.ts'),
+      () => import('../extensions/health/doctor/doctor.ts'),
       'one-or-all',
     ],
     pause: ['stops creates of an account, or look-ups as well', pause, 'one-or-all'],
     resume: ['ends what pause began, and other holds of creates', pause, 'one-or-all'],
     orders: ORDERS,
     report: REPORT,
-    events: ['what has happened, in its order, and what happens', () => import('./operate/events.ts'), 'one-or-all'],
+    events: [
+      'what has happened, in its order, and what happens',
+      () => import('../extensions/feed/command.ts'),
+      'one-or-all',
+    ],
     findings: FINDINGS,
     webhooks: WEBHOOKS,
     db: DB,
   },
   'The exchange, as it answers now:': EXCHANGE,
   'Other:': {
-    completion: ['prints the completion script for a shell', () => import('./setup/completion.ts')],
-    openapi: ['prints the OpenAPI document of the control socket', () => import('./setup/openapi.ts')],
+    completion: ['prints the completion script for a shell', () => import('../extensions/setup/completion.ts')],
+    openapi: ['prints the OpenAPI document of the control socket', () => import('../extensions/api/command.ts')],
   },
 };

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { programVersion } from '../config/version.ts';
-import { printableLines } from '../reports/formats/text.ts';
+import { programVersion } from '../base/version.ts';
+import { printableLines } from '../base/words.ts';
 import { COMMANDS, type Entries } from './commands.ts';
 import { addAccountOption } from './shared/account.ts';
 import { fitted, takeNearChoices, withSuggestion, screenOf } from './shared/help.ts';

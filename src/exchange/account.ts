@@ -1,10 +1,10 @@
-import type { Clock } from '../clock.ts';
-import type { AccountNews, Lane } from '../domain/accounts/restraints.ts';
-import type { CreateOutcome } from '../domain/orders/create.ts';
+import type { Clock } from '../base/clock.ts';
+import type { AccountNews, Lane } from '../accounts/rules/restraints.ts';
+import type { CreateOutcome } from '../orders/rules/create.ts';
 import { operationOf, type Operation } from './addresses.ts';
-import type { BreakerLane, Health } from './breaker.ts';
+import type { BreakerLane, Health } from './transport/breaker.ts';
 import type { UnreadReply } from './reply.ts';
-import type { HttpRequest } from './http.ts';
+import type { HttpRequest } from './transport/http.ts';
 
 /** The restraints of an account, as the gate asks for them and replies change them. */
 export interface AccountState {

@@ -1,4 +1,4 @@
-import type { HttpRequest } from './http.ts';
+import type { HttpRequest } from './transport/http.ts';
 
 /** The addresses of §4 begin with one of these. */
 export const CLIENTS = '/api/v1/merchant/client';

@@ -1,13 +1,13 @@
-import type { Clock } from '../clock.ts';
-import type { LookupAnswer } from '../domain/orders/lookup.ts';
-import type { Answer } from '../domain/record.ts';
+import type { Clock } from '../base/clock.ts';
+import type { LookupAnswer } from '../orders/rules/lookup.ts';
+import type { Answer } from '../orders/rules/record.ts';
 import type { AccountState } from './account.ts';
-import type { Health } from './breaker.ts';
-import type { GateOptions } from './gate.ts';
+import type { Health } from './transport/breaker.ts';
+import type { GateOptions } from './transport/gate.ts';
 import type { ReadingSettings } from './orders.ts';
 import type { AskedFor } from './reply.ts';
 import type { VerificationLevel } from './schemas.ts';
-import type { Transport } from './http.ts';
+import type { Transport } from './transport/http.ts';
 
 /** The input of §4.5. */
 export interface PhotoRequest {

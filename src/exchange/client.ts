@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { CreateOutcome } from '../domain/orders/create.ts';
-import { isSuccess, type Answer, type MerchantOrder } from '../domain/record.ts';
+import type { CreateOutcome } from '../orders/rules/create.ts';
+import { isSuccess, type Answer, type MerchantOrder } from '../orders/rules/record.ts';
 import { aboutLink, type Asking, type ClientOptions, type OrderLookup, type PhotoRequest } from './asking.ts';
-import type { BreakerLane } from './breaker.ts';
+import type { BreakerLane } from './transport/breaker.ts';
 import { evidenceOf, leaving, newsOfCreate } from './account.ts';
 import { CLIENTS, get, ORDERS, post } from './addresses.ts';
 import { examine, notExamined, type Examined } from './examine.ts';
-import { Gate, type BreakerView, type Turn } from './gate.ts';
+import { Gate, type BreakerView, type Turn } from './transport/gate.ts';
 import { emailAddress, headerId, pathId, queryId } from './ids.ts';
 import { preOrderBody, readCreate, readLookup } from './orders.ts';
 import {
@@ -35,7 +35,7 @@ import {
   type VerificationLevel,
   type VerificationToken,
 } from './schemas.ts';
-import type { HttpRequest } from './http.ts';
+import type { HttpRequest } from './transport/http.ts';
 
 /** A person waits no longer for a turn. */
 const LONGEST_WAIT_MS = 10_000;

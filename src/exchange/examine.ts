@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Clock } from '../clock.ts';
-import type { MerchantOrder } from '../domain/record.ts';
-import { withoutAddresses } from '../domain/text.ts';
+import type { Clock } from '../base/clock.ts';
+import type { MerchantOrder } from '../orders/rules/record.ts';
+import { withoutAddresses } from '../base/text.ts';
 import { CLIENTS, ORDERS } from './addresses.ts';
 import { withoutTokens, ask, hide, type UnreadReply } from './reply.ts';
 import { pathId, queryId } from './ids.ts';
 import { readJson } from './json.ts';
 import { preOrderBody } from './orders.ts';
-import type { HttpRequest, HttpResponse, Transport } from './http.ts';
+import type { HttpRequest, HttpResponse, Transport } from './transport/http.ts';
 
 /** One request of a probe, how its answer is read, and the answer as evidence. */
 export interface Examined {

@@ -1,5 +1,5 @@
-import { MAX_ID_BYTES_ENCODED } from '../domain/orders/check.ts';
-import { isPlainText } from '../domain/text.ts';
+import { MAX_ID_BYTES_ENCODED } from '../orders/rules/check.ts';
+import { isPlainText } from '../base/text.ts';
 
 /** RFC 5321: no address is longer. */
 const MAX_EMAIL_LENGTH = 254;

@@ -1,9 +1,9 @@
 import { LosslessNumber, stringify, isLosslessNumber } from 'lossless-json';
-import type { CreateOutcome } from '../domain/orders/create.ts';
-import type { AbsenceShape, LookupAnswer } from '../domain/orders/lookup.ts';
-import { type EchoDifference, type MerchantOrder, isSuccess, type Answer } from '../domain/record.ts';
-import { isSameSpelling } from '../domain/text.ts';
-import { comparePreOrder } from '../domain/findings/compare.ts';
+import type { CreateOutcome } from '../orders/rules/create.ts';
+import type { AbsenceShape, LookupAnswer } from '../orders/rules/lookup.ts';
+import { type EchoDifference, type MerchantOrder, isSuccess, type Answer } from '../orders/rules/record.ts';
+import { isSameSpelling } from '../base/text.ts';
+import { comparePreOrder } from '../findings/rules/compare.ts';
 import { readPreOrderBody, readRecordView } from './record-view.ts';
 import { type UnreadReply, answerOf } from './reply.ts';
 import { readJson, valueAt, withDigits } from './json.ts';

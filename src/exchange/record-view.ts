@@ -1,9 +1,9 @@
 import { isLosslessNumber, stringify } from 'lossless-json';
-import { isDecimal } from '../domain/decimal.ts';
-import type { PreOrderView, RecordView } from '../domain/record.ts';
+import { isDecimal } from '../base/decimal.ts';
+import type { PreOrderView, RecordView } from '../orders/rules/record.ts';
 import { readJson, readUnambiguous, withDigits } from './json.ts';
-import { storable } from '../domain/text.ts';
-import { RECORD_PATHS, type BodyFields, type RecordFields } from '../domain/record-fields.ts';
+import { storable } from '../base/text.ts';
+import { RECORD_PATHS, type BodyFields, type RecordFields } from '../orders/rules/record-fields.ts';
 
 /** Every status is recorded, so a longer one makes the record unreadable. */
 const LONGEST_STATUS = 1_000;

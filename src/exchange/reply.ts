@@ -1,11 +1,11 @@
-import { HIDDEN, withoutAddresses } from '../domain/text.ts';
+import { HIDDEN, withoutAddresses } from '../base/text.ts';
 import type { z } from 'zod';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { isLosslessNumber, stringify } from 'lossless-json';
 import { readBody, readJson, withDigits } from './json.ts';
-import { isSuccess, type Answer } from '../domain/record.ts';
+import { isSuccess, type Answer } from '../orders/rules/record.ts';
 import { errorSchema, type ErrorBody } from './schemas.ts';
-import { TransportError, type HttpRequest, type Transport } from './http.ts';
+import { TransportError, type HttpRequest, type Transport } from './transport/http.ts';
 
 /** A reply without a value. It carries no header, no key and no request body. */
 export type FailedReply =

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { withDigits } from './json.ts';
-import { storable } from '../domain/text.ts';
+import { storable } from '../base/text.ts';
 
 const text = z.string().nullish();
 /** Text; a number is taken by its digits: an exchange may write its ids so. */

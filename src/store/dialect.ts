@@ -17,7 +17,7 @@ import {
 import { isTime } from '../../migrations/postgres/guards.ts';
 import { INDEXED_CHARACTERS, IS_FOLLOWED } from '../../migrations/postgres/0001_initial.ts';
 import { IS_FOLLOWED as IS_FOLLOWED_SQLITE } from '../../migrations/sqlite/0004_quick_followed.ts';
-import { MAX_DIGITS } from '../domain/decimal.ts';
+import { MAX_DIGITS } from '../base/decimal.ts';
 import type { Tables } from './schema.ts';
 
 export type Query<Row> = (Compilable<Row> | RawBuilder<Row>) & OperationNodeSource;

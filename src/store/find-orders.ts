@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
-import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../domain/orders/states.ts';
-import { storable } from '../domain/text.ts';
-import type { OrderRow } from './order-columns.ts';
+import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../orders/rules/states.ts';
+import { storable } from '../base/text.ts';
+import type { OrderRow } from './orders/order-columns.ts';
 import type { Database } from './port.ts';
 import { isOneOf, type Query } from './dialect.ts';
 import { queries, statement, type Statement } from './statement.ts';

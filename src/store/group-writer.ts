@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { isPassing, isUnlisted, RowLockedError, type StoreError } from './errors.ts';
-import { endChains, writeEvents } from './events.ts';
-import { assertIntents } from './intents.ts';
+import { endChains, writeEvents } from './tables/events.ts';
+import { assertIntents } from './orders/intents.ts';
 import type { EventHead, NewEvents, Transaction, Work, Writer } from './port.ts';
 import { together } from './statement.ts';
 

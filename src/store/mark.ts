@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { markOfCopy } from './dialect.ts';
 import { StoreError } from './errors.ts';
 import type { Database, MarkContent, Position } from './port.ts';
-import { eventHash } from './feed.ts';
+import { eventHash } from '../extensions/feed/tables/events.ts';
 import { queries, statement } from './statement.ts';
 
 export const RESTORE_ADVICE =

@@ -1,8 +1,8 @@
-import type { Clock } from '../clock.ts';
-import type { Config } from '../config/config.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Config } from '../settings/config.ts';
 import type { Ownership, Store } from './port.ts';
 import { lockFile, lockHolder, ownershipOf } from './sqlite/owner.ts';
-import type { WorkerOptions } from './workers.ts';
+import type { WorkerOptions } from '../extensions/postgres/sharing/workers.ts';
 import { openStore as openSqlite, type OpenOptions } from './sqlite/store.ts';
 
 export type { OpenOptions };
@@ -27,13 +27,13 @@ export interface OwnerOptions extends Partial<OpenOptions> {
 export async function openStore(place: Place, clock: Clock, options: OpenOptions): Promise<Store> {
   if (place.kind === 'sqlite') return await openSqlite(place.path, clock, options);
   // Loaded when it is used: the driver takes a part of the start of a command.
-  const { openStore: openPostgres } = await import('./postgres/store.ts');
+  const { openStore: openPostgres } = await import('../extensions/postgres/store.ts');
   return await openPostgres(place, clock, options);
 }
 
 export async function driverOf(place: Place, { db }: Store, accounts: readonly string[]): Promise<string | undefined> {
   if (place.kind === 'sqlite') return lockHolder(place.path);
-  const { workerOf } = await import('./account-requests.ts');
+  const { workerOf } = await import('../extensions/relay/tables/account-requests.ts');
   for (const account of accounts) {
     const worker = await workerOf(db, account);
     if (worker !== undefined) return `the worker ${worker.holder} on ${worker.host}`;
@@ -46,12 +46,12 @@ export async function openAsOwner(place: Place, clock: Clock, options: OwnerOpti
   const { patienceMs = 0, lockFile: lock = lockFile, worker = {}, hurry, ...opening } = options;
   await using undo = new AsyncDisposableStack();
   if (place.kind === 'postgres') {
-    const { openStore: openPostgres } = await import('./postgres/store.ts');
+    const { openStore: openPostgres } = await import('../extensions/postgres/store.ts');
     const store = undo.adopt(
       await openPostgres(place, clock, { expect: 'upgrade', ...opening, publicKey: worker.publicKey, hurry }),
       (opened) => opened.close(),
     );
-    const { openOwnership } = await import('./postgres/ownership.ts');
+    const { openOwnership } = await import('../extensions/postgres/sharing/ownership.ts');
     const ownership = undo.use(openOwnership(place, store, clock, worker));
     const disposal = undo.move();
     return { store, ownership, [Symbol.asyncDispose]: () => disposal.disposeAsync() };

@@ -1,9 +1,9 @@
 import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
-import type { Tracking } from '../domain/orders/tracking.ts';
-import type { Counts } from './counts.ts';
+import type { Tracking } from '../orders/rules/tracking.ts';
+import type { Counts } from './tables/counts.ts';
 import type { Query } from './dialect.ts';
 import type { StoreError } from './errors.ts';
-import type { OrderRow } from './order-columns.ts';
+import type { OrderRow } from './orders/order-columns.ts';
 import type { EventsTable, Tables } from './schema.ts';
 
 /** SQLite answers at once, a connection to a server later. */

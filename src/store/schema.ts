@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
-import type { Delivery } from '../domain/events/delivery.ts';
-import type { EventRow } from '../domain/events/feed.ts';
+import type { Delivery } from '../extensions/webhooks/delivery.ts';
+import type { EventRow } from '../extensions/feed/event.ts';
 
 /** Times are UTC ISO 8601 text with milliseconds; amounts are decimal text. */
 export interface MerchantOrdersTable {
@@ -61,7 +61,7 @@ export interface EventHeadsTable {
   account: string;
   id: number;
   hash: string;
-  /** JSON: see `src/store/counts.ts`. */
+  /** JSON: see `src/store/tables/counts.ts`. */
   counts: Generated<string>;
 }
 

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { OwnedAccount } from '../../src/accounts/account.ts';
 import { DueAccounts } from '../../src/accounts/due-accounts.ts';
-import { DueTimes } from '../../src/domain/accounts/due.ts';
+import { DueTimes } from '../../src/accounts/rules/due.ts';
 import { testClock } from '../support/test-clock.ts';
 import { testProgram } from '../support/test-program.ts';
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { Status } from '../../src/reports/status/status.ts';
+import type { Status } from '../../src/extensions/health/status/status.ts';
 import { runProgram } from '../support/cli-function.ts';
 import { temporaryFolder } from '../support/folders.ts';
 import type { Merchant } from '../support/merchant.ts';

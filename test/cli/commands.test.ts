@@ -5,7 +5,7 @@ import { CommanderError, type Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CommandError, EXIT, explainError } from '../../src/cli/shared/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
-import { ConfigError } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/settings/config.ts';
 import { UnusableIdError } from '../../src/exchange/ids.ts';
 import { KeyRefusedError } from '../../src/exchange/reply.ts';
 import { OwnedError, StoreError } from '../../src/store/errors.ts';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import type { MerchantOrder } from '../../src/domain/record.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import type { MerchantOrder } from '../../src/orders/rules/record.ts';
 import type { ExchangeClient } from '../../src/exchange/client.ts';
 import { type Reply, refusalReason } from '../../src/exchange/reply.ts';
 import type { Link } from '../../src/exchange/schemas.ts';
-import { seededRandom } from '../../src/sandbox/random.ts';
-import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { seededRandom } from '../../src/extensions/sandbox/random.ts';
+import { startSandbox, type Sandbox } from '../../src/extensions/sandbox/server.ts';
 import { createPreOrder, loneClient } from '../support/exchange-client.ts';
 
 /*

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { steadyTime, systemClock } from '../../src/clock.ts';
-import { endHolds, setHold } from '../../src/store/account-holds.ts';
+import { steadyTime, systemClock } from '../../src/base/clock.ts';
+import { endHolds, setHold } from '../../src/store/tables/account-holds.ts';
 import type { Transaction } from '../../src/store/port.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
 import { runProgram } from '../support/cli-function.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runDaemon } from '../../src/daemon.ts';
-import { createPass } from '../../src/flows/orders/create.ts';
+import { createPass } from '../../src/orders/create.ts';
 import { echo, NOT_FOUND, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-exchange.ts';
 import { scriptedProgram } from '../support/test-program.ts';
 import { DAY, SECOND } from '../support/tracking.ts';

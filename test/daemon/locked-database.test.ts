@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { runDaemon } from '../../src/daemon.ts';
 import { startCommand } from '../support/cli-process.ts';
 import { StoreError } from '../../src/store/errors.ts';
-import { SLOW_MS } from '../../src/sandbox/server.ts';
+import { SLOW_MS } from '../../src/extensions/sandbox/server.ts';
 import { expectSoundHistory, programProcesses } from '../support/program-processes.ts';
 import { hastyClock, testClock } from '../support/test-clock.ts';
 import { scriptedProgram } from '../support/test-program.ts';

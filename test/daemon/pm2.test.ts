@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, onTestFailed } from 'vitest';
-import { SLOW_MS } from '../../src/sandbox/server.ts';
+import { SLOW_MS } from '../../src/extensions/sandbox/server.ts';
 import { openMerchant } from '../support/merchant-postgres.ts';
 import { findPostgres } from '../support/postgres-server.ts';
 import { newPostgresDatabase } from '../support/postgres.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { Cron, tellMissed } from '../../src/daemon.ts';
 import { capturedLog } from '../support/captured-log.ts';
 

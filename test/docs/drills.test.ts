@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { seededRandom } from '../../src/sandbox/random.ts';
-import { startSandbox } from '../../src/sandbox/server.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { seededRandom } from '../../src/extensions/sandbox/random.ts';
+import { startSandbox } from '../../src/extensions/sandbox/server.ts';
 import { ofSqlite } from '../support/database.ts';
 import { temporaryFolder } from '../support/folders.ts';
 

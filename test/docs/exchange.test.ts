@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { PATHS } from '../../src/config/settings.ts';
+import { PATHS } from '../../src/settings/settings.ts';
 
 /** The numbered parts of the interface document that say something about the interface. */
 const SECTIONS = '2 2.1 2.2 2.3 2.4 2.5 2.6 2.7 3 4 4.1 4.2 4.3 4.4 4.5 4.6 4.7 4.8 4.9 4.10 4.11 5 6 7 8 9'.split(' ');

@@ -7,9 +7,9 @@ import { describe, expect, it } from 'vitest';
 import { isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import { EXIT } from '../../src/cli/shared/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
-import { EVENT_TYPES } from '../../src/domain/events/feed.ts';
-import { OTHER_FIELDS, RECORD_EVENTS } from '../../src/domain/orders/record-change.ts';
-import { ALLOWED_NEXT } from '../../src/domain/orders/states.ts';
+import { EVENT_TYPES } from '../../src/extensions/feed/event.ts';
+import { OTHER_FIELDS, RECORD_EVENTS } from '../../src/orders/rules/record-change.ts';
+import { ALLOWED_NEXT } from '../../src/orders/rules/states.ts';
 import { commandFolder } from '../support/folders.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

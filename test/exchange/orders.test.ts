@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { FAILURES_TO_OPEN } from '../../src/exchange/breaker.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { FAILURES_TO_OPEN } from '../../src/exchange/transport/breaker.ts';
 import { ExchangeClient } from '../../src/exchange/client.ts';
-import { RateWindow } from '../../src/exchange/rate-window.ts';
+import { RateWindow } from '../../src/exchange/transport/rate-window.ts';
 import { UnusableIdError } from '../../src/exchange/ids.ts';
-import type { AbsenceShape } from '../../src/domain/orders/lookup.ts';
-import type { MerchantOrder } from '../../src/domain/record.ts';
+import type { AbsenceShape } from '../../src/orders/rules/lookup.ts';
+import type { MerchantOrder } from '../../src/orders/rules/record.ts';
 import { createPreOrder, unheld } from '../support/exchange-client.ts';
 import { forgetAnswers, nockExchange } from '../support/nock-exchange.ts';
 

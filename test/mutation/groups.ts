@@ -12,40 +12,60 @@ export interface Group {
  */
 export const GROUPS: readonly Group[] = [
   {
-    name: 'domain',
-    files: ['src/domain/*.ts'],
+    name: 'base',
+    files: ['src/base/{decimal,instant,text}.ts', 'src/orders/rules/{contradictions,record,record-fields}.ts'],
     tests: [
-      'test/domain/*.test.ts',
-      'test/domain/orders/{disputes,follow,record-change}.test.ts',
-      'test/domain/findings/*.test.ts',
+      'test/base/{decimal,instant,text}.test.ts',
+      'test/orders/rules/{contradictions,disputes,follow,record,record-change,record-fields}.test.ts',
+      'test/findings/rules/*.test.ts',
     ],
   },
   {
     name: 'orders',
-    files: ['src/domain/orders/*.ts'],
+    files: [
+      'src/orders/rules/{absent,check,create,follow,lookup,operator-decisions,record-change,schedule,states,tracking}.ts',
+    ],
     tests: [
-      'test/domain/orders/{check,create,disputes,follow,found,no-answer,operator-decisions,ours,record-change,schedule,states,tracking}.test.ts',
+      'test/orders/rules/{check,create,disputes,follow,found,no-answer,operator-decisions,ours,record-change,schedule,states,tracking}.test.ts',
     ],
   },
   {
     name: 'pace',
-    files: ['src/domain/orders/pace/*.ts'],
-    tests: ['test/domain/orders/pace/{history,learned-status,pace,status,stay-times}.test.ts'],
+    files: ['src/extensions/pace/{pace,status,stay-times}.ts'],
+    tests: ['test/extensions/pace/{history,learned-status,pace,status,stay-times}.test.ts'],
   },
-  { name: 'findings', files: ['src/domain/findings/*.ts'], tests: ['test/domain/findings/*.test.ts'] },
-  { name: 'accounts', files: ['src/domain/accounts/*.ts'], tests: ['test/domain/accounts/*.test.ts'] },
-  { name: 'clients', files: ['src/domain/clients/*.ts'], tests: ['test/domain/clients/*.test.ts'] },
-  { name: 'events', files: ['src/domain/events/*.ts'], tests: ['test/domain/events/*.test.ts'] },
+  { name: 'findings', files: ['src/findings/rules/*.ts'], tests: ['test/findings/rules/*.test.ts'] },
+  {
+    name: 'accounts',
+    files: ['src/accounts/rules/*.ts', 'src/extensions/postgres/sharing/{heartbeats,share}.ts'],
+    tests: ['test/accounts/rules/*.test.ts', 'test/extensions/postgres/sharing/{heartbeats,share}.test.ts'],
+  },
+  {
+    name: 'clients',
+    files: ['src/extensions/clients/{link,photo}.ts'],
+    tests: ['test/extensions/clients/{link,photo}.test.ts'],
+  },
+  {
+    name: 'events',
+    files: ['src/extensions/feed/event.ts', 'src/extensions/webhooks/delivery.ts'],
+    tests: ['test/extensions/feed/{cursor,event}.test.ts', 'test/extensions/webhooks/delivery.test.ts'],
+  },
   {
     name: 'gate',
-    files: ['src/exchange/{gate,rate-window,breaker}.ts'],
-    tests: ['test/exchange/{breaker,gate,gate-view,paced,rate-spacing,rate-window,shared-window}.test.ts'],
+    files: ['src/exchange/transport/{gate,rate-window,breaker}.ts'],
+    tests: ['test/exchange/transport/{breaker,gate,gate-view,paced,rate-spacing,rate-window,shared-window}.test.ts'],
   },
   {
     name: 'store',
-    files: ['src/store/{group-writer,mark,moves,order-columns,orders,wrong-due-times}.ts'],
+    files: [
+      'src/store/{group-writer,mark}.ts',
+      'src/store/tables/moves.ts',
+      'src/store/orders/{order-columns,orders,wrong-due-times}.ts',
+    ],
     tests: [
-      'test/store/{group-writer,mark,moves,order-columns,orders,wrong-due-times}.test.ts',
+      'test/store/{group-writer,mark}.test.ts',
+      'test/store/tables/moves.test.ts',
+      'test/store/orders/{order-columns,orders,wrong-due-times}.test.ts',
       'test/store/sqlite/contract.test.ts',
     ],
   },

@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3';
-import type { Clock } from '../../src/clock.ts';
-import { insertHappenings } from '../../src/store/events.ts';
-import { placeOf } from '../../src/flows/events/feed.ts';
-import { feedHead } from '../../src/store/feed.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import { insertHappenings } from '../../src/store/tables/events.ts';
+import { placeOf } from '../../src/extensions/feed/feed.ts';
+import { feedHead } from '../../src/extensions/feed/tables/events.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/port.ts';
 import type { SqliteConfig } from '../support/test-program.ts';

@@ -1,5 +1,10 @@
-import { TransportError, type Transport, type HttpRequest, type HttpResponse } from '../../src/exchange/http.ts';
-import { SandboxExchange } from '../../src/sandbox/exchange.ts';
+import {
+  TransportError,
+  type Transport,
+  type HttpRequest,
+  type HttpResponse,
+} from '../../src/exchange/transport/http.ts';
+import { SandboxExchange } from '../../src/extensions/sandbox/exchange.ts';
 import { FAULTS, type Ending, type Fault, type FaultName } from './faults.ts';
 import type { Create } from './observer/known.ts';
 import type { Observer } from './observer/observer.ts';

@@ -1,4 +1,4 @@
-import type { HttpResponse } from '../../src/exchange/http.ts';
+import type { HttpResponse } from '../../src/exchange/transport/http.ts';
 import type { Chance } from './plan/chance.ts';
 
 /** How a request ends for the process that sent it. */

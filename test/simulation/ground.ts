@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Clock } from '../../src/clock.ts';
-import { loadConfig } from '../../src/config/config.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import { loadConfig } from '../../src/settings/config.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
 import type { SqliteConfig } from '../support/test-program.ts';
 import { FIRST_ACCOUNT, keyOf } from './plan/names.ts';

@@ -1,10 +1,10 @@
 import type { App } from '../../src/app.ts';
-import type { Clock } from '../../src/clock.ts';
-import { sweep } from '../../src/flows/findings/sweep.ts';
-import { ClockWatch } from '../../src/flows/orders/correct-times.ts';
-import { createPass } from '../../src/flows/orders/create.ts';
-import { followPass } from '../../src/flows/orders/follow.ts';
-import { syncOnce } from '../../src/flows/orders/sync.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import { sweep } from '../../src/findings/sweep.ts';
+import { ClockWatch } from '../../src/orders/correct-times.ts';
+import { createPass } from '../../src/orders/create.ts';
+import { followPass } from '../../src/orders/follow.ts';
+import { syncOnce } from '../../src/orders/sync.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import type { AccountLease } from '../../src/store/port.ts';
 import type { Surroundings } from './process.ts';

@@ -1,8 +1,8 @@
-import type { Judgement } from '../../src/domain/orders/operator-decisions.ts';
-import { decideOrders, type OperatorDeps } from '../../src/flows/orders/operator-decisions.ts';
-import type { SandboxExchange } from '../../src/sandbox/exchange.ts';
-import { RESUMED_RESTRAINTS } from '../../src/domain/accounts/restraints.ts';
-import { endHolds, setHold } from '../../src/store/account-holds.ts';
+import type { Judgement } from '../../src/orders/rules/operator-decisions.ts';
+import { decideOrders, type OperatorDeps } from '../../src/orders/operator-decisions.ts';
+import type { SandboxExchange } from '../../src/extensions/sandbox/exchange.ts';
+import { RESUMED_RESTRAINTS } from '../../src/accounts/rules/restraints.ts';
+import { endHolds, setHold } from '../../src/store/tables/account-holds.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import type { Store } from '../../src/store/port.ts';
 import type { Observer } from './observer/observer.ts';

@@ -1,4 +1,4 @@
-import { steadyTime, type Clock } from '../../src/clock.ts';
+import { steadyTime, type Clock } from '../../src/base/clock.ts';
 import type { Chance } from './plan/chance.ts';
 import type { Life, Scheduler } from './scheduler.ts';
 

@@ -1,9 +1,9 @@
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/base/clock.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { GroupWriter, type Transactions } from '../../src/store/group-writer.ts';
 import type { Database, AccountLease, Store, Work } from '../../src/store/port.ts';
-import { Standbys } from '../../src/store/postgres/standbys.ts';
-import { AccountTransactions } from '../../src/store/postgres/writer.ts';
+import { Standbys } from '../../src/extensions/postgres/standbys.ts';
+import { AccountTransactions } from '../../src/extensions/postgres/writer.ts';
 import { storeError } from '../../src/store/sqlite/errors.ts';
 import { CompiledQuery, sql, type Kysely } from 'kysely';
 import { RUN_DEFERRED } from './shop.ts';

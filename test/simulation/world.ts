@@ -2,7 +2,7 @@ import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { pino, type Logger } from 'pino';
-import type { Connect } from '../../src/exchange/transport.ts';
+import type { Connect } from '../../src/exchange/transport/transport.ts';
 import type { SqliteConfig } from '../support/test-program.ts';
 import { copyPathOf, SimulatedAccount, type AccountWorld } from './account.ts';
 import { emptyDatabaseOf, frozenClock, type Ground } from './ground.ts';

@@ -3,8 +3,8 @@ import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryComp
 import { describe, expect, it } from 'vitest';
 import { RowLockedError, StoreError } from '../../src/store/errors.ts';
 import { GroupWriter, type FollowingMark, type Transactions } from '../../src/store/group-writer.ts';
-import { intend } from '../../src/store/intents.ts';
-import type { OrderRow } from '../../src/store/order-columns.ts';
+import { intend } from '../../src/store/orders/intents.ts';
+import type { OrderRow } from '../../src/store/orders/order-columns.ts';
 import { NewEvents } from '../../src/store/port.ts';
 import type { Transaction, Work } from '../../src/store/port.ts';
 import type { Tables } from '../../src/store/schema.ts';

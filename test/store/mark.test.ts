@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { nextGeneration } from '../../src/store/accounts.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { nextGeneration } from '../../src/store/tables/accounts.ts';
 import { StoreError } from '../../src/store/errors.ts';
-import { appendToChain } from '../../src/store/events.ts';
+import { appendToChain } from '../../src/store/tables/events.ts';
 import {
   isBefore,
   MarkFollower,

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/base/log.ts';
 
 /** A log that a test reads. */
 export interface CapturedLog {

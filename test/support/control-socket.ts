@@ -1,10 +1,10 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { onTestFinished } from 'vitest';
-import { serveControl, type ControlSocket, type Served } from '../../src/http/control/server.ts';
+import { serveControl, type ControlSocket, type Served } from '../../src/extensions/api/server.ts';
 import type { App } from '../../src/app.ts';
-import type { Config } from '../../src/config/config.ts';
-import type { EnvelopeError } from '../../src/http/control/envelope.ts';
-import { controlSocketPath } from '../../src/http/control/transport.ts';
+import type { Config } from '../../src/settings/config.ts';
+import type { EnvelopeError } from '../../src/extensions/relay/envelope.ts';
+import { controlSocketPath } from '../../src/extensions/api/transport.ts';
 import type { CapturedLog } from './captured-log.ts';
 import type { ScriptedExchange } from './scripted-exchange.ts';
 import {

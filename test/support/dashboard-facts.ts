@@ -1,5 +1,5 @@
-import type { DashboardFacts } from '../../src/reports/dashboard/facts.ts';
-import { problemsOf } from '../../src/reports/status/problems.ts';
+import type { DashboardFacts } from '../../src/extensions/health/dashboard/facts.ts';
+import { problemsOf } from '../../src/extensions/health/status/problems.ts';
 import { overviewOf, READ_AT as SHOWN_AT, readingOf, receiverState } from './reading.ts';
 
 /** A dashboard on which something of everything is to be seen. */

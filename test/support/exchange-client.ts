@@ -1,12 +1,12 @@
-import { systemClock, type Clock } from '../../src/clock.ts';
-import type { CreateOutcome } from '../../src/domain/orders/create.ts';
-import type { MerchantOrder } from '../../src/domain/record.ts';
-import type { AccountNews } from '../../src/domain/accounts/restraints.ts';
+import { systemClock, type Clock } from '../../src/base/clock.ts';
+import type { CreateOutcome } from '../../src/orders/rules/create.ts';
+import type { MerchantOrder } from '../../src/orders/rules/record.ts';
+import type { AccountNews } from '../../src/accounts/rules/restraints.ts';
 import type { AccountState } from '../../src/exchange/account.ts';
 import { ExchangeClient } from '../../src/exchange/client.ts';
 import type { ReadingSettings } from '../../src/exchange/orders.ts';
-import { RateWindow, type RateLimit } from '../../src/exchange/rate-window.ts';
-import { httpTransport } from '../../src/exchange/transport.ts';
+import { RateWindow, type RateLimit } from '../../src/exchange/transport/rate-window.ts';
+import { httpTransport } from '../../src/exchange/transport/transport.ts';
 
 /** Settings of a client that stands alone. */
 export interface LoneClientOptions {

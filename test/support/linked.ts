@@ -1,4 +1,4 @@
-import { adoptLink, linksPass } from '../../src/flows/clients/links.ts';
+import { adoptLink, linksPass } from '../../src/extensions/clients/links.ts';
 import type { ScriptedAnswer, ScriptedRequest } from './scripted-exchange.ts';
 import { scriptedProgram, type TestProgram, type TestProgramOptions } from './test-program.ts';
 import { MINUTE } from './tracking.ts';

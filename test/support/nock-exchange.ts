@@ -1,6 +1,6 @@
 import nock from 'nock';
-import { systemClock, type Clock } from '../../src/clock.ts';
-import type { AccountNews } from '../../src/domain/accounts/restraints.ts';
+import { systemClock, type Clock } from '../../src/base/clock.ts';
+import type { AccountNews } from '../../src/accounts/rules/restraints.ts';
 import type { ExchangeClient } from '../../src/exchange/client.ts';
 import { loneClient, unheld, type LoneClientOptions } from './exchange-client.ts';
 

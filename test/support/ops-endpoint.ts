@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
-import type { ListenAddress } from '../../src/config/config.ts';
-import { Activities, type Activity } from '../../src/flows/pass/activity.ts';
-import { serveOps, type OpsEndpoint } from '../../src/http/ops/server.ts';
-import type { OpsDeps } from '../../src/http/ops/server.ts';
+import type { ListenAddress } from '../../src/settings/config.ts';
+import { Activities, type Activity } from '../../src/extensions/health/activity.ts';
+import { serveOps, type OpsEndpoint } from '../../src/extensions/health/ops/server.ts';
+import type { OpsDeps } from '../../src/extensions/health/ops/server.ts';
 import { testProgram, type SandboxProgram, type SandboxProgramOptions } from './test-program.ts';
 
 /** An ops endpoint of a program that a test drives. */

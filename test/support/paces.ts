@@ -1,5 +1,5 @@
-import { type Stay, statusKey, type FollowedOrder, type PacedOrder } from '../../src/domain/orders/pace/status.ts';
-import { LEAST_GAP_MS, PaceLearner } from '../../src/domain/orders/pace/pace.ts';
+import { type Stay, statusKey, type FollowedOrder, type PacedOrder } from '../../src/extensions/pace/status.ts';
+import { LEAST_GAP_MS, PaceLearner } from '../../src/extensions/pace/pace.ts';
 import { DAY, MINUTE, SECOND } from './tracking.ts';
 
 export const LIMITS = {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { requestPhotos } from '../../src/flows/clients/photos.ts';
+import { requestPhotos } from '../../src/extensions/clients/photos.ts';
 import type { CapturedLog } from './captured-log.ts';
 import type { ScriptedExchange } from './scripted-exchange.ts';
 import { scriptedProgram, type TestProgram, type TestProgramOptions } from './test-program.ts';

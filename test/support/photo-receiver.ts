@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { servePhotos, type PhotoReceiver } from '../../src/http/photos/receiver.ts';
-import { systemClock } from '../../src/clock.ts';
+import { servePhotos, type PhotoReceiver } from '../../src/extensions/clients/photo-receiver.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { BOUNDARY, detailsPart, filePart, head, multipart, part } from './multipart.ts';
 import { JPEG, photoProgram, type PhotoProgram } from './photo-program.ts';
 import { rawClient, type RawClient } from './raw-client.ts';

@@ -1,10 +1,10 @@
 import { onTestFinished } from 'vitest';
-import { systemClock, type Clock } from '../../src/clock.ts';
-import type { PostgresDatabase } from '../../src/config/database.ts';
-import { loadConfig } from '../../src/config/config.ts';
-import { grantNext } from '../../src/store/accounts.ts';
+import { systemClock, type Clock } from '../../src/base/clock.ts';
+import type { PostgresDatabase } from '../../src/settings/database.ts';
+import { loadConfig } from '../../src/settings/config.ts';
+import { grantNext } from '../../src/store/tables/accounts.ts';
 import type { Store } from '../../src/store/port.ts';
-import { openStore, type PostgresOptions } from '../../src/store/postgres/store.ts';
+import { openStore, type PostgresOptions } from '../../src/extensions/postgres/store.ts';
 import { temporaryFolder } from './folders.ts';
 import { newPostgresDatabase, type PostgresTestDatabase } from './postgres.ts';
 

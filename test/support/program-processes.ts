@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { loadConfig } from '../../src/config/config.ts';
-import { seededRandom } from '../../src/sandbox/random.ts';
-import { startSandbox, type LoggedRequest, type Sandbox } from '../../src/sandbox/server.ts';
-import type { SandboxOptions } from '../../src/sandbox/exchange.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { loadConfig } from '../../src/settings/config.ts';
+import { seededRandom } from '../../src/extensions/sandbox/random.ts';
+import { startSandbox, type LoggedRequest, type Sandbox } from '../../src/extensions/sandbox/server.ts';
+import type { SandboxOptions } from '../../src/extensions/sandbox/exchange.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
 import { CLI, COMPILED, FLAGS } from './program.ts';
 

@@ -1,9 +1,9 @@
 import { onTestFinished } from 'vitest';
 import { createApp, type App, type Overrides } from '../../src/app.ts';
-import { systemClock } from '../../src/clock.ts';
-import { loadConfig } from '../../src/config/config.ts';
-import { createPass } from '../../src/flows/orders/create.ts';
-import { openStore } from '../../src/store/postgres/store.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { loadConfig } from '../../src/settings/config.ts';
+import { createPass } from '../../src/orders/create.ts';
+import { openStore } from '../../src/extensions/postgres/store.ts';
 import { capturedLog } from './captured-log.ts';
 import { temporaryFolder } from './folders.ts';
 import { openMerchant } from './merchant-postgres.ts';

@@ -1,5 +1,11 @@
-import { ORDER_STATES } from '../../src/domain/orders/states.ts';
-import type { Overview, ReceiverState, LiveStatus, ProcessFacts, Reading } from '../../src/reports/status/status.ts';
+import { ORDER_STATES } from '../../src/orders/rules/states.ts';
+import type {
+  Overview,
+  ReceiverState,
+  LiveStatus,
+  ProcessFacts,
+  Reading,
+} from '../../src/extensions/health/status/status.ts';
 
 /** The time of the readings below. */
 export const READ_AT = '2026-03-04T13:37:42.000Z';

@@ -1,9 +1,9 @@
-import { systemClock } from '../../src/clock.ts';
-import type { AmountField, Tolerance } from '../../src/domain/decimal.ts';
-import type { FindingClassName } from '../../src/domain/findings/classes.ts';
-import { reconcileOrders } from '../../src/flows/reports/reconciliation.ts';
-import type { ReportDocument, Row } from '../../src/reports/formats/document.ts';
-import type { ReconciliationReport } from '../../src/reports/reconciliation/document.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import type { AmountField, Tolerance } from '../../src/base/decimal.ts';
+import type { FindingClassName } from '../../src/findings/rules/classes.ts';
+import { reconcileOrders } from '../../src/extensions/reports/reconciliation/reconciliation.ts';
+import type { ReportDocument, Row } from '../../src/extensions/documents/document.ts';
+import type { ReconciliationReport } from '../../src/extensions/reports/reconciliation/document.ts';
 import { newTestDatabase } from './database.ts';
 import { AS_OF, fillDatabase, type ReconciledOrder, type WrittenFinding } from './filled-database.ts';
 

@@ -1,5 +1,5 @@
-import type { MerchantOrder, RecordView } from '../../src/domain/record.ts';
-import type { RecordContext } from '../../src/domain/findings/finding.ts';
+import type { MerchantOrder, RecordView } from '../../src/orders/rules/record.ts';
+import type { RecordContext } from '../../src/findings/rules/finding.ts';
 
 /** When everything of the order happened; the clocks agree. */
 export const SENT = '2026-01-05T10:00:00.000Z';

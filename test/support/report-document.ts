@@ -6,7 +6,7 @@ import {
   type Look,
   type ReportDocument,
   type Row,
-} from '../../src/reports/formats/document.ts';
+} from '../../src/extensions/documents/document.ts';
 
 /** Texts that could do harm in one form or another. */
 export const HOSTILE = [

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
-import { systemClock, type Clock } from '../../src/clock.ts';
-import type { PostgresDatabase } from '../../src/config/database.ts';
+import { systemClock, type Clock } from '../../src/base/clock.ts';
+import type { PostgresDatabase } from '../../src/settings/database.ts';
 import { openAsOwner, type OwnedStore, type OwnerOptions } from '../../src/store/open.ts';
 import type { AccountGroup, AccountLease } from '../../src/store/port.ts';
 

@@ -1,4 +1,4 @@
-import type { OrderState } from '../../src/domain/orders/states.ts';
+import type { OrderState } from '../../src/orders/rules/states.ts';
 import type { Merchant } from './merchant.ts';
 import { unguarded } from './unguarded.ts';
 

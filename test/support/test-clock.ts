@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/base/clock.ts';
 
 /** A clock that stands still until it is moved; sleeps end when it is moved past them. */
 export interface TestClock extends Clock {

@@ -1,8 +1,8 @@
-import { CONTRADICTION_KINDS } from '../../src/domain/contradictions.ts';
+import { CONTRADICTION_KINDS } from '../../src/orders/rules/contradictions.ts';
 import { stepPace } from '../../bench/following/strategies.ts';
-import type { FollowSettings, LookupAnswer } from '../../src/domain/orders/lookup.ts';
-import type { RecordView } from '../../src/domain/record.ts';
-import type { Tracking } from '../../src/domain/orders/tracking.ts';
+import type { FollowSettings, LookupAnswer } from '../../src/orders/rules/lookup.ts';
+import type { RecordView } from '../../src/orders/rules/record.ts';
+import type { Tracking } from '../../src/orders/rules/tracking.ts';
 import { recordWith } from './records.ts';
 
 export const SECOND = 1_000;

@@ -9,12 +9,12 @@ import {
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { onTestFinished } from 'vitest';
-import type { WebhookEndpoint } from '../../src/config/shapes.ts';
-import type { DeliveryStatus } from '../../src/domain/events/delivery.ts';
-import type { FeedEvent } from '../../src/domain/events/feed.ts';
-import { LAST_ANSWERS_MS, Webhooks, type WebhooksDeps } from '../../src/flows/webhooks/webhooks.ts';
-import { nextGeneration } from '../../src/store/accounts.ts';
-import { insertHappenings } from '../../src/store/events.ts';
+import type { WebhookEndpoint } from '../../src/settings/shapes.ts';
+import type { DeliveryStatus } from '../../src/extensions/webhooks/delivery.ts';
+import type { FeedEvent } from '../../src/extensions/feed/event.ts';
+import { LAST_ANSWERS_MS, Webhooks, type WebhooksDeps } from '../../src/extensions/webhooks/webhooks.ts';
+import { nextGeneration } from '../../src/store/tables/accounts.ts';
+import { insertHappenings } from '../../src/store/tables/events.ts';
 import type { AccountLease, Store } from '../../src/store/port.ts';
 import { capturedLog, type CapturedLog } from './captured-log.ts';
 import { newTestDatabase } from './database.ts';

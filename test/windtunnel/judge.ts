@@ -1,4 +1,4 @@
-import type { SandboxExchange } from '../../src/sandbox/exchange.ts';
+import type { SandboxExchange } from '../../src/extensions/sandbox/exchange.ts';
 import type { Arrival, Watcher } from './front.ts';
 import type { Row, Shop } from './shop.ts';
 

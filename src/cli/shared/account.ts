@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import type { Config } from '../../config/config.ts';
-import { ACCOUNT_NAME, ACCOUNT_NAME_FORM, DEFAULT_ACCOUNT } from '../../domain/accounts/name.ts';
+import type { Config } from '../../settings/config.ts';
+import { ACCOUNT_NAME, ACCOUNT_NAME_FORM, DEFAULT_ACCOUNT } from '../../accounts/rules/name.ts';
 import { CommandError, EXIT } from './exit.ts';
 
 export type AccountScope = 'one' | 'one-or-all';

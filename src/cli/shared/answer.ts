@@ -1,8 +1,8 @@
 import { isLosslessNumber, stringify } from 'lossless-json';
 import { readJson } from '../../exchange/json.ts';
-import type { Tone, Column } from '../../reports/formats/document.ts';
-import { styled, tableOf, fieldsText, type Screen, type Field } from '../../reports/formats/terminal.ts';
-import { printable } from '../../reports/formats/text.ts';
+import type { Tone, Column } from '../../extensions/documents/document.ts';
+import { styled, tableOf, fieldsText, type Screen, type Field } from '../../extensions/documents/terminal.ts';
+import { printable } from '../../base/words.ts';
 import { screenOf } from './help.ts';
 
 /** Objects within objects are shown as fields so deep, and as JSON below. */

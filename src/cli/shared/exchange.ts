@@ -1,16 +1,16 @@
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import type { App } from '../../app.ts';
-import { systemClock, type Clock } from '../../clock.ts';
-import { requireExchange, type AccountSettings, type Config, type WithExchange } from '../../config/config.ts';
-import { after } from '../../domain/instant.ts';
+import { systemClock, type Clock } from '../../base/clock.ts';
+import { requireExchange, type AccountSettings, type Config, type WithExchange } from '../../settings/config.ts';
+import { after } from '../../base/instant.ts';
 import { refusalReason, type RefusalReason } from '../../exchange/reply.ts';
-import { Owner } from '../../http/control/client.ts';
-import type { AskedOperation, InputOf } from '../../http/control/operations/index.ts';
-import type { FailedResult, Result } from '../../http/control/envelope.ts';
-import { controlSocketOf, NoOwnerError, socketTransport, type Transport } from '../../http/control/transport.ts';
-import { printable } from '../../reports/formats/text.ts';
-import type { Status } from '../../reports/status/status.ts';
+import { Owner } from '../../extensions/api/client.ts';
+import type { AskedOperation, InputOf } from '../../extensions/api/operations/index.ts';
+import type { FailedResult, Result } from '../../extensions/relay/envelope.ts';
+import { controlSocketOf, NoOwnerError, socketTransport, type Transport } from '../../extensions/api/transport.ts';
+import { printable } from '../../base/words.ts';
+import type { Status } from '../../extensions/health/status/status.ts';
 import { OwnedError } from '../../store/errors.ts';
 import { answerText, type Tones } from './answer.ts';
 import { CommandError, EXIT } from './exit.ts';
@@ -66,8 +66,8 @@ async function waysToOwner(config: Pick<AccountSettings, 'account' | 'control' |
   }
   const [{ openStore }, { workerOf }, { tableTransport }] = await Promise.all([
     import('../../store/open.ts'),
-    import('../../store/account-requests.ts'),
-    import('../../http/control/table-transport.ts'),
+    import('../../extensions/relay/tables/account-requests.ts'),
+    import('../../extensions/relay/table-transport.ts'),
   ]);
   const store = await openStore(database, clock, { expect: 'current' });
   return {
@@ -102,7 +102,7 @@ export async function askDaemon(config: Config, account: string | undefined): Pr
 async function becomeOwner(config: WithExchange<AccountSettings>, onLog: (write: () => void) => void): Promise<App> {
   const [{ createApp }, { createLog, standardError }] = await Promise.all([
     import('../../app.ts'),
-    import('../../log.ts'),
+    import('../../base/log.ts'),
   ]);
   const output = standardError();
   const write = (line: string) => onLog(() => output.write(line));
@@ -123,7 +123,7 @@ export async function withExchange<Value>(
     config,
     (owner) => work((id, input) => owner.ask(id, input), config, false),
     async (app, complete) => {
-      const { OPERATIONS } = await import('../../http/control/operations/index.ts');
+      const { OPERATIONS } = await import('../../extensions/api/operations/index.ts');
       const deps = { ...app, wakeCreates: () => {} };
       return await work((id, input) => OPERATIONS[id].run(deps, input as never), complete, true);
     },

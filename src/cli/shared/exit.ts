@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander';
-import { printableLines } from '../../reports/formats/text.ts';
+import { printableLines } from '../../base/words.ts';
 import { StoreError, type StoreProblem } from '../../store/errors.ts';
 import { storeError } from '../../store/sqlite/errors.ts';
-import { systemClock, type Clock } from '../../clock.ts';
+import { systemClock, type Clock } from '../../base/clock.ts';
 
 export const EXIT = {
   ok: 0,

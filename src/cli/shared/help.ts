@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { Help, InvalidArgumentError, type Argument, type Command, type Option } from 'commander';
-import { suggestion } from '../../domain/text.ts';
-import type { Screen } from '../../reports/formats/terminal.ts';
+import { suggestion } from '../../base/text.ts';
+import type { Screen } from '../../extensions/documents/terminal.ts';
 
 const WIDTH = 80;
 

@@ -6,13 +6,13 @@ import {
   type AccountSettings,
   type Config,
   type ConfigOptions,
-} from '../../config/config.ts';
+} from '../../settings/config.ts';
 import { accountOf } from './account.ts';
-import * as type from '../../config/values.ts';
+import * as type from '../../settings/values.ts';
 import type { IdFilter } from '../../store/find-orders.ts';
-import type { Pair } from '../../store/listed-orders.ts';
-import { readTime } from '../../domain/instant.ts';
-import { HIDDEN } from '../../domain/text.ts';
+import type { Pair } from '../../extensions/operate/tables/listed-orders.ts';
+import { readTime } from '../../base/instant.ts';
+import { HIDDEN } from '../../base/text.ts';
 
 export function plainConfig(command: Command): Config {
   return loadConfig({ ...configOptions(command), requireExchange: false });

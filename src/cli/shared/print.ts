@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { Cell, Column } from '../../reports/formats/document.ts';
-import { tableOf, type Screen } from '../../reports/formats/terminal.ts';
+import type { Cell, Column } from '../../extensions/documents/document.ts';
+import { tableOf, type Screen } from '../../extensions/documents/terminal.ts';
 import { isOfAll } from './account.ts';
 import { screenOf } from './help.ts';
 import { wholeNumber } from './options.ts';

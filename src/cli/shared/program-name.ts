@@ -1,8 +1,8 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { shellWord } from '../../domain/text.ts';
-import { wrapped } from '../../reports/formats/terminal.ts';
+import { shellWord } from '../../base/text.ts';
+import { wrapped } from '../../extensions/documents/terminal.ts';
 import { screenOf } from './help.ts';
 
 const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url));

@@ -1,7 +1,7 @@
-import { repeatedly, systemClock, type Clock } from '../../clock.ts';
-import type { Counters } from '../../flows/pass/outcomes.ts';
-import { cut } from '../../reports/formats/terminal.ts';
-import { withCommas } from '../../reports/formats/text.ts';
+import { repeatedly, systemClock, type Clock } from '../../base/clock.ts';
+import type { Counters } from '../../orders/pass/outcomes.ts';
+import { cut } from '../../extensions/documents/terminal.ts';
+import { withCommas } from '../../base/words.ts';
 
 /** Makes a line on a terminal that is drawn anew; undefined if the stream leads elsewhere. Loaded here: few commands draw one. */
 export async function terminalLine(stream: NodeJS.WriteStream = process.stderr) {

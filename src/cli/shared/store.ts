@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { systemClock } from '../../clock.ts';
-import { configOf, type AccountSettings, type Config, ConfigError, loadConfig } from '../../config/config.ts';
-import { isKnownAccount } from '../../store/accounts.ts';
+import { systemClock } from '../../base/clock.ts';
+import { configOf, type AccountSettings, type Config, ConfigError, loadConfig } from '../../settings/config.ts';
+import { isKnownAccount } from '../../store/tables/accounts.ts';
 import type { Store, Database } from '../../store/port.ts';
 import { openStore, type OpenOptions } from '../../store/open.ts';
 import { accountFilterOf, accountOf } from './account.ts';
 import { plainConfig, configOptions } from './options.ts';
-import { databaseUrl } from '../../config/database-url.ts';
-import { reader } from '../../config/values.ts';
+import { databaseUrl } from '../../settings/database-url.ts';
+import { reader } from '../../settings/values.ts';
 import { CommandError, EXIT } from './exit.ts';
-import { DEFAULT_ACCOUNT } from '../../domain/accounts/name.ts';
-import { shellWord } from '../../domain/text.ts';
-import { accountWithOrder } from '../../store/orders.ts';
+import { DEFAULT_ACCOUNT } from '../../accounts/rules/name.ts';
+import { shellWord } from '../../base/text.ts';
+import { accountWithOrder } from '../../store/orders/orders.ts';
 
 /** Opens the database of the settings, or of `config`, for as long as `work` takes. Says so on stderr when it has made a new one. */
 export async function withStore<Result>(

@@ -1,8 +1,8 @@
 import { watch, type FSWatcher } from 'node:fs';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { StoreError } from '../errors.ts';
-import { decidedAccounts, newestEventIdOfAll } from '../events.ts';
-import { Looks } from '../looks.ts';
+import { decidedAccounts, newestEventIdOfAll } from '../tables/events.ts';
+import { Looks } from '../orders/looks.ts';
 import type { Connection } from './connection.ts';
 
 /** How often the database is looked at if nothing tells of a write. */

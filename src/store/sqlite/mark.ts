@@ -12,10 +12,10 @@ import {
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { StoreError } from '../errors.ts';
 import { GAP_MS, isBefore, MarkFollower, readMark, readPosition, readSignOfRestore, RESTORE_ADVICE } from '../mark.ts';
-import { assertNotMoved } from '../moves.ts';
+import { assertNotMoved } from '../tables/moves.ts';
 import type { Mark, MarkContent, Position, Database as Tables } from '../port.ts';
 
 /** Puts a text into the place of a file, so that a crash leaves the old one or the new one, whole. */

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { changesOf } from './changes.ts';
 import { BUSY_TIMEOUT_MS, connect, type Connection, type WrapStatement } from './connection.ts';
 import { StoreError } from '../errors.ts';
@@ -14,13 +14,13 @@ import {
   type AppliedMigrations,
   type Expectation,
 } from '../migrations.ts';
-import { COPIED_TABLES } from '../move/tables.ts';
+import { COPIED_TABLES } from '../../extensions/postgres/move/tables.ts';
 import { NewEvents, type Store, type Writer, type Snapshot } from '../port.ts';
 import { missingDatabase, openError, storeError } from './errors.ts';
 import { FileMark, type ReplaceFile } from './mark.ts';
 import { FileTransactions } from './writer.ts';
 import Database from 'better-sqlite3';
-import { DecimalSum } from '../../domain/decimal.ts';
+import { DecimalSum } from '../../base/decimal.ts';
 import { queries, compileFor } from '../statement.ts';
 import type { Query } from '../dialect.ts';
 

@@ -1,5 +1,5 @@
 import type { CompiledQuery, QueryResult, SqliteDatabase } from 'kysely';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { StoreError } from '../errors.ts';
 import type { Transactions } from '../group-writer.ts';
 import type { Database, Work } from '../port.ts';

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
 import { progressLine, progressText } from '../../../src/cli/shared/progress.ts';
-import { newCounters } from '../../../src/flows/pass/outcomes.ts';
+import { newCounters } from '../../../src/orders/pass/outcomes.ts';
 
 const counts = (some: Partial<ReturnType<typeof newCounters>>) => ({ ...newCounters(), ...some });
 

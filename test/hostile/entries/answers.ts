@@ -1,9 +1,9 @@
-import { createPass } from '../../../src/flows/orders/create.ts';
-import { followPass } from '../../../src/flows/orders/follow.ts';
-import { writeEnvelope } from '../../../src/http/control/envelope.ts';
-import { OPERATIONS } from '../../../src/http/control/operations/index.ts';
-import type { Operation } from '../../../src/http/control/operations/operation.ts';
-import type { HttpRequest } from '../../../src/exchange/http.ts';
+import { createPass } from '../../../src/orders/create.ts';
+import { followPass } from '../../../src/orders/follow.ts';
+import { writeEnvelope } from '../../../src/extensions/relay/envelope.ts';
+import { OPERATIONS } from '../../../src/extensions/api/operations/index.ts';
+import type { Operation } from '../../../src/extensions/api/operations/operation.ts';
+import type { HttpRequest } from '../../../src/exchange/transport/http.ts';
 import { testClock } from '../../support/test-clock.ts';
 import { broken, type Entry } from '../entry.ts';
 import { BEGINNING, ground, NEVER, sandbox } from '../ground.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { createProgram } from '../../../src/cli/program.ts';
 import { EXIT, explainError } from '../../../src/cli/shared/exit.ts';
-import { createPass } from '../../../src/flows/orders/create.ts';
-import { followPass } from '../../../src/flows/orders/follow.ts';
+import { createPass } from '../../../src/orders/create.ts';
+import { followPass } from '../../../src/orders/follow.ts';
 import { testClock } from '../../support/test-clock.ts';
 import { broken, type Entry } from '../entry.ts';
 import { BEGINNING, ground, NEVER, sandbox } from '../ground.ts';

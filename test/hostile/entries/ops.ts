@@ -1,8 +1,8 @@
-import type { OpsDeps } from '../../../src/http/ops/server.ts';
-import { serveOps } from '../../../src/http/ops/server.ts';
-import { Activities } from '../../../src/flows/pass/activity.ts';
-import { createPass } from '../../../src/flows/orders/create.ts';
-import { followPass } from '../../../src/flows/orders/follow.ts';
+import type { OpsDeps } from '../../../src/extensions/health/ops/server.ts';
+import { serveOps } from '../../../src/extensions/health/ops/server.ts';
+import { Activities } from '../../../src/extensions/health/activity.ts';
+import { createPass } from '../../../src/orders/create.ts';
+import { followPass } from '../../../src/orders/follow.ts';
 import { testClock } from '../../support/test-clock.ts';
 import { broken, type Entry } from '../entry.ts';
 import { BEGINNING, ground, NEVER, sandbox, SECRET } from '../ground.ts';

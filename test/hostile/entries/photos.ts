@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
-import { requestPhotos } from '../../../src/flows/clients/photos.ts';
-import { servePhotos } from '../../../src/http/photos/receiver.ts';
+import { requestPhotos } from '../../../src/extensions/clients/photos.ts';
+import { servePhotos } from '../../../src/extensions/clients/photo-receiver.ts';
 import { BOUNDARY, detailsPart, filePart, head, multipart } from '../../support/multipart.ts';
 import { JPEG } from '../../support/photo-program.ts';
 import { testClock } from '../../support/test-clock.ts';

@@ -1,5 +1,5 @@
-import { endpointWaitMs } from '../../../src/domain/events/delivery.ts';
-import { webhookSender } from '../../../src/flows/webhooks/sender.ts';
+import { endpointWaitMs } from '../../../src/extensions/webhooks/delivery.ts';
+import { webhookSender } from '../../../src/extensions/webhooks/sender.ts';
 import { testClock } from '../../support/test-clock.ts';
 import { SECRET as SIGNING_SECRET } from '../../support/webhooks.ts';
 import { broken, type Entry } from '../entry.ts';

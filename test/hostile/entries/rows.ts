@@ -1,8 +1,8 @@
 import { SqliteError } from 'better-sqlite3';
 import fc from 'fast-check';
-import { sameDecimal } from '../../../src/domain/decimal.ts';
-import { createPass } from '../../../src/flows/orders/create.ts';
-import { followPass } from '../../../src/flows/orders/follow.ts';
+import { sameDecimal } from '../../../src/base/decimal.ts';
+import { createPass } from '../../../src/orders/create.ts';
+import { followPass } from '../../../src/orders/follow.ts';
 import { testClock } from '../../support/test-clock.ts';
 import { broken, type Entry } from '../entry.ts';
 import { BEGINNING, ground, NEVER, sandbox } from '../ground.ts';

@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { httpTransport } from '../../../src/exchange/transport.ts';
-import { TransportError } from '../../../src/exchange/http.ts';
+import { httpTransport } from '../../../src/exchange/transport/transport.ts';
+import { TransportError } from '../../../src/exchange/transport/http.ts';
 import { readBody } from '../../../src/exchange/json.ts';
 import { errorSchema } from '../../../src/exchange/schemas.ts';
 import { broken, type Entry } from '../entry.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import type { Clock } from '../../../src/clock.ts';
-import { acceptRestore } from '../../../src/flows/orders/restore.ts';
+import type { Clock } from '../../../src/base/clock.ts';
+import { acceptRestore } from '../../../src/extensions/restore/restore.ts';
 import { readMark } from '../../../src/store/mark.ts';
 import type { Position } from '../../../src/store/port.ts';
 import { openStore } from '../../../src/store/sqlite/store.ts';

@@ -1,5 +1,5 @@
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
-import { backUp } from '../../../src/store/sqlite/backup.ts';
+import { backUp } from '../../../src/extensions/restore/tables/backup.ts';
 import { Chance } from '../plan/chance.ts';
 import { live } from '../world.ts';
 import type { Mode } from './mode.ts';

@@ -1,4 +1,4 @@
-import type { HttpResponse } from '../../../src/exchange/http.ts';
+import type { HttpResponse } from '../../../src/exchange/transport/http.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Ended } from './requests.ts';
 

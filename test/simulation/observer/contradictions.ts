@@ -1,5 +1,5 @@
 import Big from 'big.js';
-import { SKEW_LIMIT_MS, type ContradictionKind } from '../../../src/domain/contradictions.ts';
+import { SKEW_LIMIT_MS, type ContradictionKind } from '../../../src/orders/rules/contradictions.ts';
 import type { PlannedOrder } from '../plan/orders.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { PlannedSettings } from '../plan/settings.ts';

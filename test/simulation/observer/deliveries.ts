@@ -1,9 +1,9 @@
 import type Database from 'better-sqlite3';
 import { Webhook } from 'standardwebhooks';
-import type { WebhookEndpoint } from '../../../src/config/shapes.ts';
-import { AT_ONCE, takesType } from '../../../src/domain/events/delivery.ts';
-import { feedEventOf, type EventRow, type FeedEvent } from '../../../src/domain/events/feed.ts';
-import { FEED_COLUMNS } from '../../../src/store/feed.ts';
+import type { WebhookEndpoint } from '../../../src/settings/shapes.ts';
+import { AT_ONCE, takesType } from '../../../src/extensions/webhooks/delivery.ts';
+import { feedEventOf, type EventRow, type FeedEvent } from '../../../src/extensions/feed/event.ts';
+import { FEED_COLUMNS } from '../../../src/extensions/feed/tables/events.ts';
 import type { PlannedReceiver } from '../plan/receivers.ts';
 import type { Life, Scheduler } from '../scheduler.ts';
 import { describe, isBehind, isBehindPoison, subjectOf, wellAt, type RetryingRow } from './delivery-rows.ts';

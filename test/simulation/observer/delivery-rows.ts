@@ -1,5 +1,5 @@
-import { subjectKindOf } from '../../../src/domain/events/delivery.ts';
-import { feedEventOf, type EventRow } from '../../../src/domain/events/feed.ts';
+import { subjectKindOf } from '../../../src/extensions/webhooks/delivery.ts';
+import { feedEventOf, type EventRow } from '../../../src/extensions/feed/event.ts';
 import { isPoisoned, type PlannedReceiver } from '../plan/receivers.ts';
 
 /** From when on nothing goes wrong with a receiver any more, but for what it never takes. */

@@ -1,4 +1,4 @@
-import type { SandboxExchange } from '../../../src/sandbox/exchange.ts';
+import type { SandboxExchange } from '../../../src/extensions/sandbox/exchange.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { PlannedSettings } from '../plan/settings.ts';
 import { isAgeKnown, isForeign } from './contradictions.ts';

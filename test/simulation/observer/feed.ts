@@ -6,9 +6,9 @@ import {
   type EventType,
   type FeedEvent,
   writeCursor,
-} from '../../../src/domain/events/feed.ts';
-import { placeOf, readPage } from '../../../src/flows/events/feed.ts';
-import { FEED_COLUMNS } from '../../../src/store/feed.ts';
+} from '../../../src/extensions/feed/event.ts';
+import { placeOf, readPage } from '../../../src/extensions/feed/feed.ts';
+import { FEED_COLUMNS } from '../../../src/extensions/feed/tables/events.ts';
 import type { Store } from '../../../src/store/port.ts';
 import type { Chance } from '../plan/chance.ts';
 

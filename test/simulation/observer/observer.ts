@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
-import type { Judgement } from '../../../src/domain/orders/operator-decisions.ts';
-import type { HttpRequest } from '../../../src/exchange/http.ts';
-import type { SandboxExchange } from '../../../src/sandbox/exchange.ts';
+import type { Judgement } from '../../../src/orders/rules/operator-decisions.ts';
+import type { HttpRequest } from '../../../src/exchange/transport/http.ts';
+import type { SandboxExchange } from '../../../src/extensions/sandbox/exchange.ts';
 import { quoted } from '../plan/names.ts';
 import type { PlannedOrder } from '../plan/orders.ts';
 import type { Plan } from '../plan/plan.ts';

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import type { ContradictionKind } from '../../../src/domain/contradictions.ts';
+import type { ContradictionKind } from '../../../src/orders/rules/contradictions.ts';
 import { COLUMN_OF, type HistoryChecks } from './history.ts';
 import type { Plan } from '../plan/plan.ts';
 import { canBeCompared, contradictionsIn, isAgeKnown } from './contradictions.ts';

@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3';
-import type { Config } from '../../../src/config/config.ts';
-import { reconcileOrders } from '../../../src/flows/reports/reconciliation.ts';
-import { jsonText } from '../../../src/reports/formats/data.ts';
-import { readOverview } from '../../../src/store/overview/overview.ts';
+import type { Config } from '../../../src/settings/config.ts';
+import { reconcileOrders } from '../../../src/extensions/reports/reconciliation/reconciliation.ts';
+import { jsonText } from '../../../src/extensions/documents/data.ts';
+import { readOverview } from '../../../src/extensions/health/tables/overview.ts';
 import type { Store } from '../../../src/store/port.ts';
 import type { Fail } from './feed.ts';
 

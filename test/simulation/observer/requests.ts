@@ -1,4 +1,4 @@
-import type { HttpRequest, HttpResponse } from '../../../src/exchange/http.ts';
+import type { HttpRequest, HttpResponse } from '../../../src/exchange/transport/http.ts';
 import { quoted as quotedId } from '../plan/names.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { PlannedSettings } from '../plan/settings.ts';

@@ -1,4 +1,4 @@
-import { seededRandom } from '../../../src/sandbox/random.ts';
+import { seededRandom } from '../../../src/extensions/sandbox/random.ts';
 
 /** A stretch of time. */
 export interface Window {

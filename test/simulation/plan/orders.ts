@@ -1,4 +1,4 @@
-import type { OddAnswersName, Scenario, ScenarioStep } from '../../../src/sandbox/scenario.ts';
+import type { OddAnswersName, Scenario, ScenarioStep } from '../../../src/extensions/sandbox/scenario.ts';
 import type { FaultName } from '../faults.ts';
 import { HOUR, MINUTE, SECOND, type Chance } from './chance.ts';
 

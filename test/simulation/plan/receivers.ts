@@ -1,4 +1,4 @@
-import type { EventFilter } from '../../../src/domain/events/delivery.ts';
+import type { EventFilter } from '../../../src/extensions/webhooks/delivery.ts';
 import { DAY, HOUR, MINUTE, type Chance, type Window } from './chance.ts';
 
 /** What can happen to an event on its way to a receiver; `taken` says whether the receiver has it then. */

@@ -1,6 +1,6 @@
-import type { AbsenceShape } from '../../../src/domain/orders/lookup.ts';
-import type { ContradictionKind } from '../../../src/domain/contradictions.ts';
-import type { AssetLimit } from '../../../src/domain/accounts/guard.ts';
+import type { AbsenceShape } from '../../../src/orders/rules/lookup.ts';
+import type { ContradictionKind } from '../../../src/orders/rules/contradictions.ts';
+import type { AssetLimit } from '../../../src/accounts/rules/guard.ts';
 import type { SqliteConfig } from '../../support/test-program.ts';
 import { DAY, HOUR, MINUTE, SECOND, type Chance } from './chance.ts';
 import { keyOf } from './names.ts';

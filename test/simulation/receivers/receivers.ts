@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
-import type { WebhookEndpoint } from '../../../src/config/shapes.ts';
-import type { FeedEvent } from '../../../src/domain/events/feed.ts';
-import type { Connections, Posted } from '../../../src/flows/webhooks/sender.ts';
+import type { WebhookEndpoint } from '../../../src/settings/shapes.ts';
+import type { FeedEvent } from '../../../src/extensions/feed/event.ts';
+import type { Connections, Posted } from '../../../src/extensions/webhooks/sender.ts';
 import type { DeliveryObserver } from '../observer/deliveries.ts';
 import type { Chance } from '../plan/chance.ts';
 import type { Life, Scheduler } from '../scheduler.ts';

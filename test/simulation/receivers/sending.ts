@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { App } from '../../../src/app.ts';
-import type { Clock } from '../../../src/clock.ts';
-import { Webhooks } from '../../../src/flows/webhooks/webhooks.ts';
+import type { Clock } from '../../../src/base/clock.ts';
+import { Webhooks } from '../../../src/extensions/webhooks/webhooks.ts';
 import type { AccountLease } from '../../../src/store/port.ts';
 import type { Life, Scheduler } from '../scheduler.ts';
 import type { SimulatedReceivers } from './receivers.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
-import { setHold } from '../../../src/store/account-holds.ts';
+import { setHold } from '../../../src/store/tables/account-holds.ts';
 import { openStore } from '../../../src/store/sqlite/store.ts';
 import { newDatabase, temporaryFolder } from '../../support/folders.ts';
 import { testClock } from '../../support/test-clock.ts';

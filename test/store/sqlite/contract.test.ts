@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { systemClock } from '../../../src/clock.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { openStore } from '../../../src/store/sqlite/store.ts';
 import { newDatabase } from '../../support/folders.ts';
 import { storeContract } from '../contract.ts';

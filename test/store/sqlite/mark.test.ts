@@ -11,11 +11,11 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/clock.ts';
-import { createPass } from '../../../src/flows/orders/create.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { createPass } from '../../../src/orders/create.ts';
 import { StoreError } from '../../../src/store/errors.ts';
-import { nextGeneration } from '../../../src/store/accounts.ts';
-import { appendToChain, newestEventId } from '../../../src/store/events.ts';
+import { nextGeneration } from '../../../src/store/tables/accounts.ts';
+import { appendToChain, newestEventId } from '../../../src/store/tables/events.ts';
 import type { MarkContent, Store } from '../../../src/store/port.ts';
 import { openStore, type OpenOptions } from '../../../src/store/sqlite/store.ts';
 import { newDatabase, temporaryFolder } from '../../support/folders.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MIGRATIONS } from '../../../migrations/index.ts';
-import { systemClock } from '../../../src/clock.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { OwnedError, StoreError } from '../../../src/store/errors.ts';
 import { openError, storeError } from '../../../src/store/sqlite/errors.ts';
 import { lockFile } from '../../../src/store/sqlite/owner.ts';

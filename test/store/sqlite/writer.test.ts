@@ -1,8 +1,8 @@
 import Database from 'better-sqlite3';
 import type { SqliteStatement } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readOrder } from '../../../src/store/orders.ts';
-import { rememberStatuses } from '../../../src/store/accounts.ts';
+import { readOrder } from '../../../src/store/orders/orders.ts';
+import { rememberStatuses } from '../../../src/store/tables/accounts.ts';
 import { scriptedProgram } from '../../support/test-program.ts';
 
 describe('writes that are asked for together', () => {

@@ -1,6 +1,6 @@
 import type { PlantedBug } from '../bug.ts';
 
-const ACCOUNTS = 'src/accounts.ts';
+const ACCOUNTS = 'src/accounts/accounts.ts';
 const WAITS = /no account waits for another|a hold is of its account alone/;
 
 /** Bugs in what several accounts of one database have to do with each other: nothing, but for a limit that they share. */
@@ -11,7 +11,7 @@ export const ACCOUNT_BUGS: readonly PlantedBug[] = [
     breaks: WAITS,
     edits: [
       {
-        file: 'src/store/account-holds.ts',
+        file: 'src/store/tables/account-holds.ts',
         in: 'holdsStatement',
         from: ".where('account', '=', v.account)",
         to: '',
@@ -63,7 +63,7 @@ export const ACCOUNT_BUGS: readonly PlantedBug[] = [
     breaks: /row equals last event|the chain is whole|statuses verbatim/,
     edits: [
       {
-        file: 'src/store/orders.ts',
+        file: 'src/store/orders/orders.ts',
         in: 'savingStatement',
         from: 'order.and({ account: v.account, external_order_id: v.externalOrderId })',
         to: 'order.and({ external_order_id: v.externalOrderId })',
@@ -76,7 +76,7 @@ export const ACCOUNT_BUGS: readonly PlantedBug[] = [
     breaks: /the chain is whole|counts equal the rows/,
     edits: [
       {
-        file: 'src/store/events.ts',
+        file: 'src/store/tables/events.ts',
         in: 'headOf',
         from: 'tx.heads?.get(account) ??',
         to: '[...(tx.heads?.values() ?? [])][0] ??',

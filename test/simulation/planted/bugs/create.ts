@@ -1,7 +1,7 @@
 import type { PlantedBug } from '../bug.ts';
 
-const DECIDE = 'src/domain/orders/create.ts';
-const FLOW = 'src/flows/orders/create.ts';
+const DECIDE = 'src/orders/rules/create.ts';
+const FLOW = 'src/orders/create.ts';
 
 /** Bugs in checking and sending orders, and in deciding what came of it. */
 export const CREATE_BUGS: readonly PlantedBug[] = [
@@ -11,7 +11,7 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
     breaks: /amount exact/,
     edits: [
       {
-        file: 'src/domain/orders/check.ts',
+        file: 'src/orders/rules/check.ts',
         in: 'checkedAsset',
         from: 'return reading.text;',
         to: 'return String(Number(reading.text));',
@@ -121,7 +121,7 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
     breaks: /no order is created twice|unknown is never re-sent|intent before send|no bug/,
     edits: [
       {
-        file: 'src/domain/orders/operator-decisions.ts',
+        file: 'src/orders/rules/operator-decisions.ts',
         in: 'TARGETS',
         from: "retry: { unknown: 'pending',",
         to: "retry: { sending: 'pending', unknown: 'pending',",
@@ -134,7 +134,7 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
     breaks: /each decision recorded once|a person decides/,
     edits: [
       {
-        file: 'src/domain/orders/operator-decisions.ts',
+        file: 'src/orders/rules/operator-decisions.ts',
         in: 'decideByOperator',
         from: "const how = { source: 'operator',",
         to: "const how = { source: 'create' as 'operator',",
@@ -147,7 +147,7 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
     breaks: /secrets stay in/,
     edits: [
       {
-        file: 'src/flows/pass/outcomes.ts',
+        file: 'src/orders/pass/outcomes.ts',
         in: 'tellCreate',
         from: 'log.info({ externalOrderId, preOrderId: outcome.preOrder.id },',
         to: 'log.info({ externalOrderId, preOrder: outcome.preOrder },',
@@ -166,7 +166,7 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
     breaks: /no bug|no order waits for another/,
     edits: [
       {
-        file: 'src/flows/pass/isolate.ts',
+        file: 'src/orders/pass/isolate.ts',
         in: 'isolateFailure',
         from: 'if (!isRefusal(error)) throw error;',
         to: 'throw error;',
@@ -177,6 +177,8 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
     name: 'intent-is-not-read-again',
     text: 'the row of an intent is not read again before the commit, so a trigger may have undone it',
     breaks: /intent before send|unknown is never re-sent|no order is created twice/,
-    edits: [{ file: 'src/store/intents.ts', in: 'assertIntents', from: 'column !== undefined', to: 'column === null' }],
+    edits: [
+      { file: 'src/store/orders/intents.ts', in: 'assertIntents', from: 'column !== undefined', to: 'column === null' },
+    ],
   },
 ];

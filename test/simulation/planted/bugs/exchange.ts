@@ -48,7 +48,7 @@ export const EXCHANGE_BUGS: readonly PlantedBug[] = [
     breaks: /rate kept/,
     edits: [
       {
-        file: 'src/exchange/rate-window.ts',
+        file: 'src/exchange/transport/rate-window.ts',
         in: 'RateWindow.waitMs',
         from: 'this.#running + this.#counted < this.limit.requests',
         to: 'this.#running + this.#counted <= this.limit.requests',
@@ -61,7 +61,7 @@ export const EXCHANGE_BUGS: readonly PlantedBug[] = [
     breaks: /rate kept/,
     edits: [
       {
-        file: 'src/exchange/gate.ts',
+        file: 'src/exchange/transport/gate.ts',
         in: 'Gate.#begin',
         from: "if (this.#window.limit.mode === 'paced') endForWindow(true);",
         to: 'endForWindow(true);',
@@ -87,7 +87,7 @@ export const EXCHANGE_BUGS: readonly PlantedBug[] = [
     breaks: /bounded concurrency/,
     edits: [
       {
-        file: 'src/exchange/gate.ts',
+        file: 'src/exchange/transport/gate.ts',
         in: 'Gate.constructor',
         from: 'new PQueue({ concurrency })',
         to: 'new PQueue({ concurrency: concurrency + 1 })',
@@ -100,7 +100,7 @@ export const EXCHANGE_BUGS: readonly PlantedBug[] = [
     breaks: /creates are slowed/,
     edits: [
       {
-        file: 'src/domain/accounts/restraints.ts',
+        file: 'src/accounts/rules/restraints.ts',
         in: 'decideRestraints',
         from: 'if (isOfLast) return { ended, unknownInARow, evidence };',
         to: '',
@@ -113,7 +113,7 @@ export const EXCHANGE_BUGS: readonly PlantedBug[] = [
     breaks: /creates are slowed/,
     edits: [
       {
-        file: 'src/domain/accounts/restraints.ts',
+        file: 'src/accounts/rules/restraints.ts',
         in: 'decideRestraints',
         from: 'unknownInARow: unknownInARow - (doubted === undefined ? 0 : 1), evidence: settled',
         to: 'unknownInARow, evidence',
@@ -126,7 +126,7 @@ export const EXCHANGE_BUGS: readonly PlantedBug[] = [
     breaks: /Retry-After kept/,
     edits: [
       {
-        file: 'src/domain/accounts/restraints.ts',
+        file: 'src/accounts/rules/restraints.ts',
         in: 'refused',
         from: "news.kind === 'rate-limited' ? news.retryAfterMs : 0",
         to: '0',

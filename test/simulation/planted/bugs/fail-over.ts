@@ -1,6 +1,6 @@
 import type { PlantedBug } from '../bug.ts';
 
-const FLOW = 'src/flows/orders/fail-over.ts';
+const FLOW = 'src/orders/fail-over.ts';
 const TWICE = /no order is created twice|unknown is never re-sent/;
 
 /** Bugs in going on after the promotion of a standby that lacks the last commits. */
@@ -12,7 +12,7 @@ export const FAIL_OVER_BUGS: readonly PlantedBug[] = [
     mode: 'promoted',
     edits: [
       {
-        file: 'src/domain/accounts/fail-over.ts',
+        file: 'src/accounts/rules/fail-over.ts',
         in: 'mostWalked',
         from: 'windows * requests * walked + 2 * concurrency',
         to: 'windows * requests',
@@ -33,7 +33,7 @@ export const FAIL_OVER_BUGS: readonly PlantedBug[] = [
     mode: 'promoted',
     edits: [
       {
-        file: 'src/domain/orders/create.ts',
+        file: 'src/orders/rules/create.ts',
         in: 'assumeSent',
         from: 'resends: tracking.resends + 1',
         to: 'resends: tracking.resends',
@@ -62,7 +62,7 @@ export const FAIL_OVER_BUGS: readonly PlantedBug[] = [
     mode: 'promoted',
     edits: [
       {
-        file: 'src/flows/orders/create.ts',
+        file: 'src/orders/create.ts',
         in: 'recheckCorrected',
         from: 'failOver !== undefined',
         to: 'failOver === null',
@@ -76,7 +76,7 @@ export const FAIL_OVER_BUGS: readonly PlantedBug[] = [
     mode: 'promoted',
     edits: [
       {
-        file: 'src/store/postgres/writer.ts',
+        file: 'src/extensions/postgres/writer.ts',
         in: 'AccountTransactions.#numberEvents',
         from: 'numbering.timeLine === timeLine',
         to: 'numbering.timeLine !== timeLine',

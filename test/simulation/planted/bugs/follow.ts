@@ -1,7 +1,7 @@
 import type { PlantedBug } from '../bug.ts';
 
-const FOUND = 'src/domain/orders/follow.ts';
-const ABSENT = 'src/domain/orders/absent.ts';
+const FOUND = 'src/orders/rules/follow.ts';
+const ABSENT = 'src/orders/rules/absent.ts';
 
 /** Bugs in following orders: what a look-up decides, and when the next one is due. */
 export const FOLLOW_BUGS: readonly PlantedBug[] = [
@@ -25,7 +25,7 @@ export const FOLLOW_BUGS: readonly PlantedBug[] = [
     mode: 'themed',
     edits: [
       {
-        file: 'src/flows/findings/evidence.ts',
+        file: 'src/findings/evidence.ts',
         in: 'compareWithRow',
         from: '[...contradictionsOf(compared, settings), ...before]',
         to: 'contradictionsOf(compared, settings)',
@@ -117,7 +117,7 @@ export const FOLLOW_BUGS: readonly PlantedBug[] = [
     breaks: /no order is lost/,
     edits: [
       {
-        file: 'src/domain/orders/pace/pace.ts',
+        file: 'src/extensions/pace/pace.ts',
         in: 'PaceLearner.pace',
         from: 'return boundedGap(hazardsOf(key), sinceChangeMs, priceOf(key), limits);',
         to: 'return byKey.has(key) ? boundedGap(hazardsOf(key), sinceChangeMs, priceOf(key), limits) : 1e13;',
@@ -130,7 +130,7 @@ export const FOLLOW_BUGS: readonly PlantedBug[] = [
     breaks: /everything settles/,
     edits: [
       {
-        file: 'src/domain/orders/schedule.ts',
+        file: 'src/orders/rules/schedule.ts',
         in: 'afterNoAnswer',
         from: 'after(now, isOutage ? OUTAGE_LOOKUP_MS : unansweredLookupMs(silentMs, random))',
         to: 'now',
@@ -156,7 +156,7 @@ export const FOLLOW_BUGS: readonly PlantedBug[] = [
     breaks: /row equals last event|one event a change/,
     edits: [
       {
-        file: 'src/flows/orders/follow.ts',
+        file: 'src/orders/follow.ts',
         in: 'recordAnswer',
         from: 'await saveDecision(tx, before, decision, now);',
         to: `await saveDecision(tx, before, { ...decision, events: [] }, now);

@@ -1,8 +1,8 @@
 import type { PlantedBug } from '../bug.ts';
 
-const LEASE = 'src/flows/pass/lease.ts';
-const RESTRAINTS = 'src/flows/pass/restraints.ts';
-const DECIDE_RESTRAINTS = 'src/domain/accounts/restraints.ts';
+const LEASE = 'src/orders/pass/lease.ts';
+const RESTRAINTS = 'src/orders/pass/restraints.ts';
+const DECIDE_RESTRAINTS = 'src/accounts/rules/restraints.ts';
 
 /** Bugs in what one owner of an account leaves to the next: the rate, holds, orders in flight, the generation. */
 export const OWNER_BUGS: readonly PlantedBug[] = [
@@ -51,7 +51,7 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
     breaks: /unknown is never re-sent/,
     edits: [
       {
-        file: 'src/flows/orders/recover.ts',
+        file: 'src/orders/recover.ts',
         in: 'sendingBecomesUnknown',
         from: 'await saveDecision(tx, before, unknown, now);',
         to: `const [event] = unknown.events;
@@ -66,13 +66,13 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
     breaks: /a person decides/,
     edits: [
       {
-        file: 'src/flows/orders/recover.ts',
+        file: 'src/orders/recover.ts',
         in: 'recoverUnrecorded',
         from: 'sending.filter((one) => !inFlight.has(one))',
         to: 'sending',
       },
       {
-        file: 'src/flows/orders/recover.ts',
+        file: 'src/orders/recover.ts',
         in: 'recoverOne',
         from: ' || inFlight.has(externalOrderId)',
         to: '',
@@ -124,13 +124,13 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
       },
       { file: LEASE, in: 'RequestLease.#trust', from: '!accountLease.isTrusted()', to: 'accountLease.generation < 0' },
       {
-        file: 'src/store/accounts.ts',
+        file: 'src/store/tables/accounts.ts',
         in: 'assertNewestOwner',
         from: 'newest !== generation',
         to: '(newest ?? 0) < generation',
       },
       {
-        file: 'src/store/postgres/writer.ts',
+        file: 'src/extensions/postgres/writer.ts',
         in: 'AccountTransactions.#lockAccount',
         from: 'and generation = ${generation} ${isLast}',
         to: 'and generation >= ${generation}',
@@ -143,7 +143,7 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
     breaks: /everything settles or is held|no order is lost/,
     edits: [
       {
-        file: 'src/flows/orders/correct-times.ts',
+        file: 'src/orders/correct-times.ts',
         in: 'ClockWatch.correct',
         from: 'aheadMs < this.#aheadMs - SET_BACK_MS',
         to: 'aheadMs > this.#aheadMs + SET_BACK_MS',
@@ -175,7 +175,7 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
     breaks: /limits of creates kept/,
     edits: [
       {
-        file: 'src/domain/accounts/guard.ts',
+        file: 'src/accounts/rules/guard.ts',
         in: 'CreateWindow.decide',
         from: 'creates + 1 > createsPerHour)',
         to: 'creates > createsPerHour)',

@@ -33,6 +33,6 @@ export const RESTORE_BUGS: readonly PlantedBug[] = [
     text: 'an order that is pending in a restored database is not taken for sent',
     breaks: /an older copy is noticed|no order is created twice|unknown is never re-sent/,
     mode: 'restored',
-    edits: [{ file: 'src/flows/orders/restore.ts', in: 'LEFT', from: "'pending', ", to: '' }],
+    edits: [{ file: 'src/extensions/restore/restore.ts', in: 'LEFT', from: "'pending', ", to: '' }],
   },
 ];

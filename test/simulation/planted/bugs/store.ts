@@ -9,7 +9,7 @@ export const STORE_BUGS: readonly PlantedBug[] = [
     mode: 'themed',
     edits: [
       {
-        file: 'src/store/postgres/writer.ts',
+        file: 'src/extensions/postgres/writer.ts',
         in: 'AccountTransactions.#wasCommitted',
         from: "owner?.['last_commit'] === name",
         to: "owner?.['last_commit'] === undefined",
@@ -36,7 +36,7 @@ export const STORE_BUGS: readonly PlantedBug[] = [
     breaks: /the chain is whole/,
     edits: [
       {
-        file: 'src/store/events.ts',
+        file: 'src/store/tables/events.ts',
         in: 'appendToChain',
         from: 'hashedText(head.hash, stored)',
         to: "hashedText('', stored)",
@@ -75,7 +75,7 @@ export const STORE_BUGS: readonly PlantedBug[] = [
     breaks: /findings exact/,
     edits: [
       {
-        file: 'src/flows/findings/record-findings.ts',
+        file: 'src/findings/record-findings.ts',
         in: 'recordFindings',
         from: 'decideFindings(known, news, classes)',
         to: 'decideFindings(known, news, [])',
@@ -89,7 +89,7 @@ export const STORE_BUGS: readonly PlantedBug[] = [
     notCaught: 'the observer derives no findings of an echo',
     edits: [
       {
-        file: 'src/flows/orders/record-outcome.ts',
+        file: 'src/orders/record-outcome.ts',
         in: 'noteCreated',
         from: '...outcome.differences, ',
         to: '',
@@ -100,7 +100,9 @@ export const STORE_BUGS: readonly PlantedBug[] = [
     name: 'event-is-not-counted',
     text: 'the counts that are kept with the end of a chain leave events out',
     breaks: /counts equal the rows/,
-    edits: [{ file: 'src/store/events.ts', in: 'appendToChain', from: 'countEvent(head.counts, event);', to: '' }],
+    edits: [
+      { file: 'src/store/tables/events.ts', in: 'appendToChain', from: 'countEvent(head.counts, event);', to: '' },
+    ],
   },
   {
     name: 'sum-through-a-float',
@@ -108,7 +110,7 @@ export const STORE_BUGS: readonly PlantedBug[] = [
     breaks: /sums are exact|the report adds up|reports equal the rows/,
     edits: [
       {
-        file: 'src/domain/decimal.ts',
+        file: 'src/base/decimal.ts',
         in: 'DecimalSum.#addPlain',
         from: 'BigInt(',
         to: 'BigInt(+',

@@ -1,9 +1,9 @@
 import type { PlantedBug } from '../bug.ts';
 
-const ENDPOINT = 'src/flows/webhooks/endpoint.ts';
-const ACCOUNT = 'src/flows/webhooks/turn.ts';
-const TURN = 'src/flows/webhooks/turn.ts';
-const DELIVERIES = 'src/store/webhooks/deliveries.ts';
+const ENDPOINT = 'src/extensions/webhooks/endpoint.ts';
+const ACCOUNT = 'src/extensions/webhooks/turn.ts';
+const TURN = 'src/extensions/webhooks/turn.ts';
+const DELIVERIES = 'src/extensions/webhooks/tables/deliveries.ts';
 
 /** Bugs in sending events to the receivers of a merchant. */
 export const WEBHOOK_BUGS: readonly PlantedBug[] = [
@@ -94,7 +94,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
     name: 'redirect-counts-as-taken',
     text: 'an endpoint that answers with a redirect has taken the event',
     breaks: /webhooks complete|webhooks in order per order|no receiver waits for another/,
-    edits: [{ file: 'src/domain/events/delivery.ts', in: 'outcomeOf', from: 'status < 300', to: 'status < 400' }],
+    edits: [{ file: 'src/extensions/webhooks/delivery.ts', in: 'outcomeOf', from: 'status < 300', to: 'status < 400' }],
   },
   {
     name: 'retry-after-of-an-endpoint-is-ignored',
@@ -102,7 +102,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
     breaks: /Retry-After kept/,
     edits: [
       {
-        file: 'src/domain/events/delivery.ts',
+        file: 'src/extensions/webhooks/delivery.ts',
         in: 'endpointWaitMs',
         from: 'Math.max(usual, retryAfterMs)',
         to: 'usual',
@@ -128,7 +128,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
     breaks: /no receiver waits for another|webhooks complete/,
     edits: [
       {
-        file: 'src/flows/webhooks/webhooks.ts',
+        file: 'src/extensions/webhooks/webhooks.ts',
         in: 'Webhooks.#wake',
         from: 'of this.#deliveries)',
         to: 'of this.#deliveries.slice(0, 1))',
@@ -167,7 +167,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
     breaks: /signed with each secret/,
     edits: [
       {
-        file: 'src/flows/webhooks/sender.ts',
+        file: 'src/extensions/webhooks/sender.ts',
         in: 'webhookSender',
         from: 'signers.map(',
         to: 'signers.slice(0, 1).map(',
@@ -180,7 +180,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
     breaks: /the id of a webhook is that of its event/,
     edits: [
       {
-        file: 'src/flows/webhooks/sender.ts',
+        file: 'src/extensions/webhooks/sender.ts',
         in: 'webhookSender',
         from: "'webhook-id': id,",
         to: "'webhook-id': `${id}.${now.getTime()}`,",
@@ -207,7 +207,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
     notCaught: 'the observer takes the beginning of an endpoint from the cursor that the program has written',
     edits: [
       {
-        file: 'src/store/webhooks/endpoints.ts',
+        file: 'src/extensions/webhooks/tables/endpoints.ts',
         in: 'registerEndpoint',
         from: 'if (added.numInsertedOrUpdatedRows !== 1n) return;',
         to: 'if (added.numInsertedOrUpdatedRows !== 2n) return;',
@@ -219,7 +219,12 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
     text: 'a page of the feed begins with the event of the cursor',
     breaks: /the feed/,
     edits: [
-      { file: 'src/store/feed.ts', in: 'pageStatement', from: "'id', '>', v.afterId", to: "'id', '>=', v.afterId" },
+      {
+        file: 'src/extensions/feed/tables/events.ts',
+        in: 'pageStatement',
+        from: "'id', '>', v.afterId",
+        to: "'id', '>=', v.afterId",
+      },
     ],
   },
   {
@@ -229,7 +234,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
     notCaught: 'nothing happens between two reads that follow each other, as each waits for promises only',
     edits: [
       {
-        file: 'src/flows/events/feed.ts',
+        file: 'src/extensions/feed/feed.ts',
         in: 'readPage',
         from: 'next: next.id < head.id ? head : placeAt(next)',
         to: 'next: await feedHead(db, filter.account)',

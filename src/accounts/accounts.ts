@@ -1,0 +1,250 @@
+import PQueue from 'p-queue';
+import { OwnedAccount, type AccountsDeps } from './account.ts';
+import { DueAccounts } from './due-accounts.ts';
+import { isOfAll, isOvertaken, retryFailed, stopFailed, takeUpStopped } from './failures.ts';
+import { startApp } from '../app.ts';
+import { configOf, requireExchange } from '../settings/config.ts';
+import { groupOf } from '../settings/rate-groups.ts';
+import { after } from '../base/instant.ts';
+import { LONGEST_WAIT_MS } from '../orders/rules/schedule.ts';
+import type { Connect } from '../exchange/transport/transport.ts';
+import { ClockWatch } from '../orders/correct-times.ts';
+import { reportSent } from '../orders/fail-over.ts';
+import type { Activities } from '../extensions/health/activity.ts';
+import { LEASE_MS, RateGroup } from '../orders/pass/lease.ts';
+import type { Patience } from '../orders/pass/run.ts';
+import { SentIntents } from '../orders/pass/sent-intents.ts';
+import type { AccountInUse, Accounts as UsableAccounts } from '../extensions/api/operations/operation.ts';
+import { accountsOfFailOvers } from '../store/tables/fail-overs.ts';
+import { partsOf } from '../store/pages.ts';
+import type { AccountLease } from '../store/port.ts';
+import { accountsOfAnotherClock } from '../store/orders/wrong-due-times.ts';
+
+/** How long after a fail-over a worker reports the intents that it lost. */
+const REPORTED_FOR_MS = 60 * 60_000;
+/** If more accounts than this are wired, idle ones are let go at once, because each takes memory. */
+const MOST_WIRED = 300;
+const SLICE = 500;
+const STARTS = 8;
+const MOST_NAMED = 20;
+
+interface Deps extends AccountsDeps {
+  readonly patience: Patience;
+  readonly activities: Activities;
+  readonly connect?: Connect | undefined;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** The accounts that this process owns. Each is wired while something is due in it; one that fails stops no other. */
+export class Accounts implements UsableAccounts {
+  readonly due: DueAccounts;
+  readonly #deps: Deps;
+  readonly #owned = new Map<string, OwnedAccount>();
+  readonly #starts = new PQueue({ concurrency: STARTS });
+  readonly #clockWatch: ClockWatch;
+  readonly #rateGroups = new WeakMap<AccountLease, RateGroup>();
+  readonly #intents = new SentIntents();
+  readonly #begun = Promise.withResolvers<void>();
+  #names: readonly string[] | undefined;
+  #taken: string[] = [];
+  #left: string[] = [];
+  #isBegun = false;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    this.due = new DueAccounts({ ...deps, owned: this.#owned });
+    this.#clockWatch = new ClockWatch(deps, () => this.#correctAll());
+  }
+
+  /** One account alone is wired all the time, and its failure ends the process. */
+  get isOnly(): boolean {
+    return this.#deps.config.accounts.length === 1;
+  }
+
+  /** Resolves when the first accounts and their due times are known; if there is one account alone, when it is wired. */
+  get begun(): Promise<void> {
+    return this.#begun.promise;
+  }
+
+  get names(): readonly string[] {
+    this.#names ??= [...this.#owned.keys()].toSorted();
+    return this.#names;
+  }
+
+  get waiting(): readonly string[] {
+    return [...this.#owned.values()].filter(({ life }) => life !== undefined).map(({ name }) => name);
+  }
+
+  take(accountLease: AccountLease): void {
+    const { clock, patience, passes, stop, onFailure } = this.#deps;
+    const account = new OwnedAccount(accountLease, {
+      wire: (owned) => this.#starts.add(() => this.#wire(owned)),
+      passes,
+      stop,
+      onPass: ({ name }) => this.due.read(name),
+      onFailure: (failed, error) => this.#fail(failed, error),
+    });
+    this.#owned.set(account.name, account);
+    this.#names = undefined;
+    accountLease.ending.addEventListener('abort', () => void this.#giveBack(account), { once: true });
+    if (accountLease.ending.aborted) void this.#giveBack(account);
+    if (this.#taken.push(account.name) > 1) return;
+    // Accounts mostly come together.
+    void clock
+      .turn()
+      .then(() => patience.with(() => this.#begin(this.#taken.splice(0).toSorted())))
+      .then(() => this.#begun.resolve())
+      .catch((error: unknown) => isOvertaken(this.#deps, error) || onFailure(error));
+  }
+
+  async use(name: string): Promise<AccountInUse | undefined> {
+    return await this.#owned.get(name)?.use();
+  }
+
+  /** Takes note of new rows and decisions that others commit. */
+  async heedChanges(): Promise<void> {
+    const { store, stop } = this.#deps;
+    const decided = new Set<string>();
+    for await (const names of store.changes(stop)) {
+      for (const name of names) decided.add(name);
+      await this.#deps.patience.with(async () => {
+        for (const name of decided) await this.heedDecision(name).then(() => decided.delete(name));
+        await this.due.look();
+      });
+    }
+  }
+
+  async heedDecision(name: string): Promise<void> {
+    this.#deps.store.newEvents.tell(name);
+    const account = this.#owned.get(name);
+    if (account === undefined) return;
+    await account.wired?.app.restraints.read();
+    await this.due.read(name);
+    if (account.wired !== undefined) for (const pass of ['create', 'lookup'] as const) account.wake(pass);
+  }
+
+  /** Only wired accounts, and the next few others, cost a statement. */
+  async eachSecond(): Promise<void> {
+    for (const account of this.#owned.values()) retryFailed(this.#deps, account);
+    await this.#deps.patience.with(async () => {
+      await this.#clockWatch.correct();
+      const wired = [...this.#owned.values()].filter((account) => account.wired !== undefined);
+      for (const account of wired) await this.due.attend(account, wired.length > MOST_WIRED);
+      await this.#reportSent();
+      await this.due.readNext(this.names);
+    });
+  }
+
+  async #reportSent(): Promise<void> {
+    const { config, store, clock, log } = this.#deps;
+    const lost = this.#intents.accounts.filter((name) => !this.#owned.has(name));
+    for (const account of await accountsOfFailOvers(store.db, lost, after(clock.now(), -REPORTED_FOR_MS))) {
+      const deps = { account, store: store.forAccount(account), clock, log: log.child({ account }) };
+      await reportSent({ ...deps, settings: configOf(config, account).create, intents: this.#intents });
+    }
+  }
+
+  rereadKeys(): void {
+    for (const { wired } of this.#owned.values()) wired?.app.restraints.rereadKey();
+  }
+
+  endGracePeriod(): void {
+    const { store } = this.#deps;
+    store.writer.endGracePeriod();
+    // Also of accounts that are about to be wired: on PostgreSQL each has a writer of its own.
+    for (const { name, accountLease } of this.#owned.values())
+      store.forAccount(name, accountLease).writer.endGracePeriod();
+  }
+
+  async ended(): Promise<void> {
+    await Promise.all([...this.#owned.values()].map(async ({ life }) => await life));
+  }
+
+  async #wire({ accountLease, pace }: OwnedAccount) {
+    const { config, store, clock, log, connect, activities, stop } = this.#deps;
+    const { account, ending } = accountLease;
+    if (stop.aborted || ending.aborted) return undefined;
+    return await startApp(requireExchange(configOf(config, account)), {
+      store: store.forAccount(account, accountLease),
+      accountLease,
+      clock,
+      log: this.isOnly ? log : log.child({ account }),
+      connect,
+      rateGroup: this.#rateGroupOf(account),
+      activity: activities.of(account),
+      intents: this.#intents,
+      pace,
+    });
+  }
+
+  /** The accounts with which an account shares a rate limit; undefined if it has its own. */
+  #rateGroupOf(account: string): RateGroup | undefined {
+    const names = groupOf(this.#deps.config, account);
+    const leases = names.flatMap((name) => this.#owned.get(name)?.accountLease ?? []);
+    const [first] = leases;
+    if (names.length === 1 || first === undefined) return undefined;
+    // Its accounts come and go together: an earlier group counts no more, as another owner may have sent since.
+    const group = this.#rateGroups.get(first) ?? new RateGroup(leases);
+    this.#rateGroups.set(first, group);
+    return group;
+  }
+
+  async #begin(names: readonly string[]): Promise<void> {
+    const { store, clock, log } = this.#deps;
+    // The line "order-sync is ready" counts the first accounts.
+    if (this.#isBegun) log.info(factsOf(names), 'accounts are driven here from now on');
+    this.#isBegun = true;
+    await this.due.look();
+    await takeUpStopped(this.#deps, this.#owned, names);
+    if (this.isOnly) return await this.#beginOnly(this.#owned.get(names[0] ?? ''));
+    for (const slice of partsOf(names, SLICE)) {
+      const [from = '', to = from, now] = [slice[0], slice.at(-1), clock.now()];
+      await this.due.read(from, to);
+      const late = { due: after(now, LONGEST_WAIT_MS), lease: after(now, LEASE_MS) };
+      const wrong = await accountsOfAnotherClock(store.db, { from, to, ...late });
+      for (const name of wrong) this.#owned.get(name)?.wake('create');
+      await clock.turn();
+    }
+    for (const pass of this.#swept) this.due.sweep(pass);
+  }
+
+  /** Records that an earlier version stored are compared at the start also if nothing is swept. */
+  get #swept() {
+    return this.#deps.config.links.cron === undefined ? (['findings'] as const) : (['findings', 'links'] as const);
+  }
+
+  async #beginOnly(account: OwnedAccount | undefined): Promise<void> {
+    for (const pass of ['create', 'lookup', ...this.#swept] as const) account?.wake(pass);
+    using _ = await account?.use();
+  }
+
+  /** Makes due now what was planned under a clock that was set back since. */
+  #correctAll(): void {
+    for (const account of this.#owned.values()) {
+      if (account.wired !== undefined || account.due.isAny) account.wake('clock');
+    }
+  }
+
+  #fail(account: OwnedAccount, error: unknown): void {
+    const { onFailure, stop } = this.#deps;
+    // It is claimed again, where it is free.
+    if (isOvertaken(this.#deps, error)) return void this.#giveBack(account);
+    if (this.isOnly || isOfAll(this.#deps, error)) return onFailure(error);
+    if (!stop.aborted && !account.accountLease.ending.aborted) stopFailed(this.#deps, account, error);
+  }
+
+  async #giveBack(account: OwnedAccount): Promise<void> {
+    await account.life;
+    await account.accountLease.release();
+    if (this.#owned.get(account.name) !== account) return;
+    this.#owned.delete(account.name);
+    this.#names = undefined;
+    if (this.#deps.stop.aborted || this.#left.push(account.name) > 1) return;
+    await this.#deps.clock.turn();
+    this.#deps.log.info(factsOf(this.#left.splice(0).toSorted()), 'accounts are driven here no more');
+  }
+}
+
+function factsOf(names: readonly string[]) {
+  return { accounts: names.length, first: names.slice(0, MOST_NAMED) };
+}

@@ -1,0 +1,133 @@
+import { after } from '../../base/instant.ts';
+import type { Tracking } from '../../orders/rules/tracking.ts';
+import { accountWords } from './name.ts';
+
+/** A promotion of a standby that may lack commits of the last owner of an account. All times are the database's. */
+export interface FailOver {
+  readonly id: number;
+  readonly fromTimeLine: string | null;
+  readonly toTimeLine: string | null;
+  readonly seenAt: string;
+  /** Null if the server has no sign of life of the lost owner. */
+  readonly heardAt: string | null;
+  /** The lost owner's generation on this server. */
+  readonly generation: number;
+  /** As JSON by path; null if the server does not have them. */
+  readonly settings: string | null;
+  /** The next owner's settings: the lost owner may have had newer settings than the server knows. */
+  readonly nextSettings: string | null;
+  /** The place of the lost owner's create pass in the due orders, as JSON; null for the beginning. */
+  readonly walked: string | null;
+  /** Orders that were inserted later cannot have been sent; null if that is not known. */
+  readonly insertedUntil: string | null;
+  /** When every order that may have been sent was marked. */
+  readonly markedAt?: string;
+  /** When the lost owner named the orders that it had sent. */
+  readonly reportedAt?: string;
+  /** Only orders that the lost owner's own process named are in doubt. */
+  readonly isExact?: boolean;
+  readonly decision?: FailOverDecision;
+}
+
+type FailOverDecision = 'sent' | 'not-sent';
+
+/** The most rows, sent or not, that a pass walks by for each request that the rate allows. */
+export const MOST_WALKED_PER_REQUEST = 10;
+
+/** Another version may have another limit. */
+export const WALKED = 'rows walked by per request';
+
+/** The most that clocks of two servers differ. */
+const CLOCKS_MS = 10_000;
+
+/** Returns how many due rows the lost owner may have walked by since its last sign of life; undefined if unknown. */
+export function mostWalked({ settings, nextSettings, heardAt, seenAt }: FailOver): number | undefined {
+  const limits = [readLimits(settings), readLimits(nextSettings)];
+  if (heardAt === null || !limits.every((one) => one !== undefined)) return undefined;
+  const unheardMs = Math.max(0, Date.parse(seenAt) - Date.parse(heardAt)) + CLOCKS_MS;
+  const rows = Math.max(
+    ...limits.map(({ requests, intervalMs, concurrency, walked }) => {
+      const windows = Math.ceil(unheardMs / intervalMs) + 1;
+      return windows * requests * walked + 2 * concurrency;
+    }),
+  );
+  return Number.isSafeInteger(rows) ? rows : undefined;
+}
+
+function readLimits(settings: string | null) {
+  const byPath = readSettings(settings);
+  const [, requests, intervalMs] = /^(\d+) in (\d+) ms$/.exec(String(byPath['exchange.rate'])) ?? [];
+  const limits = {
+    requests: Number(requests),
+    intervalMs: Number(intervalMs),
+    concurrency: Number(byPath['exchange.concurrency']),
+    walked: Number(byPath[WALKED]),
+  };
+  return Object.values(limits).every((limit) => Number.isSafeInteger(limit) && limit > 0) ? limits : undefined;
+}
+
+/** True if intents were on a standby first by both settings: the lost owner's may have been 0 in the lost time. */
+export function isCovered({ settings, nextSettings }: FailOver): boolean {
+  return [settings, nextSettings].every((text) => Number(readSettings(text)['database.synchronousStandbys'] ?? 0) > 0);
+}
+
+/** Settings of an account by their paths, as text; of a secret a hash. */
+export type SettingsText = Readonly<Record<string, string>>;
+
+export function differences(kept: string, settings: SettingsText): readonly string[] {
+  const others = readSettings(kept);
+  const names = new Set([...Object.keys(others), ...Object.keys(settings)]);
+  return [...names].filter((name) => others[name] !== settings[name]).toSorted();
+}
+
+function readSettings(text: string | null): Readonly<Record<string, unknown>> {
+  const byPath = readJson(text);
+  return typeof byPath === 'object' ? { ...byPath } : {};
+}
+
+/** Returns the place in the due orders that the lost owner's create pass had reached; undefined for the beginning. */
+export function walkedTo({ walked }: FailOver): readonly [nextActionAt: string, externalOrderId: string] | undefined {
+  const place = readJson(walked);
+  return Array.isArray(place) && place.every((part) => typeof part === 'string')
+    ? (place as [string, string])
+    : undefined;
+}
+
+function readJson(text: string | null): unknown {
+  try {
+    // A null is read as the null of JSON.
+    return JSON.parse(String(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The server was promoted once since the last commit of the lost owner: no other owner can have been lost between the two. */
+export function isSinglePromotion({ fromTimeLine, toTimeLine }: FailOver): boolean {
+  const [from, to] = [fromTimeLine, toTimeLine].map((line) => line?.split('/'));
+  return from?.[0] === to?.[0] && Number(`0x${from?.[1]}`) + 1 === Number(`0x${to?.[1]}`);
+}
+
+export function isSeenAfter(seenAt: string, time: Date): boolean {
+  return Date.parse(seenAt) >= time.getTime() - CLOCKS_MS;
+}
+
+export function isKnownTo({ insertedUntil }: Pick<FailOver, 'insertedUntil'>, createdAt: string): boolean {
+  return insertedUntil === null || createdAt <= after(new Date(insertedUntil), CLOCKS_MS).toISOString();
+}
+
+/** Finds the fail-over that may have lost a create of an order: a person may have released it in the lost time. */
+export function doubtedBy(
+  failOvers: readonly FailOver[],
+  { state, failOver }: Pick<Tracking, 'state' | 'failOver'>,
+  updatedAt: string,
+): FailOver | undefined {
+  if (failOver !== null) return failOvers.find(({ id }) => id === failOver);
+  if (!['rejected', 'invalid', 'unknown', 'held'].includes(state)) return undefined;
+  const isOpen = ({ decision, isExact = false }: FailOver) => decision !== 'not-sent' && !isExact;
+  return failOvers.find((one) => isOpen(one) && updatedAt <= one.seenAt);
+}
+
+export function decidingCommand(account: string, { id }: Pick<FailOver, 'id'>): string {
+  return `order-sync db accept-restore${accountWords(account)} --failover ${id} --not-sent (or --sent) --reason TEXT`;
+}

@@ -1,0 +1,179 @@
+import Big from 'big.js';
+import { amountField, currencyOf, readDecimal, type AmountSettings } from '../../base/decimal.ts';
+import type { MerchantOrder } from '../../orders/rules/record.ts';
+
+/** The most that orders of a pair may ask for in an hour, in one currency of the pair: decimal text. */
+export interface AssetLimit {
+  readonly from: string;
+  readonly to: string;
+  readonly currency: string;
+  readonly asset: string;
+}
+
+export interface GuardSettings extends Pick<AmountSettings, 'outputPosition'> {
+  readonly createsPerHour?: number | undefined;
+  readonly assetPerHour: readonly AssetLimit[];
+}
+
+export type GuardedOrder = Pick<
+  MerchantOrder,
+  'externalOrderId' | 'asset' | 'assetPosition' | 'fromCurrency' | 'toCurrency'
+>;
+
+/** A create waits if it fits once one in flight is not taken; `guarded` stops creates until a person resumes. */
+export type GuardDecision =
+  | { readonly kind: 'free' }
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'guarded'; readonly reason: string };
+
+export const GUARD_WINDOW_MS = 60 * 60_000;
+/** Creates of so long are counted together, until the last of them is out of the window. */
+const BUCKET_MS = 10_000;
+
+interface Count {
+  creates: number;
+  readonly assets: Map<AssetLimit, Big>;
+}
+
+interface Bucket extends Count {
+  readonly start: number;
+  isCounted: boolean;
+}
+
+interface Amount {
+  readonly limit: AssetLimit;
+  readonly value: Big;
+}
+
+export interface CountedCreate {
+  readonly bucket: Bucket;
+  readonly amount: Amount | undefined;
+}
+
+/** The creates of the last hour that were taken or may have been; those in flight among them. Memory does not grow with their number. */
+export class CreateWindow {
+  readonly #settings: GuardSettings;
+  readonly #limits: ReadonlyMap<string, readonly AssetLimit[]>;
+  readonly #total: Count = newCount();
+  readonly #inFlight = new Set<CountedCreate>();
+  #buckets: Bucket[] = [];
+
+  constructor(settings: GuardSettings) {
+    this.#settings = settings;
+    this.#limits = Map.groupBy(settings.assetPerHour, ({ from, to }) => pairOf(from, to));
+  }
+
+  decide(order: GuardedOrder, now: Date): GuardDecision {
+    this.#expire(now);
+    const amount = this.#amountOf(order);
+    if (amount === 'incomparable') return { kind: 'guarded', reason: whyIncomparable(order) };
+    const { createsPerHour } = this.#settings;
+    const { creates } = this.#total;
+    if (createsPerHour !== undefined && creates + 1 > createsPerHour) {
+      if (creates - this.#inFlight.size + 1 <= createsPerHour) return { kind: 'wait' };
+      const reason = `guard.createsPerHour is ${createsPerHour}, and ${creates} creates were sent in the last hour`;
+      return { kind: 'guarded', reason };
+    }
+    return amount === undefined ? { kind: 'free' } : this.#decideAmount(order, amount);
+  }
+
+  #decideAmount({ externalOrderId }: GuardedOrder, { limit, value }: Amount): GuardDecision {
+    const sent = this.#total.assets.get(limit) ?? new Big(0);
+    if (sent.plus(value).lte(limit.asset)) return { kind: 'free' };
+    const known = [...this.#inFlight].reduce(
+      (sum, { amount }) => (amount?.limit === limit ? sum.minus(amount.value) : sum),
+      sent,
+    );
+    if (known.plus(value).lte(limit.asset)) return { kind: 'wait' };
+    const { from, to, currency, asset } = limit;
+    const what = `guard.assetPerHour of ${from} to ${to} is ${asset} ${currency}`;
+    const id = JSON.stringify(externalOrderId);
+    const reason = value.gt(asset)
+      ? `${what}, and the order ${id} alone is ${value.toFixed()}: cancel it, or raise the limit`
+      : `${what}, ${sent.toFixed()} were sent in the last hour, and the order ${id} is ${value.toFixed()}`;
+    return { kind: 'guarded', reason };
+  }
+
+  /** Counts a create that was sent or is about to be; it is in flight until it is settled. */
+  add(order: GuardedOrder, at: Date): CountedCreate {
+    const amount = this.#amountOf(order);
+    const counted = { bucket: this.#bucketAt(at), amount: amount === 'incomparable' ? undefined : amount };
+    for (const count of [this.#total, counted.bucket]) change(count, counted, 1);
+    this.#inFlight.add(counted);
+    return counted;
+  }
+
+  /** Takes note of the outcome of a create; one that was not taken does not count. */
+  settle(counted: CountedCreate, mayBeTaken: boolean): void {
+    this.#inFlight.delete(counted);
+    if (mayBeTaken || !counted.bucket.isCounted) return;
+    for (const count of [this.#total, counted.bucket]) change(count, counted, -1);
+  }
+
+  /** Begins anew: what was sent until now counts no more. */
+  clear(): void {
+    while (this.#buckets.length > 0) this.#drop();
+    this.#inFlight.clear();
+  }
+
+  #bucketAt(at: Date): Bucket {
+    const start = Math.floor(at.getTime() / BUCKET_MS) * BUCKET_MS;
+    const last = this.#buckets.at(-1);
+    // Where a clock went back it counts for longer.
+    if (last !== undefined && last.start >= start) return last;
+    const bucket = { ...newCount(), start, isCounted: true };
+    this.#buckets.push(bucket);
+    return bucket;
+  }
+
+  #expire(now: Date): void {
+    const before = now.getTime() - GUARD_WINDOW_MS - BUCKET_MS;
+    while ((this.#buckets[0]?.start ?? before + 1) <= before) this.#drop();
+  }
+
+  #drop(): void {
+    const bucket = this.#buckets.shift();
+    if (bucket === undefined) return;
+    bucket.isCounted = false;
+    this.#total.creates -= bucket.creates;
+    for (const [limit, value] of bucket.assets) {
+      this.#total.assets.set(limit, (this.#total.assets.get(limit) ?? new Big(0)).minus(value));
+    }
+  }
+
+  #amountOf(order: GuardedOrder): Amount | 'incomparable' | undefined {
+    const { fromCurrency, toCurrency, asset, assetPosition } = order;
+    const limits = this.#limits.get(pairOf(fromCurrency, toCurrency));
+    if (limits === undefined) return undefined;
+    const field = amountField(assetPosition, this.#settings);
+    const currency = field === undefined ? null : currencyOf(field, order);
+    const limit = limits.find((one) => currency !== null && codeOf(one.currency) === codeOf(currency));
+    const value = readDecimal(asset);
+    return limit === undefined || !value.ok ? 'incomparable' : { limit, value: value.value };
+  }
+}
+
+function whyIncomparable({ externalOrderId, fromCurrency, toCurrency, assetPosition }: GuardedOrder): string {
+  const what = `guard.assetPerHour has no limit that the order ${JSON.stringify(externalOrderId)} can be compared with`;
+  return `${what}: ${fromCurrency} to ${toCurrency}, position ${assetPosition}; add one in the currency of its asset, or set exchange.outputPosition`;
+}
+
+function newCount(): Count {
+  return { creates: 0, assets: new Map() };
+}
+
+function change(count: Count, { amount }: CountedCreate, by: 1 | -1): void {
+  count.creates += by;
+  if (amount === undefined) return;
+  const { limit, value } = amount;
+  count.assets.set(limit, (count.assets.get(limit) ?? new Big(0)).plus(value.times(by)));
+}
+
+/** The exchange may take a code in any case. */
+function codeOf(currency: string): string {
+  return currency.trim().toUpperCase();
+}
+
+function pairOf(from: string, to: string): string {
+  return JSON.stringify([codeOf(from), codeOf(to)]);
+}

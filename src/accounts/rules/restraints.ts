@@ -1,0 +1,263 @@
+import { after } from '../../base/instant.ts';
+import { accountWords } from './name.ts';
+
+/** The purpose of a request: a create, the look-up of an order or link, or what a person asks for, which goes ahead of both. */
+export type Lane = 'create' | 'lookup' | 'person';
+
+/**
+ * The kinds of restraints, and the lanes that each stops. `restored`: an older database was accepted. `rate-limited`:
+ * 429, or 503 with Retry-After. `forbidden`: documented 403. `slowed`: creates alone have no outcome, so single ones
+ * go, each after a longer wait.
+ */
+const STOPS = {
+  'creates-paused': ['create'],
+  'all-paused': ['create', 'lookup'],
+  restored: ['create'],
+  'rate-limited': ['create', 'lookup', 'person'],
+  'key-refused': ['create', 'lookup'],
+  forbidden: ['create'],
+  slowed: ['create'],
+  guarded: ['create'],
+} as const satisfies Record<string, readonly Lane[]>;
+
+/** The kind of a restraint; an account has one of each at the most. */
+export type RestraintKind = keyof typeof STOPS;
+
+export const RESTRAINT_KINDS = Object.keys(STOPS) as readonly RestraintKind[];
+
+/** The restraints that `order-sync resume` ends. The others end when the exchange takes a request. */
+export const RESUMED_RESTRAINTS: readonly RestraintKind[] = [
+  'creates-paused',
+  'all-paused',
+  'restored',
+  'slowed',
+  'guarded',
+];
+
+export interface Restraint {
+  readonly kind: RestraintKind;
+  readonly since: Date;
+  /** From then on one request at a time goes, to see whether the restraint is over; null: until a person ends it. */
+  readonly until: Date | null;
+  readonly reason: string;
+  readonly actor: string | null;
+}
+
+export function stops({ kind }: Pick<Restraint, 'kind'>, lane: Lane): boolean {
+  return (STOPS[kind] as readonly Lane[]).includes(lane);
+}
+
+/** How long no request of a lane goes, in milliseconds; infinite until a person ends a restraint. */
+export function heldForMs(restraints: readonly Restraint[], lane: Lane, now: Date): number {
+  return Math.max(0, (endOf(restraints, lane) ?? 0) - now.getTime());
+}
+
+/** True if one request of a lane goes at a time, to see whether its restraints are over. */
+export function isProbed(restraints: readonly Restraint[], lane: Lane, now: Date): boolean {
+  return (endOf(restraints, lane) ?? Number.POSITIVE_INFINITY) <= now.getTime();
+}
+
+function endOf(restraints: readonly Restraint[], lane: Lane): number | undefined {
+  const ends = restraints
+    .filter((restraint) => stops(restraint, lane))
+    .map(({ until }) => until?.getTime() ?? Number.POSITIVE_INFINITY);
+  return ends.length === 0 ? undefined : Math.max(...ends);
+}
+
+export type AccountNews =
+  /** The key was taken, and nothing asked to wait. */
+  | { readonly kind: 'served' }
+  /** A look-up got no answer: the exchange does not serve, or cannot be reached. */
+  | { readonly kind: 'no-answer' }
+  /** `hadRoom` if it came (429) although our own rate limit had room. */
+  | { readonly kind: 'rate-limited'; readonly retryAfterMs: number; readonly hadRoom?: boolean }
+  | { readonly kind: 'key-refused' }
+  /** A create was refused as the account may not create: documented 403. */
+  | { readonly kind: 'forbidden' }
+  | { readonly kind: 'create-accepted' }
+  | { readonly kind: 'create-rejected' }
+  | { readonly kind: 'create-unknown' };
+
+export interface Restraints {
+  readonly restraints: readonly Restraint[];
+  readonly unknownInARow: number;
+  readonly evidence?: LostCreates | undefined;
+}
+
+/** Creates of unknown outcome are one piece of evidence if they left before `knownAt`, or before any answer since. */
+interface LostCreates {
+  readonly knownAt: Date;
+  /** No request was answered since `knownAt`: everything may be out of reach. */
+  readonly isDoubted: boolean;
+}
+
+export interface RestraintChange extends Omit<Restraints, 'restraints'> {
+  readonly set?: Restraint | undefined;
+  readonly ended: readonly RestraintKind[];
+}
+
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 5 * 60_000;
+/** The second piece of evidence slows creates; each further piece doubles the wait. */
+const SLOWED_FROM = 2;
+const FIRST_SLOWED_MS = 60_000;
+const LONGEST_SLOWED_MS = 60 * 60_000;
+
+export interface RestraintSettings {
+  /** From this many pieces of evidence in a row on, creates go once an hour. */
+  readonly pauseAfterUnknown: number;
+}
+
+/** Decides what a reply to a request of `askedAt` changes of what binds the account. */
+export function decideRestraints(
+  { restraints, unknownInARow, evidence }: Restraints,
+  news: AccountNews,
+  askedAt: Date,
+  now: Date,
+  settings: RestraintSettings,
+): RestraintChange {
+  const ended = restraints.filter((restraint) => isEndedBy(restraint, news, askedAt)).map(({ kind }) => kind);
+  const doubted = evidence?.isDoubted === true ? evidence : undefined;
+  const settled = evidence && { ...evidence, isDoubted: false };
+  switch (news.kind) {
+    case 'served': {
+      if (doubted === undefined || askedAt < doubted.knownAt) return { ended, unknownInARow, evidence };
+      const isSlowed = unknownInARow >= slowedFrom(settings);
+      const set = isSlowed ? slowed(restraints, unknownInARow, doubted.knownAt, settings) : undefined;
+      return { ended, unknownInARow, evidence: settled, set };
+    }
+    case 'no-answer':
+      return { ended, unknownInARow: unknownInARow - (doubted === undefined ? 0 : 1), evidence: settled };
+    case 'create-accepted':
+    case 'create-rejected':
+      return { ended, unknownInARow: 0, evidence: settled };
+    case 'rate-limited':
+    case 'key-refused':
+    case 'forbidden':
+      return { ended, unknownInARow, evidence, set: refused(restraints, news, askedAt, now) };
+    case 'create-unknown': {
+      const isOfLast = doubted !== undefined || (evidence !== undefined && askedAt < evidence.knownAt);
+      if (isOfLast) return { ended, unknownInARow, evidence };
+      return { ended, unknownInARow: unknownInARow + 1, evidence: { knownAt: now, isDoubted: true } };
+    }
+  }
+}
+
+export function slowedFrom({ pauseAfterUnknown }: RestraintSettings): number {
+  return Math.min(SLOWED_FROM, pauseAfterUnknown);
+}
+
+/** True if the next create must wait for a look-up, which shows whether creates alone are lost. */
+export function isInDoubt({ unknownInARow, evidence }: Restraints, settings: RestraintSettings): boolean {
+  return evidence?.isDoubted === true && unknownInARow >= slowedFrom(settings);
+}
+
+function slowed(
+  restraints: readonly Restraint[],
+  unknownInARow: number,
+  knownAt: Date,
+  settings: RestraintSettings,
+): Restraint {
+  const known = restraints.find(({ kind }) => kind === 'slowed');
+  const reason = `creates had unknown outcomes ${unknownInARow} times in a row while the exchange answered look-ups`;
+  const restraint = { kind: 'slowed', since: known?.since ?? knownAt, until: null, reason, actor: null } as const;
+  return slowedAgain(restraint, unknownInARow, knownAt, settings);
+}
+
+/** The same restraint after a create: the next create may go 1, 2, 4 … min later, at most an hour. */
+export function slowedAgain(
+  restraint: Restraint,
+  unknownInARow: number,
+  since: Date,
+  settings: RestraintSettings,
+): Restraint {
+  const ms = FIRST_SLOWED_MS * 2 ** Math.min(Math.max(0, unknownInARow - SLOWED_FROM), 12);
+  const isHourly = unknownInARow >= settings.pauseAfterUnknown;
+  return { ...restraint, until: after(since, isHourly ? LONGEST_SLOWED_MS : Math.min(ms, LONGEST_SLOWED_MS)) };
+}
+
+export const REFUSALS = {
+  'rate-limited': 'the exchange asked to wait (429, or Retry-After)',
+  'key-refused': 'the exchange refuses the key (401)',
+  forbidden: 'the exchange does not let the account create (403)',
+} as const;
+
+/** A request that was in flight when a restraint began does not end it. */
+function isEndedBy({ kind, since, until }: Restraint, news: AccountNews, askedAt: Date): boolean {
+  if (news.kind === 'served' && kind === 'rate-limited') return until !== null && askedAt >= until;
+  if (news.kind === 'served' && kind === 'key-refused') return askedAt > since;
+  if (news.kind === 'create-accepted' && kind === 'forbidden') return askedAt > since;
+  return news.kind === 'create-accepted' && kind === 'slowed';
+}
+
+type Refusal = Extract<AccountNews, { kind: keyof typeof REFUSALS }>;
+
+/**
+ * Lasts 1 s, or `retryAfterMs` if longer. A refusal after the wait doubles it, up to 5 min; one that was in flight
+ * meanwhile must not.
+ */
+function refused(restraints: readonly Restraint[], news: Refusal, askedAt: Date, now: Date): Restraint | undefined {
+  const { kind } = news;
+  const known = restraints.find((restraint) => restraint.kind === kind);
+  const since = known?.since ?? now;
+  const until = known?.until ?? now;
+  const isNew = known === undefined || askedAt >= until;
+  const lastedMs = Math.min(Math.max(FIRST_WAIT_MS, now.getTime() - since.getTime()), LONGEST_WAIT_MS);
+  const next = after(now, Math.max(isNew ? lastedMs : 0, news.kind === 'rate-limited' ? news.retryAfterMs : 0));
+  if (!isNew && next <= until) return undefined;
+  return { kind, since, until: next, reason: REFUSALS[kind], actor: null };
+}
+
+/** The longest time from now that a restraint of the program's own may last; one that lasts longer was written under another clock. */
+const LONGEST_HOLD_MS = 24 * 60 * 60_000;
+
+/** A restraint as a new owner takes it over: its key may be another one, and its clock too. */
+export function takenOver(restraint: Restraint, now: Date): Restraint {
+  if (restraint.until === null) return restraint;
+  const isTriedNow = restraint.kind === 'key-refused' || restraint.until.getTime() - now.getTime() > LONGEST_HOLD_MS;
+  return isTriedNow ? { ...restraint, until: now } : restraint;
+}
+
+/** A restraint for people and programs; times are UTC, ISO 8601. */
+export interface RestraintView extends Pick<Restraint, 'kind' | 'reason' | 'actor'> {
+  readonly since: string;
+  readonly until: string | null;
+}
+
+export function viewOf({ kind, since, until, reason, actor }: Restraint): RestraintView {
+  return { kind, since: since.toISOString(), until: until?.toISOString() ?? null, reason, actor };
+}
+
+export function describeRestraint({ kind, since, until, reason, actor }: RestraintView, account: string): string {
+  const by = actor === null ? '' : ` by ${actor}`;
+  const end =
+    until === null ? `until: order-sync resume${accountWords(account)} --reason TEXT` : `until ${until}, or longer`;
+  return `the account is held (${kind}) since ${since}${by}: ${reason}; ${end}`;
+}
+
+/** Why an account is stopped: its database is in an older state, its settings are wrong, or it failed otherwise. */
+export type StopKind = 'older-state' | 'wrong-settings' | 'has-failed';
+
+export interface AccountStop {
+  readonly account: string;
+  /** One of `StopKind`, or a word of another version. */
+  readonly kind: string;
+  readonly since: string;
+  readonly reason: string | null;
+}
+
+const REMEDIES: Readonly<Record<StopKind, string>> = {
+  'older-state': 'order-sync db accept-restore',
+  'wrong-settings': 'order-sync config check',
+  'has-failed': 'order-sync doctor',
+};
+
+/** Returns the command that helps against a stop; `words` name the accounts. The daemon tries again each minute. */
+export function stopRemedy(kind: string, words: string): string {
+  const command = Object.hasOwn(REMEDIES, kind) ? REMEDIES[kind as StopKind] : REMEDIES['has-failed'];
+  return kind === 'wrong-settings' ? command : `${command}${words}`;
+}
+
+export function describeStop({ account, since, reason }: Omit<AccountStop, 'kind'>): string {
+  return `the account ${account} is stopped since ${since}${reason === null ? '' : `: ${reason}`}`;
+}

@@ -1,0 +1,189 @@
+import { Option, type Command } from 'commander';
+import type { App } from '../app.ts';
+import { deadline } from '../base/clock.ts';
+import { describeRestraint, REFUSALS } from '../accounts/rules/restraints.ts';
+import type { FollowScope } from '../orders/follow.ts';
+import type { SyncEnd, SyncResult, SyncSummary } from '../orders/sync.ts';
+import { OwnerGoneError, OwnerRefusalError } from '../extensions/api/client.ts';
+import type { SyncLine } from '../extensions/api/operations/sync.ts';
+import { toned, wrapped, fieldsText } from '../extensions/documents/terminal.ts';
+import { printable, withCommas } from '../base/words.ts';
+import { StoreError } from '../store/errors.ts';
+import { commandError, throughOwner } from './shared/exchange.ts';
+import { CommandError, EXIT, stopSignal } from './shared/exit.ts';
+import { accountConfig, duration } from './shared/options.ts';
+import { screenOf } from './shared/help.ts';
+import { progressLine, type ProgressLine } from './shared/progress.ts';
+import type { Tone } from '../extensions/documents/document.ts';
+import { problem, worstFirst } from '../extensions/health/status/problem.ts';
+import { countedProblems, holdProblems } from '../extensions/health/status/problems.ts';
+import { print } from './shared/print.ts';
+import { accountWords } from '../accounts/rules/name.ts';
+
+const ENDS: Readonly<Record<SyncEnd, readonly [tone: Tone, exitCode: number]>> = {
+  done: ['good', EXIT.ok],
+  look: ['warning', EXIT.look],
+  'out-of-reach': ['error', EXIT.unavailable],
+  'out-of-time': ['warning', EXIT.unavailable],
+  'key-refused': ['error', EXIT.keyRefused],
+};
+
+const STOPPED = 'stopped before the pass was done; what waits stands in the database, order-sync sync goes on';
+
+export function define(command: Command): void {
+  command
+    .option('--json', 'print the summary as JSON')
+    .addOption(
+      new Option('--timeout <duration>', 'end the pass after this time').argParser(duration).default(600_000, '10m'),
+    )
+    .option('--due-only', 'look up only the orders that are due')
+    .addHelpText('after', '\nExample:\n  order-sync sync --json --timeout 2m')
+    .action(async ({ json, timeout, dueOnly }: { json?: boolean; timeout: number; dueOnly?: boolean }) => {
+      const config = accountConfig(command);
+      const { account } = config;
+      const stop = stopSignal();
+      const signal = AbortSignal.any([stop, deadline(timeout)]);
+      const scope = dueOnly === true ? 'due' : 'all';
+      using progress = await progressLine();
+      const result = await throughOwner(
+        config,
+        (owner) => besideDaemon(owner.sync({ scope, timeoutMs: timeout }), progress),
+        (app) => alone(app, scope, signal, progress),
+        { signal: stop, onLog: (write) => progress.above(write) },
+      ).catch((error: unknown) => {
+        if (error instanceof OwnerRefusalError) throw commandError(error.result);
+        throw stop.aborted ? new CommandError(EXIT.unavailable, STOPPED, { cause: error }) : error;
+      });
+      progress[Symbol.dispose]();
+      const pass = { account, isStopped: stop.aborted, requests: progress.latest?.requests };
+      printResult(result, account, verdictOf(result, pass), json);
+      process.exitCode = ENDS[result.end][1];
+    });
+}
+
+async function alone(app: App, scope: FollowScope, signal: AbortSignal, progress: ProgressLine): Promise<SyncResult> {
+  const { withGracePeriod } = await import('../orders/pass/run.ts');
+  const { syncOnce } = await import('../orders/sync.ts');
+  const over = new AbortController();
+  // A pause binds from the moment on in which it is set. That the database is gone the pass itself finds out.
+  const watching = heedDecisions(app, over.signal).catch(() => undefined);
+  try {
+    return await withGracePeriod(app, signal, () =>
+      syncOnce(app, scope, signal, (counts, requests) => progress.show({ counts, requests })),
+    );
+  } finally {
+    over.abort();
+    await watching;
+  }
+}
+
+async function heedDecisions({ store, restraints }: App, over: AbortSignal): Promise<void> {
+  for await (const _ of store.changes(over)) await restraints.read();
+}
+
+async function besideDaemon(lines: AsyncGenerator<SyncLine>, progress: ProgressLine): Promise<SyncResult> {
+  for await (const line of lines) {
+    if (line.type === 'progress') progress.show(line);
+    if (line.type === 'result') return { summary: line.summary, end: line.end, holds: line.holds };
+    if (line.type === 'error') {
+      const message = `the daemon's pass failed: ${line.message}`;
+      throw line.problem === undefined ? new Error(message) : new StoreError(line.problem, message);
+    }
+  }
+  throw new OwnerGoneError('the daemon stopped before its pass was done; run sync again');
+}
+
+function printResult(
+  { summary, end, holds }: SyncResult,
+  account: string,
+  text: string,
+  json: boolean | undefined,
+): void {
+  const screen = screenOf();
+  const { durationMs, ...counts } = summary;
+  const fields = Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => ({ label: name === 'lookedUp' ? 'looked up' : name, value: count }));
+  const took = { label: 'took', value: `${(durationMs / 1_000).toFixed(1)} s` };
+  const verdict = toned(ENDS[end][0], wrapped(text, screen.width), screen);
+  print(json, { ...summary, holds }, () => `${verdict}\n\n${fieldsText([...fields, took], screen)}`);
+  if (json === true && end !== 'done') process.stderr.write(`${text}\n`);
+  for (const hold of holds) process.stderr.write(`${printable(describeRestraint(hold, account))}\n`);
+}
+
+/** Counts of the pass alone, that are no problem of the account: their names, and the command that shows them. */
+const OF_PASS: readonly (readonly [keyof SyncSummary, singular: string, plural: string, command: string])[] = [
+  ['findings', 'open finding', 'open findings', 'order-sync findings list'],
+  ['rejected', 'order was rejected', 'orders were rejected', 'order-sync orders list --state rejected'],
+  ['invalid', 'order is invalid', 'orders are invalid', 'order-sync orders list --state invalid'],
+  ['failed', 'request failed', 'requests failed', 'order-sync sync'],
+];
+
+interface Pass {
+  readonly account: string;
+  readonly isStopped: boolean;
+  readonly requests: number | undefined;
+}
+
+export function verdictOf(result: SyncResult, { account, isStopped, requests = 0 }: Pass): string {
+  const { end, summary, holds } = result;
+  const again = `order-sync sync${accountWords(account)}`;
+  switch (end) {
+    case 'done':
+      return `all is well: ${[didText(summary), ...waitText(summary)].join('; ')}`;
+    case 'look':
+      return `a person should look: ${lookText(result, account)}`;
+    case 'out-of-reach':
+      return [
+        holds.length > 0 ? 'the account is held back' : 'the exchange is out of reach',
+        ...waitText(summary),
+        `${again} tries again`,
+      ].join('; ');
+    case 'out-of-time': {
+      const why = isStopped ? 'stopped before the end' : 'the time ran out before the end';
+      const how = isStopped ? `${again} goes on` : `${again} goes on, --timeout gives it longer`;
+      const left = requests - summary.sent - summary.invalid - summary.lookedUp;
+      const leftText = left <= 0 ? [] : [`about ${withCommas(left)} requests left`];
+      return [`${why}: ${didText(summary)}`, ...waitText(summary), ...leftText, how].join('; ');
+    }
+    case 'key-refused':
+      return [REFUSALS['key-refused'], problem('key-refused', '').remedy, ...waitText(summary)].join('; ');
+  }
+}
+
+function didText({ sent, lookedUp, changed }: SyncSummary): string {
+  const did = Object.entries({ sent, 'looked up': lookedUp, changed }).filter(([, count]) => count > 0);
+  return did.length === 0
+    ? 'there was nothing to do'
+    : did.map(([what, count]) => `${withCommas(count)} ${what}`).join(', ');
+}
+
+function waitText({ remaining }: SyncSummary): readonly string[] {
+  if (remaining === 0) return [];
+  return [remaining === 1 ? '1 order waits to be sent' : `${withCommas(remaining)} orders wait to be sent`];
+}
+
+function lookText({ summary, holds }: SyncResult, account: string): string {
+  const group = [{ account, since: null }];
+  const problems = worstFirst([
+    ...(['disputed', 'held', 'unknown'] as const).flatMap((state) => countedProblems(state, summary[state], group)),
+    ...holdProblems(
+      holds.map((hold) => ({ account, ...hold })),
+      account,
+    ),
+  ]);
+  const ofPass = OF_PASS.filter(([name]) => summary[name] > 0);
+  const texts = [
+    ...problems.map(({ text }) => text),
+    ...ofPass.map(
+      ([name, singular, plural]) => `${withCommas(summary[name])} ${summary[name] === 1 ? singular : plural}`,
+    ),
+    // The exchange asked to wait, or a finding of this pass was acknowledged meanwhile.
+    ...(holds.some(({ kind }) => kind === 'rate-limited') ? [REFUSALS['rate-limited']] : []),
+  ];
+  const [worst] = problems;
+  const command = ofPass[0]?.[3] ?? 'order-sync findings list --status any';
+  const remedy =
+    worst?.remedy ?? (holds.length > 0 && ofPass.length === 0 ? undefined : `${command}${accountWords(account)}`);
+  return [texts.join(', '), remedy].filter(Boolean).join('; ');
+}

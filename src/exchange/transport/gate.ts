@@ -1,0 +1,260 @@
+import PQueue from 'p-queue';
+import type { Clock } from '../../base/clock.ts';
+import type { Lane } from '../../accounts/rules/restraints.ts';
+import type { AccountState, RequestListener } from '../account.ts';
+import { onAbort } from './aborts.ts';
+import {
+  afterProbe,
+  BREAKER_LANES,
+  CLOSED,
+  FAILURES_TO_OPEN,
+  mostInFlight,
+  nextBreaker,
+  type BreakerLane,
+  type BreakerState,
+  type EndedProbe,
+  type Health,
+} from './breaker.ts';
+import type { RateWindow } from './rate-window.ts';
+
+/** Share of the turns while all lanes are full: a lane with weight 4 gets four turns for one of weight 1. */
+const WEIGHT: Readonly<Record<Lane, number>> = { person: 16, create: 4, lookup: 1 };
+
+export interface TurnReport {
+  /** False if it is proved that nothing left: then the turn does not count against the rate. */
+  readonly wasSent: boolean;
+  readonly health: Health;
+  readonly isRateLimited?: boolean;
+}
+
+export interface TurnRequest {
+  readonly lane: Lane;
+  /** The order or link that the request is about: failures count once for each. */
+  readonly subject?: string;
+  /** The look-up shows whether creates may go again. */
+  readonly isProbe?: boolean;
+}
+
+/** The right to send one request. It must be ended, or disposed of, which is the same. */
+export interface Turn extends Disposable {
+  readonly lane: Lane;
+  /** The sender sets it; a turn in which nothing was sent counts for nothing. */
+  report: TurnReport;
+  /** The request leaves now, and was sent unless a later report proves that it was not. */
+  leave(): void;
+  end(): void;
+}
+
+export interface GateOptions {
+  readonly concurrency: number;
+  readonly window: RateWindow;
+  readonly account: Pick<AccountState, 'heldForMs' | 'isProbed' | 'isInDoubt'>;
+  readonly tell?: RequestListener;
+}
+
+/** A lane's circuit breaker; it is open also while the account is restrained. */
+export interface BreakerView extends Pick<BreakerState, 'openings' | 'openingsEver' | 'needsProbe' | 'failedProbes'> {
+  readonly isOpen: boolean;
+  /** The time for which it is still open; 0 when it is closed or half-open. */
+  readonly openForMs: number;
+}
+
+/**
+ * Gives out turns: bounded concurrency, weighted lanes, the rate limit, and a circuit breaker for creates and one for
+ * look-ups. The queue holds only what is about to go; the backlog is in the database.
+ *
+ * p-queue runs its tasks in order of priority; a task here is the time between the beginning of a turn and its end.
+ * p-queue's own interval reads the wall clock (a step back stalls it, a step forward breaks the limit) and counts only
+ * starts, so the sliding window is ours, on the monotonic clock, and pauses the queue.
+ */
+export class Gate {
+  readonly #queue: PQueue;
+  readonly #window: RateWindow;
+  readonly #clock: Clock;
+  readonly #breakers: Record<BreakerLane, BreakerState> = { create: CLOSED, lookup: CLOSED };
+  readonly #inFlight: Record<Lane, number> = { person: 0, create: 0, lookup: 0 };
+  readonly #places: Record<Lane, number> = { person: 0, create: 0, lookup: 0 };
+  /** Requests that go back into the queue when one has ended: their lanes are full. */
+  readonly #behind: (() => void)[] = [];
+  readonly #closing = new AbortController();
+  readonly #account: GateOptions['account'];
+  readonly #tell: GateOptions['tell'];
+  readonly #watching: Disposable;
+  #latestPlace = 0;
+  #isWaking = false;
+  #isSilent = false;
+
+  constructor({ concurrency, window, account, tell }: GateOptions, clock: Clock) {
+    this.#queue = new PQueue({ concurrency });
+    this.#window = window;
+    this.#clock = clock;
+    this.#account = account;
+    this.#tell = tell;
+    this.#watching = window.watch(() => this.#pauseWhileFull());
+    this.#pauseWhileFull();
+  }
+
+  /** No request was answered since a breaker opened. */
+  get isSilent(): boolean {
+    return this.#isSilent;
+  }
+
+  /** Milliseconds until the rate limit has room again; 0 also where that depends on a request in flight. */
+  get windowWaitMs(): number {
+    return this.#window.waitMs(this.#clock.monotonic()) ?? 0;
+  }
+
+  get hasRoom(): boolean {
+    return this.#window.waitMs(this.#clock.monotonic()) === 0;
+  }
+
+  breaker(lane: BreakerLane): BreakerView {
+    const { openUntil, openings, openingsEver, needsProbe, failedProbes } = this.#breakers[lane];
+    const openForMs = Math.max(0, openUntil - this.#clock.monotonic(), this.#account.heldForMs(lane));
+    return {
+      isOpen: openForMs > 0,
+      openForMs,
+      openings: openings + failedProbes,
+      openingsEver,
+      needsProbe: needsProbe || (lane === 'create' && this.#account.isInDoubt),
+      failedProbes,
+    };
+  }
+
+  /**
+   * The next turn of the lane, which waits while the lane has as many requests in flight as it may. Undefined when the
+   * breaker of the lane lets none go or `signal` aborts first. Whoever takes a turn ends it, or no other comes.
+   *
+   * Resolves as soon as `signal` aborts, however long the turn would take. The signal is not given to p-queue, which would
+   * free the place of a turn that is in use.
+   */
+  turn(request: TurnRequest, signal?: AbortSignal): Promise<Turn | undefined> {
+    const { lane } = request;
+    const place = this.#nextPlace(lane);
+    const askedAt = this.#clock.monotonic();
+    return new Promise((resolve) => {
+      const leave = () => resolve(undefined);
+      if (signal?.aborted === true) return leave();
+      const forget = onAbort(signal, leave);
+      const queueUp = () => void this.#queue.add(takeTurn, { priority: -place });
+      const takeTurn = async () => {
+        this.#latestPlace = Math.max(this.#latestPlace, place);
+        const isRefused = this.#isRefused(lane, signal);
+        if (!isRefused && this.#isFull(lane)) {
+          this.#behind.push(queueUp);
+          return;
+        }
+        forget();
+        if (isRefused) return leave();
+        this.#tell?.({ kind: 'turn.came', lane, waitedMs: this.#clock.monotonic() - askedAt });
+        await new Promise<void>((onEnd) => resolve(this.#begin(request, onEnd)));
+      };
+      queueUp();
+    });
+  }
+
+  /** No further turn is given. */
+  close(): void {
+    this.#closing.abort();
+    this.#watching[Symbol.dispose]();
+    this.#queue.start();
+  }
+
+  /** Weighted fair queueing: each request takes the next place of its lane, and an idle lane saves up none. */
+  #nextPlace(lane: Lane): number {
+    const place = Math.max(this.#places[lane], this.#latestPlace) + 1 / WEIGHT[lane];
+    this.#places[lane] = place;
+    return place;
+  }
+
+  #isRefused(lane: Lane, signal?: AbortSignal): boolean {
+    if (signal?.aborted === true || this.#closing.signal.aborted) return true;
+    if (lane === 'person') return false;
+    const { isOpen, needsProbe } = this.breaker(lane);
+    return isOpen || needsProbe;
+  }
+
+  #isFull(lane: Lane): boolean {
+    if (lane === 'person') return false;
+    if (this.#inFlight[lane] >= mostInFlight(this.#breakers[lane], lane, this.#queue.concurrency)) return true;
+    if (!this.#account.isProbed(lane)) return false;
+    const probed = BREAKER_LANES.filter((one) => this.#account.isProbed(one));
+    return probed.some((one) => this.#inFlight[one] > 0);
+  }
+
+  #begin(request: TurnRequest, onEnd: () => void): Turn {
+    const { lane } = request;
+    const startedAt = this.#clock.monotonic();
+    this.#inFlight[lane] += 1;
+    this.#window.start(startedAt);
+    this.#pauseWhileFull();
+    let isOverForWindow = false;
+    const endForWindow = (wasSent: boolean) => {
+      if (!isOverForWindow) this.#window.end(this.#clock.monotonic(), wasSent);
+      isOverForWindow = true;
+    };
+    let isOver = false;
+    const end = () => {
+      if (isOver) return;
+      isOver = true;
+      const { report } = turn;
+      this.#inFlight[lane] -= 1;
+      endForWindow(report.wasSent);
+      if (report.isRateLimited === true) this.#window.slowDown(this.#clock.monotonic());
+      this.#feedBreakers(request, { ...report, startedAt });
+      for (const queueUp of this.#behind.splice(0)) queueUp();
+      this.#pauseWhileFull();
+      onEnd();
+    };
+    const turn: Turn = {
+      lane,
+      report: { wasSent: false, health: 'nothing' },
+      leave: () => {
+        turn.report = { wasSent: true, health: 'nothing' };
+        if (this.#window.limit.mode === 'paced') endForWindow(true);
+      },
+      end,
+      [Symbol.dispose]: end,
+    };
+    return turn;
+  }
+
+  #feedBreakers({ lane, subject = '', isProbe = false }: TurnRequest, ended: EndedProbe): void {
+    const { health } = ended;
+    if (health === 'nothing') return;
+    const [now, random] = [this.#clock.monotonic(), health === 'answered' ? 0 : this.#clock.random()];
+    const everBefore = this.#openingsEver;
+    if (lane !== 'person') {
+      // At most `exchange.concurrency` + 1 creates are lost before a look-up shows how the exchange does.
+      const failures = lane === 'create' ? Math.min(FAILURES_TO_OPEN, this.#queue.concurrency + 1) : FAILURES_TO_OPEN;
+      this.#breakers[lane] = nextBreaker(this.#breakers[lane], { ...ended, lane, subject }, now, random, failures);
+    }
+    if (isProbe) this.#breakers.create = afterProbe(this.#breakers.create, ended, now, random);
+    if (health === 'answered') this.#isSilent = false;
+    else if (this.#openingsEver > everBefore) this.#isSilent = true;
+  }
+
+  get #openingsEver(): number {
+    return this.#breakers.create.openingsEver + this.#breakers.lookup.openingsEver;
+  }
+
+  /** Pauses the queue while no request may start, and starts it again at the moment when one may. */
+  #pauseWhileFull(): void {
+    const waitMs = this.#window.waitMs(this.#clock.monotonic());
+    if (waitMs === 0 || this.#closing.signal.aborted) {
+      this.#queue.start();
+      return;
+    }
+    this.#queue.pause();
+    if (waitMs === undefined || this.#isWaking) return;
+    this.#isWaking = true;
+    void this.#clock
+      .sleep(Math.ceil(waitMs), this.#closing.signal)
+      .catch(() => undefined)
+      .then(() => {
+        this.#isWaking = false;
+        this.#window.roomCame();
+        this.#pauseWhileFull();
+      });
+  }
+}

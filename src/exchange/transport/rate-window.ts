@@ -1,0 +1,258 @@
+import type { Clock } from '../../base/clock.ts';
+
+/** So many requests in any window of so many milliseconds, at most. */
+export interface RateLimit {
+  readonly requests: number;
+  readonly intervalMs: number;
+  /** How long a request counts: until an interval after its end (`proved`), or after it left, with starts evenly spaced (`paced`). */
+  readonly mode?: 'proved' | 'paced';
+}
+
+/** Requests that ended at `at` or shortly before, on the monotonic clock; if `at` is in the future, they may leave until then. */
+export interface SpentRequests {
+  readonly at: number;
+  readonly requests: number;
+}
+
+/** The part of a paced limit that is used; the rest is for requests that the network brings closer together. */
+const USED = 0.95;
+/** A start that comes late by less is made up for by the next ones: timers and commits delay single starts. */
+const MOST_LATE_MS = 50;
+/** The same as a part of the interval. It is less than the unused part, so that no window has more starts than the limit. */
+const MOST_LATE = 1 / 25;
+const SLOW_MS = 60_000;
+const SLOWER = 2;
+
+/** Requests that ended within this part of the window are counted together, by the last of them. */
+const PARTS = 1_000;
+/** The same for requests that are remembered beyond this process. */
+const REMEMBERED_PARTS = 32;
+
+/**
+ * Counts requests in a sliding window of monotonic time. A request counts from its start until `intervalMs` after its
+ * end: the exchange saw it somewhere in between, so that no window the exchange can measure holds more than the limit. Where
+ * the limit is paced it is over for the window when it has left, and starts are spaced evenly: an answer that takes long then
+ * costs no room, and the exchange may see requests closer together than they left.
+ */
+export class RateWindow {
+  readonly limit: RateLimit;
+  /** Of earlier owners: some may still leave, so that they are no group with those that have ended here. */
+  readonly #earlier: Group[] = [];
+  readonly #ended: Group[] = [];
+  readonly #spacing: Spacing | undefined;
+  #counted = 0;
+  #running = 0;
+
+  /** `spent` are requests of earlier owners. */
+  constructor(limit: RateLimit, spent: readonly SpentRequests[] = []) {
+    this.limit = limit;
+    if (limit.mode === 'paced') this.#spacing = new Spacing(limit);
+    for (const { at, requests } of spent.toSorted((one, other) => one.at - other.at)) {
+      this.#earlier.push({ from: at, at, requests });
+      this.#counted += requests;
+    }
+  }
+
+  /** `onChange` is called when the room changes by requests of others. */
+  watch(_onChange: () => void): Disposable {
+    return { [Symbol.dispose]: () => {} };
+  }
+
+  /** Time has passed: there may be room for requests that wait. */
+  roomCame(): void {}
+
+  /** Milliseconds until one more request may start: 0 for now, undefined until one that is running has ended. */
+  waitMs(now: number): number | undefined {
+    this.#forget(now);
+    const spacedMs = this.#spacing?.waitMs(now) ?? 0;
+    if (this.#running + this.#counted < this.limit.requests) return spacedMs;
+    const oldest = Math.min(this.#ended[0]?.at ?? Infinity, this.#earlier[0]?.at ?? Infinity);
+    return oldest === Infinity ? undefined : Math.max(oldest + this.limit.intervalMs - now, spacedMs);
+  }
+
+  start(now: number): void {
+    this.#running += 1;
+    this.#spacing?.start(now);
+  }
+
+  /** The exchange said at `now` that requests come too fast: a paced limit goes on at half its rate for a minute. */
+  slowDown(now: number): void {
+    this.#spacing?.slowDown(now);
+  }
+
+  /** It has ended at `now`, or left if the limit is paced; a request that was proved not to have left does not count. */
+  end(now: number, wasSent: boolean): void {
+    this.#running -= 1;
+    if (!wasSent) return;
+    this.#counted += 1;
+    addTo(this.#ended, { from: now, at: now, requests: 1 }, this.limit.intervalMs / PARTS);
+  }
+
+  /** The ended requests that still count are in some 33 groups. */
+  spent(now: number): { readonly running: number; readonly ended: readonly SpentRequests[] } {
+    this.#forget(now);
+    const ended: Group[] = [];
+    for (const { from, at, requests } of [...this.#earlier, ...this.#ended].toSorted(
+      (one, other) => one.at - other.at,
+    )) {
+      addTo(ended, { from, at, requests }, this.limit.intervalMs / REMEMBERED_PARTS);
+    }
+    return { running: this.#running, ended: ended.map(({ at, requests }) => ({ at, requests })) };
+  }
+
+  #forget(now: number): void {
+    for (const groups of [this.#earlier, this.#ended]) {
+      while (groups[0] !== undefined && groups[0].at + this.limit.intervalMs <= now) {
+        this.#counted -= groups.shift()?.requests ?? 0;
+      }
+    }
+  }
+}
+
+interface Group {
+  readonly from: number;
+  at: number;
+  requests: number;
+}
+
+function addTo(groups: Group[], { from, at, requests }: Group, mostMs: number): void {
+  const last = groups.at(-1);
+  if (last === undefined || at - last.from >= mostMs) groups.push({ from, at, requests });
+  else {
+    last.at = Math.max(last.at, at);
+    last.requests += requests;
+  }
+}
+
+/** The distance between starts, on the monotonic clock: equal, and twice as long for a minute after a 429. */
+export class Spacing {
+  readonly #gapMs: number;
+  readonly #mostLateMs: number;
+  #nextAt = Number.NEGATIVE_INFINITY;
+  #slowUntil = Number.NEGATIVE_INFINITY;
+
+  constructor({ requests, intervalMs }: { readonly requests: number; readonly intervalMs: number }) {
+    this.#gapMs = intervalMs / (USED * requests);
+    this.#mostLateMs = Math.min(MOST_LATE_MS, intervalMs * MOST_LATE);
+  }
+
+  waitMs(now: number): number {
+    return Math.max(0, this.#nextAt - now);
+  }
+
+  /** One request starts. After a time without any the next one waits for a whole gap: nothing is saved up. */
+  start(now: number): void {
+    const isLate = now - this.#nextAt <= this.#mostLateMs;
+    const gapMs = now < this.#slowUntil ? this.#gapMs * SLOWER : this.#gapMs;
+    this.#nextAt = (isLate ? this.#nextAt : now) + gapMs;
+  }
+
+  /** The exchange said at `now` that requests come too fast (429). */
+  slowDown(now: number): void {
+    this.#slowUntil = now + SLOW_MS;
+  }
+}
+
+/**
+ * The sliding window of accounts that share one limit: the requests of each count for all. Room is dealt out in turn, one
+ * request each, so that no account waits for the backlog of another.
+ */
+export class SharedWindow {
+  /** Of all accounts. */
+  readonly window: RateWindow;
+  readonly #clock: Clock;
+  /** The members that watch; the one whose request started last comes last. */
+  #members: Member[] = [];
+  /** While room is dealt out: the only member that may start a request. */
+  #turnOf: Member | undefined;
+  #isDealing = false;
+
+  /** `spent` are requests of earlier owners, of all the accounts. */
+  constructor(limit: RateLimit, spent: readonly SpentRequests[], clock: Clock) {
+    this.window = new RateWindow(limit, spent);
+    this.#clock = clock;
+  }
+
+  /** The window as one account uses it; `spent` are requests of its own, which the shared one knows already. */
+  member(spent: readonly SpentRequests[]): RateWindow {
+    return new Member(this, spent);
+  }
+
+  join(member: Member): Disposable {
+    this.#members.unshift(member);
+    return { [Symbol.dispose]: () => (this.#members = this.#members.filter((one) => one !== member)) };
+  }
+
+  waitMs(member: Member, now: number): number | undefined {
+    return this.#isDealing && this.#turnOf !== member ? undefined : this.window.waitMs(now);
+  }
+
+  started(member: Member, now: number): void {
+    this.window.start(now);
+    if (this.#turnOf === member) this.#turnOf = undefined;
+    const others = this.#members.filter((one) => one !== member);
+    if (others.length < this.#members.length) this.#members = [...others, member];
+    // The queues of members without room would go on.
+    if (!this.#isDealing) for (const other of others) other.changed();
+  }
+
+  deal(): void {
+    if (this.#isDealing) return;
+    this.#isDealing = true;
+    for (let isAnyStarted = true; isAnyStarted;) {
+      isAnyStarted = false;
+      for (const member of this.#members) {
+        if (this.window.waitMs(this.#clock.monotonic()) !== 0) break;
+        this.#turnOf = member;
+        member.changed();
+        isAnyStarted ||= this.#turnOf === undefined;
+      }
+    }
+    this.#turnOf = undefined;
+    this.#isDealing = false;
+    for (const member of this.#members) member.changed();
+  }
+}
+
+/** Counts the requests of one account for its lease; whether one may start, all accounts decide. */
+class Member extends RateWindow {
+  readonly #shared: SharedWindow;
+  #onChange = (): void => {};
+
+  constructor(shared: SharedWindow, spent: readonly SpentRequests[]) {
+    super(shared.window.limit, spent);
+    this.#shared = shared;
+  }
+
+  changed(): void {
+    this.#onChange();
+  }
+
+  override watch(onChange: () => void): Disposable {
+    this.#onChange = onChange;
+    return this.#shared.join(this);
+  }
+
+  override roomCame(): void {
+    this.#shared.deal();
+  }
+
+  override waitMs(now: number): number | undefined {
+    return this.#shared.waitMs(this, now);
+  }
+
+  override start(now: number): void {
+    super.start(now);
+    this.#shared.started(this, now);
+  }
+
+  override slowDown(now: number): void {
+    this.#shared.window.slowDown(now);
+  }
+
+  override end(now: number, wasSent: boolean): void {
+    super.end(now, wasSent);
+    this.#shared.window.end(now, wasSent);
+    this.#shared.deal();
+  }
+}

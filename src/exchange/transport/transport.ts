@@ -1,0 +1,288 @@
+import http, { type ClientRequest } from 'node:http';
+import https from 'node:https';
+import type { Socket } from 'node:net';
+import { urlToHttpOptions } from 'node:url';
+import { brotliDecompressSync, unzipSync } from 'node:zlib';
+import got, { type Got, type Request, type RequestFunction } from 'got';
+import { systemClock, type Clock } from '../../base/clock.ts';
+import { HIDDEN } from '../../base/text.ts';
+import { onAbort } from './aborts.ts';
+import { type HttpRequest, type HttpResponse, type Transport, TransportError } from './http.ts';
+
+/** Gives an account its way to the exchange; the key that is in force is asked for each request. */
+export type Connect = (account: string, apiKey: () => string) => Transport;
+
+interface TransportOptions {
+  readonly baseUrl: string;
+  /** The merchant key in force, asked for each request: it may change. */
+  readonly apiKey: () => string;
+  /** Deadline of a whole call, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Largest answer taken, in bytes after decompression. */
+  readonly maxResponseBytes: number;
+}
+
+/** A create goes on a kept connection only within this time after the last answer on it. */
+export const REUSE_WITHIN_MS = 100;
+const FREE_SOCKETS = 32;
+type Decompress = (bytes: Buffer, options: { readonly maxOutputLength: number }) => Buffer;
+const DECOMPRESS: ReadonlyMap<string | undefined, Decompress> = new Map([
+  ['gzip', unzipSync],
+  ['x-gzip', unzipSync],
+  ['deflate', unzipSync],
+  ['br', brotliDecompressSync],
+]);
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * The exchange over HTTP. It retries nothing and follows no redirect: a retry would slip past the rate limit and could
+ * create twice, a redirect would carry the key elsewhere.
+ *
+ * Look-ups use any kept connection. On one that the exchange has just closed, nobody could tell whether a create was
+ * taken, and servers close connections that have been idle for a while (after 1 s at the earliest, mostly after 5 s to
+ * 75 s). So a create takes a kept connection only when an answer came over it a moment ago, as happens when many go out;
+ * a lone one takes a fresh connection. Should the exchange close even that, the outcome is unknown, as with any reset.
+ */
+export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'monotonic'> = systemClock()): Transport {
+  const creates = new Connections(options.baseUrl, clock);
+  const lookups = new Connections(options.baseUrl, clock);
+  const client = got.extend({
+    prefixUrl: options.baseUrl,
+    headers: { accept: 'application/json', 'accept-encoding': 'gzip, br', 'user-agent': 'order-sync' },
+    // got prepares each answer a second time for this, also one that is not compressed.
+    decompress: false,
+    retry: { limit: 0 },
+    followRedirect: false,
+    throwHttpErrors: false,
+    allowAbsoluteUrls: false,
+    timeout: { request: options.timeoutMs },
+  });
+  // An option that differs from the client's is merged into all the others at each request.
+  const creating = client.extend({ method: 'POST', request: creates.request });
+  const lookingUp = client.extend({ request: lookups.request });
+  return {
+    async send(request, signal) {
+      const isPost = request.method === 'POST';
+      if (isPost) creates.closeIdle();
+      const apiKey = options.apiKey();
+      const stream = begin(isPost ? creating : lookingUp, request, apiKey);
+      let sent: ClientRequest | undefined;
+      stream.once('request', (made: ClientRequest) => (sent = made));
+      stream.once('response', ({ socket }: { socket?: Socket }) => (isPost ? creates : lookups).noteAnswer(socket));
+      // got would add a listener of its own to the signal three times a request.
+      const abort = () => stream.destroy(Object.assign(new Error('aborted'), { code: 'ERR_ABORTED' }));
+      const forget = onAbort(signal, abort);
+      try {
+        if (signal?.aborted === true) abort();
+        const bytes = await readAll(stream, options.maxResponseBytes);
+        const answer = responseOf(stream, bytes, apiKey, options, request.isExamined);
+        emptyOnceClosed(stream, sent);
+        return answer;
+      } catch (error) {
+        throw transportError(error, stream, request, options);
+      } finally {
+        forget();
+      }
+    },
+    async close() {
+      creates.close();
+      lookups.close();
+    },
+  };
+}
+
+function begin(client: Got, { method, path, headers, body }: HttpRequest, apiKey: string): Request {
+  const sent: Record<string, string> = { 'x-api-key': apiKey, ...headers };
+  if (method === 'POST') sent['content-length'] = String(Buffer.byteLength(body ?? ''));
+  if (body !== undefined) sent['content-type'] = 'application/json';
+  const stream = client.stream(path.replace(/^\//, ''), { headers: sent });
+  // As got's option the body would be ended a turn later, and an answer that is faster costs the connection.
+  if (method === 'POST') stream.end(body);
+  return stream;
+}
+
+/** An error of a stream without a listener would end the process. */
+const ignore = () => {};
+/** The properties of a stream of got that hold others. */
+const NOTHING = {
+  options: undefined,
+  response: undefined,
+  _request: undefined,
+  _cancelTimeouts: undefined,
+  _unproxyEvents: undefined,
+};
+
+/**
+ * Empties a stream whose request has ended. V8 keeps each stream that can be written, with all that it holds, until it collects
+ * the whole memory: its constructor assigns a function that refers to it, and such functions are made among the old objects.
+ * Emptied, a request costs a sixth less.
+ */
+function emptyOnceClosed(stream: Request, sent: ClientRequest | undefined): void {
+  const empty = () => {
+    // An answer may come before all of the request was written.
+    if (!stream.writableFinished) return;
+    stream.removeAllListeners().on('error', ignore);
+    Object.assign(stream, NOTHING);
+  };
+  if (sent?.closed === true) empty();
+  else sent?.once('close', empty);
+}
+
+/** Connections that are kept between requests, and when each last brought an answer. */
+class Connections {
+  readonly #http = new http.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS });
+  // Said, since NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise give the key to anybody in between.
+  readonly #https = new https.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS, rejectUnauthorized: true });
+  readonly #server: Pick<http.RequestOptions, 'protocol' | 'hostname' | 'port'>;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #answeredAt = new WeakMap<Socket, number>();
+
+  constructor(baseUrl: string, clock: Pick<Clock, 'monotonic'>) {
+    const { protocol, hostname, port } = urlToHttpOptions(new URL(baseUrl));
+    this.#server = { protocol, hostname, port };
+    this.#clock = clock;
+  }
+
+  /**
+   * got's option for the function that sends. Of the forty options that got passes only these differ from Node's
+   * defaults, and Node copies all of them several times: that takes a sixth of the time of a request.
+   */
+  readonly request: RequestFunction = ({ pathname, search }, { method, headers }, onResponse) => {
+    const options = { ...this.#server, path: pathname + search, method, headers };
+    return withoutUpgrade(
+      options.protocol === 'https:'
+        ? https.request({ ...options, agent: this.#https }, onResponse)
+        : http.request({ ...options, agent: this.#http }, onResponse),
+    );
+  };
+
+  noteAnswer(socket: Socket | undefined): void {
+    if (socket !== undefined) this.#answeredAt.set(socket, this.#clock.monotonic());
+  }
+
+  /** Closes what was idle for too long; at each create, as a timer would come late where the process stood still. */
+  closeIdle(): void {
+    const latest = this.#clock.monotonic() - REUSE_WITHIN_MS;
+    for (const { freeSockets } of [this.#http, this.#https]) {
+      for (const sockets of Object.values(freeSockets)) {
+        // Node takes the socket that was freed last, so the first ones have been idle for the longest.
+        const fresh = sockets?.findIndex(
+          (socket) => (this.#answeredAt.get(socket) ?? Number.NEGATIVE_INFINITY) >= latest,
+        );
+        for (const socket of sockets?.slice(0, fresh === -1 ? undefined : fresh) ?? []) socket.destroy();
+      }
+    }
+  }
+
+  close(): void {
+    this.#http.destroy();
+    this.#https.destroy();
+  }
+}
+
+/** Fails a request whose answer is 101 (switching protocols): its socket would be nobody's, and keep the process from ending. */
+function withoutUpgrade(request: ClientRequest): ClientRequest {
+  return request.once('upgrade', (_response, socket) => {
+    socket.destroy();
+    // Node takes such a request for done: it emits nothing more by itself.
+    request.emit('error', Object.assign(new Error('101'), { code: 'SWITCHED_PROTOCOLS' }));
+  });
+}
+
+/** Reads the bytes of an answer as they come. By events: a wait for a stream's end costs a tenth of a request. */
+function readAll(stream: Request, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  return new Promise((resolve, reject) => {
+    stream.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      chunks.push(chunk);
+      if (size <= maxBytes) return;
+      reject(tooLarge(maxBytes));
+      // At once, so that the connection is closed before the rest of the answer has come.
+      stream.destroy();
+    });
+    stream.once('end', () => {
+      const [first = Buffer.alloc(0)] = chunks;
+      resolve(chunks.length > 1 ? Buffer.concat(chunks) : first);
+    });
+    stream.on('error', reject);
+    stream.once('close', () => reject(new Error('no answer')));
+  });
+}
+
+function responseOf(
+  { response }: Request,
+  bytes: Buffer,
+  apiKey: string,
+  { maxResponseBytes }: TransportOptions,
+  isExamined = false,
+): HttpResponse {
+  if (response === undefined) throw new Error('no answer');
+  const retryAfter = response.headers['retry-after'];
+  const { body, ...encoding } = decoded(decompressed(bytes, response.headers['content-encoding'], maxResponseBytes));
+  return {
+    status: response.statusCode,
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    // An error is shown to people and may quote the key. A shorter key might be part of an amount or an id.
+    body: isExamined || response.statusCode >= 400 || apiKey.length >= 12 ? body.replaceAll(apiKey, HIDDEN) : body,
+    ...(isExamined && { headers: response.headers }),
+    ...encoding,
+  };
+}
+
+/** Decompresses an answer. Throws `TransportError` if it is too large, zlib's error if it is broken. */
+function decompressed(bytes: Buffer, encoding: string | undefined, maxBytes: number): Buffer {
+  const decompress = bytes.length === 0 ? undefined : DECOMPRESS.get(encoding?.trim().toLowerCase());
+  try {
+    return decompress?.(bytes, { maxOutputLength: maxBytes }) ?? bytes;
+  } catch (error) {
+    throw codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? tooLarge(maxBytes) : error;
+  }
+}
+
+function tooLarge(maxBytes: number): TransportError {
+  return new TransportError(`the answer is larger than ${maxBytes} bytes`, { sent: 'perhaps', code: 'TOO_LARGE' });
+}
+
+/** An odd encoding is no failure of the exchange: the status says something, and an id may still be seen. */
+function decoded(bytes: Buffer): Pick<HttpResponse, 'body' | 'isUtf8'> {
+  try {
+    return { body: UTF_8.decode(bytes) };
+  } catch {
+    return { body: bytes.toString('latin1'), isUtf8: false };
+  }
+}
+
+function transportError(
+  error: unknown,
+  stream: Request,
+  request: HttpRequest,
+  { baseUrl }: TransportOptions,
+): TransportError {
+  if (error instanceof TransportError) return error;
+  return new TransportError(describe(error, request), {
+    sent: wasNeverSent(stream, baseUrl.startsWith('https:')) ? 'never' : 'perhaps',
+    code: codeOf(error),
+  });
+}
+
+/** Nothing left when no connection was ever made on a socket of this request's own. */
+function wasNeverSent({ reusedSocket, response, timings }: Request, isSecure: boolean): boolean {
+  if (reusedSocket === true || response !== undefined) return false;
+  return (isSecure ? timings?.secureConnect : timings?.connect) === undefined;
+}
+
+/**
+ * Says what went wrong without the error's own text, which may quote the address, the headers or the body, and without
+ * an e-mail address that was given in place of an id.
+ */
+function describe(error: unknown, request: HttpRequest): string {
+  const path = request.path.split('?')[0]?.replaceAll(/[^/]*%40[^/]*/g, HIDDEN);
+  return `${request.method} ${path}: ${codeOf(error)}`;
+}
+
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown }).code;
+  return typeof code === 'string' ? code : 'NO_ANSWER';
+}

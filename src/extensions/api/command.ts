@@ -1,0 +1,12 @@
+import type { Command } from 'commander';
+import { controlDocument } from './openapi.ts';
+
+export function define(command: Command): void {
+  command
+    .option('--json', 'the document is JSON in any case')
+    .addHelpText('after', '\nExample:\n  order-sync openapi > openapi.json')
+    .action(async () => {
+      const document = await controlDocument(command.parent?.version() ?? '');
+      process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+    });
+}

@@ -1,0 +1,119 @@
+import { chmodSync, lstatSync, rmSync } from 'node:fs';
+import type { FastifyError, FastifyInstance } from 'fastify';
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import { parse } from 'lossless-json';
+import type { Logger } from 'pino';
+import { UnusableIdError } from '../../exchange/ids.ts';
+import type { FlowDeps } from '../../orders/pass/deps.ts';
+import type { StatusSources } from '../health/status/read-status.ts';
+import { StoreError } from '../../store/errors.ts';
+import type { Store } from '../../store/port.ts';
+import { EventStreams, MOST_STREAMS } from '../feed/stream.ts';
+import { closeServer, createServer } from '../http/server.ts';
+import { invalid, writeEnvelope, type OwnRefusal } from '../relay/envelope.ts';
+import type { Accounts } from './operations/operation.ts';
+import { addRoutes } from './routes.ts';
+import { unusableSocket } from './transport.ts';
+
+const LIMITS = {
+  /** Far above any request of ours, in bytes. */
+  bodyLimit: 64 * 1_024,
+  /** ms in which a request has to arrive. */
+  requestTimeout: 10_000,
+  /** Longer than any id once encoded; the exchange client judges the id itself. */
+  routerOptions: { maxParamLength: 8_000 },
+};
+/** Beside those of streams. */
+const MAX_CONNECTIONS = 256;
+/** The mode of the socket's file: a user who may connect may ask for everything. */
+const OWNER_ONLY = 0o600;
+
+export interface Served extends Accounts, Pick<FlowDeps, 'log' | 'clock' | 'gracePeriodOver'> {
+  readonly store: Pick<Store, 'db' | 'newEvents'>;
+  readonly status: () => StatusSources;
+}
+
+export type ControlSocket = Awaited<ReturnType<typeof serveControl>>;
+
+/** No other process may serve this path: a socket file that is there was left. `close` returns when what runs is done, or the grace period is over. */
+export async function serveControl(served: Served, socketPath: string, stopping: AbortSignal) {
+  const server = controlServer(served.log);
+  const running = new Set<Promise<unknown>>();
+  const serving = {
+    accounts: served,
+    db: served.store.db,
+    streams: new EventStreams(served, stopping),
+    status: served.status,
+    stopping,
+    onRun(operation: Promise<unknown>) {
+      running.add(operation);
+      void operation.finally(() => running.delete(operation)).catch(() => undefined);
+    },
+  };
+  addRoutes(server, () => serving);
+  try {
+    removeSocket(socketPath);
+    await server.listen({ path: socketPath });
+    chmodSync(socketPath, OWNER_ONLY);
+  } catch (error) {
+    throw unusableSocket(socketPath, error);
+  }
+  return {
+    async close(): Promise<void> {
+      // Who has connected is heard: a connection that is closed unheard leaves it open what became of the request.
+      removeSocket(socketPath);
+      for (let turns = 0; turns < 2; turns += 1) await served.clock.turn();
+      await closeServer(server, running, served);
+    },
+  };
+}
+
+/** Removes the socket at a path where there is one. What is no socket, as with a wrong control.socket, is no file of ours: it stays. */
+function removeSocket(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true) rmSync(path, { force: true });
+}
+
+export function controlServer(log: Pick<Logger, 'error'>): FastifyInstance {
+  const server = createServer({
+    limits: LIMITS,
+    maxConnections: MAX_CONNECTIONS + MOST_STREAMS,
+    unreadable: (httpStatus, { message }) => writeEnvelope(invalid(message, httpStatus)).body,
+  });
+  server.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+    try {
+      // A client that sends no body may name its type all the same.
+      done(null, body === '' ? undefined : parse(String(body)));
+    } catch {
+      // The error's own text may quote the body.
+      done(Object.assign(new Error('the body is not JSON'), { statusCode: 400 }));
+    }
+  });
+  server.setErrorHandler((error: FastifyError, _request, reply) => {
+    const { httpStatus, body } = writeEnvelope(refusalOf(error, log));
+    return reply.code(httpStatus).type('application/json').send(body);
+  });
+  server.setNotFoundHandler(({ method, url }) => {
+    throw Object.assign(new Error(`there is no operation ${method} ${url.split('?')[0]?.slice(0, 200)}`), {
+      statusCode: 404,
+    });
+  });
+  return server;
+}
+
+function refusalOf(error: FastifyError, log: Pick<Logger, 'error'>): OwnRefusal {
+  const { message, statusCode = 500 } = error;
+  if (error instanceof UnusableIdError) return { kind: 'unusable', message, httpStatus: 400 };
+  if (hasZodFastifySchemaValidationErrors(error)) {
+    const context = error.validationContext ?? 'request';
+    const problems = error.validation.map((problem) => `${context}${problem.instancePath}: ${problem.message}`);
+    return invalid(problems.join('; '));
+  }
+  if (statusCode === 415) return invalid('send the body as application/json', 415);
+  if (statusCode >= 400 && statusCode < 500) return invalid(message, statusCode);
+  log.error({ cause: `${error.name}: ${message}` }, 'an operation that was asked for failed');
+  if (!(error instanceof StoreError)) {
+    return { kind: 'failed', message: 'the daemon failed; its log says why', httpStatus: 500 };
+  }
+  // With such a cause the exchange has done it and the result cannot be kept: asking again would be wrong.
+  return { kind: 'failed', message, httpStatus: error.cause instanceof StoreError ? 500 : 503 };
+}

@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import { lstatSync, mkdirSync } from 'node:fs';
+import { request, type IncomingMessage } from 'node:http';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { sqlitePath, type Config } from '../../settings/config.ts';
+import { messageOf } from '../../base/text.ts';
+import { StoreError } from '../../store/errors.ts';
+import type { OperationAddress } from './operations/addresses.ts';
+
+/** The error when no process listens on the control socket, or one that does not drive the account: nothing was done. */
+export class NoOwnerError extends Error {
+  override readonly name = 'NoOwnerError';
+}
+
+/** One request to the owner; `path` is encoded and has its query. */
+export interface OwnerRequest {
+  readonly method: OperationAddress['method'];
+  readonly path: string;
+  /** JSON text. */
+  readonly body: string | undefined;
+}
+
+/** An answer of the owner, whose body may still be on its way. */
+export interface OwnerReply {
+  readonly httpStatus: number;
+  readonly retryAfterSeconds: number;
+  readonly isLines: boolean;
+  text(): Promise<string>;
+  /** The lines of the body as they come. A reader that has read enough ends what was asked for. */
+  lines(): AsyncIterable<string>;
+}
+
+export interface Transport {
+  /** Rejects with `NoOwnerError` or `StoreError` if nothing was asked; after any other error the outcome is unknown. `signal` takes the request back. */
+  send(request: OwnerRequest, signal: AbortSignal): Promise<OwnerReply>;
+}
+
+export const LINES = 'application/x-ndjson';
+/** Codes of a connection that was not made: nobody listens there, or not for this user. */
+const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTDIR', 'EACCES'];
+
+export function socketTransport(socketPath: string): Transport {
+  return {
+    async send(asked, signal) {
+      const response = await sendOver(socketPath, asked, signal);
+      return {
+        httpStatus: response.statusCode ?? 0,
+        retryAfterSeconds: Number(response.headers['retry-after'] ?? 0),
+        isLines: response.headers['content-type']?.startsWith(LINES) === true,
+        text: async () => Buffer.concat((await response.toArray()) as Buffer[]).toString(),
+        async *lines() {
+          try {
+            for await (const line of createInterface({ input: response })) if (line !== '') yield line;
+          } finally {
+            // A reader that has read enough does not hear that the owner broke the answer off.
+            response.destroy();
+          }
+        },
+      };
+    },
+  };
+}
+
+function sendOver(
+  socketPath: string,
+  { method, path, body }: OwnerRequest,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+    // A connection that was kept may be closed just when it is used again: then nobody could tell what was done.
+    const call = request({ socketPath, method, path, signal, headers, agent: false }, resolve);
+    call.on('error', (error: NodeJS.ErrnoException) => {
+      const isNobody = NOBODY.includes(error.code ?? '');
+      reject(isNobody ? new NoOwnerError('no order-sync process listens', { cause: error }) : error);
+    });
+    call.end(body);
+  });
+}
+
+/** The shortest limit of a socket's path on any system is 104 bytes, with a zero at its end. */
+const LONGEST_PATH_BYTES = 103;
+
+export function unusableSocket(path: string, error: unknown): StoreError {
+  const message = `no control socket can be made at ${path} (${messageOf(error)}); set control.socket to a path of at most ${LONGEST_PATH_BYTES} bytes, in a folder that this user can write to`;
+  return new StoreError('disk', message, { cause: error });
+}
+
+export function controlSocketOf({ control, database }: Pick<Config, 'control' | 'database'>): string {
+  return control.socket ?? controlSocketPath(sqlitePath({ database }, 'use sqlite:PATH'));
+}
+
+/** Beside the database, or, if that path is too long for a socket, in this user's temporary folder by a name made from the path. */
+export function controlSocketPath(databasePath: string): string {
+  const beside = `${databasePath}.sock`;
+  if (Buffer.byteLength(beside) <= LONGEST_PATH_BYTES) return beside;
+  const name = createHash('sha256').update(databasePath).digest('hex').slice(0, 24);
+  return join(socketFolder(), `${name}.sock`);
+}
+
+export function socketFolder(): string {
+  const { uid } = userInfo();
+  const folder = join(tmpdir(), `order-sync-${uid}`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const found = lstatSync(folder);
+  if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o077) !== 0) {
+    throw new Error(
+      `${folder} must be a folder that only this user can open; remove it, or shorten the database's path`,
+    );
+  }
+  return folder;
+}

@@ -1,0 +1,198 @@
+import { text } from 'node:stream/consumers';
+import { type Command, Option } from 'commander';
+import type { AskedOperation, InputOf } from '../../api/operations/index.ts';
+import type { Config } from '../../../settings/config.ts';
+import type { Tone } from '../../documents/document.ts';
+import { ask, printAnswer, printWord } from '../../../cli/shared/exchange.ts';
+import { REVEAL } from '../../../cli/shared/options.ts';
+import { VERIFICATION_LEVELS, type VerificationLevel } from '../../../exchange/schemas.ts';
+import { readJson, withDigits } from '../../../exchange/json.ts';
+import { tableOf, textColumns } from '../../documents/terminal.ts';
+import { screenOf } from '../../../cli/shared/help.ts';
+import { print } from '../../../cli/shared/print.ts';
+
+type Entry = {
+  [Id in AskedOperation]: {
+    readonly operation: Id;
+    readonly field: keyof InputOf<Id> & string;
+    readonly argument?: string;
+    readonly argumentText?: string;
+    readonly description?: string;
+    readonly example: string;
+    readonly hasReference?: true;
+    readonly hasLevel?: true;
+    /** The tokens of the answer are hidden unless `--reveal`. */
+    readonly isRecord?: true;
+  };
+}[AskedOperation];
+
+/** The commands by the words that call them. An e-mail address is printed, stored and logged nowhere. */
+const COMMANDS: Readonly<Record<string, Entry>> = {
+  'client create': {
+    operation: 'createLink',
+    field: 'email',
+    argumentText: 'goes to the exchange and is kept nowhere',
+    description: 'registers a client and makes a link, or links a registered client; the link is remembered',
+    example: 'ada@shop.example --reference customer-7',
+    hasReference: true,
+  },
+  'client validate': { operation: 'validateEmail', field: 'email', example: 'ada@shop.example' },
+  'client show': { operation: 'showLink', field: 'linkId', example: '7f1c2a' },
+  'client follow': {
+    operation: 'followLink',
+    field: 'linkId',
+    example: '7f1c2a --reference customer-7',
+    hasReference: true,
+  },
+  'customer show': { operation: 'showCustomer', field: 'linkId', example: '7f1c2a' },
+  'idv token': { operation: 'verificationToken', field: 'linkId', example: '7f1c2a --level MAIN', hasLevel: true },
+  'sdk-token': { operation: 'sdkToken', field: 'linkId', example: '7f1c2a' },
+  'pre-order show': {
+    operation: 'showPreOrder',
+    field: 'id',
+    argument: 'preOrderId',
+    example: '4be1c7',
+    isRecord: true,
+  },
+  lookup: { operation: 'lookUpOrder', field: 'externalOrderId', example: 'shop-1001', isRecord: true },
+};
+
+interface AnswerOptions {
+  readonly json?: boolean;
+  readonly reference?: string;
+  readonly level?: VerificationLevel;
+  readonly reveal?: boolean;
+}
+
+export function define(command: Command): void {
+  const name = command.name();
+  if (name === 'cards') defineCards(command);
+  else if (name === 'photos') definePhotos(command);
+  else defineOperation(command);
+}
+
+/** Commands that have one operation done and print its answer: §4.1 to §4.4, §4.6, §4.8, §4.10 and §4.11. */
+function defineOperation(command: Command): void {
+  const words = command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name();
+  const entry = COMMANDS[words];
+  if (entry === undefined) throw new Error(`no operation belongs to the command ${words}`);
+  const {
+    operation,
+    field,
+    argument = field,
+    argumentText = '',
+    description,
+    example,
+    hasLevel,
+    hasReference,
+    isRecord,
+  } = entry;
+  command.argument(`<${argument}>`, argumentText);
+  if (description !== undefined) command.description(description);
+  if (hasLevel) addLevelOption(command);
+  if (hasReference) command.option('--reference <text>', 'your own name for the link; no e-mail address');
+  if (isRecord) command.option(...REVEAL);
+  command
+    .option('--json', 'print JSON')
+    .addHelpText('after', `\nExample:\n  order-sync ${words} ${example}`)
+    .action(async (given: string, { json, reference, level, reveal }: AnswerOptions) => {
+      const input = { [field]: given, reference, level } as never;
+      const answer = await ask(command, operation, input);
+      if (operation === 'validateEmail') return printWord(answer.body, 'OK', json);
+      const isHidden = isRecord === true && reveal !== true;
+      // Loaded here: the client of the exchange takes longer to load than most commands beside a daemon take.
+      const body = isHidden ? (await import('../../../exchange/reply.ts')).withoutTokens(answer.body) : answer.body;
+      printAnswer(body, json, { 'order.status': (status) => toneOfStatus(status, answer.config) });
+    });
+}
+
+function toneOfStatus(status: string, { follow }: Config): Tone {
+  if (follow.succeededStatuses.includes(status)) return 'good';
+  if (follow.openStatuses.includes(status)) return 'info';
+  return follow.finalStatuses.includes(status) && follow.succeededStatuses.length > 0 ? 'warning' : 'neutral';
+}
+
+interface VerificationOptions {
+  readonly level: VerificationLevel;
+  readonly actionId?: string;
+  readonly token?: string;
+  readonly json?: boolean;
+}
+
+function addLevelOption(command: Command): Command {
+  const option = new Option('--level <level>', 'the verification flow').choices(VERIFICATION_LEVELS);
+  return command.addOption(option.makeOptionMandatory());
+}
+
+/** §4.5. */
+function definePhotos(command: Command): void {
+  addLevelOption(command.argument('<linkId>'))
+    .description(
+      'asks for the delivery of verification photos and prints the id of the request, which the photos bear; the daemon receives them where photos.listen is set',
+    )
+    .option('--action-id <id>', 'with the level LIVENESS only')
+    .option(
+      '--token <text>',
+      'your own token that comes back with the delivery, of at least 16 characters where photos.listen is set; - reads it from standard input, as others see the command line',
+    )
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  order-sync idv photos 7f1c2a --level LIVENESS --action-id a-1\n  order-sync idv photos 7f1c2a --level MAIN --token - < token-file',
+    )
+    .action(async (linkId: string, { level, actionId, token: given, json }: VerificationOptions) => {
+      if (actionId !== undefined && level !== 'LIVENESS') {
+        command.error('error: --action-id is taken with --level LIVENESS only');
+      }
+      const token = given === '-' ? (await text(process.stdin)).trim() : given;
+      const answer = await ask(command, 'requestPhotos', { linkId, level, actionId, token });
+      if (answer.isAlone && answer.config.photos.listen !== undefined) {
+        process.stderr.write('no daemon runs here: the photos are received only while order-sync run does\n');
+      }
+      printWord(answer.body, 'ok', json);
+    });
+}
+
+/** The fields of a card that are shown without `--reveal`, its number masked. A field that the interface does not name is a secret. */
+const SHOWN = ['id', 'bank', 'country', 'number', 'type'] as const;
+const REVEALED = [...SHOWN, 'token'] as const;
+/** A number of fewer digits is hidden whole: its last four would be most of it. */
+const SHORTEST_NUMBER = 8;
+
+type Card = Record<string, string | null>;
+
+/** §4.7. */
+function defineCards(command: Command): void {
+  command
+    .argument('<linkId>')
+    .option('--reveal', 'show card numbers and tokens as the exchange gives them')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  order-sync customer cards 7f1c2a')
+    .action(async (linkId: string, { reveal, json }: { reveal?: boolean; json?: boolean }) => {
+      const { body } = await ask(command, 'listCards', { linkId });
+      if (reveal === true && json === true) return printAnswer(body, true);
+      const names = reveal === true ? REVEALED : SHOWN;
+      const cards = rows(body, names).map((card) =>
+        reveal === true ? card : { ...card, number: maskNumber(card['number'] ?? null) },
+      );
+      print(
+        json,
+        cards,
+        () => (cards.length === 0 ? 'no card is saved\n' : tableOf(textColumns(...names), cards, screenOf())),
+        2,
+      );
+    });
+}
+
+/** Picks fields of each card; a numeric id becomes text. The client has checked that the body is a list of cards. */
+function rows(body: string, names: readonly (typeof REVEALED)[number][]): Card[] {
+  const cards = readJson(body) as Record<string, unknown>[];
+  const field = (value: unknown) => (withDigits(value) as string | null | undefined) ?? null;
+  return cards.map((card) => Object.fromEntries(names.map((name) => [name, field(card[name])])));
+}
+
+function maskNumber(number: string | null): string | null {
+  if (number === null) return null;
+  const digits = number.replaceAll(/\D/g, '');
+  return digits.length < SHORTEST_NUMBER ? '****' : `****${digits.slice(-4)}`;
+}

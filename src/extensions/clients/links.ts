@@ -1,0 +1,235 @@
+import { REFUSALS } from '../../accounts/rules/restraints.ts';
+import { accountWords } from '../../accounts/rules/name.ts';
+import {
+  decideChecked,
+  decideRemembered,
+  type LinkAnswer,
+  type LinkDecision,
+  type LinkSource,
+  type TrackedLink,
+} from './link.ts';
+import { isPlainText, LONGEST_PLAIN_TEXT, messageOf } from '../../base/text.ts';
+import type { Answer } from '../../orders/rules/record.ts';
+import { linkIdsIn, UnusableIdError } from '../../exchange/ids.ts';
+import { type Reply, refusalReason } from '../../exchange/reply.ts';
+import type { Link } from '../../exchange/schemas.ts';
+import { StoreError } from '../../store/errors.ts';
+import { keepAnswer } from '../../store/tables/kept-answers.ts';
+import { FIRST_CHECK, linksToCheck, readLink, saveLink, trackedLinkOf, type CheckKey } from './tables/links.ts';
+import { rememberStatuses } from '../../store/tables/accounts.ts';
+import { pagesAfter } from '../../store/pages.ts';
+import type { Transaction } from '../../store/port.ts';
+import type { FlowDeps } from '../../orders/pass/deps.ts';
+import type { LoggedFailure } from '../health/incidents.ts';
+import { forEachConcurrently } from '../../orders/pass/run.ts';
+
+type LinkDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'gracePeriodOver' | 'observers'>;
+
+const PAGE = 200;
+const DOCUMENTED_STATUSES: readonly string[] = ['NOT_VERIFIED'];
+const whenUnknown = (account: string) =>
+  `nobody knows whether the link was created. Run: order-sync client validate EMAIL${accountWords(account)}. If the answer is OK, ` +
+  'it was not created: create it again. If the answer is LINK_ALREADY_EXISTS, it was created now or earlier: ask the exchange ' +
+  `for the link id and run: order-sync client follow LINK${accountWords(account)}`;
+
+/**
+ * Creates a link (§4.1) and stores it; the e-mail address goes to the exchange alone. Throws `UnusableIdError` before
+ * any request, and a `StoreError` that names a link which cannot be stored.
+ */
+export async function makeLink(
+  deps: LinkDeps,
+  { email, reference }: { email: string; reference: string | null },
+  signal?: AbortSignal,
+): Promise<Reply<Link>> {
+  checkReference(reference);
+  if (reference?.toLowerCase().includes(email.toLowerCase()) === true) {
+    throw new UnusableIdError('the reference contains the e-mail address, which must not be stored; give another one');
+  }
+  let unread: Answer | undefined;
+  const answer = await deps.exchange.createLink(email, signal, (received) => {
+    unread = received;
+  });
+  if (unread !== undefined) {
+    const seen = await keepUnread(deps, unread, reference);
+    return { kind: 'unknown', why: `the answer cannot be read; ${seen}; ${whenUnknown(deps.account)}` };
+  }
+  if (answer.kind === 'unknown') return { ...answer, why: `${answer.why}; ${whenUnknown(deps.account)}` };
+  if (answer.kind !== 'ok') return answer;
+  const { linkId } = answer.value;
+  try {
+    // The exchange has no other way to learn this id.
+    const late = { message: 'a created link cannot be stored yet', subject: linkId, facts: { linkId } };
+    logSaved(deps, await writeDurably(deps, (tx) => remember(deps, tx, answer.value, reference, 'created'), late));
+  } catch (error) {
+    deps.log.error({ linkId }, 'a created link could not be stored');
+    if (!(error instanceof StoreError)) throw error;
+    const message = `the link ${JSON.stringify(linkId)} was created but cannot be stored: ${error.message}; then run: order-sync client follow ${linkId}${accountWords(deps.account)}`;
+    throw new StoreError(error.problem, message, { cause: error });
+  }
+  return answer;
+}
+
+/** Stores an answer that made a link and cannot be read. Says whether it could be stored, and which ids it bears. */
+async function keepUnread(deps: LinkDeps, answer: Answer, reference: string | null): Promise<string> {
+  const { account, clock, log } = deps;
+  const ids = linkIdsIn(answer.body);
+  log.error({ ids }, 'the answer that made a link cannot be read');
+  const kept = { account, operation: 'createLink', subject: reference, receivedAt: clock.now().toISOString() } as const;
+  const seen = ids.length === 0 ? 'no id can be seen in it' : `it bears the id ${ids.join(' or ')}`;
+  try {
+    const late = { message: 'an answer that made a link cannot be stored yet' };
+    await writeDurably(deps, (tx) => keepAnswer(tx, { ...answer, ...kept }), late);
+    return `${seen}, and it is kept`;
+  } catch (error) {
+    log.error({ cause: messageOf(error) }, 'an answer that made a link could not be stored');
+    return seen;
+  }
+}
+
+/** Writes as long as the database fails for a while, which is logged with the facts of `late`. */
+function writeDurably<Result>(
+  { store, gracePeriodOver, observers }: LinkDeps,
+  work: (tx: Transaction) => Promise<Result>,
+  late: Pick<LoggedFailure, 'message' | 'subject' | 'facts'>,
+): Promise<Result> {
+  return store.writer.writeUntilDurable(work, gracePeriodOver, ({ message: cause }) =>
+    observers.incidents.failed({ level: 'error', kind: 'database', cause, ...late }),
+  );
+}
+
+/** Looks up a link (§4.3) and stores it when it is found. Throws `UnusableIdError` before any request. */
+export async function adoptLink(
+  deps: LinkDeps,
+  { linkId, reference }: { linkId: string; reference: string | null },
+  signal?: AbortSignal,
+): Promise<Reply<Link>> {
+  checkReference(reference);
+  const answer = await deps.exchange.showLink(linkId, signal);
+  if (answer.kind !== 'ok') return answer;
+  if (answer.value.linkId !== linkId) return { kind: 'unknown', why: 'the answer is about another link' };
+  logSaved(deps, await deps.store.writer.write((tx) => remember(deps, tx, answer.value, reference, 'followed')));
+  return answer;
+}
+
+/**
+ * Checks every link without a final status that was not checked since `since`, the oldest check first. Ends early if
+ * the circuit breaker opens or `signal` aborts.
+ */
+export async function linksPass(deps: FlowDeps, signal: AbortSignal, since: Date = deps.clock.now()): Promise<void> {
+  // Orders are more urgent, so most turns are left to them.
+  const concurrency = Math.ceil(deps.settings.concurrency / 4);
+  await forEachConcurrently(uncheckedLinks(deps, signal, since), concurrency, (key) => check(deps, key, signal));
+}
+
+async function* uncheckedLinks(
+  { account, store, exchange, settings: { links } }: FlowDeps,
+  signal: AbortSignal,
+  before: Date,
+): AsyncGenerator<CheckKey> {
+  const { finalStatuses } = links;
+  const unchecked = (from = FIRST_CHECK) =>
+    linksToCheck(store.db, { account, finalStatuses, before, from, limit: PAGE });
+  for await (const page of pagesAfter(PAGE, unchecked)) {
+    for (const key of page) {
+      if (signal.aborted || exchange.breaker('lookup').isOpen) return;
+      yield key;
+    }
+  }
+}
+
+async function check(deps: FlowDeps, key: CheckKey, signal: AbortSignal): Promise<void> {
+  const { linkId } = key;
+  const evidence = await deps.exchange.lookUpLink(linkId, signal).then(
+    (reply) => reply && evidenceOf(reply, linkId),
+    (error: unknown) => {
+      // The exchange may have given an id that does not fit into a request.
+      if (!(error instanceof UnusableIdError)) throw error;
+      return { cause: error.message, subject: linkId };
+    },
+  );
+  if (evidence === undefined) return;
+  if (!('cause' in evidence)) return await recordCheck(deps, key, evidence);
+  const message = 'the check of a link was not answered and will be repeated';
+  deps.observers.incidents.failed({ message, ...evidence, facts: { linkId } });
+}
+
+/** The link or the documented 404 are evidence; of any other reply the cause, and its subject or kind of incident. */
+function evidenceOf(
+  reply: Reply<Link>,
+  linkId: string,
+): LinkAnswer | Pick<LoggedFailure, 'cause' | 'kind' | 'subject'> {
+  switch (reply.kind) {
+    case 'ok':
+      if (reply.value.linkId !== linkId) return { cause: 'the answer is about another link', subject: linkId };
+      return { kind: 'found', status: reply.value.status };
+    case 'refused':
+      if (refusalReason(reply) === 'not-found') return { kind: 'not-found' };
+      return { cause: `HTTP ${reply.httpStatus}`, subject: linkId };
+    case 'not-sent':
+    case 'unknown':
+      return { cause: reply.why, kind: 'exchange' };
+    case 'rate-limited':
+    case 'key-refused':
+      return { cause: REFUSALS[reply.kind], kind: reply.kind };
+  }
+}
+
+async function recordCheck(deps: FlowDeps, key: CheckKey, answer: LinkAnswer): Promise<void> {
+  const { account, store, clock } = deps;
+  const recorded = await store.writer.write(async (tx) => {
+    const row = await readLink(tx, account, key.linkId);
+    // Another check in the meantime may be newer than this answer.
+    if (row === undefined || row.last_checked_at !== key.lastCheckedAt) return undefined;
+    const before = trackedLinkOf(row);
+    return await save(tx, before, decideChecked(before, answer, clock.now()), clock.now());
+  });
+  if (recorded !== undefined) logSaved(deps, recorded);
+}
+
+interface Saved extends LinkDecision {
+  readonly isUnseen: boolean;
+}
+
+async function remember(
+  { account, clock }: LinkDeps,
+  tx: Transaction,
+  { linkId, status }: Link,
+  reference: string | null,
+  source: LinkSource,
+): Promise<Saved> {
+  const row = await readLink(tx, account, linkId);
+  const known = row === undefined ? undefined : trackedLinkOf(row);
+  const now = clock.now();
+  return await save(tx, known, decideRemembered(known, { account, linkId, status, reference, source }, now), now);
+}
+
+async function save(
+  tx: Transaction,
+  before: TrackedLink | undefined,
+  decision: LinkDecision,
+  now: Date,
+): Promise<Saved> {
+  const { account, status } = decision.link;
+  await saveLink(tx, before, decision, now);
+  const isChanged = decision.events.some(({ field }) => field === 'status');
+  const seen = { account, field: 'link.status', value: status, first_seen_at: now.toISOString() };
+  return { ...decision, isUnseen: isChanged && (await rememberStatuses(tx, [seen])).length > 0 };
+}
+
+function logSaved({ log, observers }: LinkDeps, { link: { linkId, status }, events, isUnseen }: Saved): void {
+  if (isUnseen && !DOCUMENTED_STATUSES.includes(status)) {
+    observers.incidents.sawStatus('link.status', status);
+  }
+  for (const { field, oldValue, newValue } of events) {
+    if (field === 'status') log.info({ linkId, oldValue, newValue }, 'the status of a link changed');
+    else if (newValue === null) log.info({ linkId, since: oldValue }, 'the exchange finds a link again');
+    else log.warn({ linkId }, 'the exchange no longer finds a link');
+  }
+}
+
+function checkReference(reference: string | null): void {
+  if (reference === null || (isPlainText(reference) && reference.trim() !== '')) return;
+  throw new UnusableIdError(
+    `the reference is empty, contains control characters or has more than ${LONGEST_PLAIN_TEXT} characters; give another one`,
+  );
+}

@@ -1,0 +1,182 @@
+import { z } from 'zod';
+import {
+  cardsSchema,
+  customerSchema,
+  linkSchema,
+  sdkTokenSchema,
+  validationSchema,
+  VERIFICATION_LEVELS,
+  verificationTokenSchema,
+} from '../../exchange/schemas.ts';
+import { adoptLink, makeLink } from './links.ts';
+import { requestPhotos } from './photos.ts';
+import { listLinks } from './tables/links.ts';
+import { done } from '../relay/envelope.ts';
+import {
+  countParameter,
+  EXCHANGE_ERRORS,
+  LOOKUP_ERRORS,
+  named,
+  operation,
+  OWN_ERRORS,
+  textParameter,
+} from '../api/operations/operation.ts';
+
+const tag = 'clients';
+const linkId = textParameter('Id of a link (§2.1).', 'link-1');
+const params = z.object({ linkId });
+const ofLink = { tag, params, errors: LOOKUP_ERRORS } as const;
+const level = z.enum(VERIFICATION_LEVELS).meta({ description: 'A verification flow (§4.4).', examples: ['MAIN'] });
+const email = z.string().describe('Address of the client. It is passed to the exchange and kept nowhere.');
+const linkValue = named('Link', 'A client link (§2.1).', linkSchema, { linkId: 'link-1', status: 'NOT_VERIFIED' });
+const reference = z.string().nullish().describe('Your own name for the link; no e-mail address.');
+
+const at = '2026-01-05T12:00:00.000Z';
+const rememberedLinksValue = named(
+  'RememberedLinks',
+  'Remembered links, the newest first.',
+  z.array(
+    z.object({
+      link_id: z.string(),
+      reference: z.string().nullable().describe('Your own name for it.'),
+      source: z.string().describe('`created` or `followed`.'),
+      status: z.string(),
+      created_at: z.string(),
+      updated_at: z.string(),
+      last_checked_at: z.string(),
+      missing_since: z.string().nullable().describe('Since when the exchange does not have it any more.'),
+    }),
+  ),
+  [
+    {
+      link_id: 'link-1',
+      reference: 'customer-7',
+      source: 'created',
+      status: 'NOT_VERIFIED',
+      created_at: at,
+      updated_at: at,
+      last_checked_at: at,
+      missing_since: null,
+    },
+  ],
+);
+
+export const CLIENT_OPERATIONS = {
+  createLink: operation({
+    tag,
+    summary: 'Registers a client and makes a link, or links a registered client (§4.1). The link is remembered.',
+    description:
+      'The exchange tells the id of a new link once. After an unknown outcome ask whether the address has a link now ' +
+      '(validateEmail); the exchange has no look-up of links by address.',
+    body: z.strictObject({ email, reference }).meta({ examples: [{ email: '<EMAIL>', reference: 'customer-7' }] }),
+    value: linkValue,
+    errors: [...EXCHANGE_ERRORS, '413'],
+    run: (deps, input, signal) => makeLink(deps, { ...input, reference: input.reference ?? null }, signal),
+  }),
+  validateEmail: operation({
+    tag,
+    summary: 'Asks whether a link could be made for an e-mail address (§4.2).',
+    body: z.strictObject({ email }).meta({ examples: [{ email: '<EMAIL>' }] }),
+    value: named('Validation', 'A link for the address could be made (§4.2).', validationSchema, { status: 'OK' }),
+    errors: [...EXCHANGE_ERRORS, '413'],
+    run: ({ exchange }, input, signal) => exchange.validateEmail(input.email, signal),
+  }),
+  showLink: operation({
+    ...ofLink,
+    summary: 'The link and its verification status (§4.3).',
+    value: linkValue,
+    run: ({ exchange }, input, signal) => exchange.showLink(input.linkId, signal),
+  }),
+  followLink: operation({
+    tag,
+    summary: 'Looks a link up (§4.3) and remembers it.',
+    params,
+    body: z
+      .strictObject({ reference })
+      .nullish()
+      .meta({ examples: [{ reference: 'customer-7' }] }),
+    value: linkValue,
+    errors: [...LOOKUP_ERRORS, '413'],
+    run: (deps, input, signal) => adoptLink(deps, { ...input, reference: input.reference ?? null }, signal),
+  }),
+  verificationToken: operation({
+    ...ofLink,
+    summary: 'A token for a verification flow (§4.4).',
+    params: z.object({ linkId, level }),
+    value: named('VerificationToken', 'A token for a verification flow (§2.2). A secret.', verificationTokenSchema, {
+      linkId: 'link-1',
+      token: '<ACCESS_TOKEN>',
+      tokenValidTill: '2026-01-05T12:00:00Z',
+    }),
+    run: ({ exchange }, input, signal) => exchange.verificationToken(input.linkId, input.level, signal),
+  }),
+  requestPhotos: operation({
+    tag,
+    summary: 'Asks for the delivery of verification photos (§4.5). The token that it takes is made here unless given.',
+    params,
+    body: z
+      .strictObject({
+        level,
+        actionId: z.string().nullish().describe('With the level LIVENESS only.'),
+        token: z.string().nullish().describe('Your own token, which comes back with the delivery. A secret.'),
+      })
+      .refine((body) => body.level === 'LIVENESS' || (body.actionId ?? null) === null, {
+        path: ['actionId'],
+        error: 'is taken with the level LIVENESS only',
+      })
+      .meta({ examples: [{ level: 'LIVENESS', actionId: 'action-1' }] }),
+    value: named(
+      'PhotoRequest',
+      'The delivery is asked for (§4.5).',
+      validationSchema.extend({ requestId: z.string().describe('The id of the request, which its photos bear.') }),
+      { status: 'ok', requestId: '0f8e2c5a7b1d4e6f9a3c5b7d9e1f2a4c' },
+    ),
+    errors: [...LOOKUP_ERRORS, '413'],
+    run: (deps, { linkId: id, level: asked, actionId, token }, signal) => {
+      const request = { linkId: id, level: asked, actionId: actionId ?? undefined, token: token ?? undefined };
+      return requestPhotos(deps, request, signal);
+    },
+  }),
+  showCustomer: operation({
+    ...ofLink,
+    summary: "The client's record at the card-payment provider (§4.6).",
+    value: named('Customer', 'A customer of the card-payment provider (§2.4). Personal data.', customerSchema, {
+      customerNumber: 'c-1',
+      firstName: 'Ada',
+      lastName: 'Example',
+      linkId: 'link-1',
+    }),
+    run: ({ exchange }, input, signal) => exchange.showCustomer(input.linkId, signal),
+  }),
+  listCards: operation({
+    ...ofLink,
+    summary: "The client's saved cards (§4.7), numbers and tokens as the exchange gives them.",
+    value: named('Cards', 'Saved cards (§2.5). Numbers as the exchange gives them; tokens are secrets.', cardsSchema, [
+      { id: 'card-1', bank: 'A Bank', country: 'DE', number: '<CARD_NUMBER>', token: '<CARD_TOKEN>', type: 'VISA' },
+    ]),
+    run: ({ exchange }, input, signal) => exchange.listCards(input.linkId, signal),
+  }),
+  sdkToken: operation({
+    ...ofLink,
+    summary: 'A short-lived SDK token (§4.8).',
+    value: named('SdkToken', 'An SDK token (§2.3). A secret.', sdkTokenSchema, {
+      token: '<SDK_TOKEN>',
+      expiresAt: '2026-01-05T12:00:00Z',
+    }),
+    run: ({ exchange }, input, signal) => exchange.sdkToken(input.linkId, signal),
+  }),
+  listLinks: operation({
+    tag: 'links',
+    summary: 'The newest remembered links, from the database.',
+    query: z.object({
+      status: textParameter('Only links with this status.', 'NOT_VERIFIED').optional(),
+      limit: countParameter('At most so many.', 1_000, 50),
+    }),
+    value: rememberedLinksValue,
+    errors: OWN_ERRORS,
+    async run({ store, account }, filter) {
+      const links = await listLinks(store.db, { account, ...filter });
+      return done(links.map(({ account: _account, ...link }) => link));
+    },
+  }),
+};

@@ -1,0 +1,240 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { access, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { z } from 'zod';
+import { PHOTO_EXTENSIONS, photoType, SIGNATURE_BYTES, type PhotoType } from './photo.ts';
+import { printable } from '../../base/words.ts';
+import type { Config } from '../../settings/config.ts';
+
+const MAX_DETAILS_BYTES = 4096;
+const MAX_NAME_LENGTH = 255;
+
+/** One part of a delivery (§6). Its bytes are read before the next part is requested. */
+export interface DeliveryPart {
+  readonly name: string | undefined;
+  readonly filename: string | undefined;
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
+export type RefusalKind = 'unreadable' | 'too-large' | 'too-slow' | 'forbidden';
+
+export class DeliveryRefusal extends Error {
+  override readonly name = 'DeliveryRefusal';
+  readonly kind: RefusalKind;
+  constructor(kind: RefusalKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+export interface ReceivedFile extends SavedFile {
+  readonly refusal: string | null;
+  /** For people; it is never used as a path. */
+  readonly originalName: string;
+}
+
+/** Saves the files of a delivery in quarantine. Throws `DeliveryRefusal` if it accepts none, and errors of `parts`. */
+export async function readForm(
+  limits: Config['photos'],
+  folder: PhotoFolder,
+  delivery: string,
+  parts: AsyncIterable<DeliveryPart>,
+): Promise<{ readonly token: string; readonly files: readonly ReceivedFile[] }> {
+  let token: string | undefined;
+  const files: ReceivedFile[] = [];
+  let total = 0;
+  for await (const { name, filename, bytes } of parts) {
+    if (name === 'file') {
+      if (files.length === limits.maxFiles) throw new DeliveryRefusal('too-large', 'there are too many files');
+      const check = (size: number) => {
+        const { maxTotalBytes } = limits;
+        if (total + size <= maxTotalBytes) return;
+        throw new DeliveryRefusal('too-large', `the files have more than ${maxTotalBytes} bytes`);
+      };
+      const file = await folder.save(delivery, bytes, { maxBytes: limits.maxFileBytes, check });
+      const refusal = refusalOf(limits, file);
+      if (refusal !== null) await folder.discardFile(delivery, file.name);
+      const originalName = printable(filename ?? '')
+        .slice(0, MAX_NAME_LENGTH)
+        .toWellFormed();
+      files.push({ ...file, refusal, originalName });
+      total += file.size;
+    } else if (name === 'details') {
+      if (token !== undefined) throw new DeliveryRefusal('unreadable', 'there is more than one part details');
+      token = tokenOf(await textOf(bytes));
+    } else {
+      // An unknown part must be read, or the next part would not come.
+      for await (const chunk of bytes) void chunk;
+    }
+  }
+  if (token === undefined) throw new DeliveryRefusal('unreadable', 'there is no part details');
+  if (files.length === 0) throw new DeliveryRefusal('unreadable', 'there is no part file');
+  const [odd] = files.filter(({ refusal }) => refusal !== null);
+  if (odd !== undefined && files.every(({ refusal }) => refusal !== null)) {
+    const why = odd.size > limits.maxFileBytes ? 'too-large' : 'unreadable';
+    throw new DeliveryRefusal(why, `no file can be accepted: ${odd.refusal}`);
+  }
+  return { token, files };
+}
+
+function refusalOf({ maxFileBytes, types }: Config['photos'], { size, type }: SavedFile): string | null {
+  if (size === 0) return 'the file is empty';
+  if (size > maxFileBytes) return `the file has more than ${maxFileBytes} bytes (photos.maxFileBytes)`;
+  if (type !== undefined && types.includes(type)) return null;
+  return `its content is ${type ?? 'of no known type'}, and photos.types lists no such files`;
+}
+
+async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of bytes) {
+    size += chunk.length;
+    if (size > MAX_DETAILS_BYTES) throw new DeliveryRefusal('too-large', 'the part details is too long');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+const detailsSchema = z.object({ token: z.string().min(1) });
+
+function tokenOf(details: string): string {
+  try {
+    return detailsSchema.parse(JSON.parse(details)).token;
+  } catch {
+    // The cause is left out: it may quote the token.
+    throw new DeliveryRefusal('unreadable', 'the part details is not {"token": "…"}');
+  }
+}
+
+/** The folder of files whose delivery is not recorded yet; inside the folder of photos, so that moving is one rename. */
+const QUARANTINE = '.incoming';
+
+interface SavedFile {
+  /** Random, with the extension of its type; the name that the sender gave decides nothing. */
+  readonly name: string;
+  readonly size: number;
+  readonly sha256: string;
+  readonly type: PhotoType | undefined;
+}
+
+export function randomName(): string {
+  return randomBytes(16).toString('hex');
+}
+
+/** Gives the path of a recorded delivery within the folder. The id of a link may be any text, so it is hashed. */
+export function placeOf(linkId: string, delivery: string): string {
+  return join(createHash('sha256').update(linkId).digest('hex').slice(0, 32), delivery);
+}
+
+/** Files are synced in `.incoming/<delivery>/`, then moved to `<link>/<delivery>/`. Only this user reads them. */
+export class PhotoFolder {
+  readonly #path: string;
+  readonly #quarantine: string;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#quarantine = join(path, QUARANTINE);
+  }
+
+  async open(): Promise<string[]> {
+    await mkdir(this.#quarantine, { recursive: true, mode: 0o700 });
+    return await readdir(this.#quarantine);
+  }
+
+  async begin(delivery: string): Promise<void> {
+    await mkdir(join(this.#quarantine, delivery), { recursive: true, mode: 0o700 });
+  }
+
+  /** Streams a file, at most `maxBytes`: the rest is only counted. `check` throws if the delivery is too large. */
+  async save(
+    delivery: string,
+    bytes: AsyncIterable<Uint8Array>,
+    { maxBytes, check }: { maxBytes: number; check: (size: number) => void },
+  ): Promise<SavedFile> {
+    const folder = join(this.#quarantine, delivery);
+    const plainName = randomName();
+    await using file = await open(join(folder, plainName), 'wx', 0o600);
+    const hash = createHash('sha256');
+    let size = 0;
+    let first = Buffer.alloc(0);
+    for await (const chunk of bytes) {
+      size += chunk.length;
+      check(size);
+      hash.update(chunk);
+      if (first.length < SIGNATURE_BYTES) first = Buffer.concat([first, chunk.subarray(0, SIGNATURE_BYTES)]);
+      if (size <= maxBytes) await file.writeFile(chunk);
+    }
+    await file.sync();
+    const type = photoType(first);
+    const name = type === undefined ? plainName : `${plainName}.${PHOTO_EXTENSIONS[type]}`;
+    await rename(join(folder, plainName), join(folder, name));
+    return { name, size, sha256: hash.digest('hex'), type };
+  }
+
+  async discardFile(delivery: string, name: string): Promise<void> {
+    await rm(join(this.#quarantine, delivery, name), { force: true });
+  }
+
+  /** Syncs a delivery, so that it survives a loss of power and moving it to `place` takes no new space. */
+  async prepare(delivery: string, place: string): Promise<void> {
+    await mkdir(join(this.#path, dirname(place)), { recursive: true, mode: 0o700 });
+    await sync(join(this.#quarantine, delivery));
+    await sync(this.#quarantine);
+    await sync(this.#path);
+  }
+
+  /** Moves a delivery out of quarantine; one that is not there was moved before. */
+  async move(delivery: string, place: string): Promise<void> {
+    const target = join(this.#path, place);
+    try {
+      await rename(join(this.#quarantine, delivery), target);
+    } catch (error) {
+      if (await this.has(join(QUARANTINE, delivery))) throw error;
+      return;
+    }
+    await sync(dirname(target));
+    await sync(this.#quarantine);
+  }
+
+  async discard(delivery: string): Promise<void> {
+    await rm(join(this.#quarantine, delivery), { recursive: true, force: true });
+  }
+
+  async has(stored: string): Promise<boolean> {
+    if (!this.#isWithin(stored)) return false;
+    return await access(join(this.#path, stored)).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** Deletes files, and the folders that are then empty. Files that do not exist are skipped. */
+  async remove(stored: readonly string[]): Promise<void> {
+    const own = stored.filter((name) => this.#isWithin(name));
+    for (const name of own) await rm(join(this.#path, name), { force: true });
+    const folders = new Set(own.map((name) => join(this.#path, dirname(name))));
+    for (const folder of folders) await removeIfEmpty(folder);
+  }
+
+  /** False for a path that leads elsewhere: whoever can write to the database is not to have files of this user deleted. */
+  #isWithin(stored: string): boolean {
+    return !relative(this.#path, join(this.#path, stored)).startsWith('..');
+  }
+}
+
+async function removeIfEmpty(folder: string): Promise<void> {
+  try {
+    await rmdir(folder);
+    await sync(dirname(folder));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOTEMPTY' || code === 'EEXIST') await sync(folder);
+    else if (code !== 'ENOENT') throw error;
+  }
+}
+
+/** A file is durable only when its folder is synced, too. */
+async function sync(folder: string): Promise<void> {
+  await using handle = await open(folder, 'r');
+  await handle.sync();
+}

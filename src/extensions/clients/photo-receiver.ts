@@ -1,0 +1,294 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import multipart from '@fastify/multipart';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Config, ConfigError, type ListenAddress } from '../../settings/config.ts';
+import { StoreError } from '../../store/errors.ts';
+import type { Clock } from '../../base/clock.ts';
+import { DeliveryRefusal, type DeliveryPart } from './photo-delivery.ts';
+import { acceptDelivery, sweepPhotos, type DeliveryDeps } from './photos.ts';
+import type { FlowDeps } from '../../orders/pass/deps.ts';
+import { repeatEvery } from '../../orders/pass/run.ts';
+import { closeServer, createServer, listenAt } from '../http/server.ts';
+
+/** Parts of a delivery beside its files: `details`, and unknown ones. */
+const OTHER_PARTS = 8;
+const HEADERS_MS = 10_000;
+const KEEP_ALIVE_MS = 5_000;
+const MAX_CONNECTIONS = 128;
+const UNREADABLE = 'this is no request that can be read';
+const RETRY_AFTER_S = 10;
+
+const STATUS_OF = {
+  stored: 200,
+  repeated: 200,
+  unreadable: 400,
+  forbidden: 403,
+  'too-slow': 408,
+  'too-large': 413,
+  busy: 503,
+} as const;
+
+type ReceiverDeps = DeliveryDeps & Pick<FlowDeps, 'gracePeriodOver'>;
+
+export type PhotoReceiver = Awaited<ReturnType<typeof servePhotos>>;
+
+/**
+ * Receives the photos that the exchange delivers (§6): `POST /photos` and nothing else. Throws `ConfigError` where it
+ * cannot listen. `close` takes nothing new, and returns when the deliveries that are arriving have ended, or when the grace
+ * period is over.
+ */
+export async function servePhotos(deps: ReceiverDeps, listen: ListenAddress, stopping: AbortSignal) {
+  const running = new Set<Promise<unknown>>();
+  const swept = Promise.withResolvers<void>();
+  const server = await receivingServer(deps, stopping, running, swept.promise);
+  const origin = await listenOn(server, listen);
+  try {
+    // Who has the address has the folder: what lies there is of no other process now.
+    await sweepPhotos(deps);
+    swept.resolve();
+  } catch (error) {
+    swept.promise.catch(() => undefined);
+    swept.reject(error);
+    await server.close();
+    throw error;
+  }
+  const url = `${origin}/photos`;
+  deps.log.info({ url }, 'listening for photos');
+  let closed: Promise<void> | undefined;
+  const close = () =>
+    // A delivery that was cut off still removes its files.
+    (closed ??= closeServer(server, running, deps).then(async () => void (await Promise.allSettled(running))));
+  return { url, close, [Symbol.asyncDispose]: close };
+}
+
+async function receivingServer(
+  deps: ReceiverDeps,
+  stopping: AbortSignal,
+  running: Set<Promise<unknown>>,
+  swept: Promise<void>,
+): Promise<FastifyInstance> {
+  const { photos, clock } = deps;
+  const server = createServer({
+    limits: {
+      connectionTimeout: photos.timeout,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      http: { headersTimeout: HEADERS_MS, connectionsCheckingInterval: HEADERS_MS / 2 },
+    },
+    maxConnections: MAX_CONNECTIONS,
+    unreadable: () => JSON.stringify({ status: 'refused', reason: UNREADABLE }),
+  });
+  await server.register(multipart, {
+    // `details` may come as a file or as a field: all parts are read as files.
+    isPartAFile: () => true,
+    throwFileSizeLimit: false,
+    limits: {
+      parts: photos.maxFiles + OTHER_PARTS,
+      // One byte more than is allowed, so that a file that is too large is noticed.
+      fileSize: photos.maxFileBytes + 1,
+    },
+  });
+  const uploads = new WeakMap<FastifyRequest, Upload>();
+  server.addHook('onRequest', async (request, reply) => {
+    uploads.set(request, new Upload(request.raw, reply.raw, photos, clock));
+    if (stopping.aborted) reply.header('connection', 'close');
+    await swept;
+  });
+  server.addHook('onResponse', async (request) => uploads.get(request)?.discard());
+  server.setNotFoundHandler((_request, reply) => refuse(reply, 404, 'there is only POST /photos'));
+  server.setErrorHandler((error, _request, reply) => {
+    const httpStatus = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+    if (httpStatus === 415) return refuse(reply, 415, 'the body must be multipart/form-data');
+    if (httpStatus < 500) return refuse(reply, httpStatus, UNREADABLE);
+    return fail(deps, reply, error);
+  });
+  server.post('/photos', async (request, reply) => {
+    const upload = uploads.get(request);
+    if (upload === undefined) throw new Error('the request was not bounded');
+    const early = refusalBefore(upload, request, stopping, running.size >= photos.concurrency);
+    if (early !== undefined) {
+      deps.log.warn({ refused: early.kind, cause: early.reason }, 'a photo delivery was refused');
+      return refuse(reply, STATUS_OF[early.kind], early.reason);
+    }
+    const delivery = acceptDelivery(deps, partsOf(request, upload)).finally(() => running.delete(delivery));
+    running.add(delivery);
+    const outcome = await delivery;
+    if (stopping.aborted) reply.header('connection', 'close');
+    if (outcome.kind === 'refused') return refuse(reply, STATUS_OF[outcome.why], outcome.reason);
+    return reply.code(STATUS_OF[outcome.kind]).send({ status: outcome.kind });
+  });
+  return server;
+}
+
+function refusalBefore({ maxBytes }: Upload, { headers }: FastifyRequest, stopping: AbortSignal, isFull: boolean) {
+  if (stopping.aborted) return { kind: 'busy', reason: 'the receiver stops' } as const;
+  if (isFull) return { kind: 'busy', reason: 'there are too many deliveries at the same time' } as const;
+  if (Number(headers['content-length'] ?? 0) <= maxBytes) return undefined;
+  return { kind: 'too-large', reason: tooLarge(maxBytes) } as const;
+}
+
+function tooLarge(maxBytes: number): string {
+  return `the body has more than ${maxBytes} bytes`;
+}
+
+/** Gives the parts of a delivery. Throws `DeliveryRefusal` on any fault of the form. */
+async function* partsOf(request: FastifyRequest, upload: Upload): AsyncGenerator<DeliveryPart> {
+  // A connection that is closed already gives no more events: waiting for one would never end.
+  if (upload.failure !== undefined || request.raw.destroyed) throw refusalOf(undefined, upload);
+  try {
+    for await (const part of request.parts()) {
+      if (part.type !== 'file') continue;
+      yield { name: part.fieldname, filename: part.filename, bytes: bytesOf(part.file, upload) };
+    }
+  } catch (error) {
+    throw refusalOf(error, upload);
+  }
+}
+
+async function* bytesOf(file: AsyncIterable<Uint8Array>, upload: Upload): AsyncGenerator<Uint8Array> {
+  try {
+    yield* file;
+  } catch (error) {
+    throw refusalOf(error, upload);
+  }
+}
+
+function refusalOf(error: unknown, upload: Upload): DeliveryRefusal {
+  if (upload.failure !== undefined) return upload.failure;
+  const isTooMany = error instanceof Error && 'code' in error && error.code === 'FST_PARTS_LIMIT';
+  if (isTooMany) return new DeliveryRefusal('too-large', 'there are too many parts');
+  return new DeliveryRefusal('unreadable', 'the body is no whole multipart form');
+}
+
+function refuse(reply: FastifyReply, httpStatus: number, reason: string): FastifyReply {
+  if (httpStatus === 503) reply.header('retry-after', RETRY_AFTER_S);
+  return reply.code(httpStatus).send({ status: 'refused', reason });
+}
+
+/** Answers a delivery that failed here. Nothing of it is kept; the exchange may try again. */
+function fail({ log }: ReceiverDeps, reply: FastifyReply, error: unknown): FastifyReply {
+  const cause = error instanceof Error ? `${error.name}: ${error.message}` : 'no reason given';
+  log.error({ cause }, 'a photo delivery could not be stored');
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOSPC' || code === 'EDQUOT') return refuse(reply, 507, 'there is no space left');
+  const isTransient = error instanceof StoreError || (error instanceof Error && 'errno' in error);
+  return isTransient ? refuse(reply, 503, 'it cannot be stored now') : refuse(reply, 500, 'the receiver failed');
+}
+
+const WHY_NOT_LISTENING: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there',
+  EACCES: 'it is not permitted',
+};
+
+async function listenOn(server: FastifyInstance, { host, port }: ListenAddress): Promise<string> {
+  try {
+    return await listenAt(server, { host, port });
+  } catch (error) {
+    await server.close();
+    const { code = '' } = error as NodeJS.ErrnoException;
+    const reason = WHY_NOT_LISTENING[code] ?? `it is no address of this machine (${code})`;
+    throw new ConfigError(`photos.listen ${host}:${port} cannot be used: ${reason}`, { cause: error });
+  }
+}
+
+/** Bytes of a body beside its files: heads of parts, `details`, unknown parts. */
+const OTHER_BYTES = 1_024 * 1_024;
+/** A sender that was cut off has this long to read why. */
+const LINGER_MS = 1_000;
+
+/**
+ * Holds a request to its limits of size and time, from its head to its end. A sender that is still sending after the
+ * answer would not read it if the connection were cut at once, so the rest is read and thrown away.
+ */
+class Upload {
+  failure: DeliveryRefusal | undefined;
+  readonly maxBytes: number;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #clock: Clock;
+  readonly #ended = new AbortController();
+  #size = 0;
+
+  constructor(request: IncomingMessage, response: ServerResponse, photos: Config['photos'], clock: Clock) {
+    this.#request = request;
+    this.#response = response;
+    this.#clock = clock;
+    this.maxBytes = photos.maxTotalBytes + OTHER_BYTES;
+    request.once('close', () => this.#ended.abort());
+    request.on('error', () => {});
+    request.on('data', (chunk: Uint8Array) => {
+      this.#size += chunk.length;
+      if (this.#size > this.maxBytes) this.#cutOff('too-large', tooLarge(this.maxBytes));
+    });
+    // Nothing is read before somebody asks for the parts.
+    request.pause();
+    this.#after(photos.timeout, () => this.#cutOff('too-slow', 'the delivery takes too long'));
+  }
+
+  /** Throws the rest of the request away, after the answer. */
+  discard(): void {
+    this.#request.unpipe();
+    this.#request.resume();
+    if (this.failure !== undefined) this.#after(LINGER_MS, () => this.#request.destroy());
+  }
+
+  #cutOff(kind: 'too-large' | 'too-slow', reason: string): void {
+    if (this.failure !== undefined) return;
+    this.failure = new DeliveryRefusal(kind, reason);
+    if (this.#response.headersSent) this.#request.destroy();
+    // The reader of the parts sees an error of the connection, and the request can still be answered.
+    else this.#request.emit('error', this.failure);
+  }
+
+  #after(ms: number, work: () => void): void {
+    this.#clock.sleep(ms, this.#ended.signal).then(work, () => undefined);
+  }
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof ConfigError && (error.cause as NodeJS.ErrnoException).code === 'EADDRINUSE';
+}
+
+/** A worker that waits looks so often whether the address is free. */
+const LOOK_MS = 5_000;
+
+type OneReceiverDeps = ReceiverDeps & { readonly config: Pick<Config, 'database'> };
+
+/**
+ * Receives photos where `photos.listen` is set. Of several workers on a machine one does, as photos are files of the machine; the
+ * others wait until it has ended. Throws `ConfigError` if it cannot listen; `waiting` rejects with it if that shows only
+ * later.
+ */
+export async function receivePhotos(deps: OneReceiverDeps, stopping: AbortSignal) {
+  const { clock, log, config } = deps;
+  const { listen } = deps.photos;
+  let receiver: PhotoReceiver | undefined;
+  const begin = async () => {
+    try {
+      if (listen !== undefined) receiver = await servePhotos(deps, listen, stopping);
+      return true;
+    } catch (error) {
+      if (config.database.kind === 'postgres' && isTaken(error)) return false;
+      throw error;
+    }
+  };
+  const isAlone = await begin();
+  if (!isAlone) {
+    log.warn({ ...listen }, 'another process listens at photos.listen; this one receives photos when that has ended');
+  }
+  const found = new AbortController();
+  const lookAgain = async () => {
+    try {
+      if (await begin()) found.abort();
+    } catch (error) {
+      // A database that is out of reach comes back.
+      if (!(error instanceof StoreError)) throw error;
+    }
+  };
+  if (isAlone) found.abort();
+  const waiting = repeatEvery(clock, LOOK_MS, AbortSignal.any([stopping, found.signal]), lookAgain);
+  const close = async () => {
+    await waiting.catch(() => undefined);
+    await receiver?.close();
+  };
+  return { waiting, close, [Symbol.asyncDispose]: close };
+}

@@ -1,0 +1,255 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { stringify } from 'lossless-json';
+import { decideDelivery } from './photo.ts';
+import { after } from '../../base/instant.ts';
+import { hasControlCharacter } from '../../base/text.ts';
+import type { Reply } from '../../exchange/reply.ts';
+import { storableLinkId, UnusableIdError } from '../../exchange/ids.ts';
+import type { VerificationLevel } from '../../exchange/schemas.ts';
+import {
+  deletePhotos,
+  forgetPhotoToken,
+  forgetSpentTokens,
+  keepPhotoToken,
+  listPhotos,
+  photosBefore,
+  photosOfDelivery,
+  readPhotoToken,
+  recordDelivery,
+  type NewPhoto,
+  type PhotoToken,
+} from './tables/photos.ts';
+import { accountsIn } from '../../store/tables/accounts.ts';
+import type { FlowDeps } from '../../orders/pass/deps.ts';
+import {
+  PhotoFolder,
+  randomName,
+  placeOf,
+  DeliveryRefusal,
+  readForm,
+  type DeliveryPart,
+  type ReceivedFile,
+  type RefusalKind,
+} from './photo-delivery.ts';
+import type { Config } from '../../settings/config.ts';
+
+const TOKEN_BYTES = 32;
+const SHORTEST_TOKEN = 16;
+const LONGEST_TOKEN = 1_000;
+/** A delivery that has not come is listed for this long after it can come no more. */
+const LISTED_MS = 30 * 24 * 60 * 60_000;
+const PAGE = 200;
+const ACCOUNTS_LOOKED_AT = 20;
+
+/** The dependencies of the receiver, which serves all accounts: a delivery's token knows its account. */
+export type DeliveryDeps = Pick<FlowDeps, 'store' | 'clock' | 'log'> & Pick<Config, 'photos'>;
+type PhotoDeps = DeliveryDeps & Pick<FlowDeps, 'account'>;
+
+/** The outcome of a delivery. Nothing of it stays on the disk unless it is `stored`. */
+type DeliveryOutcome =
+  | { readonly kind: 'stored' | 'repeated' }
+  | { readonly kind: 'refused'; readonly why: RefusalKind; readonly reason: string };
+
+interface PhotosAsked {
+  readonly linkId: string;
+  readonly level: VerificationLevel;
+  readonly actionId?: string | undefined;
+  /** The merchant's own token, which comes back with the delivery; without it one is made. */
+  readonly token?: string | undefined;
+}
+
+/** Throws `UnusableIdError` where the merchant's own token cannot be used; the message never quotes it. */
+function assertUsable(token: string, isReceivedHere: boolean): void {
+  if (token.trim() === '' || token.length > LONGEST_TOKEN || hasControlCharacter(token)) {
+    throw new UnusableIdError(`a token has 1 to ${LONGEST_TOKEN} characters without control characters`);
+  }
+  if (isReceivedHere && token.length < SHORTEST_TOKEN) {
+    const why = 'the receiver here knows a delivery by its token alone, so one that can be guessed is refused';
+    throw new UnusableIdError(`${why}; give at least ${SHORTEST_TOKEN} characters, or none`);
+  }
+}
+
+/**
+ * Asks for the photos of a client (§4.5) with a new token, whose hash is stored first: the delivery may come before the
+ * answer. The photos bear `requestId`. Throws `UnusableIdError`.
+ */
+export async function requestPhotos(
+  { account, store, exchange, clock, log, photos }: PhotoDeps & Pick<FlowDeps, 'exchange'>,
+  { linkId, level, actionId, token: ownToken }: PhotosAsked,
+  signal?: AbortSignal,
+): Promise<Reply<{ status: string; requestId: string }>> {
+  storableLinkId(linkId);
+  if (ownToken !== undefined) assertUsable(ownToken, photos.listen !== undefined);
+  const token = ownToken ?? randomBytes(TOKEN_BYTES).toString('base64url');
+  const tokenHash = hashOf(token);
+  const requestId = randomName();
+  const now = clock.now();
+  await store.writer.write(async (tx) => {
+    if (ownToken !== undefined && (await readPhotoToken(tx, tokenHash)) !== undefined) {
+      throw new UnusableIdError('this token was given before, and a token is for one delivery; give another, or none');
+    }
+    await keepPhotoToken(tx, {
+      account,
+      token_hash: tokenHash,
+      request_id: requestId,
+      link_id: linkId,
+      level,
+      action_id: level === 'LIVENESS' ? (actionId ?? null) : null,
+      created_at: now.toISOString(),
+      expires_at: after(now, photos.tokenLifetime).toISOString(),
+    });
+  });
+  if (photos.listen === undefined) {
+    log.warn({}, 'photos were requested while photos.listen is off, so they cannot arrive here');
+  }
+  const answer = await exchange.requestPhotos(linkId, { level, actionId, token }, signal);
+  // After an unknown outcome the delivery may still come.
+  if (answer.kind !== 'ok' && answer.kind !== 'unknown') {
+    await store.writer.write((tx) => forgetPhotoToken(tx, account, tokenHash));
+  }
+  if (answer.kind !== 'ok') return answer;
+  const value = { ...answer.value, requestId };
+  return { ...answer, value, body: stringify(value) ?? answer.body };
+}
+
+/** Accepts a delivery (§6). Files stay in quarantine until their rows are committed. Throws errors of the disk. */
+export async function acceptDelivery(deps: DeliveryDeps, parts: AsyncIterable<DeliveryPart>): Promise<DeliveryOutcome> {
+  const folder = new PhotoFolder(deps.photos.folder);
+  const delivery = randomName();
+  try {
+    await folder.begin(delivery);
+    const form = await readForm(deps.photos, folder, delivery, parts);
+    return await record(deps, folder, delivery, form);
+  } catch (error) {
+    if (!(error instanceof DeliveryRefusal)) throw error;
+    deps.log.warn({ refused: error.kind, cause: error.message }, 'a photo delivery was refused');
+    return { kind: 'refused', why: error.kind, reason: error.message };
+  } finally {
+    await settle(deps, folder, delivery);
+  }
+}
+
+/** A delivery that an earlier process left in quarantine is moved if it was recorded, and deleted if not. */
+export async function sweepPhotos(deps: DeliveryDeps): Promise<void> {
+  const { store, clock, log, photos } = deps;
+  const folder = new PhotoFolder(photos.folder);
+  const left = await folder.open();
+  for (const delivery of left) await settle(deps, folder, delivery);
+  if (left.length > 0) log.warn({ deliveries: left.length }, 'interrupted photo deliveries were cleaned up');
+  for (const account of await accountsIn(store.db, 'photo_tokens')) {
+    const { writer } = store.forAccount(account);
+    await writer.write((tx) => forgetSpentTokens(tx, account, after(clock.now(), -LISTED_MS)));
+  }
+  const missing = await countMissing(deps, folder);
+  if (missing > 0) log.warn({ photos: missing }, 'photos are in the table but not in photos.folder');
+}
+
+/** Deletes photos that are older than `olderThanMs`, files first. Returns how many. */
+export async function purgePhotos(
+  { account, store, clock, photos }: Omit<PhotoDeps, 'log'>,
+  olderThanMs: number,
+): Promise<number> {
+  for (let purged = 0; ;) {
+    const step = await purgeSomePhotos({ account, store, clock, photos }, olderThanMs);
+    purged += step.purged;
+    if (step.isLast) return purged;
+  }
+}
+
+/** The same for some of them, the oldest. */
+export async function purgeSomePhotos(
+  { account, store, clock, photos }: Omit<PhotoDeps, 'log'>,
+  olderThanMs: number,
+): Promise<{ readonly purged: number; readonly isLast: boolean }> {
+  const before = after(clock.now(), -olderThanMs);
+  const page = await photosBefore(store.db, { account, before, limit: PAGE });
+  if (page.length === 0) return { purged: 0, isLast: true };
+  await new PhotoFolder(photos.folder).remove(storedNames(page));
+  const ids = page.map(({ id }) => id);
+  await store.writer.write(async (tx) => {
+    await deletePhotos(tx, account, ids);
+    await forgetSpentTokens(tx, account, after(clock.now(), -LISTED_MS));
+  });
+  return { purged: page.length, isLast: page.length < PAGE };
+}
+
+/** Looks only for the newest photos: that shows whether photos.folder is the right one. */
+async function countMissing({ store }: DeliveryDeps, folder: PhotoFolder): Promise<number> {
+  let missing = 0;
+  for (const account of (await accountsIn(store.db, 'photos')).slice(0, ACCOUNTS_LOOKED_AT)) {
+    const newest = await listPhotos(store.db, { account, linkId: undefined, limit: PAGE });
+    const found = await Promise.all(storedNames(newest).map((name) => folder.has(name)));
+    missing += found.filter((isThere) => !isThere).length;
+  }
+  return missing;
+}
+
+function storedNames(photos: readonly { readonly stored_name: string | null }[]): readonly string[] {
+  return photos.flatMap(({ stored_name: name }) => name ?? []);
+}
+
+async function record(
+  deps: DeliveryDeps,
+  folder: PhotoFolder,
+  delivery: string,
+  { token, files }: Awaited<ReturnType<typeof readForm>>,
+): Promise<DeliveryOutcome> {
+  const { store, clock, log } = deps;
+  const tokenHash = hashOf(token);
+  const hashes = files.map(({ sha256 }) => sha256);
+  const known = await readPhotoToken(store.db, tokenHash);
+  let decision = decideDelivery(known, hashes, clock.now());
+  if (known !== undefined && decision === 'store') {
+    const { account } = known;
+    const rows = files.map((file) => rowOf(deps, delivery, known, file));
+    await folder.prepare(delivery, placeOf(known.link_id, delivery));
+    decision = await store.forAccount(account).writer.write(async (tx) => {
+      // Another delivery may have used the token in the meantime.
+      const now = decideDelivery(await readPhotoToken(tx, tokenHash), hashes, clock.now());
+      if (now === 'store') await recordDelivery(tx, { account, tokenHash, delivery }, rows);
+      return now;
+    });
+  }
+  if (known === undefined || decision === 'forbidden') {
+    throw new DeliveryRefusal('forbidden', 'the token is unknown, expired or used');
+  }
+  // It may still be in quarantine, if moving it failed.
+  if (decision === 'repeated' && typeof known.delivery === 'string') await settle(deps, folder, known.delivery);
+  const kept = files.filter(({ refusal }) => refusal === null);
+  const bytes = kept.reduce((sum, { size }) => sum + size, 0);
+  const { account, request_id: requestId, link_id: linkId, level: verificationLevel } = known;
+  const facts = { account, requestId, linkId, verificationLevel, files: kept.length, bytes };
+  log.info(facts, decision === 'store' ? 'photos were received' : 'photos that are stored came again');
+  for (const { refusal: cause } of files) {
+    if (cause !== null) log.warn({ linkId, cause }, 'a file of a photo delivery was refused');
+  }
+  return { kind: decision === 'store' ? 'stored' : 'repeated' };
+}
+
+async function settle({ store }: Pick<DeliveryDeps, 'store'>, folder: PhotoFolder, delivery: string): Promise<void> {
+  const [photo] = await photosOfDelivery(store.db, delivery);
+  if (photo === undefined) await folder.discard(delivery);
+  else await folder.move(delivery, placeOf(photo.link_id, delivery));
+}
+
+function rowOf({ clock }: DeliveryDeps, delivery: string, token: PhotoToken, file: ReceivedFile): NewPhoto {
+  return {
+    account: token.account,
+    link_id: token.link_id,
+    level: token.level,
+    action_id: token.action_id,
+    request_id: token.request_id,
+    delivery,
+    original_name: file.originalName,
+    type: file.type ?? null,
+    size: file.size,
+    sha256: file.sha256,
+    stored_name: file.refusal === null ? `${placeOf(token.link_id, delivery)}/${file.name}` : null,
+    received_at: clock.now().toISOString(),
+    refusal: file.refusal,
+  };
+}
+
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}

@@ -1,0 +1,118 @@
+import { sql, type Selectable, type SqlBool } from 'kysely';
+import type { LinkDecision, LinkSource, TrackedLink } from '../link.ts';
+import { accountsIn } from '../../../store/tables/accounts.ts';
+import { listAccounts, newestFirst, type ListQuery, type OfAccount } from '../../operate/tables/listed.ts';
+import type { Database, Transaction } from '../../../store/port.ts';
+import type { LinksTable } from '../../../store/schema.ts';
+import { insertEvents } from '../../../store/tables/events.ts';
+
+type LinkRow = Selectable<LinksTable>;
+
+/** A place in the list of links to check; a pass goes on after it, so that it meets each link once. */
+export interface CheckKey {
+  readonly lastCheckedAt: string;
+  readonly linkId: string;
+}
+
+export const FIRST_CHECK: CheckKey = { lastCheckedAt: '', linkId: '' };
+
+/** Reads links that were last checked before `before` and whose status is not final, the longest waiting first, after `from`. */
+export async function linksToCheck(
+  db: Database,
+  query: { account: string; finalStatuses: readonly string[]; before: Date; from: CheckKey; limit: number },
+): Promise<CheckKey[]> {
+  const { account, finalStatuses, before, from, limit } = query;
+  let links = db
+    .selectFrom('links')
+    .select(['link_id', 'last_checked_at'])
+    .where('account', '=', account)
+    .where('last_checked_at', '<', before.toISOString())
+    .where(sql<SqlBool>`(last_checked_at, link_id) > (${from.lastCheckedAt}, ${from.linkId})`)
+    .orderBy('last_checked_at')
+    .orderBy('link_id')
+    .limit(limit);
+  if (finalStatuses.length > 0) links = links.where('status', 'not in', finalStatuses);
+  return (await links.execute()).map((row) => ({ lastCheckedAt: row.last_checked_at, linkId: row.link_id }));
+}
+
+export async function readLink(db: Database, account: string, linkId: string): Promise<LinkRow | undefined> {
+  return await db
+    .selectFrom('links')
+    .selectAll()
+    .where((link) => link.and({ account, link_id: linkId }))
+    .executeTakeFirst();
+}
+
+export async function listLinks(
+  db: Database,
+  query: ListQuery & { readonly status?: string | undefined },
+): Promise<readonly LinkRow[]> {
+  const compare = (one: LinkRow, other: LinkRow) => newestFirst(one.created_at, other.created_at);
+  const list = async ({ account, status, limit }: OfAccount<typeof query>) => {
+    let links = db.selectFrom('links').selectAll().where('account', '=', account);
+    if (status !== undefined) links = links.where('status', '=', status);
+    const rows = await links.orderBy('created_at', 'desc').orderBy('link_id').limit(limit).execute();
+    return { rows, isCut: false };
+  };
+  return (await listAccounts(query, () => accountsIn(db, 'links'), list, compare)).rows;
+}
+
+/** Sets up to `limit` checks that a clock ahead of this one wrote to `now`: their links would wait. Returns how many. */
+export async function correctCheckTimes(tx: Transaction, account: string, now: Date, limit: number): Promise<number> {
+  const ahead = await tx
+    .selectFrom('links')
+    .select('link_id')
+    .where('account', '=', account)
+    .where('last_checked_at', '>', now.toISOString())
+    // PostgreSQL then uses the index even if it expects that most links are ahead.
+    .orderBy('last_checked_at')
+    .limit(limit)
+    .execute();
+  if (ahead.length === 0) return 0;
+  const ids = ahead.map((row) => row.link_id);
+  await tx
+    .updateTable('links')
+    .set({ last_checked_at: now.toISOString() })
+    .where('account', '=', account)
+    .where('link_id', 'in', ids)
+    .execute();
+  return ids.length;
+}
+
+/** Writes a decision about a link: the row and its events, together. `before` is the row as this transaction read it. */
+export async function saveLink(
+  tx: Transaction,
+  before: TrackedLink | undefined,
+  { link, events }: LinkDecision,
+  now: Date,
+): Promise<void> {
+  const { account, linkId, reference, source, status } = link;
+  const changing = {
+    reference,
+    status,
+    updated_at: link.updatedAt.toISOString(),
+    last_checked_at: link.lastCheckedAt.toISOString(),
+    missing_since: link.missingSince?.toISOString() ?? null,
+  };
+  await tx
+    .insertInto('links')
+    .values({ account, link_id: linkId, source, created_at: link.createdAt.toISOString(), ...changing })
+    .onConflict((conflict) => conflict.columns(['account', 'link_id']).doUpdateSet(changing))
+    .execute();
+  const subject = { account, type: 'link', subject: linkId } as const;
+  await insertEvents(tx, { ...subject, lookedUpBefore: before?.lastCheckedAt ?? null, now }, events);
+}
+
+export function trackedLinkOf(row: LinkRow): TrackedLink {
+  return {
+    account: row.account,
+    linkId: row.link_id,
+    reference: row.reference,
+    source: row.source as LinkSource,
+    status: row.status,
+    createdAt: new Date(row.created_at),
+    updatedAt: new Date(row.updated_at),
+    lastCheckedAt: new Date(row.last_checked_at),
+    missingSince: row.missing_since === null ? null : new Date(row.missing_since),
+  };
+}

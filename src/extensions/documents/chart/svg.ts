@@ -1,0 +1,167 @@
+import type { Span, Steps } from '../document.ts';
+import { escapeText } from '../html/cells.ts';
+import { cut, widthOf } from '../terminal.ts';
+import { printable, inUnits } from '../../../base/words.ts';
+
+/** For programs that do not know the style of the page, which has these colours for dark pages too. */
+const INK = '#1a212d';
+export const MUTED = '#566071';
+const LINE = '#dfe3e9';
+/** A letter is about this wide, in letters' heights. */
+const LETTER = 0.56;
+
+/** A page is wide, or narrow as a phone's. Lengths are in pixels of the drawing, which is shown at about its own size. */
+export interface Size {
+  readonly name: 'wide' | 'narrow';
+  readonly width: number;
+  readonly panelWidth: number;
+  readonly fontSize: number;
+}
+
+const NARROW: Size = { name: 'narrow', width: 330, panelWidth: 330, fontSize: 12 };
+export const SIZES: readonly Size[] = [{ name: 'wide', width: 760, panelWidth: 370, fontSize: 12.5 }, NARROW];
+/** A chart in half of a wide page. */
+export const HALF_SIZES: readonly Size[] = [{ name: 'wide', width: 560, panelWidth: 560, fontSize: 12 }, NARROW];
+
+/** How a text of a drawing looks; it begins at its place, in ink, unless this says otherwise. */
+interface TextLook {
+  readonly anchor?: 'middle' | 'end';
+  readonly isMuted?: boolean;
+  readonly isBold?: boolean;
+}
+
+/** Bars, lines and texts as SVG. Shapes that look alike are one path; marks stand above bars, and texts above all. */
+export class Drawing {
+  readonly #size: Size;
+  readonly #width: number;
+  readonly #height: number;
+  readonly #shapes = new Map<string, string>();
+  readonly #marks = new Map<string, string>();
+  #texts = '';
+
+  constructor(size: Size, width: number, height: number) {
+    this.#size = size;
+    this.#width = width;
+    this.#height = height;
+  }
+
+  bar(x: number, y: number, [width, height]: readonly [number, number], paint: string): void {
+    add(this.#shapes, paint, `M${px(x)} ${px(y)}h${px(width)}v${px(height)}h${px(-width)}z`);
+  }
+
+  line(x: number, y: number, end: `${'h' | 'v'}${number}`): void {
+    add(this.#shapes, ` class="line" stroke="${LINE}"`, `M${px(x)} ${px(y)}${end}`);
+  }
+
+  mark(x: number, y: number, end: `${'h' | 'v'}${number}`, width = 1): void {
+    const weight = width === 1 ? '' : ` stroke-width="${width}"`;
+    add(this.#marks, ` class="mark" stroke="${INK}"${weight}`, `M${px(x)} ${px(y)}${end}`);
+  }
+
+  text(x: number, y: number, text: string, { anchor, isMuted = false, isBold = false }: TextLook = {}): void {
+    const attributes = [
+      anchor === undefined ? '' : ` text-anchor="${anchor}"`,
+      isBold ? ' font-weight="600"' : '',
+      isMuted ? ` class="muted" fill="${MUTED}"` : '',
+    ];
+    this.#texts += `<text x="${px(x)}" y="${px(y)}" dy=".35em"${attributes.join('')}>${escapeText(text)}</text>`;
+  }
+
+  widthOf(text: string): number {
+    return widthOf(text) * this.#size.fontSize * LETTER;
+  }
+
+  toString(): string {
+    const paths = [...this.#shapes, ...this.#marks].map(([attributes, d]) => `<path d="${d}"${attributes}/>`);
+    const { name, fontSize } = this.#size;
+    return `<svg class="${name}" viewBox="0 0 ${this.#width} ${this.#height}" font-family="sans-serif" font-size="${fontSize}" fill="${INK}">${paths.join('')}${this.#texts}</svg>`;
+  }
+}
+
+function add(paths: Map<string, string>, attributes: string, d: string): void {
+  paths.set(attributes, (paths.get(attributes) ?? '') + d);
+}
+
+export function labelText(name: string, most: number): string {
+  return cut(printable(name).toWellFormed(), most);
+}
+
+function px(length: number): number {
+  return Math.round(length * 10) / 10;
+}
+
+const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
+/** A number that is greater is written with its power of ten. */
+const GREATEST_WORD = 1e15;
+const NAME_GAP = 10;
+const LONGEST_NAME = 12;
+
+/** A number of an axis: `0.05`, `400`, `12.5K`. */
+export function numberText(value: number): string {
+  return Math.abs(value) < GREATEST_WORD ? COMPACT.format(value) : value.toExponential(0);
+}
+
+/** Round numbers from one that is not above `low` to one that is not below `high`, about `most` of them. Counts have whole ones. */
+export function valueTicks(low: number, high: number, most: number, isWhole: boolean): readonly number[] {
+  const rough = (high > low ? high - low : 1) / most;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const round = ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10) * power;
+  const step = isWhole ? Math.max(1, round) : round;
+  const first = Math.floor(low / step);
+  const last = Math.max(first + 1, Math.ceil(high / step));
+  return Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step);
+}
+
+/** Writes the names of the steps below an axis, each below the middle of its step, without those that have no room. */
+export function writeSteps(drawing: Drawing, steps: Steps, [left, right]: readonly [number, number], y: number): void {
+  const step = (right - left) / steps.length;
+  let end = Number.NEGATIVE_INFINITY;
+  steps.forEach((name, place) => {
+    const text = labelText(name ?? '', LONGEST_NAME);
+    const half = drawing.widthOf(text) / 2;
+    const middle = Math.min(right - half, Math.max(left - NAME_GAP + half, left + (place + 0.5) * step));
+    if (text === '' || middle - half < end + NAME_GAP) return;
+    drawing.text(middle, y, text, { anchor: 'middle', isMuted: true });
+    end = middle + half;
+  });
+}
+
+const SECOND_MS = 1_000;
+const [MINUTE_MS, HOUR_MS, DAY_MS, YEAR_MS] = [60_000, 3_600_000, 86_400_000, 31_536_000_000];
+/** Times that an axis may name, those to name first before the others. */
+const TICKS_MS: readonly (readonly number[])[] = [
+  [SECOND_MS, MINUTE_MS, HOUR_MS].concat([1, 10, 100].map((days) => days * DAY_MS)),
+  [1, 10, 100, 1_000].map((years) => years * YEAR_MS),
+  [10 * SECOND_MS, 10 * MINUTE_MS, 6 * HOUR_MS, 3 * DAY_MS, 30 * DAY_MS, 3 * YEAR_MS],
+  [30 * SECOND_MS, 30 * MINUTE_MS, 3 * HOUR_MS, 12 * HOUR_MS, 2 * DAY_MS, 5 * DAY_MS, 20 * DAY_MS],
+  [2, 5, 20].flatMap((count) => [count * SECOND_MS, count * MINUTE_MS]).concat([2 * HOUR_MS, 4 * HOUR_MS]),
+];
+
+/** A duration in the unit that suits it, to two digits, but none below a second: `45 s`, `2.5 min`, `12 h`, `3 d`. */
+export function durationText(ms: number): string {
+  return inUnits(Math.max(ms, SECOND_MS)).replace(' ', '\u00a0');
+}
+
+/** The place of a duration on an axis on which each step is so many times the one before: seconds and days have room on it. */
+export function placeOf(ms: number): number {
+  return Math.log10(Math.max(ms, SECOND_MS));
+}
+
+/** The times to name on an axis that holds the spans, from the left end to the right one: about `most` of them. */
+export function ticksOf(
+  spans: readonly Span[],
+  most: number,
+): readonly { readonly name: string; readonly place: number }[] {
+  const all = TICKS_MS.flat().toSorted((a, b) => a - b);
+  const shortest = Math.max(SECOND_MS, Math.min(...spans.map(({ p1 }) => p1)));
+  const longest = Math.max(SECOND_MS, ...spans.map(({ p99 }) => p99));
+  const begin = all.findLast((ms) => ms <= shortest) ?? SECOND_MS;
+  const end = all.find((ms) => ms > begin && ms >= longest) ?? longest;
+  const least = (placeOf(end) - placeOf(begin)) / most;
+  const named = [begin, end];
+  for (const ms of TICKS_MS.flat()) {
+    const isInside = ms > begin && ms < end;
+    if (isInside && named.every((other) => Math.abs(placeOf(other) - placeOf(ms)) >= least)) named.push(ms);
+  }
+  return named.toSorted((a, b) => a - b).map((ms) => ({ name: durationText(ms), place: placeOf(ms) }));
+}

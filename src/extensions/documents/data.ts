@@ -1,0 +1,65 @@
+import { stringify } from 'csv-stringify/sync';
+import { readDecimal } from '../../base/decimal.ts';
+import type { Column, ReportDocument, Row, Section } from './document.ts';
+import { noFormula } from '../../base/words.ts';
+
+/** Rows may be long: those of an export have the answers of the exchange. */
+const ROWS_A_CHUNK = 100;
+
+export async function* csvText({ columns, rows }: Section): AsyncGenerator<string> {
+  let records: (string | number | null)[][] = [columns.map(({ key }) => key)];
+  for await (const row of rows) {
+    records.push(columns.map((column) => csvCell(row, column)));
+    if (records.length < ROWS_A_CHUNK) continue;
+    yield stringify(records);
+    records = [];
+  }
+  yield stringify(records);
+}
+
+function csvCell(row: Row, { key, kind }: Column): string | number | null {
+  const value = row[key] ?? null;
+  if (typeof value !== 'string' || (kind === 'digits' && readDecimal(value).ok)) return value;
+  return noFormula(value);
+}
+
+/** Writes a report as JSON: decimals are text, so that no digit is lost. */
+export async function* jsonText(document: ReportDocument): AsyncGenerator<string> {
+  const { schema, title, facts, sections } = document;
+  const [only] = sections;
+  if (schema === null) {
+    if (only !== undefined) yield* jsonRows(only, '');
+    yield '\n';
+    return;
+  }
+  const values = Object.fromEntries(facts.map(({ key, value }) => [key, value]));
+  const head = JSON.stringify({ schema, title, facts: values }, null, 2);
+  yield `${head.slice(0, -2)},\n  "sections": {`;
+  let separator = '\n';
+  for (const section of sections) {
+    if (section.isForPeople === true) continue;
+    yield `${separator}    ${JSON.stringify(section.name)}: `;
+    yield* jsonRows(section, '    ');
+    separator = ',\n';
+  }
+  yield '\n  }\n}\n';
+}
+
+/** Writes an array as `JSON.stringify(rows, null, 2)` does, row by row. */
+async function* jsonRows(section: Section, indent: string): AsyncGenerator<string> {
+  let separator = '[\n';
+  for await (const row of keyedRows(section)) {
+    // A regular expression would also split at other line ends within texts.
+    yield `${separator}${indent}  ${JSON.stringify(row, null, 2).replaceAll('\n', `\n${indent}  `)}`;
+    separator = ',\n';
+  }
+  yield separator === '[\n' ? '[]' : `\n${indent}]`;
+}
+
+export async function* ndjsonText(section: Section): AsyncGenerator<string> {
+  for await (const row of keyedRows(section)) yield `${JSON.stringify(row)}\n`;
+}
+
+async function* keyedRows({ columns, rows }: Section): AsyncGenerator<Row> {
+  for await (const row of rows) yield Object.fromEntries(columns.map(({ key }) => [key, row[key] ?? null]));
+}

@@ -1,0 +1,258 @@
+import { instantMs } from '../../../base/instant.ts';
+import { isNumeric, saysNothing, toneOf, type Cell, type Column, type Row, type Tone } from '../document.ts';
+import { widthOf, cut } from '../terminal.ts';
+import { inUnits, printable } from '../../../base/words.ts';
+
+const LONGEST_WORD = 40;
+const LONGEST_CELL = 400;
+const LONGEST_PROSE = 1_500;
+
+/** Escapes text, so that it is neither markup nor the end of an attribute, and does not reverse the reading order. */
+export function escapeText(value: Cell): string {
+  return printable(value)
+    .toWellFormed()
+    .replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** Makes a CSS string, which cannot end itself nor the `style` element that it stands in. */
+export function cssString(text: string): string {
+  const escaped = printable(text)
+    .toWellFormed()
+    .replace(/[^A-Za-z0-9 ,.()%]/gu, (character) => `\\${character.codePointAt(0)?.toString(16)} `);
+  return `"${escaped}"`;
+}
+
+/** Makes the name of a section an id that needs no escaping in CSS and in links. */
+export function idOf(name: string): string {
+  return name.replace(/[^A-Za-z0-9_-]/g, '-');
+}
+
+/** Escapes text of sentences. Its longest words are cut; options and the program's name stay on one line. */
+export function proseText(value: Cell): string {
+  return escapeText(cutEnd(cutWords(value), LONGEST_PROSE)).replace(
+    /(?<=^|[\s(])(?:order-sync|--[a-z][a-z-]*)(?=$|[\s.,:)])/g,
+    '<span class="word">$&</span>',
+  );
+}
+
+/** Cuts the longest words in their middle, and a text that is too long for a table at its end. */
+export function cutText(value: Cell): string {
+  return cutEnd(cutWords(value), LONGEST_CELL);
+}
+
+function cutEnd(text: string, longest: number): string {
+  return text.length > longest ? `${text.slice(0, longest).replace(/[\ud800-\udbff]$/, '')}…` : text;
+}
+
+function cutWords(value: Cell): string {
+  return printable(value)
+    .toWellFormed()
+    .replace(/\S{21,}/g, (word) => cut(word, LONGEST_WORD));
+}
+
+/** Each tone has a shape of its own, for those who do not see its colour. */
+const SHAPES: Readonly<Record<Tone, string>> = {
+  good: '<circle cx="10" cy="10" r="9"/><path d="M5.8 10.3l2.8 2.8 5.6-6"/>',
+  info: '<circle cx="10" cy="10" r="9"/><path d="M10 9.3v5M10 5.6v.9"/>',
+  warning: '<path d="M10 1.6l9 16.4H1z"/><path d="M10 7.8v5M10 14.9v.5"/>',
+  error: '<path d="M6.2 1h7.6L19 6.2v7.6L13.8 19H6.2L1 13.8V6.2z"/><path d="M6.8 6.8l6.4 6.4M13.2 6.8l-6.4 6.4"/>',
+  neutral: '<circle cx="10" cy="10" r="9"/><path d="M6 10h8"/>',
+};
+
+export function icon(tone: Tone): string {
+  return `<svg class="icon" viewBox="0 0 20 20" aria-hidden="true">${SHAPES[tone]}</svg>`;
+}
+
+/** Longer fractions are not padded: nothing that a person compares has so many places. */
+const MOST_PLACES = 24;
+const BADGE = 3;
+const LONGEST_LINE = 34;
+/** A column whose texts have several lines is as wide as this at least; the style has it too. */
+const LEAST_WIDTH = 26;
+/** The columns of text that a table has on A4, and those between two cells. */
+const PAPER_WIDTH = 180;
+const GAP = 2;
+const TONED: ReadonlySet<Column['kind']> = new Set(['severity', 'state', 'outcome']);
+/** A longer table scrolls in its frame, below its headings. */
+const MOST_ROWS_AT_ONCE = 60;
+
+interface ShownColumn {
+  readonly column: Column;
+  readonly width: number;
+  readonly isOneLine: boolean;
+  readonly isOnPaper: boolean;
+}
+
+export function shownColumns(columns: readonly Column[], rows: readonly Row[]): readonly ShownColumn[] {
+  const measured = columns.map((column) => measure(column, valuesOf(column, rows)));
+  const kept = new Set(measured);
+  const width = () => [...kept].reduce((sum, column) => sum + paperWidth(column), 0);
+  const leastFirst = measured
+    .slice(1)
+    .toReversed()
+    .toSorted((a, b) => (b.column.rank ?? 0) - (a.column.rank ?? 0));
+  for (const column of leastFirst) if (width() > PAPER_WIDTH) kept.delete(column);
+  return measured.map((column) => ({ ...column, isOnPaper: kept.has(column) }));
+}
+
+function valuesOf({ key }: Column, rows: readonly Row[]): readonly Cell[] {
+  return rows.map((row) => row[key] ?? null);
+}
+
+function headingOf({ label: whole, kind, hasGroupUnit }: Column, unit?: string): string {
+  const label = cutText(whole);
+  if (hasGroupUnit === true && unit !== undefined) return `${label} (${unit})`;
+  return kind === 'time' && !label.includes('UTC') ? `${label} (UTC)` : label;
+}
+
+function measure(column: Column, values: readonly Cell[]): Omit<ShownColumn, 'isOnPaper'> {
+  const places = placesOf(column, values);
+  const texts = values.map((value) => shownText(value, column));
+  const widths = texts.map((text) => {
+    if (!isNumeric(column)) return widthOf(text) + (TONED.has(column.kind) ? BADGE : 0);
+    // The space between three digits and the next three is a third of a digit.
+    const whole = text.split('.', 1)[0] ?? '';
+    return Math.max(widthOf(text), whole.length + Math.ceil(whole.length / 9) + (places > 0 ? places + 1 : 0));
+  });
+  const width = widths.reduce((most, one) => Math.max(most, one), 0);
+  const isOneLine = isNumeric(column) || width <= LONGEST_LINE || !texts.some((text) => text.includes(' '));
+  return { column, width, isOneLine };
+}
+
+function paperWidth({ column, width, isOneLine }: Omit<ShownColumn, 'isOnPaper'>): number {
+  const heading = Math.max(...headingOf(column).split(' ').map(widthOf));
+  return GAP + Math.max(heading, isOneLine ? width : LEAST_WIDTH);
+}
+
+/** The most digits after the decimal point in cells that stand below each other. */
+function placesOf(column: Column, values: readonly Cell[]): number {
+  if (!isNumeric(column)) return 0;
+  const places = values.map((value) => /^-?\d+\.(\d+)$/.exec(String(value))?.[1]?.length ?? 0);
+  return places.reduce((most, one) => (one > MOST_PLACES ? most : Math.max(most, one)), 0);
+}
+
+/** Writes a table in a frame of the given name, which scrolls where it is wide. `unit` is that of the columns with the unit of their group. */
+export function* tableText(
+  name: string,
+  rows: readonly Row[],
+  columns: readonly ShownColumn[],
+  unit?: string,
+): Generator<string> {
+  yield `<div class="frame${shapeOf(rows.length, columns)}" tabindex="0" role="region" aria-label="${escapeText(name)}"><table><thead><tr>`;
+  const headings = columns.map(({ column }) => headingOf(column, unit));
+  for (const [index, column] of columns.entries()) {
+    yield `<th scope="col"${classText(columnClasses(column))}>${escapeText(headings[index] ?? '')}</th>`;
+  }
+  yield '</tr></thead><tbody>\n';
+  const places = columns.map(({ column }) => placesOf(column, valuesOf(column, rows)));
+  for (const row of rows) {
+    const cells = columns.map((column, index) =>
+      cellText(row, column, { isFirst: index === 0, places: places[index] ?? 0, heading: headings[index] ?? '' }),
+    );
+    yield `<tr>${cells.join('')}</tr>\n`;
+  }
+  yield '</tbody></table></div>\n';
+}
+
+/** What happened when stands along a line of time. */
+function shapeOf(rows: number, columns: readonly ShownColumn[]): string {
+  if (columns.map(({ column }) => column.key).join() === 'at,text') return ' story';
+  return rows > MOST_ROWS_AT_ONCE ? ' tall' : '';
+}
+
+interface CellPlace {
+  readonly isFirst: boolean;
+  readonly places: number;
+  /** Stands beside the cell on a phone. */
+  readonly heading: string;
+}
+
+function cellText(row: Row, shown: ShownColumn, { isFirst, places, heading }: CellPlace): string {
+  const { column } = shown;
+  const value = row[column.key] ?? null;
+  const isZero = isNumeric(column) && value !== null && value !== '' && saysNothing(value, column);
+  const isText = !isNumeric(column) && !TONED.has(column.kind) && column.kind !== 'time';
+  const isCut = isText && shownText(value, column) !== String(value ?? '');
+  const attributes = [
+    isFirst ? ' scope="row"' : '',
+    classText([...columnClasses(shown), ...(isZero ? ['zero'] : [])]),
+    ` data-label="${escapeText(heading)}"`,
+    isCut ? ` title="${escapeText(value)}"` : '',
+  ];
+  const tag = isFirst ? 'th' : 'td';
+  return `<${tag}${attributes.join('')}>${innerText(row, column, places)}</${tag}>`;
+}
+
+/** The classes by which the style aligns and wraps the cells of a column, and leaves them off the paper. */
+function columnClasses({ column, isOneLine, isOnPaper }: ShownColumn): readonly string[] {
+  return [...(isNumeric(column) ? ['n'] : []), ...(isOneLine ? [] : ['w']), ...(isOnPaper ? [] : ['screen'])];
+}
+
+function classText(names: readonly string[]): string {
+  return names.length === 0 ? '' : ` class="${names.join(' ')}"`;
+}
+
+function innerText(row: Row, column: Column, places: number): string {
+  const value = row[column.key] ?? null;
+  const text = shownText(value, column);
+  const href = column.href?.(row);
+  if (href !== undefined) return `<a href="${escapeText(href)}">${escapeText(text)}</a>`;
+  if (column.agesAt !== undefined && value !== null) return momentText(String(value), column.agesAt);
+  if (TONED.has(column.kind) && text !== '') return `<b class="${toneOf(column.kind, value)}">${escapeText(text)}</b>`;
+  return isNumeric(column) ? figure(text, places) : escapeText(text);
+}
+
+export function momentText(at: string, now: string): string {
+  return `${timeText(at, now)}${instantMs(at) === undefined ? '' : ` <small>· ${ageOf(at, now)}</small>`}`;
+}
+
+export function timeText(at: string, now: string): string {
+  const ms = instantMs(at);
+  if (ms === undefined) return escapeText(cutText(at));
+  const text = new Date(ms).toISOString();
+  const shown = text.slice(0, 10) === now.slice(0, 10) ? text.slice(11, 19) : text.slice(0, 19).replace('T', ' ');
+  return `<time datetime="${text}">${shown}</time>`;
+}
+
+export function ageOf(at: string, now: string): string {
+  const ms = (instantMs(now) ?? 0) - (instantMs(at) ?? 0);
+  return ms < 1_000 ? 'now' : inUnits(ms);
+}
+
+export function plainText(value: Cell): string {
+  const text = cutText(value);
+  const shown = shortTime(text);
+  return shown === text ? text : `${shown.replace(/:00$/, '')} UTC`;
+}
+
+/** Writes the figure of a card that stands for a section: a number, not an id. It stands out from what follows it. */
+export function cardValueText(value: string): string {
+  const [, number, rest] = /^([-+]?\d+(?:\.\d+)?)(?: (.+))?$/s.exec(cutText(value)) ?? [];
+  if (number === undefined) return escapeText(cutText(value));
+  // Sentences beside it have such numbers without a space.
+  const shown = /^\d{1,4}$/.test(number) ? number : figure(number);
+  return `${shown}${rest === undefined ? '' : ` <small>${escapeText(rest)}</small>`}`;
+}
+
+function shownText(value: Cell, { kind }: Column): string {
+  const text = cutText(value);
+  if (kind === 'time') return shortTime(text);
+  return TONED.has(kind) ? text.replaceAll('_', ' ') : text;
+}
+
+/** Days and seconds of a time of ours; any other text as it is. */
+function shortTime(text: string): string {
+  const [, day, time] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/.exec(text) ?? [];
+  return day === undefined || time === undefined ? text : `${day} ${time}`;
+}
+
+/** Groups the digits by space alone, and fills the fraction up with hidden digits, so that copied text is the number. */
+export function figure(text: string, places = 0): string {
+  const [, sign, whole = '', point = '', fraction = ''] = /^([-+]?)(\d+)(?:(\.)(\d+))?$/.exec(text) ?? [];
+  if (sign === undefined) return escapeText(text);
+  const first = whole.length % 3 || 3;
+  const groups = whole.slice(first).replace(/\d{3}/g, '<b>$&</b>');
+  const missing = places - fraction.length;
+  const padding = missing > 0 ? `<i>${point === '' ? '.' : ''}${'0'.repeat(missing)}</i>` : '';
+  return `${sign}${whole.slice(0, first)}${groups}${point}${fraction}${padding}`;
+}

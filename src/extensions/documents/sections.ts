@@ -1,0 +1,138 @@
+import { accountWords } from '../../accounts/rules/name.ts';
+import {
+  saysNothing,
+  type Cell,
+  type Column,
+  type Fact,
+  type GroupHead,
+  type ReportDocument,
+  type Row,
+  type Section,
+  type Verdict,
+} from './document.ts';
+import { emptyReason } from '../../base/words.ts';
+
+/** Nobody reads more rows, and widths of columns are known only when all rows are read. */
+const MOST_ROWS = 1_000;
+
+export interface ReadGroup {
+  readonly head: GroupHead | null;
+  readonly rows: readonly Row[];
+  readonly count: number;
+}
+
+export interface ReadSection {
+  readonly section: Section;
+  /** Without the column of the groups and those that say nothing in any row. The first one names the row, and stays. */
+  readonly columns: readonly Column[];
+  readonly silent: readonly Column[];
+  readonly groups: readonly ReadGroup[];
+  readonly count: number;
+}
+
+/** Reads a section to its end, and keeps the rows that are shown: of a group no more than `mostOfGroup`. */
+export async function readSection(section: Section, mostOfGroup = Infinity): Promise<ReadSection> {
+  const { columns: all, groups: by } = section;
+  const columns = all.filter(({ key, isForPrograms }) => isForPrograms !== true && key !== by?.key);
+  const silent = new Set(columns.slice(1));
+  const groups: (ReadGroup & { rows: Row[]; count: number })[] = [];
+  let [count, shown] = [0, 0];
+  let last: Cell | undefined;
+  for await (const row of rowsForPeople(section)) {
+    const value = by === undefined ? null : (row[by.key] ?? null);
+    // There may be many values: groups that no row is shown of share the last one.
+    if (groups.length === 0 || (value !== last && shown < MOST_ROWS)) {
+      groups.push({ head: by?.describe(value) ?? null, rows: [], count: 0 });
+      last = value;
+    }
+    const group = groups.at(-1)!;
+    count += 1;
+    group.count += 1;
+    if (shown < MOST_ROWS && (by === undefined || group.rows.length < mostOfGroup)) {
+      group.rows.push(row);
+      shown += 1;
+    }
+    for (const column of silent) if (!saysNothing(row[column.key] ?? null, column)) silent.delete(column);
+  }
+  if (count === 0) silent.clear();
+  return { section, columns: columns.filter((column) => !silent.has(column)), silent: [...silent], groups, count };
+}
+
+async function* rowsForPeople({ rows, groups }: Section): AsyncGenerator<Row> {
+  const totalOf = (row: Row | undefined) => row && groups?.totals?.get(row[groups.key] ?? null);
+  let last: Row | undefined;
+  for await (const row of rows) {
+    const total = totalOf(last);
+    if (total !== undefined && total !== totalOf(row)) yield total;
+    yield row;
+    last = row;
+  }
+  const total = totalOf(last);
+  if (total !== undefined) yield total;
+}
+
+export function factSection({ facts }: ReportDocument): Section {
+  const columns: readonly Column[] = [
+    { key: 'fact', label: 'Name', kind: 'text' },
+    { key: 'value', label: 'Value', kind: 'text' },
+    { key: 'label', label: 'Meaning', kind: 'text' },
+  ];
+  const rows = facts.map(({ key, value, label }) => ({ fact: key, value, label }));
+  return { name: 'facts', title: 'Facts', columns, rows };
+}
+
+/** What the report is about stands at its top, the other facts at its end. */
+const SCOPE_FACTS: readonly string[] = ['period', 'from', 'to', 'as_of', 'asOf', 'account'];
+const VERDICT_FACTS: readonly string[] = ['verdict', 'because'];
+
+export function scopeFacts({ facts }: ReportDocument): readonly Fact[] {
+  return SCOPE_FACTS.flatMap((scopeKey) => facts.filter(({ key, value }) => key === scopeKey && value !== null));
+}
+
+export function otherFacts({ facts, verdict }: ReportDocument): readonly Fact[] {
+  const elsewhere = verdict === undefined ? SCOPE_FACTS : [...SCOPE_FACTS, ...VERDICT_FACTS];
+  return facts.filter(({ key, value }) => value !== null && !elsewhere.includes(key));
+}
+
+export interface ReportScope {
+  /** Undefined: all accounts. */
+  readonly account: string | undefined;
+  /** A period without orders or changes is as it should be. */
+  readonly mayBeEmpty?: boolean | undefined;
+}
+
+export function accountFact(account: string | undefined): Fact {
+  return { key: 'account', label: 'Account', value: account ?? 'all' };
+}
+
+export interface PeriodScope extends ReportScope {
+  /** The time of the orders that the period is about; insertion unless given. */
+  readonly by?: 'insertion' | 'completion' | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+export function periodFacts({ by, from, to }: PeriodScope): readonly Fact[] {
+  const verb = by === 'completion' ? 'Completed' : 'Inserted';
+  return [
+    { key: 'period', label: 'Period', value: from === undefined && to === undefined ? 'all orders' : null },
+    { key: 'from', label: `${verb} from`, value: from ?? null },
+    { key: 'to', label: `${verb} before`, value: to ?? null },
+  ];
+}
+
+/** The column that tells the rows of several accounts from each other; none in a report of one. */
+export function accountColumns(account: string | undefined): readonly Column[] {
+  return account === undefined ? [{ key: 'account', label: 'Account', kind: 'text' }] : [];
+}
+
+/** The words by which a command of a text is about the account of an order in the report, with a space before them. */
+export function accountAdvice(account: string | undefined): string {
+  return account === undefined ? ' --account NAME' : accountWords(account);
+}
+
+/** The verdict on a period without any `noun`: a person should look at it unless `mayBeEmpty`. */
+export function emptyVerdict(noun: string, text: string, mayBeEmpty = false): Verdict {
+  if (mayBeEmpty) return { tone: 'neutral', text, reasons: [] };
+  return { tone: 'warning', text, reasons: [emptyReason(noun)] };
+}

@@ -1,0 +1,249 @@
+import { styleText } from 'node:util';
+import stringWidth from 'string-width';
+import wrapAnsi from 'wrap-ansi';
+import { isNumeric, toneOf, type Cell, type CellKind, type Column, type Row, type Tone } from './document.ts';
+import { printable } from '../../base/words.ts';
+
+export interface Screen {
+  /** In cells of a terminal; infinite where lines may have any length. */
+  readonly width: number;
+  readonly hasColour: boolean;
+}
+
+export const PLAIN: Screen = { width: Infinity, hasColour: false };
+
+type Style = Parameters<typeof styleText>[0];
+const STYLES: Readonly<Record<Tone, Style | undefined>> = {
+  good: 'green',
+  info: 'cyan',
+  warning: 'yellow',
+  error: ['red', 'bold'],
+  neutral: undefined,
+};
+const GRAPHEMES = new Intl.Segmenter();
+/** A text that has more UTF-16 units for each cell is taken for too wide without measuring it. */
+const LONGEST_CELL = 16;
+const NARROWEST = 10;
+
+export function styled(style: Style | undefined, text: string, { hasColour }: Screen): string {
+  return hasColour && style !== undefined && text !== '' ? styleText(style, text, { validateStream: false }) : text;
+}
+
+export function toned(tone: Tone | undefined, text: string, screen: Screen): string {
+  return styled(STYLES[tone ?? 'neutral'], text, screen);
+}
+
+/** The cells of a terminal that a text without control characters takes. */
+export function widthOf(text: string): number {
+  return stringWidth(text);
+}
+
+/**
+ * Cuts a text that is wider than `width`, which is at least 1, and puts `…` in place of the rest: in the middle where it is
+ * one word, as both ends of an id tell it from others, else at the end.
+ */
+export function cut(text: string, width: number): string {
+  if (text.length <= width * LONGEST_CELL && widthOf(text) <= width) return text;
+  const endWidth = text.includes(' ') ? 0 : Math.floor((width - 1) / 2);
+  const start = within(GRAPHEMES.segment(text), width - 1 - endWidth);
+  // The first grapheme of the slice may be half a one.
+  const last = [...GRAPHEMES.segment(text.slice(-(endWidth + 1) * LONGEST_CELL))].slice(1).toReversed();
+  return `${start.join('')}…${within(last, endWidth).toReversed().join('')}`;
+}
+
+/** The first lines of a text, as many as `rows`; where that is not all, the last of them says how many more there are. */
+export function fitted(text: string, rows: number): string {
+  const lines = text.trimEnd().split('\n');
+  if (lines.length <= rows) return lines.join('\n');
+  const kept = Math.max(1, rows - 1);
+  return [...lines.slice(0, kept), `… ${lines.length - kept} more lines`].join('\n');
+}
+
+function within(graphemes: Iterable<{ readonly segment: string }>, width: number): readonly string[] {
+  const taken: string[] = [];
+  let room = width;
+  for (const { segment } of graphemes) {
+    room -= widthOf(segment);
+    if (room < 0 || taken.length > width * LONGEST_CELL) break;
+    taken.push(segment);
+  }
+  return taken;
+}
+
+/** Breaks a text into lines at its spaces, and a word only where it is wider than a line. Lines after the first are indented. */
+export function wrapped(text: string, width: number, indent = 0): string {
+  if (width === Infinity) return text;
+  const room = Math.max(width - indent, indent === 0 ? 1 : NARROWEST);
+  return wrapAnsi(text, room, { hard: true }).replaceAll('\n', `\n${' '.repeat(indent)}`);
+}
+
+const GAP = '  ';
+/** Where a line is too narrow, columns of texts longer than the first are cut to no less than the second before one is left out. */
+const SHORT_TEXT = 24;
+const LEAST_TEXT = 16;
+/** Other values are cut beyond this. */
+const LEAST_VALUE = 40;
+const LONGEST_LABEL = 40;
+/** No column is wider: in a file, where nothing is cut, a longer value stands out of its column, and the other rows stay short. */
+const WIDEST_COLUMN = 100;
+
+export interface Layout {
+  readonly text: string;
+  readonly leftOut: readonly Column[];
+}
+
+interface LaidColumn {
+  readonly column: Column;
+  readonly label: string;
+  readonly cells: readonly string[];
+  /** The width that it has where there is room, and the least that it can do with. */
+  readonly natural: number;
+  readonly least: number;
+}
+
+export function textColumns(...keys: readonly string[]): readonly Column[] {
+  return keys.map((key) => ({ key, label: key, kind: 'text' }));
+}
+
+export function tableOf(columns: readonly Column[], rows: readonly Row[], screen: Screen): string {
+  const { text, leftOut } = layOut(columns, rows, screen);
+  return text + leftOutLine(leftOut, screen);
+}
+
+export function leftOutLine(leftOut: readonly Column[], screen: Screen): string {
+  if (leftOut.length === 0) return '';
+  const text = `left out: ${labelsOf(leftOut)}; --json or a wider terminal has them`;
+  return `${styled('dim', wrapped(text, screen.width), screen)}\n`;
+}
+
+export function silentLine(silent: readonly Column[], screen: Screen): string {
+  if (silent.length === 0) return '';
+  return `${styled('dim', wrapped(`zero or empty throughout: ${labelsOf(silent)}`, screen.width), screen)}\n`;
+}
+
+function labelsOf(columns: readonly Column[]): string {
+  return columns.map(({ label }) => printable(label)).join(', ');
+}
+
+/**
+ * Lays rows out below a heading and a rule, as wide as the screen: texts are cut first, then columns are left out, empty
+ * ones and those of the greatest rank before others. Takes time with the number of cells.
+ */
+export function layOut(all: readonly Column[], rows: readonly Row[], screen: Screen): Layout {
+  const columns = all.filter(({ isForPrograms }) => isForPrograms !== true).map((column) => measured(column, rows));
+  const kept = keptWithin(columns, screen.width);
+  const widths = shareOut(kept, screen.width);
+  const lines = rows.map((row, index) =>
+    joined(
+      kept.map(({ column, cells }, place) => {
+        const width = widths[place] ?? 0;
+        const tone = toneOf(column.kind, row[column.key] ?? null);
+        const cell = cells[index] ?? '';
+        const text = screen.width === Infinity ? cell : cut(cell, width);
+        return { text: toned(tone, text, screen), width, isRight: isNumeric(column) };
+      }),
+    ),
+  );
+  const rule = styled('dim', widths.map((width) => '─'.repeat(width)).join(GAP), screen);
+  return {
+    text: [...headOf(kept, widths, screen), rule, ...lines].map((line) => `${line}\n`).join(''),
+    leftOut: columns.filter((column) => !kept.includes(column)).map(({ column }) => column),
+  };
+}
+
+function measured(column: Column, rows: readonly Row[]): LaidColumn {
+  const { key, kind } = column;
+  const texts = rows.map((row) => printable(row[key]));
+  const cells = kind === 'decimal' || kind === 'digits' ? alignedAtPoint(texts) : texts;
+  const label = cut(printable(column.label), LONGEST_LABEL);
+  const widest = cells.reduce((most, cell) => Math.max(most, widthOf(cell)), 0);
+  const word = label.split(' ').reduce((most, part) => Math.max(most, widthOf(part)), 1);
+  const isCut = kind === 'text' && widest > SHORT_TEXT;
+  const least = Math.max(Math.min(widest, isCut ? LEAST_TEXT : LEAST_VALUE), Math.min(word, LEAST_TEXT));
+  return { column, label, cells, natural: Math.min(Math.max(widest, widthOf(label)), WIDEST_COLUMN), least };
+}
+
+/** Adds spaces after decimals, so that their points stand in one column where their ends do. */
+function alignedAtPoint(texts: readonly string[]): readonly string[] {
+  const fractions = texts.map((text) => /^-?\d+(\.\d+)?$/.exec(text)?.[1]?.length ?? 0);
+  const longest = fractions.reduce((most, length) => Math.max(most, length), 0);
+  if (longest > LEAST_VALUE) return texts;
+  return texts.map((text, index) => text + ' '.repeat(/^-?\d/.test(text) ? longest - (fractions[index] ?? 0) : 0));
+}
+
+function keptWithin(columns: readonly LaidColumn[], width: number): readonly LaidColumn[] {
+  let kept = columns;
+  while (kept.length > 1 && total(kept.map(({ least }) => least)) > width) {
+    const [, ...others] = kept;
+    const first = others.reduce((one, other) => (dispensable(other) >= dispensable(one) ? other : one));
+    kept = kept.filter((column) => column !== first);
+  }
+  return kept;
+}
+
+function dispensable({ column, cells }: LaidColumn): number {
+  return cells.some((cell) => !/^(0(\.0+)?)? *$/.test(cell)) ? (column.rank ?? 0) : Infinity;
+}
+
+/** The width of each column: what is left of the screen goes first to those that lack least. */
+function shareOut(columns: readonly LaidColumn[], screenWidth: number): readonly number[] {
+  let free = screenWidth - total(columns.map(({ least }) => least));
+  const widths = new Map<LaidColumn, number>();
+  const lacking = columns.toSorted((a, b) => a.natural - a.least - (b.natural - b.least));
+  for (const [index, column] of lacking.entries()) {
+    const share = Math.floor(free / (lacking.length - index));
+    const more = Math.min(column.natural - column.least, share);
+    widths.set(column, Math.max(1, column.least + more));
+    free -= more;
+  }
+  return columns.map((column) => widths.get(column) ?? 1);
+}
+
+function total(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1);
+}
+
+function headOf(columns: readonly LaidColumn[], widths: readonly number[], screen: Screen): readonly string[] {
+  const labels = columns.map(({ label }, place) => wrapped(label, widths[place] ?? 1).split('\n'));
+  const height = labels.reduce((most, { length }) => Math.max(most, length), 0);
+  return Array.from({ length: height }, (_, line) =>
+    joined(
+      columns.map(({ column }, place) => {
+        const lines = labels[place] ?? [];
+        const text = styled('bold', lines[line - height + lines.length] ?? '', screen);
+        return { text, width: widths[place] ?? 1, isRight: isNumeric(column) };
+      }),
+    ),
+  );
+}
+
+function joined(
+  cells: readonly { readonly text: string; readonly width: number; readonly isRight: boolean }[],
+): string {
+  const padded = cells.map(({ text, width, isRight }) => {
+    const space = ' '.repeat(Math.max(0, width - widthOf(text)));
+    return isRight ? space + text : text + space;
+  });
+  return padded.join(GAP).trimEnd();
+}
+
+export interface Field {
+  readonly label: string;
+  readonly value: Cell;
+  readonly kind?: CellKind;
+  readonly tone?: Tone | undefined;
+}
+
+/** One field a line, whole: values go on below themselves where they are longer than the line. Values begin after `least` cells or more. */
+export function fieldsText(fields: readonly Field[], screen: Screen, least = 0): string {
+  const widest = fields.reduce((most, { label }) => Math.max(most, widthOf(printable(label))), least);
+  const labelWidth = Math.min(widest, Math.floor(screen.width / 2));
+  return fields.map((field) => fieldLine(field, labelWidth, screen)).join('');
+}
+
+function fieldLine({ label, value, kind = 'text', tone }: Field, labelWidth: number, screen: Screen): string {
+  const name = cut(printable(label), Math.max(1, labelWidth));
+  const space = ' '.repeat(Math.max(0, labelWidth - widthOf(name)) + 2);
+  const lines = wrapped(printable(value), screen.width, labelWidth + 2);
+  return `${name}${space}${toned(tone ?? toneOf(kind, value), lines, screen)}`.trimEnd() + '\n';
+}

@@ -1,0 +1,193 @@
+import type { Blob } from 'node:buffer';
+import type { Stream } from 'node:stream';
+import writeExcelFile, { type CellObject, type Feature, type Row as SheetRow } from 'write-excel-file/node';
+import { getCellAddress, sanitizeAttributeValue, sanitizeTextContent } from 'write-excel-file/utility';
+import type { Tone } from '../document.ts';
+import { printable } from '../../../base/words.ts';
+
+/** Every machine has it, or one of the same widths. */
+const FONT = { fontFamily: 'Arial', fontSize: 10 } as const;
+export const LINE_HEIGHT_PT = 13;
+/** The colours of texts on white, by tone; neutral text keeps its own. */
+export const COLORS: Readonly<Record<Tone, string | undefined>> = {
+  good: '#1a7f37',
+  info: '#0550ae',
+  warning: '#8a5a00',
+  error: '#b3261e',
+  neutral: undefined,
+};
+const MOST_CHARACTERS = 32_000;
+/** Excel once showed longer texts of this format as #####. */
+const MOST_OF_TEXT_FORMAT = 255;
+
+export type Look = Omit<CellObject, 'value' | 'type' | 'format'>;
+
+/** A cell of text. It has the format of text, so that a person who edits it does not make a formula of it. */
+export function textCell(value: string, look: Look = {}): CellObject {
+  const shown = shownText(value);
+  return { value: shown, type: String, ...(shown.length <= MOST_OF_TEXT_FORMAT && { format: '@' }), ...look };
+}
+
+/** A cell of text that goes on in lines below, `width` characters long, at most so many of them. */
+export function wrappedCell(value: string, width: number, mostLines: number, look: Look = {}): CellObject {
+  const scale = (look.fontSize ?? FONT.fontSize) / FONT.fontSize;
+  const lines = Math.min(mostLines, Math.ceil((scale * widthOf(printable(value))) / width));
+  const height = Math.ceil(scale * lines * LINE_HEIGHT_PT) + 3;
+  return textCell(value, { wrap: true, alignVertical: 'top', ...(height > LINE_HEIGHT_PT + 3 && { height }), ...look });
+}
+
+export function widthOf(value: string): number {
+  const count = (pattern: RegExp) => value.match(pattern)?.length ?? 0;
+  return value.length + count(/[A-Z@%]/g) * 0.3 + count(/[\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\uff00-\uff60]/g);
+}
+
+/** Escapes characters that XML cannot contain, and masks what a spreadsheet would read as an escape. */
+function shownText(value: string): string {
+  const whole = printable(value)
+    .toWellFormed()
+    .replaceAll('\ufffd', String.raw`\ufffd`)
+    .replace(/_x(?=[0-9a-f]{4}_)/gi, '_x005F_x');
+  if (whole.length > MOST_CHARACTERS) return `${whole.slice(0, MOST_CHARACTERS).toWellFormed()}…`;
+  // The library looks texts up in an object, and finds there what every object has: `toString` would damage the workbook.
+  return whole in {} ? `_x${whole.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_${whole.slice(1)}` : whole;
+}
+
+const END_OF_DIRECTORY = 0x06054b50;
+const END_LENGTH = 22;
+const DIRECTORY_ENTRY_LENGTH = 46;
+/** 1980-01-01 00:00, the first moment of the format: time and day, two bytes each. */
+const FIRST_MOMENT = 0x00210000;
+
+export interface Sheet {
+  readonly name: string;
+  readonly data: SheetRow[];
+  readonly widths: readonly number[];
+  readonly table?: Table;
+  readonly links?: readonly Link[];
+}
+
+interface Link {
+  readonly row: number;
+  readonly column: number;
+  readonly sheet: string;
+}
+
+/** The heading of a table, and the columns that name its rows, stay in place and are printed on every page. */
+interface Table {
+  readonly columns: number;
+  /** With the heading. */
+  readonly rows: number;
+  readonly keyColumns: number;
+}
+
+/** A sheet that is wider, in characters, is printed on several pages side by side: smaller letters than 6 points cannot be read. */
+const WIDEST_PAGE = 230;
+
+type Part = Feature<Buffer | Blob | Stream>;
+
+const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
+const DOCUMENT = 'http://schemas.openxmlformats.org/officeDocument/2006';
+const FOOTER = '<headerFooter><oddFooter>&amp;L&amp;A&amp;R&amp;P / &amp;N</oddFooter></headerFooter>';
+const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
+
+/** Makes the bytes of a workbook that prints on A4, as wide as a page. The same sheets always give the same bytes. */
+export async function workbookBytes(title: string, sheets: readonly Sheet[]): Promise<Buffer> {
+  const book = sheets.map(({ name, data, widths, table }) => ({
+    sheet: name,
+    data,
+    columns: widths.map((width) => ({ width })),
+    orientation: 'landscape' as const,
+    ...(table === undefined ? { showGridLines: false } : { stickyRowsCount: 1, stickyColumnsCount: table.keyColumns }),
+  }));
+  const features = [pages(sheets), properties(title)];
+  return fixZipTimes(await writeExcelFile(book, { ...FONT, features }).toBuffer());
+}
+
+/** Filters, links, and how the sheets are printed. The order of the elements is that of the format. */
+function pages(sheets: readonly Sheet[]): Part {
+  return {
+    files: {
+      transform: {
+        'xl/worksheets/sheet{id}.xml': {
+          transform(content, _options, { sheetIndex }) {
+            const { table, links = [], widths = [] } = sheets[sheetIndex] ?? {};
+            const across = Math.ceil(widths.reduce((sum, width) => sum + width, 0) / WIDEST_PAGE);
+            const filter =
+              table === undefined ? '' : `<autoFilter ref="A1:${getCellAddress(table.rows - 1, table.columns - 1)}"/>`;
+            const linked = links.length === 0 ? '' : `<hyperlinks>${links.map(linkXml).join('')}</hyperlinks>`;
+            return content
+              .replace(/<worksheet[^>]*>/, (tag) => `${tag}<sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>`)
+              .replace('</sheetData>', (tag) => tag + filter)
+              .replace('<pageMargins', (tag) => linked + tag)
+              .replace(/<pageSetup ([^>]*)\/>/, `<pageSetup $1 fitToWidth="${across}" fitToHeight="0"/>${FOOTER}`);
+          },
+        },
+        'xl/workbook.xml': {
+          transform: (content) => content.replace('<definedNames/>', () => titlesXml(sheets)),
+        },
+      },
+    },
+  };
+}
+
+function linkXml({ row, column, sheet }: Link): string {
+  const location = sanitizeAttributeValue(`${quoted(sheet)}!A1`);
+  return `<hyperlink ref="${getCellAddress(row, column)}" location="${location}"/>`;
+}
+
+function titlesXml(sheets: readonly Sheet[]): string {
+  const names = sheets.map(({ name, table }, index) => {
+    if (table === undefined) return '';
+    const columns = table.keyColumns === 0 ? [] : [`$A:$${getCellAddress(0, table.keyColumns - 1).slice(0, -1)}`];
+    const ranges = [...columns, '$1:$1'].map((range) => `${quoted(name)}!${range}`);
+    return `<definedName name="_xlnm.Print_Titles" localSheetId="${index}">${sanitizeTextContent(ranges.join(','))}</definedName>`;
+  });
+  return `<definedNames>${names.join('')}</definedNames>`;
+}
+
+function quoted(sheet: string): string {
+  return `'${sheet.replaceAll("'", "''")}'`;
+}
+
+function properties(title: string): Part {
+  const name = sanitizeTextContent(shownText(title));
+  const core = `${HEAD}<cp:coreProperties xmlns:cp="${PACKAGE}/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>${name}</dc:title><dc:creator>order-sync</dc:creator></cp:coreProperties>`;
+  const app = `${HEAD}<Properties xmlns="${DOCUMENT}/extended-properties"><Application>order-sync</Application></Properties>`;
+  return {
+    files: {
+      transform: {
+        '[Content_Types].xml': {
+          insert: () =>
+            `<Override PartName="/docProps/core.xml" ContentType="application/vnd.openxmlformats-package.core-properties+xml"/>` +
+            `<Override PartName="/docProps/app.xml" ContentType="application/vnd.openxmlformats-officedocument.extended-properties+xml"/>`,
+        },
+        '_rels/.rels': {
+          insert: () =>
+            `<Relationship Id="rId-core" Type="${PACKAGE}/relationships/metadata/core-properties" Target="docProps/core.xml"/>` +
+            `<Relationship Id="rId-app" Type="${DOCUMENT}/relationships/extended-properties" Target="docProps/app.xml"/>`,
+        },
+      },
+      write: { files: () => ({ 'docProps/core.xml': core, 'docProps/app.xml': app }) },
+    },
+  };
+}
+
+/**
+ * Sets the time of every file in a zip archive to the same moment, so that the same content gives the same bytes. The
+ * archive must not have a comment.
+ */
+function fixZipTimes(zip: Buffer): Buffer {
+  const end = zip.length - END_LENGTH;
+  if (zip.readUInt32LE(end) !== END_OF_DIRECTORY) throw new Error('the zip archive does not end as expected');
+  const entries = zip.readUInt16LE(end + 10);
+  let entry = zip.readUInt32LE(end + 16);
+  for (let index = 0; index < entries; index += 1) {
+    const file = zip.readUInt32LE(entry + 42);
+    zip.writeUInt32LE(FIRST_MOMENT, entry + 12);
+    zip.writeUInt32LE(FIRST_MOMENT, file + 10);
+    // The name, the extra field and the comment follow the fixed part of an entry.
+    const behind = zip.readUInt16LE(entry + 28) + zip.readUInt16LE(entry + 30) + zip.readUInt16LE(entry + 32);
+    entry += DIRECTORY_ENTRY_LENGTH + behind;
+  }
+  return zip;
+}

@@ -1,0 +1,191 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { systemClock } from '../../base/clock.ts';
+import {
+  EVENT_TYPES,
+  BEGINNING,
+  readCursor,
+  writeCursor,
+  type EventType,
+  type FeedEvent,
+  type EventData,
+  type Place,
+} from './event.ts';
+import { placeOf, readPage } from './feed.ts';
+import { StoreError } from '../../store/errors.ts';
+import { feedHeads, type FeedHead } from './tables/events.ts';
+import type { Store } from '../../store/port.ts';
+import { isOfAll } from '../../cli/shared/account.ts';
+import { CommandError, EXIT, stopSignal } from '../../cli/shared/exit.ts';
+import { printList, type ListColumn } from '../../cli/shared/print.ts';
+import { wholeNumber } from '../../cli/shared/options.ts';
+import { screenOf } from '../../cli/shared/help.ts';
+import { withAccounts } from '../../cli/shared/store.ts';
+import { isWritten } from '../../cli/shared/files.ts';
+import { toneOf, type Tone } from '../documents/document.ts';
+import { styled, toned, wrapped, type Screen } from '../documents/terminal.ts';
+import { printable } from '../../base/words.ts';
+
+const PAGE = 1_000;
+const LOOK_MS = 250;
+
+interface EventsOptions {
+  readonly after?: string;
+  readonly follow?: boolean;
+  readonly json?: boolean;
+  readonly limit?: number;
+  readonly type?: readonly EventType[];
+  readonly order?: string;
+  readonly head?: boolean;
+  readonly schema?: boolean;
+}
+
+export function define(command: Command): void {
+  command
+    .description('prints what has happened, in the order in which it was recorded: one line an event')
+    .option('--after <cursor>', "only what comes after this event; 'head': what comes from now on", readAfter)
+    .option('--follow', 'go on with what happens, until SIGINT')
+    .option('--limit <n>', 'at most so many', wholeNumber(1, 999_999_999))
+    .addOption(new Option('--type <types...>', 'only events of these types').choices(EVENT_TYPES))
+    .option('--order <id>', 'only of this order and of its findings')
+    .addOption(
+      new Option('--head', 'the newest event of each account, with its hash, to be kept elsewhere').conflicts([
+        'after',
+        'follow',
+        'type',
+        'order',
+      ]),
+    )
+    .addOption(new Option('--schema', 'the JSON Schema of an event; docs/events.schema.json holds it'))
+    .option('--json', 'print JSON: one object a line')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  order-sync events --after 1042 --json\n  order-sync events --follow --after head --type order.needs_attention',
+    )
+    .action(async (options: EventsOptions) => {
+      if (options.schema === true) {
+        const { eventSchema } = await import('./schema.ts');
+        return void process.stdout.write(`${JSON.stringify(eventSchema(), null, 2)}\n`);
+      }
+      if (options.after !== undefined && options.after !== 'head' && isOfAll(command)) {
+        command.error('error: a cursor is of one account: name it with --account');
+      }
+      await withAccounts(command, async (store, account) => {
+        if (options.head === true) return printHeads(command, await feedHeads(store.db, account), options);
+        const line = (event: FeedEvent) =>
+          options.json === true ? `${JSON.stringify(event)}\n` : eventLine(event, screenOf(), isOfAll(command));
+        await printEvents(store, account, options, line);
+      });
+    });
+}
+
+function readAfter(text: string): string {
+  if (text === 'head' || readCursor(text) !== undefined) return text;
+  throw new InvalidArgumentError('Give a cursor as the feed gave it, 0 or head.');
+}
+
+function printHeads(command: Command, heads: readonly FeedHead[], { json, limit = heads.length }: EventsOptions): void {
+  const columns: readonly ListColumn<FeedHead>[] = [
+    { label: 'id', kind: 'count', of: ({ id }) => id },
+    { label: 'at', kind: 'time', rank: 1, of: ({ observed_at }) => observed_at },
+    { label: 'hash', of: ({ hash }) => hash },
+  ];
+  if (json === true) {
+    const lines = heads.slice(0, limit).map((head) => `${JSON.stringify({ ...head, cursor: writeCursor(head) })}\n`);
+    process.stdout.write(lines.join(''));
+    return;
+  }
+  printList(command, heads, { limit }, columns, 'there is no event');
+}
+
+async function printEvents(
+  store: Store,
+  account: string | undefined,
+  { after = '0', follow = false, limit = Infinity, type: types, order: externalOrderId }: EventsOptions,
+  line: (event: FeedEvent) => string,
+): Promise<void> {
+  const clock = systemClock();
+  const stop = follow ? stopSignal(clock) : new AbortController().signal;
+  const places = new Map<string, Place>();
+  for (const { account: name } of await feedHeads(store.db, account)) {
+    places.set(name, await startOf(store, name, after));
+  }
+  if (account !== undefined && !places.has(account)) places.set(account, await startOf(store, account, after));
+  for (let left = limit; !stop.aborted;) {
+    let isEnd = true;
+    for (const name of await accountsToRead(store, account, places)) {
+      const filter = { account: name, types, externalOrderId };
+      const page = await readPage(store.db, filter, places.get(name) ?? BEGINNING, Math.min(PAGE, left));
+      places.set(name, page.next);
+      if (page.events.length > 0 && !(await isWritten(page.events.map(line).join('')))) return;
+      left -= page.events.length;
+      if (left <= 0) return;
+      isEnd &&= page.isEnd;
+    }
+    if (!isEnd) continue;
+    if (!follow) return;
+    await clock.sleep(LOOK_MS, stop).catch(() => undefined);
+    if (!store.isInPlace()) {
+      const message = `${store.address} was moved or deleted while it was open; put it back and start again`;
+      throw new StoreError('disk', message);
+    }
+  }
+}
+
+/** Of all accounts only the ones that have events which were not read. */
+async function accountsToRead(
+  { db }: Store,
+  account: string | undefined,
+  places: ReadonlyMap<string, Place>,
+): Promise<readonly string[]> {
+  if (account !== undefined) return [account];
+  const heads = await feedHeads(db, undefined);
+  return heads.filter((head) => head.id > (places.get(head.account)?.id ?? 0)).map((head) => head.account);
+}
+
+async function startOf({ db }: Store, account: string, after: string): Promise<Place> {
+  const place = await placeOf(db, account, after);
+  if ('reason' in place) throw new CommandError(EXIT.absent, place.message);
+  return place;
+}
+
+const INDENT = 4;
+
+function eventLine(event: FeedEvent, screen: Screen, hasAccount: boolean): string {
+  const { timestamp, cursor, type, account, data } = event;
+  const text = [
+    timestamp.replace('T', ' ').replace(/(\.\d+)?Z$/, ''),
+    String(cursor),
+    ...(hasAccount ? [account] : []),
+    type,
+    ...wordsOf(data),
+  ]
+    .map((word) => printable(word))
+    .join('  ');
+  const [first = '', ...more] = wrapped(text, screen.width, INDENT).split('\n');
+  // The colour is put in last: what is counted has none.
+  const coloured = first.replace(type, () => toned(toneOfEvent(event), type, screen));
+  return [coloured, ...more.map((line) => styled('dim', line, screen)), ''].join('\n');
+}
+
+function wordsOf(data: EventData): readonly string[] {
+  if ('class' in data) return said(data.externalOrderId, data.class, change(data.expected, data.actual), data.reason);
+  if ('delivery' in data) return said(data.linkId, data.level, data.delivery);
+  if ('hold' in data) return said(data.hold, data.reason, data.actor);
+  const subject = 'linkId' in data ? data.linkId : data.externalOrderId;
+  return said(subject, data.field, change(data.oldValue, data.newValue), data.reason, data.actor);
+}
+
+function change(from: string | null, to: string | null): string | null {
+  return from === null ? to : `${from} → ${to ?? 'none'}`;
+}
+
+function said(...words: readonly (string | null)[]): readonly string[] {
+  return words.filter((word) => word !== null && word !== '').map(String);
+}
+
+function toneOfEvent({ type, data }: FeedEvent): Tone {
+  if (type === 'order.state_changed' && 'newValue' in data) return toneOf('state', data.newValue);
+  if (type === 'finding.opened' && 'severity' in data) return toneOf('severity', data.severity);
+  if (type === 'order.needs_attention' || type === 'account.key_refused' || type === 'account.stopped') return 'error';
+  return type === 'account.out_of_reach' || type === 'account.paused' ? 'warning' : 'neutral';
+}

@@ -1,0 +1,158 @@
+import type { RestraintKind } from '../../accounts/rules/restraints.ts';
+import { severityOf } from '../../findings/rules/classes.ts';
+
+export const EVENT_TYPES = [
+  'order.state_changed',
+  'order.status_changed',
+  'order.field_changed',
+  'order.needs_attention',
+  'finding.opened',
+  'finding.resolved',
+  'finding.acknowledged',
+  'link.status_changed',
+  'photos.received',
+  'account.out_of_reach',
+  'account.back',
+  'account.key_refused',
+  'account.paused',
+  'account.resumed',
+  'account.restored',
+  'account.stopped',
+  'account.unreadable',
+  'account.readable',
+] as const;
+
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** The version of the shape of an event. Fields may be added within a version; nothing else changes. */
+export const EVENT_VERSION = 1 as const;
+
+export interface EventRow {
+  readonly id: number;
+  readonly account: string;
+  readonly type:
+    | 'order'
+    | 'link'
+    | 'account'
+    | 'photos'
+    | 'order.needs_attention'
+    | 'finding.opened'
+    | 'finding.resolved'
+    | 'finding.acknowledged';
+  /** The external order id, the link id, or the name of the account. */
+  readonly subject: string;
+  /** The field that changed; the class of a finding, the level of photos. */
+  readonly field: string;
+  /** The value before; the request of photos. */
+  readonly old_value: string | null;
+  readonly new_value: string | null;
+  readonly observed_at: string;
+  readonly exchange_time: string | null;
+  readonly source: string;
+  readonly reason: string | null;
+  /** The person whose decision it was; null if the program decided. */
+  readonly actor: string | null;
+  readonly hash: string;
+}
+
+/** An event as the feed and the webhooks give it; `http/events/schema.ts` describes its fields. */
+export type FeedEvent = ReturnType<typeof feedEventOf>;
+export type EventData = ReturnType<typeof dataOf>;
+
+const STATUS_FIELDS: readonly string[] = ['order.status', 'cryptoTransaction.status', 'fiatTransaction.status'];
+const KEY_REFUSED: RestraintKind = 'key-refused';
+
+export function feedEventOf(row: EventRow) {
+  const { id: cursor, account, observed_at: timestamp, hash } = row;
+  // The hash covers the events before it as well: an event of a copy that was put back has another id.
+  const id = `evt_${hash.slice(0, 32)}`;
+  return { version: EVENT_VERSION, id, cursor, type: typeOf(row), account, timestamp, data: dataOf(row) };
+}
+
+function typeOf({ type, field, old_value: from, new_value: to }: EventRow): EventType {
+  switch (type) {
+    case 'order':
+      if (field === 'state') return 'order.state_changed';
+      return STATUS_FIELDS.includes(field) ? 'order.status_changed' : 'order.field_changed';
+    case 'link':
+      return 'link.status_changed';
+    case 'photos':
+      return 'photos.received';
+    case 'account':
+      if (field === 'exchange') return to === null ? 'account.back' : 'account.out_of_reach';
+      if (field === 'answers') return to === null ? 'account.readable' : 'account.unreadable';
+      if (field === 'stopped') return to === null ? 'account.resumed' : 'account.stopped';
+      if (field === 'restore') return 'account.restored';
+      if (to === KEY_REFUSED) return 'account.key_refused';
+      return from === null ? 'account.paused' : 'account.resumed';
+    default:
+      return type;
+  }
+}
+
+function dataOf(row: EventRow) {
+  switch (row.type) {
+    case 'order':
+    case 'order.needs_attention':
+      return orderData(row);
+    case 'link':
+      return linkData(row);
+    case 'photos':
+      return photosData(row);
+    case 'account':
+      return accountData(row);
+    default:
+      return findingData(row);
+  }
+}
+
+function changeOf({ field, old_value, new_value, exchange_time, source, reason, actor }: EventRow) {
+  return { field, oldValue: old_value, newValue: new_value, exchangeTime: exchange_time, source, reason, actor };
+}
+
+function orderData(row: EventRow) {
+  return { externalOrderId: row.subject, ...changeOf(row) };
+}
+
+function linkData(row: EventRow) {
+  return { linkId: row.subject, ...changeOf(row) };
+}
+
+function photosData({ subject: linkId, field: level, old_value: requestId, new_value: delivery }: EventRow) {
+  return { linkId, level, requestId, delivery };
+}
+
+function accountData({ field, old_value: before, new_value: after, reason, actor }: EventRow) {
+  return { hold: field === 'hold' ? (after ?? before) : null, reason, actor };
+}
+
+function findingData({ subject, field, old_value: expected, new_value: actual, reason, actor }: EventRow) {
+  return { externalOrderId: subject, class: field, severity: severityOf(field), expected, actual, reason, actor };
+}
+
+/** The last event that a reader of an account has read; id 0 and no hash before the first. */
+export interface Place {
+  readonly id: number;
+  readonly hash: string;
+}
+
+export const BEGINNING: Place = { id: 0, hash: '' };
+
+const FORM = /^(\d{1,15})(?:\.([0-9a-f]{8,64}))?$/;
+/** As many digits of a hash tell an event from that of another database. */
+const DIGITS = 16;
+
+/** Reads a cursor: the id of an event, and behind a dot the beginning of its hash; undefined if the text is none. */
+export function readCursor(text: string): Place | undefined {
+  const [, id, hash = ''] = FORM.exec(text) ?? [];
+  return id === undefined ? undefined : { id: Number(id), hash };
+}
+
+/** Writes a cursor, so that it is refused in another database. */
+export function writeCursor({ id, hash }: Place): string {
+  return hash === '' ? String(id) : `${id}.${hash.slice(0, DIGITS)}`;
+}
+
+export function cursorOf({ cursor, id }: Pick<FeedEvent, 'cursor' | 'id'>): string {
+  return writeCursor({ id: cursor, hash: id.slice('evt_'.length) });
+}

@@ -1,0 +1,96 @@
+import {
+  readCursor,
+  writeCursor,
+  type Place,
+  feedEventOf,
+  type EventRow,
+  type EventType,
+  type FeedEvent,
+} from './event.ts';
+import { quote } from '../../base/text.ts';
+import { eventHash, feedHead, readFeed, readOrderFeed } from './tables/events.ts';
+import type { Database } from '../../store/port.ts';
+
+/** A reading looks at no more events than this, whatever it looks for. */
+const MOST_READ = 10_000;
+const READ_AT_A_TIME = 1_000;
+
+export interface FeedFilter {
+  readonly account: string;
+  readonly types?: readonly EventType[] | undefined;
+  readonly externalOrderId?: string | undefined;
+}
+
+export interface FeedPage {
+  readonly events: readonly FeedEvent[];
+  readonly next: Place;
+  readonly head: Place;
+  /** True if no event came after this page when it was read. */
+  readonly isEnd: boolean;
+}
+
+export interface CursorRefusal {
+  readonly reason: 'cursor-unreadable' | 'cursor-ahead' | 'cursor-of-another';
+  readonly message: string;
+}
+
+/** Finds the place of a cursor or of `head`. Refuses another database's cursor: it would leave events out. */
+export async function placeOf(db: Database, account: string, after: string): Promise<Place | CursorRefusal> {
+  const head = await feedHead(db, account);
+  if (after === 'head') return head;
+  const place = readCursor(after);
+  const advice = `read from the beginning (0), or from what comes now on (head), and compare with what you have`;
+  if (place === undefined) {
+    const message = `${quote(after)} is no cursor; give one as the feed gave it, 0 or head`;
+    return { reason: 'cursor-unreadable', message };
+  }
+  if (place.id > head.id) {
+    const message = `the cursor ${place.id} is ahead of the feed, which ends at ${head.id}: it is of another database or of a later state; ${advice}`;
+    return { reason: 'cursor-ahead', message };
+  }
+  if (place.hash === '') return place;
+  const hash = await eventHash(db, account, place.id);
+  if (hash?.startsWith(place.hash) === true) return { id: place.id, hash };
+  const message = `the event ${place.id} is another one here: the cursor is of another account, database or state; ${advice}`;
+  return { reason: 'cursor-of-another', message };
+}
+
+/** Reads the next wanted events after a place: at most `limit`, and none if they are further away than one reading looks. */
+export async function readPage(db: Database, filter: FeedFilter, after: Place, limit: number): Promise<FeedPage> {
+  // Before the events: whatever is not in the page then comes after this head.
+  const head = await feedHead(db, filter.account);
+  const { account, types, externalOrderId } = filter;
+  const isFiltered = types !== undefined && externalOrderId === undefined;
+  const atATime = isFiltered ? READ_AT_A_TIME : limit;
+  const events: FeedEvent[] = [];
+  let next = after;
+  for (let read = 0; read < MOST_READ; read += atATime) {
+    const query = { account, afterId: next.id, limit: atATime };
+    const rows = await (externalOrderId === undefined
+      ? readFeed(db, query)
+      : readOrderFeed(db, { ...query, externalOrderId }));
+    for (const row of rows) {
+      const event = wanted(row, types);
+      if (event !== undefined) events.push(event);
+      next = row;
+      if (events.length === limit) return { events, next: placeAt(next), head, isEnd: false };
+    }
+    if (rows.length < atATime) return { events, next: next.id < head.id ? head : placeAt(next), head, isEnd: true };
+    if (!isFiltered) break;
+  }
+  return { events, next: placeAt(next), head, isEnd: false };
+}
+
+function wanted(row: EventRow, types: readonly EventType[] | undefined): FeedEvent | undefined {
+  const event = feedEventOf(row);
+  return types === undefined || types.includes(event.type) ? event : undefined;
+}
+
+function placeAt({ id, hash }: Place): Place {
+  return { id, hash };
+}
+
+/** A page as programs get it; cursors are text that is given back as it is. */
+export function pageJson({ events, next, head }: FeedPage): string {
+  return JSON.stringify({ events, next: writeCursor(next), head: writeCursor(head) });
+}

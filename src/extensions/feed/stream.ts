@@ -1,0 +1,180 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Clock } from '../../base/clock.ts';
+import { cursorOf, writeCursor, type Place, type FeedEvent } from './event.ts';
+import { readPage, type FeedFilter, type FeedPage } from './feed.ts';
+import type { FlowDeps } from '../../orders/pass/deps.ts';
+import { repeatEvery } from '../../orders/pass/run.ts';
+import { feedHead } from './tables/events.ts';
+import type { Store } from '../../store/port.ts';
+
+/** Each event costs a write to every stream. */
+export const MOST_STREAMS = 256;
+const PAGE = 100;
+const WRITTEN_AT_ONCE = 16_384;
+/** Events of other processes are seen this late at the most. */
+const LOOK_MS = 1_000;
+/** A stream that is silent for so long gets a line that says nothing, which finds a reader who has gone. */
+const SILENT_MS = 15_000;
+const BLOCKED_MS = 30_000;
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  // The connection ends with the stream.
+  connection: 'close',
+};
+
+type StreamDeps = Pick<FlowDeps, 'clock'> & { readonly store: Pick<Store, 'db' | 'newEvents'> };
+
+/** The streams of one server. Each is written only as fast as it is read, so that it holds a page of events at the most. */
+export class EventStreams {
+  readonly #deps: StreamDeps;
+  readonly #stopping: AbortSignal;
+  readonly #streams = new Set<Stream>();
+  /** Pages that are being read: streams at the same place share them. */
+  readonly #pages = new Map<string, Promise<FeedPage>>();
+
+  /** Serves until `stopping` aborts, which ends all streams at once. */
+  constructor(deps: StreamDeps, stopping: AbortSignal) {
+    this.#deps = deps;
+    this.#stopping = stopping;
+    const listening = deps.store.newEvents.listen((account) => this.#wake((one) => one.filter.account === account));
+    stopping.addEventListener('abort', () => {
+      listening[Symbol.dispose]();
+      for (const stream of this.#streams) stream.end();
+    });
+    void repeatEvery(deps.clock, LOOK_MS, stopping, () => this.#look());
+  }
+
+  /** True while no more streams are served, now or for good. */
+  get isFull(): boolean {
+    return this.#stopping.aborted || this.#streams.size >= MOST_STREAMS;
+  }
+
+  serve(response: ServerResponse, filter: FeedFilter, after: Place): void {
+    const stream = new Stream(response, filter, after, this.#deps.clock);
+    this.#streams.add(stream);
+    response.once('close', () => {
+      this.#streams.delete(stream);
+      stream.cut();
+    });
+    void stream.run((place) => this.#read(filter, place));
+  }
+
+  #read(filter: FeedFilter, after: Place): Promise<FeedPage> {
+    const key = JSON.stringify([filter, after.id]);
+    const page = this.#pages.get(key) ?? readPage(this.#deps.store.db, filter, after, PAGE);
+    this.#pages.set(key, page);
+    return page.finally(() => this.#pages.delete(key));
+  }
+
+  #wake(isMeant: (stream: Stream) => boolean): void {
+    for (const stream of this.#streams) if (isMeant(stream)) stream.wake();
+  }
+
+  /** Looks for events of other processes, cuts who takes nothing, and writes to who has heard nothing. */
+  async #look(): Promise<void> {
+    const now = this.#deps.clock.monotonic();
+    for (const stream of this.#streams) stream.check(now);
+    for (const account of new Set([...this.#streams].map(({ filter }) => filter.account))) {
+      // The streams read it again when they are woken, and end where that fails.
+      const head = await feedHead(this.#deps.store.db, account).catch(() => undefined);
+      if (head !== undefined) this.#wake(({ filter, place }) => filter.account === account && place.id < head.id);
+    }
+  }
+}
+
+class Stream {
+  readonly filter: FeedFilter;
+  place: Place;
+  readonly #response: ServerResponse;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #ended = new AbortController();
+  #woken = Promise.withResolvers<void>();
+  #wroteAt: number;
+  /** Since when it takes nothing; undefined while it does. */
+  #blockedAt: number | undefined;
+
+  constructor(response: ServerResponse, filter: FeedFilter, after: Place, clock: Pick<Clock, 'monotonic'>) {
+    this.filter = filter;
+    this.place = after;
+    this.#response = response;
+    this.#clock = clock;
+    this.#wroteAt = clock.monotonic();
+  }
+
+  async run(read: (after: Place) => Promise<FeedPage>): Promise<void> {
+    this.#response.writeHead(200, HEADERS).flushHeaders();
+    try {
+      while (!this.#ended.signal.aborted) {
+        // Before the reading: what is committed meanwhile is read in another.
+        this.#woken = Promise.withResolvers();
+        const page = await read(this.place);
+        await this.#writeAll(page.events);
+        this.place = page.next;
+        if (page.isEnd) await this.#woken.promise;
+      }
+    } catch {
+      // The database failed, or the stream was ended: the reader comes back by its last cursor.
+      this.cut();
+    }
+  }
+
+  wake(): void {
+    this.#woken.resolve();
+  }
+
+  /** Cuts a reader who takes nothing; where there was nothing to write, moves the reader's cursor on. */
+  check(now: number): void {
+    if (this.#blockedAt !== undefined) {
+      if (now - this.#blockedAt >= BLOCKED_MS) this.cut();
+      return;
+    }
+    if (now - this.#wroteAt < SILENT_MS) return;
+    void this.#write(`:\nid: ${writeCursor(this.place)}\n\n`).catch(() => undefined);
+  }
+
+  /** Ends the answer; what a reader who takes nothing has not taken is dropped. */
+  end(): void {
+    if (this.#blockedAt !== undefined) return this.cut();
+    this.#stop();
+    this.#response.end();
+  }
+
+  cut(): void {
+    this.#stop();
+    this.#response.destroy();
+  }
+
+  #stop(): void {
+    this.#ended.abort();
+    this.wake();
+  }
+
+  /** Writes several events at a time: each write is a call of the system. */
+  async #writeAll(events: readonly FeedEvent[]): Promise<void> {
+    let text = '';
+    for (const event of events) {
+      text += frameOf(event);
+      if (text.length < WRITTEN_AT_ONCE) continue;
+      await this.#write(text);
+      text = '';
+    }
+    if (text !== '') await this.#write(text);
+  }
+
+  async #write(text: string): Promise<void> {
+    const { signal } = this.#ended;
+    signal.throwIfAborted();
+    this.#wroteAt = this.#clock.monotonic();
+    if (this.#response.write(text)) return;
+    this.#blockedAt ??= this.#clock.monotonic();
+    await once(this.#response, 'drain', { signal });
+    this.#blockedAt = undefined;
+  }
+}
+
+/** An event as a stream has it. JSON has no line breaks. */
+function frameOf(event: FeedEvent): string {
+  return `id: ${cursorOf(event)}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+}

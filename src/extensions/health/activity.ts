@@ -1,0 +1,221 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Config } from '../../settings/config.ts';
+import { groupOf, groupsOf } from '../../settings/rate-groups.ts';
+import type { Restraint } from '../../accounts/rules/restraints.ts';
+import type { Overdue } from '../pace/status.ts';
+import type { RequestEnded, RequestEvent } from '../../exchange/account.ts';
+import type { ExchangeClient } from '../../exchange/client.ts';
+import type { KeptBack, OverdueStatus, RateUse, Times } from './status/status.ts';
+import type { AccountLease } from '../../store/port.ts';
+
+/** Events of the accounts of a process: requests, passes, and a look-up that saw a change so long after it was made. */
+export type ProcessEvent =
+  | RequestEvent
+  | { readonly kind: 'pass.wanted' | 'pass.began'; readonly pass: string }
+  | { readonly kind: 'pass.ended'; readonly pass: string; readonly tookMs: number; readonly isGood: boolean }
+  | { readonly kind: 'change.seen'; readonly lateMs: number };
+
+/** Hears of the events of all accounts of a process. It must be quick: the accounts wait for it. */
+export type ProcessListener = (account: string, event: ProcessEvent) => void;
+
+interface LiveAccount {
+  readonly exchange: Pick<ExchangeClient, 'breaker' | 'isSilent'>;
+  readonly restraints: { readonly all: readonly Restraint[]; now(): Date };
+  readonly accountLease: Pick<AccountLease, 'isTrusted'>;
+}
+
+interface PassActivity {
+  /** It was woken then, and none has ended well since. */
+  readonly wantedSince: Date | undefined;
+  readonly runningSince: Date | undefined;
+  /** The last one that the database did not break off ended then. */
+  readonly goodAt: Date | undefined;
+}
+
+const NEVER: PassActivity = { wantedSince: undefined, runningSince: undefined, goodAt: undefined };
+const RECENT_SECONDS = 10;
+/** The orders that cannot be written of which an account remembers the newest, and for how long after their last try. */
+const MOST_KEPT_BACK = 20;
+const KEPT_BACK_MS = 15 * 60_000;
+const MOST_TIMES = 200;
+
+type ActivityClock = Pick<Clock, 'now' | 'monotonic'>;
+
+/** The newest times of a kind, in milliseconds, and how many there were. */
+export class NewestTimes {
+  count = 0;
+  readonly #times = new Float32Array(MOST_TIMES);
+
+  add(ms: number): void {
+    this.#times[this.count % MOST_TIMES] = ms;
+    this.count += 1;
+  }
+
+  get all(): Float32Array {
+    return this.#times.subarray(0, Math.min(this.count, MOST_TIMES));
+  }
+}
+
+export function timesOf(parts: readonly NewestTimes[]): Times {
+  const sorted = parts.flatMap(({ all }) => [...all]).toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
+  return { count: parts.reduce((sum, { count }) => sum + count, 0), p50Ms: at(0.5), p99Ms: at(0.99) };
+}
+
+/** The state of an account in this process, as its events made it. It is only shown: nothing is decided by it. */
+export class Activity {
+  readonly account: string;
+  /** Undefined while nothing drives the account. */
+  live: LiveAccount | undefined;
+  inFlight = 0;
+  /** When the exchange last answered anything but a 5xx. */
+  answeredAt: Date | undefined;
+  lastRequest: RequestEnded | undefined;
+  readonly passes = new Map<string, PassActivity>();
+  /** The orders that waited for a look-up which was due, when the followed ones were last read. */
+  overdue: Overdue | undefined;
+  /** How late the newest changes were seen. */
+  readonly seenLate = new NewestTimes();
+  readonly #clock: ActivityClock;
+  readonly #listeners: readonly ProcessListener[];
+  /** The requests that ended in each of the newest seconds. */
+  readonly #requests = new Map<number, number>();
+  readonly #keptBack = new Map<string, { readonly since: Date; readonly triedAt: Date; readonly cause: string }>();
+
+  constructor(account: string, clock: ActivityClock, listeners: readonly ProcessListener[] = []) {
+    this.account = account;
+    this.#clock = clock;
+    this.#listeners = listeners;
+  }
+
+  tell(event: ProcessEvent): void {
+    switch (event.kind) {
+      case 'request.left':
+        this.inFlight += 1;
+        break;
+      case 'request.ended':
+        this.inFlight -= 1;
+        this.lastRequest = event;
+        this.#count();
+        if (event.isAnswered) this.answeredAt = this.#clock.now();
+        break;
+      case 'pass.wanted':
+        this.#change(event.pass, (pass) => ({ ...pass, wantedSince: pass.wantedSince ?? this.#clock.now() }));
+        break;
+      case 'pass.began':
+        this.#change(event.pass, (pass) => ({ ...pass, runningSince: this.#clock.now() }));
+        break;
+      case 'pass.ended': {
+        const good = { ...NEVER, goodAt: this.#clock.now() };
+        this.#change(event.pass, (pass) => (event.isGood ? good : { ...pass, runningSince: undefined }));
+        break;
+      }
+      case 'change.seen':
+        this.seenLate.add(event.lateMs);
+        break;
+      case 'turn.came':
+    }
+    for (const listen of this.#listeners) listen(this.account, event);
+  }
+
+  get recentRequests(): number {
+    const before = this.#second() - RECENT_SECONDS;
+    return [...this.#requests].reduce((sum, [second, requests]) => (second > before ? sum + requests : sum), 0);
+  }
+
+  orderRefused(externalOrderId: string, cause: string): void {
+    const triedAt = this.#clock.now();
+    const since = this.#keptBack.get(externalOrderId)?.since ?? triedAt;
+    this.#keptBack.delete(externalOrderId);
+    this.#keptBack.set(externalOrderId, { since, triedAt, cause });
+    const [oldest] = this.#keptBack.keys();
+    if (this.#keptBack.size > MOST_KEPT_BACK && oldest !== undefined) this.#keptBack.delete(oldest);
+  }
+
+  orderTaken(externalOrderId: string): void {
+    this.#keptBack.delete(externalOrderId);
+  }
+
+  /** Lists orders that the database did not let be written; one that was not tried for long may be gone. */
+  keptBack(now: Date): readonly KeptBack[] {
+    return [...this.#keptBack]
+      .filter(([, { triedAt }]) => now.getTime() - triedAt.getTime() < KEPT_BACK_MS)
+      .map(([externalOrderId, { since, cause }]) => ({ externalOrderId, since: since.toISOString(), cause }));
+  }
+
+  rests(): void {
+    this.live = undefined;
+    this.overdue = undefined;
+    for (const name of this.passes.keys()) this.#change(name, ({ goodAt }) => ({ ...NEVER, goodAt }));
+  }
+
+  #change(name: string, change: (pass: PassActivity) => PassActivity): void {
+    this.passes.set(name, change(this.passes.get(name) ?? NEVER));
+  }
+
+  #second(): number {
+    return Math.floor(this.#clock.monotonic() / 1_000);
+  }
+
+  #count(): void {
+    const second = this.#second();
+    this.#requests.set(second, (this.#requests.get(second) ?? 0) + 1);
+    for (const old of this.#requests.keys()) {
+      if (old > second - RECENT_SECONDS) return;
+      this.#requests.delete(old);
+    }
+  }
+}
+
+export class Activities {
+  readonly #clock: ActivityClock;
+  readonly #listeners: ProcessListener[] = [];
+  readonly #byAccount = new Map<string, Activity>();
+
+  constructor(clock: ActivityClock) {
+    this.#clock = clock;
+  }
+
+  get all(): Iterable<Activity> {
+    return this.#byAccount.values();
+  }
+
+  find(account: string): Activity | undefined {
+    return this.#byAccount.get(account);
+  }
+
+  of(account: string): Activity {
+    const activity = this.find(account) ?? new Activity(account, this.#clock, this.#listeners);
+    this.#byAccount.set(account, activity);
+    return activity;
+  }
+
+  listen(listener: ProcessListener): void {
+    this.#listeners.push(listener);
+  }
+}
+
+/** The orders of several accounts that wait for a look-up which was due; null if there is none. */
+export function overdueOf(activities: readonly Pick<Activity, 'overdue'>[]): OverdueStatus | null {
+  const waiting = activities.flatMap(({ overdue }) => overdue ?? []);
+  if (waiting.length === 0) return null;
+  const sinceMs = Math.min(...waiting.map(({ since }) => since.getTime()));
+  return { orders: waiting.reduce((sum, { orders }) => sum + orders, 0), since: new Date(sinceMs).toISOString() };
+}
+
+/** The requests of the last seconds, and the number that the rate limits allow: of an account with its group, or of all. */
+export function rateUse(
+  activities: Pick<Activities, 'find'>,
+  config: Pick<Config, 'accounts' | 'exchange'>,
+  account: string | undefined,
+): RateUse {
+  const groups = account === undefined ? groupsOf(config) : [groupOf(config, account)];
+  const exchanges = new Map(config.accounts.map(({ name, exchange }) => [name, exchange]));
+  let [spent, requests] = [0, 0];
+  for (const group of groups) {
+    const { rate } = exchanges.get(group[0] ?? '') ?? config.exchange;
+    requests += (rate.requests * RECENT_SECONDS * 1_000) / rate.interval;
+    for (const name of group) spent += activities.find(name)?.recentRequests ?? 0;
+  }
+  return { spent, requests: Math.floor(requests), intervalMs: RECENT_SECONDS * 1_000 };
+}

@@ -1,0 +1,166 @@
+import type { FastifyInstance } from 'fastify';
+import { configOf } from '../../../settings/config.ts';
+import { RESUMED_RESTRAINTS, type Restraint } from '../../../accounts/rules/restraints.ts';
+import type { Judgement } from '../../../orders/rules/operator-decisions.ts';
+import { messageOf } from '../../../base/text.ts';
+import { pathId } from '../../../exchange/ids.ts';
+import { decideOrders } from '../../../orders/operator-decisions.ts';
+import { flowSettings } from '../../pace/follow-pace.ts';
+import { LONGEST_TEXT } from './forms.ts';
+import { accountPath, orderPath } from './markup.ts';
+import { endHolds, setHold } from '../../../store/tables/account-holds.ts';
+import { acknowledge, findingsById } from '../../../store/tables/findings.ts';
+import { trackingOf } from '../../../store/orders/order-columns.ts';
+import { readOrder } from '../../../store/orders/orders.ts';
+import { isEqual } from '../ops/guard.ts';
+import type { OpsSources } from '../ops/readings.ts';
+
+const FORM = 'application/x-www-form-urlencoded';
+const MOST_FINDINGS = 100;
+const PAUSES: readonly string[] = ['creates-paused', 'all-paused'] satisfies Restraint['kind'][];
+
+export class Refused extends Error {
+  readonly httpStatus: number;
+
+  constructor(httpStatus: number, message: string) {
+    super(message);
+    this.httpStatus = httpStatus;
+  }
+}
+
+interface Decision {
+  readonly account: string;
+  readonly actor: string;
+  readonly reason: string;
+  readonly form: URLSearchParams;
+}
+
+const ACTS: Readonly<Record<string, (deps: OpsSources, decision: Decision) => Promise<string>>> = {
+  order: decideOrder,
+  findings: acknowledgeFindings,
+  pause: pauseAccount,
+  resume: resumeAccount,
+};
+
+/** Adds what a person may do by a form. Each is what the command of its name does, and is recorded in the same way. */
+export function addActions(
+  server: FastifyInstance,
+  deps: OpsSources,
+  accounts: readonly string[],
+  token: string,
+): void {
+  server.addContentTypeParser(FORM, { parseAs: 'string' }, (_request, body, done) =>
+    done(null, new URLSearchParams(String(body))),
+  );
+  for (const [name, act] of Object.entries(ACTS)) {
+    server.post(`/actions/${name}`, async ({ body }, reply) => {
+      const decision = decisionOf(body, accounts, token);
+      const path = await act(deps, decision);
+      await deps.heedDecision(decision.account);
+      return await reply.redirect(path, 303);
+    });
+  }
+}
+
+function decisionOf(form: unknown, accounts: readonly string[], token: string): Decision {
+  if (!(form instanceof URLSearchParams)) throw new Refused(415, `Send a form: ${FORM}.`);
+  if (!isEqual(form.get('token') ?? '', token)) {
+    throw new Refused(403, 'The form is of another process, or of another site: load the page again.');
+  }
+  const account = form.get('account') ?? '';
+  if (!accounts.includes(account)) throw new Refused(404, 'There is no such account in the settings.');
+  const [actor, reason] = [plainText(form, 'actor'), plainText(form, 'reason')];
+  return { account, actor: `${actor} (dashboard)`, reason, form };
+}
+
+function plainText(form: URLSearchParams, name: string): string {
+  const text = (form.get(name) ?? '').trim();
+  if (text === '' || text.length > LONGEST_TEXT || !text.isWellFormed() || text.includes('\0')) {
+    throw new Refused(400, `Give a text of 1 to ${LONGEST_TEXT} characters: ${name}.`);
+  }
+  return text;
+}
+
+async function decideOrder(deps: OpsSources, { account, actor, reason, form }: Decision): Promise<string> {
+  const { store, clock, config } = deps;
+  const externalOrderId = form.get('externalOrderId') ?? '';
+  const row = await readOrder(store.db, account, externalOrderId);
+  if (row === undefined) throw new Refused(404, 'There is no such order.');
+  const now = trackingOf(row);
+  // An order that has changed since the person was shown it is passed over.
+  const seen = { state: form.get('state') as typeof now.state, attempts: Number(form.get('attempts')) };
+  const operator = {
+    account,
+    store: store.forAccount(account),
+    clock,
+    settings: flowSettings(configOf(config, account)),
+  };
+  const action = { judgement: judgementOf(form), actor, reason };
+  for await (const result of decideOrders(operator, [{ externalOrderId, listed: { ...now, ...seen } }], action)) {
+    if (result.kind === 'passed-over') throw new Refused(409, `Nothing was changed: ${result.why}.`);
+  }
+  return orderPath({ account, externalOrderId }) ?? '/';
+}
+
+function judgementOf(form: URLSearchParams): Judgement {
+  const kind = form.get('judgement');
+  if (kind === 'ours' || kind === 'abandoned' || kind === 'cancel') return { kind };
+  if (kind === 'not-created' || kind === 'retry') return { kind, mayDuplicate: form.get('mayDuplicate') === 'yes' };
+  if (kind !== 'exists') throw new Refused(400, 'Say what became of the order.');
+  const preOrderId = (form.get('preOrderId') ?? '').trim();
+  try {
+    pathId(preOrderId);
+  } catch (error) {
+    throw new Refused(400, `Give the id of its pre-order: ${messageOf(error)}.`);
+  }
+  return { kind, preOrderId };
+}
+
+async function acknowledgeFindings(deps: OpsSources, { account, actor, reason, form }: Decision): Promise<string> {
+  const { store, clock } = deps;
+  const seen = form.getAll('finding').slice(0, MOST_FINDINGS).map(seenFinding);
+  if (seen.length === 0) throw new Refused(400, 'Choose a finding.');
+  const rows = await findingsById(
+    store.db,
+    account,
+    seen.map(({ id }) => id),
+  );
+  const how = { actor, reason, now: clock.now() };
+  const changed = await store.forAccount(account).writer.write(async (tx) => {
+    let others = 0;
+    for (const { id, expected, actual } of seen) {
+      const row = rows.find((one) => one.id === id);
+      // With the values that the person was shown.
+      if (row === undefined || !(await acknowledge(tx, { ...row, expected, actual }, how))) others += 1;
+    }
+    return others;
+  });
+  if (changed > 0) throw new Refused(409, 'A finding was passed over: it is not open any more or has changed.');
+  return orderPath({ account, externalOrderId: form.get('externalOrderId') ?? '' }) ?? '/';
+}
+
+function seenFinding(text: string): { id: number; expected: string | null; actual: string | null } {
+  try {
+    const { id, expected, actual } = JSON.parse(text) as Record<string, unknown>;
+    if (!Number.isSafeInteger(id)) throw new TypeError('no id');
+    const value = (one: unknown) => (typeof one === 'string' ? one : null);
+    return { id: Number(id), expected: value(expected), actual: value(actual) };
+  } catch {
+    throw new Refused(400, 'This is no finding.');
+  }
+}
+
+async function pauseAccount({ store, clock }: OpsSources, { account, actor, reason, form }: Decision): Promise<string> {
+  const [kind, now] = [form.get('kind') ?? '', clock.now()];
+  if (!PAUSES.includes(kind)) throw new Refused(400, 'Say what stops: creating, or looking up too.');
+  const hold: Restraint = { kind: kind as Restraint['kind'], since: now, until: null, reason, actor };
+  await store.forAccount(account).writer.write((tx) => setHold(tx, account, hold, now));
+  return accountPath('/pause', account);
+}
+
+async function resumeAccount({ store, clock }: OpsSources, { account, actor, reason }: Decision): Promise<string> {
+  const how = { reason, actor, now: clock.now() };
+  const ended = await store.forAccount(account).writer.write((tx) => endHolds(tx, account, RESUMED_RESTRAINTS, how));
+  if (ended.length === 0) throw new Refused(409, 'Nothing is paused.');
+  return accountPath('/pause', account);
+}

@@ -1,0 +1,94 @@
+import type { RestraintView } from '../../../accounts/rules/restraints.ts';
+import type { KnownFinding } from '../../../findings/rules/finding.ts';
+import { decisionsFor, type Judgement } from '../../../orders/rules/operator-decisions.ts';
+import type { OrderState } from '../../../orders/rules/states.ts';
+import { cutText, escapeText, proseText } from '../../documents/html/cells.ts';
+import { badge } from './markup.ts';
+
+export const LONGEST_TEXT = 500;
+
+/** What every form bears: the account that it is about, and the token that no page of another site knows. */
+type FormBase = Readonly<Record<'account' | 'token', string>>;
+
+const WORDS: Readonly<Record<Judgement['kind'], string>> = {
+  exists: 'The exchange has its pre-order: follow it',
+  'not-created': 'The exchange has not made it: send it again',
+  ours: 'The order at the exchange is ours: rely on it',
+  abandoned: 'End it',
+  retry: 'Send it again',
+  cancel: 'Cancel it, unsent',
+};
+
+interface DecidedOrder {
+  readonly externalOrderId: string;
+  readonly state: OrderState;
+  readonly attempts: number;
+}
+
+/** Writes the forms of a person's decisions about an order and its open findings; empty if there is nothing to decide. */
+export function orderForms(base: FormBase, order: DecidedOrder, findings: readonly KnownFinding[]): string {
+  const kinds = decisionsFor(order.state);
+  const open = findings.filter(({ status }) => status === 'open');
+  if (kinds.length === 0 && open.length === 0) return '';
+  const decision = kinds.length === 0 ? '' : decisionForm(base, order, kinds);
+  const findingsForm = open.length === 0 ? '' : acknowledgeForm(base, order, open);
+  return `<section class="actions" aria-labelledby="actions-title"><h2 id="actions-title">Decide</h2>\n${decision}${findingsForm}</section>\n`;
+}
+
+function decisionForm(base: FormBase, order: DecidedOrder, kinds: readonly Judgement['kind'][]): string {
+  const { externalOrderId, state, attempts } = order;
+  const options = kinds.map((kind) => `<option value="${kind}">${WORDS[kind]}</option>`).join('');
+  const preOrder = kinds.includes('exists')
+    ? `<label>Its pre-order, where the exchange has it <input name="preOrderId" maxlength="500"></label>`
+    : '';
+  const mayBeTaken = state === 'unknown' || state === 'held';
+  const duplicate =
+    kinds.includes('not-created') || (mayBeTaken && kinds.includes('retry'))
+      ? '<label class="check"><input type="checkbox" name="mayDuplicate" value="yes"> I know that it may be made twice</label>'
+      : '';
+  return form('/actions/order', { ...base, externalOrderId, state, attempts }, 'Decide', [
+    `<label>What became of it <select name="judgement" required><option value="">choose</option>${options}</select></label>`,
+    preOrder,
+    duplicate,
+  ]);
+}
+
+function acknowledgeForm(base: FormBase, { externalOrderId }: DecidedOrder, open: readonly KnownFinding[]): string {
+  const boxes = open.map(({ id, class: name, expected, actual }) => {
+    const value = escapeText(JSON.stringify({ id, expected, actual }));
+    const words = `${badge('warning', name)} ${escapeText(cutText(`${expected ?? ''} → ${actual ?? ''}`))}`;
+    return `<label class="check"><input type="checkbox" name="finding" value="${value}"> <span>${words}</span></label>`;
+  });
+  return form('/actions/findings', { ...base, externalOrderId }, 'Acknowledge', boxes);
+}
+
+export function pauseForms(base: FormBase, holds: readonly RestraintView[]): string {
+  const listed = holds.map(
+    ({ kind, reason, since, actor }) =>
+      `<li>${badge('warning', kind)} ${proseText(`since ${since}${actor === null ? '' : ` by ${actor}`}: ${reason}`)}</li>`,
+  );
+  const list = listed.length === 0 ? '<p>Nothing holds the account.</p>' : `<ul>${listed.join('')}</ul>`;
+  const pause = form('/actions/pause', base, 'Pause', [
+    '<strong>Pause</strong>',
+    '<label>What stops <select name="kind"><option value="creates-paused">creating</option><option value="all-paused">creating and looking up</option></select></label>',
+  ]);
+  const resume = form('/actions/resume', base, 'Resume', ['<strong>Resume</strong>']);
+  return `<div class="story-page"><section class="actions" aria-labelledby="pause-title"><h1 id="pause-title">Pause and resume ${escapeText(cutText(base.account))}</h1>\n${list}\n${pause}${resume}</section></div>\n`;
+}
+
+function form(
+  path: string,
+  hidden: Readonly<Record<string, string | number>> & FormBase,
+  button: string,
+  fields: readonly string[],
+): string {
+  const inputs = Object.entries(hidden).map(
+    ([name, value]) => `<input type="hidden" name="${name}" value="${escapeText(value)}">`,
+  );
+  return `<form method="post" action="${path}">${inputs.join('')}
+${fields.join('\n')}
+<label>Your name <input name="actor" required maxlength="${LONGEST_TEXT}" autocomplete="name"></label>
+<label>Reason <input name="reason" required maxlength="${LONGEST_TEXT}" autocomplete="off"></label>
+<button>${button}</button></form>
+`;
+}

@@ -1,0 +1,47 @@
+import type { Cell, Column, Row, Tone } from '../../documents/document.ts';
+import { figure, shownColumns, tableText, cutText, escapeText } from '../../documents/html/cells.ts';
+import { paragraph } from '../../documents/html.ts';
+
+export function table(name: string, columns: readonly Column[], rows: readonly Row[]): string {
+  return `<div class="panel">${[...tableText(name, rows, shownColumns(columns, rows))].join('')}</div>\n`;
+}
+
+export function empty(text: string): string {
+  return paragraph('panel empty', text);
+}
+
+export function note(text: string): string {
+  return paragraph('note', text);
+}
+
+/** Writes a count with a space between its thousands that is no letter: what is copied is the number. */
+export function count(number: number): string {
+  return figure(String(number));
+}
+
+type OrderName = Readonly<Record<'account' | 'externalOrderId', string>>;
+
+export function orderLink(order: OrderName, text = order.externalOrderId): string {
+  const path = orderPath(order);
+  const shown = escapeText(cutText(text));
+  return path === undefined ? shown : `<a href="${escapeText(path)}">${shown}</a>`;
+}
+
+/** The address of the story of an order; undefined if its id can be no part of an address. No such order is ever sent. */
+export function orderPath({ externalOrderId, account }: OrderName): string | undefined {
+  if (/^\.{0,2}$/.test(externalOrderId) || !externalOrderId.isWellFormed()) return undefined;
+  return accountPath(`/orders/${encodeURIComponent(externalOrderId)}`, account);
+}
+
+export function accountPath(path: string, account: string): string {
+  return `${path}?${new URLSearchParams({ account }).toString()}`;
+}
+
+/** The address of the story of the order that a row of the database is about; undefined if it is about none. */
+export function rowPath({ external_order_id: id = null, account = null }: Row): string | undefined {
+  return id === null ? undefined : orderPath({ externalOrderId: String(id), account: String(account) });
+}
+
+export function badge(tone: Tone, text: Cell): string {
+  return `<b class="${tone}">${escapeText(cutText(text))}</b>`;
+}

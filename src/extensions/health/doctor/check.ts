@@ -1,0 +1,62 @@
+import { deadline } from '../../../base/clock.ts';
+import { problemText, type Problem } from '../status/problem.ts';
+import { explainError, EXIT } from '../../../cli/shared/exit.ts';
+
+export interface CheckResult {
+  readonly check: string;
+  readonly level: 'ok' | 'warning' | 'fault';
+  readonly found: string;
+  /** Null if all is well. */
+  readonly remedy: string | null;
+  readonly exitCode: number;
+  /** Numbers and flags that name no person and no host: they stand in a support file. */
+  readonly facts?: Readonly<Record<string, number | boolean | string>>;
+}
+
+/** Looks at one thing. It need not catch what it throws; what takes longer than its deadline is a fault. */
+export interface Check {
+  readonly name: string;
+  run(signal: AbortSignal): Promise<readonly CheckResult[]>;
+}
+
+const DEADLINE_MS = 10_000;
+
+type Facts = CheckResult['facts'];
+
+export function ok(check: string, found: string, facts: Facts = {}): CheckResult {
+  return { check, level: 'ok', found, remedy: null, exitCode: EXIT.ok, facts };
+}
+
+export function warning(check: string, found: string, remedy: string, facts: Facts = {}): CheckResult {
+  return { check, level: 'warning', found, remedy, exitCode: EXIT.look, facts };
+}
+
+export function ofProblem(check: string, problem: Problem, facts: Facts = {}): CheckResult {
+  return warning(check, problemText(problem), problem.remedy, facts);
+}
+
+export function fault(check: string, exitCode: number, found: string, remedy: string, facts: Facts = {}): CheckResult {
+  return { check, level: 'fault', found, remedy, exitCode, facts };
+}
+
+export async function runCheck(check: Check): Promise<readonly CheckResult[]> {
+  const signal = deadline(DEADLINE_MS);
+  const tooLate = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(new Error(`it gave no answer in ${DEADLINE_MS / 1_000} s`)));
+  });
+  try {
+    return await Promise.race([check.run(signal), tooLate]);
+  } catch (error) {
+    const { code, message } = explainError(error);
+    const [exitCode, found] = signal.aborted ? [EXIT.unavailable, 'no answer in time'] : [code, message];
+    return [fault(check.name, exitCode, found, 'put that right, then run order-sync doctor again')];
+  }
+}
+
+/** The gravest first. */
+const GRAVITY = [EXIT.config, EXIT.data, EXIT.disk, EXIT.keyRefused, EXIT.owned, EXIT.unavailable];
+
+export function exitCodeOf(results: readonly CheckResult[]): number {
+  const codes: readonly number[] = results.map(({ exitCode }) => exitCode);
+  return GRAVITY.find((code) => codes.includes(code)) ?? codes.find((code) => code !== EXIT.ok) ?? EXIT.ok;
+}

@@ -1,0 +1,97 @@
+import { statSync } from 'node:fs';
+import type { Clock } from '../../../base/clock.ts';
+import type { Config } from '../../../settings/config.ts';
+import { instantMs } from '../../../base/instant.ts';
+import { accountsIn } from '../../../store/tables/accounts.ts';
+import { hasStandbys, NO_TIME_LINE, readTimeLine, UNPROVED_STANDBYS } from '../../../store/tables/fail-overs.ts';
+import { RESTORE_ADVICE } from '../../../store/mark.ts';
+import type { Store } from '../../../store/port.ts';
+import { clockProblems, troubleProblems } from '../status/problems.ts';
+import { lostReach, stoppedAccounts } from '../../../store/tables/account-stops.ts';
+import { newestRecord } from '../../feed/tables/events.ts';
+import { checkIntegrity } from '../../restore/tables/backup.ts';
+import { EXIT } from '../../../cli/shared/exit.ts';
+import { fault, ofProblem, ok, warning, type CheckResult } from './check.ts';
+import { olderStateOf } from '../status/command.ts';
+
+/** A larger file takes too long to be checked here. */
+const MOST_CHECKED_BYTES = 256 * 1_024 ** 2;
+const MOST_ACCOUNTS = 100;
+/** As the finding CLOCK_SKEW has it. */
+const SKEW_MS = 5 * 60_000;
+
+export async function checkDatabase({ database }: Config, store: Store): Promise<readonly CheckResult[]> {
+  const { pending } = await store.migrations();
+  const results: CheckResult[] = [];
+  if (pending.length > 0) {
+    const remedy = 'order-sync db migrate; the daemon does it at its start';
+    results.push(warning('database', 'it is of an older version', remedy));
+  }
+  results.push(soundness(database));
+  if (database.kind === 'postgres') {
+    const { address, synchronousStandbys } = database;
+    if ((await readTimeLine(store.db)) === null) {
+      results.push(warning('database', `${address}: fail-overs`, NO_TIME_LINE));
+    }
+    if (synchronousStandbys === 0 && (await hasStandbys(store.db))) {
+      results.push(warning('database', `${address}: standbys`, UNPROVED_STANDBYS));
+    }
+  }
+  return [...results, await checkMarks(store)];
+}
+
+function soundness(database: Config['database']): CheckResult {
+  if (database.kind === 'postgres') return ok('database', `${database.address} answers`);
+  const bytes = statSync(database.path).size;
+  if (bytes > MOST_CHECKED_BYTES) {
+    return ok('database', `${database.path} opens; as it is large, order-sync db check looks at all of it`, { bytes });
+  }
+  checkIntegrity(database.path, 'quick_check');
+  return ok('database', `${database.path} is sound (quick check)`, { bytes });
+}
+
+async function checkMarks(store: Store): Promise<CheckResult> {
+  const accounts = store.mark.account === undefined ? [] : await accountsIn(store.db, 'account_owners');
+  const sign = await olderStateOf(store, accounts.slice(0, MOST_ACCOUNTS));
+  if (sign === null) return ok('mark', 'the database is not older than its mark');
+  return fault('mark', EXIT.data, `the database ${sign}`, RESTORE_ADVICE);
+}
+
+export async function checkAccounts({ db }: Store): Promise<readonly CheckResult[]> {
+  const problems = troubleProblems({
+    account: null,
+    stopped: await stoppedAccounts(db, undefined),
+    outOfReach: await lostReach(db, undefined, 'exchange'),
+    unreadable: await lostReach(db, undefined, 'answers'),
+  });
+  if (problems.length > 0) return problems.map((problem) => ofProblem('accounts', problem));
+  return [ok('accounts', 'none is stopped, and answers can be read')];
+}
+
+/** Compares the machine's clock with the database's, and with the exchange's by the newest order record (§2.7). */
+export async function checkClock(
+  store: Store,
+  accounts: readonly string[],
+  clock: Pick<Clock, 'now' | 'databaseAheadMs'>,
+): Promise<readonly CheckResult[]> {
+  const { databaseAheadMs = 0 } = clock;
+  const ofDatabase = clockProblems(databaseAheadMs).map((one) => ofProblem('clock', one, { databaseAheadMs }));
+  return [...ofDatabase, await besideExchange(store, accounts, clock)];
+}
+
+async function besideExchange(
+  store: Store,
+  accounts: readonly string[],
+  clock: Pick<Clock, 'now'>,
+): Promise<CheckResult> {
+  const records = await Promise.all(accounts.map((account) => newestRecord(store.db, account)));
+  const record = records.find((one) => one !== undefined);
+  const sentAt = instantMs(record?.serverDate ?? null);
+  if (record === undefined || sentAt === undefined) {
+    return ok('clock', `${clock.now().toISOString()}; no order record yet to compare it with`);
+  }
+  const skewMs = Date.parse(record.receivedAt) - sentAt;
+  const found = `${Math.round(Math.abs(skewMs) / 1_000)} s ${skewMs < 0 ? 'behind' : 'ahead of'} the exchange at ${record.receivedAt}`;
+  if (Math.abs(skewMs) < SKEW_MS) return ok('clock', found, { skewMs });
+  return warning('clock', found, 'check the time service of this machine', { skewMs });
+}

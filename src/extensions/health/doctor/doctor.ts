@@ -1,0 +1,199 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { systemClock } from '../../../base/clock.ts';
+import { ConfigError, configOf, exchangeByAccount, configSources, type Config } from '../../../settings/config.ts';
+import { programVersion } from '../../../base/version.ts';
+import type { Tone } from '../../documents/document.ts';
+import { styled, toned, wrapped } from '../../documents/terminal.ts';
+import { printable } from '../../../base/words.ts';
+import { driverOf } from '../../../store/open.ts';
+import { accountOrAll } from '../../../cli/shared/account.ts';
+import { EXIT, CommandError } from '../../../cli/shared/exit.ts';
+import { configOptions, plainConfig } from '../../../cli/shared/options.ts';
+import { screenOf } from '../../../cli/shared/help.ts';
+import { rightSettings } from '../../setup/config.ts';
+import { askDaemon } from '../../../cli/shared/exchange.ts';
+import { checkAccounts, checkClock, checkDatabase } from './database.ts';
+import { checkAddress, checkKey, checkDisk, checkFiles, checkOps, checkRuntime, checkService } from './machine.ts';
+import { exitCodeOf, fault, ok, runCheck, warning, type Check, type CheckResult } from './check.ts';
+import { bundledDaemon, bundledEvent, bundledOverview, bundledSetting, type Pseudonym } from '../status/bundle.ts';
+import { readOverview } from '../tables/overview.ts';
+import { withStore } from '../../../cli/shared/store.ts';
+import { newestEvents } from '../../feed/tables/events.ts';
+
+const HELP = `
+Looks at the runtime, the settings, the permissions of files, the database and
+its mark, free space, the clock, the address of the exchange and its
+certificate, the key (one look-up of an id that no order has), receivers of
+events (nothing is sent to them), the service manager and the ops endpoint.
+Each line says what was found, and what to do. One check that fails stops no
+other.
+
+Ends with 0 when all is well, with 1 when a person should look, or with the code
+of the gravest fault.
+
+--bundle writes a file for whoever helps you: versions, findings, settings,
+counts and the newest events. Ids stand in it as pseudonyms that mean nothing
+elsewhere; it holds no keys, addresses, names, reasons or answers of the
+exchange.
+
+Examples:
+  order-sync doctor
+  order-sync doctor --bundle support.json`;
+
+const TONES: Readonly<Record<CheckResult['level'], Tone>> = { ok: 'good', warning: 'warning', fault: 'error' };
+const MOST_ASKED = 20;
+const NAME_WIDTH = 13;
+const LEVEL_WIDTH = 9;
+
+export function define(command: Command): void {
+  command
+    .option('--json', 'print JSON')
+    .option('--bundle <file>', 'also write a support file, without secrets; it must be new')
+    .addHelpText('after', HELP)
+    .action(async ({ json, bundle }: { json?: boolean; bundle?: string }) => {
+      const results: CheckResult[] = [];
+      for await (const result of examine(command, results, bundle)) {
+        results.push(result);
+        if (json !== true) process.stdout.write(lineOf(result));
+      }
+      const exitCode = exitCodeOf(results);
+      if (json === true) process.stdout.write(`${JSON.stringify({ exitCode, findings: results })}\n`);
+      process.exitCode = exitCode;
+    });
+}
+
+async function* examine(
+  command: Command,
+  results: readonly CheckResult[],
+  bundle: string | undefined,
+): AsyncGenerator<CheckResult> {
+  yield checkRuntime(programVersion());
+  yield* await runCheck({ name: 'settings', run: async () => checkSettings(command) });
+  const config = readable(command);
+  if (config !== undefined) for (const check of checksOf(command, config)) yield* await runCheck(check);
+  if (bundle === undefined) return;
+  yield* await runCheck({ name: 'bundle', run: async () => [await writeBundle(command, results, bundle)] });
+}
+
+function checksOf(command: Command, config: Config): readonly Check[] {
+  const clock = systemClock();
+  const account = accountOrAll(command, config);
+  const names = account === undefined ? config.accounts.map(({ name }) => name) : [account];
+  const asked = names.slice(0, MOST_ASKED);
+  const othersLeft = names.length - asked.length;
+  const left = `${othersLeft} more accounts are not asked: give --account NAME`;
+  const baseUrls = new Set(asked.flatMap((name) => exchangeByAccount(config)(name).baseUrl ?? []));
+  const daemon = async () => (await askDaemon(config, account))?.daemon ?? undefined;
+  // The check `database` reports a database that fails.
+  const driver = () =>
+    withStore(config, 'any', (store) => driverOf(config.database, store, asked)).catch(() => undefined);
+  const keyOf = async (name: string) => {
+    const result = await checkKey(command, configOf(config, name));
+    return [names.length === 1 ? result : { ...result, found: `${name}: ${result.found}` }];
+  };
+  return [
+    { name: 'permissions', run: async () => checkFiles(config) },
+    { name: 'database', run: () => withStore(config, 'any', (store) => checkDatabase(config, store)) },
+    { name: 'accounts', run: () => withStore(config, 'any', checkAccounts) },
+    { name: 'disk', run: () => checkDisk(config) },
+    { name: 'clock', run: () => withStore(config, 'any', (store) => checkClock(store, asked, clock)) },
+    ...[...baseUrls].map((url): Check => ({
+      name: 'address',
+      run: (signal) => checkAddress('address', url, clock, signal),
+    })),
+    ...(baseUrls.size === 0 ? [] : asked.map((name): Check => ({ name: 'key', run: () => keyOf(name) }))),
+    ...(othersLeft === 0 ? [] : [{ name: 'key', run: async () => [ok('key', left)] }]),
+    ...config.webhooks.endpoints.map(({ url, allowPrivate }): Check => ({
+      name: 'webhook',
+      run: (signal) => checkAddress('webhook', url, clock, signal, !allowPrivate),
+    })),
+    { name: 'service', run: async () => [checkService((await daemon())?.pid, await driver())] },
+    { name: 'ops', run: async (signal) => [await checkOps(config, await daemon(), signal)] },
+  ];
+}
+
+/** The settings; undefined if they cannot be read, which another check says. */
+function readable(command: Command): Config | undefined {
+  try {
+    return plainConfig(command);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return undefined;
+  }
+}
+
+function checkSettings(command: Command): readonly CheckResult[] {
+  try {
+    const { config, warnings } = rightSettings(configOptions(command), false);
+    if (warnings.length > 0) return warnings.map((text) => warning('settings', text, 'order-sync config show'));
+    return [
+      ok('settings', `they are right; accounts: ${config.accounts.length}`, { accounts: config.accounts.length }),
+    ];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems.map(({ problem }) => fault('settings', EXIT.config, problem, 'order-sync config check'));
+  }
+}
+
+function lineOf({ check, level, found, remedy }: CheckResult): string {
+  const screen = screenOf();
+  const indent = LEVEL_WIDTH + NAME_WIDTH;
+  const head = `${toned(TONES[level], level.padEnd(LEVEL_WIDTH), screen)}${check.padEnd(NAME_WIDTH)}`;
+  const textOf = (text: string) => wrapped(printable(text), screen.width, indent);
+  const help = remedy === null ? '' : `\n${' '.repeat(indent)}${styled('dim', textOf(remedy), screen)}`;
+  return `${head}${textOf(found)}${help}\n`;
+}
+
+const NEWEST_EVENTS = 100;
+
+/** Writes the support file, which only its owner may read. Throws `CommandError` if the file is there already. */
+async function writeBundle(command: Command, results: readonly CheckResult[], file: string): Promise<CheckResult> {
+  const content = {
+    madeAt: systemClock().now().toISOString(),
+    version: programVersion(),
+    node: process.versions.node,
+    platform: `${process.platform} ${process.arch}`,
+    // The text of a check may name hosts, files and accounts.
+    findings: results.map(({ check, level, exitCode, facts = {} }) => ({ check, level, exitCode, facts })),
+    ...(await contentOf(command, pseudonyms())),
+  };
+  try {
+    writeFileSync(file, `${JSON.stringify(content, undefined, 2)}\n`, { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    const message = isThere ? `${file} is there already; name a file that is not` : `${file} cannot be written`;
+    throw new CommandError(isThere ? EXIT.usage : EXIT.disk, message, { cause: error });
+  }
+  return ok('bundle', `${file} is written: look through it before you send it`);
+}
+
+/** The key is thrown away with the process. */
+function pseudonyms(): Pseudonym {
+  const key = randomBytes(32);
+  return (kind, id) => `${kind}-${createHmac('sha256', key).update(`${kind}\0${id}`).digest('hex').slice(0, 12)}`;
+}
+
+/** The settings and the database; null if they cannot be read, which a check says. */
+async function contentOf(command: Command, pseudonym: Pseudonym): Promise<object> {
+  try {
+    const config = plainConfig(command);
+    const settings = configSources(configOptions(command)).map((one) => bundledSetting(one, pseudonym));
+    const daemon = (await askDaemon(config, undefined))?.daemon ?? null;
+    const { endpoints } = config.webhooks;
+    return await withStore(config, 'current', async ({ db }) => {
+      const overview = await readOverview(db, { account: undefined, endpoints, now: systemClock().now() });
+      const events = await newestEvents(db, undefined, NEWEST_EVENTS);
+      return {
+        database: config.database.kind,
+        settings,
+        daemon: daemon && bundledDaemon(daemon, pseudonym),
+        overview: bundledOverview(overview, pseudonym),
+        events: events.map((one) => bundledEvent(one, pseudonym)),
+      };
+    });
+  } catch {
+    return { database: null, settings: null, daemon: null, overview: null, events: null };
+  }
+}

@@ -1,0 +1,205 @@
+import { once } from 'node:events';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { createConnection, isIP } from 'node:net';
+import { dirname } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
+import { connect as connectTls } from 'node:tls';
+import type { Command } from 'commander';
+import type { DaemonStatus } from '../status/status.ts';
+import { problem } from '../status/problem.ts';
+import type { Config, AccountSettings } from '../../../settings/config.ts';
+import { EXIT } from '../../../cli/shared/exit.ts';
+import { fault, ofProblem, ok, warning, type CheckResult } from './check.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { withExchange } from '../../../cli/shared/exchange.ts';
+import { isPublic } from '../../webhooks/sender.ts';
+
+const GIB = 1_024 ** 3;
+const LITTLE_BYTES = GIB;
+const NO_BYTES = GIB / 10;
+const OTHERS = 0o007;
+const OTHERS_WRITE = 0o002;
+const GROUP_AND_OTHERS = 0o077;
+
+/** The runtime. The launcher has chosen it: one that is too old does not come so far. */
+export function checkRuntime(version: string): CheckResult {
+  return ok('runtime', `order-sync ${version}, Node ${process.versions.node} on ${process.platform} ${process.arch}`);
+}
+
+export function checkFiles({ accounts, database }: Config): readonly CheckResult[] {
+  const secrets = accounts.flatMap(({ exchange }) => exchange.apiKeyFile ?? []);
+  const files: (readonly [path: string, denied: number, mode: string])[] = [];
+  if (database.kind === 'sqlite') {
+    for (const end of ['', '-wal', '.mark', '.lock']) files.push([database.path + end, OTHERS, '600']);
+    files.push([dirname(database.path), OTHERS_WRITE, 'o-w']);
+  } else {
+    secrets.push(...(database.passwordFile === undefined ? [] : [database.passwordFile]));
+    files.push([database.marks, OTHERS, '600']);
+  }
+  files.unshift(...[...new Set(secrets)].map((path) => [path, GROUP_AND_OTHERS, '600'] as const));
+  const results = files.flatMap(([path, denied, mode]) => {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    // A pipe that hands over a key, or a device, has no permissions that matter.
+    if (stat === undefined || !(stat.isFile() || stat.isDirectory())) return [];
+    const bits = stat.mode & 0o777;
+    if ((bits & denied) !== 0) {
+      const found = `${path} has mode ${bits.toString(8)}: others may ${denied === OTHERS_WRITE ? 'put files into it' : 'read it'}`;
+      return [warning('permissions', found, `chmod ${mode} ${path}`)];
+    }
+    const user = process.getuid?.();
+    if (user === undefined || user === 0 || stat.uid === user) return [];
+    const found = `${path} belongs to another user (${stat.uid})`;
+    return [warning('permissions', found, 'run doctor as the user of the daemon')];
+  });
+  return results.length > 0 ? results : [ok('permissions', 'others may neither read the key nor the database')];
+}
+
+/** Free space where the database lies; a database of PostgreSQL lies elsewhere. */
+export async function checkDisk({ database }: Config): Promise<readonly CheckResult[]> {
+  let folder = dirname(database.kind === 'sqlite' ? database.path : database.marks);
+  // A machine on which no daemon has run yet has no folder of marks.
+  while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
+  const { bavail, bsize } = await statfs(folder);
+  const freeBytes = bavail * bsize;
+  const found = `${(freeBytes / GIB).toFixed(1)} GiB free in ${folder}`;
+  const facts = { freeBytes };
+  if (freeBytes < NO_BYTES) return [fault('disk', EXIT.disk, found, 'make room: a full disk stops all creates', facts)];
+  if (freeBytes < LITTLE_BYTES) return [warning('disk', found, 'make room before the disk is full', facts)];
+  return [ok('disk', found, facts)];
+}
+
+export function checkService(pid: number | undefined, driver: string | undefined): CheckResult {
+  if (pid === undefined && driver !== undefined) {
+    return ofProblem('service', problem('silent-owner', `${driver} drives the account and does not answer`));
+  }
+  if (pid === undefined) {
+    const remedy = 'start it: order-sync run, under pm2 or systemd (docs/operating.md)';
+    return warning('service', 'no daemon answers', remedy);
+  }
+  const parent = parentOf(pid);
+  const manager = parent.includes('PM2') ? 'pm2' : parent === 'systemd' ? 'systemd' : undefined;
+  const facts = { manager: manager ?? 'none' };
+  if (manager !== undefined) return ok('service', `the daemon (process ${pid}) runs under ${manager}`, facts);
+  const found = `the daemon (process ${pid}) runs, and neither pm2 nor systemd is seen above it`;
+  return warning('service', found, 'have a service manager start it again when it ends (docs/operating.md)', facts);
+}
+
+/** The name of the nearest process above that is no launcher or shell of ours; empty if that cannot be seen. */
+function parentOf(pid: number): string {
+  try {
+    const read = (id: number, file: string) => readFileSync(`/proc/${id}/${file}`, 'utf8');
+    for (let [id, steps] = [pid, 0]; id > 0 && steps < 3; steps += 1) {
+      id = Number(/^PPid:\s*(\d+)$/m.exec(read(id, 'status'))?.[1] ?? 0);
+      if (id === 0) break;
+      const name = `${read(id, 'comm')} ${read(id, 'cmdline')}`;
+      if (name.includes('PM2')) return 'PM2';
+      if (name.startsWith('systemd')) return 'systemd';
+    }
+  } catch {
+    // Not Linux, or a process of another user.
+  }
+  return '';
+}
+
+export async function checkOps(
+  config: Config,
+  daemon: Pick<DaemonStatus, 'opsFailure'> | undefined,
+  signal: AbortSignal,
+): Promise<CheckResult> {
+  const { listen } = config.ops;
+  const isUp = daemon !== undefined;
+  if (listen === undefined) return ok('ops', 'ops.listen is off: no metrics, no dashboard');
+  const address = `${listen.host}:${listen.port}`;
+  const failure = daemon?.opsFailure ?? null;
+  if (failure !== null) return ofProblem('ops', problem('ops', `the daemon does not listen on ${address}: ${failure}`));
+  if (listen.port === 0) return ok('ops', `${address} stands for any free port; the log of the daemon names it`);
+  const isTaken = await listens(listen.host.replaceAll(/[[\]]/g, ''), listen.port, signal);
+  if (isTaken && isUp) return ok('ops', `listens on ${address}`);
+  if (!isTaken && !isUp) return ok('ops', `${address} is free for the daemon`);
+  const found = isTaken ? `another program listens on ${address}` : `the daemon does not listen on ${address}`;
+  return ofProblem('ops', problem('ops', found));
+}
+
+async function listens(host: string, port: number, signal: AbortSignal): Promise<boolean> {
+  const socket = createConnection({ host, port });
+  const connected = await once(socket, 'connect', { signal }).catch(() => undefined);
+  socket.destroy();
+  return connected !== undefined;
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+const CERTIFICATE_MS = 14 * DAY_MS;
+
+const REMEDIES = {
+  address: 'check exchange.baseUrl, the name server, the firewall and the proxy of this machine',
+  webhook: 'see that the receiver runs; events wait for it, none is lost',
+} as const;
+
+/** Checks that a host is found and takes connections, and that its certificate holds. Sends nothing. */
+export async function checkAddress(
+  check: keyof typeof REMEDIES,
+  address: string,
+  clock: Clock,
+  signal: AbortSignal,
+  isPublicOnly = false,
+): Promise<readonly CheckResult[]> {
+  const remedy = REMEDIES[check];
+  const url = new URL(address);
+  const host = url.hostname.replaceAll(/[[\]]/g, '');
+  try {
+    const found = await lookup(host, { all: true });
+    if (isPublicOnly && !found.every((one) => isPublic(one.address))) {
+      const advice = 'give the endpoint allowPrivate: true where it is meant to be in a private network';
+      return [fault(check, EXIT.unavailable, `${host} has an address that is not of the internet`, advice)];
+    }
+  } catch (error) {
+    return [fault(check, EXIT.unavailable, `the name ${host} is not found (${codeOf(error)})`, remedy)];
+  }
+  const isTls = url.protocol === 'https:';
+  const port = Number(url.port || (isTls ? 443 : 80));
+  const socket = isTls
+    ? connectTls({ host, port, servername: isIP(host) > 0 ? '' : host })
+    : createConnection({ host, port });
+  try {
+    await once(socket, isTls ? 'secureConnect' : 'connect', { signal });
+    if (!('getPeerCertificate' in socket)) return [ok(check, `${host}:${port} takes connections`)];
+    const endsAt = Date.parse(socket.getPeerCertificate().valid_to);
+    const days = Math.floor((endsAt - clock.now().getTime()) / DAY_MS);
+    const found = `${host}:${port} takes connections; its certificate holds for ${days} days`;
+    const isSoon = endsAt - clock.now().getTime() < CERTIFICATE_MS;
+    const facts = { certificateDays: days };
+    return [isSoon ? warning(check, found, 'have it renewed', facts) : ok(check, found, facts)];
+  } catch (error) {
+    return [fault(check, EXIT.unavailable, `no connection to ${host}:${port} (${codeOf(error)})`, remedy)];
+  } finally {
+    socket.destroy();
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'no answer in time';
+}
+
+/** Checks that the exchange takes the key: looks up an id that no order has, by the owner of the account if there is one. */
+export async function checkKey(command: Command, config: AccountSettings): Promise<CheckResult> {
+  const externalOrderId = `order-sync-doctor-${randomUUID()}`;
+  const result = await withExchange(command, (ask) => ask('lookUpOrder', { externalOrderId }), config);
+  switch (result.kind) {
+    case 'ok':
+    case 'refused':
+      return ok('key', 'the exchange takes the key');
+    case 'key-refused': {
+      const remedy = 'put the right key into the file of exchange.apiKeyFile; it is tried within a minute';
+      return fault('key', EXIT.keyRefused, 'the exchange refuses the key (401)', remedy);
+    }
+    case 'rate-limited':
+      return warning('key', 'the exchange limits the rate; nothing was asked', 'try again in a minute');
+    case 'not-sent':
+    case 'unknown':
+      return fault('key', EXIT.unavailable, `the exchange gave no usable answer: ${result.why}`, 'order-sync probe');
+    default:
+      return fault('key', EXIT.unavailable, result.message, 'the log of the daemon says why');
+  }
+}

@@ -1,0 +1,283 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../base/clock.ts';
+import {
+  IncidentStory,
+  messagesOf,
+  type Condition,
+  type Failure,
+  type IncidentKind,
+  type IncidentNews,
+} from '../../accounts/rules/incidents.ts';
+import { after } from '../../base/instant.ts';
+import { messageOf } from '../../base/text.ts';
+import { BREAKER_LANES, type BreakerLane } from '../../exchange/transport/breaker.ts';
+import { insertHappenings, newestOfAccount } from '../../store/tables/events.ts';
+import type { Store } from '../../store/port.ts';
+import type { Activity } from './activity.ts';
+import { countWaiting, MOST_COUNTED, type WaitingOrders } from '../../store/find-orders.ts';
+
+interface IncidentDeps {
+  readonly account: string;
+  readonly store: Pick<Store, 'db' | 'writer' | 'mark'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly log: Logger;
+  readonly activity: Pick<Activity, 'live'>;
+}
+
+export interface LoggedFailure extends Failure {
+  readonly level?: 'warn' | 'error';
+  readonly facts?: Readonly<Record<string, unknown>>;
+}
+
+const LANE_NAMES: Readonly<Record<BreakerLane, string>> = { create: 'creates', lookup: 'look-ups' };
+/** Unreadable records of this many orders in a row speak of the account. */
+const UNREADABLE_ORDERS = 3;
+/** For each trouble the value of the event that begins it, and the reason of the event that ends it. */
+const TROUBLES = {
+  exchange: ['out-of-reach', 'the exchange answers'],
+  answers: ['cannot-be-read', 'an order record was read'],
+} as const;
+type Trouble = keyof typeof TROUBLES;
+/** New statuses come together when an account is new. */
+const GATHER_STATUSES_MS = 10_000;
+const MOST_STATUSES = 20;
+
+interface Begun {
+  readonly since: string;
+  heldUp?: WaitingOrders;
+}
+
+/** Logs an incident at its beginning, once a minute while something waits, and at its end; counts equal failures. */
+export class Incidents {
+  readonly #deps: IncidentDeps;
+  readonly #story = new IncidentStory();
+  /** The troubles of the exchange that have begun and not ended, by the newest events of the account. */
+  readonly #troubles = new Set<Trouble>();
+  /** Orders with unreadable records since the last readable one. */
+  readonly #unreadable = new Set<string>();
+  readonly #begun = new Map<IncidentKind, Begun>();
+  readonly #statuses = new Set<string>();
+  #statusesSince = 0;
+  #exchangeCause: string | undefined;
+  #later: IncidentNews[] = [];
+  #hasPending = true;
+
+  constructor(deps: IncidentDeps) {
+    this.#deps = deps;
+  }
+
+  async open(): Promise<void> {
+    const { store, account } = this.#deps;
+    for (const trouble of ['exchange', 'answers'] as const) {
+      if ((await newestOfAccount(store.db, account, trouble)) !== null) this.#troubles.add(trouble);
+    }
+  }
+
+  served(): void {
+    if (this.#troubles.has('exchange') && this.#failingLanes().length === 0) this.#record('exchange', null);
+  }
+
+  /** The exchange refused the key: it is within reach, although its circuit breakers wait for a request that it serves. */
+  keyRefused(): void {
+    this.#exchangeCause = undefined;
+    this.#record('exchange', null);
+  }
+
+  recordUnreadable(externalOrderId: string): void {
+    if (this.#unreadable.size < UNREADABLE_ORDERS) this.#unreadable.add(externalOrderId);
+    if (this.#unreadable.size === UNREADABLE_ORDERS) {
+      this.#record('answers', `order records cannot be read, for one that of ${[...this.#unreadable][0]}`);
+    }
+  }
+
+  recordRead(): void {
+    this.#unreadable.clear();
+    this.#record('answers', null);
+  }
+
+  /** Logs a failure if there was no equal one lately, and counts it if there was. */
+  failed(failure: LoggedFailure): void {
+    const { clock, log } = this.#deps;
+    if (failure.kind === 'exchange') this.#exchangeCause = failure.cause;
+    this.#observe();
+    if (!this.#story.fail(failure, clock.monotonic())) return;
+    const { message, cause, level = 'warn', facts } = failure;
+    log[level]({ ...facts, cause }, message);
+  }
+
+  /** A request failed at the exchange, and has a line of its own. */
+  exchangeFailed(cause: string): void {
+    this.#exchangeCause = cause;
+    this.#observe();
+    this.#story.explain('exchange');
+  }
+
+  /** The exchange uses a status that no order or link of the account ever had. */
+  sawStatus(field: string, value: string): void {
+    if (this.#statuses.size === 0) this.#statusesSince = this.#deps.clock.monotonic();
+    this.#statuses.add(`${field} ${value}`);
+  }
+
+  async report(): Promise<void> {
+    const { clock } = this.#deps;
+    if (this.#isFailing('create')) this.#hasPending = (await this.#countWaiting(1))?.pending !== 0;
+    this.#observe();
+    for (const news of this.#later.splice(0)) await this.#tell(news);
+    const now = clock.monotonic();
+    this.#tellRepeated(this.#story.takeRepeated(now));
+    if (this.#statuses.size > 0 && now - this.#statusesSince >= GATHER_STATUSES_MS) this.#tellStatuses();
+  }
+
+  close(): void {
+    const { ended, repeated } = this.#story.close(this.#deps.clock.monotonic());
+    for (const news of ended) this.#write(news);
+    this.#tellRepeated(repeated);
+    if (this.#statuses.size > 0) this.#tellStatuses();
+  }
+
+  /** Logs at once that an incident begins, and the rest later, with the orders that wait. */
+  #observe(): void {
+    for (const news of this.#story.observe(this.#conditions(), this.#deps.clock.monotonic())) {
+      if (news.stage === 'begun') this.#write(news);
+      else this.#later.push(news);
+    }
+  }
+
+  #conditions(): readonly Condition[] {
+    const unwritten = this.#whyUnwritten();
+    const database = unwritten === undefined ? [] : [{ kind: 'database', cause: unwritten } as const];
+    const { restraints } = this.#deps.activity.live ?? {};
+    const held = restraints?.all.map(({ kind, reason: cause, since }) => {
+      return { kind, cause, lastedMs: Math.max(0, restraints.now().getTime() - since.getTime()) };
+    });
+    const cause = this.#exchangeCause;
+    const isOutOfReach = cause !== undefined && this.#failingLanes().length > 0;
+    return [...database, ...(isOutOfReach ? [{ kind: 'exchange', cause } as const] : []), ...(held ?? [])];
+  }
+
+  /** Why the database cannot be written, or its mark, without which nothing is sent. */
+  #whyUnwritten(): string | undefined {
+    const { writer, mark } = this.#deps.store;
+    try {
+      mark.assertWritten();
+    } catch (error) {
+      return messageOf(error);
+    }
+    return writer.failure?.message;
+  }
+
+  /** The lanes whose circuit breakers are not closed. Creates that nobody waits for do not count once anything is answered. */
+  #failingLanes(): readonly BreakerLane[] {
+    const failing = BREAKER_LANES.filter((lane) => this.#isFailing(lane));
+    const isSilent = this.#deps.activity.live?.exchange.isSilent === true;
+    const isOfNobody = failing.join() === 'create' && !isSilent && !this.#hasPending;
+    return isOfNobody ? [] : failing;
+  }
+
+  #isFailing(lane: BreakerLane): boolean {
+    return (this.#deps.activity.live?.exchange.breaker(lane).openings ?? 0) > 0;
+  }
+
+  async #tell(news: IncidentNews): Promise<void> {
+    const { kind, stage, failures } = news;
+    if (stage === 'ended') return this.#write(news);
+    const isHold = kind !== 'exchange' && kind !== 'database';
+    const conditions = this.#conditions();
+    // A held account waits for the exchange anyway: the line about that names its restraints.
+    if (stage === 'lasting' && isHold && conditions.some((one) => one.kind === 'exchange')) return;
+    const waiting = await this.#countWaiting();
+    const begun = this.#begun.get(kind);
+    if (waiting !== undefined && begun !== undefined) {
+      const { pending, lookupsDue } = begun.heldUp ?? waiting;
+      begun.heldUp = {
+        pending: Math.max(pending, waiting.pending),
+        lookupsDue: Math.max(lookupsDue, waiting.lookupsDue),
+      };
+    }
+    const isWorthTelling = failures > 0 || waiting === undefined || waiting.pending + waiting.lookupsDue > 0;
+    if (stage === 'lasting' && isWorthTelling) this.#write(news, waiting);
+  }
+
+  #write({ kind, stage, cause, lastedMs: ms, failures }: IncidentNews, waiting?: WaitingOrders): void {
+    const { log, clock } = this.#deps;
+    const [level, begins, lasts, ends] = messagesOf(kind);
+    const lastedMs = Math.round(ms);
+    const begun = this.#begun.get(kind) ?? { since: after(clock.now(), -lastedMs).toISOString() };
+    this.#begun.set(kind, begun);
+    const { since, heldUp } = begun;
+    const counted = stage === 'ended' ? heldUp : waiting;
+    const isMore = counted !== undefined && Math.max(counted.pending, counted.lookupsDue) === MOST_COUNTED;
+    const counts = { ...counted, ...(isMore && { countedTo: MOST_COUNTED }), failures, lastedMs };
+    if (stage === 'ended') {
+      log.info({ ...counts, kind, since, cause }, ends);
+      this.#begun.delete(kind);
+      return;
+    }
+    const facts = { kind, since, ...this.#factsOf(kind), cause };
+    if (stage === 'lasting') return log[level]({ ...counts, ...facts }, lasts);
+    if (kind === 'exchange') this.#record('exchange', cause);
+    log[level](facts, begins);
+  }
+
+  #factsOf(kind: IncidentKind): Readonly<Record<string, unknown>> {
+    const { exchange, restraints } = this.#deps.activity.live ?? {};
+    if (kind === 'exchange') {
+      const lanes = this.#failingLanes();
+      const requests = lanes.map((lane) => LANE_NAMES[lane]).join(' and ');
+      const waits = lanes.map((lane) => exchange?.breaker(lane).openForMs ?? 0);
+      const kinds = restraints?.all.map((hold) => hold.kind) ?? [];
+      return { requests, ...(kinds.length > 0 && { holds: kinds }), ...this.#nextTry(Math.min(...waits)) };
+    }
+    const hold = restraints?.all.find((one) => one.kind === kind);
+    if (restraints === undefined || hold === undefined) return {};
+    const { until, actor } = hold;
+    const nextTry = until === null ? {} : this.#nextTry(until.getTime() - restraints.now().getTime());
+    return { ...nextTry, ...(actor !== null && { actor }) };
+  }
+
+  /** When a single request goes; not where a person must end a hold first. */
+  #nextTry(inMs: number): Readonly<Record<string, string>> {
+    return Number.isFinite(inMs) ? { nextTry: after(this.#deps.clock.now(), Math.max(0, inMs)).toISOString() } : {};
+  }
+
+  #tellRepeated(repeated: ReturnType<IncidentStory['takeRepeated']>): void {
+    for (const { message, cause, times } of repeated) this.#deps.log.warn({ times, cause }, message);
+  }
+
+  #tellStatuses(): void {
+    const statuses = [...this.#statuses];
+    this.#statuses.clear();
+    this.#deps.log.info(
+      { count: statuses.length, statuses: statuses.slice(0, MOST_STATUSES) },
+      'the exchange uses statuses that were not seen before; follow.openStatuses and follow.finalStatuses say what they mean',
+    );
+  }
+
+  async #countWaiting(limit = MOST_COUNTED) {
+    const { store, account, clock } = this.#deps;
+    return await countWaiting(store.db, { account, now: clock.now(), limit }).catch(() => undefined);
+  }
+
+  /** Records that a trouble begins, or that it ends if `cause` is null: each once, also across restarts. */
+  #record(field: Trouble, cause: string | null): void {
+    if (this.#troubles.has(field) === (cause !== null)) return;
+    if (cause === null) this.#troubles.delete(field);
+    else this.#troubles.add(field);
+    const { store, account, clock, log } = this.#deps;
+    const [begun, over] = TROUBLES[field];
+    const event = { account, type: 'account', subject: account, field, source: 'exchange' } as const;
+    const change = { new_value: cause === null ? null : begun, reason: cause ?? over };
+    store.writer
+      .write(async (tx) => {
+        const known = await newestOfAccount(tx, account, field);
+        if (known !== change.new_value)
+          await insertHappenings(tx, [{ ...event, old_value: known, ...change }], clock.now());
+      })
+      .catch((error: unknown) => {
+        log.warn(
+          { cause: messageOf(error) },
+          'an event of the account cannot be written: whether the exchange is within reach and can be read',
+        );
+      });
+  }
+}

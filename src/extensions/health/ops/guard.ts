@@ -1,0 +1,78 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { isIP } from 'node:net';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../../../settings/config.ts';
+import { isLoopback } from '../../../settings/values.ts';
+
+/** Says that the process lives, and nothing else: it is open to all. */
+const OPEN = '/livez';
+/** Pages for machines, which may ask by any name, with the token. */
+const OF_MACHINES = ['/readyz', '/metrics'];
+const CHANGES_NOTHING = ['GET', 'HEAD'];
+
+/** A page loads and runs what this server has for it, and nothing else. */
+const CONTENT_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+const HEADERS = {
+  'content-security-policy': CONTENT_POLICY,
+  'x-content-type-options': 'nosniff',
+  // With `no-referrer` a browser names no origin with a form of our own pages.
+  'referrer-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+};
+
+/**
+ * Lets a request through by a name of this server or an IP address, so that no page of another site reaches it by a name
+ * that was made to lead here (DNS rebinding). It must bear the token if there is one; without a token only the names of this
+ * machine are taken. A request other than GET and HEAD must come from a page of this server.
+ */
+export function guard(server: FastifyInstance, { token, listen, hosts }: Config['ops']): void {
+  const isOwn = (host: string) =>
+    host === listen?.host || hosts.includes(host) || isIP(host.replace(/^\[|\]$/g, '')) > 0;
+  server.addHook('onRequest', async (request, reply) => {
+    reply.headers(HEADERS);
+    if (isForeign(request)) return refuse(reply, 403, 'a change must come from a page of this server (Origin)');
+    if (request.url === OPEN) return undefined;
+    if (token !== undefined) {
+      const isByName = !OF_MACHINES.includes(request.routeOptions.url ?? '');
+      const host = hostOf(request);
+      if (isByName && !isLoopback(host) && !isOwn(host)) {
+        return refuse(reply, 421, 'this name is not one of ops.hosts: add it, or call it by its address');
+      }
+      if (isEqual(givenToken(request.headers.authorization), token)) return undefined;
+      reply.header('www-authenticate', 'Basic realm="order-sync", charset="UTF-8"');
+      return refuse(reply, 401, 'send ops.token as Authorization: Bearer, or as the password of Basic');
+    }
+    if (isLoopback(hostOf(request))) return undefined;
+    return refuse(reply, 421, 'call it by localhost or 127.0.0.1; behind a proxy set ops.token and ops.hosts');
+  });
+}
+
+function hostOf({ headers }: FastifyRequest): string {
+  return (headers.host ?? '').toLowerCase().replace(/:\d*$/, '');
+}
+
+function isForeign({ method, headers }: FastifyRequest): boolean {
+  if (CHANGES_NOTHING.includes(method)) return false;
+  const { origin = '', host = '' } = headers;
+  return !URL.canParse(origin) || new URL(origin).host !== host.toLowerCase();
+}
+
+function givenToken(authorization = ''): string {
+  const [, scheme = '', given = ''] = /^(\w+) +(\S+)$/.exec(authorization) ?? [];
+  if (scheme.toLowerCase() === 'bearer') return given;
+  if (scheme.toLowerCase() !== 'basic') return '';
+  const [, password = ''] = /^[^:]*:(.*)$/s.exec(Buffer.from(given, 'base64').toString()) ?? [];
+  return password;
+}
+
+/** Takes the same time whatever is given. */
+export function isEqual(given: string, token: string): boolean {
+  const [one, other] = [given, token].map((text) => createHash('sha256').update(text).digest());
+  return one !== undefined && other !== undefined && timingSafeEqual(one, other);
+}
+
+function refuse(reply: FastifyReply, httpStatus: number, reason: string): FastifyReply {
+  return reply.code(httpStatus).send({ status: 'refused', reason });
+}

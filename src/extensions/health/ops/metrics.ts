@@ -1,0 +1,280 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Registry, Counter, Gauge, Histogram } from 'prom-client';
+import { RESTRAINT_KINDS } from '../../../accounts/rules/restraints.ts';
+import { FINDING_CLASSES } from '../../../findings/rules/classes.ts';
+import { instantMs } from '../../../base/instant.ts';
+import { ORDER_STATES } from '../../../orders/rules/states.ts';
+import { BREAKER_LANES } from '../../../exchange/transport/breaker.ts';
+import type { ProcessListener } from '../activity.ts';
+import { readingOf } from '../status/read-status.ts';
+import { stalledMsOf } from '../status/problems.ts';
+import type { Overview, Reading } from '../status/status.ts';
+import { shared, type Disk, type OpsPages } from './readings.ts';
+
+/** The event loop is looked at each so many ms: each look wakes the process. */
+const LOOP_RESOLUTION_MS = 100;
+const PERCENTILES = [50, 99, 100];
+const MOST_ACCOUNTS = 50;
+const OTHERS = 'other';
+
+export interface Metrics extends Disposable {
+  readonly contentType: string;
+  /** In the text format of Prometheus: read at most once a second, whoever asks. */
+  text(): Promise<string>;
+}
+
+export function startMetrics(sources: OpsPages & { readonly version: string }): Metrics {
+  const { config, clock, accounts, activities, readings, version } = sources;
+  const registry = new Registry();
+  // The first accounts of the settings by their names, all others together.
+  const known = new Set(config.accounts.slice(0, MOST_ACCOUNTS).map(({ name }) => name));
+  const labelOf = (account: string) => (known.has(account) ? account : OTHERS);
+  activities.listen(liveMetrics(registry, labelOf));
+  const loop = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
+  loop.enable();
+  const text = shared(clock, async () => {
+    const gauges = new Gauges();
+    gauges.set('order_sync_build_info', 1, { version, node: process.version });
+    const { value: overview = null } = await readings.overview();
+    const { value: disk } = await readings.disk();
+    const reading = readingOf(sources, undefined, overview);
+    setGauges(gauges, { now: clock.now(), owned: accounts.names, labelOf, reading, disk });
+    for (const percentile of PERCENTILES) {
+      // What is measured is the time between two looks.
+      const delayMs = Math.max(0, loop.percentile(percentile) / 1e6 - LOOP_RESOLUTION_MS);
+      gauges.set('order_sync_event_loop_delay_seconds', delayMs / 1_000, { percentile: String(percentile) });
+    }
+    loop.reset();
+    gauges.set('process_resident_memory_bytes', process.memoryUsage.rss());
+    return `${await gauges.text()}\n${await registry.metrics()}`;
+  });
+  return { contentType: registry.contentType, text, [Symbol.dispose]: () => void loop.disable() };
+}
+
+interface MetricFacts {
+  readonly now: Date;
+  readonly owned: readonly string[];
+  readonly labelOf: (account: string) => string;
+  readonly reading: Reading;
+  readonly disk: Disk | undefined;
+}
+
+function setGauges(gauges: Gauges, facts: MetricFacts): void {
+  const { reading, disk, owned } = facts;
+  const { overview, daemon } = reading;
+  gauges.set('order_sync_database_up', overview === null ? 0 : 1);
+  gauges.set('order_sync_database_unwritten', (daemon?.unwritten ?? null) === null ? 0 : 1);
+  gauges.set('order_sync_accounts_owned', owned.length);
+  if (overview !== null) {
+    setZeros(gauges, facts);
+    setOverview(gauges, facts, overview);
+  }
+  setLive(gauges, facts);
+  if (disk === undefined) return;
+  const { freeBytes, databaseBytes, walBytes } = disk;
+  gauges.set('order_sync_disk_free_bytes', freeBytes);
+  if (databaseBytes !== undefined) gauges.set('order_sync_database_bytes', databaseBytes);
+  if (walBytes !== undefined) gauges.set('order_sync_database_wal_bytes', walBytes);
+}
+
+/** Sets what an account may have to none, so that a series is there before its first number. */
+function setZeros(gauges: Gauges, { labelOf, owned }: MetricFacts): void {
+  for (const account of owned.map(labelOf)) {
+    for (const state of ORDER_STATES) gauges.set('order_sync_orders', 0, { account, state });
+    for (const found of Object.keys(FINDING_CLASSES)) {
+      gauges.set('order_sync_findings', 0, { account, ...findingLabels(found) });
+    }
+    for (const kind of RESTRAINT_KINDS) gauges.set('order_sync_holds', 0, { account, kind });
+    gauges.set('order_sync_exchange_out_of_reach', 0, { account });
+    gauges.set('order_sync_account_stopped', 0, { account });
+  }
+}
+
+function setOverview(gauges: Gauges, { labelOf, now }: MetricFacts, overview: Overview): void {
+  const { accounts, holds, outOfReach, stopped, oldestPending, oldestUnknown, receivers } = overview;
+  for (const { account: name, orders, findings } of accounts) {
+    const account = labelOf(name);
+    for (const [state, count] of Object.entries(orders)) gauges.set('order_sync_orders', count, { account, state });
+    for (const [found, count] of Object.entries(findings)) {
+      gauges.set('order_sync_findings', count, { account, ...findingLabels(found) });
+    }
+  }
+  const labels = ({ account }: { readonly account: string }) => ({ account: labelOf(account) });
+  for (const hold of holds) gauges.set('order_sync_holds', 1, { ...labels(hold), kind: hold.kind });
+  for (const lost of outOfReach) gauges.set('order_sync_exchange_out_of_reach', 1, labels(lost));
+  for (const stop of stopped) gauges.set('order_sync_account_stopped', 1, labels(stop));
+  gauges.set('order_sync_oldest_pending_age_seconds', age(oldestPending?.since, now));
+  gauges.set('order_sync_oldest_unknown_age_seconds', age(oldestUnknown?.since, now));
+  for (const { name: endpoint, oldestWaiting, failingSince, parked, deadLetters } of receivers) {
+    gauges.set('order_sync_webhook_lag_seconds', age(oldestWaiting, now), { endpoint });
+    gauges.set('order_sync_webhook_failing_seconds', age(failingSince, now), { endpoint });
+    gauges.set('order_sync_webhook_parked', parked, { endpoint });
+    gauges.set('order_sync_webhook_dead_letters', deadLetters, { endpoint });
+  }
+}
+
+function findingLabels(name: string): { readonly class: string; readonly severity: string } {
+  if (!Object.hasOwn(FINDING_CLASSES, name)) return { class: OTHERS, severity: 'warning' };
+  return { class: name, severity: FINDING_CLASSES[name as keyof typeof FINDING_CLASSES].severity };
+}
+
+function age(since: string | null | undefined, now: Date): number {
+  const ms = instantMs(since ?? null);
+  return ms === undefined ? 0 : Math.max(0, now.getTime() - ms) / 1_000;
+}
+
+function setLive(gauges: Gauges, { reading, labelOf, now }: MetricFacts): void {
+  for (const live of reading.daemon?.accounts ?? []) {
+    const account = labelOf(live.account);
+    gauges.set('order_sync_requests_in_flight', live.inFlight, { account });
+    gauges.set('order_sync_lookups_overdue', live.overdue, { account });
+    gauges.set('order_sync_stalled_seconds', stalledMsOf(live, now.getTime()) / 1_000, { account });
+    if (live.answeredAt !== null) {
+      gauges.set('order_sync_last_answer_age_seconds', age(live.answeredAt, now), { account });
+    }
+    const goodAt = live.passes.flatMap((pass) => pass.goodAt ?? []).toSorted();
+    if (goodAt.length > 0) gauges.set('order_sync_pass_age_seconds', age(goodAt.at(-1), now), { account });
+    for (const lane of live.breakers === null ? [] : BREAKER_LANES) {
+      gauges.set('order_sync_breaker_open', live.breakers?.[lane] === 'open' ? 1 : 0, { account, lane });
+    }
+  }
+}
+
+export const GAUGES = {
+  order_sync_build_info: ['1; the labels say which version runs on which Node.', 'version', 'node'],
+  order_sync_database_up: ['1 where the database can be read.'],
+  order_sync_database_unwritten: ['1 if the database takes no changes, or too few standbys confirm them.'],
+  order_sync_accounts_owned: ['Accounts that this process owns.'],
+  order_sync_orders: ['Orders by state.', 'account', 'state'],
+  order_sync_findings: ['Open findings.', 'account', 'class', 'severity'],
+  order_sync_oldest_pending_age_seconds: ['Time since the first pending order was due to be sent; 0 where none is.'],
+  order_sync_oldest_unknown_age_seconds: ['Time since the oldest order of unknown outcome was sent; 0 where none is.'],
+  order_sync_holds: ['1 where a hold keeps requests of the account back.', 'account', 'kind'],
+  order_sync_account_stopped: ['1 if no worker can drive the account.', 'account'],
+  order_sync_exchange_out_of_reach: ['1 where the exchange is out of reach of an account.', 'account'],
+  order_sync_breaker_open: [
+    '1 where the circuit breaker, or a hold, lets no request of the lane go.',
+    'account',
+    'lane',
+  ],
+  order_sync_requests_in_flight: ['Requests that have left and have not ended.', 'account'],
+  order_sync_lookups_overdue: [
+    'Orders whose look-up was due before the last tick, when they were last read.',
+    'account',
+  ],
+  order_sync_last_answer_age_seconds: ['Time since the exchange last answered anything but a 5xx.', 'account'],
+  order_sync_pass_age_seconds: ['Time since a pass of the account last ended well in this process.', 'account'],
+  order_sync_stalled_seconds: ['Time that work has waited without a good pass or an answered request.', 'account'],
+  order_sync_webhook_lag_seconds: ['Age of the oldest event that an endpoint has not taken yet.', 'endpoint'],
+  order_sync_webhook_failing_seconds: ['Time for which an endpoint as a whole takes nothing.', 'endpoint'],
+  order_sync_webhook_parked: [
+    'Orders, links and accounts with an event that an endpoint has refused and that is retried.',
+    'endpoint',
+  ],
+  order_sync_webhook_dead_letters: ['Events that an endpoint has refused to the end.', 'endpoint'],
+  order_sync_database_bytes: ['Size of the file of a SQLite database.'],
+  order_sync_database_wal_bytes: ['Size of the write-ahead log of a SQLite database.'],
+  order_sync_disk_free_bytes: ['Free space of the disk with the database, or with its marks.'],
+  order_sync_event_loop_delay_seconds: [
+    'How late the event loop was, since the last time that this was read.',
+    'percentile',
+  ],
+  process_resident_memory_bytes: ['Memory of the process.'],
+} as const satisfies Record<string, readonly [help: string, ...labels: string[]]>;
+type GaugeName = keyof typeof GAUGES;
+
+/** Several accounts may share a label: numbers are added up, of ages and flags the highest counts. */
+const ADDED_UP: readonly GaugeName[] = [
+  'order_sync_orders',
+  'order_sync_findings',
+  'order_sync_requests_in_flight',
+  'order_sync_lookups_overdue',
+];
+
+type Labels = Readonly<Record<string, string>>;
+
+/** The gauges at one moment. One that was not set is not there. */
+class Gauges {
+  readonly #samples = new Map<GaugeName, Map<string, { readonly labels: Labels; value: number }>>();
+
+  set(name: GaugeName, value: number, labels: Labels = {}): void {
+    const samples = this.#samples.get(name) ?? new Map();
+    this.#samples.set(name, samples);
+    const key = JSON.stringify(labels);
+    const sample = samples.get(key);
+    if (sample === undefined) samples.set(key, { labels, value });
+    else sample.value = ADDED_UP.includes(name) ? sample.value + value : Math.max(sample.value, value);
+  }
+
+  async text(): Promise<string> {
+    const registry = new Registry();
+    for (const [name, samples] of this.#samples) {
+      const [help, ...labelNames]: readonly [string, ...string[]] = GAUGES[name];
+      const gauge = new Gauge({ name, help, labelNames, registers: [registry] });
+      for (const { labels, value } of samples.values()) gauge.set(labels, value);
+    }
+    return await registry.metrics();
+  }
+}
+
+/** Seconds. */
+const REQUEST_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30];
+const WAIT_BUCKETS = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const PASS_BUCKETS = [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 3_600];
+const DELAY_BUCKETS = [0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 600, 3_600, 21_600, 86_400];
+
+/** Makes the metrics that count events of the process. Returns the listener that counts them. */
+export function liveMetrics(registry: Registry, labelOf: (account: string) => string): ProcessListener {
+  const registers = [registry];
+  const histogram = <Label extends string>(name: string, help: string, buckets: number[], labelNames: Label[] = []) =>
+    new Histogram({ name, help, labelNames, buckets, registers });
+  const requests = new Counter({
+    name: 'order_sync_requests_total',
+    help: 'Requests to the exchange that have ended, by operation and outcome.',
+    labelNames: ['account', 'operation', 'outcome'],
+    registers,
+  });
+  const durations = histogram(
+    'order_sync_request_duration_seconds',
+    'Time from when a request left until its answer was read.',
+    REQUEST_BUCKETS,
+    ['operation'],
+  );
+  const waits = histogram(
+    'order_sync_turn_wait_seconds',
+    'Time that a request waited for its turn: for the rate limit, for others that go first, for room in flight.',
+    WAIT_BUCKETS,
+    ['lane'],
+  );
+  const passes = histogram(
+    'order_sync_pass_duration_seconds',
+    'Time that passes took; not good are those that the database broke off.',
+    PASS_BUCKETS,
+    ['pass', 'good'],
+  );
+  const delays = histogram(
+    'order_sync_detection_delay_seconds',
+    'Time from a change of an order at the exchange until a look-up saw it, where the exchange says when it was.',
+    DELAY_BUCKETS,
+  );
+  const cpu = new Counter({
+    name: 'process_cpu_seconds_total',
+    help: 'CPU time that the process has used.',
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage();
+      cpu.reset();
+      cpu.inc((user + system) / 1e6);
+    },
+  });
+  return (account, event) => {
+    if (event.kind === 'request.ended') {
+      const { operation, outcome, tookMs } = event;
+      requests.inc({ account: labelOf(account), operation, outcome: outcome.replaceAll('-', '_') });
+      durations.observe({ operation }, tookMs / 1_000);
+    } else if (event.kind === 'turn.came') waits.observe({ lane: event.lane }, event.waitedMs / 1_000);
+    else if (event.kind === 'pass.ended') {
+      passes.observe({ pass: event.pass, good: String(event.isGood) }, event.tookMs / 1_000);
+    } else if (event.kind === 'change.seen') delays.observe(event.lateMs / 1_000);
+  };
+}

@@ -1,0 +1,124 @@
+import type { Logger } from 'pino';
+import { repeatEvery } from '../../../orders/pass/run.ts';
+import { readingOf, type ReadingSources } from '../status/read-status.ts';
+import { problemText, type Problem, type ProblemCode } from '../status/problem.ts';
+import { problemsOf } from '../status/problems.ts';
+import type { Overview, ProcessFacts } from '../status/status.ts';
+import { type Disk, Readings } from './readings.ts';
+import { deadline, type Clock } from '../../../base/clock.ts';
+import type { Config } from '../../../settings/config.ts';
+import { messageOf } from '../../../base/text.ts';
+import type { Store } from '../../../store/port.ts';
+
+export interface ReadinessSources extends ReadingSources {
+  readonly readings: Readings;
+}
+
+/** The problems for which a process is not ready, by the check that they fail. */
+const CHECKS = {
+  process: ['stopping'],
+  database: ['database-unreadable', 'database-unwritten'],
+  migrations: ['other-migrations'],
+  ownership: ['not-owner', 'lease-lost'],
+  stopped: ['stopped'],
+  exchange: ['out-of-reach'],
+  key: ['key-refused'],
+  passes: ['stalled'],
+  disk: ['disk-full'],
+} as const satisfies Record<string, readonly ProblemCode[]>;
+
+interface ReadinessCheck {
+  readonly check: keyof typeof CHECKS;
+  readonly ok: boolean;
+  readonly reason?: string;
+}
+
+/** Checks whether the process does its work. Never rejects. */
+export async function checkReadiness(
+  sources: ReadinessSources,
+  isStopping: boolean,
+): Promise<readonly ReadinessCheck[]> {
+  const { value: overview, failure } = await sources.readings.overview();
+  const { value: disk } = await sources.readings.disk();
+  const process = await readProcess(sources, disk, { isStopping, failure });
+  const names = new Set(sources.accounts.names);
+  const owned = overview === undefined ? null : overviewOf(overview, names);
+  return readinessChecks(problemsOf({ ...readingOf(sources, undefined, owned), process }));
+}
+
+export function readinessChecks(problems: readonly Problem[]): readonly ReadinessCheck[] {
+  return (Object.keys(CHECKS) as ReadinessCheck['check'][]).map((check) => {
+    const codes: readonly ProblemCode[] = CHECKS[check];
+    const failed = problems.filter(({ code }) => codes.includes(code));
+    const reason = failed.map((problem) => `${problemText(problem)}; ${problem.remedy}`).join('; ');
+    return { check, ok: failed.length === 0, ...(failed.length > 0 && { reason }) };
+  });
+}
+
+/** Reads the facts of this process. `failure`: why the database cannot be read. */
+export async function readProcess(
+  { config, store, accounts }: ReadingSources,
+  disk: Disk | undefined,
+  { isStopping = false, failure }: { readonly isStopping?: boolean; readonly failure?: string | undefined } = {},
+): Promise<ProcessFacts> {
+  const { pending } = failure === undefined ? await store.migrations().catch(() => ({ pending: [] })) : { pending: [] };
+  return {
+    isStopping,
+    databaseFailure: failure ?? null,
+    otherMigrations: pending,
+    isOwner: accounts.names.length > 0 || config.database.kind === 'postgres',
+    freeBytes: disk?.freeBytes ?? null,
+  };
+}
+
+function overviewOf(overview: Overview, names: ReadonlySet<string>): Overview {
+  const ours = <Of extends { readonly account: string }>(group: readonly Of[]) =>
+    group.filter(({ account }) => names.has(account));
+  const { holds, outOfReach, stopped } = overview;
+  return { ...overview, holds: ours(holds), outOfReach: ours(outOfReach), stopped: ours(stopped) };
+}
+
+const EVERY_MS = 60_000;
+const TIMEOUT_MS = 10_000;
+
+interface HeartbeatDeps extends Omit<ReadinessSources, 'readings'> {
+  readonly config: Pick<Config, 'database' | 'ops' | 'webhooks'>;
+  readonly store: Pick<Store, 'migrations' | 'db' | 'isInPlace' | 'writer'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/**
+ * Calls `ops.heartbeatUrl` once a minute while the process is ready, until `stopping` aborts; no pass waits for it. Calls that
+ * fail are logged once, with how many they were when one is answered again. Never rejects.
+ */
+export async function sendHeartbeats(deps: HeartbeatDeps, stopping: AbortSignal): Promise<void> {
+  const { clock, log, config } = deps;
+  const { heartbeatUrl } = config.ops;
+  if (heartbeatUrl === undefined) return;
+  const sources = { ...deps, readings: new Readings(deps) };
+  let failures = 0;
+  await repeatEvery(clock, EVERY_MS, stopping, async () => {
+    const checks = await checkReadiness(sources, stopping.aborted);
+    if (!checks.every(({ ok }) => ok)) return;
+    const cause = await call(heartbeatUrl, AbortSignal.any([stopping, deadline(TIMEOUT_MS)]));
+    if (stopping.aborted) return;
+    if (cause === undefined && failures > 0) log.info({ failures }, 'the heartbeat is answered again');
+    if (cause !== undefined && failures === 0) log.warn({ cause }, 'a heartbeat is not answered; see ops.heartbeatUrl');
+    failures = cause === undefined ? 0 : failures + 1;
+  });
+}
+
+/** Says why a call failed; the address, which may be a secret, stands in no reason. */
+async function call(url: string, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const { ok, status, body } = await fetch(url, { redirect: 'manual', signal });
+    await body?.cancel();
+    return ok ? undefined : `HTTP ${status}`;
+  } catch (error) {
+    if (signal.aborted) return `no answer within ${TIMEOUT_MS / 1_000} s`;
+    const { cause } = error as { readonly cause?: unknown };
+    const code = (cause as NodeJS.ErrnoException | undefined)?.code;
+    return code ?? messageOf(error).replaceAll(url, 'the address');
+  }
+}

@@ -1,0 +1,127 @@
+import { statSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Logger } from 'pino';
+import type { Clock } from '../../../base/clock.ts';
+import type { Config, DatabaseConfig } from '../../../settings/config.ts';
+import { messageOf } from '../../../base/text.ts';
+import type { Activities } from '../activity.ts';
+import type { Overview } from '../status/status.ts';
+import { readOverview } from '../tables/overview.ts';
+import type { Store } from '../../../store/port.ts';
+
+export interface OpsSources {
+  readonly config: Config;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly accounts: { readonly names: readonly string[] };
+  readonly heedDecision: (account: string) => Promise<void>;
+  readonly activities: Activities;
+}
+
+export interface OpsPages extends OpsSources {
+  readonly readings: Pick<Readings, 'overview' | 'disk'>;
+}
+
+/** How long after it a reading is shared, in milliseconds: longer where it took long, so that it takes little of the time. */
+export interface Fresh {
+  readonly least: number;
+  readonly most: number;
+  readonly timesItTook: number;
+}
+
+/** Reading takes no more than a 200th of the time, as with many pending orders, however often somebody asks. */
+const FRESH_MS: Fresh = { least: 1_000, most: 10_000, timesItTook: 200 };
+/** A database that answers later than this counts as one that does not answer. */
+const PATIENCE_MS = 5_000;
+
+type Reading<Value> =
+  | { readonly value: Value; readonly failure?: undefined }
+  | { readonly value?: undefined; readonly failure: string };
+
+/** The disk with the database, or with its marks where that is on another machine. */
+export interface Disk {
+  readonly folder: string;
+  readonly freeBytes: number;
+  /** Of the database's file and of its write-ahead log; none on PostgreSQL. */
+  readonly databaseBytes?: number;
+  readonly walBytes?: number;
+}
+
+/** The readings for the pages of the ops endpoint: each is read once, however many ask for it at the same time. */
+export class Readings {
+  /** Reads the overview of all accounts. Never rejects. */
+  readonly overview: () => Promise<Reading<Overview>>;
+  /** Never rejects. */
+  readonly disk: () => Promise<Reading<Disk>>;
+
+  constructor({
+    config,
+    store,
+    clock,
+  }: {
+    readonly config: Pick<Config, 'database' | 'webhooks'>;
+    readonly store: Pick<Store, 'db' | 'isInPlace'>;
+    readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
+  }) {
+    const { endpoints } = config.webhooks;
+    this.overview = shared(clock, async () => {
+      if (!store.isInPlace()) return { failure: 'its file was moved, deleted or replaced' };
+      return await inTime(clock, read(readOverview(store.db, { account: undefined, endpoints, now: clock.now() })));
+    });
+    this.disk = shared(clock, () => read(readDisk(config.database)));
+  }
+}
+
+async function inTime<Value>(clock: Pick<Clock, 'sleep'>, reading: Promise<Reading<Value>>): Promise<Reading<Value>> {
+  const done = new AbortController();
+  const late = clock
+    .sleep(PATIENCE_MS, done.signal)
+    .then(() => ({ failure: `it did not answer within ${PATIENCE_MS / 1_000} s` }))
+    .catch(() => ({ failure: '' }));
+  const first = await Promise.race([reading, late]);
+  done.abort();
+  return first;
+}
+
+/** Gives what `work` gives, to all who ask while it runs or for a time after it. */
+export function shared<Value>(
+  clock: Pick<Clock, 'monotonic'>,
+  work: () => Promise<Value>,
+  { least, most, timesItTook } = FRESH_MS,
+): () => Promise<Value> {
+  let running: Promise<Value> | undefined;
+  let last: { readonly value: Value; readonly until: number } | undefined;
+  return async () => {
+    const begun = clock.monotonic();
+    if (last !== undefined && begun < last.until) return last.value;
+    running ??= work()
+      .then((value) => {
+        const now = clock.monotonic();
+        last = { value, until: now + Math.min(most, Math.max(least, (now - begun) * timesItTook)) };
+        return value;
+      })
+      .finally(() => {
+        running = undefined;
+      });
+    return await running;
+  };
+}
+
+async function read<Value>(value: Promise<Value>): Promise<Reading<Value>> {
+  try {
+    return { value: await value };
+  } catch (error) {
+    return { failure: messageOf(error) };
+  }
+}
+
+async function readDisk(database: DatabaseConfig): Promise<Disk> {
+  const folder = database.kind === 'sqlite' ? dirname(database.path) : database.marks;
+  const { bavail, bsize } = await statfs(folder);
+  const free = { folder, freeBytes: bavail * bsize };
+  if (database.kind === 'postgres') return free;
+  const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  return { ...free, databaseBytes: sizeOf(database.path), walBytes: sizeOf(`${database.path}-wal`) };
+}

@@ -1,0 +1,110 @@
+import type { FastifyInstance } from 'fastify';
+import { messageOf } from '../../../base/text.ts';
+import { MOST_STREAMS } from '../../feed/stream.ts';
+import { repeatEvery } from '../../../orders/pass/run.ts';
+import { closeServer, createServer, listenAt } from '../../http/server.ts';
+import { guard } from './guard.ts';
+import { addDashboard } from '../dashboard/routes.ts';
+import type { Metrics } from './metrics.ts';
+import { checkReadiness } from './readiness.ts';
+import { Readings, type OpsPages, type OpsSources } from './readings.ts';
+
+/** The address is tried again after this time, as when pm2 restarts, or another worker of this machine has it. */
+const TRY_AGAIN_MS = 30_000;
+const LIMITS = {
+  /** Far above any form of ours, in bytes. */
+  bodyLimit: 64 * 1_024,
+  /** ms in which a request has to arrive. */
+  requestTimeout: 10_000,
+  keepAliveTimeout: 5_000,
+  /** Longer than any id once encoded. */
+  routerOptions: { maxParamLength: 8_000 },
+  http: { headersTimeout: 5_000, connectionsCheckingInterval: 2_500 },
+};
+/** Beside the streams of events: however many look on, the process can be asked whether it lives. */
+const MAX_CONNECTIONS = 128;
+
+export interface OpsDeps extends OpsSources {
+  readonly gracePeriodOver: AbortSignal;
+  readonly version: string;
+}
+
+export interface OpsEndpoint {
+  readonly url: string | undefined;
+  /** Why it does not listen; undefined if it does, or is off. */
+  readonly failure: string | undefined;
+  /** Takes nothing new, and returns when it is closed. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** If it cannot listen, the daemon goes on: this is logged once, and tried again until it listens. */
+export async function serveOps(deps: OpsDeps, stopping: AbortSignal): Promise<OpsEndpoint> {
+  const { config, log, clock } = deps;
+  const { listen } = config.ops;
+  if (listen === undefined) return { url: undefined, failure: undefined, close: async () => {} };
+  // Only here is it needed.
+  const { startMetrics } = await import('./metrics.ts');
+  const readings = new Readings(deps);
+  const metrics = startMetrics({ ...deps, readings });
+  const server = opsServer({ ...deps, readings }, metrics, stopping);
+  let url: string | undefined;
+  let failure: string | undefined;
+  const listening = new AbortController();
+  const begin = async () => {
+    try {
+      url = await listenAt(server, listen);
+      failure = undefined;
+      listening.abort();
+      log.info({ url }, 'listening for ops');
+    } catch (error) {
+      failure = messageOf(error);
+    }
+  };
+  await begin();
+  if (failure !== undefined)
+    log.warn({ ...listen, cause: failure }, 'ops.listen cannot be used: tried again each 30 s');
+  const waiting = repeatEvery(clock, TRY_AGAIN_MS, AbortSignal.any([stopping, listening.signal]), begin);
+  return {
+    get url() {
+      return url;
+    },
+    get failure() {
+      return failure;
+    },
+    close: async () => {
+      await waiting;
+      metrics[Symbol.dispose]();
+      await closeServer(server, new Set(), deps);
+    },
+  };
+}
+
+function opsServer(pages: OpsPages, metrics: Metrics, stopping: AbortSignal): FastifyInstance {
+  const unreadable = () => JSON.stringify({ status: 'refused', reason: 'this is no request that can be read' });
+  const server = createServer({ limits: LIMITS, maxConnections: MAX_CONNECTIONS + MOST_STREAMS, unreadable });
+  guard(server, pages.config.ops);
+  server.addHook('onRequest', async (_request, reply) => {
+    if (stopping.aborted) reply.header('connection', 'close');
+  });
+  server.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send({ status: 'refused', reason: 'there is no such page' }),
+  );
+  server.setErrorHandler((error, _request, reply) => {
+    const httpStatus = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+    if (httpStatus < 500)
+      return reply.code(httpStatus).send({ status: 'refused', reason: 'this request cannot be taken' });
+    pages.log.error({ cause: messageOf(error) }, 'a page of the ops endpoint failed');
+    return reply.code(500).send({ status: 'failed', reason: 'the daemon failed; its log says why' });
+  });
+  // That it answers says it: the event loop turns.
+  server.get('/livez', (_request, reply) => reply.send({ status: 'ok' }));
+  server.get('/readyz', async (_request, reply) => {
+    const checks = await checkReadiness(pages, stopping.aborted);
+    const isReady = checks.every(({ ok }) => ok);
+    return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'not-ready', checks });
+  });
+  server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
+  // Its own scope: what its pages refuse is answered with a page.
+  void server.register(async (scope) => addDashboard(scope, pages, stopping));
+  return server;
+}

@@ -1,0 +1,111 @@
+import type { Command } from 'commander';
+import { systemClock } from '../../../base/clock.ts';
+import type { Config } from '../../../settings/config.ts';
+import type { Status } from './status.ts';
+import { fitted } from '../../documents/terminal.ts';
+import { statusText } from './text.ts';
+import { judgeStatus, type StatusEnd } from './problems.ts';
+import { accountOrAll } from '../../../cli/shared/account.ts';
+import { CommandError, EXIT, stopSignal } from '../../../cli/shared/exit.ts';
+import { plainConfig } from '../../../cli/shared/options.ts';
+import { screenOf } from '../../../cli/shared/help.ts';
+import type { Store } from '../../../store/port.ts';
+import { askDaemon } from '../../../cli/shared/exchange.ts';
+import { terminalLine } from '../../../cli/shared/progress.ts';
+
+const HELP = `
+Says in its first line whether all is well, then why not and what helps, then
+the facts: from the daemon where one answers, or else from the database alone.
+
+Ends with 0 when all is well, 1 when a person should look (held, disputed or
+unknown orders, open findings, pauses, receivers that fail or refuse, work that
+waits and no daemon that answers, an account that is stopped, a database that
+was put back to an older state, an ops endpoint that does not listen, a clock
+that is 2 s off that of the database), 69 when the exchange is out of reach, 77
+when it refuses the key. --watch shows it anew every 2 seconds and ends with 0
+by Ctrl-C; with --json each time is one line.
+
+Without --account it is about the account default, or about all where none is
+named so.
+
+Examples:
+  order-sync status
+  order-sync status --watch --account all`;
+
+const WATCH_MS = 2_000;
+const MOST_MARKS = 100;
+
+const EXITS: Readonly<Record<StatusEnd, number>> = {
+  well: EXIT.ok,
+  look: EXIT.look,
+  'out-of-reach': EXIT.unavailable,
+  'key-refused': EXIT.keyRefused,
+};
+
+export function define(command: Command): void {
+  command
+    .option('--watch', 'shows it anew every 2 seconds, until Ctrl-C')
+    .option('--json', 'print JSON')
+    .addHelpText('after', HELP)
+    .action(async ({ watch, json }: { watch?: boolean; json?: boolean }) => {
+      const config = plainConfig(command);
+      const account = accountOrAll(command, config);
+      const read = async () => (await askDaemon(config, account)) ?? (await readAlone(command));
+      const asText = (status: Status) =>
+        json === true
+          ? `${JSON.stringify({ verdict: judgeStatus(status), ...status })}\n`
+          : statusText(status, screenOf());
+      if (watch === true) return await watchStatus(read, asText, json === true);
+      const status = await read();
+      process.stdout.write(asText(status));
+      process.exitCode = EXITS[judgeStatus(status).end];
+    });
+}
+
+async function watchStatus(read: () => Promise<Status>, asText: (status: Status) => string, isJson: boolean) {
+  if (!isJson && !process.stdout.isTTY) {
+    throw new CommandError(EXIT.usage, '--watch wants a terminal; for programs there is --watch --json');
+  }
+  const clock = systemClock();
+  const stop = stopSignal(clock);
+  const draw = isJson ? undefined : await terminalLine(process.stdout);
+  while (!stop.aborted) {
+    const text = asText(await read());
+    if (draw === undefined) process.stdout.write(text);
+    // The last row is the cursor's. Lines that do not fit are left out at the end: the verdict comes first.
+    else draw(fitted(text, process.stdout.rows - 1));
+    await clock.sleep(WATCH_MS, stop).catch(() => undefined);
+  }
+  draw?.done();
+}
+
+async function readAlone(command: Command): Promise<Status> {
+  const [{ withAccounts }, { driverOf }, { readOverview }] = await Promise.all([
+    import('../../../cli/shared/store.ts'),
+    import('../../../store/open.ts'),
+    import('../tables/overview.ts'),
+  ]);
+  const read = async (store: Store, account: string | undefined, config: Config): Promise<Status> => {
+    const { endpoints } = config.webhooks;
+    const clock = systemClock();
+    const now = clock.now();
+    const overview = await readOverview(store.db, { account, endpoints, now });
+    const accounts = (account === undefined ? config.accounts.map(({ name }) => name) : [account]).slice(0, MOST_MARKS);
+    const olderState = await olderStateOf(store, accounts);
+    const driver = (await driverOf(config.database, store, accounts)) ?? null;
+    const { databaseAheadMs = null } = clock;
+    const asOf = now.toISOString();
+    return { asOf, database: store.address, daemon: null, driver, olderState, databaseAheadMs, overview };
+  };
+  return await withAccounts(command, read, accountOrAll);
+}
+
+/** The sign that the database is older than its mark. A file has one mark; on PostgreSQL each account has its own. */
+export async function olderStateOf(store: Store, accounts: readonly string[]): Promise<string | null> {
+  if (store.mark.account === undefined) return (await store.mark.sign()) ?? null;
+  for (const account of accounts) {
+    const sign = await store.forAccount(account).mark.sign();
+    if (sign !== undefined) return `${sign} (account ${account})`;
+  }
+  return null;
+}

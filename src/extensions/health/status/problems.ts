@@ -1,0 +1,255 @@
+import { CLOCKS_APART_MS } from '../../../base/clock.ts';
+import { stopRemedy, type RestraintKind } from '../../../accounts/rules/restraints.ts';
+import { accountWords } from '../../../accounts/rules/name.ts';
+import { findingClass } from '../../../findings/rules/classes.ts';
+import { WAITING_STATES } from '../../../orders/rules/states.ts';
+import { shellWord } from '../../../base/text.ts';
+import { counted, inUnits, withCommas } from '../../../base/words.ts';
+import type { Overview, ReceiverState, LiveStatus, ProcessFacts, Reading } from './status.ts';
+import { forAccounts, problem, worstFirst, wordsOf, type Problem, type ProblemCode } from './problem.ts';
+
+/** A receiver that fails for longer than this wants a person, as does work that waits for longer: in ms. */
+const LONG_MS = 5 * 60_000;
+export const STALLED_AFTER_MS = 10 * 60_000;
+export const LEAST_FREE_BYTES = 256 * 1_024 ** 2;
+const MOST_NAMED = 5;
+
+export function problemsOf(reading: Reading): readonly Problem[] {
+  const { overview, process, daemon, databaseAheadMs } = reading;
+  return worstFirst([
+    ...(process === undefined ? [] : processProblems(process)),
+    ...(daemon === null ? [] : daemonProblems(reading, daemon)),
+    ...clockProblems(databaseAheadMs ?? 0),
+    ...(overview === null ? [] : overviewProblems(reading, overview)),
+  ]);
+}
+
+function processProblems(facts: ProcessFacts): readonly (Problem | false)[] {
+  const { isStopping, databaseFailure, otherMigrations, isOwner, freeBytes } = facts;
+  const freeMib = Math.floor((freeBytes ?? LEAST_FREE_BYTES) / 1_024 ** 2);
+  return [
+    isStopping && problem('stopping', 'the daemon stops'),
+    databaseFailure !== null && problem('database-unreadable', `the database cannot be read: ${databaseFailure}`),
+    otherMigrations.length > 0 &&
+      problem('other-migrations', `the database is of another version (${otherMigrations.join(', ')})`),
+    !isOwner && problem('not-owner', 'the daemon does not drive its accounts yet'),
+    freeBytes !== null &&
+      freeBytes < LEAST_FREE_BYTES &&
+      problem(
+        'disk-full',
+        `${freeMib} MiB of the disk with the database are free, and ${LEAST_FREE_BYTES / 1_024 ** 2} MiB are the least`,
+      ),
+  ];
+}
+
+function daemonProblems(
+  { asOf, overview }: Reading,
+  { unwritten, opsFailure, accounts }: NonNullable<Reading['daemon']>,
+): readonly (Problem | false)[] {
+  const asked = overview?.account ?? null;
+  const untrusted = accounts.filter(({ isTrusted }) => !isTrusted);
+  const stalled = accounts.filter((live) => stalledMsOf(live, Date.parse(asOf)) > STALLED_AFTER_MS);
+  const lost = `the lease could not be renewed${forAccounts(untrusted, asked)}: another worker may take over`;
+  const still = `work has waited for more than ${STALLED_AFTER_MS / 60_000} min and nothing was done${forAccounts(stalled, asked)}`;
+  return [
+    unwritten !== null && problem('database-unwritten', `nothing is sent: ${unwritten}`),
+    untrusted.length > 0 && problem('lease-lost', lost, { group: untrusted }),
+    stalled.length > 0 && problem('stalled', still, { group: stalled }),
+    opsFailure !== null && problem('ops', `the ops endpoint does not listen: ${opsFailure}`),
+    ...accounts.flatMap(keptBackProblems),
+  ];
+}
+
+/** The time for which there has been work for a pass, none has ended well and no request was answered. */
+export function stalledMsOf({ passes, answeredAt }: Pick<LiveStatus, 'passes' | 'answeredAt'>, now: number): number {
+  const waits = passes.flatMap(({ wantedSince, goodAt }) => {
+    const moved = [wantedSince, goodAt, answeredAt].map((time) => (time === null ? 0 : Date.parse(time)));
+    return wantedSince === null ? [] : [now - Math.max(...moved)];
+  });
+  return Math.max(0, ...waits);
+}
+
+export function keptBackProblems({ account, keptBack }: Pick<LiveStatus, 'account' | 'keptBack'>): readonly Problem[] {
+  return keptBack.map(({ externalOrderId, since, cause }) => {
+    const text = `order ${externalOrderId} cannot be written, so that nothing is done for it: ${cause}`;
+    return problem('kept-back', text, { about: { account, externalOrderId }, since });
+  });
+}
+
+export function clockProblems(databaseAheadMs: number): readonly Problem[] {
+  if (Math.abs(databaseAheadMs) < CLOCKS_APART_MS) return [];
+  const apart = `${inUnits(Math.abs(databaseAheadMs))} ${databaseAheadMs > 0 ? 'behind' : 'ahead of'}`;
+  return [problem('clock', `the clock of this machine is ${apart} that of the database, which counts`)];
+}
+
+function overviewProblems(reading: Reading, overview: Overview): readonly (Problem | false)[] {
+  return [
+    ...undecidedProblems('held', overview),
+    ...undecidedProblems('disputed', overview),
+    ...countedProblems('unknown', overview.orders.unknown, groupOf(overview, overview.oldestUnknown?.since)),
+    ...findingProblems(overview),
+    ...holdProblems(overview.holds, overview.account),
+    ...troubleProblems(overview, reading.olderState),
+    ...waitProblems(reading, overview),
+    ...driverProblems(reading, overview),
+    ...overview.receivers.flatMap((receiver) => receiverProblems(receiver, Date.parse(reading.asOf))),
+  ];
+}
+
+function groupOf({ account }: Pick<Overview, 'account'>, since: string | null = null) {
+  return account === null ? [] : [{ account, since }];
+}
+
+function undecidedProblems(state: 'held' | 'disputed', overview: Overview): readonly Problem[] {
+  const named = overview.attention.filter((order) => order.state === state).slice(0, MOST_NAMED);
+  const others = overview.orders[state] - named.length;
+  return [
+    ...named.map(({ account, externalOrderId, reason, since }) => {
+      const why = reason === null ? '' : `: ${reason}`;
+      const text = `order ${externalOrderId}${forAccounts([{ account }], overview.account)} is ${state}${why}`;
+      const remedy = `order-sync orders explain ${shellWord(externalOrderId)}${accountWords(account)}`;
+      return problem(state, text, { about: { account, externalOrderId }, since, remedy });
+    }),
+    ...countedProblems(state, others, groupOf(overview), named.length > 0),
+  ];
+}
+
+const STATES = {
+  held: ['order is held', 'orders are held'],
+  disputed: ['order is disputed', 'orders are disputed'],
+  unknown: ['order has an unknown outcome', 'orders have unknown outcomes'],
+} as const;
+
+export function countedProblems(
+  state: keyof typeof STATES,
+  orders: number,
+  group: ReturnType<typeof groupOf>,
+  isMore = false,
+): readonly Problem[] {
+  if (orders <= 0) return [];
+  const text = `${withCommas(orders)}${isMore ? ' more' : ''} ${STATES[state][orders === 1 ? 0 : 1]}`;
+  return [problem(state, text, { group })];
+}
+
+function findingProblems(overview: Overview): readonly Problem[] {
+  return overview.findings.flatMap(({ class: name, open }) => {
+    const { severity = 'warning', meaning } = findingClass(name) ?? {};
+    if (severity === 'info') return [];
+    const text = `${withCommas(open)} open ${open === 1 ? 'finding' : 'findings'} ${name}`;
+    const group = groupOf(overview);
+    const remedy = `order-sync findings list --class ${name}${wordsOf(group)}`;
+    return [problem('finding', meaning === undefined ? text : `${text}: ${meaning}`, { group, severity, remedy })];
+  });
+}
+
+/** A hold of the rate ends by itself within minutes. */
+const HOLDS: Readonly<Record<Exclude<RestraintKind, 'rate-limited'>, string>> = {
+  'creates-paused': 'no order is created: paused',
+  'all-paused': 'nothing is created or looked up: paused',
+  restored: 'no order is created: the database was put back',
+  'key-refused': 'the exchange refuses the key',
+  forbidden: 'the exchange does not let the account create orders',
+  guarded: 'no order is created: a limit of guard.* was reached',
+  slowed: 'few orders are created: creates have unknown outcomes',
+};
+
+/** Groups holds of the same kind, reason and person. `asked`: the account of the reading; null if it is of all. */
+export function holdProblems(holds: Overview['holds'], asked: string | null): readonly Problem[] {
+  const groups = Map.groupBy(holds, ({ kind, reason, actor }) => JSON.stringify([kind, reason, actor]));
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined || first.kind === 'rate-limited') return [];
+    const { kind, reason, actor } = first;
+    const by = actor === null ? '' : ` by ${actor}`;
+    return [problem(kind, `${HOLDS[kind]}${forAccounts(group, asked)}${by}: ${reason}`, { group })];
+  });
+}
+
+type Troubles = Pick<Overview, 'account' | 'stopped' | 'outOfReach' | 'unreadable'>;
+
+/** If the mark here shows an older state, stops for that reason are left out. */
+export function troubleProblems(overview: Troubles, olderState: string | null = null): readonly Problem[] {
+  const { account, stopped, outOfReach, unreadable } = overview;
+  const textOf = (what: string, group: Overview['unreadable']) => {
+    const reason = group[0]?.reason ?? null;
+    return `${what}${forAccounts(group, account)}${reason === null ? '' : `: ${reason}`}`;
+  };
+  const stops = stopped.filter(({ kind }) => olderState === null || kind !== 'older-state');
+  const lost = textOf('the exchange is out of reach', outOfReach);
+  const garbled = textOf('the answers of the exchange cannot be read', unreadable);
+  // It asks the exchange for one account at a time.
+  const remedy = `order-sync probe${wordsOf(unreadable.slice(0, 1))}`;
+  return [
+    ...[...Map.groupBy(stops, ({ kind }) => kind)].map(([kind, group]) => {
+      const text = textOf('nothing is created or looked up: stopped', group);
+      return problem('stopped', text, { group, remedy: stopRemedy(kind, wordsOf(group)) });
+    }),
+    ...(outOfReach.length === 0 ? [] : [problem('out-of-reach', lost, { group: outOfReach })]),
+    ...(unreadable.length === 0 ? [] : [problem('unreadable', garbled, { group: unreadable, remedy })]),
+  ];
+}
+
+/** Reports work that waits although nothing holds it back. */
+function waitProblems({ asOf, daemon }: Reading, overview: Overview): readonly Problem[] {
+  const { account, oldestPending, holds, outOfReach, stopped } = overview;
+  if (daemon === null || [holds, outOfReach, stopped].some(({ length }) => length > 0)) return [];
+  const isLong = (since: string | null) => since !== null && Date.parse(asOf) - Date.parse(since) > LONG_MS;
+  const pending = oldestPending !== null && isLong(oldestPending.since) ? [oldestPending] : [];
+  const passes = daemon.accounts.flatMap((live) =>
+    live.passes.map(({ pass, wantedSince: since }) => ({ account: live.account, pass, since })),
+  );
+  const late = passes.filter(({ since }) => isLong(since));
+  return [
+    ...pending.map((order) =>
+      problem('orders-wait', `orders wait to be sent${forAccounts(pending, account)}`, { group: [order] }),
+    ),
+    ...[...Map.groupBy(late, ({ pass }) => pass)].map(([pass, group]) =>
+      problem('pass-waits', `no ${pass} pass has ended well${forAccounts(group, account)}`, { group }),
+    ),
+  ];
+}
+
+/** Reports an older copy, on which no daemon begins, and orders that wait while no daemon answers. */
+function driverProblems({ daemon, driver, olderState }: Reading, { orders }: Overview): readonly Problem[] {
+  if (olderState !== null) return [problem('older-state', `nothing is sent: the database ${olderState}`)];
+  const waiting = WAITING_STATES.reduce((sum, state) => sum + orders[state], 0);
+  if (daemon !== null || waiting === 0) return [];
+  const wait = `${withCommas(waiting)} ${waiting === 1 ? 'order waits' : 'orders wait'}`;
+  if (driver === null) return [problem('no-daemon', `no daemon answers, and ${wait} for one`)];
+  return [problem('silent-owner', `${driver} drives the account and does not answer, and ${wait}`)];
+}
+
+function receiverProblems(receiver: ReceiverState, now: number): readonly (Problem | false)[] {
+  const { name, failingSince, cause, parked, deadLetters } = receiver;
+  const parts = { about: { receiver: name }, remedy: `order-sync webhooks show ${shellWord(name)}` };
+  const isFailing = failingSince !== null && now - Date.parse(failingSince) > LONG_MS;
+  const fails = `the receiver ${name} takes no events; they wait for it${cause === null ? '' : `: ${cause}`}`;
+  const orders = counted(parked, 'order or link', 'orders or links');
+  const refused = counted(deadLetters, 'dead letter');
+  return [
+    isFailing && problem('receiver-fails', fails, { ...parts, since: failingSince }),
+    parked > 0 && problem('parked', `the receiver ${name} refuses events of ${orders}; each is tried for a day`, parts),
+    deadLetters > 0 && problem('dead-letters', `the receiver ${name} has ${refused}, refused for a day`, parts),
+  ];
+}
+
+export type StatusEnd = 'well' | 'look' | 'out-of-reach' | 'key-refused';
+
+export interface StatusVerdict {
+  readonly end: StatusEnd;
+  /** The worst first. */
+  readonly reasons: readonly (Problem & { readonly end: Exclude<StatusEnd, 'well'> })[];
+}
+
+const ENDS: Readonly<Partial<Record<ProblemCode, Exclude<StatusEnd, 'well'>>>> = {
+  'key-refused': 'key-refused',
+  'out-of-reach': 'out-of-reach',
+};
+
+export function judgeStatus(reading: Reading): StatusVerdict {
+  const reasons = problemsOf(reading).map((found) => ({ end: ENDS[found.code] ?? 'look', ...found }));
+  const end = (['key-refused', 'out-of-reach', 'look'] as const).find((grave) =>
+    reasons.some((one) => one.end === grave),
+  );
+  return { end: end ?? 'well', reasons };
+}

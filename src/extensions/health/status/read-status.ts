@@ -1,0 +1,117 @@
+import { viewOf } from '../../../accounts/rules/restraints.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { Config } from '../../../settings/config.ts';
+import type { BreakerLane } from '../../../exchange/transport/breaker.ts';
+import type { Overview, DaemonStatus, LiveStatus, Reading, Status } from './status.ts';
+import { readOverview } from '../tables/overview.ts';
+import type { Store } from '../../../store/port.ts';
+import { overdueOf, rateUse, timesOf, type Activities, type Activity } from '../activity.ts';
+
+/** Of more accounts that are driven only the first are told of one by one. */
+const MOST_ACCOUNTS = 100;
+
+export interface ReadingSources {
+  readonly config: Pick<Config, 'database'>;
+  readonly store: Pick<Store, 'writer' | 'migrations'>;
+  readonly clock: Pick<Clock, 'now' | 'databaseAheadMs'>;
+  readonly activities: Pick<Activities, 'all' | 'find'>;
+  readonly accounts: { readonly names: readonly string[] };
+}
+
+export interface StatusSources extends ReadingSources {
+  readonly config: Pick<Config, 'database' | 'accounts' | 'exchange' | 'webhooks'>;
+  readonly store: Pick<Store, 'db' | 'address' | 'writer' | 'migrations'>;
+  readonly process: Pick<DaemonStatus, 'pid' | 'version' | 'startedAt'>;
+  readonly ops: { readonly failure: string | undefined };
+}
+
+export async function readStatus(sources: StatusSources, account: string | undefined): Promise<Status> {
+  const { store, clock, config, activities, accounts, process, ops } = sources;
+  const { endpoints } = config.webhooks;
+  const overview = await readOverview(store.db, { account, endpoints, now: clock.now() });
+  const asked = askedOf(activities, account);
+  const reading = readingOf(sources, account, overview);
+  return {
+    ...reading,
+    database: store.address,
+    overview: reading.overview ?? overview,
+    daemon: {
+      ...process,
+      ...reading.daemon,
+      accounts: reading.daemon.accounts.slice(0, MOST_ACCOUNTS),
+      opsFailure: ops.failure ?? null,
+      owned: accounts.names.length,
+      driven: [...activities.all].filter(isDriven).length,
+      rate: rateUse(activities, config, account),
+      seenLate: timesOf(asked.map(({ seenLate }) => seenLate)),
+      overdue: overdueOf(asked),
+    },
+  };
+}
+
+export function readingOf(
+  { store, clock, activities }: ReadingSources,
+  account: string | undefined,
+  overview: Overview | null,
+): Reading & { readonly daemon: NonNullable<Reading['daemon']> } {
+  // Those that work first: of the others nothing is new.
+  const sorted = askedOf(activities, account).toSorted((a, b) => Number(isDriven(b)) - Number(isDriven(a)));
+  return {
+    asOf: clock.now().toISOString(),
+    daemon: {
+      unwritten: store.writer.failure?.message ?? null,
+      opsFailure: null,
+      accounts: sorted.map((activity) => liveStatus(activity, clock.now())),
+    },
+    driver: null,
+    olderState: null,
+    databaseAheadMs: clock.databaseAheadMs ?? null,
+    overview: overview && { ...overview, holds: [...overview.holds, ...unwrittenHolds(sorted, overview)] },
+  };
+}
+
+function askedOf(activities: Pick<Activities, 'all'>, account: string | undefined): readonly Activity[] {
+  return [...activities.all].filter((activity) => account === undefined || activity.account === account);
+}
+
+/** A key that is refused now may not stand in the database yet. */
+function unwrittenHolds(activities: readonly Activity[], { holds }: Overview): Overview['holds'] {
+  const known = new Set(holds.filter(({ kind }) => kind === 'key-refused').map(({ account }) => account));
+  return activities.flatMap(({ account, live }) => {
+    const refused = known.has(account) ? [] : (live?.restraints.all.filter(({ kind }) => kind === 'key-refused') ?? []);
+    return refused.map((hold) => ({ account, ...viewOf(hold) }));
+  });
+}
+
+function isDriven({ live }: Activity): boolean {
+  return live !== undefined;
+}
+
+function liveStatus(activity: Activity, now: Date): LiveStatus {
+  const { account, live, inFlight, answeredAt, passes } = activity;
+  const breakerOf = (lane: BreakerLane) => {
+    const breaker = live?.exchange.breaker(lane);
+    if (breaker === undefined || (!breaker.isOpen && breaker.openings === 0)) return 'closed';
+    return breaker.isOpen ? 'open' : 'half-open';
+  };
+  return {
+    account,
+    isDriven: isDriven(activity),
+    inFlight,
+    answeredAt: textOf(answeredAt),
+    isTrusted: live?.accountLease.isTrusted() ?? true,
+    overdue: activity.overdue?.orders ?? 0,
+    keptBack: activity.keptBack(now),
+    breakers: live === undefined ? null : { create: breakerOf('create'), lookup: breakerOf('lookup') },
+    passes: [...passes].map(([pass, { wantedSince, runningSince, goodAt }]) => ({
+      pass,
+      wantedSince: textOf(wantedSince),
+      runningSince: textOf(runningSince),
+      goodAt: textOf(goodAt),
+    })),
+  };
+}
+
+function textOf(time: Date | undefined): string | null {
+  return time?.toISOString() ?? null;
+}

@@ -1,0 +1,189 @@
+import { z } from 'zod';
+import { RESTRAINT_KINDS } from '../../../accounts/rules/restraints.ts';
+import type { FeedEvent } from '../../feed/event.ts';
+import { SEVERITIES } from '../../../findings/rules/classes.ts';
+import { ORDER_STATES } from '../../../orders/rules/states.ts';
+
+type Immutable<Value> = Value extends readonly (infer Item)[]
+  ? readonly Immutable<Item>[]
+  : Value extends object
+    ? { readonly [Key in keyof Value]: Immutable<Value[Key]> }
+    : Value;
+
+const time = z.string().describe('UTC, ISO 8601.');
+const count = z.int().min(0);
+const state = z.enum(ORDER_STATES);
+
+const namedOrder = z.object({
+  account: z.string(),
+  externalOrderId: z.string(),
+  state,
+  reason: z.string().nullable(),
+  since: time,
+});
+export type NamedOrder = Immutable<z.infer<typeof namedOrder>>;
+
+const keptBack = z.object({ externalOrderId: z.string(), since: time, cause: z.string() });
+/** An order that the database, such as a trigger of the merchant's, does not let the daemon write. */
+export type KeptBack = Immutable<z.infer<typeof keptBack>>;
+
+const breaker = z.enum(['closed', 'open', 'half-open']);
+const liveStatus = z.object({
+  account: z.string(),
+  isDriven: z.boolean().describe('False where it rests: nothing is due in it.'),
+  inFlight: count.describe('Requests that have left and have not ended.'),
+  answeredAt: time
+    .nullable()
+    .describe('When the exchange last answered anything but a 5xx; null: not since the start.'),
+  breakers: z
+    .object({ create: breaker, lookup: breaker })
+    .nullable()
+    .describe('The circuit breakers: closed, open or half-open; null where it rests.'),
+  isTrusted: z.boolean().describe('False while another process may drive it: its lease could not be renewed.'),
+  overdue: count.describe('Orders that wait for a look-up which was due.'),
+  keptBack: z.array(keptBack).describe('A few of the orders that the database does not let the daemon write.'),
+  passes: z.array(
+    z.object({
+      pass: z.string(),
+      wantedSince: time.nullable().describe('It was woken then, and none has ended well since.'),
+      runningSince: time.nullable(),
+      goodAt: time.nullable().describe('The last one that ended well.'),
+    }),
+  ),
+});
+export type LiveStatus = Immutable<z.infer<typeof liveStatus>>;
+
+const rateUse = z.object({ spent: count, requests: count, intervalMs: count });
+export type RateUse = Immutable<z.infer<typeof rateUse>>;
+
+const times = z.object({ count, p50Ms: z.number(), p99Ms: z.number() });
+/** So many times; half of them, and 99 of 100, are not longer than so many milliseconds. */
+export type Times = Immutable<z.infer<typeof times>>;
+
+const overdue = z.object({ orders: count, since: time });
+/** Followed orders whose look-up was due before the last tick, and when the first of them was due. */
+export type OverdueStatus = Immutable<z.infer<typeof overdue>>;
+
+const daemon = z.object({
+  pid: z.int(),
+  version: z.string(),
+  startedAt: time,
+  owned: count.describe('Accounts that it owns.'),
+  driven: count.describe('Accounts that it works at.'),
+  rate: rateUse.describe('Requests of the last time, of what the rate limits allow in one.'),
+  unwritten: z.string().nullable().describe('Why it cannot write the database, so that it sends nothing.'),
+  opsFailure: z.string().nullable().describe('Why the ops endpoint does not listen; null where it does, or is off.'),
+  seenLate: times.describe('How late changes of orders were seen, of those that the exchange dates.'),
+  overdue: overdue
+    .nullable()
+    .describe('Orders that waited for a look-up which was due, at the last tick of reconcile.cron, and since when.'),
+  accounts: z.array(liveStatus).describe('The accounts that it has driven; a few of them where they are many.'),
+});
+export type DaemonStatus = Immutable<z.infer<typeof daemon>>;
+
+const receiver = z.object({
+  name: z.string(),
+  takenAt: time.nullable().describe('When it took the last event.'),
+  failingSince: time.nullable().describe('It has taken no event since then; null while it takes them.'),
+  nextTryAt: time.nullable(),
+  cause: z.string().nullable(),
+  oldestWaiting: time.nullable().describe('When the oldest event was recorded that it has not taken.'),
+  parked: count.describe('Orders, links and accounts with an event that it has refused and that is retried.'),
+  deadLetters: count.describe('Events that it has refused to the end, and that were not delivered since.'),
+});
+export type ReceiverState = Immutable<z.infer<typeof receiver>>;
+
+const openFindings = z.object({ class: z.string(), severity: z.enum(SEVERITIES), open: count });
+export type OpenFindings = Immutable<z.infer<typeof openFindings>>;
+
+const hold = z.object({
+  account: z.string(),
+  kind: z.enum(RESTRAINT_KINDS),
+  since: time,
+  until: time.nullable().describe('Null: until a person ends it.'),
+  reason: z.string(),
+  actor: z.string().nullable(),
+});
+
+const lostReach = z.object({ account: z.string(), since: time, reason: z.string().nullable() });
+export type LostReach = Immutable<z.infer<typeof lostReach>>;
+
+const accountCounts = z.object({
+  account: z.string(),
+  orders: z.partialRecord(state, count).describe('Orders by state; a state that is missing has none.'),
+  findings: z.record(z.string(), count).describe('Open findings by class.'),
+});
+export type AccountCounts = Immutable<z.infer<typeof accountCounts>>;
+
+const overview = z.object({
+  account: z.string().nullable().describe('Null: all accounts.'),
+  asOf: time,
+  orders: z.record(state, count).describe('Orders by state.'),
+  more: z.array(state).describe('The states of which there are more orders than were counted.'),
+  oldestPending: namedOrder.nullable().describe('The order whose time to be sent came first.'),
+  oldestUnknown: namedOrder.nullable().describe('The order whose outcome is unknown for the longest time.'),
+  attention: z.array(namedOrder).describe('A few of the orders that wait for a person, the held ones first.'),
+  findings: z.array(openFindings).describe('The worst first.'),
+  holds: z.array(hold),
+  outOfReach: z.array(lostReach).describe('Accounts of which the exchange is out of reach, as was last recorded.'),
+  unreadable: z.array(lostReach).describe('Accounts whose order records cannot be read, as was last recorded.'),
+  stopped: z
+    .array(lostReach.extend({ kind: z.string() }))
+    .describe('Accounts that no worker can drive, as was last recorded.'),
+  receivers: z.array(receiver).describe('Receivers of webhooks, with the events of all accounts.'),
+  lastEventAt: time.nullable(),
+  accounts: z.array(accountCounts).describe('What each account has, in the order of their names.'),
+});
+/** How the orders of an account, or of all, are: read in a moment, however many there are. */
+export interface Overview extends Immutable<z.infer<typeof overview>> {
+  readonly newest: readonly FeedEvent[];
+}
+
+const ahead = z
+  .number()
+  .nullable()
+  .describe('How far the clock of PostgreSQL is ahead of that of the machine, in ms; null for a file.');
+export const statusSchema = z.looseObject({
+  asOf: time,
+  database: z.string(),
+  daemon,
+  driver: z.null(),
+  olderState: z.null(),
+  databaseAheadMs: ahead,
+  overview: overview.loose(),
+});
+
+/** What a process knows of itself beside its accounts. */
+export interface ProcessFacts {
+  readonly isStopping: boolean;
+  readonly databaseFailure: string | null;
+  /** Migrations that the database has and this version does not know, or the reverse. */
+  readonly otherMigrations: readonly string[];
+  /** False if it owns no account, and no other process may own them. */
+  readonly isOwner: boolean;
+  /** Of the disk with the database; null if it cannot be told. */
+  readonly freeBytes: number | null;
+}
+
+/** The state of an account, or of all: everything from which problems are listed. */
+export interface Reading {
+  readonly asOf: string;
+  /** Null if none answers: then all is from the database. */
+  readonly daemon: Pick<DaemonStatus, 'unwritten' | 'opsFailure' | 'accounts'> | null;
+  /** The process that drives an account although no daemon answers; null if there is none. */
+  readonly driver: string | null;
+  /** Without a daemon: by what the database shows that it is an older copy, so that none begins; null if nothing shows it. */
+  readonly olderState: string | null;
+  /** How far the clock of the database is ahead of the machine's, in ms; null for a database in a file. */
+  readonly databaseAheadMs: number | null;
+  /** Null if the database cannot be read. */
+  readonly overview: Overview | null;
+  readonly process?: ProcessFacts;
+}
+
+/** How order-sync does: what the database has, and what the daemon says. */
+export interface Status extends Reading {
+  readonly database: string;
+  readonly daemon: DaemonStatus | null;
+  readonly overview: Overview;
+}

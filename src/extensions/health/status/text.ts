@@ -1,0 +1,137 @@
+import { ORDER_STATES, type OrderState } from '../../../orders/rules/states.ts';
+import type { Tone } from '../../documents/document.ts';
+import { fieldsText, styled, toned, wrapped, type Field, type Screen } from '../../documents/terminal.ts';
+import { printable, counted, inUnits, withCommas } from '../../../base/words.ts';
+import type { NamedOrder, ReceiverState, DaemonStatus, Status } from './status.ts';
+import { problemText } from './problem.ts';
+import { judgeStatus, type StatusEnd, type StatusVerdict } from './problems.ts';
+
+const VERDICTS: Readonly<Record<StatusEnd, readonly [tone: Tone, text: string]>> = {
+  well: ['good', 'All is well.'],
+  look: ['warning', 'A person should look.'],
+  'out-of-reach': ['error', 'The exchange is out of reach.'],
+  'key-refused': ['error', 'The exchange refuses the key.'],
+};
+
+export function statusText(status: Status, screen: Screen, verdict = judgeStatus(status)): string {
+  const [tone, sentence] = VERDICTS[verdict.end];
+  return [
+    `${toned(tone, sentence, screen)}\n`,
+    ...reasonLines(verdict, screen),
+    '\n',
+    fieldsText(factsOf(status), screen),
+  ].join('');
+}
+
+function reasonLines({ reasons }: StatusVerdict, screen: Screen): string[] {
+  return reasons.flatMap((problem) => [
+    `  ${wrapped(printable(problemText(problem)), screen.width, 2)}\n`,
+    `    ${styled('dim', wrapped(printable(problem.remedy), screen.width, 4), screen)}\n`,
+  ]);
+}
+
+function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[] {
+  const now = Date.parse(asOf);
+  const ago = (time: string | null) =>
+    time === null ? 'never' : `${inUnits(Math.max(0, now - Date.parse(time)))} ago`;
+  const { orders, more, oldestPending, oldestUnknown, holds, outOfReach, findings, receivers, lastEventAt } = overview;
+  const count = (state: OrderState) => `${withCommas(orders[state])}${more.includes(state) ? ' or more' : ''}`;
+  const since = (word: string, one: NamedOrder | null, end = '') =>
+    one === null || Date.parse(one.since) > now ? '' : `, ${word} ${inUnits(now - Date.parse(one.since))}${end}`;
+  const has = (state: OrderState): Tone | undefined => (orders[state] > 0 ? 'warning' : undefined);
+  const others = ORDER_STATES.filter((state) => !SHOWN.includes(state) && orders[state] > 0);
+  return [
+    { label: 'daemon', value: daemonText(daemon, now), tone: daemon === null ? 'warning' : undefined },
+    ...(daemon === null ? [] : liveFields(daemon, ago)),
+    {
+      label: 'exchange',
+      value: outOfReach.length === 0 ? 'no outage is recorded' : `out of reach since ${outOfReach[0]?.since}`,
+      tone: outOfReach.length === 0 ? undefined : 'error',
+    },
+    ...holds.map(({ account, kind, since: from, until, actor, reason }): Field => ({
+      label: 'hold',
+      value: `${account}: ${kind} since ${from}${actor === null ? '' : ` by ${actor}`}${until === null ? '' : ` until ${until}`}: ${reason}`,
+      tone: 'warning',
+    })),
+    { label: 'pending', value: `${count('pending')}${since('the first was due', oldestPending, ' ago')}` },
+    { label: 'unknown', value: `${count('unknown')}${since('the oldest for', oldestUnknown)}`, tone: has('unknown') },
+    { label: 'held', value: count('held'), tone: has('held') },
+    { label: 'disputed', value: count('disputed'), tone: has('disputed') },
+    { label: 'other orders', value: others.map((state) => `${state} ${count(state)}`).join(' · ') || 'none' },
+    {
+      label: 'findings',
+      value: findings.map((one) => `${one.class} ${withCommas(one.open)}`).join(' · ') || 'none open',
+    },
+    ...receivers.map((one) => receiverField(one, ago)),
+    { label: 'last event', value: ago(lastEventAt) },
+    { label: 'database', value: database },
+  ];
+}
+
+function receiverField(receiver: ReceiverState, ago: (time: string | null) => string): Field {
+  const { name, takenAt, failingSince, nextTryAt, cause, oldestWaiting, parked, deadLetters } = receiver;
+  const failing = `takes none since ${failingSince}${cause === null ? '' : ` (${cause})`}, tried again at ${nextTryAt}`;
+  const parts = [
+    failingSince === null ? `last took an event ${ago(takenAt)}` : failing,
+    ...(oldestWaiting === null ? [] : [`the oldest that waits came ${ago(oldestWaiting)}`]),
+    ...(parked === 0 ? [] : [`${withCommas(parked)} retrying`]),
+    ...(deadLetters === 0 ? [] : [counted(deadLetters, 'dead letter')]),
+  ];
+  const isWell = failingSince === null && parked === 0 && deadLetters === 0;
+  return { label: 'receiver', value: `${name}: ${parts.join(', ')}`, tone: isWell ? undefined : 'warning' };
+}
+
+const SHOWN: readonly OrderState[] = ['pending', 'unknown', 'held', 'disputed'];
+
+function daemonText(daemon: DaemonStatus | null, now: number): string {
+  if (daemon === null) return 'none answers; what follows is from the database';
+  const { pid, version, startedAt, owned, driven } = daemon;
+  const accounts = owned === 1 ? '' : `, ${driven} of ${owned} accounts at work`;
+  return `up for ${inUnits(now - Date.parse(startedAt))} (${version}, process ${pid})${accounts}`;
+}
+
+/** What a circuit breaker that is not closed, or a hold, keeps back. */
+const LANES = [
+  ['create', 'creates'],
+  ['lookup', 'look-ups'],
+] as const;
+
+function liveFields(
+  { accounts, rate, seenLate, overdue }: DaemonStatus,
+  ago: (time: string | null) => string,
+): readonly Field[] {
+  const newest = (times: readonly (string | null)[]) =>
+    times.reduce((one, other) => (other !== null && (one === null || other > one) ? other : one), null);
+  const inFlight = accounts.reduce((all, one) => all + one.inFlight, 0);
+  const slowed = LANES.flatMap(([lane, requests]) => {
+    const of = accounts.filter(({ breakers }) => breakers !== null && breakers[lane] !== 'closed');
+    return of.length === 0 ? [] : [`${requests} of ${of.length === 1 ? of[0]?.account : `${of.length} accounts`}`];
+  });
+  const passes = accounts.flatMap((one) => one.passes);
+  const use = `${rate.spent} of ${rate.requests} in ${inUnits(rate.intervalMs)}`;
+  return [
+    { label: 'last answer', value: ago(newest(accounts.map(({ answeredAt }) => answeredAt))) },
+    { label: 'requests', value: `${use}, ${inFlight} in flight` },
+    {
+      label: 'held back',
+      value: slowed.join(', ') || 'nothing',
+      tone: slowed.length === 0 ? undefined : 'warning',
+    },
+    {
+      label: 'changes seen',
+      value:
+        seenLate.count === 0
+          ? 'none that the exchange dates'
+          : `half within ${inUnits(seenLate.p50Ms)}, 99 % within ${inUnits(seenLate.p99Ms)}`,
+    },
+    {
+      label: 'overdue look-ups',
+      value: overdue === null ? 'none' : `${withCommas(overdue.orders)}, the first since ${overdue.since}`,
+      tone: overdue === null ? undefined : 'warning',
+    },
+    ...['create', 'lookup'].map((name) => ({
+      label: `last ${name} pass`,
+      value: ago(newest(passes.filter(({ pass }) => pass === name).map(({ goodAt }) => goodAt))),
+    })),
+  ];
+}

@@ -1,0 +1,241 @@
+import { sql, type RawBuilder } from 'kysely';
+import { feedEventOf } from '../../feed/event.ts';
+import { SEVERITIES, severityOf } from '../../../findings/rules/classes.ts';
+import { ATTENTION_STATES, ORDER_STATES, type OrderState } from '../../../orders/rules/states.ts';
+import type { AccountCounts, NamedOrder, OpenFindings, Overview } from '../status/status.ts';
+import { storedHolds } from '../../../store/tables/account-holds.ts';
+import { lostReach, stoppedAccounts } from '../../../store/tables/account-stops.ts';
+import { countsOf, type Counts } from '../../../store/tables/counts.ts';
+import { indexedBy } from '../../../store/dialect.ts';
+import { accountsToSend } from '../../../store/orders/due-times.ts';
+import { recount } from '../../../store/tables/events.ts';
+import { newestEvents } from '../../feed/tables/events.ts';
+import type { Database, Store } from '../../../store/port.ts';
+import { rowsAtOnce } from '../../../store/snapshot.ts';
+import { compileFor } from '../../../store/statement.ts';
+import { readWebhooks } from '../../webhooks/tables/endpoints.ts';
+
+const MOST_HOLDS = 100;
+const NEWEST = 20;
+
+interface OverviewQuery {
+  readonly account: string | undefined;
+  readonly endpoints: readonly { readonly name: string }[];
+  readonly now: Date;
+}
+
+export async function readOverview(db: Database, { account, endpoints, now }: OverviewQuery): Promise<Overview> {
+  const { accounts, more } = await readCounts(db, account);
+  const orders = sumOf(accounts, 'orders');
+  const newest = await newestEvents(db, account, NEWEST);
+  const holds = storedHolds(account).select('account').orderBy('account').orderBy('kind').limit(MOST_HOLDS);
+  return {
+    account: account ?? null,
+    asOf: now.toISOString(),
+    orders: Object.fromEntries(ORDER_STATES.map((state) => [state, orders[state] ?? 0])) as Record<OrderState, number>,
+    more,
+    oldestPending: (orders['pending'] ?? 0) === 0 ? null : await firstPending(db, account),
+    oldestUnknown: await firstUnknown(db, having(accounts, ['unknown'])),
+    attention: await ordersToDecide(db, having(accounts, ATTENTION_STATES)),
+    findings: openFindings(accounts),
+    holds: (await db.executeQuery(compileFor(db, holds))).rows,
+    outOfReach: await lostReach(db, account, 'exchange'),
+    unreadable: await lostReach(db, account, 'answers'),
+    stopped: await stoppedAccounts(db, account),
+    receivers: await readWebhooks(db, endpoints),
+    lastEventAt: newest[0]?.observed_at ?? null,
+    newest: newest.map(feedEventOf),
+    accounts,
+  };
+}
+
+function having(accounts: readonly AccountCounts[], states: readonly OrderState[]): readonly string[] {
+  return accounts.filter(({ orders }) => states.some((state) => orders[state] !== undefined)).map((one) => one.account);
+}
+
+function openFindings(accounts: readonly AccountCounts[]): readonly OpenFindings[] {
+  return Object.entries(sumOf(accounts, 'findings'))
+    .map(([name, open]) => ({ class: name, severity: severityOf(name) ?? 'warning', open }))
+    .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.open - a.open);
+}
+
+/** Orders that a merchant may take away are counted in their index, no further than this in all accounts. */
+const MOST_COUNTED = 100_000;
+
+/**
+ * Reads what the account has, or what each account has if none is named. Most is counted as events are recorded. Merchants
+ * insert and delete orders of the states `pending` and `invalid`, so these are counted now.
+ */
+async function readCounts(db: Database, account: string | undefined) {
+  const heads = await readHeads(db, account);
+  const pending = await countPending(db, account);
+  // An order becomes invalid by an event, so that no other account has any.
+  const withInvalid = heads.filter(({ orders }) => (orders['invalid'] ?? 0) > 0).map((head) => head.account);
+  const invalid = await countInvalid(db, withInvalid);
+  const known = new Map(heads.map((head) => [head.account, head]));
+  const names = new Set([...known.keys(), ...pending.keys()]);
+  const accounts = [...names].toSorted().map((name): AccountCounts => {
+    const { orders = {}, findings = {} } = known.get(name) ?? {};
+    const all = { ...orders, pending: pending.get(name) ?? 0, invalid: invalid.get(name) ?? 0 };
+    return { account: name, orders: positive(all), findings: positive(findings) };
+  });
+  const more = [...(isFull(pending) ? (['pending'] as const) : []), ...(isFull(invalid) ? (['invalid'] as const) : [])];
+  return { accounts, more };
+}
+
+function sumOf(accounts: readonly AccountCounts[], what: 'orders' | 'findings'): Readonly<Record<string, number>> {
+  const sums: Record<string, number> = {};
+  for (const counts of accounts)
+    for (const [name, count] of Object.entries(counts[what])) sums[name] = (sums[name] ?? 0) + count;
+  return sums;
+}
+
+async function readHeads(db: Database, account: string | undefined) {
+  const heads = db.selectFrom('event_heads').select(['account', 'counts']);
+  const rows = await (account === undefined ? heads : heads.where('account', '=', account)).execute();
+  return rows.map((row) => ({ account: row.account, ...countsOf(row.counts) }));
+}
+
+type Counted = ReadonlyMap<string, number>;
+
+async function countPending(db: Database, account: string | undefined): Promise<Counted> {
+  const ofAccount = account === undefined ? sql`` : sql`and account = ${account}`;
+  // In the order of the index of pending orders, so that no other one is taken.
+  const pending = sql`select account from merchant_orders ${indexedBy('merchant_orders_pending')}
+    where state = 'pending' ${ofAccount} order by account, next_action_at, external_order_id limit ${MOST_COUNTED}`;
+  return await countBy(db, 'account', pending);
+}
+
+async function countInvalid(db: Database, accounts: readonly string[]): Promise<Counted> {
+  if (accounts.length === 0) return new Map();
+  const invalid = sql`select account from merchant_orders ${indexedBy('merchant_orders_due')}
+    where account in (${sql.join(accounts.slice(0, MOST_ACCOUNTS))}) and state = 'invalid' limit ${MOST_COUNTED}`;
+  return await countBy(db, 'account', invalid);
+}
+
+export async function countBy(db: Database, column: string, rows: RawBuilder<unknown>): Promise<Counted> {
+  const found = await sql<{ name: string; orders: number }>`
+    select ${sql.ref(column)} as name, count(*) as orders from (${rows}) as found group by ${sql.ref(column)}`.execute(
+    db,
+  );
+  return new Map(found.rows.map(({ name, orders }) => [name, orders]));
+}
+
+function isFull(found: Counted): boolean {
+  return [...found.values()].reduce((all, one) => all + one, 0) >= MOST_COUNTED;
+}
+
+/** A state that another program has written by hand is in no event: what left it is not less than none. */
+function positive(counts: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+}
+
+const MOST_NAMED = 10;
+const MOST_UNKNOWN = 10_000;
+const MOST_ACCOUNTS = 1_000;
+
+async function firstPending(db: Database, account: string | undefined): Promise<NamedOrder | null> {
+  const first = account ?? (await accountToSendFirst(db));
+  if (first === undefined) return null;
+  const row = await db
+    .selectFrom('merchant_orders')
+    .select(['account', 'external_order_id as externalOrderId', 'state_reason as reason'])
+    .select([sql.lit<OrderState>('pending').as('state'), sql<string>`next_action_at`.as('since')])
+    .where('account', '=', first)
+    .where('state', '=', sql.lit('pending'))
+    .where('next_action_at', 'is not', null)
+    .orderBy('next_action_at')
+    .limit(1)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+async function accountToSendFirst(db: Database): Promise<string | undefined> {
+  let first: readonly [account: string, at: number] | undefined;
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const { due, next } = await accountsToSend(db, after);
+    for (const one of due) if (first === undefined || one[1] < first[1]) first = one;
+    after = next;
+  }
+  return first?.[0];
+}
+
+async function firstUnknown(db: Database, accounts: readonly string[]): Promise<NamedOrder | null> {
+  if (accounts.length === 0) return null;
+  const since = sql`coalesce(sent_at, updated_at)`;
+  const { rows } =
+    await sql<NamedOrder>`select * from (${ofState('unknown', accounts, since, MOST_UNKNOWN)}) as unknown_orders
+    order by since limit 1`.execute(db);
+  return rows[0] ?? null;
+}
+
+async function ordersToDecide(db: Database, accounts: readonly string[]): Promise<readonly NamedOrder[]> {
+  if (accounts.length === 0) return [];
+  const orders: NamedOrder[] = [];
+  for (const state of ATTENTION_STATES) {
+    orders.push(...(await ofState(state, accounts, sql`updated_at`, MOST_NAMED).execute(db)).rows);
+  }
+  return orders;
+}
+
+function ofState(state: OrderState, accounts: readonly string[], since: RawBuilder<unknown>, limit: number) {
+  return sql<NamedOrder>`select account, external_order_id as "externalOrderId", state, state_reason as reason, ${since} as since
+    from merchant_orders ${indexedBy('merchant_orders_due')}
+    where account in (${sql.join(accounts.slice(0, MOST_ACCOUNTS))}) and state = ${sql.lit(state)} limit ${limit}`;
+}
+
+/** A count of rows; of the kind `kept` the name is the text of the counts. */
+interface CountRow {
+  readonly account: string;
+  readonly kind: 'kept' | 'orders' | 'findings';
+  readonly name: string;
+  readonly rows: number;
+}
+
+/** Merchants insert and delete orders of these states: they are counted when they are asked for. */
+const UNKEPT = ['pending', 'invalid'];
+
+/** Corrects the counts that are kept if the rows, all of which it reads, say otherwise. Returns the accounts in which they did. */
+export async function correctCounts(store: Store): Promise<readonly string[]> {
+  const byAccount = Map.groupBy(await rowsAtOnce<CountRow>(store, countsQuery()), ({ account }) => account);
+  const wrong = [...byAccount].filter(([, rows]) => isWrong(rows)).map(([account]) => account);
+  for (const account of wrong) {
+    await store.forAccount(account).writer.write(async (tx) => {
+      // Counted anew: a daemon may have gone on since.
+      const { rows } = await countsQuery(account).execute(tx);
+      await recount(tx, account, countedIn(rows));
+    });
+  }
+  return wrong;
+}
+
+/** In one statement, so that all of it is of one moment. */
+function countsQuery(account?: string) {
+  const ofAccount = account === undefined ? sql`true` : sql`account = ${account}`;
+  return sql<CountRow>`select account, 'orders' as kind, state as name, count(*) as rows from merchant_orders
+      where ${ofAccount} group by account, state
+    union all select account, 'findings', class, count(*) from findings
+      where ${ofAccount} and status = 'open' group by account, class
+    union all select account, 'kept', counts, 0 from event_heads where ${ofAccount}`;
+}
+
+function countedIn(rows: readonly CountRow[]): Counts {
+  const of = (kind: 'orders' | 'findings') =>
+    Object.fromEntries(rows.filter((row) => row.kind === kind).map((row) => [row.name, row.rows]));
+  return { orders: of('orders'), findings: of('findings') };
+}
+
+/** An account without events has no counts. */
+function isWrong(rows: readonly CountRow[]): boolean {
+  const text = rows.find(({ kind }) => kind === 'kept')?.name;
+  if (text === undefined) return false;
+  const [kept, counted] = [countsOf(text), countedIn(rows)];
+  // Invalid ones are counted only if the kept count says that there are some.
+  const isMissed = (counted.orders['invalid'] ?? 0) > (kept.orders['invalid'] ?? 0);
+  return isMissed || !isSame(kept.orders, counted.orders) || !isSame(kept.findings, counted.findings);
+}
+
+function isSame(kept: Counts['orders'], counted: Counts['orders']): boolean {
+  const names = new Set([...Object.keys(kept), ...Object.keys(counted)].filter((name) => !UNKEPT.includes(name)));
+  return [...names].every((name) => (kept[name] ?? 0) === (counted[name] ?? 0));
+}

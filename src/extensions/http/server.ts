@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { lookup } from 'node:dns/promises';
+import type { AddressInfo, Socket } from 'node:net';
+import Fastify, {
+  type FastifyHttpOptions,
+  type FastifyInstance,
+  type FastifyReply,
+  type RawServerDefault,
+} from 'fastify';
+import type { Clock } from '../../base/clock.ts';
+import type { ListenAddress } from '../../settings/values.ts';
+
+/** Answers have this long to be read when a server closes. */
+const FLUSH_MS = 1_000;
+const STATUS_OF_CODE: Readonly<Record<string, number>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_HEADER_OVERFLOW: 431,
+};
+
+interface ServerOptions {
+  readonly limits: Pick<
+    FastifyHttpOptions<RawServerDefault>,
+    'bodyLimit' | 'requestTimeout' | 'connectionTimeout' | 'keepAliveTimeout' | 'http' | 'routerOptions'
+  >;
+  /** Connections above it are closed, so that clients who only connect leave the daemon some file descriptors. */
+  readonly maxConnections: number;
+  readonly unreadable: (httpStatus: number, error: Error) => string;
+}
+
+/** A server without routes that knows no type of body, and answers what cannot be read in its own shape. */
+export function createServer({ limits, maxConnections, unreadable }: ServerOptions): FastifyInstance {
+  const server = Fastify({
+    ...limits,
+    logger: false,
+    exposeHeadRoutes: false,
+    // A request that arrives while the server stops is answered like any other: the routes know that it stops.
+    return503OnClosing: false,
+    frameworkErrors(error, _request, reply) {
+      const httpStatus = error.statusCode ?? 400;
+      void (reply as FastifyReply).code(httpStatus).type('application/json').send(unreadable(httpStatus, error));
+    },
+    clientErrorHandler: (error, socket) => answerBrokenClient(error, socket, unreadable),
+  });
+  server.server.maxConnections = maxConnections;
+  server.removeAllContentTypeParsers();
+  return server;
+}
+
+/** Answers a client that sends no HTTP, or sends it too slowly, where it can still be answered. */
+function answerBrokenClient(
+  error: Error & { code?: string },
+  socket: Socket,
+  unreadable: ServerOptions['unreadable'],
+): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const httpStatus = STATUS_OF_CODE[error.code ?? ''] ?? 400;
+  const body = unreadable(httpStatus, new Error('this is no request that can be read'));
+  const head = `HTTP/1.1 ${httpStatus} \r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`;
+  socket.end(`${head}${body}`, () => socket.destroy());
+}
+
+/** Listens on an address; gives the URL of its root, with the port that the system chose where it is 0. */
+export async function listenAt(server: FastifyInstance, { host, port }: ListenAddress): Promise<string> {
+  // By its address: for a name like localhost Fastify makes several servers, and knows only one.
+  const { address } = await lookup(host, { order: 'ipv4first' });
+  await server.listen({ host: address, port });
+  const name = host.includes(':') ? `[${host}]` : host;
+  return `http://${name}:${(server.server.address() as AddressInfo).port}`;
+}
+
+/**
+ * Closes a server: it takes nothing new, and the requests that it works on are finished, also those that nobody waits
+ * for any more, since an answer of the exchange that is on its way is recorded. Half a request, or an answer that nobody
+ * reads, does not hold it up. Returns at once when the grace period is over.
+ */
+export async function closeServer(
+  server: FastifyInstance,
+  running: ReadonlySet<Promise<unknown>>,
+  { clock, gracePeriodOver }: { readonly clock: Clock; readonly gracePeriodOver: AbortSignal },
+): Promise<void> {
+  const isClosed = new AbortController();
+  const noTimeLeft = gracePeriodOver.aborted
+    ? Promise.resolve()
+    : once(gracePeriodOver, 'abort', { signal: isClosed.signal }).catch(() => undefined);
+  const closed = server.close();
+  await Promise.race([noTimeLeft, allDone(running)]);
+  const flushed = clock.sleep(FLUSH_MS, isClosed.signal).catch(() => undefined);
+  await Promise.race([noTimeLeft, closed, flushed]);
+  server.server.closeAllConnections();
+  await closed;
+  await Promise.race([noTimeLeft, allDone(running)]);
+  isClosed.abort();
+}
+
+async function allDone(running: ReadonlySet<Promise<unknown>>): Promise<void> {
+  while (running.size > 0) await Promise.allSettled(running);
+}

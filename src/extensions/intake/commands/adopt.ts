@@ -1,0 +1,105 @@
+import type { Command } from 'commander';
+import { parse } from 'lossless-json';
+import { readLines, type ImportFormat, type ImportLine } from '../import.ts';
+import { forEachConcurrently } from '../../../orders/pass/run.ts';
+import type { InputOf } from '../../api/operations/index.ts';
+import { printable } from '../../../base/words.ts';
+import { columnsOf, COLUMN_OF } from '../../../store/orders/order-columns.ts';
+import { commandError, withExchange, type Ask } from '../../../cli/shared/exchange.ts';
+import { EXIT } from '../../../cli/shared/exit.ts';
+import { addFileOptions, openFile } from '../../../cli/shared/files.ts';
+import { print } from '../../../cli/shared/print.ts';
+import { checkFields } from '../add.ts';
+
+const CONCURRENCY = 8;
+
+const HELP = `
+Columns: as for orders import.
+Each order is looked up first. One that the exchange has is put into the table
+as it is there, and is never created; one that it does not find is named and not
+put in; one that stands in the table is left as it is. So the command can be run
+again.
+
+Example:
+  order-sync orders adopt before-we-used-order-sync.csv`;
+
+interface Adopted {
+  readonly line: number;
+  readonly externalOrderId: string | null;
+  readonly result: 'adopted' | 'present' | 'absent' | 'unanswered' | 'invalid';
+  readonly state: string | null;
+  readonly why: string | null;
+}
+
+export function define(command: Command): void {
+  addFileOptions(command)
+    .option('--json', 'print a line of JSON for each order')
+    .addHelpText('after', HELP)
+    .action(async (file: string, { format: given, json }: { format?: ImportFormat; json?: boolean }) => {
+      const { format, input } = await openFile(command, file, given);
+      const lines = readLines(input, format);
+      const again: ImportLine[] = [];
+      const counts = { adopted: 0, present: 0, absent: 0, unanswered: 0, invalid: 0 };
+      await withExchange(command, async (ask) => {
+        await forEachConcurrently(linesOf(lines, again), CONCURRENCY, async (line) => {
+          const adopted = await adopt(ask, line).catch((error: unknown) => {
+            again.push(line);
+            throw error;
+          });
+          counts[adopted.result] += 1;
+          printAdopted(adopted, json);
+        });
+      });
+      const text = Object.entries(counts).map(([result, orders]) => `${orders} ${result}`);
+      process.stderr.write(`${text.join(', ')}\n`);
+      process.exitCode = exitCodeOf(counts);
+    });
+}
+
+/** The lines of a file. A line that an owner did not take, because it ended meanwhile, comes `again` for the next. */
+async function* linesOf(lines: AsyncGenerator<ImportLine>, again: ImportLine[]): AsyncGenerator<ImportLine> {
+  for (;;) {
+    const line = again.shift() ?? ((await lines.next()).value as ImportLine | undefined);
+    if (line === undefined) return;
+    yield line;
+  }
+}
+
+async function adopt(ask: Ask, read: ImportLine): Promise<Adopted> {
+  const { line } = read;
+  const checked = checkedOrder(read);
+  if (typeof checked === 'string') return { line, externalOrderId: null, result: 'invalid', state: null, why: checked };
+  const { externalOrderId } = checked;
+  const result = await ask('adoptOrder', columnsOf(checked) as InputOf<'adoptOrder'>);
+  if (result.kind !== 'ok') {
+    const why = commandError(result).message;
+    return { line, externalOrderId, result: 'unanswered', state: null, why };
+  }
+  const answer = parse(result.body) as Pick<Adopted, 'result' | 'state'>;
+  return { line, externalOrderId, result: answer.result, state: answer.state, why: null };
+}
+
+function printAdopted({ line, externalOrderId, result, state, why }: Adopted, json: boolean | undefined): void {
+  const id = JSON.stringify(externalOrderId);
+  const text = {
+    adopted: `${id} is adopted: ${state}`,
+    present: `${id} stands in the table already: ${state}`,
+    absent: `${id} is not at the exchange and was not put in`,
+    unanswered: `${id} was not put in: ${printable(why ?? '')}`,
+    invalid: `line ${line}: ${printable(why ?? '')}`,
+  }[result];
+  print(json, { line, external_order_id: externalOrderId, result, state, why }, () => `${text}\n`);
+}
+
+function exitCodeOf({ invalid: wrong, unanswered, absent }: Readonly<Record<Adopted['result'], number>>): number {
+  if (wrong > 0) return EXIT.data;
+  if (unanswered > 0) return EXIT.unavailable;
+  return absent > 0 ? EXIT.look : EXIT.ok;
+}
+
+export function checkedOrder(line: ImportLine) {
+  if ('problem' in line) return line.column === undefined ? line.problem : `${line.column} ${line.problem}`;
+  const checked = checkFields(line.fields);
+  if (checked.ok) return checked.order;
+  return checked.problems.map(({ field, reason }) => `${COLUMN_OF[field]} ${reason}`).join('; ');
+}

@@ -1,0 +1,110 @@
+import { Option, type Command } from 'commander';
+import { addOrder } from '../add.ts';
+import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
+import { withAccount } from '../../../cli/shared/store.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { importOrders, type ImportFormat, type ImportResult } from '../import.ts';
+import { counted, printable } from '../../../base/words.ts';
+import { addFileOptions, openFile } from '../../../cli/shared/files.ts';
+import { terminalLine } from '../../../cli/shared/progress.ts';
+import { print } from '../../../cli/shared/print.ts';
+
+export const define = { add: defineAdd, import: defineImport };
+
+const COLUMNS = [
+  ['--external-order-id <id>', 'external_order_id', 'order id in your system', true],
+  ['--asset <decimal>', 'asset', 'amount, exact', true],
+  ['--from <currency>', 'from_currency', 'currency given', true],
+  ['--to <currency>', 'to_currency', 'currency taken', true],
+  ['--asset-position <position>', 'asset_position', 'INPUT unless given', false],
+  ['--order-type <type>', 'order_type', 'DEPOSIT unless given', false],
+  ['--order-limit <decimal>', 'order_limit', 'limit of the pre-order', false],
+  ['--payment-token <token>', 'payment_token', 'payment token of the pre-order; the process list shows it', false],
+  ['--provider-type <type>', 'provider_type', 'provider type of the pre-order', false],
+  ['--crypto-address <address>', 'crypto_address', 'crypto address of the pre-order', false],
+  ['--bonus <decimal>', 'bonus', 'bonus of the pre-order', false],
+] as const;
+
+function defineAdd(command: Command): void {
+  for (const [flags, column, text, isRequired] of COLUMNS) {
+    const option = new Option(flags, text).makeOptionMandatory(isRequired);
+    option.attributeName = () => column;
+    command.addOption(option);
+  }
+  command
+    .addHelpText(
+      'after',
+      '\nExample:\n  order-sync orders add --external-order-id shop-1001 --asset 0.25 \\\n    --from BTC --to EUR',
+    )
+    .action(async ({ account: _account, ...fields }: Record<string, string>) => {
+      const addition = await withAccount(command, 'migrate', (store, { account }) =>
+        addOrder({ store, account }, fields),
+      );
+      if (addition.kind === 'invalid') {
+        throw new CommandError(EXIT.data, `${addition.problems.join('; ')}; nothing was inserted`);
+      }
+      const id = JSON.stringify(addition.externalOrderId);
+      if (addition.kind === 'differs') {
+        const columns = addition.columns.join(', ');
+        throw new CommandError(EXIT.data, `${id} stands in the table with another ${columns}; nothing was inserted`);
+      }
+      const isNew = addition.kind === 'inserted';
+      process.stdout.write(isNew ? `${id} is inserted\n` : `${id} is there already, with this content\n`);
+    });
+}
+
+const HELP = `
+Columns: external_order_id, asset, from_currency, to_currency, and, where
+wanted, asset_position, order_type, order_limit, payment_token, provider_type,
+crypto_address, bonus.
+An order that is in the table already with the same content is passed over; with
+other content it is an error.
+
+Examples:
+  order-sync orders import january.csv
+  shop-export | order-sync orders import - --format ndjson
+  order-sync orders import missing-time.csv --may-have-been-sent`;
+
+interface ImportOptions {
+  readonly format?: ImportFormat;
+  readonly json?: boolean | undefined;
+  readonly mayHaveBeenSent?: boolean | undefined;
+}
+
+function defineImport(command: Command): void {
+  addFileOptions(command)
+    .option('--may-have-been-sent', 'after a restore: rows are looked up and held, and not sent')
+    .option('--json', 'print the counts as JSON')
+    .addHelpText('after', HELP)
+    .action(async (file: string, { format: given, json, mayHaveBeenSent }: ImportOptions) => {
+      const { format, input } = await openFile(command, file, given);
+      const line = await terminalLine();
+      const result = await withAccount(command, 'migrate', (store, { account, create }) =>
+        importOrders(store, account, input, {
+          format,
+          assumeSent: mayHaveBeenSent === true ? { clock: systemClock(), settings: create } : undefined,
+          onProgress: (read) => line?.(`${read} rows read`),
+        }),
+      );
+      line?.clear();
+      printResult(result, file, { json, mayHaveBeenSent });
+    });
+}
+
+function printResult(result: ImportResult, file: string, { json, mayHaveBeenSent = false }: ImportOptions): void {
+  const { read, inserted, alreadyPresent, assumedSent, problemCount, problems } = result;
+  for (const { line, column, reason } of problems) {
+    const text = column === undefined ? reason : `${column}: ${reason}`;
+    process.stderr.write(`${file}:${line}: ${printable(text)}\n`);
+  }
+  if (problemCount > 0) {
+    const more = problemCount > problems.length ? `, the first ${problems.length} are named above` : '';
+    process.stderr.write(
+      `${counted(problemCount, 'problem')}${more}; nothing was inserted; correct the file and import it again\n`,
+    );
+    process.exitCode = EXIT.data;
+  }
+  const counts = { read, inserted, alreadyPresent, problems: problemCount, ...(mayHaveBeenSent && { assumedSent }) };
+  const assumed = mayHaveBeenSent ? `, ${assumedSent} taken for sent` : '';
+  print(json, counts, () => `${read} read, ${inserted} inserted, ${alreadyPresent} already present${assumed}\n`);
+}

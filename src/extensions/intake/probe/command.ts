@@ -1,0 +1,177 @@
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Command } from 'commander';
+import { stringify } from 'yaml';
+import { systemClock } from '../../../base/clock.ts';
+import type { Config } from '../../../settings/config.ts';
+import type { Evidence } from '../../../exchange/examine.ts';
+import { readLines } from '../import.ts';
+import type { InputOf } from '../../api/operations/index.ts';
+import { printable } from '../../../base/words.ts';
+import { columnsOf } from '../../../store/orders/order-columns.ts';
+import { formatOf, openInput } from '../../../cli/shared/files.ts';
+import { agrees } from '../../operate/decision-options.ts';
+import { commandError, withExchange, type Ask } from '../../../cli/shared/exchange.ts';
+import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
+import type { ProbeRow, ProbeStep } from './questions.ts';
+import { nested } from '../../../settings/layers.ts';
+import { checkedOrder } from '../commands/adopt.ts';
+
+/** More look-ups at once show nothing more. */
+const MOST_REQUESTS = 30;
+
+const EXPLAINED: Readonly<Record<ProbeStep, string>> = {
+  absence:
+    'Looks up two ids that no order has, one of them twice, and an address that is none. 4 requests; nothing is made.',
+  ids: 'Asks for a pre-order and a link that do not exist. 2 requests; nothing is made.',
+  key: 'Asks once with a made-up key, which is nothing of yours. The exchange may note a failed attempt.',
+  order: 'Creates the order of the file, once. It is a real order: it stands in the table, and is followed.',
+  repeat: 'Sends the create of that order once more. It may make a second pre-order, which the exchange must cancel.',
+  rate: 'Sends look-ups at once, as many as exchange.rate allows and at most 30. It stops at the first 429.',
+};
+
+const HELP = `
+Each step is explained, and asked for on a terminal. Without --order nothing is
+made. The settings that follow are printed as YAML for config/local.yaml: set a
+shape of absence only once the exchange has confirmed it. The answers, without
+key and tokens, are kept in a file beside the database.
+
+Examples:
+  order-sync probe
+  order-sync probe --order one-small-order.csv`;
+
+interface Options {
+  readonly order?: string;
+  readonly repeatId?: boolean;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+type Order = InputOf<'addOrder'>;
+
+interface Seen {
+  readonly rows: ProbeRow[];
+  readonly evidence: Evidence[];
+  /** An owner that ends before it answers is asked no more: the next goes on here. */
+  readonly rest: ProbeStep[];
+  stopped?: Error;
+}
+
+export function define(command: Command): void {
+  command
+    .description('asks the exchange of your account what its document leaves open, and prints the settings that follow')
+    .option('--order <file>', 'create the one order of this file (columns as for orders import)')
+    .option('--repeat-id', 'with --order: send its create once more, which may make a second pre-order')
+    .option('--yes', 'do not ask')
+    .option('--json', 'print JSON')
+    .addHelpText('after', HELP)
+    .action(async (options: Options) => {
+      const { order: file, repeatId = false, json = false } = options;
+      if (repeatId && file === undefined) command.error('error: --repeat-id needs --order');
+      const order = file === undefined ? undefined : await readOrder(file);
+      const steps = await agreedSteps(order, options);
+      const seen: Seen = { rows: [], evidence: [], rest: [...steps] };
+      if (options.yes === true) for (const step of steps) process.stderr.write(`${step}: ${EXPLAINED[step]}\n`);
+      const config = await withExchange(command, async (ask, settings) => {
+        await take(ask, seen, order, settings);
+        return settings;
+      });
+      print(seen, keep(seen, config), withSettings(seen.rows, config), json);
+      if (seen.stopped !== undefined) throw seen.stopped;
+      process.exitCode = seen.rows.some(({ isOdd }) => isOdd) ? EXIT.look : EXIT.ok;
+    });
+}
+
+async function readOrder(file: string): Promise<Order> {
+  const format = formatOf(file);
+  if (format === undefined) throw new CommandError(EXIT.usage, `the name ${file} must end in .csv or .ndjson`);
+  const lines = await Array.fromAsync(readLines(await openInput(file), format));
+  const [line] = lines;
+  if (line === undefined || lines.length > 1) throw new CommandError(EXIT.data, `${file} must hold one order`);
+  const order = checkedOrder(line);
+  if (typeof order !== 'string') return columnsOf(order) as Order;
+  throw new CommandError(EXIT.data, `${file}:${line.line}: ${order}`);
+}
+
+/** The steps that a person agrees to. Asked before the account is owned, so that nothing waits for the answers. */
+async function agreedSteps(order: Order | undefined, { repeatId, yes }: Options): Promise<readonly ProbeStep[]> {
+  const steps: ProbeStep[] = ['absence', 'ids', 'key'];
+  if (order !== undefined) steps.push('order');
+  if (order !== undefined && repeatId === true) steps.push('repeat');
+  // Last: after a 429 the exchange wants to be left alone.
+  steps.push('rate');
+  if (yes === true) return steps;
+  if (!process.stdin.isTTY) {
+    throw new CommandError(EXIT.usage, 'nothing was asked: there is nobody to agree; give --yes to go on');
+  }
+  const agreed: ProbeStep[] = [];
+  for (const step of steps) {
+    if (await agrees(`${step}: ${EXPLAINED[step]} Do it? (y/N) `)) agreed.push(step);
+  }
+  return agreed;
+}
+
+async function take(ask: Ask, seen: Seen, order: Order | undefined, config: Config): Promise<void> {
+  const requests = String(Math.min(config.exchange.rate.requests, MOST_REQUESTS));
+  for (;;) {
+    const [step] = seen.rest;
+    if (step === undefined || seen.stopped !== undefined) return;
+    const isOfOrder = step === 'order' || step === 'repeat';
+    const result = await ask('probe', {
+      step,
+      ...(isOfOrder && { order }),
+      ...(step === 'rate' && { requests }),
+    });
+    seen.rest.shift();
+    if (result.kind !== 'ok') {
+      const isRefusedHere = result.kind === 'invalid' && result.httpStatus !== 404;
+      seen.stopped = isRefusedHere ? new CommandError(EXIT.usage, result.message) : commandError(result);
+      return;
+    }
+    const { rows, evidence } = JSON.parse(result.body) as Pick<Seen, 'rows' | 'evidence'>;
+    seen.rows.push(...rows);
+    seen.evidence.push(...evidence);
+  }
+}
+
+/** Keeps the answers beside the file of the database, or else in the current folder, readable for this user alone. Undefined where there is none. */
+function keep({ rows, evidence }: Seen, { database }: Config): string | undefined {
+  if (evidence.length === 0) return undefined;
+  const stamp = systemClock().now().toISOString().replaceAll(/[:.]/g, '-');
+  const folder = database.kind === 'sqlite' ? dirname(database.path) : process.cwd();
+  const path = join(folder, `probe-${stamp}.json`);
+  writeFileSync(path, `${JSON.stringify({ rows, evidence }, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  return path;
+}
+
+function print({ rows }: Seen, evidence: string | undefined, settings: Settings, asJson: boolean): void {
+  if (asJson) {
+    process.stdout.write(`${JSON.stringify({ rows, settings, evidence: evidence ?? null })}\n`);
+    return;
+  }
+  if (rows.length === 0) return;
+  process.stdout.write("(§ numbers are sections of the exchange's interface document.)\n");
+  for (const { question, seen, follows } of rows) {
+    process.stdout.write(`${question}\n  seen: ${printable(seen)}\n  so:   ${printable(follows)}\n`);
+  }
+  const hasNone = Object.keys(settings).length === 0;
+  process.stdout.write(hasNone ? '\nNo setting follows.\n' : `\n# for config/local.yaml\n${stringify(settings)}`);
+  if (evidence !== undefined) process.stderr.write(`the answers are in ${printable(evidence)}\n`);
+}
+
+type Settings = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** The settings that follow from what was seen; a list goes on from the one in force. */
+function withSettings(rows: readonly ProbeRow[], { exchange: { absence } }: Config): Settings {
+  const entries = rows.flatMap(({ setting }): [string, { value: unknown }][] => {
+    if (setting === undefined) return [];
+    const { path, value } = setting;
+    return [[path, { value: path === 'exchange.absence' ? joined(absence, value as readonly unknown[]) : value }]];
+  });
+  return nested(new Map(entries)) as Settings;
+}
+
+function joined(there: readonly unknown[], more: readonly unknown[]): readonly unknown[] {
+  const byText = new Map([...there, ...more].map((shape) => [JSON.stringify(shape), shape]));
+  return [...byText.values()];
+}

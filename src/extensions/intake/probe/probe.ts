@@ -1,0 +1,238 @@
+import { sameDecimal } from '../../../base/decimal.ts';
+import type { MerchantOrder, PreOrderView } from '../../../orders/rules/record.ts';
+import { quote } from '../../../base/text.ts';
+import { PROBE_REQUESTS, type Examined } from '../../../exchange/examine.ts';
+import { UnusableIdError } from '../../../exchange/ids.ts';
+import { readLookup } from '../../../exchange/orders.ts';
+import { readPreOrderBody, readRecordView } from '../../../exchange/record-view.ts';
+import type { HttpRequest } from '../../../exchange/transport/http.ts';
+import { accountFact, readAccountFact } from '../../../store/tables/accounts.ts';
+import { keepAnswer } from '../../../store/tables/kept-answers.ts';
+import { sentOrderOf, type OrderRow } from '../../../store/orders/order-columns.ts';
+import { readOrder } from '../../../store/orders/orders.ts';
+import { readPreOrder } from '../../../store/tables/pre-orders.ts';
+import { addOrder, checkFields } from '../add.ts';
+import { sendOrder } from '../../../orders/create.ts';
+import type { FlowDeps } from '../../../orders/pass/deps.ts';
+import {
+  Asking,
+  failureOf,
+  ODD,
+  probeAbsence,
+  probeIds,
+  probeKey,
+  probeRate,
+  row,
+  shown,
+  type Probed,
+  type ProbeRow,
+  type ProbeStep,
+} from './questions.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface ProbeInput {
+  readonly step: ProbeStep;
+  readonly order?: Fields | undefined;
+  readonly requests?: string | undefined;
+}
+
+const REPEATED = 'probe.repeatedCreate';
+const UNDER_WAY_MS = 250;
+const LONGEST_WAIT_MS = 60_000;
+const HOLD = { setting: { path: 'create.onUnknown', value: 'hold' } };
+
+/** Asks the exchange what the document leaves open, one step. Each request takes its turn as a person's does. */
+export async function probe(deps: FlowDeps, input: ProbeInput, signal?: AbortSignal): Promise<Probed> {
+  const { step, order, requests = '1' } = input;
+  const asking = new Asking(deps, signal);
+  switch (step) {
+    case 'absence':
+      return await probeAbsence(asking);
+    case 'ids':
+      return await probeIds(asking);
+    case 'key':
+      return await probeKey(asking);
+    case 'rate':
+      return await probeRate(asking, Number(requests));
+    case 'order':
+    case 'repeat': {
+      if (order === undefined) return invalid(`the step ${step} needs an order`);
+      const checked = checkFields(order);
+      if (!checked.ok) return invalid(checked.problems.map(({ reason }) => reason).join('; '));
+      const { externalOrderId } = checked.order;
+      if (step === 'repeat') return await repeatCreate(deps, asking, externalOrderId);
+      return await probeOrder(deps, asking, { fields: order, externalOrderId }, signal);
+    }
+  }
+}
+
+function invalid(message: string): Probed {
+  return { kind: 'invalid', message };
+}
+
+/** Creates one order like any other, and asks about it before and after. One in the table is not sent again. */
+async function probeOrder(
+  deps: FlowDeps,
+  asking: Asking,
+  { fields, externalOrderId }: { readonly fields: Fields; readonly externalOrderId: string },
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Probed> {
+  const { account, store } = deps;
+  const rows: ProbeRow[] = [];
+  if ((await readOrder(store.db, account, externalOrderId)) === undefined) {
+    const { reply, evidence } = await asking.ask(PROBE_REQUESTS.order(externalOrderId));
+    const failure = failureOf(reply);
+    if (failure !== undefined) return { kind: 'failed', reply: failure };
+    const isFound = readLookup(reply, externalOrderId, { absence: [] }).kind === 'found';
+    const isOdd = isFound || (reply.kind === 'ok' && readRecordView(reply.body) !== undefined);
+    const follows = isOdd ? 'it was not created; see order-sync orders adopt' : 'it may be created';
+    rows.push(row('the order before its create (§4.11)', shown(evidence), follows, { isOdd }));
+    if (isOdd) return asking.found(...rows);
+  }
+  const added = await addOrder(deps, fields);
+  if (added.kind === 'invalid') return invalid(added.problems.join('; '));
+  if (added.kind === 'differs') {
+    return invalid(`${quote(externalOrderId)} stands in the table with another ${added.columns.join(', ')}`);
+  }
+  if (added.kind === 'inserted') await sendOrder(deps, externalOrderId, signal);
+  const settled = await settledRow(deps, externalOrderId, signal);
+  rows.push(createRow(settled));
+  if (settled.pre_order_id !== null) rows.push(...(await afterCreate(deps, asking, settled)));
+  return asking.found(...rows);
+}
+
+/** The row once no request for it is in flight: the daemon may have sent it first. */
+async function settledRow({ account, store, clock }: FlowDeps, id: string, signal: AbortSignal): Promise<OrderRow> {
+  for (const until = clock.monotonic() + LONGEST_WAIT_MS; ;) {
+    const order = await readOrder(store.db, account, id);
+    if (order === undefined) throw new Error('an order that was just inserted is not there');
+    if (order.state !== 'sending' || signal.aborted || clock.monotonic() > until) return order;
+    await clock.sleep(UNDER_WAY_MS);
+  }
+}
+
+function createRow({ external_order_id: id, state, state_reason: reason, pre_order_id: preOrderId }: OrderRow) {
+  const question = 'the create (§4.9)';
+  if (preOrderId !== null) {
+    return row(question, `taken, pre-order ${preOrderId}`, 'it is a real order, and followed as any other');
+  }
+  const seen = `the order is ${state}${reason === null ? '' : `: ${reason}`}`;
+  if (!/HTTP (400|404|422) without/.test(reason ?? '')) {
+    return row(question, seen, `it stands in the table: order-sync orders explain ${id}`, ODD);
+  }
+  const follows =
+    'create.refusedBy: status makes such an order rejected: set it once the exchange confirms that nothing was made';
+  return row(question, seen, follows, { ...ODD, setting: { path: 'create.refusedBy', value: 'status' } });
+}
+
+async function afterCreate({ account, store }: FlowDeps, asking: Asking, sent: OrderRow): Promise<readonly ProbeRow[]> {
+  const { external_order_id: id, pre_order_id: preOrderId } = sent;
+  const order = sentOrderOf(sent);
+  const created = await readPreOrder(store.db, account, id);
+  const echoed = created === undefined ? undefined : readPreOrderBody(created);
+  const lookup = await asking.ask(PROBE_REQUESTS.order(id));
+  return [
+    ...(echoed === undefined ? [] : [amountRow('the amounts in the answer to the create (§4.9)', order, echoed)]),
+    earlyLookupRow(lookup, id),
+    ...(await preOrderRows(asking, preOrderId ?? '', order)),
+  ];
+}
+
+/** What the exchange says of the pre-order by its id, which may be one that no address can carry. */
+async function preOrderRows(asking: Asking, preOrderId: string, order: MerchantOrder): Promise<readonly ProbeRow[]> {
+  const question = 'the pre-order by its id (§4.10)';
+  const request = requestOf(preOrderId);
+  if (request === undefined) {
+    return [row(question, 'the id cannot be asked for', 'no setting changes it', ODD)];
+  }
+  const { reply, evidence } = await asking.ask(request);
+  const view = reply.kind === 'ok' ? readPreOrderBody(reply.body) : undefined;
+  if (view === undefined) return [row(question, shown(evidence), 'it cannot be read; no setting changes it', ODD)];
+  return [
+    row(question, shown(evidence), 'nothing to set'),
+    amountRow('the amounts of the pre-order by its id (§4.10)', order, view),
+  ];
+}
+
+function requestOf(preOrderId: string): HttpRequest | undefined {
+  try {
+    return PROBE_REQUESTS.preOrder(preOrderId);
+  } catch (error) {
+    if (error instanceof UnusableIdError) return undefined;
+    throw error;
+  }
+}
+
+function earlyLookupRow({ reply, evidence }: Examined, externalOrderId: string): ProbeRow {
+  const [question, seen] = ['the order once it has a pre-order (§4.11)', shown(evidence)];
+  if (failureOf(reply) !== undefined) return row(question, seen, 'no answer, so nothing is known', ODD);
+  if (readLookup(reply, externalOrderId, { absence: [] }).kind === 'found') {
+    const follows = 'orders show at once here; that absence proves anything is still for the exchange to say';
+    return row(question, seen, follows);
+  }
+  const follows = 'there is a pre-order, and no order: absence does not prove that nothing was made';
+  return row(question, seen, follows, HOLD);
+}
+
+function amountRow(question: string, order: MerchantOrder, view: PreOrderView): ProbeRow {
+  const amounts = (['asset', 'limit', 'bonus'] as const).flatMap((field) => {
+    const [sent, back] = [order[field], view[field]];
+    if (sent === null) return [];
+    const isSame = back !== null && sameDecimal(sent, back);
+    return [{ text: `${field} ${sent} → ${back ?? 'none'}`, isSame, isEqual: sent === back }];
+  });
+  const seen = amounts.map(({ text }) => text).join(', ');
+  if (amounts.some(({ isSame }) => !isSame)) {
+    return row(question, seen, 'not the amount that was sent: the finding PREORDER_ECHO_MISMATCH', ODD);
+  }
+  const isEqual = amounts.every((amount) => amount.isEqual);
+  const written = 'the same numbers, written otherwise: they are compared as numbers';
+  return row(question, seen, isEqual ? 'every digit comes back' : written);
+}
+
+/**
+ * Repeats the create of an order that was taken, which may make a second pre-order: once an account, recorded durably
+ * before. The table is left alone.
+ */
+async function repeatCreate(deps: FlowDeps, asking: Asking, externalOrderId: string): Promise<Probed> {
+  const { account, store, clock } = deps;
+  const sent = await readOrder(store.db, account, externalOrderId);
+  if (sent === undefined || sent.pre_order_id === null) {
+    return invalid(`${quote(externalOrderId)} has no pre-order, so its create is not repeated`);
+  }
+  const fact = { account, name: REPEATED };
+  const before = await store.writer.write(async (tx) => {
+    const known = await readAccountFact(tx, fact);
+    await accountFact(tx, { ...fact, value: externalOrderId, now: clock.now() });
+    return known;
+  });
+  if (before !== undefined) {
+    return invalid(`the create of ${quote(before)} was repeated already; it is done once an account`);
+  }
+  const { reply, evidence } = await asking.ask(PROBE_REQUESTS.create(sentOrderOf(sent)));
+  const preOrder = reply.kind === 'ok' ? readPreOrderBody(reply.body) : undefined;
+  const isSecond = reply.kind === 'ok' && preOrder?.id !== sent.pre_order_id;
+  if (isSecond) {
+    const { status, body } = evidence;
+    const kept = { account, operation: 'createPreOrder', subject: externalOrderId, body } as const;
+    const receivedAt = clock.now().toISOString();
+    await store.writer.write((tx) => keepAnswer(tx, { ...kept, receivedAt, httpStatus: status ?? 0 }));
+  }
+  return asking.found(repeatRow(shown(evidence), reply.kind, isSecond));
+}
+
+function repeatRow(seen: string, kind: string, isSecond: boolean): ProbeRow {
+  const question = 'the same create once more (§4.9)';
+  if (isSecond) {
+    const follows = 'a second pre-order: ask the exchange to cancel it, and keep hold';
+    return row(question, seen, follows, { ...HOLD, ...ODD });
+  }
+  if (kind === 'ok') {
+    const follows = 'the same pre-order: this exchange knows the id again, this time; order-sync does not rely on it';
+    return row(question, seen, follows);
+  }
+  if (kind === 'refused') return row(question, seen, 'the exchange refuses an id that it knows', HOLD);
+  const follows = 'nobody can tell whether a second pre-order was made: ask the exchange';
+  return row(question, seen, follows, { ...HOLD, ...ODD });
+}

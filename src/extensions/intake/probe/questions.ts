@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { commonAbsenceShape, readLookup } from '../../../exchange/orders.ts';
+import { PROBE_REQUESTS, type Evidence, type Examined } from '../../../exchange/examine.ts';
+import { answerOf, type FailedReply, type UnreadReply } from '../../../exchange/reply.ts';
+import type { HttpRequest } from '../../../exchange/transport/http.ts';
+import type { FlowDeps } from '../../../orders/pass/deps.ts';
+
+/** The parts of a probe, each of one request or few. Only `order` and `repeat` make anything. */
+export const PROBE_STEPS = ['absence', 'ids', 'key', 'order', 'repeat', 'rate'] as const;
+export type ProbeStep = (typeof PROBE_STEPS)[number];
+
+export const probeRow = z.object({
+  question: z.string(),
+  seen: z.string(),
+  follows: z.string(),
+  setting: z.object({ path: z.string(), value: z.unknown() }).optional(),
+  isOdd: z.boolean().describe('A person should look at it.'),
+});
+export type ProbeRow = Readonly<z.output<typeof probeRow>>;
+
+export type Probed =
+  | { readonly kind: 'ok'; readonly rows: readonly ProbeRow[]; readonly evidence: readonly Evidence[] }
+  | { readonly kind: 'invalid'; readonly message: string }
+  | { readonly kind: 'failed'; readonly reply: FailedReply };
+
+export const ODD = { isOdd: true };
+
+export function row(question: string, seen: string, follows: string, more: Partial<ProbeRow> = {}): ProbeRow {
+  return { question, seen, follows, isOdd: false, ...more };
+}
+
+export class Asking {
+  readonly evidence: Evidence[] = [];
+  readonly #deps: Pick<FlowDeps, 'exchange'>;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(deps: Pick<FlowDeps, 'exchange'>, signal: AbortSignal | undefined) {
+    this.#deps = deps;
+    this.#signal = signal;
+  }
+
+  async ask(request: HttpRequest, enough?: AbortSignal): Promise<Examined> {
+    const signals = [this.#signal, enough].filter((signal) => signal !== undefined);
+    const examined = await this.#deps.exchange.examine(request, AbortSignal.any(signals));
+    this.evidence.push(examined.evidence);
+    return examined;
+  }
+
+  found(...rows: ProbeRow[]): Probed {
+    return { kind: 'ok', rows, evidence: this.evidence };
+  }
+}
+
+/** The reply where it says that nothing can be learned now: none came, or it speaks of the account. */
+export function failureOf(reply: UnreadReply): FailedReply | undefined {
+  if (reply.kind === 'ok' || reply.kind === 'refused') return undefined;
+  if (reply.kind !== 'unknown') return reply;
+  return reply.answer === undefined || reply.answer.httpStatus >= 500 ? { kind: 'unknown', why: reply.why } : undefined;
+}
+
+function unknownId(): string {
+  return `order-sync-probe-${randomUUID()}`;
+}
+
+const LONGEST_SHOWN = 160;
+
+export function shown({ status, body, why }: Evidence): string {
+  if (status === null) return `no answer: ${why}`;
+  const text = body.trim();
+  if (text === '') return `${status}, empty`;
+  return `${status} ${text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)} …` : text}`;
+}
+
+/** Clocks may differ by this much; the Date header has whole seconds. */
+const SKEW_MS = 2_000;
+
+/** How a look-up (§4.11) says that there is no order, asked about two ids that nobody has, one of them twice. */
+export async function probeAbsence(asking: Asking): Promise<Probed> {
+  const [first, second] = [unknownId(), unknownId()];
+  const lookups: { reply: UnreadReply; externalOrderId: string }[] = [];
+  for (const externalOrderId of [first, second, first]) {
+    const { reply } = await asking.ask(PROBE_REQUESTS.order(externalOrderId));
+    const failure = failureOf(reply);
+    if (failure !== undefined) return { kind: 'failed', reply: failure };
+    lookups.push({ reply, externalOrderId });
+  }
+  const nothing = answerOf((await asking.ask(PROBE_REQUESTS.nothing(unknownId()))).reply);
+  const [evidence] = asking.evidence;
+  const seen = evidence === undefined ? '' : shown(evidence);
+  const found = commonAbsenceShape(lookups, nothing === undefined ? [] : [nothing]);
+  const read = lookups.map(({ reply, externalOrderId }) => readLookup(reply, externalOrderId, { absence: [] }));
+  return asking.found(absenceRow(seen, read, found), clockRow(evidence));
+}
+
+function absenceRow(
+  seen: string,
+  read: readonly ReturnType<typeof readLookup>[],
+  found: ReturnType<typeof commonAbsenceShape>,
+): ProbeRow {
+  const question = 'a look-up of an id that no order has (§4.11)';
+  const isAbsent = (evidence: 'documented' | 'likely') =>
+    read.every((answer) => answer.kind === 'absent' && answer.evidence === evidence);
+  if (isAbsent('documented')) return row(question, seen, 'the documented 404: nothing to set');
+  if (found === undefined) {
+    return row(question, seen, 'no setting can name it: ask the exchange how it says that there is no order', ODD);
+  }
+  const now = isAbsent('likely') ? 'likely absence, after which nothing is sent again' : 'no answer at all';
+  const alike = found.isShared ? '; an address that does not exist is answered alike' : '';
+  const follows = `without a setting ${now}; with it documented absence: set it once the exchange confirms it${alike}`;
+  const setting = { path: 'exchange.absence', value: [found.shape] };
+  return row(question, seen, follows, { isOdd: found.isShared, setting });
+}
+
+function clockRow(evidence: Evidence | undefined): ProbeRow {
+  const question = 'the clock of the exchange, beside ours';
+  const date = Date.parse(evidence?.headers['date'] ?? '');
+  if (evidence === undefined || Number.isNaN(date)) {
+    return row(question, 'no Date header', 'order-sync notes it where records show it');
+  }
+  const aheadMs = date - Date.parse(evidence.askedAt) - evidence.tookMs / 2;
+  const isOdd = Math.abs(aheadMs) > SKEW_MS + evidence.tookMs / 2;
+  if (!isOdd) return row(question, 'the same, within 2 s', 'nothing to set');
+  const seen = `${Math.round(Math.abs(aheadMs) / 1_000)} s ${aheadMs > 0 ? 'ahead' : 'behind'}`;
+  return row(question, seen, 'find out which of the two is wrong; ours should follow NTP', ODD);
+}
+
+/** How unknown pre-orders (§4.10) and links (§4.3) are answered. */
+export async function probeIds(asking: Asking): Promise<Probed> {
+  const rows: ProbeRow[] = [];
+  for (const [question, request] of [
+    ['a pre-order with an id that none has (§4.10)', PROBE_REQUESTS.preOrder(unknownId())],
+    ['a link with an id that none has (§4.3)', PROBE_REQUESTS.link(unknownId())],
+  ] as const) {
+    const { reply, evidence } = await asking.ask(request);
+    const failure = evidence.status === null ? failureOf(reply) : undefined;
+    if (failure !== undefined) return { kind: 'failed', reply: failure };
+    const isDocumented = reply.kind === 'refused' && reply.httpStatus === 404;
+    const follows = isDocumented ? 'the documented 404: nothing to set' : 'taken for no answer; no setting changes it';
+    rows.push(row(question, shown(evidence), follows, { isOdd: !isDocumented }));
+  }
+  return asking.found(...rows);
+}
+
+/** How a key is refused, asked with one that is made up: nothing of the real one goes into it. */
+export async function probeKey(asking: Asking): Promise<Probed> {
+  const request = { ...PROBE_REQUESTS.order(unknownId()), headers: { 'x-api-key': unknownId() } };
+  const { reply, evidence } = await asking.ask(request);
+  const question = 'a wrong key (§5)';
+  if (reply.kind === 'key-refused') {
+    return asking.found(row(question, shown(evidence), '401 as documented: nothing to set'));
+  }
+  const failure = failureOf(reply);
+  if (failure !== undefined) return { kind: 'failed', reply: failure };
+  const status = evidence.status ?? 0;
+  const follows =
+    status >= 200 && status < 300
+      ? 'the exchange takes any key here: tell it'
+      : 'no refusal of the key: order-sync would not notice one that has expired; watch for orders that do not move';
+  return asking.found(row(question, shown(evidence), follows, ODD));
+}
+
+/** Whether so many requests at once, which the settings allow, are answered. It ends with the first 429. */
+export async function probeRate(asking: Asking, requests: number): Promise<Probed> {
+  const enough = new AbortController();
+  const askOnce = async () => {
+    const { reply } = await asking.ask(PROBE_REQUESTS.order(unknownId()), enough.signal);
+    if (reply.kind === 'rate-limited') enough.abort();
+  };
+  await Promise.all(Array.from({ length: requests }, askOnce));
+  const limited = asking.evidence.filter(({ status }) => status === 429);
+  const answered = asking.evidence.filter(({ status }) => status !== null && status !== 429).length;
+  const question = `${requests} look-ups at once, within exchange.rate (§8)`;
+  if (limited.length === 0) {
+    const isOdd = answered < requests;
+    return asking.found(row(question, `${answered} answered, no 429`, 'no limit below yours was met', { isOdd }));
+  }
+  const wait = limited.map(({ headers }) => headers['retry-after']).find((value) => value !== undefined);
+  const seen = `${answered} answered, then 429, ${wait === undefined ? 'no Retry-After' : `Retry-After: ${wait}`}`;
+  const follows = `the limit of the exchange is below yours${wait === undefined ? '; without Retry-After 5 s are waited' : ''}`;
+  const setting = { path: 'exchange.rate.requests', value: Math.max(1, answered) };
+  return asking.found(row(question, seen, follows, { ...ODD, setting }));
+}

@@ -1,0 +1,98 @@
+import { sql, type RawBuilder, type SqlBool } from 'kysely';
+import type { Outcome } from '../../reports/reconciliation/rows.ts';
+import type { OrderRow } from '../../../store/orders/order-columns.ts';
+import { allOf, bytesOf, indexedBy, textOf, unindexed } from '../../../store/dialect.ts';
+import type { Database } from '../../../store/port.ts';
+import type { OrderTime, ReportScope } from '../../reports/tables/reconciliation.ts';
+
+const PAGE = 200;
+
+/** By the time of insertion or of completion: at or after `from` and before `to`. */
+export interface ExportFilter extends Omit<ReportScope, 'asOf' | 'ignore'> {
+  readonly by: OrderTime;
+  readonly pair?: { readonly from: string; readonly to: string } | undefined;
+  readonly state?: string | undefined;
+  readonly outcome?: Outcome | undefined;
+}
+
+export interface ExportedRow extends OrderRow {
+  readonly pre_order_body: string | null;
+  readonly record_body: string | null;
+}
+
+interface Place {
+  readonly at: string;
+  /** Bytes: an id need not be text that can be read. */
+  readonly id: Uint8Array;
+}
+
+/** Reads every order that matches the filter in the order of that time; by completion those alone whose date can be read. */
+export async function* exportedOrders(db: Database, filter: ExportFilter): AsyncGenerator<ExportedRow> {
+  const { from = '', by } = filter;
+  const { at, table } = SOURCES[by];
+  const id = sql.ref<string>(`${table}.external_order_id`);
+  let range = sql<SqlBool>`${at} >= ${from}`;
+  let isOfOneTime = false;
+  let time = from;
+  for (;;) {
+    const page = await readPage(db, filter, range);
+    for (const { at: _at, id: _id, ...row } of page) yield row;
+    const last = page.at(-1);
+    if (page.length === PAGE && last !== undefined) {
+      // Many orders may have one time. In a search by both at once the index would be used for the time alone.
+      range = sql`${at} = ${last.at} and ${id} > ${textOf(last.id)}`;
+      [isOfOneTime, time] = [true, last.at];
+    } else if (isOfOneTime) {
+      range = sql`${at} > ${time}`;
+      isOfOneTime = false;
+    } else return;
+  }
+}
+
+async function readPage(
+  db: Database,
+  filter: ExportFilter,
+  range: RawBuilder<SqlBool>,
+): Promise<readonly (ExportedRow & Place)[]> {
+  const { account, by, to } = filter;
+  const { at, table, rows: tables } = SOURCES[by];
+  const id = sql.ref<string>(`${table}.external_order_id`);
+  const conditions = allOf(
+    sql`${sql.ref(`${table}.account`)} = ${account}`,
+    range,
+    to === undefined ? undefined : sql`${at} < ${to}`,
+    ofOrder(filter),
+  );
+  const { rows } = await sql<ExportedRow & Place>`
+    select o.*, p.body as pre_order_body, r.body as record_body, ${at} as at, ${bytesOf(id)} as id
+    from ${tables} left join pre_orders p on p.account = o.account and p.external_order_id = o.external_order_id
+    where ${conditions} order by ${at}, ${id} limit ${PAGE}`.execute(db);
+  return rows;
+}
+
+const SOURCES = {
+  insertion: {
+    at: sql.ref('o.created_at'),
+    table: 'o',
+    // Otherwise the primary key is taken for the rest of one time, and reads all the orders whose ids come later.
+    rows: sql`merchant_orders o ${indexedBy('merchant_orders_by_age')}
+      left join order_records r on r.account = o.account and r.external_order_id = o.external_order_id`,
+  },
+  completion: {
+    at: sql.ref('r.completed_at'),
+    table: 'r',
+    rows: sql`order_records r
+      join merchant_orders o on o.account = r.account and o.external_order_id = r.external_order_id`,
+  },
+} as const;
+
+/** The conditions on the row itself; with the sign they have no index taken. */
+function ofOrder({ pair, state, outcome }: ExportFilter): RawBuilder<SqlBool> {
+  const stateIs = (name: string) => sql<SqlBool>`${unindexed('o.state')} = ${name}`;
+  const ended = outcome === 'outcome_unknown' ? sql<SqlBool>`o.outcome is null` : sql<SqlBool>`o.outcome = ${outcome}`;
+  return allOf(
+    pair === undefined ? undefined : sql`o.from_currency = ${pair.from} and o.to_currency = ${pair.to}`,
+    state === undefined ? undefined : stateIs(state),
+    outcome === undefined ? undefined : outcome === 'open' ? stateIs('open') : allOf(stateIs('final'), ended),
+  );
+}

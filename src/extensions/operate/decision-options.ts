@@ -1,0 +1,114 @@
+import { userInfo } from 'node:os';
+import { createInterface, type Interface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { CommandError, EXIT } from '../../cli/shared/exit.ts';
+import { type ListColumn, listText } from '../../cli/shared/print.ts';
+import { screenOf } from '../../cli/shared/help.ts';
+
+const LONGEST_TEXT = 500;
+const MOST_SHOWN = 100;
+
+export interface DecisionOptions {
+  readonly reason: string;
+  readonly actor?: string;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+export function addReasonOptions(command: Command, { isMandatory } = { isMandatory: true }): Command {
+  return command
+    .addOption(
+      new Option('--reason <text>', 'why; part of the history').argParser(plainText).makeOptionMandatory(isMandatory),
+    )
+    .addOption(new Option('--actor <name>', 'who decides, if not the user of this system').argParser(plainText));
+}
+
+/** The name of the person who decides: the user of this system unless `--actor` says otherwise. Throws `CommandError`. */
+export function actorOf({ actor }: Pick<DecisionOptions, 'actor'>): string {
+  try {
+    return actor ?? userInfo().username;
+  } catch {
+    throw new CommandError(EXIT.usage, 'the user of this system has no name: say who decides with --actor');
+  }
+}
+
+/** Asks the person at the terminal to go on. Throws `CommandError` if they do not agree, or no person is there. */
+export async function confirm(question: string): Promise<void> {
+  if (!process.stdin.isTTY) {
+    throw new CommandError(EXIT.usage, 'nothing was changed: there is nobody to ask; give --yes to go on');
+  }
+  if (await agrees(question)) return;
+  throw new CommandError(EXIT.look, 'nothing was changed');
+}
+
+export async function confirmShown<Row>(
+  rows: readonly Row[],
+  columns: readonly ListColumn<Row>[],
+  question: string,
+): Promise<void> {
+  const more = rows.length > MOST_SHOWN ? `… and ${rows.length - MOST_SHOWN} more\n` : '';
+  process.stderr.write(`${listText(rows.slice(0, MOST_SHOWN), columns, screenOf(process.stderr))}${more}`);
+  await confirm(question);
+}
+
+/** Asks a question. Any answer but yes, and the end of the input, is a no. */
+export async function agrees(question: string, ...streams: ConstructorParameters<typeof Dialogue>): Promise<boolean> {
+  using dialogue = new Dialogue(...streams);
+  return /^y(es)?$/i.test(await dialogue.ask(question, (answer) => answer).catch(() => ''));
+}
+
+function plainText(given: string): string {
+  const trimmed = given.trim();
+  if (trimmed === '' || trimmed.length > LONGEST_TEXT || !trimmed.isWellFormed()) {
+    throw new InvalidArgumentError(`Give a text of 1 to ${LONGEST_TEXT} characters.`);
+  }
+  return trimmed;
+}
+
+export class Dialogue implements Disposable {
+  readonly #output: NodeJS.WritableStream;
+  readonly #lines: Interface;
+  readonly #ended: Promise<never>;
+  #isHidden = false;
+
+  constructor(input: NodeJS.ReadableStream = process.stdin, output: NodeJS.WritableStream = process.stderr) {
+    this.#output = output;
+    const echo = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        if (!this.#isHidden) output.write(chunk);
+        done();
+      },
+    });
+    // On a terminal the echo is ours, so that it can be left out; a history would show a hidden answer at the next question.
+    this.#lines = createInterface({ input, output: echo, terminal: true, historySize: 0 });
+    this.#ended = new Promise((_resolve, reject) => {
+      const stopped = new CommandError(EXIT.look, 'stopped: nothing was made');
+      this.#lines.once('close', () => reject(stopped));
+    });
+    this.#ended.catch(() => {});
+  }
+
+  /** Asks until `read` takes the answer. Throws `CommandError` at Ctrl-C and at the end of the input. */
+  async ask(question: string, read: (answer: string) => string, { isHidden } = { isHidden: false }): Promise<string> {
+    for (;;) {
+      const answer = this.#lines.question(question);
+      this.#isHidden = isHidden;
+      const given = await Promise.race([answer, this.#ended]).catch((error: unknown) => {
+        this.#output.write('\n');
+        throw error;
+      });
+      this.#isHidden = false;
+      if (isHidden) this.#output.write('\n');
+      try {
+        return read(given.trim());
+      } catch (error) {
+        this.#output.write(`It ${(error as Error).message}.\n`);
+      }
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#lines.close();
+  }
+}

@@ -1,0 +1,177 @@
+import { Option, type Command } from 'commander';
+import { systemClock } from '../../base/clock.ts';
+import { statesFor, type Judgement } from '../../orders/rules/operator-decisions.ts';
+import type { OrderState } from '../../orders/rules/states.ts';
+import { pathId } from '../../exchange/ids.ts';
+import {
+  decideOrders,
+  listTargets,
+  type OperatorDeps,
+  type OperatorResult,
+  type OperatorTarget,
+} from '../../orders/operator-decisions.ts';
+import { flowSettings } from '../pace/follow-pace.ts';
+import { printable, counted } from '../../base/words.ts';
+import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from './decision-options.ts';
+import { EXIT } from '../../cli/shared/exit.ts';
+import { addPeriodOptions, type PeriodOptions } from '../../cli/shared/options.ts';
+import { withAccount } from '../../cli/shared/store.ts';
+import type { ListColumn } from '../../cli/shared/print.ts';
+
+const MOST_AT_ONCE = 10_000;
+const AS = ['exists', 'not-created', 'ours', 'abandoned'] as const;
+
+interface OrderOptions extends DecisionOptions, PeriodOptions {
+  readonly state?: OrderState;
+  readonly as: (typeof AS)[number];
+  readonly preOrderId?: string;
+  readonly iKnowItMayDuplicate?: boolean;
+}
+
+const COMMANDS = {
+  resolve: {
+    kinds: AS,
+    examples: `
+Examples:
+  order-sync orders resolve shop-1001 --as exists --pre-order-id 5d1f \\
+    --reason 'the exchange confirmed it'
+  order-sync orders resolve --state held --as not-created \\
+    --reason 'the exchange was down all day'
+  order-sync orders resolve shop-1001 --as ours \\
+    --reason 'the exchange confirmed the amount'`,
+  },
+  retry: {
+    kinds: ['retry'],
+    examples:
+      "\nExample:\n  order-sync orders retry shop-1001 shop-1002 \\\n    --reason 'the currency is enabled now'",
+  },
+  cancel: {
+    kinds: ['cancel'],
+    examples: "\nExample:\n  order-sync orders cancel shop-1001 --reason 'the client changed their mind'",
+  },
+} as const;
+
+export function define(command: Command): void {
+  const name = command.name() as keyof typeof COMMANDS;
+  const { kinds, examples } = COMMANDS[name];
+  if (name === 'resolve') addResolveOptions(command);
+  if (name !== 'cancel') {
+    const text = 'also where the exchange may have taken the first request, and would take both';
+    const which = name === 'resolve' ? 'with --as not-created: ' : '';
+    command.option('--i-know-it-may-duplicate', `${which}${text}`);
+  }
+  const states = [...new Set(kinds.flatMap((kind) => statesFor(kind)))];
+  addReasonOptions(command.argument('[externalOrderId...]')).addOption(
+    new Option('--state <state>', 'every order in this state, in place of ids').choices(states),
+  );
+  addPeriodOptions(command)
+    .option('--yes', 'with --state: do not ask')
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples)
+    .action(async (ids: readonly string[], options: OrderOptions) => {
+      const { state } = options;
+      const judgement = judgementOf(command, ids, options);
+      checkTargets(command, ids, options);
+      const action = { judgement, reason: options.reason, actor: actorOf(options) };
+      await withAccount(command, 'current', async (store, config) => {
+        const { account } = config;
+        const deps: OperatorDeps = { account, store, clock: systemClock(), settings: flowSettings(config) };
+        const targets =
+          state === undefined
+            ? [...new Set(ids)].map((externalOrderId) => ({ externalOrderId }))
+            : await confirmed(await listTargets(deps, { ...options, state, limit: MOST_AT_ONCE + 1 }, action), options);
+        await printResults(decideOrders(deps, targets, action), options.json === true);
+      });
+    });
+}
+
+function addResolveOptions(command: Command): void {
+  command
+    .description('records what became of orders that were sent, or ends them')
+    .addOption(
+      new Option(
+        '--as <what>',
+        'exists: follow it; not-created: send it again; ours: rely on its order; abandoned: end it',
+      )
+        .choices(AS)
+        .makeOptionMandatory(),
+    )
+    .option('--pre-order-id <id>', 'with --as exists: the id of its pre-order at the exchange');
+}
+
+function judgementOf(command: Command, ids: readonly string[], options: OrderOptions): Judgement {
+  const { as, preOrderId, iKnowItMayDuplicate } = options;
+  if (command.name() === 'cancel') return { kind: 'cancel' };
+  if (command.name() === 'retry') return { kind: 'retry', mayDuplicate: iKnowItMayDuplicate === true };
+  if (as !== 'exists') {
+    if (preOrderId !== undefined) command.error('error: --pre-order-id goes with --as exists');
+    if (as !== 'not-created') checkMayDuplicate(command, options);
+    return as === 'not-created' ? { kind: as, mayDuplicate: iKnowItMayDuplicate === true } : { kind: as };
+  }
+  checkMayDuplicate(command, options);
+  if (ids.length !== 1) command.error('error: --as exists is for one order, as each has a pre-order of its own');
+  if (preOrderId === undefined) {
+    command.error('error: --as exists wants --pre-order-id; order-sync sync finds an order that the exchange shows');
+  }
+  // Refuses a text that can be no id.
+  pathId(preOrderId);
+  return { kind: 'exists', preOrderId };
+}
+
+function checkMayDuplicate(command: Command, { iKnowItMayDuplicate }: OrderOptions): void {
+  if (iKnowItMayDuplicate === true) command.error('error: --i-know-it-may-duplicate goes with --as not-created');
+}
+
+function checkTargets(command: Command, ids: readonly string[], { state, from, to }: OrderOptions): void {
+  if (state === undefined && ids.length === 0) command.error('error: name an order, or give --state');
+  if (state !== undefined && ids.length > 0) command.error('error: give either ids or --state');
+  const isFiltered = from !== undefined || to !== undefined;
+  if (state === undefined && isFiltered) command.error('error: --from and --to go with --state');
+}
+
+async function confirmed(
+  found: readonly { readonly target: OperatorTarget; readonly result: OperatorResult }[],
+  { yes }: OrderOptions,
+): Promise<readonly OperatorTarget[]> {
+  const listed = found.slice(0, MOST_AT_ONCE);
+  if (found.length > listed.length) {
+    process.stderr.write(`there are more than ${MOST_AT_ONCE}: run it again for the rest\n`);
+    process.exitCode = EXIT.look;
+  }
+  const targets = listed.map(({ target }) => target);
+  if (targets.length === 0) process.stderr.write('there is no such order\n');
+  const changes = listed.filter(({ result }) => result.kind === 'done').length;
+  if (yes === true || changes === 0) return targets;
+  const columns: readonly ListColumn<OperatorResult>[] = [
+    { label: 'id', of: ({ externalOrderId }) => externalOrderId },
+    { label: 'change', of: (result) => (result.kind === 'done' ? `${result.from} → ${result.to}` : 'none') },
+    { label: 'why', of: (result) => (result.kind === 'done' ? null : result.why) },
+  ];
+  const question = `${changes} of ${counted(listed.length, 'order')} would change. Go on? [y/N] `;
+  await confirmShown(
+    listed.map(({ result }) => result),
+    columns,
+    question,
+  );
+  return targets;
+}
+
+/** Prints each result as it is known: if the disk fills up in the middle, the results printed by then are all there are. */
+async function printResults(results: AsyncIterable<OperatorResult>, asJson: boolean): Promise<void> {
+  const all: OperatorResult[] = [];
+  const codes = new Set<number>();
+  try {
+    for await (const result of results) {
+      codes.add(result.kind === 'done' ? EXIT.ok : result.state === null ? EXIT.absent : EXIT.look);
+      if (asJson) all.push(result);
+      else if (result.kind === 'done') {
+        process.stdout.write(`${printable(result.externalOrderId)}: ${result.from} → ${result.to}\n`);
+      } else process.stderr.write(`${printable(result.externalOrderId)}: passed over, ${printable(result.why)}\n`);
+    }
+  } finally {
+    if (asJson) process.stdout.write(`${JSON.stringify(all, null, 2)}\n`);
+  }
+  const [code = EXIT.ok] = codes;
+  if (codes.size > 1) process.exitCode = EXIT.look;
+  else if (code !== EXIT.ok) process.exitCode = code;
+}

@@ -1,0 +1,212 @@
+import { Argument, Option, type Command } from 'commander';
+import type { FindingStatus } from '../../findings/rules/finding.ts';
+import { ORDER_STATES, type OrderState } from '../../orders/rules/states.ts';
+import { listFindings } from './tables/listed-findings.ts';
+import {
+  addOrderOptions,
+  addPeriodOptions,
+  rowIds,
+  type OrderOptions,
+  type PeriodOptions,
+} from '../../cli/shared/options.ts';
+import { addListOptions, printList, sayCut, print, type ListOptions, type ListColumn } from '../../cli/shared/print.ts';
+import { withAccounts, withAccount } from '../../cli/shared/store.ts';
+import { systemClock } from '../../base/clock.ts';
+import { printable, counted } from '../../base/words.ts';
+import { acknowledge, findingsById, type FindingRow } from '../../store/tables/findings.ts';
+import type { Store } from '../../store/port.ts';
+import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from './decision-options.ts';
+import { CommandError, EXIT } from '../../cli/shared/exit.ts';
+import {
+  FINDING_CLASSES,
+  GUESSED_CLASSES,
+  SEVERITIES,
+  type FindingClassName,
+  type Severity,
+} from '../../findings/rules/classes.ts';
+import { fieldsText, toned, wrapped, type Screen } from '../documents/terminal.ts';
+import { screenOf } from '../../cli/shared/help.ts';
+
+export const define = { list: defineList, ack: defineAck, explain: defineExplain };
+
+const CLASSES = Object.keys(FINDING_CLASSES) as readonly FindingClassName[];
+
+const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies readonly FindingStatus[];
+
+interface FindingListOptions extends FindingsFilter, OrderOptions, PeriodOptions, ListOptions {
+  readonly status: FindingStatus | 'any';
+  readonly state?: OrderState;
+}
+
+function defineList(command: Command): void {
+  command.description('lists findings, the worst first, of one severity the newest');
+  addOrderOptions(addFilter(command))
+    .addOption(new Option('--state <state>', 'only of orders in this state').choices(ORDER_STATES))
+    .addOption(
+      new Option('--status <status>', 'only findings of this status').choices([...STATUSES, 'any']).default('open'),
+    );
+  addListOptions(addPeriodOptions(command, 'findings first seen'))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  order-sync findings list --severity error\n  order-sync findings list --pair BTC/EUR --from 2026-01-31',
+    )
+    .action(async (options: FindingListOptions) => {
+      const { limit, json: _json, account: _account, status: wanted, ...filter } = options;
+      const status = wanted === 'any' ? undefined : wanted;
+      const { rows, isCut, ignore } = await withAccounts(command, async ({ db }, account, { reconcile }) => ({
+        ...(await listFindings(db, { ...filter, account, status, limit: limit + 1 })),
+        ignore: reconcile.ignore,
+      }));
+      const none = wanted === 'any' ? 'there is no finding' : `no finding is ${wanted}`;
+      const isNarrowed = Object.keys(filter).length > 0;
+      printList(command, rows, options, FINDING_COLUMNS, isNarrowed ? 'no such finding' : none);
+      if (ignore.length > 0) process.stderr.write(`not found, as reconcile.ignore says: ${ignore.join(', ')}\n`);
+      if (isCut) sayCut('--order and --class look at others');
+    });
+}
+
+const MOST_AT_ONCE = 10_000;
+const TOGETHER = 100;
+
+interface Acknowledged {
+  readonly row: FindingRow;
+  readonly done: boolean;
+}
+
+function defineAck(command: Command): void {
+  command.description('acknowledges open findings; they stay until they are no longer true');
+  addReasonOptions(addFilter(command.argument('[id...]', 'ids of findings', rowIds)))
+    .option('--yes', 'with --class or --severity: do not ask')
+    .option('--json', 'print JSON')
+    .addHelpText('after', "\nExample:\n  order-sync findings ack 12 13 --reason 'agreed with the exchange'")
+    .action(async (wanted: readonly number[] = [], options: DecisionOptions & FindingsFilter) => {
+      const { class: name, severity, reason, yes } = options;
+      const isFiltered = name !== undefined || severity !== undefined;
+      if (isFiltered === wanted.length > 0) command.error('error: give either ids, or --class or --severity');
+      const actor = actorOf(options);
+      await withAccount(command, 'current', async (store, { account }) => {
+        const rows = isFiltered
+          ? await confirmed(store, { account, class: name, severity }, yes === true)
+          : await named(store, account, [...new Set(wanted)]);
+        printAcknowledged(await acknowledgeAll(store, rows, { actor, reason }), options.json);
+      });
+    });
+}
+
+async function named(store: Store, account: string, wanted: readonly number[]): Promise<readonly FindingRow[]> {
+  const rows: FindingRow[] = [];
+  for (let first = 0; first < wanted.length; first += TOGETHER) {
+    rows.push(...(await findingsById(store.db, account, wanted.slice(first, first + TOGETHER))));
+  }
+  const missing = wanted.filter((id) => !rows.some((row) => row.id === id));
+  if (missing.length > 0) throw new CommandError(EXIT.absent, `there is no finding ${missing.join(', ')}`);
+  return rows;
+}
+
+async function confirmed(
+  store: Store,
+  filter: FindingsFilter & { readonly account: string },
+  isAgreed: boolean,
+): Promise<readonly FindingRow[]> {
+  const { rows } = await listFindings(store.db, { ...filter, status: 'open', limit: MOST_AT_ONCE });
+  if (rows.length === 0) process.stderr.write('there is no such open finding\n');
+  if (isAgreed || rows.length === 0) return rows;
+  const atMost = rows.length === MOST_AT_ONCE ? '; there may be more, run it again for the rest' : '';
+  const question = `${counted(rows.length, 'finding')} would be acknowledged${atMost}. Go on? [y/N] `;
+  await confirmShown(rows, FINDING_COLUMNS, question);
+  return rows;
+}
+
+async function acknowledgeAll(
+  store: Store,
+  rows: readonly FindingRow[],
+  by: { readonly actor: string; readonly reason: string },
+): Promise<readonly Acknowledged[]> {
+  const clock = systemClock();
+  const all: Acknowledged[] = [];
+  for (let first = 0; first < rows.length; first += TOGETHER) {
+    const group = rows.slice(first, first + TOGETHER);
+    const done = await store.writer.write(async (tx) => {
+      const results = [];
+      for (const row of group) results.push({ row, done: await acknowledge(tx, row, { ...by, now: clock.now() }) });
+      return results;
+    });
+    all.push(...done);
+  }
+  return all;
+}
+
+function printAcknowledged(results: readonly Acknowledged[], json: boolean | undefined): void {
+  const passedOver = results.filter(({ done }) => !done);
+  const lines = results
+    .filter(({ done }) => done)
+    .map(({ row: { id, class: name, ...row } }) => {
+      const [order, expected, actual] = [row.external_order_id, row.expected, row.actual].map(printable);
+      return `${id} ${name} ${order}: ${expected} → ${actual}\n`;
+    });
+  const fields = results.map(({ row, done }) => {
+    const { id, class: name, external_order_id: externalOrderId, expected, actual } = row;
+    return { id, class: name, externalOrderId, expected, actual, done };
+  });
+  print(json, fields, () => `${lines.join('')}${lines.length} acknowledged\n`, 2);
+  for (const { row } of passedOver) process.stderr.write(`${row.id}: passed over, it is not open or has changed\n`);
+  if (passedOver.length > 0) process.exitCode = EXIT.look;
+}
+
+interface FindingsFilter {
+  readonly class?: FindingClassName | undefined;
+  readonly severity?: Severity | undefined;
+}
+
+function addFilter(command: Command): Command {
+  return command
+    .addOption(new Option('--class <class>', 'only findings of this class (see report explain)').choices(CLASSES))
+    .addOption(new Option('--severity <severity>', 'only findings of this severity').choices(SEVERITIES));
+}
+
+const FINDING_COLUMNS: readonly ListColumn<FindingRow>[] = [
+  { label: 'id', kind: 'count', of: (row) => row.id },
+  { label: 'severity', kind: 'severity', of: (row) => row.severity },
+  { label: 'class', kind: 'text', of: (row) => row.class },
+  { label: 'order', of: (row) => row.external_order_id },
+  { label: 'expected', rank: 1, of: (row) => row.expected },
+  { label: 'actual', rank: 1, of: (row) => row.actual },
+  { label: 'first seen', kind: 'time', rank: 2, of: (row) => row.first_seen_at },
+  { label: 'last seen', kind: 'time', rank: 4, of: (row) => row.last_seen_at },
+  { label: 'status', rank: 3, of: (row) => row.status },
+];
+
+function defineExplain(command: Command): void {
+  command
+    .description('what a class of findings means and what to do about it; all classes unless one is named')
+    .addArgument(new Argument('[class]').choices(CLASSES))
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  order-sync report explain AMOUNT_MISMATCH')
+    .action((name: FindingClassName | undefined, { json }: { json?: boolean }) => {
+      const asked = (name === undefined ? CLASSES : [name]).map((one) => ({ class: one, ...FINDING_CLASSES[one] }));
+      print(json, asked, () => (name === undefined ? everyClass(screenOf()) : explained(name, screenOf())), 2);
+    });
+}
+
+function explained(name: FindingClassName, screen: Screen): string {
+  const { severity, kind, meaning, advice } = FINDING_CLASSES[name];
+  const ends =
+    kind === 'state'
+      ? 'It resolves itself when it is no longer true, and opens again when it comes back.'
+      : 'It happened: it stands until a person acknowledges it with order-sync findings ack.';
+  const guess = GUESSED_CLASSES.includes(name)
+    ? ['It rests on a guess about the exchange: if it means nothing at yours, name it in reconcile.ignore.']
+    : [];
+  const lines = [meaning, `What to do: ${advice}`, ends, ...guess].map((line) => `${wrapped(line, screen.width)}\n`);
+  return `${name} (${toned(severity, severity, screen)})\n${lines.join('')}`;
+}
+
+function everyClass(screen: Screen): string {
+  const widest = Math.max(...CLASSES.map(({ length }) => length));
+  const parts = SEVERITIES.map((severity) => {
+    const classes = CLASSES.filter((name) => FINDING_CLASSES[name].severity === severity);
+    const fields = classes.map((name) => ({ label: name, value: FINDING_CLASSES[name].meaning }));
+    return `${toned(severity, severity, screen)}\n${fieldsText(fields, screen, widest)}\n`;
+  });
+  return `${parts.join('')}What to do about one: order-sync report explain CLASS\n`;
+}

@@ -1,0 +1,126 @@
+import { Option, type Command } from 'commander';
+import { FINDING_CLASSES, type FindingClassName } from '../../findings/rules/classes.ts';
+import { describeRestraint, stops, viewOf } from '../../accounts/rules/restraints.ts';
+import { ORDER_STATES, type OrderState } from '../../orders/rules/states.ts';
+import { printable } from '../../base/words.ts';
+import { readHolds } from '../../store/tables/account-holds.ts';
+import type { Database } from '../../store/port.ts';
+import { listOrders } from './tables/listed-orders.ts';
+import type { OrderRow } from '../../store/orders/order-columns.ts';
+import {
+  addOrderOptions,
+  addPeriodOptions,
+  REVEAL,
+  withoutToken,
+  type OrderOptions,
+  type PeriodOptions,
+} from '../../cli/shared/options.ts';
+import { addListOptions, printList, sayCut, print, type ListColumn, type ListOptions } from '../../cli/shared/print.ts';
+import { withAccounts, withAccount, absentOrder } from '../../cli/shared/store.ts';
+import { styled } from '../documents/terminal.ts';
+import { readOrder } from '../../store/orders/orders.ts';
+import { readRecord } from '../../store/tables/order-records.ts';
+import { readPreOrder } from '../../store/tables/pre-orders.ts';
+import { orderEvents } from '../../store/tables/events.ts';
+import { answerText, rowWithHistory } from '../../cli/shared/answer.ts';
+import { screenOf } from '../../cli/shared/help.ts';
+
+export const define = { list: defineList, show: defineShow };
+
+const COLUMNS: readonly ListColumn<OrderRow>[] = [
+  { label: 'id', of: (row) => row.external_order_id },
+  { label: 'asset', kind: 'decimal', rank: 1, of: (row) => row.asset },
+  { label: 'pair', of: (row) => `${row.from_currency}/${row.to_currency}` },
+  { label: 'state', kind: 'state', of: (row) => row.state },
+  { label: 'status', rank: 2, of: (row) => row.order_status },
+  { label: 'updated', kind: 'time', rank: 4, of: (row) => row.updated_at },
+  { label: 'reason', rank: 3, of: (row) => row.state_reason },
+];
+
+interface OrderListOptions extends OrderOptions, PeriodOptions, ListOptions {
+  readonly state?: OrderState;
+  readonly class?: FindingClassName;
+  readonly reveal?: boolean;
+}
+
+function defineList(command: Command): void {
+  command.description(
+    'lists orders, the newest first; without --state those that are held, disputed or unknown come before',
+  );
+  addOrderOptions(command)
+    .addOption(new Option('--state <state>', 'only orders in this state').choices(ORDER_STATES))
+    .addOption(
+      new Option('--class <class>', 'only orders with an unresolved finding of this class').choices(
+        Object.keys(FINDING_CLASSES),
+      ),
+    );
+  addListOptions(addPeriodOptions(command))
+    .option(...REVEAL)
+    .addHelpText(
+      'after',
+      "\nExamples:\n  order-sync orders list --state held\n  order-sync orders list --order 'shop-10*' --pair BTC/EUR --from 2026-01-31",
+    )
+    .action(async (options: OrderListOptions) => {
+      const { limit, json: _json, account: _account, reveal, ...filter } = options;
+      const { rows, isCut, held } = await withAccounts(command, async ({ db }, account) => ({
+        ...(await listOrders(db, { ...filter, account, limit: limit + 1 })),
+        held: account === undefined ? [] : await pausesOf(db, account),
+      }));
+      const { state, ...others } = filter;
+      const none = state === undefined ? 'there is no order' : `no order is ${state}`;
+      const shown = rows.map((row) => (reveal === true ? row : withoutToken(row)));
+      printList(command, shown, options, COLUMNS, Object.keys(others).length > 0 ? 'no such order' : none);
+      for (const line of held) process.stderr.write(`${printable(line)}\n`);
+      if (isCut) sayCut('--from and --to, or --order, look at others');
+    });
+}
+
+async function pausesOf(db: Database, account: string): Promise<readonly string[]> {
+  const holds = await readHolds(db, account);
+  return holds.filter((hold) => stops(hold, 'create')).map((hold) => describeRestraint(viewOf(hold), account));
+}
+
+function defineShow(command: Command): void {
+  command
+    .argument('<externalOrderId>')
+    .option('--json', 'print JSON')
+    .option(...REVEAL)
+    .addHelpText('after', '\nExample:\n  order-sync orders show shop-1001')
+    .action(async (externalOrderId: string, { json, reveal }: { json?: boolean; reveal?: boolean }) => {
+      const all = await withAccount(command, 'current', async ({ db }, settings) => {
+        const found = await readAll(db, settings.account, externalOrderId);
+        if (found === undefined) throw await absentOrder(db, settings, externalOrderId);
+        return found;
+      });
+      const shown = reveal === true ? all : await hidden(all);
+      print(json, shown, () => asSections(shown), 2);
+    });
+}
+
+/** Everything the database has of one order. Bodies stay text: parsing them here would round their amounts. */
+async function readAll(db: Database, account: string, externalOrderId: string) {
+  const order = await readOrder(db, account, externalOrderId);
+  if (order === undefined) return undefined;
+  const events = await orderEvents(db, account, externalOrderId);
+  const preOrder = (await readPreOrder(db, account, externalOrderId)) ?? null;
+  const record = (await readRecord(db, account, externalOrderId))?.body ?? null;
+  return { order, events, preOrder, record };
+}
+
+type Everything = NonNullable<Awaited<ReturnType<typeof readAll>>>;
+
+/** The client of the exchange is loaded here: a list does without it. */
+async function hidden({ order, events, preOrder, record }: Everything): Promise<Everything> {
+  const { withoutTokens } = await import('../../exchange/reply.ts');
+  const shown = (body: string | null) => (body === null ? null : withoutTokens(body));
+  return { order: withoutToken(order), events, preOrder: shown(preOrder), record: shown(record) };
+}
+
+function asSections({ order, events, preOrder, record }: Everything): string {
+  const screen = screenOf();
+  const answer = (name: string, body: string | null) =>
+    body === null
+      ? `\n${name}: none\n`
+      : `\n${styled('bold', `${name}, as received`, screen)}\n${answerText(body, screen)}`;
+  return rowWithHistory(order, events) + answer('pre-order', preOrder) + answer('record', record);
+}

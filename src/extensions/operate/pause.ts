@@ -1,0 +1,78 @@
+import type { Command } from 'commander';
+import { systemClock } from '../../base/clock.ts';
+import { accountWords, DEFAULT_ACCOUNT } from '../../accounts/rules/name.ts';
+import { RESUMED_RESTRAINTS, type RestraintKind } from '../../accounts/rules/restraints.ts';
+import { printable, counted } from '../../base/words.ts';
+import { endHolds, setHold } from '../../store/tables/account-holds.ts';
+import { isOfAll } from '../../cli/shared/account.ts';
+import { actorOf, addReasonOptions, type DecisionOptions } from './decision-options.ts';
+import { CommandError, EXIT } from '../../cli/shared/exit.ts';
+import { withEachAccount } from '../../cli/shared/store.ts';
+
+const ENDED: Readonly<Partial<Record<RestraintKind, string>>> = {
+  'creates-paused': 'orders are created again',
+  'all-paused': 'orders are created and looked up again',
+  restored: 'orders are created again, on the database that was put back',
+  guarded: 'orders are created again; what was sent until now no longer counts for guard.*',
+  slowed: 'orders are created at full speed again',
+};
+
+const PAUSE_HELP = `
+With --account all it is about every account of the settings, also about those
+that other workers drive.
+
+Examples:
+  order-sync pause --all --reason 'maintenance at the exchange until 14:00'
+  order-sync pause --account all --reason 'no orders during the holidays'`;
+const RESUME_HELP = `
+Examples:
+  order-sync resume --reason 'the maintenance is over'
+  order-sync resume --account all --reason 'the holidays are over'`;
+
+/** A daemon that runs sees a pause and its end at once: they stand in the database. */
+export function define(command: Command): void {
+  addReasonOptions(command);
+  if (command.name() === 'pause') definePause(command);
+  else defineResume(command);
+}
+
+function definePause(command: Command): void {
+  command
+    .option('--creates', 'nothing is created; orders are looked up (the default)')
+    .option('--all', 'nothing is created or looked up')
+    .addHelpText('after', PAUSE_HELP)
+    .action(async (options: DecisionOptions & { creates?: boolean; all?: boolean }) => {
+      if (options.creates === true && options.all === true) command.error('error: give either --creates or --all');
+      const kind = options.all === true ? 'all-paused' : 'creates-paused';
+      const actor = actorOf(options);
+      const now = systemClock().now();
+      const hold = { kind, since: now, until: null, reason: options.reason, actor } as const;
+      const accounts = await withEachAccount(command, async ({ writer }, account) => {
+        await writer.write((tx) => setHold(tx, account, hold, now));
+        return account;
+      });
+      const [words, scope] = isOfAll(command)
+        ? [' --account all', ` for ${counted(accounts.length, 'account')}`]
+        : [accountWords(accounts[0] ?? DEFAULT_ACCOUNT), ''];
+      const stopped = kind === 'all-paused' ? 'nothing is created or looked up' : 'nothing is created';
+      process.stdout.write(`${stopped}${scope} until: order-sync resume${words} --reason TEXT\n`);
+    });
+}
+
+function defineResume(command: Command): void {
+  command.addHelpText('after', RESUME_HELP).action(async (options: DecisionOptions) => {
+    const how = { reason: options.reason, actor: actorOf(options), now: systemClock().now() };
+    const ended = await withEachAccount(command, ({ writer }, account) =>
+      writer.write((tx) => endHolds(tx, account, RESUMED_RESTRAINTS, how)),
+    );
+    const resumed = ended.filter((holds) => holds.length > 0);
+    if (resumed.length === 0) throw new CommandError(EXIT.absent, 'nothing is paused');
+    if (isOfAll(command)) {
+      process.stdout.write(`${counted(resumed.length, 'account is', 'accounts are')} resumed\n`);
+      return;
+    }
+    for (const { kind, reason } of resumed.flat()) {
+      process.stdout.write(`${ENDED[kind]} (it was held: ${printable(reason)})\n`);
+    }
+  });
+}

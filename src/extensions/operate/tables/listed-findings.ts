@@ -1,0 +1,144 @@
+import { sql, type RawBuilder, type SqlBool } from 'kysely';
+import { SEVERITIES, severityOf, type FindingClassName, type Severity } from '../../../findings/rules/classes.ts';
+import type { FindingStatus } from '../../../findings/rules/finding.ts';
+import type { OrderState } from '../../../orders/rules/states.ts';
+import type { FindingRow } from '../../../store/tables/findings.ts';
+import { accountsIn } from '../../../store/tables/accounts.ts';
+import { listAccounts, type Listed, type ListQuery, type OfAccount } from './listed.ts';
+import { isLike, type IdFilter } from '../../../store/find-orders.ts';
+import type { Pair } from './listed-orders.ts';
+import { allOf, isInPeriod, unindexed } from '../../../store/dialect.ts';
+import type { Database } from '../../../store/port.ts';
+
+/** Of each class a list looks at no more findings than this, the newest. */
+const MOST_READ = 10_000;
+const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies readonly FindingStatus[];
+
+/** Times are compared with `first_seen_at`. */
+interface FindingFilter extends ListQuery {
+  readonly class?: FindingClassName | undefined;
+  readonly severity?: Severity | undefined;
+  readonly status?: FindingStatus | undefined;
+  readonly order?: IdFilter | undefined;
+  readonly pair?: Pair | undefined;
+  readonly state?: OrderState | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+type Filter = OfAccount<FindingFilter>;
+
+/**
+ * Lists the findings that match the filter, the worst first, of one severity the newest. The index of open findings has them
+ * by status and class, so each class is read by itself from its newest one on.
+ */
+export async function listFindings(db: Database, filter: FindingFilter): Promise<Listed<FindingRow>> {
+  return await listAccounts(
+    filter,
+    () => accountsIn(db, 'findings'),
+    (one) => listOfAccount(db, one),
+    compareRows,
+  );
+}
+
+function compareRows(one: FindingRow, other: FindingRow): number {
+  const placeOf = ({ class: name }: FindingRow) => SEVERITIES.indexOf(weightOf(name));
+  return placeOf(one) - placeOf(other) || other.id - one.id;
+}
+
+async function listOfAccount(db: Database, filter: Filter): Promise<Listed<FindingRow>> {
+  const { account, status, severity, limit } = filter;
+  if (filter.order !== undefined) return await listOfOrder(db, filter, filter.order);
+  const statuses = status === undefined ? STATUSES : [status];
+  const classes = await classesOf(db, account, statuses, filter.class);
+  const rows: FindingRow[] = [];
+  let isCut = false;
+  for (const wanted of severity === undefined ? SEVERITIES : [severity]) {
+    if (rows.length >= limit) break;
+    const found: FindingRow[] = [];
+    for (const one of classes.filter(({ name }) => weightOf(name) === wanted)) {
+      const listed = await listOfClass(db, filter, one);
+      found.push(...listed.rows);
+      isCut ||= listed.isCut;
+    }
+    rows.push(...found.toSorted((a, b) => b.id - a.id).slice(0, limit - rows.length));
+  }
+  return { rows, isCut: isCut && rows.length < limit };
+}
+
+interface StatusAndClass {
+  readonly status: FindingStatus;
+  readonly name: string;
+}
+
+/** The classes that have findings of these statuses, one look into the index for each. */
+async function classesOf(
+  db: Database,
+  account: string,
+  statuses: readonly FindingStatus[],
+  only: string | undefined,
+): Promise<readonly StatusAndClass[]> {
+  if (only !== undefined) return statuses.map((status) => ({ status, name: only }));
+  const classes: StatusAndClass[] = [];
+  for (const status of statuses) {
+    for (let name: string | undefined = ''; ;) {
+      const next = db
+        .selectFrom('findings')
+        .select('class')
+        .where('account', '=', account)
+        .where('status', '=', status);
+      name = (await next.where('class', '>', name).orderBy('class').limit(1).executeTakeFirst())?.class;
+      if (name === undefined) break;
+      classes.push({ status, name });
+    }
+  }
+  return classes;
+}
+
+function weightOf(name: string): Severity {
+  return severityOf(name) ?? 'warning';
+}
+
+async function listOfClass(
+  db: Database,
+  filter: Filter,
+  { status, name }: StatusAndClass,
+): Promise<Listed<FindingRow>> {
+  const { account, limit } = filter;
+  const ofClass = sql<SqlBool>`account = ${account} and status = ${status} and class = ${name}`;
+  const beyond = await sql<{ id: number }>`select id from findings where ${ofClass}
+    order by id desc limit 1 offset ${MOST_READ}`.execute(db);
+  const oldest = beyond.rows[0]?.id;
+  const { rows } = await sql<FindingRow>`select * from findings
+    where ${allOf(ofClass, unsearched(filter), oldest === undefined ? undefined : sql`id >= ${oldest}`)}
+    order by id desc limit ${limit}`.execute(db);
+  return { rows, isCut: oldest !== undefined && rows.length < limit };
+}
+
+async function listOfOrder(db: Database, filter: Filter, order: IdFilter): Promise<Listed<FindingRow>> {
+  const { account, class: name, severity, status, limit } = filter;
+  const conditions = allOf(
+    unsearched(filter),
+    name === undefined ? undefined : sql`class = ${name}`,
+    severity === undefined ? undefined : sql`severity = ${severity}`,
+    status === undefined ? undefined : sql`status = ${status}`,
+  );
+  const ofOrder = sql`select * from findings where account = ${account} and ${isLike(order)}`;
+  const place = SEVERITIES.map((one, index) => sql`when ${one} then ${sql.lit(index)}`);
+  const { rows } = await sql<FindingRow>`select * from (${ofOrder} limit ${MOST_READ}) findings
+    where ${conditions}
+    order by case severity ${sql.join(place, sql` `)} else 9 end, id desc limit ${limit}`.execute(db);
+  const beyond = await sql`select 1 from (${ofOrder} limit 1 offset ${MOST_READ}) findings`.execute(db);
+  return { rows, isCut: beyond.rows.length > 0 };
+}
+
+/** The conditions that no index is for; the order itself is read by its key. */
+function unsearched({ pair, state, from, to }: FindingFilter): RawBuilder<SqlBool> {
+  const ofOrder = allOf(
+    sql`listed.account = findings.account and listed.external_order_id = findings.external_order_id`,
+    state === undefined ? undefined : sql`${unindexed('listed.state')} = ${state}`,
+    pair === undefined ? undefined : sql`from_currency = ${pair.from} and to_currency = ${pair.to}`,
+  );
+  const isOfAny = state === undefined && pair === undefined;
+  const order = sql<SqlBool>`exists (select 1 from merchant_orders listed where ${ofOrder})`;
+  return allOf(isInPeriod(sql`first_seen_at`, from, to), isOfAny ? undefined : order);
+}

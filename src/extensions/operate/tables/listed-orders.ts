@@ -1,0 +1,156 @@
+import { sql, type RawBuilder, type SqlBool } from 'kysely';
+import type { FindingClassName } from '../../../findings/rules/classes.ts';
+import type { OrderState } from '../../../orders/rules/states.ts';
+import { accountNames, accountsIn } from '../../../store/tables/accounts.ts';
+import { listAccounts, newestFirst, type Listed, type ListQuery, type OfAccount } from './listed.ts';
+import type { OrderRow } from '../../../store/orders/order-columns.ts';
+import { allOf, isInPeriod, unindexed } from '../../../store/dialect.ts';
+import { isLike, type IdFilter } from '../../../store/find-orders.ts';
+import type { Database } from '../../../store/port.ts';
+
+/** A list looks at no more orders than this. */
+const MOST_READ = 50_000;
+/** If no state is asked for, orders in these come first: they need a person, or may come to. */
+const FIRST_STATES = ['held', 'disputed', 'unknown'] as const satisfies readonly OrderState[];
+
+const NAMES = accountNames('merchant_orders');
+
+/** Times are compared with `created_at`. */
+interface OrderListFilter extends ListQuery {
+  readonly state?: OrderState | undefined;
+  readonly pair?: Pair | undefined;
+  readonly class?: FindingClassName | undefined;
+  readonly order?: IdFilter | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+type Filter = OfAccount<OrderListFilter>;
+
+export interface Pair {
+  readonly from: string;
+  readonly to: string;
+}
+
+type Condition = RawBuilder<SqlBool>;
+
+/**
+ * Lists the rows that match the filter, the newest first; without a state the orders that need a person come first.
+ * If ids, a finding or a state leave few candidates, these are sorted; otherwise the newest rows are read in their order.
+ */
+export async function listOrders(db: Database, filter: OrderListFilter): Promise<Listed<OrderRow>> {
+  return await listAccounts(
+    filter,
+    () => accountsToList(db, filter),
+    (one) => listOfAccount(db, one),
+    compareRows,
+  );
+}
+
+/**
+ * The accounts that may have rows of a list, in one statement each: to list every account may take a minute. If nothing else
+ * is asked for, the newest rows are those of the accounts whose newest row is among the newest.
+ */
+async function accountsToList(db: Database, filter: OrderListFilter): Promise<readonly string[]> {
+  const { order, class: name, state, pair, from, to, limit } = filter;
+  const having = async (condition: Condition) => {
+    const row = sql`select 1 from merchant_orders where account = named.account and ${condition}`;
+    const { rows } = await sql<{ account: string }>`select account from (${NAMES}) named where exists (${row})`.execute(
+      db,
+    );
+    return rows.map(({ account }) => account);
+  };
+  if (order !== undefined) return await having(isLike(order));
+  if (name !== undefined) return await accountsIn(db, 'findings');
+  if (state !== undefined) return await having(sql`state = ${state}`);
+  if (pair !== undefined) return await accountsIn(db, 'merchant_orders');
+  const ofAccount = allOf(sql`account = named.account`, isInPeriod(sql`created_at`, from, to));
+  const { rows } = await sql<{ account: string }>`select account
+    from (select account, (select max(created_at) from merchant_orders where ${ofAccount}) as newest from (${NAMES}) named) aged
+    where newest is not null order by newest desc limit ${limit}`.execute(db);
+  return [
+    ...new Set([...(await having(sql`state in (${sql.join(FIRST_STATES)})`)), ...rows.map((row) => row.account)]),
+  ];
+}
+
+function compareRows(one: OrderRow, other: OrderRow): number {
+  const placeOf = ({ state }: OrderRow) => {
+    const place = FIRST_STATES.findIndex((first) => first === state);
+    return place < 0 ? FIRST_STATES.length : place;
+  };
+  return placeOf(one) - placeOf(other) || newestFirst(one.created_at, other.created_at);
+}
+
+async function listOfAccount(db: Database, filter: Filter): Promise<Listed<OrderRow>> {
+  const { account, order, class: name, state, limit } = filter;
+  if (order !== undefined) return await listAmong(db, filter, idsWhere(account, isLike(order)));
+  if (name !== undefined) return await listAmong(db, filter, idsWithFinding(account, name));
+  if (state !== undefined) return await listOfState(db, filter, state);
+  const lists = [];
+  let left = limit;
+  for (const first of FIRST_STATES) {
+    const list = await listOfState(db, { ...filter, limit: left }, first);
+    lists.push(list);
+    left -= list.rows.length;
+  }
+  const isOther = sql<SqlBool>`${unindexed('state')} not in (${sql.join(FIRST_STATES)})`;
+  lists.push(await listByAge(db, { ...filter, limit: left }, isOther));
+  return { rows: lists.flatMap(({ rows }) => rows), isCut: left > 0 && lists.some(({ isCut }) => isCut) };
+}
+
+async function listOfState(db: Database, filter: Filter, state: OrderState): Promise<Listed<OrderRow>> {
+  const ids = idsWhere(filter.account, sql`state = ${state}`);
+  // Of final orders, which may be most, the newest are soon found by the index of ages.
+  const isFew = state !== 'final' && !(await hasMore(db, ids));
+  return isFew ? await listAmong(db, filter, ids) : await listByAge(db, filter, sql`${unindexed('state')} = ${state}`);
+}
+
+/** Lists the rows of few candidates that match the filter. The signs keep SQLite from the indexes of ages and states. */
+async function listAmong(db: Database, filter: Filter, ids: RawBuilder<unknown>): Promise<Listed<OrderRow>> {
+  const { from, to, limit } = filter;
+  const createdAt = unindexed('created_at');
+  const candidates = sql<SqlBool>`external_order_id in (${ids} limit ${MOST_READ})`;
+  const place = FIRST_STATES.map((state, index) => sql`when ${state} then ${sql.lit(index)}`);
+  const { rows } = await sql<OrderRow>`select * from merchant_orders
+    where ${allOf(unsearched(filter), candidates, isInPeriod(createdAt, from, to))}
+    order by case ${unindexed('state')} ${sql.join(place, sql` `)} else 9 end, ${createdAt} desc, external_order_id
+    limit ${limit}`.execute(db);
+  return { rows, isCut: rows.length < limit && (await hasMore(db, ids)) };
+}
+
+async function listByAge(db: Database, filter: Filter, condition: Condition): Promise<Listed<OrderRow>> {
+  const { account, from, to, limit } = filter;
+  const period = allOf(sql`account = ${account}`, isInPeriod(sql`created_at`, from, to));
+  const beyond = await sql<{ created_at: string }>`select created_at from merchant_orders
+    where ${period} order by created_at desc limit 1 offset ${MOST_READ}`.execute(db);
+  const oldest = beyond.rows[0]?.created_at;
+  const { rows } = await sql<OrderRow>`select * from merchant_orders
+    where ${allOf(period, unsearched(filter), condition, oldest === undefined ? undefined : sql`created_at >= ${oldest}`)}
+    order by created_at desc, external_order_id limit ${limit}`.execute(db);
+  return { rows, isCut: rows.length < limit && oldest !== undefined };
+}
+
+/** The conditions that no index is for. */
+function unsearched({ account, state, pair, class: name }: Filter): Condition {
+  const finding = sql<SqlBool>`exists (select 1 from findings where findings.account = merchant_orders.account
+    and findings.external_order_id = merchant_orders.external_order_id and class = ${name} and ${unindexed('status')} <> 'resolved')`;
+  return allOf(
+    sql`account = ${account}`,
+    state === undefined ? undefined : sql`${unindexed('state')} = ${state}`,
+    pair === undefined ? undefined : sql`from_currency = ${pair.from} and to_currency = ${pair.to}`,
+    name === undefined ? undefined : finding,
+  );
+}
+
+async function hasMore(db: Database, ids: RawBuilder<unknown>): Promise<boolean> {
+  const { rows } = await sql`select 1 from (${ids} limit 1 offset ${MOST_READ}) listed`.execute(db);
+  return rows.length > 0;
+}
+
+function idsWhere(account: string, condition: Condition): RawBuilder<unknown> {
+  return sql`select external_order_id from merchant_orders where account = ${account} and ${condition}`;
+}
+
+function idsWithFinding(account: string, name: FindingClassName): RawBuilder<unknown> {
+  return sql`select external_order_id from findings
+    where account = ${account} and status in ('open', 'acknowledged') and class = ${name} and ${unindexed('external_order_id')} is not null`;
+}

@@ -1,0 +1,265 @@
+import { instantMs } from '../../base/instant.ts';
+import { type Stay, isAccepted, statusKey, type FollowedOrder, type PacedOrder } from './status.ts';
+import { AGE_BINS, binOf, gapMs, leaving, StayTimes } from './stay-times.ts';
+
+export interface Pace {
+  /** The time until the next look-up, in milliseconds, of an order that has been as it is for `sinceChangeMs`. */
+  gapMs(order: PacedOrder, sinceChangeMs: number): number;
+}
+
+/** An order is due at the first tick of `schedule.cron` after this time; a tenth of 5 s is left for the look-up itself. */
+export const LEAST_GAP_MS = 4_500;
+export const LONGEST_GAP_MS = 7 * 24 * 60 * 60_000;
+
+/** The bounds of each pace, and what a learned one may spend; times in milliseconds. */
+export interface PaceLimits extends Budget {
+  /** An order is looked up no sooner than this, and no later than that, after its last look-up. */
+  readonly leastMs: number;
+  readonly mostMs: number;
+  /** Between two ticks of `schedule.cron` an order that is due waits for the next one. */
+  readonly tickMs?: number;
+  /** A look-up is made once news is expected to be this late (`follow.worth`), or later where that would be too many. */
+  readonly worthMs: number;
+}
+
+/** More statuses than these share what is assumed where nothing is known. */
+export const MOST_STATUSES = 200;
+export const OTHERS = '';
+
+/** An order is due at each tick of `schedule.cron`; of those that are due, the one that was looked up least recently goes first. */
+export const EVERY_TICK: Pace = { gapMs: () => 1 };
+
+/** Orders of one status and one bin of age, each as at its last look-up: their number, the sum of their ages, and of 1 / gap. */
+interface Followed {
+  orders: number;
+  ageMs: number;
+  lookups: number;
+}
+
+interface StatusHistory {
+  readonly times: StayTimes;
+  readonly lateMs: readonly number[];
+}
+
+interface StatusFacts extends StatusHistory {
+  readonly followed: readonly Followed[];
+}
+
+interface LearnedStatus {
+  readonly key: string;
+  readonly stays: number;
+  readonly orders: number;
+  readonly hazards: Float64Array;
+  /** The price of a look-up of one of them in milliseconds of delay. */
+  readonly priceMs: number;
+  /** The time until the next look-up, in milliseconds, of one that has been in it for so long. */
+  gapMs(ageMs: number): number;
+  /** How late the ends of its stays were seen, in milliseconds, where the exchange says when they were. */
+  readonly lateMs: readonly number[];
+  /** Look-ups a millisecond of its orders, and how many of them are expected to leave it in that time. */
+  readonly demand: number;
+  readonly news: number;
+}
+
+export interface LearnedPace extends Pace {
+  /** The price of a look-up in milliseconds of delay: the higher one, where accepted orders have another than those that exist. */
+  readonly priceMs: number;
+  /** Look-ups a millisecond that it makes while orders are as they were when it was learned. */
+  readonly demand: number;
+  readonly statuses: readonly LearnedStatus[];
+  /** The chance to leave a status by age; that of one that is not known is what is assumed of all. */
+  hazardsOf(key: string): Float64Array;
+}
+
+export class PaceLearner {
+  readonly #history: ReadonlyMap<string, StatusHistory>;
+  readonly #facts: Map<string, StatusFacts>;
+  readonly #others = newFacts();
+  readonly #historyFrom: Date | null;
+
+  /** `historyFrom` is when the part of the history begins whose stays these are; null if it is all. */
+  constructor(stays: readonly Stay[] | ReadonlyMap<string, StatusHistory> = [], historyFrom: Date | null = null) {
+    this.#history = stays instanceof Map ? stays : historyOf(stays as readonly Stay[]);
+    this.#facts = new Map([...this.#history].map(([key, history]) => [key, newFacts(history)]));
+    this.#historyFrom = historyFrom;
+  }
+
+  /** A learner of the same stays without any orders. It has forgotten how late their ends were seen, which nothing is learned from. */
+  again(): PaceLearner {
+    const history = [...this.#history].map(([key, { times }]) => [key, { times, lateMs: [] }] as const);
+    return new PaceLearner(new Map(history), this.#historyFrom);
+  }
+
+  /**
+   * Adds an order as it was from its last change to its last look-up, within the history: older orders would hide how
+   * soon others leave.
+   */
+  addOrder(order: FollowedOrder, now: Date): void {
+    const { changedAt, lastLookupAt, nextActionAt } = order;
+    const facts = this.#factsOf(statusKey(order));
+    const since = changedAt?.getTime() ?? Number.NaN;
+    const lookedUpAt = lastLookupAt?.getTime() ?? since;
+    facts.times.watched(lookedUpAt - since, (this.#historyFrom?.getTime() ?? Number.NEGATIVE_INFINITY) - since);
+    const ageMs = Math.max(0, lookedUpAt - since) || 0;
+    // What is overdue waits for longer than was planned.
+    const gap = Math.max(now.getTime(), instantMs(nextActionAt) ?? 0) - lookedUpAt;
+    const group = facts.followed[binOf(ageMs)]!;
+    group.orders += 1;
+    group.ageMs += ageMs;
+    group.lookups += 1 / (Math.max(LEAST_GAP_MS, gap) || LEAST_GAP_MS);
+  }
+
+  pace(limits: PaceLimits): LearnedPace {
+    const assumed = new StayTimes().hazards();
+    const statuses = [...this.#facts, [OTHERS, this.#others] as const].map(([key, facts]) => {
+      const hazards = key === OTHERS ? assumed : facts.times.hazards();
+      return { key, facts, hazards, groups: groupsOf(facts, hazards, limits) };
+    });
+    const groupsIf = (wanted: boolean) =>
+      statuses.filter(({ key }) => isAccepted(key) === wanted).flatMap(({ groups }) => groups);
+    const prices = solvePrices([groupsIf(true), groupsIf(false)], limits, limits.worthMs);
+    const priceOf = (key: string) => prices[isAccepted(key) ? 0 : 1];
+    const learned = statuses.map(({ key, facts, hazards, groups }) => ({
+      key,
+      stays: facts.times.stays,
+      orders: groups.reduce((sum, { orders }) => sum + orders, 0),
+      hazards,
+      priceMs: priceOf(key),
+      gapMs: (ageMs: number) => boundedGap(hazards, ageMs, priceOf(key), limits),
+      lateMs: facts.lateMs,
+      demand: demandAt(groups, priceOf(key)),
+      news: groups.reduce((sum, { news }) => sum + news, 0),
+    }));
+    const byKey = new Map(learned.map(({ key, hazards }) => [key, hazards]));
+    const hazardsOf = (key: string) => byKey.get(key) ?? assumed;
+    return {
+      priceMs: Math.max(...prices),
+      demand: learned.reduce((sum, { demand }) => sum + demand, 0),
+      statuses: learned.filter(({ stays, orders }) => stays + orders > 0),
+      hazardsOf,
+      gapMs: (order, sinceChangeMs) => {
+        const key = statusKey(order);
+        return boundedGap(hazardsOf(key), sinceChangeMs, priceOf(key), limits);
+      },
+    };
+  }
+
+  #factsOf(key: string): StatusFacts {
+    const facts = this.#facts.get(key);
+    if (facts !== undefined) return facts;
+    if (this.#facts.size >= MOST_STATUSES) return this.#others;
+    const made = newFacts();
+    this.#facts.set(key, made);
+    return made;
+  }
+}
+
+/** Of more statuses than there is room for, those with the most stays are known. */
+function historyOf(stays: readonly Stay[]): Map<string, StatusHistory> {
+  const byKey = [...Map.groupBy(stays, ({ key }) => key)];
+  const most = byKey.toSorted(([, one], [, other]) => other.length - one.length).slice(0, MOST_STATUSES);
+  return new Map(most.map(([key, ofStatus]) => [key, statusHistory(ofStatus)]));
+}
+
+function statusHistory(stays: readonly Stay[]): StatusHistory {
+  const times = new StayTimes();
+  const lateMs: number[] = [];
+  for (const stay of stays) {
+    if (stay.isByExchange) times.ended(stay);
+    else times.watched(stay.from);
+    if (stay.isByExchange && stay.lateMs !== undefined) lateMs.push(stay.lateMs);
+  }
+  return { times, lateMs };
+}
+
+function newFacts({ times, lateMs }: StatusHistory = { times: new StayTimes(), lateMs: [] }): StatusFacts {
+  const followed = Array.from({ length: AGE_BINS }, () => ({ orders: 0, ageMs: 0, lookups: 0 }));
+  return { times: times.copy(), lateMs, followed };
+}
+
+type StatusGroup = PacedGroup & { readonly orders: number; readonly news: number };
+
+/**
+ * The orders of a bin count as alike. After a gap, n·F(gap) / gap a millisecond are found to have left; as many will
+ * come, and each takes 1 / F look-ups at another gap.
+ */
+function groupsOf({ followed }: StatusFacts, hazards: Float64Array, limits: PaceLimits): readonly StatusGroup[] {
+  const atTicks = { ...limits, leastMs: Math.max(limits.leastMs, limits.tickMs ?? 0) };
+  return followed
+    .filter(({ orders }) => orders > 0)
+    .map(({ orders, ageMs, lookups }) => {
+      const mean = ageMs / orders;
+      const news = lookups * leaving(hazards, mean, orders / lookups);
+      const demand = (priceMs: number) => news / leaving(hazards, mean, boundedGap(hazards, mean, priceMs, atTicks));
+      return { orders, news, demand };
+    });
+}
+
+function boundedGap(
+  hazards: Float64Array,
+  ageMs: number,
+  priceMs: number,
+  { leastMs, mostMs }: Pick<PaceLimits, 'leastMs' | 'mostMs'>,
+): number {
+  return Math.max(leastMs, gapMs(hazards, Math.max(0, ageMs), priceMs, Math.max(leastMs, mostMs)));
+}
+
+/** Orders that are alike: those of one status and one bin of age. */
+export interface PacedGroup {
+  /** Look-ups a millisecond of all of them at a price; it falls with the price. */
+  demand(priceMs: number): number;
+}
+
+/** Look-ups a millisecond. */
+interface Budget {
+  /** What is set aside for orders that are followed (`follow.share` of the rate). */
+  readonly budget: number;
+  readonly rate: number;
+}
+
+/** The highest price of a look-up in ms of delay. Beyond it, due orders wait: that costs new orders less. */
+const HIGHEST_MS = 60 * 60_000;
+const PRECISION = 0.01;
+/** The part of the budget that nobody else can take: from orders that are to be fresh, or from those of one kind. */
+const RESERVED = 0.2;
+/** The part of the rate up to which look-ups are planned. */
+const MOST_OF_RATE = 0.98;
+
+export function demandAt(groups: readonly PacedGroup[], priceMs: number): number {
+  return groups.reduce((sum, group) => sum + group.demand(priceMs), 0);
+}
+
+/**
+ * Solves the lowest price of at least `leastMs` at which the groups take no more than `budget`. If look-ups at any
+ * price leave less than a fifth of it, the others have that fifth all the same, within the rate: many old orders must
+ * not starve new ones.
+ */
+export function solvePrice(groups: readonly PacedGroup[], { budget, rate }: Budget, leastMs: number): number {
+  const atMost = demandAt(groups, HIGHEST_MS) + RESERVED * budget;
+  const allowed = Math.max(budget, Math.min(atMost, MOST_OF_RATE * rate));
+  if (demandAt(groups, leastMs) <= allowed) return leastMs;
+  let [tooLow, enough] = [leastMs, Math.max(leastMs, HIGHEST_MS)];
+  if (demandAt(groups, enough) > allowed) return enough;
+  while (enough / tooLow > 1 + PRECISION) {
+    const middle = Math.sqrt(tooLow * enough);
+    if (demandAt(groups, middle) <= allowed) enough = middle;
+    else tooLow = middle;
+  }
+  return enough;
+}
+
+/** Solves one price for two kinds, or a lower one for a kind that needs less than its fifth of the budget. */
+export function solvePrices(
+  [one, other]: readonly [readonly PacedGroup[], readonly PacedGroup[]],
+  { budget, rate }: Budget,
+  leastMs: number,
+): readonly [number, number] {
+  const common = solvePrice([...one, ...other], { budget, rate }, leastMs);
+  const reserved = RESERVED * budget;
+  const rest = (kind: readonly PacedGroup[], spared: readonly PacedGroup[], priceMs: number) =>
+    solvePrice(kind, { budget: Math.max(reserved, budget - demandAt(spared, priceMs)), rate }, leastMs);
+  const alone = solvePrice(one, { budget: reserved, rate }, leastMs);
+  if (alone < common) return [alone, rest(other, one, alone)];
+  const otherAlone = solvePrice(other, { budget: reserved, rate }, leastMs);
+  return otherAlone < common ? [rest(one, other, otherAlone), otherAlone] : [common, common];
+}

@@ -1,0 +1,184 @@
+import type { OrderState } from '../../orders/rules/states.ts';
+import type { Tracking, Decision } from '../../orders/rules/tracking.ts';
+import { instantMs } from '../../base/instant.ts';
+import type { EndedStay } from './stay-times.ts';
+
+/** What decides how soon an order may change: its state, and the statuses of its record (§2.7). */
+export type PacedOrder = Pick<Tracking, 'state' | 'orderStatus' | 'cryptoStatus' | 'fiatStatus'>;
+
+export interface FollowedOrder extends PacedOrder {
+  readonly changedAt: Date | null;
+  readonly lastLookupAt: Date | null;
+  /** UTC, empty if there is none. */
+  readonly nextActionAt: string;
+}
+
+/** States whose orders are looked up at a pace; those of other states have times of their own. */
+export const PACED_STATES = ['accepted', 'open', 'disputed'] as const satisfies readonly OrderState[];
+
+export function isPaced(state: string): boolean {
+  return (PACED_STATES as readonly string[]).includes(state);
+}
+
+/** The text by which orders that wait for the same are known. An accepted pre-order has no record yet. */
+export function statusKey({ state, orderStatus, cryptoStatus, fiatStatus }: PacedOrder): string {
+  return state === 'accepted' ? state : JSON.stringify([state, orderStatus, cryptoStatus, fiatStatus]);
+}
+
+export function isAccepted(key: string): boolean {
+  return key === ('accepted' satisfies OrderState);
+}
+
+/** The name of what an order waits for, for people: its three statuses, or its state where it has none. */
+export function statusName({ state, orderStatus, cryptoStatus, fiatStatus }: PacedOrder): string {
+  const statuses = [orderStatus, cryptoStatus, fiatStatus];
+  if (state === 'accepted' || statuses.every((status) => status === null)) return state;
+  const name = statuses.map((status) => status ?? 'none').join(' / ');
+  return state === 'open' ? name : `${name}, ${state}`;
+}
+
+/** Followed orders whose look-up was due before the last tick. */
+export interface Overdue {
+  readonly orders: number;
+  readonly since: Date;
+}
+
+/** Adds the orders of a page that were due before a time; undefined while no order was. */
+export function withOverdue(known: Overdue | undefined, orders: readonly FollowedOrder[], before: Date) {
+  const due = orders
+    .filter(({ state }) => isPaced(state))
+    .map(({ nextActionAt }) => instantMs(nextActionAt) ?? Number.POSITIVE_INFINITY)
+    .filter((ms) => ms < before.getTime());
+  if (due.length === 0) return known;
+  const sinceMs = Math.min(known?.since.getTime() ?? Number.POSITIVE_INFINITY, ...due);
+  return { orders: (known?.orders ?? 0) + due.length, since: new Date(sinceMs) };
+}
+
+/** A change of the state or of a status of an order, by the columns of `events`; times in milliseconds of UTC, NaN if they cannot be read. */
+export interface StatusEvent {
+  readonly id: number;
+  readonly field: string;
+  readonly oldValue: string | null;
+  readonly newValue: string | null;
+  readonly observedAt: number;
+  /** The look-up before; null if there was none. */
+  readonly lookedUpBefore: number | null;
+  /** `modificationDate` of the record that brought it; null if it has none. */
+  readonly exchangeTime: number | null;
+  readonly source: string;
+}
+
+export interface Stay extends EndedStay {
+  readonly key: string;
+  readonly state: OrderState;
+  /** False if the program or a person ended it: then the order was only watched for so long. */
+  readonly isByExchange: boolean;
+  /** How long after the change it was seen, in milliseconds; undefined if the exchange does not say when it was. */
+  readonly lateMs: number | undefined;
+}
+
+const CLOCKS_DIFFER_MS = 60_000;
+
+const COLUMNS = {
+  state: 'state',
+  'order.status': 'orderStatus',
+  'cryptoTransaction.status': 'cryptoStatus',
+  'fiatTransaction.status': 'fiatStatus',
+} as const satisfies Record<string, keyof PacedOrder>;
+type ChangeField = keyof typeof COLUMNS;
+
+/** The fields of `events` that say how long orders stay in a status. */
+export const CHANGE_FIELDS = Object.keys(COLUMNS) as ChangeField[];
+
+/** Returns the stays that ended with an event from `fromId` on; `events` are all of the order, oldest first. */
+export function staysOf(events: readonly StatusEvent[], fromId: number): Stay[] {
+  const stays: Stay[] = [];
+  const changes = changesOf(events);
+  // Of a long history the beginning is not read.
+  const isWhole = changes[0]?.some(({ field, oldValue }) => field === 'state' && oldValue === 'pending') === true;
+  const known: Known = isWhole ? { orderStatus: null, cryptoStatus: null, fiatStatus: null } : {};
+  let enteredAt: number | undefined;
+  for (const change of changes) {
+    for (const { field, oldValue } of change) known[columnOf(field)] ??= oldValue;
+    const [{ id, observedAt }] = change;
+    const order = pacedOrder(known);
+    if (enteredAt !== undefined && id >= fromId && order !== undefined) stays.push(stayOf(order, change, enteredAt));
+    for (const { field, newValue } of change) known[columnOf(field)] = newValue;
+    enteredAt = observedAt;
+  }
+  return stays;
+}
+
+type Known = { -readonly [Column in keyof PacedOrder]?: string | null };
+
+/** The order as it was; undefined if that is not known, or it was looked up at no pace. */
+function pacedOrder({ state, orderStatus, cryptoStatus, fiatStatus }: Known): PacedOrder | undefined {
+  if (state === 'accepted') return { state, orderStatus: null, cryptoStatus: null, fiatStatus: null };
+  const isKnown = orderStatus !== undefined && cryptoStatus !== undefined && fiatStatus !== undefined;
+  if (!isKnown || !isPaced(state ?? '')) return undefined;
+  return { state: state as OrderState, orderStatus, cryptoStatus, fiatStatus };
+}
+
+type Change = readonly [StatusEvent, ...StatusEvent[]];
+
+function changesOf(events: readonly StatusEvent[]): readonly Change[] {
+  const changes: [StatusEvent, ...StatusEvent[]][] = [];
+  for (const event of events) {
+    const last = changes.at(-1);
+    if (last !== undefined && Object.is(last[0].observedAt, event.observedAt)) last.push(event);
+    else changes.push([event]);
+  }
+  return changes;
+}
+
+function stayOf(order: PacedOrder, change: Change, enteredAt: number): Stay {
+  const { observedAt, lookedUpBefore, exchangeTime } = change[0];
+  return {
+    key: statusKey(order),
+    state: order.state,
+    from: (lookedUpBefore ?? enteredAt) - enteredAt,
+    to: observedAt - enteredAt,
+    isByExchange: change.every(isByExchange),
+    lateMs: lateMs(exchangeTime, Math.max(lookedUpBefore ?? enteredAt, enteredAt), observedAt),
+  };
+}
+
+/** The program gives up a pre-order by itself; an exchange may call a status by the same word. */
+function isByExchange({ field, newValue, source }: StatusEvent): boolean {
+  return source === 'lookup' && !(field === 'state' && newValue === 'abandoned');
+}
+
+/** How many ms after the exchange changed an order a look-up saw it; undefined if that is not known. */
+export function lateMsOf(before: Tracking, { tracking, events }: Decision): number | undefined {
+  const change = events.find(({ field }) => field in COLUMNS);
+  if (change === undefined || !isPaced(before.state) || tracking.changedAt === null) return undefined;
+  const [enteredAt, lookedUpAt] = [before.changedAt, before.lastLookupAt].map((at) => at?.getTime() ?? 0);
+  const unchangedAt = Math.max(enteredAt ?? 0, lookedUpAt ?? 0);
+  return lateMs(instantMs(change.exchangeTime) ?? null, unchangedAt, tracking.changedAt.getTime());
+}
+
+/** A date that lies before the look-up that found no change is not that of the change. */
+function lateMs(exchangeTime: number | null, unchangedAt: number, observedAt: number): number | undefined {
+  if (exchangeTime === null) return undefined;
+  const isOfChange = exchangeTime >= unchangedAt - CLOCKS_DIFFER_MS && exchangeTime <= observedAt + CLOCKS_DIFFER_MS;
+  if (!isOfChange) return undefined;
+  return Math.max(0, observedAt - Math.max(exchangeTime, unchangedAt));
+}
+
+function columnOf(field: string): keyof PacedOrder {
+  return COLUMNS[field as ChangeField];
+}
+
+interface Lateness {
+  readonly changes: number;
+  readonly meanMs: number;
+  readonly p95Ms: number;
+}
+
+/** Sums up how late changes were seen, in milliseconds; undefined if it is known of none. */
+export function latenessOf(times: readonly number[]): Lateness | undefined {
+  if (times.length === 0) return undefined;
+  const sorted = Float64Array.from(times).toSorted();
+  const meanMs = sorted.reduce((sum, ms) => sum + ms, 0) / sorted.length;
+  return { changes: sorted.length, meanMs, p95Ms: sorted[Math.ceil(sorted.length * 0.95) - 1] ?? Number.NaN };
+}

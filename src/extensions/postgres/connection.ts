@@ -1,0 +1,283 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Kysely, PostgresAdapter, PostgresDialect, sql, type CompiledQuery, type MigrationLockOptions } from 'kysely';
+import pg from 'pg';
+import { rereadPassword, type PostgresDatabase } from '../../settings/database.ts';
+import { PostgresCompiler } from '../../store/dialect.ts';
+import { StoreError } from '../../store/errors.ts';
+import type { Database } from '../../store/port.ts';
+import type { Tables } from '../../store/schema.ts';
+import { breakOffLate, Client, LAST_ANSWER_MS, PARSERS, storableValues } from './client.ts';
+import { isAborted, isConnectionLost, isStale, postgresError } from './errors.ts';
+
+const IDLE_MS = 10_000;
+/** Connections keep plans, and one that was made for a small table is slow on a large one. One in use is closed when it is given back. */
+const LIFETIME_S = 60;
+/** A connection that was not used for so long asks whether the other side is still there. */
+const KEEP_ALIVE_MS = 10_000;
+/** Statements that have a name: they are parsed and planned once a connection. The program has fewer of them. */
+const KEPT_STATEMENTS = 500;
+/** How often a statement with a stale plan is tried on other connections. */
+export const MOST_STALE = 3;
+
+interface ConnectionOptions {
+  readonly max: number;
+  /** A server that gives no answer for so long is taken for lost, in milliseconds. */
+  readonly answerTimeoutMs?: number;
+  /** Aborts when the process has no time left to wait for answers. */
+  readonly hurry?: AbortSignal | undefined;
+}
+
+/** A connection that one user has to itself. Every error of it is a `StoreError`. */
+export interface Lent extends Disposable {
+  readonly db: Database;
+  /** Runs statements that stand in one text, without parameters; gives what the last one gave. */
+  exec(text: string): Promise<{ readonly rows: readonly Record<string, unknown>[]; readonly command: string }>;
+  /** Calls `onNotice` for each notice of a channel with what it bears, until the connection ends. */
+  listen(channel: string, to: { onNotice(payload: string): void; onEnd(): void }): Promise<void>;
+  /** Gives the connection back; it is closed where it was lost, or where it may be in the middle of something. */
+  release(isUseless?: boolean): void;
+}
+
+export interface Connections extends AsyncDisposable {
+  readonly db: Database;
+  lend(): Promise<Lent>;
+}
+
+/** Prepares connections to a database; the first is made when one is needed. Throws `StoreError` if the certificates cannot be read. */
+export function openConnections(place: PostgresDatabase, options: ConnectionOptions): Connections {
+  const pool = new pg.Pool({
+    host: place.host,
+    port: place.port,
+    user: place.user,
+    database: place.name,
+    // A function, or the driver would look for a password in the environment and in a file of the user's.
+    password: passwordsOf(place),
+    ssl: tlsOf(place),
+    max: options.max,
+    Client: Client as never,
+    idleTimeoutMillis: IDLE_MS,
+    maxLifetimeSeconds: LIFETIME_S,
+    // Statements that do not wait for each other share a way to the server and back.
+    pipeline: true,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    application_name: 'order-sync',
+    client_encoding: 'UTF8',
+    types: { getTypeParser: (oid: number) => PARSERS[oid] ?? ((text: string) => text) },
+  });
+  // A connection that is lost while nobody uses it leaves the pool by itself; one in use tells its user.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return new Pool(pool, place.address, options);
+}
+
+/** Gives the password for each new connection. One that was changed in its file holds for the next. */
+function passwordsOf(place: PostgresDatabase): () => string {
+  let { password = '' } = place;
+  return () => {
+    password = rereadPassword(place) ?? password;
+    // The driver sends no empty one.
+    if (password !== '') return password;
+    throw new StoreError('denied', `${place.address} asks for a password and none is set; set database.passwordFile`);
+  };
+}
+
+class Pool implements Connections {
+  readonly db: Database;
+  readonly #pool: pg.Pool;
+  readonly #address: string;
+  readonly #options: ConnectionOptions;
+  readonly #adapter = new Adapter();
+  readonly #names = new Map<string, string>();
+  readonly #links = new WeakMap<pg.PoolClient, Link>();
+  /** Raised when prepared statements are stale: connections of an earlier epoch are replaced. */
+  #epoch = 0;
+
+  constructor(pool: pg.Pool, address: string, options: ConnectionOptions) {
+    this.#pool = pool;
+    this.#address = address;
+    this.#options = options;
+    if (options.hurry !== undefined) breakOffLate(pool, options.hurry);
+    const run = async <Row>(query: CompiledQuery<Row>) => {
+      for (let tries = 0; ; tries += 1) {
+        const link = await this.#connect();
+        try {
+          return await link.run(query);
+        } catch (error) {
+          if (!isStale(error) || tries === MOST_STALE) throw error;
+        } finally {
+          link.release();
+        }
+      }
+    };
+    this.db = kyselyOf(this.#adapter, () => this.#connect(), run);
+  }
+
+  async lend(): Promise<Lent> {
+    return await this.#connect();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool.end();
+  }
+
+  async #connect(): Promise<Link> {
+    for (;;) {
+      const client = await this.#pool.connect().catch((error: unknown) => {
+        throw postgresError(error, this.#address);
+      });
+      const known = this.#links.get(client);
+      if (known?.epoch === this.#epoch) return known;
+      if (known === undefined) return this.#link(client);
+      known.release(true);
+    }
+  }
+
+  #link(client: pg.PoolClient): Link {
+    const epoch = this.#epoch;
+    const link = new Link({
+      client,
+      address: this.#address,
+      adapter: this.#adapter,
+      nameOf: (text) => this.#nameOf(text),
+      epoch,
+      onStale: () => {
+        if (epoch === this.#epoch) this.#epoch += 1;
+      },
+      ...this.#options,
+    });
+    this.#links.set(client, link);
+    return link;
+  }
+
+  #nameOf(text: string): string | undefined {
+    const known = this.#names.get(text);
+    if (known !== undefined || this.#names.size >= KEPT_STATEMENTS) return known;
+    // By its text: a pooler may give the connection a session with prepared statements of another process.
+    const name = `order_sync_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
+    this.#names.set(text, name);
+    return name;
+  }
+}
+
+interface LinkOptions extends Pick<ConnectionOptions, 'answerTimeoutMs' | 'hurry'> {
+  readonly client: pg.PoolClient;
+  readonly address: string;
+  readonly adapter: Adapter;
+  readonly nameOf: (text: string) => string | undefined;
+  readonly epoch: number;
+  readonly onStale: () => void;
+}
+
+class Link implements Lent {
+  readonly db: Database;
+  readonly #options: LinkOptions;
+  #isLost = false;
+  #failure: StoreError | undefined;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+    this.db = kyselyOf(
+      options.adapter,
+      async () => ({ query: (text, values) => this.query(text, values), release: () => undefined }),
+      (query) => this.run(query),
+    );
+  }
+
+  get epoch(): number {
+    return this.#options.epoch;
+  }
+
+  async run<Row>({ sql: text, parameters }: CompiledQuery<Row>) {
+    const { rows, rowCount } = await this.#send<Row>({
+      text,
+      values: storableValues(parameters),
+      name: this.#options.nameOf(text),
+    });
+    return { rows, numAffectedRows: BigInt(rowCount ?? 0) };
+  }
+
+  /** As Kysely asks: with a statement that was built for this once. */
+  async query<Row>(text: string, values: readonly unknown[]) {
+    return await this.#send<Row>({ text, values: storableValues(values) });
+  }
+
+  async exec(text: string) {
+    const result: unknown = await this.#send({ text });
+    const last = (Array.isArray(result) ? result.at(-1) : result) as pg.QueryResult<Record<string, unknown>>;
+    return { rows: last.rows, command: last.command };
+  }
+
+  async listen(channel: string, to: { onNotice(payload: string): void; onEnd(): void }): Promise<void> {
+    const { client } = this.#options;
+    client.on('notification', ({ payload = '' }) => to.onNotice(payload));
+    client.once('end', () => to.onEnd());
+    await this.exec(`listen ${pg.escapeIdentifier(channel)}`);
+  }
+
+  release(isUseless = false): void {
+    this.#options.client.release(isUseless || this.#isLost);
+  }
+
+  [Symbol.dispose](): void {
+    this.release();
+  }
+
+  async #send<Row>(query: { readonly text: string; readonly values?: unknown[]; readonly name?: string | undefined }) {
+    const { client, address, hurry } = this.#options;
+    const answerTimeoutMs = hurry?.aborted === true ? LAST_ANSWER_MS : this.#options.answerTimeoutMs;
+    try {
+      // The type of the driver does not name the limit.
+      const limited = answerTimeoutMs === undefined ? query : { ...query, query_timeout: answerTimeoutMs };
+      const result = (await client.query(limited)) as unknown as pg.QueryResult & { rows: Row[]; command: Command };
+      this.#failure = undefined;
+      return result;
+    } catch (error) {
+      if (isStale(error)) this.#options.onStale();
+      this.#isLost ||= isConnectionLost(error) || isStale(error);
+      // Errors of statements behind the one that failed say nothing.
+      if (!isAborted(error) || this.#failure === undefined) this.#failure = postgresError(error, address);
+      throw this.#failure;
+    }
+  }
+}
+
+type Command = 'UPDATE' | 'DELETE' | 'INSERT' | 'SELECT' | 'MERGE';
+
+type Connect = () => Promise<Pick<Link, 'query'> & { release(): void }>;
+
+function kyselyOf(adapter: Adapter, connect: Connect, run: NonNullable<Database['run']>): Database {
+  const dialect = new PostgresDialect({ pool: { connect, end: async () => undefined } as never });
+  dialect.createAdapter = () => adapter;
+  dialect.createQueryCompiler = () => new PostgresCompiler();
+  return Object.assign(new Kysely<Tables>({ dialect }), { run });
+}
+
+/** Orders migrations by the row of the lock's table: an advisory lock fails behind a pooler that changes sessions. */
+class Adapter extends PostgresAdapter {
+  override async acquireMigrationLock(
+    db: Kysely<unknown>,
+    { lockTable, lockRowId }: MigrationLockOptions,
+  ): Promise<void> {
+    await sql`select id from ${sql.table(lockTable)} where id = ${lockRowId} for update`.execute(db);
+  }
+
+  override async releaseMigrationLock(): Promise<void> {
+    // The transaction's end does it.
+  }
+}
+
+function tlsOf({ tls, tlsCaFile }: PostgresDatabase) {
+  if (tls === 'off') return false;
+  if (tls === 'require') return { rejectUnauthorized: false };
+  if (tlsCaFile === undefined) return { rejectUnauthorized: true };
+  try {
+    return { rejectUnauthorized: true, ca: readFileSync(tlsCaFile, 'utf8') };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StoreError('unusable', `${tlsCaFile} cannot be read (${why}); correct database.tlsCaFile`, {
+      cause: error,
+    });
+  }
+}

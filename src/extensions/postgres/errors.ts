@@ -1,0 +1,130 @@
+import pg from 'pg';
+import { StoreError, UnlistedError, type StoreProblem } from '../../store/errors.ts';
+
+type Meaning = readonly [codes: RegExp, problem: StoreProblem, meaning: string, advice: string];
+
+/** The codes of the server, what they mean, and what to do. The first that fits counts. */
+const MEANINGS: readonly Meaning[] = [
+  [/^3D000/, 'unusable', 'is not there', 'make it with createdb, or correct database.url'],
+  [
+    /^28/,
+    'denied',
+    'takes neither this user nor this password',
+    'correct database.url and database.password, or the rules of the server',
+  ],
+  [/^42501/, 'denied', 'refuses what the user may not do', 'use the role that owns the tables'],
+  [/^25006/, 'disk', 'is read-only, as a standby is', 'set database.url to the primary server'],
+  [/^(53300|53400)/, 'busy', 'takes no more connections', 'lower database.poolSize, or raise its max_connections'],
+  [/^(53|58|XX00[12])/, 'disk', 'cannot be written', 'check the disk and the memory of the server'],
+  [/^(57P0|08)/, 'disk', 'is out of reach', 'see that its server runs'],
+  [/^(40|55P03|57014)/, 'busy', 'is locked by another program for too long', 'find its open transaction'],
+  [
+    /^(26000|42P05)/,
+    'unusable',
+    'is behind a pooler that loses prepared statements, as PgBouncer does with pool_mode = transaction',
+    'set its max_prepared_statements to 200 (PgBouncer 1.21 or newer) or its pool_mode to session, or database.url to the server',
+  ],
+  [/^(42P01|42703|42883|42P07)/, 'unusable', 'has other tables than this version', 'run: order-sync db status'],
+];
+
+/**
+ * What the database itself refuses, because of what is written: constraints, guards, text that it cannot hold. `P0` and the
+ * classes that PostgreSQL leaves to others are those of a merchant's own triggers.
+ */
+const REFUSED = /^(2[23]|44|P0|(?!5[3-8]|72|XX)[5-9I-Z])/;
+
+/** Codes that speak of the server, the connection or a lock, even in a function, and not of the row. */
+const NOT_OF_FUNCTIONS = /^(08|25006|28|40|53|55P03|57P|58|XX00[12])/;
+
+/** The codes of a connection that cannot be encrypted in the way that is set. */
+const TLS = /^(CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERR_TLS|ERR_SSL|EPROTO)/;
+
+/** After these the same work may be done at once: nothing of it was written. */
+const RETRIED = /^(40001|40P01|57P0|08|25P03|53300)/;
+
+/** Says what an error of the driver means. The program's own errors are given back as they are: ask only for those of the driver. */
+export function postgresError(error: unknown, address: string): StoreError {
+  if (error instanceof StoreError) return error;
+  const cause = { cause: error };
+  const message = messageOf(error);
+  const code = codeOf(error);
+  const source = functionOf(error);
+  if (source !== undefined) return new StoreError('refused', `${message} (in ${source})`, cause);
+  if (REFUSED.test(code)) return new StoreError('refused', message, cause);
+  const [, problem, meaning, advice] = MEANINGS.find(([codes]) => codes.test(code)) ?? [];
+  if (problem !== undefined) return new StoreError(problem, `${address} ${meaning} (${message}); ${advice}`, cause);
+  if (isOfServer(error)) {
+    return new UnlistedError(
+      'unusable',
+      `${address} cannot be used (${code}: ${message}); see the log of its server`,
+      cause,
+    );
+  }
+  if (TLS.test(code) || message.includes('SSL')) {
+    const why = `${address} cannot be reached encrypted (${message}); see database.tls and database.tlsCaFile`;
+    return new StoreError('unusable', why, cause);
+  }
+  return new StoreError('disk', `${address} is out of reach (${message}); check database.url and its server`, cause);
+}
+
+/** True when the connection is of no further use: it was lost, or the server ends it. */
+export function isConnectionLost(error: unknown): boolean {
+  const cause = error instanceof StoreError ? error.cause : error;
+  return !isOfServer(cause) || cause.severity === 'FATAL' || cause.severity === 'PANIC';
+}
+
+/** True when the transaction was not committed and may succeed if it is run again: never an error of the store itself. */
+export function isWorthRetry({ problem, cause }: StoreError): boolean {
+  if (problem === 'refused' || cause === undefined || cause instanceof StoreError) return false;
+  if (isStale(cause)) return true;
+  return isOfServer(cause) ? RETRIED.test(codeOf(cause)) : !TLS.test(codeOf(cause));
+}
+
+/** True if a prepared statement is stale, and did nothing: a table was changed, or a pooler gave another session. */
+export function isStale(error: unknown): boolean {
+  const cause = error instanceof StoreError ? error.cause : error;
+  return /^(0A000|26000|42P05)/.test(codeOf(cause)) && functionOf(cause) === undefined;
+}
+
+export function isAborted(error: unknown): boolean {
+  return codeOf(error) === '25P02';
+}
+
+export function isLockedOut(error: unknown): error is StoreError {
+  return error instanceof StoreError && codeOf(error.cause) === '55P03';
+}
+
+export function isTwice(error: unknown): boolean {
+  return error instanceof StoreError && /^(23505|42P07|42710)/.test(codeOf(error.cause));
+}
+
+/**
+ * The function, such as a merchant's trigger, in which a statement failed, if the failure is its own. Undefined in every
+ * other case; the guards of order-sync have a code of their own.
+ */
+function functionOf(error: unknown): string | undefined {
+  if (!isOfServer(error)) return undefined;
+  const { where = '', routine, code = '' } = error;
+  const isRaised = routine === 'exec_stmt_raise';
+  if (!isRaised && NOT_OF_FUNCTIONS.test(code)) return undefined;
+  // `where` quotes values and statements. In each language of the server a function has parentheses.
+  const unquoted = where.replaceAll(/'[^']*'|"[^"]*[\s(][^"]*"(?!\()/g, '');
+  const [, byCall, byName] = /((?:[\w.$]+|"[^"]+")\([^)]*\))|function "([^"]+)"/.exec(unquoted) ?? [];
+  const name = byCall ?? byName;
+  return name?.startsWith('order_sync_') === true ? undefined : name;
+}
+
+function isOfServer(error: unknown): error is pg.DatabaseError {
+  return error instanceof pg.DatabaseError;
+}
+
+/** Of a host with several addresses each has an error of its own. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
+  return error instanceof Error ? error.message : String(error);
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}

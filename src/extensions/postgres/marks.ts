@@ -1,0 +1,229 @@
+import { sql } from 'kysely';
+import type { Clock } from '../../base/clock.ts';
+import { recordStop } from '../../store/tables/account-stops.ts';
+import { forgetAccountFact, readAccountFact, setAccountFact } from '../../store/tables/accounts.ts';
+import { StoreError } from '../../store/errors.ts';
+import type { FollowingMark } from '../../store/group-writer.ts';
+import {
+  GAP_MS,
+  isBefore,
+  MarkFollower,
+  MOST_AT_ONCE,
+  readMark,
+  readPositionOf,
+  readPositions,
+  readSignOfRestore,
+} from '../../store/mark.ts';
+import { pagesAfter } from '../../store/pages.ts';
+import type { Database, Mark, MarkContent, Position, Transaction, Work } from '../../store/port.ts';
+import type { AccountWithMark, MarksFile } from '../../store/sqlite/mark.ts';
+
+/** The fact, whose value is the mark, that stops an account for all workers: only one of them may have the mark. */
+const FOUND_OLDER = 'restore.found';
+/** The fact that tells which marks a person knew of who has accepted an older state: machines may still have them. */
+const ACCEPTED = 'restore.accepted';
+
+/** Reads the id by which marks know the database: another name or server is no other database. Throws `StoreError`. */
+export async function readIdentity(db: Database, address: string): Promise<string> {
+  const { rows } = await sql<{ id: string }>`select id from database_identity`.execute(db);
+  if (rows[0] !== undefined) return rows[0].id;
+  const advice =
+    'restore all tables of a dump, or run in psql: insert into database_identity values (gen_random_uuid())';
+  throw new StoreError(
+    'unusable',
+    `${address} has no row in database_identity, by which its marks are found; ${advice}`,
+  );
+}
+
+interface MarksDeps {
+  readonly address: string;
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly file: MarksFile;
+  /** Writes rows of an account as a person's command does. */
+  readonly write: (account: string, work: Work<void>) => Promise<void>;
+}
+
+export class AccountMarks extends MarkFollower {
+  readonly #deps: MarksDeps;
+
+  constructor(deps: MarksDeps) {
+    super(deps.clock, GAP_MS);
+    this.#deps = deps;
+  }
+
+  of(account: string): AccountMark {
+    return new AccountMark(account, this, this.#deps);
+  }
+
+  /** Stops each account that a mark of this machine shows in an older state, for all workers. Throws `StoreError`. */
+  async compare(): Promise<void> {
+    const { db, file } = this.#deps;
+    const read = async (last?: AccountWithMark) => file.page(last?.[0] ?? '', MOST_AT_ONCE);
+    for await (const marks of pagesAfter<AccountWithMark>(MOST_AT_ONCE, read)) {
+      for (const account of await suspected(db, marks)) await this.of(account).stopIfOlder();
+    }
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    this.#deps.file.close();
+  }
+
+  protected override async name(accounts: readonly string[]): Promise<boolean> {
+    const { db, file, clock } = this.#deps;
+    const positions = await readPositions(db, accounts).catch(() => undefined);
+    if (positions !== undefined) file.name(positions, clock.now());
+    return positions !== undefined;
+  }
+}
+
+/**
+ * Reads which of these accounts may be in an older state than their marks name. After a promotion none is: the next owner
+ * takes up the commits that the standby lacks.
+ */
+async function suspected(db: Database, marks: readonly AccountWithMark[]): Promise<readonly string[]> {
+  if (marks.length === 0) return [];
+  // A mark that cannot be understood is null in each column, so the statement finds nothing for it.
+  const contents = JSON.stringify(marks.map(([account, mark]) => ({ account, ...mark })));
+  const { rows } = await sql<{ account: string }>`select o.account from account_owners o
+    join json_to_recordset(${contents}::json) as m (account text, generation bigint, "eventId" bigint, hash text, "timeLine" text)
+      on o.account = m.account
+    where o.time_line is not distinct from order_sync_time_line() and coalesce(m."timeLine", o.time_line) is not distinct from o.time_line
+      and (o.generation < m.generation or (m."eventId" > 0 and not exists (select from events e
+        where e.account = m.account and e.id = m."eventId" and e.hash = coalesce(m.hash, e.hash))))`.execute(db);
+  return rows.map(({ account }) => account);
+}
+
+/** The mark of one account. If there is none, nothing is known: another worker may have it. */
+export class AccountMark implements Mark, FollowingMark {
+  readonly account: string;
+  readonly #marks: AccountMarks;
+  readonly #deps: MarksDeps;
+  #isChecked = false;
+
+  constructor(account: string, marks: AccountMarks, deps: MarksDeps) {
+    this.account = account;
+    this.#marks = marks;
+    this.#deps = deps;
+  }
+
+  get path(): string {
+    return this.#deps.file.path;
+  }
+
+  async read(db: Database = this.#deps.db): Promise<MarkContent | undefined> {
+    const found = await this.#readFact(db, FOUND_OLDER);
+    if (found !== undefined) return found;
+    const mark = this.#deps.file.read(this.account);
+    const accepted = mark === undefined ? undefined : await this.#readFact(db, ACCEPTED);
+    return mark === undefined || (accepted !== undefined && !isBefore(accepted, mark)) ? undefined : mark;
+  }
+
+  async position(): Promise<Position> {
+    return await readPositionOf(this.#deps.db, this.account);
+  }
+
+  async sign(): Promise<string | undefined> {
+    const mark = await this.read();
+    return mark === undefined ? undefined : await readSignOfRestore(this.#deps.db, mark, this.account);
+  }
+
+  async isMissing(): Promise<boolean> {
+    if (this.#deps.file.page('', MOST_AT_ONCE).some(([, mark]) => mark !== undefined)) return false;
+    return (await this.#deps.db.selectFrom('event_heads').select('id').limit(1).executeTakeFirst()) !== undefined;
+  }
+
+  async write(content: MarkContent): Promise<void> {
+    const { account } = this;
+    await this.#deps.write(account, async (tx) => {
+      if (content.restoring !== undefined) return await this.#keepFact(tx, FOUND_OLDER, content);
+      const mark = await this.read(tx);
+      if (mark !== undefined) await this.#keepFact(tx, ACCEPTED, mark);
+      await forgetAccountFact(tx, { account, name: FOUND_OLDER });
+    });
+    this.#deps.file.replace(account, content);
+  }
+
+  assertWritten(): void {
+    this.#marks.assertWritten();
+  }
+
+  async compareAll(): Promise<void> {
+    await this.#marks.compare();
+  }
+
+  /** Asked at the beginning of the first transaction of an owner. */
+  async assertNotOlder(tx: Transaction): Promise<void> {
+    if (this.#isChecked) return;
+    this.#deps.file.open();
+    const mark = await this.read(tx);
+    const sign = mark === undefined ? undefined : await readSignOfRestore(tx, mark, this.account);
+    if (mark !== undefined && sign !== undefined) throw this.#older(sign, mark);
+    this.#isChecked = true;
+  }
+
+  committed(): void {
+    this.#marks.committed(this.account);
+  }
+
+  /** The error if the last commit of this process is not in the database. */
+  async lostCommit(tx: Transaction): Promise<OlderStateError> {
+    const { generation, eventId } = await readPositionOf(tx, this.account);
+    // No event has this hash, so no later event is taken for the lost commit.
+    const lost = { generation, eventId: eventId + 1, hash: '', at: this.#deps.clock.now().toISOString() };
+    return this.#older('was put back to an older state while it was driven', lost);
+  }
+
+  /** Stops the account for every worker if the database is in an older state; its owner, which lacks the mark, loses it. */
+  async stopIfOlder(): Promise<void> {
+    const { account } = this;
+    if ((await this.#readFact(this.#deps.db, FOUND_OLDER)) !== undefined) return;
+    const mark = await this.read();
+    const sign = mark && (await this.sign());
+    if (mark === undefined || sign === undefined) return;
+    await this.#deps.write(account, async (tx) => {
+      await this.#tell(tx, sign, mark);
+      await sql`update account_owners set generation = generation + 1, holder = null where account = ${account}`.execute(
+        tx,
+      );
+    });
+  }
+
+  /** Keeps every worker from driving the account, once what has found the older state is rolled back. */
+  async tellOthers({ sign, mark }: OlderStateError): Promise<void> {
+    await this.#deps.write(this.account, (tx) => this.#tell(tx, sign, mark));
+  }
+
+  async #tell(tx: Transaction, sign: string, mark: MarkContent): Promise<void> {
+    await this.#keepFact(tx, FOUND_OLDER, mark);
+    const [reason, now] = [`the database ${sign}`, this.#deps.clock.now()];
+    await recordStop(tx, this.account, { kind: 'older-state', reason, actor: null, now });
+  }
+
+  #older(sign: string, mark: MarkContent): OlderStateError {
+    const { address } = this.#deps;
+    const advice = `if it was put back, run: order-sync db accept-restore --account ${this.account}`;
+    return new OlderStateError(`the account ${this.account} in ${address} ${sign}; ${advice}`, sign, mark);
+  }
+
+  async #readFact(db: Database, name: string): Promise<MarkContent | undefined> {
+    const value = await readAccountFact(db, { account: this.account, name });
+    return value === undefined ? undefined : readMark(value);
+  }
+
+  async #keepFact(tx: Transaction, name: string, content: MarkContent): Promise<void> {
+    const value = JSON.stringify(content);
+    await setAccountFact(tx, { account: this.account, name, value, now: this.#deps.clock.now() });
+  }
+}
+
+export class OlderStateError extends StoreError {
+  readonly sign: string;
+  readonly mark: MarkContent;
+  constructor(message: string, sign: string, mark: MarkContent) {
+    super('unusable', message);
+    this.sign = sign;
+    this.mark = mark;
+  }
+}

@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import { systemClock } from '../../../base/clock.ts';
+import type { Config } from '../../../settings/config.ts';
+import { counted } from '../../../base/words.ts';
+import { moveDatabase } from './copy.ts';
+import { openStore } from '../../../store/open.ts';
+import { openConnections } from '../connection.ts';
+import { lockFile } from '../../../store/sqlite/owner.ts';
+import { slowProgress } from '../../../cli/shared/progress.ts';
+import { placeOf } from '../../../cli/shared/store.ts';
+import { print } from '../../../cli/shared/print.ts';
+
+const HELP = `
+Moves all orders from a SQLite file to an empty database of PostgreSQL: every
+row is copied as it is, and then read again on both sides and compared. The old
+database is marked as moved: it can be read, and nothing is sent from it any
+more. Stop the daemon first, and what inserts orders: nobody can write
+meanwhile. A copy that was broken off is done again by the same command.
+
+The new database is reached with the settings of database.url: give the password
+as database.passwordFile.
+
+Example:
+  order-sync db copy sqlite:data/order-sync.db postgres://shop@db.example/orders`;
+
+export function define(command: Command): void {
+  command
+    .argument('<from>', 'the database that is left: sqlite:PATH')
+    .argument('<to>', 'an empty database: postgres://USER@HOST/DATABASE')
+    .option('--json', 'print JSON')
+    .addHelpText('after', HELP)
+    .action(async (from: string, to: string, { json }: { json?: boolean }) => {
+      const clock = systemClock();
+      const [old, place] = [placeOf(command, 'sqlite', from, '<from>'), placeOf(command, 'postgres', to, '<to>')];
+      const startedAt = clock.monotonic();
+      await using resources = new AsyncDisposableStack();
+      const lock = await lockFile(old.path, clock, 0);
+      resources.defer(() => lock.release());
+      const open = async (which: Config['database'], expect: 'current' | 'migrate') =>
+        resources.adopt(await openStore(which, clock, { expect }), (store) => store.close());
+      const source = await open(old, 'current');
+      const target = await open(place, 'migrate');
+      const connections = resources.use(openConnections(place, { max: 1 }));
+      const session = resources.adopt(await connections.lend(), (lent) => lent.release(true));
+      using progress = await slowProgress(clock);
+      const copied = await moveDatabase({ source, target, session, clock }, (text) => progress.show(text));
+      progress.clear();
+      const found = { source: old.address, target: place.address, ...copied };
+      const durationMs = Math.round(clock.monotonic() - startedAt);
+      const done =
+        copied === undefined
+          ? 'the move that was broken off is complete'
+          : `${counted(copied.rows, 'row')} copied and compared in ${Math.ceil(durationMs / 1_000)} s`;
+      const next = 'Set database.url to the new one. The old one can only be read.';
+      print(json, { ...found, durationMs }, () => `${old.address} was moved to ${place.address}: ${done}\n${next}\n`);
+      for (const table of copied?.others ?? []) {
+        process.stderr.write(`not copied, as it is not of order-sync: ${table}\n`);
+      }
+    });
+}

@@ -1,0 +1,147 @@
+import { sql, type Kysely } from 'kysely';
+import { StoreError } from '../../../store/errors.ts';
+import type { Database, Transaction } from '../../../store/port.ts';
+import type { Tables } from '../../../store/schema.ts';
+import { cursorPages, type Session } from '../../../store/snapshot.ts';
+
+type OwnTables = 'database_moves' | 'order_events';
+
+export type CopiedTable = Exclude<keyof Tables, OwnTables>;
+
+export const COPIED: Readonly<Record<CopiedTable, readonly string[]>> = {
+  account_facts: ['account', 'name'],
+  account_holds: ['account', 'kind'],
+  account_owners: ['account'],
+  event_heads: ['account'],
+  events: ['id'],
+  findings: ['id'],
+  kept_answers: ['id'],
+  links: ['account', 'link_id'],
+  merchant_orders: ['account', 'external_order_id'],
+  order_records: ['account', 'external_order_id'],
+  photo_tokens: ['account', 'token_hash'],
+  photos: ['id'],
+  pre_orders: ['account', 'external_order_id'],
+  request_leases: ['account'],
+  seen_statuses: ['account', 'field', 'value'],
+  webhook_cursors: ['account', 'endpoint'],
+  webhook_deliveries: ['account', 'endpoint', 'event_id'],
+  webhook_endpoints: ['name'],
+};
+
+export const COPIED_TABLES = Object.keys(COPIED) as CopiedTable[];
+
+export const NUMBERED_TABLES = COPIED_TABLES.filter((table) => COPIED[table][0] === 'id');
+
+export interface TableColumns {
+  readonly table: CopiedTable;
+  readonly columns: readonly { readonly name: string; readonly isNumber: boolean }[];
+}
+
+export type TextRow = Readonly<Record<string, string | null>>;
+
+export function rowName(table: CopiedTable, row: Readonly<Record<string, unknown>>): string {
+  const key = COPIED[table].map((column) => `${column} ${JSON.stringify(row[column] ?? null)}`);
+  return `${table} (${key.join(', ')})`;
+}
+
+/** Rows that are read at a time: an answer of the exchange in each may be large. */
+const AHEAD = 200;
+
+type AnyDatabase = Kysely<Record<string, Record<string, unknown>>>;
+
+export function anyTable(db: Database): AnyDatabase {
+  return db as unknown as AnyDatabase;
+}
+
+export function sourceRows(source: Database, table: TableColumns): AsyncIterable<TextRow> {
+  return selected(source, table).stream() as AsyncIterable<TextRow>;
+}
+
+export async function* targetRows(session: Session, table: TableColumns): AsyncGenerator<TextRow, undefined> {
+  for await (const page of cursorPages<TextRow>(session, selected(session.db, table), AHEAD)) yield* page;
+  return undefined;
+}
+
+function selected(db: Database, { table, columns }: TableColumns) {
+  let rows = anyTable(db)
+    .selectFrom(table)
+    .select(columns.map(({ name }) => sql<string | null>`cast(${sql.ref(name)} as text)`.as(name)));
+  for (const column of COPIED[table]) rows = rows.orderBy(sql.ref(`${table}.${column}`));
+  return rows;
+}
+
+/** Tables that only PostgreSQL has: no worker is in an empty database. */
+const WORKERS = ['workers', 'account_requests'];
+/** The tables whose guards would change a row that is copied, or refuse it. */
+const GUARDED = ['merchant_orders', 'events'];
+
+export async function columnsOf(
+  db: Database,
+  schema?: string,
+): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
+  const tables = await db.introspection.getTables();
+  return new Map(
+    tables
+      .filter((table) => !table.isView && table.schema === schema)
+      .map(({ name, columns }) => [
+        name,
+        new Map(columns.map((column) => [column.name, column.dataType.toLowerCase()])),
+      ]),
+  );
+}
+
+/** Takes the new database for this transaction alone, without a copy that was broken off. Throws `StoreError` if it has rows. */
+export async function takeTarget(tx: Transaction, address: string, isBrokenOff: boolean): Promise<void> {
+  await sql`set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0`.execute(tx);
+  const tables = [...COPIED_TABLES, ...WORKERS];
+  const names = sql.join(tables.map((name) => sql.table(name)));
+  // A merchant who inserts meanwhile, or a worker, waits: and then finds out that this database is not to be used yet.
+  await sql`lock table ${names} in access exclusive mode`.execute(tx);
+  // Only the tables' owner can do that, and it is over with this transaction.
+  for (const table of GUARDED) await sql`alter table ${sql.table(table)} disable trigger user`.execute(tx);
+  if (isBrokenOff) await sql`truncate ${sql.join(COPIED_TABLES.map((name) => sql.table(name)))}`.execute(tx);
+  for (const table of tables) {
+    const row = await anyTable(tx)
+      .selectFrom(table)
+      .select(sql`1`.as('one'))
+      .limit(1)
+      .executeTakeFirst();
+    if (row === undefined) continue;
+    const message = `${address} has rows in ${table}, and a copy wants an empty database; name a new one`;
+    throw new StoreError('refused', message);
+  }
+}
+
+/** Puts rows into a table as they are. Throws `StoreError` if the database does not take them. */
+export async function insertRows(
+  tx: Transaction,
+  { table, columns }: TableColumns,
+  rows: readonly TextRow[],
+): Promise<void> {
+  const names = sql.join(columns.map(({ name }) => sql.ref(name)));
+  const json = JSON.stringify(rows);
+  try {
+    await sql`insert into ${sql.table(table)} (${names})
+      select ${names} from json_populate_recordset(null::${sql.table(table)}, ${json}::json)`.execute(tx);
+  } catch (error) {
+    const [first, last] = [rows[0] ?? {}, rows.at(-1) ?? {}];
+    const why = error instanceof Error ? error.message : String(error);
+    const where = `between ${rowName(table, first)} and ${rowName(table, last)}`;
+    throw new StoreError('refused', `a row ${where} was refused: ${why}`, { cause: error });
+  }
+}
+
+/** As the database does by itself now and then: without statistics it would read whole tables. */
+export async function analyzeTarget(tx: Transaction): Promise<void> {
+  await sql`analyze ${sql.join(COPIED_TABLES.map((name) => sql.table(name)))}`.execute(tx);
+}
+
+/** Enables the guards again, and has new ids follow the newest ones of the old database. */
+export async function completeTarget(tx: Transaction, lastIds: ReadonlyMap<CopiedTable, number>): Promise<void> {
+  for (const table of GUARDED) await sql`alter table ${sql.table(table)} enable trigger user`.execute(tx);
+  for (const table of NUMBERED_TABLES) {
+    const last = lastIds.get(table) ?? 0;
+    if (last > 0) await sql`select setval(pg_get_serial_sequence(${table}, 'id'), ${last})`.execute(tx);
+  }
+}

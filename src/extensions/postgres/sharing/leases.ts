@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../../base/clock.ts';
+import { TRUSTED_MS, type WorkerView } from './heartbeats.ts';
+import { differences, type SettingsText } from '../../../accounts/rules/fail-over.ts';
+import { StoreError } from '../../../store/errors.ts';
+import type { AccountGroup, Database, AccountLease } from '../../../store/port.ts';
+import {
+  claimAccounts,
+  endWorker,
+  enterWorker,
+  releaseAccounts,
+  renewHeartbeat,
+  type AccountOwner,
+  type NewWorker,
+} from './workers.ts';
+
+type WorkerDeps = Pick<LeasesDeps, 'db' | 'clock' | 'view'>;
+export type WorkerFacts = Pick<NewWorker, 'host' | 'socket' | 'publicKey' | 'listens'>;
+
+/** This process as a worker, until it is declared over: then another one begins. */
+export class Worker {
+  readonly holder: string;
+  readonly #deps: WorkerDeps;
+  #isOver = false;
+  /** The beginning of the last renewal, by both clocks: the monotonic one stands while the machine sleeps. */
+  #renewed: Moment;
+
+  private constructor(deps: WorkerDeps, host: string) {
+    this.holder = `${host}:${process.pid}:${randomUUID().slice(0, 8)}`;
+    this.#deps = deps;
+    this.#renewed = momentOf(deps.clock);
+  }
+
+  static async enter(deps: WorkerDeps, facts: WorkerFacts & Pick<NewWorker, 'units'>): Promise<Worker> {
+    const worker = new Worker(deps, facts.host);
+    await enterWorker(deps.db, { ...facts, holder: worker.holder });
+    return worker;
+  }
+
+  /** True while no other worker can have declared this one over. */
+  isTrusted(): boolean {
+    const { monotonic, utc } = momentOf(this.#deps.clock);
+    return !this.#isOver && monotonic - this.#renewed.monotonic < TRUSTED_MS && utc - this.#renewed.utc < TRUSTED_MS;
+  }
+
+  /** Renews the heartbeat, and declares others over that did not. Returns false if this worker was declared over. */
+  async beat(held: number): Promise<boolean> {
+    const { db, clock, view } = this.#deps;
+    const began = momentOf(clock);
+    const seen = await renewHeartbeat(db, this.holder, held);
+    this.#isOver ||= !seen.isRenewed;
+    if (this.#isOver) return false;
+    this.#renewed = began;
+    const now = clock.monotonic();
+    view.see(seen, began.monotonic, now);
+    clock.follow?.(seen.now, began.monotonic, now);
+    for (const other of view.over(now)) {
+      if (other.holder !== this.holder && (await endWorker(db, other))) view.remove(other.holder);
+    }
+    return true;
+  }
+}
+
+interface Moment {
+  readonly monotonic: number;
+  readonly utc: number;
+}
+
+function momentOf(clock: Clock): Moment {
+  return { monotonic: clock.monotonic(), utc: clock.now().getTime() };
+}
+
+export interface LeasesDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly view: WorkerView;
+  /** The settings with which this process drives an account, as text without secrets. */
+  readonly settingsOf: (account: string) => SettingsText;
+}
+
+/** The lease of an account that this process has claimed as one worker. */
+export interface WorkerLease extends AccountLease {
+  readonly worker: Worker;
+  /** Asks its user to give the account back. */
+  end(): void;
+  /** Another worker may have the account from now on. */
+  lose(): void;
+}
+
+export class Leases {
+  readonly #deps: LeasesDeps;
+  readonly #held = new Map<string, WorkerLease>();
+  #released: WorkerLease[] = [];
+  #releasing: Promise<void> | undefined;
+
+  constructor(deps: LeasesDeps) {
+    this.#deps = deps;
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  of(worker: Worker): readonly WorkerLease[] {
+    return [...this.#held.values()].filter((held) => held.worker === worker);
+  }
+
+  get(account: string): WorkerLease | undefined {
+    return this.#held.get(account);
+  }
+
+  /** Claims groups of accounts that are free, as their owners were read. Returns the leases of each group that was claimed whole. */
+  async claim(
+    worker: Worker,
+    groups: readonly AccountGroup[],
+    owners: ReadonlyMap<string, AccountOwner>,
+  ): Promise<readonly WorkerLease[]> {
+    const { db, settingsOf } = this.#deps;
+    const claims = groups.flat().map((account) => ({
+      account,
+      generation: owners.get(account)?.generation ?? 0,
+      settings: JSON.stringify(settingsOf(account)),
+    }));
+    const claimed = await claimAccounts(db, worker.holder, claims);
+    const isWhole = (group: AccountGroup) => group.every((account) => claimed.has(account));
+    const hold = (account: string) => this.#hold(worker, { account, timeLine: claimed.get(account) ?? null }, owners);
+    const held = groups.filter(isWhole).flatMap((group) => group.map(hold));
+    const parts = groups.filter((group) => !isWhole(group)).flat();
+    const unwanted = claims
+      .filter(({ account }) => parts.includes(account) && claimed.has(account))
+      .map(({ account, generation }) => ({ account, generation: generation + 1 }));
+    if (unwanted.length > 0) await releaseAccounts(db, worker.holder, unwanted);
+    return held;
+  }
+
+  lose(worker: Worker): void {
+    for (const held of this.of(worker)) this.loseOne(held);
+    this.#released = this.#released.filter((held) => held.worker !== worker);
+  }
+
+  loseOne(held: WorkerLease): void {
+    if (this.#held.get(held.account) === held) this.#held.delete(held.account);
+    held.lose();
+  }
+
+  endAll(): void {
+    for (const held of this.#held.values()) held.end();
+  }
+
+  async giveBack(): Promise<void> {
+    if (this.#released.length === 0) return;
+    this.#releasing ??= this.#writeReleased().finally(() => (this.#releasing = undefined));
+    await this.#releasing;
+  }
+
+  #hold(
+    worker: Worker,
+    { account, timeLine }: { readonly account: string; readonly timeLine: string | null },
+    owners: ReadonlyMap<string, AccountOwner>,
+  ): WorkerLease {
+    const { view, clock, settingsOf } = this.#deps;
+    const { generation = 0, holder = null, settings = null } = owners.get(account) ?? {};
+    const isAlone = !view.workers.some((other) => other.isSharing && other.holder !== worker.holder);
+    const ending = new AbortController();
+    let isLost = false;
+    const held: WorkerLease = {
+      account,
+      worker,
+      generation: generation + 1,
+      claim: { name: worker.holder, timeLine },
+      lastOwnerUntil: holder === null ? undefined : view.trustedUntil(holder, clock.monotonic()),
+      differsIn: isAlone || settings === null ? [] : differences(settings, settingsOf(account)),
+      ending: ending.signal,
+      isTrusted: () => !isLost && worker.isTrusted(),
+      now: () => new Date(view.databaseTime(clock.monotonic())),
+      end: () => ending.abort(),
+      lose() {
+        isLost = true;
+        ending.abort();
+      },
+      release: async () => {
+        held.lose();
+        if (this.#held.get(account) !== held) return;
+        this.#held.delete(account);
+        this.#released.push(held);
+        await this.giveBack();
+      },
+    };
+    this.#held.set(account, held);
+    return held;
+  }
+
+  /** Accounts released in the same turn share a statement. Failures and locked rows are tried again with the next heartbeat. */
+  async #writeReleased(): Promise<void> {
+    const { clock, db } = this.#deps;
+    while (this.#released.length > 0) {
+      await clock.turn();
+      const released = this.#released;
+      this.#released = [];
+      const locked: WorkerLease[] = [];
+      try {
+        for (const [holder, accounts] of Map.groupBy(released, ({ worker }) => worker.holder)) {
+          const left = await releaseAccounts(db, holder, accounts);
+          locked.push(...accounts.filter(({ account }) => left.has(account)));
+        }
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        this.#released = [...released, ...this.#released];
+        return;
+      }
+      if (locked.length > 0) return void this.#released.push(...locked);
+    }
+  }
+}

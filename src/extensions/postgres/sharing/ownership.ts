@@ -1,0 +1,192 @@
+import { once } from 'node:events';
+import { hostname } from 'node:os';
+import type { Clock } from '../../../base/clock.ts';
+import type { PostgresDatabase } from '../../../settings/database.ts';
+import { WorkerView, type SeenWorker } from './heartbeats.ts';
+import { readOwners, releaseAll, leaveWorkers, setUnits, type WorkerOptions } from './workers.ts';
+import { OwnedError, StoreError } from '../../../store/errors.ts';
+import type { AccountGroup, AccountLease, Ownership, Store } from '../../../store/port.ts';
+import { openConnections, type Connections } from '../connection.ts';
+import { Leases, type WorkerLease, type LeasesDeps, Worker, type WorkerFacts } from './leases.ts';
+import { Sharing } from './sharing.ts';
+
+/** How often a heartbeat is renewed; sooner after a failure. */
+const BEAT_MS = 1_000;
+const FAILED_BEAT_MS = 200;
+/** How often a process looks that waits for an account, or for a worker to be over. */
+const LOOK_MS = 50;
+
+/** The time after which a server that does not answer is asked over another connection. */
+const ANSWER_TIMEOUT_MS = 2_000;
+
+export function openOwnership(
+  place: PostgresDatabase,
+  { db, mark }: Pick<Store, 'db' | 'mark'>,
+  clock: Clock,
+  { socket, publicKey, settingsOf = () => ({}) }: WorkerOptions,
+): PostgresOwnership {
+  const heartbeats = openConnections(place, { max: 1, answerTimeoutMs: ANSWER_TIMEOUT_MS });
+  const facts = { host: hostname(), socket, publicKey, listens: place.notify && publicKey !== undefined };
+  return new PostgresOwnership({ heartbeats, db, mark, clock, settingsOf, facts });
+}
+
+interface OwnershipDeps extends Omit<LeasesDeps, 'view'> {
+  /** For heartbeats alone: they wait for nothing else. Closed with the ownership. */
+  readonly heartbeats: Connections;
+  readonly facts: WorkerFacts;
+  readonly mark: Pick<Store['mark'], 'compareAll'>;
+}
+
+/** Ownership by heartbeat: an account is free once it is given back, or another worker has declared its owner over. */
+class PostgresOwnership implements Ownership {
+  readonly #deps: OwnershipDeps;
+  readonly #view = new WorkerView();
+  readonly #leases: Leases;
+  readonly #stopping = new AbortController();
+  #worker: Worker | undefined;
+  #compared: Worker | undefined;
+  #sharing: Sharing | undefined;
+  #beating: Promise<Worker> | undefined;
+  #balancing: Promise<void> | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(deps: OwnershipDeps) {
+    this.#deps = deps;
+    this.#leases = new Leases({ ...deps, view: this.#view });
+  }
+
+  async take(group: AccountGroup, patienceMs: number, signal?: AbortSignal): Promise<readonly AccountLease[]> {
+    const { clock } = this.#deps;
+    const deadline = clock.monotonic() + patienceMs;
+    for (;;) {
+      signal?.throwIfAborted();
+      const worker = await this.#beat();
+      void this.#run();
+      const taken = await this.#tryTake(worker, group);
+      if ('held' in taken) return taken.held;
+      const { owner } = taken;
+      // One whose heartbeat has ended is over in a moment: that is waited for in any case.
+      const isAlive = owner === undefined || owner.seenUntil.getTime() > this.#view.databaseTime(clock.monotonic());
+      if (isAlive && clock.monotonic() >= deadline) throw ownedBy(owner, group);
+      await clock.sleep(LOOK_MS, signal);
+    }
+  }
+
+  async share(
+    groups: readonly AccountGroup[],
+    onTaken: (lease: AccountLease) => void,
+    stop: AbortSignal,
+  ): Promise<void> {
+    const { db, clock } = this.#deps;
+    this.#sharing = new Sharing(groups, { db, clock, view: this.#view, leases: this.#leases, onTaken });
+    if (this.#worker !== undefined) await setUnits(db, this.#worker.holder, this.#sharing.text);
+    await this.#beat();
+    const running = this.#run();
+    if (!stop.aborted) await Promise.race([once(stop, 'abort'), running]);
+    this.#sharing = undefined;
+    // Accounts that it gives back from now on are for others.
+    await setUnits(db, this.#worker?.holder ?? '', null).catch(unlessOfDatabase);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort();
+    this.#leases.endAll();
+    const { heartbeats, db } = this.#deps;
+    try {
+      await this.#running;
+      await this.#balancing;
+      const worker = await this.#beating?.catch(() => undefined);
+      const { holder } = worker ?? this.#worker ?? {};
+      if (holder === undefined) return;
+      await releaseAll(db, holder);
+      await leaveWorkers(db, holder);
+    } catch (error) {
+      // Its heartbeat ends by itself.
+      unlessOfDatabase(error);
+    } finally {
+      await heartbeats[Symbol.asyncDispose]();
+    }
+  }
+
+  #run(): Promise<void> {
+    this.#running ??= this.#keepBeating();
+    return this.#running;
+  }
+
+  async #keepBeating(): Promise<void> {
+    const { clock } = this.#deps;
+    const stop = this.#stopping.signal;
+    while (!stop.aborted) {
+      const next = clock.monotonic() + BEAT_MS;
+      const waitMs = await this.#beat().then(
+        async (worker) => {
+          this.#balance(worker);
+          return Math.min(next - clock.monotonic(), this.#view.nextOverMs(clock.monotonic()));
+        },
+        (error: unknown) => {
+          unlessOfDatabase(error);
+          return FAILED_BEAT_MS;
+        },
+      );
+      await clock.sleep(Math.max(waitMs, LOOK_MS), stop).catch(() => undefined);
+    }
+  }
+
+  /** Renews the heartbeat; if this worker was declared over, it loses its leases and begins anew as another. */
+  #beat(): Promise<Worker> {
+    this.#beating ??= this.#beatOnce().finally(() => (this.#beating = undefined));
+    return this.#beating;
+  }
+
+  async #beatOnce(): Promise<Worker> {
+    const { heartbeats, clock, facts } = this.#deps;
+    for (;;) {
+      const deps = { db: heartbeats.db, clock, view: this.#view };
+      this.#worker ??= await Worker.enter(deps, { ...facts, units: this.#sharing?.text });
+      const worker = this.#worker;
+      if (await worker.beat(this.#leases.size)) return worker;
+      this.#worker = undefined;
+      this.#leases.lose(worker);
+    }
+  }
+
+  /** Heartbeats do not wait for it: many accounts take their time. */
+  #balance(worker: Worker): void {
+    const work = async () => {
+      await this.#leases.giveBack();
+      await this.#sharing?.balance(worker, this.#stopping.signal);
+      // Before this worker began, or while it was taken for dead, others may have gone on from an older state.
+      if (this.#sharing === undefined || this.#compared === worker) return;
+      await this.#deps.mark.compareAll();
+      this.#compared = worker;
+    };
+    this.#balancing ??= work()
+      .catch(unlessOfDatabase)
+      .finally(() => (this.#balancing = undefined));
+  }
+
+  /** The `owner` is the worker that has an account of the group; undefined if its row was locked. */
+  async #tryTake(
+    worker: Worker,
+    group: AccountGroup,
+  ): Promise<{ readonly held: readonly WorkerLease[] } | { readonly owner: SeenWorker | undefined }> {
+    const owners = await readOwners(this.#deps.db, group);
+    const holders = group.flatMap((account) => owners.get(account)?.holder ?? []);
+    const owner = this.#view.workers.find(({ holder }) => holder !== worker.holder && holders.includes(holder));
+    if (owner !== undefined) return { owner };
+    const held = await this.#leases.claim(worker, [group], owners);
+    return held.length === group.length ? { held } : { owner: undefined };
+  }
+}
+
+function ownedBy(owner: SeenWorker | undefined, group: AccountGroup): OwnedError {
+  const accounts = `the account ${group.join(', ')}`;
+  if (owner === undefined) return new OwnedError(`another program has ${accounts} locked; find its open transaction`);
+  return new OwnedError(
+    `the worker ${owner.holder} on ${owner.host} drives ${accounts}; wait until it has ended, or stop it`,
+  );
+}
+
+function unlessOfDatabase(error: unknown): void {
+  if (!(error instanceof StoreError)) throw error;
+}

@@ -1,0 +1,110 @@
+import type { Clock } from '../../../base/clock.ts';
+import type { WorkerView } from './heartbeats.ts';
+import { nextShare, sizeOf, type Sharer, type Unit } from './share.ts';
+import { readOwners, releaseAccounts, type AccountOwner, otherUnits } from './workers.ts';
+import type { AccountGroup, Database, AccountLease } from '../../../store/port.ts';
+import type { Leases, Worker } from './leases.ts';
+
+interface SharedUnit extends Unit {
+  readonly accounts: AccountGroup;
+}
+
+/** If nothing changes here, the owners are read again after this time: a database that was put back has other ones. */
+const SETTLED_MS = 60_000;
+
+interface SharingDeps {
+  readonly db: Database;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly view: WorkerView;
+  readonly leases: Leases;
+  readonly onTaken: (lease: AccountLease) => void;
+}
+
+/** The part of this process in the fair share of groups of accounts. */
+export class Sharing {
+  /** The groups as others read them. */
+  readonly text: string;
+  readonly #deps: SharingDeps;
+  readonly #units: readonly SharedUnit[];
+  /** The workers, and how many accounts each has, while nothing is to move, and until when that is believed. */
+  #settled: { readonly seen: string; readonly until: number } | undefined;
+
+  constructor(groups: readonly AccountGroup[], deps: SharingDeps) {
+    this.#deps = deps;
+    this.#units = groups.map((accounts) => ({ key: accounts.toSorted().join('\n'), size: accounts.length, accounts }));
+    this.text = JSON.stringify(this.#units.map(({ key }) => key).toSorted());
+  }
+
+  /** Claims accounts while others have more, and gives some back while others have fewer. Costs nothing while nothing is to move. */
+  async balance(worker: Worker, signal: AbortSignal): Promise<void> {
+    const { db, clock, view, leases } = this.#deps;
+    const others = view.workers.filter(({ holder }) => holder !== worker.holder);
+    const seen = JSON.stringify([
+      leases.size,
+      ...others.map(({ holder, held, isSharing }) => `${holder} ${held} ${isSharing}`).toSorted(),
+    ]);
+    if (seen === this.#settled?.seen && clock.monotonic() < this.#settled.until) return;
+    const sharing = others.filter(({ isSharing }) => isSharing);
+    const different = await otherUnits(
+      db,
+      sharing.map(({ holder }) => holder),
+      this.text,
+    );
+    const known = leases.of(worker);
+    const owners = await readOwners(db, [...new Set(this.#units.flatMap(({ accounts }) => accounts))]);
+    if (signal.aborted) return;
+    for (const lease of known) {
+      const { holder, generation } = owners.get(lease.account) ?? {};
+      if (holder !== worker.holder || generation !== lease.generation) leases.loseOne(lease);
+    }
+    const byOwner = Map.groupBy(this.#units, (unit) => this.#ownerOf(unit, worker, owners));
+    const [free = [], own = []] = [byOwner.get(''), byOwner.get(worker.holder)];
+    const leaving = new Set(own.filter((unit) => this.#leasesOf(unit).some(({ ending }) => ending.aborted)));
+    const sharers = sharing.map(({ holder, held }): Sharer => {
+      const units = different.get(holder);
+      // Its last heartbeat may be older than its newest claims.
+      const accounts = Math.max(held, sizeOf(byOwner.get(holder) ?? []));
+      return { holder, accounts, knows: (key) => units?.has(key) ?? true };
+    });
+    const me = { holder: worker.holder, accounts: leases.size, knows: () => true };
+    const { claimed, givenBack } = nextShare(me, sharers, { free, own, leaving });
+    for (const lease of givenBack.flatMap((unit) => this.#leasesOf(unit))) lease.end();
+    const wanted = claimed.map(({ accounts }) => accounts);
+    if (wanted.length > 0) for (const lease of await leases.claim(worker, wanted, owners)) this.#deps.onTaken(lease);
+    await this.#releaseUnwanted(worker, owners, new Set(wanted.flat()));
+    const isSettled = free.length === 0 && leaving.size === 0 && givenBack.length === 0;
+    this.#settled = isSettled ? { seen, until: clock.monotonic() + SETTLED_MS } : undefined;
+  }
+
+  /** Gives back accounts that this worker has without knowing: the answer to a claim was lost, or a part of a group stayed. */
+  async #releaseUnwanted(
+    worker: Worker,
+    owners: ReadonlyMap<string, AccountOwner>,
+    wanted: ReadonlySet<string>,
+  ): Promise<void> {
+    const { db, leases } = this.#deps;
+    const unwanted = [...owners.values()].filter(
+      ({ account, holder }) =>
+        holder === worker.holder && leases.get(account)?.worker !== worker && !wanted.has(account),
+    );
+    if (unwanted.length > 0) await releaseAccounts(db, worker.holder, unwanted);
+  }
+
+  /**
+   * The worker that has a unit; empty if it is free, undefined if different workers have parts of it. One that this worker has
+   * without knowing is free: the answer to its claim was lost.
+   */
+  #ownerOf({ accounts }: SharedUnit, worker: Worker, owners: ReadonlyMap<string, AccountOwner>): string | undefined {
+    const { view, leases } = this.#deps;
+    const holders = accounts.map((account) => {
+      const holder = owners.get(account)?.holder ?? '';
+      if (holder === worker.holder) return leases.get(account)?.worker === worker ? holder : '';
+      return view.workers.some((other) => other.holder === holder) ? holder : '';
+    });
+    return holders.every((holder) => holder === holders[0]) ? holders[0] : undefined;
+  }
+
+  #leasesOf({ accounts }: SharedUnit) {
+    return accounts.flatMap((account) => this.#deps.leases.get(account) ?? []);
+  }
+}

@@ -1,0 +1,203 @@
+import { sql, type RawBuilder } from 'kysely';
+import { HEARTBEAT_MS, type SeenWorker } from './heartbeats.ts';
+import { FAIL_OVER_FACT } from '../../../store/tables/fail-overs.ts';
+import { partsOf } from '../../../store/pages.ts';
+import type { Database } from '../../../store/port.ts';
+
+export interface WorkerOptions {
+  readonly socket?: string | undefined;
+  /** Commands elsewhere seal their requests with it. */
+  readonly publicKey?: string | undefined;
+  /** The settings of an account by path, of secrets a hash: its next owner is warned if its own differ. */
+  readonly settingsOf?: ((account: string) => Readonly<Record<string, string>>) | undefined;
+}
+
+export interface NewWorker extends Pick<WorkerOptions, 'socket' | 'publicKey'> {
+  readonly holder: string;
+  readonly host: string;
+  /** True if it listens for notices of new rows. */
+  readonly listens: boolean;
+  /** The units that it shares, as text; undefined if it shares none. */
+  readonly units: string | undefined;
+}
+
+/** How long the last heartbeat of an ended worker is kept, in milliseconds: its accounts are claimed within seconds. */
+const ENDED_KEPT_MS = 30 * 24 * 60 * 60_000;
+
+/** By the clock of the database. */
+function databaseTime(aheadMs = 0): RawBuilder<string> {
+  return utcText(sql`clock_timestamp() + ${aheadMs}::float8 * interval '1 millisecond'`);
+}
+
+export function utcText(time: RawBuilder<unknown>): RawBuilder<string> {
+  return sql`to_char((${time}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+}
+
+export async function enterWorker(db: Database, worker: NewWorker): Promise<void> {
+  const { holder, host, listens, socket = null, publicKey = null, units = null } = worker;
+  await sql`insert into workers (holder, seen_until, host, socket, public_key, started_at, units, listens)
+    values (${holder}, ${databaseTime(HEARTBEAT_MS)}, ${host}, ${socket}, ${publicKey}, ${databaseTime()}, ${units}, ${listens})`.execute(
+    db,
+  );
+}
+
+/** Renews the heartbeat of a worker unless it was declared over, and reads those of all. One statement, however many accounts there are. */
+export async function renewHeartbeat(db: Database, holder: string, held: number) {
+  interface Row extends Pick<SeenWorker, 'host' | 'held'> {
+    readonly seenUntil: string;
+    readonly now: string;
+    readonly renewed: number;
+    readonly holder: string | null;
+    readonly sharing: number;
+  }
+  const { rows } = await sql<Row>`with renewed as (
+      update workers set seen_until = ${databaseTime(HEARTBEAT_MS)}, held = ${held} where holder = ${holder} returning holder)
+    select ${databaseTime()} as now, (select count(*) from renewed) as renewed, w.holder, w.host, w.held,
+      w.seen_until as "seenUntil", w.units is not null as sharing
+    from (select 1) one left join workers w on true`.execute(db);
+  const workers = rows.flatMap(({ sharing, seenUntil, holder: other, ...row }) =>
+    other === null ? [] : [{ ...row, holder: other, seenUntil: new Date(seenUntil), isSharing: sharing === 1 }],
+  );
+  return { isRenewed: rows[0]?.renewed === 1, now: new Date(rows[0]?.now ?? ''), workers };
+}
+
+/** Declares a worker over, unless it has renewed its heartbeat since it was seen. It does not come back. */
+export async function endWorker(
+  db: Database,
+  { holder, seenUntil }: Pick<SeenWorker, 'holder' | 'seenUntil'>,
+): Promise<boolean> {
+  // The delete waits for a renewal under way, and then finds another time. The next owner counts from the heartbeat.
+  const { numAffectedRows } = await sql`with over as (delete from workers
+      where holder = ${holder} and seen_until = ${seenUntil.toISOString()} returning holder, seen_until),
+    old as (delete from ended_workers where seen_until < ${databaseTime(-ENDED_KEPT_MS)})
+    insert into ended_workers select holder, seen_until from over on conflict do nothing`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+export async function leaveWorkers(db: Database, holder: string): Promise<void> {
+  await sql`delete from workers where holder = ${holder}`.execute(db);
+}
+
+/** Null if the worker shares none any more. */
+export async function setUnits(db: Database, holder: string, units: string | null): Promise<void> {
+  await sql`update workers set units = ${units} where holder = ${holder}`.execute(db);
+}
+
+/** Reads the keys of the units of each of the workers that shares others than `units`. */
+export async function otherUnits(
+  db: Database,
+  holders: readonly string[],
+  units: string,
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  if (holders.length === 0) return new Map();
+  const { rows } = await sql<{ holder: string; units: string }>`select holder, units from workers
+    where holder = any (${holders}::text[]) and units <> ${units}`.execute(db);
+  return new Map(rows.map((row) => [row.holder, new Set(JSON.parse(row.units) as readonly string[])]));
+}
+
+const BATCH = 1_000;
+
+export interface AccountOwner {
+  readonly account: string;
+  readonly generation: number;
+  /** Null if its last owner has given it back. */
+  readonly holder: string | null;
+  readonly settings: string | null;
+}
+
+interface Claim {
+  readonly account: string;
+  /** That of the last owner; 0 if there was none. */
+  readonly generation: number;
+  readonly settings: string;
+}
+
+/** Reads the owners of accounts; one that never had any has no row. */
+export async function readOwners(db: Database, accounts: readonly string[]): Promise<Map<string, AccountOwner>> {
+  const owners = new Map<string, AccountOwner>();
+  for (const batch of partsOf(accounts, BATCH)) {
+    const { rows } = await sql<AccountOwner>`select o.account, o.generation, o.holder, o.settings
+      from unnest(${batch}::text[]) as k (account) join account_owners o on o.account = k.account`.execute(db);
+    for (const row of rows) owners.set(row.account, row);
+  }
+  return owners;
+}
+
+/** The last sign of life of an owner: it gave the account back, renewed its heartbeat, or claimed the account. */
+const HEARD_AT = sql`case when o.holder is null then o.granted_at else coalesce(${utcText(sql`
+    (select max(seen.until) from (select w.seen_until::timestamptz as until from workers w where w.holder = o.holder
+      union all select e.seen_until::timestamptz from ended_workers e where e.holder = o.holder) as seen)
+    - ${HEARTBEAT_MS}::float8 * interval '1 millisecond'`)}, o.granted_at) end`;
+
+/**
+ * Claims accounts whose last owner has given them back or is over: each gets the next generation, unless another has claimed
+ * it since it was read. An account whose row is locked is left out. Returns the claimed accounts, each with the server's
+ * time-line. The claim records a fail-over if the server is on another time-line than at the account's last commit, or than
+ * when the tables were made.
+ */
+export async function claimAccounts(
+  db: Database,
+  holder: string,
+  claims: readonly Claim[],
+): Promise<Map<string, string | null>> {
+  const claimed = new Map<string, string | null>();
+  for (const batch of partsOf(claims, BATCH)) {
+    const accounts = batch.map(({ account }) => account);
+    const unknown = batch.flatMap(({ account, generation }) => (generation === 0 ? [account] : []));
+    if (unknown.length > 0) {
+      await sql`insert into account_owners (account, generation)
+        select account, 0 from unnest(${unknown}::text[]) as k (account) order by account
+        on conflict (account) do nothing`.execute(db);
+    }
+    const { rows } = await sql<{ account: string; line: string | null }>`with due as (
+        select o.account, k.settings, o.generation + 1 as id, server.line, json_build_object(
+          'id', o.generation + 1, 'fromTimeLine', coalesce(o.time_line, i.migrated_on), 'toTimeLine', server.line,
+          'seenAt', ${databaseTime()}, 'heardAt', ${HEARD_AT}, 'generation', o.generation, 'settings', o.settings, 'nextSettings', k.settings, 'walked', o.walked,
+          'insertedUntil', case when o.time_line is null and i.time_line = server.line then i.time_line_since end)::text as fail_over,
+          coalesce(o.time_line, i.migrated_on) is distinct from server.line as is_another
+        from (select order_sync_time_line() as line) as server cross join database_identity i cross join account_owners o
+        join unnest(${accounts}::text[], ${batch.map(({ generation }) => generation)}::bigint[],
+          ${batch.map(({ settings }) => settings)}::text[]) as k (account, generation, settings)
+        on o.account = k.account and o.generation = k.generation
+        order by o.account for update of o skip locked),
+      noticed as (insert into account_facts (account, name, value, first_seen_at)
+        select account, ${FAIL_OVER_FACT} || id, fail_over, ${databaseTime()} from due where is_another
+        on conflict (account, name) do update set value = excluded.value)
+      update account_owners o set generation = due.id, holder = ${holder}, last_commit = ${holder}, settings = due.settings, granted_at = ${databaseTime()},
+        time_line = due.line, walked = null
+      from due where o.account = due.account returning o.account, due.line`.execute(db);
+    for (const { account, line } of rows) claimed.set(account, line);
+  }
+  return claimed;
+}
+
+/** Gives back accounts that the worker still has by that generation. Returns those whose rows are locked, for another try. */
+export async function releaseAccounts(
+  db: Database,
+  holder: string,
+  held: readonly Pick<AccountOwner, 'account' | 'generation'>[],
+): Promise<ReadonlySet<string>> {
+  const left = new Set<string>();
+  for (const batch of partsOf(held, BATCH)) {
+    const { rows } = await sql<{ account: string }>`with had as (
+        select o.account, o.generation from account_owners o
+        join unnest(${batch.map(({ account }) => account)}::text[],
+          ${batch.map(({ generation }) => generation)}::bigint[]) as k (account, generation)
+        on o.account = k.account and o.generation = k.generation
+        where o.holder = ${holder}),
+      free as (select o.account from account_owners o join had on o.account = had.account
+          and o.generation = had.generation
+        where o.holder = ${holder} order by o.account for update of o skip locked),
+      given as (update account_owners o set holder = null, granted_at = ${databaseTime()} from free where o.account = free.account returning o.account)
+      select account from had where account not in (select account from given)`.execute(db);
+    for (const { account } of rows) left.add(account);
+  }
+  return left;
+}
+
+/** Gives back all accounts of a worker. One whose row is locked stays: it is free once the worker has left. */
+export async function releaseAll(db: Database, holder: string): Promise<void> {
+  await sql`update account_owners o set holder = null, granted_at = ${databaseTime()}
+    from (select account from account_owners where holder = ${holder} order by account for update skip locked) given
+    where o.account = given.account`.execute(db);
+}

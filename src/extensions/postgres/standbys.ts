@@ -1,0 +1,134 @@
+import pg from 'pg';
+import type { Clock } from '../../base/clock.ts';
+import { StoreError } from '../../store/errors.ts';
+import type { Connections, Lent } from './connection.ts';
+
+const FIRST_LOOK_MS = 5;
+const LOOK_MS = 250;
+const SLOW_MS = 2_000;
+
+/** A commit that bears intents. Its position stays unknown if the connection was lost before it could be read. */
+export interface ReplicatedCommit {
+  position?: bigint;
+  timeLine?: string | null;
+  isProved?: boolean;
+}
+
+interface Reading {
+  readonly position: bigint;
+  readonly timeLine: string | null;
+  readonly lastCommit: string | null;
+  /** The required number of standbys has flushed all up to here; undefined if there are fewer. */
+  readonly flushed: bigint | undefined;
+}
+
+/** The standbys that must have flushed an intent before its request leaves: `database.synchronousStandbys` of them. */
+export class Standbys {
+  readonly #connections: Pick<Connections, 'lend'>;
+  readonly #clock: Clock;
+  readonly #address: string;
+  readonly #required: number;
+  readonly #waits = new Set<number[]>();
+
+  constructor(connections: Pick<Connections, 'lend'>, clock: Clock, address: string, required: number) {
+    this.#connections = connections;
+    this.#clock = clock;
+    this.#address = address;
+    this.#required = required;
+  }
+
+  get areRequired(): boolean {
+    return this.#required > 0;
+  }
+
+  /** Why nothing leaves; kept in memory, because a commit may wait for a standby as well. */
+  get failure(): StoreError | undefined {
+    const since = Math.min(...[...this.#waits].flat());
+    const waitedMs = this.#clock.monotonic() - since;
+    if (waitedMs < SLOW_MS) return undefined;
+    const few = `fewer than ${this.#required} synchronous standbys have confirmed the last change`;
+    const advice = 'see that they run and stand in synchronous_standby_names';
+    return new StoreError(
+      'busy',
+      `${this.#address} is unreplicated: ${few} for ${Math.floor(waitedMs / 1_000)} s; ${advice}`,
+    );
+  }
+
+  /** Counts the time of a commit, which may wait for a standby, or of a proof. */
+  waiting(): Disposable {
+    const wait = [this.#clock.monotonic()];
+    if (this.areRequired) this.#waits.add(wait);
+    return { [Symbol.dispose]: () => this.#waits.delete(wait) };
+  }
+
+  /**
+   * Resolves to true once enough standbys have flushed the commit, to false if `signal` aborts first. `isLast` tells whether
+   * a name is that of the owner's last commit: on another server or time-line that commit must be there.
+   */
+  async prove(
+    commit: ReplicatedCommit,
+    account: string,
+    isLast: (name: string) => boolean,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    using _ = this.waiting();
+    for (let waitMs = FIRST_LOOK_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LOOK_MS)) {
+      if (await this.#look(commit, account, isLast)) return true;
+      await this.#clock.sleep(waitMs, signal).catch(() => undefined);
+    }
+    return false;
+  }
+
+  /** Reads on the connection of a commit. True if the commit is proved. Throws `StoreError` if the connection is lost. */
+  async judge(
+    lent: Lent,
+    commit: ReplicatedCommit,
+    account: string,
+    isLast: (name: string) => boolean,
+  ): Promise<boolean> {
+    const { position, timeLine, lastCommit, flushed } = await this.#read(lent, account);
+    const isSameLine = timeLine !== null && timeLine === commit.timeLine;
+    if (commit.position === undefined || !isSameLine) {
+      if (lastCommit === null || !isLast(lastCommit)) return false;
+      Object.assign(commit, { position, timeLine });
+    }
+    commit.isProved = commit.position !== undefined && flushed !== undefined && flushed >= commit.position;
+    return commit.isProved;
+  }
+
+  async #look(commit: ReplicatedCommit, account: string, isLast: (name: string) => boolean): Promise<boolean> {
+    try {
+      using lent = await this.#connections.lend();
+      return await this.judge(lent, commit, account, isLast);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      return false;
+    }
+  }
+
+  /**
+   * The position is the insert position of the log, which covers commits that are not flushed here yet. The same statement
+   * reads `sync_state`: the list of synchronous standbys may be emptied between any two statements.
+   */
+  async #read(lent: Lent, account: string): Promise<Reading> {
+    const { rows } = await lent.exec(`select pg_current_wal_insert_lsn()::text as position,
+      order_sync_time_line() as time_line,
+      (select last_commit from account_owners where account = ${pg.escapeLiteral(account)}) as last_commit,
+      (select flush_lsn::text from pg_stat_replication
+        where state = 'streaming' and sync_state in ('sync', 'quorum') and flush_lsn is not null
+        order by pg_stat_replication.flush_lsn desc offset ${this.#required - 1} limit 1) as flushed`);
+    const { position, time_line: timeLine, last_commit: lastCommit, flushed } = rows[0] ?? {};
+    return {
+      position: positionOf(String(position)),
+      timeLine: typeof timeLine === 'string' ? timeLine : null,
+      lastCommit: typeof lastCommit === 'string' ? lastCommit : null,
+      flushed: typeof flushed === 'string' ? positionOf(flushed) : undefined,
+    };
+  }
+}
+
+/** A position in the log as one number: `16/B374D848` is two halves in hexadecimal. */
+function positionOf(text: string): bigint {
+  const [high = '0', low = '0'] = text.split('/');
+  return (BigInt(`0x${high}`) << 32n) | BigInt(`0x${low}`);
+}

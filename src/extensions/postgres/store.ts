@@ -1,0 +1,214 @@
+import { sql } from 'kysely';
+import pg from 'pg';
+import type { Clock } from '../../base/clock.ts';
+import type { PostgresDatabase } from '../../settings/database.ts';
+import { ConfigError } from '../../settings/settings.ts';
+import { StoreError } from '../../store/errors.ts';
+import { GroupWriter } from '../../store/group-writer.ts';
+import { assertNotMoved } from '../../store/tables/moves.ts';
+import {
+  assertKnownVersion,
+  foreignTables,
+  isUpToDate,
+  migrate,
+  migrationStatus,
+  type AppliedMigrations,
+} from '../../store/migrations.ts';
+import { NewEvents, type AccountLease, type Snapshot, type Store, type Writer } from '../../store/port.ts';
+import { MarksFile } from '../../store/sqlite/mark.ts';
+import type { OpenOptions } from '../../store/sqlite/store.ts';
+import { cursorPages } from '../../store/snapshot.ts';
+import { queries, statement } from '../../store/statement.ts';
+import { openConnections, type Connections } from './connection.ts';
+import { isTwice, postgresError } from './errors.ts';
+import { AccountMarks, readIdentity } from './marks.ts';
+import { changesOf } from './sharing/notices.ts';
+import { Standbys } from './standbys.ts';
+import { otherTables, takenNames } from './tables.ts';
+import { AccountTransactions, isRolledBack } from './writer.ts';
+
+/** A server that is silent for so long is taken for lost; it ends what it works on after less. */
+const ANSWER_TIMEOUT_MS = 35_000;
+/** Beside the pool: who reads a snapshot also writes, and would wait for itself. */
+const MOST_SNAPSHOTS = 4;
+const MOST_MIGRATION_TRIES = 5;
+const OLDEST_VERSION = 14;
+
+type Fence = Pick<AccountLease, 'generation' | 'claim' | 'walked'>;
+
+export interface PostgresOptions extends Pick<OpenOptions, 'expect' | 'intoExisting'> {
+  readonly publicKey?: string | undefined;
+  readonly hurry?: AbortSignal | undefined;
+}
+
+/** Opens a database of PostgreSQL. Throws `StoreError` that says what is wrong with it and what to do. */
+export async function openStore(place: PostgresDatabase, clock: Clock, options: PostgresOptions): Promise<Store> {
+  const { address } = place;
+  const { expect, publicKey, hurry, intoExisting = false } = options;
+  await using undo = new AsyncDisposableStack();
+  const limits = { max: place.poolSize, answerTimeoutMs: ANSWER_TIMEOUT_MS, hurry };
+  const connections = undo.use(openConnections(place, limits));
+  await assertSound(connections, place, expect, clock);
+  const applied = await appliedMigrations(connections);
+  const others = applied.size > 0 || intoExisting ? [] : await otherTables(connections.db);
+  assertKnownVersion({ kind: 'postgres', address }, applied, expect, others);
+  if (!isUpToDate('postgres', applied)) await bringUpToDate(place, { applied, expect, hurry, probed: connections });
+  // Who makes the tables may be about to end a move.
+  if (expect === 'current' || expect === 'upgrade') await assertNotMoved(connections.db, address);
+  // Only a command that takes any database is here without tables, and it asks for no marks.
+  const hasTables = applied.size > 0 || expect !== 'any';
+  const identity = hasTables ? await readIdentity(connections.db, address) : '';
+  const readings = undo.use(openConnections(place, { max: MOST_SNAPSHOTS, hurry }));
+  if (expect === 'upgrade') await assertOwnSessions(connections, readings);
+  const isListening = place.notify && publicKey !== undefined;
+  const notices = isListening ? undo.use(openConnections(place, { max: 1, hurry })) : undefined;
+  const standbys = new Standbys(connections, clock, address, place.synchronousStandbys);
+  const deps = { address, connections, clock, numbering: {}, standbys };
+  const newEvents = new NewEvents();
+  /** One writer for each lease: it knows what was committed last. */
+  const writers = new WeakMap<Fence, Writer>();
+  const writerOf = (account: string, lease?: Fence): Writer => {
+    const known = lease && writers.get(lease);
+    if (known !== undefined) return known;
+    const owner = lease && { lease, mark: marks.of(account) };
+    const writer = new GroupWriter(new AccountTransactions(deps, account, owner), clock, owner?.mark, newEvents);
+    if (lease !== undefined) writers.set(lease, writer);
+    return writer;
+  };
+  const marks = new AccountMarks({
+    address,
+    db: connections.db,
+    clock,
+    file: new MarksFile(place.marks, identity),
+    write: async (account, work) => await writerOf(account).write(work),
+  });
+  undo.defer(() => marks.close());
+  const disposal = undo.move();
+  const forAccount = (account: string, lease?: Fence): Store => ({
+    address,
+    db: connections.db,
+    writer: writerOf(account, lease),
+    mark: marks.of(account),
+    newEvents,
+    snapshot: () => openSnapshot(readings),
+    migrations: async () => migrationStatus('postgres', await appliedMigrations(connections)),
+    changes: (signal) => changesOf({ db: connections.db, clock, publicKey, notices }, signal),
+    isInPlace: () => true,
+    forAccount,
+    close: async () => {},
+  });
+  return { ...forAccount('default'), close: () => disposal.disposeAsync() };
+}
+
+const probeStatement = statement(() => queries.selectNoFrom(sql.lit(1).as('probe')));
+
+/**
+ * Throws `StoreError` behind a pooler that gives one session to two connections and loses their prepared statements: an owner must
+ * learn it before it sends, not when the outcome of a create cannot be written.
+ */
+async function assertOwnSessions(connections: Connections, readings: Connections): Promise<void> {
+  using writing = await connections.lend();
+  await probeStatement(writing.db, {});
+  using reading = await readings.lend();
+  // The pooler lends it the session of the first, which has a statement of that name already.
+  await probeStatement(reading.db, {});
+}
+
+/** Throws `StoreError` if the server or the database cannot hold orders safely. */
+async function assertSound(
+  connections: Connections,
+  place: PostgresDatabase,
+  expect: PostgresOptions['expect'],
+  clock: Pick<Clock, 'follow' | 'monotonic'>,
+): Promise<void> {
+  const { address, synchronousStandbys } = place;
+  using lent = await connections.lend();
+  const from = clock.monotonic();
+  const { rows } = await lent.exec(`select current_setting('server_version_num')::int / 10000 as version,
+    current_setting('server_encoding') as encoding, current_setting('fsync') as fsync,
+    current_setting('synchronous_commit') as commits, current_setting('transaction_read_only') as reading,
+    pg_has_role('pg_read_all_stats', 'usage') as reads_standbys, current_user as role,
+    floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now`);
+  const found = rows[0] ?? {};
+  clock.follow?.(new Date(Number(found['now'])), from, clock.monotonic());
+  const fault = faultOf(found);
+  if (fault !== undefined) throw new StoreError('unusable', `${address} ${fault}`);
+  if (synchronousStandbys > 0 && found['reads_standbys'] !== 1) {
+    const remedy = `grant pg_read_all_stats to ${pg.escapeIdentifier(String(found['role']))}`;
+    throw new ConfigError(
+      `database.synchronousStandbys needs a role that may read pg_stat_replication; run: ${remedy}`,
+    );
+  }
+  if (found['reading'] === 'off' || expect === 'current' || expect === 'any') return;
+  const advice = 'set database.url to the primary server, or default_transaction_read_only to off';
+  throw new StoreError('disk', `${address} is read-only, as a standby is; ${advice}`);
+}
+
+function faultOf({ version, encoding, fsync, commits }: Readonly<Record<string, unknown>>): string | undefined {
+  if (Number(version) < OLDEST_VERSION)
+    return `is PostgreSQL ${String(version)}; order-sync needs ${OLDEST_VERSION} or newer`;
+  if (encoding !== 'UTF8') return `has the encoding ${String(encoding)}; make it anew with: createdb -E UTF8`;
+  if (fsync === 'off') return 'may lose what it has committed: its server has fsync = off; turn it on';
+  if (commits === 'off')
+    return 'may lose what it has committed: synchronous_commit is off for this user; set it to on for its server, user and database';
+  return undefined;
+}
+
+async function bringUpToDate(
+  place: PostgresDatabase,
+  { applied, expect, hurry, probed }: PostgresOptions & { applied: AppliedMigrations; probed: Connections },
+): Promise<void> {
+  const { address } = place;
+  if (expect === 'upgrade' && applied.size === 0) {
+    const hint = 'make them with: order-sync db migrate';
+    throw new StoreError('unusable', `${address} has no tables of order-sync; ${hint}`);
+  }
+  if (expect !== 'migrate' && expect !== 'upgrade') return;
+  const names = applied.size > 0 ? [] : await takenNames(probed.db);
+  // Nothing is made beside tables with names of ours; but another process may have made them meanwhile.
+  if (names.length > 0 && (await appliedMigrations(probed)).size === 0) throw foreignTables(address, names);
+  // A change of a large table takes its time.
+  await using connections = openConnections(place, { max: 2, hurry });
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await migrate(connections.db, { kind: 'postgres', address }, (error) => postgresError(error, address));
+    } catch (error) {
+      // Another process made the same tables at the same moment; then it is waited for.
+      if (tries >= MOST_MIGRATION_TRIES || !isTwice(error)) throw error;
+    }
+  }
+}
+
+async function appliedMigrations({ db }: Connections): Promise<AppliedMigrations> {
+  const tables = await sql<{ names: string | null; hashes: string | null }>`
+    select to_regclass('kysely_migration')::text as names, to_regclass('migration_hashes')::text as hashes`.execute(db);
+  const { names, hashes } = tables.rows[0] ?? {};
+  if (names === null) return new Map();
+  const hash = hashes === null ? sql`null` : sql`(select hash from migration_hashes h where h.name = m.name)`;
+  const { rows } = await sql<{ name: string; hash: string | null }>`
+    select name, ${hash} as hash from kysely_migration m order by name`.execute(db);
+  return new Map(rows.map((row) => [row.name, row.hash]));
+}
+
+const PAGE = 500;
+
+/** The limits of a server or a role are for short work. The planner looks for the way to all rows, not to the first ones. */
+const BEGIN = `begin isolation level repeatable read read only;
+  set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
+  set local cursor_tuple_fraction = 1`;
+
+async function openSnapshot(connections: Pick<Connections, 'lend'>): Promise<Snapshot> {
+  const lent = await connections.lend();
+  try {
+    await lent.exec(BEGIN);
+    // The moment is that of the first read.
+    await lent.exec('select 1 from kysely_migration limit 1');
+  } catch (error) {
+    lent.release(true);
+    throw error;
+  }
+  return {
+    pages: (query) => cursorPages(lent, query, PAGE),
+    [Symbol.asyncDispose]: async () => lent.release(!(await isRolledBack(lent))),
+  };
+}

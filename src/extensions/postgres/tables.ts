@@ -1,0 +1,53 @@
+import { sql } from 'kysely';
+import { StoreError } from '../../store/errors.ts';
+import { COPIED_TABLES } from './move/tables.ts';
+import type { Database } from '../../store/port.ts';
+
+export const OWN_TABLES = [
+  ...COPIED_TABLES,
+  'database_moves',
+  'migration_hashes',
+  'workers',
+  'ended_workers',
+  'account_requests',
+  'database_identity',
+];
+
+const MIGRATED = [...OWN_TABLES, 'kysely_migration', 'kysely_migration_lock'];
+
+/** The tables of other programs in this schema, in the order of their names; tables of an extension do not count. */
+export async function otherTables(db: Database): Promise<readonly string[]> {
+  const names = sql.join(MIGRATED);
+  const { rows } = await sql<{ name: string }>`select relname::text as name from pg_class
+    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'f') and relname not in (${names})
+      and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = pg_class.oid and deptype = 'e')
+    order by 1`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+export async function takenNames(db: Database): Promise<readonly string[]> {
+  const names = sql.join([...OWN_TABLES, 'order_events']);
+  const { rows } = await sql<{ name: string }>`select relname::text as name from pg_class
+    where relnamespace = current_schema()::regnamespace and relname in (${names}) order by 1`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+/** Throws `StoreError` if a database has a table with the name of one of order-sync: a trial would use it and take it away. */
+export async function assertNoTables(db: Database, address: string): Promise<void> {
+  for (const table of MIGRATED) {
+    const { rows } = await sql<{
+      name: string | null;
+    }>`select to_regclass(quote_ident(${table}))::text as name`.execute(db);
+    if (rows[0]?.name === null) continue;
+    throw new StoreError('refused', `${address} has a table ${table} already; name a database without tables`);
+  }
+}
+
+export async function dropTables(db: Database): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await sql`drop table if exists ${sql.join(MIGRATED.map((table) => sql.table(table)))} cascade`.execute(tx);
+    const { rows } = await sql<{ name: string }>`select oid::regprocedure::text as name from pg_proc
+      where pronamespace = current_schema()::regnamespace and starts_with(proname, 'order_sync_')`.execute(tx);
+    for (const { name } of rows) await sql`drop function ${sql.raw(name)}`.execute(tx);
+  });
+}

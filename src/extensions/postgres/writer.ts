@@ -1,0 +1,296 @@
+import { randomUUID } from 'node:crypto';
+import { CompiledQuery } from 'kysely';
+import pg from 'pg';
+import type { Clock } from '../../base/clock.ts';
+import { wakeOwner } from '../relay/tables/account-requests.ts';
+import { OwnedError, RowLockedError, StoreError } from '../../store/errors.ts';
+import type { Transactions } from '../../store/group-writer.ts';
+import type { AccountLease, Transaction, Work } from '../../store/port.ts';
+import { MOST_STALE, type Connections, type Lent } from './connection.ts';
+import { isConnectionLost, isLockedOut, isStale, isWorthRetry } from './errors.ts';
+import { OlderStateError, type AccountMark } from './marks.ts';
+import type { ReplicatedCommit, Standbys } from './standbys.ts';
+
+/** A lost connection or a full server is tried again for so long. */
+const RETRY_FOR_MS = 2_000;
+const RETRY_WAIT_MS = 50;
+const ASK_AGAIN_MS = 250;
+
+/** The first event on a new time-line gets a multiple of this as its id: no promoted standby lacks more events. */
+const EVENTS_OF_A_TIME_LINE = 1_000_000_000;
+
+/**
+ * The limits of a transaction that writes. It waits for the row of the account while others write, and a process that stands
+ * still in the middle loses the row before its heartbeat is over.
+ */
+const BEGIN = `begin isolation level read committed;
+  set local lock_timeout = '3s'; set local statement_timeout = '30s';
+  set local idle_in_transaction_session_timeout = '2s'`;
+
+/**
+ * Set once the account is locked: from then on all its orders wait while a merchant's transaction locks one of them. The
+ * server, the database or the role may have a weaker `synchronous_commit` at any moment; a stronger one stays.
+ */
+const ONCE_LOCKED = `set_config('lock_timeout', '200ms', true),
+        case when current_setting('synchronous_commit') in ('off', 'local', 'remote_write')
+          then set_config('synchronous_commit', 'on', true) end`;
+
+interface TransactionDeps {
+  readonly address: string;
+  /** The time-line on which the events of the database are numbered, as of the newest commit of this process. */
+  readonly numbering: { timeLine?: string | null | undefined };
+  readonly connections: Pick<Connections, 'lend'>;
+  readonly clock: Clock;
+  readonly standbys: Standbys;
+}
+
+interface OwnerWriting {
+  readonly lease: Pick<AccountLease, 'generation' | 'claim' | 'walked'>;
+  readonly mark: Pick<AccountMark, 'lostCommit' | 'tellOthers'>;
+}
+
+/** What came of a transaction; it is unknown where the connection was lost while it was committed. */
+type Attempt<Result> =
+  | { readonly kind: 'committed'; readonly result: Result }
+  | { readonly kind: 'failed'; readonly failure: StoreError }
+  | { readonly kind: 'unknown'; readonly name: string; readonly result: Result; readonly failure: StoreError };
+
+/**
+ * The transactions of one account. Each locks the row of the account first, so that they come one after the other, whoever
+ * writes. Those of an owner name themselves in it: when the connection is lost during a commit, the name tells whether it was
+ * done; and when the last one's name is gone, the database was put back to an older state. A person's wake the owner.
+ */
+export class AccountTransactions implements Transactions {
+  readonly #deps: TransactionDeps;
+  readonly #account: string;
+  readonly #owner: OwnerWriting | undefined;
+  /** The server's time-line in the transaction that is under way, or in the last one. */
+  #timeLine: string | null | undefined;
+  /** The names of this owner's last commit and of later commits that may have been done; the claim is the first. */
+  #last: string[];
+  #intents: ReplicatedCommit | undefined;
+
+  constructor(deps: TransactionDeps, account: string, owner?: OwnerWriting) {
+    this.#deps = deps;
+    this.#account = account;
+    this.#owner = owner;
+    const claim = owner?.lease.claim;
+    this.#last = claim === undefined ? [] : [claim.name];
+    this.#timeLine = claim?.timeLine;
+  }
+
+  isInPlace(): boolean {
+    return true;
+  }
+
+  get failure(): StoreError | undefined {
+    return this.#deps.standbys.failure;
+  }
+
+  isReplicated(signal: AbortSignal): true | Promise<boolean> {
+    const intents = this.#intents;
+    if (intents === undefined || intents.isProved === true) return true;
+    return this.#deps.standbys.prove(intents, this.#account, (name) => this.#last.includes(name), signal);
+  }
+
+  async runDeferred(tx: Transaction): Promise<void> {
+    await tx.run?.(CompiledQuery.raw('set constraints all immediate'));
+  }
+
+  async run<Result>(
+    work: Work<Result>,
+    signal: AbortSignal,
+    onFailure: (failure: StoreError) => void,
+  ): Promise<Result> {
+    const { clock } = this.#deps;
+    const deadline = clock.monotonic() + RETRY_FOR_MS;
+    for (let stale = 0; ;) {
+      const attempt = await this.#attemptAndTell(work);
+      if (attempt.kind === 'committed') return attempt.result;
+      if (attempt.kind === 'unknown' && (await this.#wasCommitted(attempt, signal, onFailure))) {
+        if (this.#deps.standbys.areRequired) this.#intents = {};
+        return attempt.result;
+      }
+      if (isStale(attempt.failure) && ++stale > MOST_STALE) throw attempt.failure;
+      if (signal.aborted || clock.monotonic() >= deadline) throw attempt.failure;
+      await clock.sleep(RETRY_WAIT_MS, signal).catch(() => undefined);
+    }
+  }
+
+  /** An older state that is found is written down for all that may drive the account; where that fails, it is found again. */
+  async #attemptAndTell<Result>(work: Work<Result>): Promise<Attempt<Result>> {
+    try {
+      return await this.#attempt(work);
+    } catch (error) {
+      if (error instanceof OlderStateError) await Promise.allSettled([this.#owner?.mark.tellOthers(error)]);
+      throw error;
+    }
+  }
+
+  /** Throws if the work was not committed, and trying again would not help. */
+  async #attempt<Result>(work: Work<Result>): Promise<Attempt<Result>> {
+    const name = randomUUID();
+    let lent: Lent | undefined;
+    let isUseless = true;
+    try {
+      lent = await this.#deps.connections.lend();
+      await this.#lockAccount(lent, name);
+      const result = await work(lent.db).catch((error: unknown) => {
+        throw isLockedOut(error) ? new RowLockedError({ cause: error }) : error;
+      });
+      if (this.#owner === undefined) await wakeOwner(lent.db, this.#account);
+      const failure = await this.#commit(lent);
+      if (failure !== undefined) return { kind: 'unknown', name, result, failure };
+      isUseless = false;
+      this.#last = [name];
+      this.#deps.numbering.timeLine = this.#timeLine;
+      if (this.#deps.standbys.areRequired && (lent.db.intents?.length ?? 0) > 0) await this.#proveIntents(lent);
+      return { kind: 'committed', result };
+    } catch (error) {
+      isUseless = lent === undefined || !(await isRolledBack(lent));
+      if (error instanceof StoreError && isWorthRetry(error)) return { kind: 'failed', failure: error };
+      throw error;
+    } finally {
+      lent?.release(isUseless);
+    }
+  }
+
+  /** Returns the failure if it is not known whether the commit was done; throws if it was not. */
+  async #commit(lent: Lent): Promise<StoreError | undefined> {
+    using _ = this.#deps.standbys.waiting();
+    try {
+      const { command } = await lent.exec('commit');
+      if (command === 'ROLLBACK') throw new Error('a statement failed, and the work went on without it');
+      return undefined;
+    } catch (error) {
+      if (error instanceof StoreError && isConnectionLost(error)) return error;
+      throw error;
+    }
+  }
+
+  /** Reads the proof once for all intents of a commit, on its connection. If that fails, each create looks again. */
+  async #proveIntents(lent: Lent): Promise<void> {
+    this.#intents = {};
+    const isLast = (name: string) => this.#last.includes(name);
+    await this.#deps.standbys.judge(lent, this.#intents, this.#account, isLast).catch(() => false);
+  }
+
+  async #lockAccount(lent: Lent, name: string): Promise<void> {
+    const account = pg.escapeLiteral(this.#account);
+    if (this.#owner === undefined) {
+      const { rows } = await lent.exec(`${BEGIN};
+        insert into account_owners (account, generation) values (${account}, 0) on conflict (account) do nothing;
+        select order_sync_time_line() as time_line, ${ONCE_LOCKED}
+        from (select from account_owners where account = ${account} for update) as locked`);
+      return await this.#numberEvents(lent, rows[0]?.['time_line'] ?? null);
+    }
+    const { lease, mark } = this.#owner;
+    const { generation, walked } = lease;
+    const isLast =
+      this.#last.length === 0
+        ? ''
+        : `and last_commit in (${this.#last.map((one) => pg.escapeLiteral(one)).join(', ')})`;
+    const { rows } = await lent.exec(`${BEGIN};
+      update account_owners set last_commit = '${name}', time_line = order_sync_time_line(),
+        walked = ${walked === undefined ? 'null' : pg.escapeLiteral(walked)}
+      where account = ${account} and generation = ${generation} ${isLast}
+      returning time_line, ${ONCE_LOCKED}`);
+    if (rows[0] !== undefined) return await this.#numberEvents(lent, rows[0]['time_line']);
+    const owner = await this.#ownerRow(lent);
+    this.#assertNotFollowed(owner, generation);
+    // The next owner takes up the commits that a promotion lost; a database that was put back stops the account.
+    const server = owner?.['server'];
+    if (server !== (this.#timeLine ?? server) || server !== (owner?.['time_line'] ?? server)) {
+      throw new OwnedError(`a promoted standby lacks the last commits of the account ${this.#account}`);
+    }
+    throw await mark.lostCommit(lent.db);
+  }
+
+  /** Event ids never come twice: others may have read the events that a promoted standby lacks. */
+  async #numberEvents(lent: Lent, server: unknown): Promise<void> {
+    const { numbering } = this.#deps;
+    const timeLine = typeof server === 'string' ? server : null;
+    this.#timeLine = timeLine;
+    if (numbering.timeLine === timeLine) return;
+    const line = timeLine === null ? 'null' : pg.escapeLiteral(timeLine);
+    await lent.exec(`with noted as (update database_identity set time_line = ${line},
+        time_line_since = to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+        where time_line is distinct from ${line} returning id),
+      numbers as (select pg_get_serial_sequence('events', 'id')::regclass as ids,
+        coalesce(('x' || right(${line}, 8))::bit(32)::bigint, 1) as promotions from noted)
+      select setval(ids, greatest(coalesce(pg_sequence_last_value(ids), 0) / ${EVENTS_OF_A_TIME_LINE} + 1, promotions - 1)
+        * ${EVENTS_OF_A_TIME_LINE}) from numbers`);
+  }
+
+  async #ownerRow(lent: Lent): Promise<Readonly<Record<string, unknown>> | undefined> {
+    const account = pg.escapeLiteral(this.#account);
+    const { rows } = await lent.exec(
+      `select generation, last_commit, time_line, order_sync_time_line() as server from account_owners
+        where account = ${account} for update`,
+    );
+    return rows[0];
+  }
+
+  /** A generation before ours is none that followed: the database was put back to before the account was claimed. */
+  #assertNotFollowed(owner: Readonly<Record<string, unknown>> | undefined, generation: number): void {
+    if (Number(owner?.['generation'] ?? 0) <= generation) return;
+    throw new OwnedError(`another process has taken over the account ${this.#account}`);
+  }
+
+  /**
+   * Finds out whether a commit was done. The lost connection has the account's row locked until the server has ended its
+   * transaction in one way or the other, so what the row says then holds.
+   */
+  async #wasCommitted(
+    { name, failure }: { readonly name: string; readonly failure: StoreError },
+    signal: AbortSignal,
+    onFailure: (failure: StoreError) => void,
+  ): Promise<boolean> {
+    const { address, clock, connections } = this.#deps;
+    const message = `it is not known whether ${address} has taken the last change; look before it is made again`;
+    const unknown = (cause: unknown) => new StoreError('busy', message, { cause });
+    // What a person's command has written bears no name, and the command is there to say so.
+    if (this.#owner === undefined) throw unknown(failure);
+    onFailure(failure);
+    for (;;) {
+      try {
+        const owner = await this.#askOnce(connections);
+        if (owner?.['last_commit'] === name) {
+          this.#last = [name];
+          return true;
+        }
+        this.#assertNotFollowed(owner, this.#owner.lease.generation);
+        return false;
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        onFailure(error);
+      }
+      if (signal.aborted) {
+        // Either of the two is the newest now.
+        if (this.#last.length > 0) this.#last.push(name);
+        throw unknown(failure);
+      }
+      await clock.sleep(ASK_AGAIN_MS, signal).catch(() => undefined);
+    }
+  }
+
+  async #askOnce(connections: Pick<Connections, 'lend'>) {
+    const lent = await connections.lend();
+    let isUseless = true;
+    try {
+      await lent.exec(BEGIN);
+      const owner = await this.#ownerRow(lent);
+      isUseless = !(await isRolledBack(lent));
+      return owner;
+    } finally {
+      lent.release(isUseless);
+    }
+  }
+}
+
+export async function isRolledBack(lent: Lent): Promise<boolean> {
+  return await lent.exec('rollback').then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,286 @@
+import { instantMs } from '../../base/instant.ts';
+import { ORDER_STATES, WAITING_STATES, type OrderState } from '../../orders/rules/states.ts';
+import type { Card, Chart, Column, ReportDocument, Row, Span, Verdict } from '../documents/document.ts';
+import { accountAdvice, accountColumns, accountFact, emptyVerdict, type ReportScope } from '../documents/sections.ts';
+import { counted, cut, inWords } from '../../base/words.ts';
+import { waitingChart } from './reconciliation/charts.ts';
+
+const SPAN = ['p1', 'p25', 'p50', 'p75', 'p99'] as const;
+
+/** Orders of one state, order status and pair (null: all pairs), with the times since which the orders at these ranks have not changed. */
+export interface AgeGroup extends Readonly<Record<(typeof SPAN)[number] | 'p90' | 'longest', string>> {
+  readonly state: string;
+  readonly status: string | null;
+  readonly pair: string | null;
+  readonly orders: number;
+}
+
+export interface OldestOrder {
+  readonly account: string;
+  readonly id: string;
+  readonly pair: string;
+  readonly state: string;
+  readonly status: string | null;
+  readonly since: string;
+}
+
+/** The orders that the report is about; times are UTC, ISO 8601. */
+interface AgeingFacts extends ReportScope {
+  readonly asOf: string;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly orders: number;
+}
+
+/** The states in which an order stays until a person decides, or may come to that. */
+export const PERSON_STATES: readonly OrderState[] = ['held', 'disputed', 'unknown'];
+
+const PERCENTILES = [
+  ['p50', 'Half within', 3],
+  ['p90', '90 % within', 2],
+  ['p99', '99 % within', 1],
+  ['longest', 'Longest', 0],
+] as const;
+const RULE =
+  'age is the time since the state or the order status last changed; a percentile is the smallest age that so many of the orders do not exceed';
+const STATE_AND_STATUS: readonly Column[] = [
+  { key: 'state', label: 'State', kind: 'state' },
+  { key: 'status', label: 'Order status', kind: 'text' },
+];
+const PAIR: Column = { key: 'pair', label: 'Pair', kind: 'text' };
+const AGES: readonly Column[] = [
+  { key: 'orders', label: 'Orders', kind: 'count' },
+  ...PERCENTILES.map(([key, label, rank]) => ({ key, label, kind: 'text' as const, rank })),
+  ...PERCENTILES.map(([key, label]) => secondsOf(key, label)),
+];
+const OLDEST: readonly Column[] = [
+  { key: 'external_order_id', label: 'Order', kind: 'text' },
+  { ...PAIR, rank: 2 },
+  ...STATE_AND_STATUS,
+  { key: 'since', label: 'Since', kind: 'time', rank: 1 },
+  { key: 'age', label: 'For', kind: 'text' },
+  secondsOf('age', 'For'),
+];
+
+export function ageingDocument(
+  facts: AgeingFacts,
+  byStatus: readonly AgeGroup[],
+  byPair: readonly AgeGroup[],
+  oldest: readonly OldestOrder[],
+): ReportDocument {
+  const asOfMs = instantMs(facts.asOf) ?? 0;
+  const [longest] = oldest;
+  const longestMs = ageMs(longest?.since ?? '', asOfMs);
+  const longestCard = longest !== undefined &&
+    longestMs !== null && {
+      label: 'Longest',
+      value: inWords(longestMs),
+      note: `${longest.state}: ${cut(longest.id, 40)}`,
+      section: 'oldest',
+    };
+  const rows = (groups: readonly AgeGroup[]) => inOrder(groups).map((group) => groupRow(group, asOfMs));
+  return {
+    schema: 'order-sync.ageing/1',
+    title: 'Age of orders in their state and order status',
+    verdict: verdictOf(facts, byStatus, longestMs),
+    cards: [...cardsOf(facts, byStatus), ...(longestCard === false ? [] : [longestCard])],
+    facts: [
+      accountFact(facts.account),
+      { key: 'asOf', label: 'As of', value: facts.asOf },
+      { key: 'from', label: 'Orders inserted from', value: facts.from },
+      { key: 'to', label: 'Orders inserted before', value: facts.to },
+      { key: 'orders', label: 'Orders', value: facts.orders },
+      { key: 'rule', label: 'Rule', value: RULE },
+    ],
+    sections: [
+      {
+        name: 'oldest',
+        title: 'Orders that have waited the longest',
+        lead: `The story of an order: order-sync orders explain ORDER${accountAdvice(facts.account)}.`,
+        empty: 'No order waits.',
+        columns: [...accountColumns(facts.account), ...OLDEST],
+        rows: oldest.map(({ id, ...order }) => ({
+          external_order_id: id,
+          ...order,
+          ...ageCells('age', order.since, asOfMs),
+        })),
+      },
+      {
+        name: 'statuses',
+        title: 'By state and order status',
+        columns: [...STATE_AND_STATUS, ...AGES],
+        rows: rows(byStatus),
+      },
+      {
+        name: 'pairs',
+        title: 'By state, order status and pair',
+        columns: [...STATE_AND_STATUS, PAIR, ...AGES],
+        rows: rows(byPair),
+      },
+    ],
+    charts: chartOf(byStatus, asOfMs),
+  };
+}
+
+function verdictOf(
+  { account, orders, mayBeEmpty }: AgeingFacts,
+  byStatus: readonly AgeGroup[],
+  longestMs: number | null,
+): Verdict {
+  if (orders === 0) return emptyVerdict('order', 'There are no orders', mayBeEmpty);
+  const [waiting, undecided] = [countOf(byStatus, WAITING_STATES), countOf(byStatus, PERSON_STATES)];
+  const explain = `order-sync orders explain ORDER${accountAdvice(account)} says what to do.`;
+  const reasons = [
+    ...(undecided === 0 ? [] : [`${statesOf(byStatus, PERSON_STATES)}: ${explain}`]),
+    ...(longestMs === null ? [] : [`The longest has waited for ${inWords(longestMs)}.`]),
+  ];
+  if (undecided > 0)
+    return { tone: 'warning', text: `A person should look at ${counted(undecided, 'order')}`, reasons };
+  if (waiting === 0) return { tone: 'good', text: 'No order waits', reasons };
+  return { tone: 'info', text: counted(waiting, 'order waits', 'orders wait'), reasons };
+}
+
+function cardsOf({ orders }: AgeingFacts, byStatus: readonly AgeGroup[]): readonly Card[] {
+  const figure = (states: readonly string[]) => {
+    const value = String(countOf(byStatus, states));
+    return value === '0' ? { value } : { value, note: statesOf(byStatus, states) };
+  };
+  const tone = countOf(byStatus, PERSON_STATES) === 0 ? 'good' : 'warning';
+  return [
+    { label: 'Orders', value: String(orders), section: 'statuses' },
+    { label: 'Waiting', ...figure(WAITING_STATES), section: 'statuses' },
+    { label: 'For a person', ...figure(PERSON_STATES), tone, section: 'oldest' },
+  ];
+}
+
+type Counted = Pick<AgeGroup, 'state' | 'orders'>;
+
+export function countOf(groups: readonly Counted[], states: readonly string[]): number {
+  return groups.reduce((sum, { state, orders }) => (states.includes(state) ? sum + orders : sum), 0);
+}
+
+export function statesOf(groups: readonly Counted[], states: readonly string[]): string {
+  const counts = states.map((state) => [state, countOf(groups, [state])] as const);
+  return counts.flatMap(([state, count]) => (count === 0 ? [] : [`${count} ${state}`])).join(', ');
+}
+
+function secondsOf(key: string, label: string): Column {
+  return { key: `${key}_seconds`, label: `${label}, seconds`, kind: 'decimal', isForPrograms: true };
+}
+
+function inOrder(groups: readonly AgeGroup[]): readonly AgeGroup[] {
+  const place = ({ state }: AgeGroup) => ORDER_STATES.indexOf(state as OrderState);
+  return groups.toSorted((a, b) => place(a) - place(b));
+}
+
+function groupRow(group: AgeGroup, asOfMs: number): Row {
+  const { state, status, pair, orders } = group;
+  const ages = PERCENTILES.map(([key]) => ageCells(key, group[key], asOfMs));
+  return Object.assign({ state, status, pair, orders }, ...ages);
+}
+
+/** The cells of an age: in words such as `3d 04:05:06`, and in seconds, exactly. */
+function ageCells(key: string, since: string, asOfMs: number): Row {
+  const ms = ageMs(since, asOfMs);
+  if (ms === null) return { [key]: null, [`${key}_seconds`]: null };
+  const whole = Math.floor(ms / 1_000);
+  const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
+  const clock = `${two((whole / 3_600) % 24)}:${two((whole / 60) % 60)}:${two(whole % 60)}`;
+  return {
+    [key]: whole < 86_400 ? clock : `${Math.floor(whole / 86_400)}d ${clock}`,
+    [`${key}_seconds`]: `${whole}.${String(ms % 1_000).padStart(3, '0')}`,
+  };
+}
+
+/** Null if another program wrote a time that cannot be read. */
+function ageMs(since: string, asOfMs: number): number | null {
+  const ms = instantMs(since);
+  return ms === undefined ? null : asOfMs - ms;
+}
+
+function chartOf(byStatus: readonly AgeGroup[], asOfMs: number): readonly Chart[] {
+  const waiting = inOrder(byStatus).filter(({ state }) => (WAITING_STATES as readonly string[]).includes(state));
+  const rows = waiting.flatMap(({ state, status, orders, ...since }) => {
+    const ages = SPAN.map((key) => [key, ageMs(since[key], asOfMs)] as const);
+    const name = status === null ? state : `${state}, ${status}`;
+    return ages.some(([, ms]) => ms === null) ? [] : [{ name, state, orders, span: Object.fromEntries(ages) as Span }];
+  });
+  return waitingChart(rows, 'details');
+}
+
+interface Group extends Pick<AgeGroup, 'state' | 'status' | 'pair'> {
+  /** Milliseconds since 1970; NaN for a time that cannot be read. */
+  readonly times: number[];
+}
+
+/** The ages of orders by state, order status and pair. It keeps 8 bytes an order, and the oldest of some states whole. */
+export class Ages {
+  readonly #states: readonly string[];
+  readonly #limit: number;
+  readonly #groups = new Map<string, Group>();
+  #oldest: OldestOrder[] = [];
+  orders = 0;
+
+  constructor(states: readonly string[], limit: number) {
+    this.#states = states;
+    this.#limit = limit;
+  }
+
+  add(order: OldestOrder): void {
+    const { state, status, pair, since } = order;
+    const key = `${state}\n${status === null ? '' : `=${status}`}\n${pair}`;
+    const group = this.#groups.get(key) ?? { state, status, pair, times: [] };
+    this.#groups.set(key, group);
+    group.times.push(instantMs(since) ?? Number.NaN);
+    this.orders += 1;
+    if (this.#states.includes(state)) this.#addOldest(order);
+  }
+
+  byPair(): readonly AgeGroup[] {
+    return this.#sorted().map(({ times, ...group }) => ({ ...group, ...percentiles(times) }));
+  }
+
+  byStatus(): readonly AgeGroup[] {
+    const groups = Map.groupBy(this.#sorted(), ({ state, status }) => JSON.stringify([state, status]));
+    return [...groups.values()].map((same) => ({
+      state: same[0]?.state ?? '',
+      status: same[0]?.status ?? null,
+      pair: null,
+      ...percentiles(same.flatMap(({ times }) => times)),
+    }));
+  }
+
+  oldest(): readonly OldestOrder[] {
+    return this.#oldest.toSorted(compareAges).slice(0, this.#limit);
+  }
+
+  #addOldest(order: OldestOrder): void {
+    this.#oldest.push(order);
+    // Now and then only: an order costs no search among the oldest.
+    if (this.#oldest.length >= 2 * this.#limit + 1_000) this.#oldest = [...this.oldest()];
+  }
+
+  #sorted(): readonly Group[] {
+    return [...this.#groups].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
+  }
+}
+
+function compareAges(a: OldestOrder, b: OldestOrder): number {
+  if (a.since !== b.since) return a.since < b.since ? -1 : 1;
+  if (a.id !== b.id) return a.id < b.id ? -1 : 1;
+  return a.account < b.account ? -1 : 1;
+}
+
+/** The nth percentile is the smallest age that n in a hundred do not exceed: one of the ages themselves. */
+function percentiles(times: readonly number[]): Omit<AgeGroup, 'state' | 'status' | 'pair'> {
+  const orders = times.length;
+  // Sorts without a function to compare by: numbers, and what is none at the end.
+  const oldestFirst = Float64Array.from(times).toSorted();
+  const at = (percent: number) => timeOf(oldestFirst[orders - Math.ceil((orders * percent) / 100)]);
+  const halves = { p1: at(1), p25: at(25), p50: at(50), p75: at(75) };
+  return { orders, ...halves, p90: at(90), p99: at(99), longest: at(100) };
+}
+
+function timeOf(ms: number | undefined): string {
+  return ms === undefined || Number.isNaN(ms) ? '' : new Date(ms).toISOString();
+}

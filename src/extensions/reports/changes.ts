@@ -1,0 +1,52 @@
+import type { EventRow } from '../feed/event.ts';
+import type { Column, ReportDocument } from '../documents/document.ts';
+import { accountColumns, accountFact, emptyVerdict, type ReportScope } from '../documents/sections.ts';
+
+/** A line of `order_events`. */
+export type Change = Omit<EventRow, 'type' | 'subject' | 'hash'> & { readonly external_order_id: string };
+
+const COLUMNS: readonly Column[] = [
+  { key: 'id', label: 'No.', kind: 'count', rank: 2 },
+  { key: 'observed_at', label: 'At', kind: 'time' },
+  { key: 'external_order_id', label: 'Order', kind: 'text' },
+  { key: 'field', label: 'Field', kind: 'text' },
+  { key: 'old_value', label: 'From', kind: 'text' },
+  { key: 'new_value', label: 'To', kind: 'text' },
+  // As the exchange wrote it, whatever that is.
+  { key: 'exchange_time', label: 'The exchange dates it', kind: 'text', rank: 2 },
+  { key: 'source', label: 'Source', kind: 'text', rank: 2 },
+  { key: 'actor', label: 'Who', kind: 'text', rank: 1 },
+  { key: 'reason', label: 'Why', kind: 'text', rank: 1 },
+];
+
+interface ChangesFacts extends ReportScope {
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly isEmpty: boolean;
+}
+
+export function changesDocument(
+  { account, from, to, isEmpty, mayBeEmpty }: ChangesFacts,
+  changes: AsyncIterable<Change>,
+): ReportDocument {
+  return {
+    schema: 'order-sync.changes/1',
+    title: 'Changes of orders',
+    ...(isEmpty && { verdict: emptyVerdict('change', 'Nothing has changed', mayBeEmpty) }),
+    facts: [
+      accountFact(account),
+      { key: 'from', label: 'Observed from', value: from },
+      { key: 'to', label: 'Observed before', value: to },
+    ],
+    sections: [
+      {
+        name: 'changes',
+        title: 'Changes',
+        empty: 'Nothing has changed.',
+        columns: [...accountColumns(account), ...COLUMNS],
+        rows: changes,
+      },
+    ],
+    charts: [],
+  };
+}

@@ -1,0 +1,131 @@
+import type { Command } from 'commander';
+import { systemClock } from '../../../base/clock.ts';
+import { exchangeByAccount } from '../../../settings/config.ts';
+import { UnusableIdError } from '../../../exchange/ids.ts';
+import { reconcileOrders } from '../reconciliation/reconciliation.ts';
+import {
+  askPreOrders,
+  recordPreOrderFindings,
+  type AskedPreOrders,
+  type PreOrderAnswer,
+} from '../reconciliation/pre-orders.ts';
+import { counted } from '../../../base/words.ts';
+import type { Store } from '../../../store/port.ts';
+import type { OrderTime, ReportScope } from '../tables/reconciliation.ts';
+import { commandError, withExchange, type Ask } from '../../../cli/shared/exchange.ts';
+import { EXIT } from '../../../cli/shared/exit.ts';
+import { withAccounts } from '../../../cli/shared/store.ts';
+import { isOfAll } from '../../../cli/shared/account.ts';
+import { addReportOptions, writeReport, type OutputOptions } from './output.ts';
+import { addAsOfOption, addByOption, addPeriodOptions, type PeriodOptions } from '../../../cli/shared/options.ts';
+import { slowProgress, type Progress } from '../../../cli/shared/progress.ts';
+
+interface ReconciliationOptions extends PeriodOptions, OutputOptions {
+  readonly by: OrderTime;
+  readonly asOf?: string;
+  readonly online?: true;
+  readonly against?: readonly string[];
+  readonly againstId: string;
+  readonly againstAmount: string;
+  readonly againstCurrency?: string;
+}
+
+const SECTIONS = [
+  'disputed_orders',
+  'unchecked_orders',
+  'accounts',
+  'account_pairs',
+  'ledger',
+  'money',
+  'money_days',
+  'pairs',
+  'days',
+  'unchecked',
+  'classes',
+  'findings',
+];
+const HELP = `
+The report is clean, and the exit code is 0, when no order is unchecked, no
+finding of severity error or warning is open, and a ledger given with --against
+agrees. Acknowledged findings, and findings of severity info, are listed and do
+not count. The report speaks for one moment: an order that changed after --as-of
+counts as unchecked.
+
+Examples:
+  order-sync report reconciliation --from 2026-01-01 --to 2026-02-01 \\
+    --out january.html
+  order-sync report reconciliation --against ledger.csv \\
+    --against-id "Order no." --against-amount Amount`;
+
+export function define(command: Command): void {
+  command.description('our orders beside those of the exchange: exact sums, differences, findings, completeness');
+  addAsOfOption(addReportOptions(addByOption(addPeriodOptions(command, 'orders')), SECTIONS))
+    .option('--online', 'ask the exchange for each pre-order of the period, within the rate limit')
+    .option('--against <file...>', 'compare with a ledger of another system, CSV with a header')
+    .option('--against-id <column>', 'column of the external order id', 'external_order_id')
+    .option('--against-amount <column>', 'column of the amount given', 'asset')
+    .option('--against-currency <column>', 'column of its currency; not compared unless named')
+    .addHelpText('after', HELP)
+    .action(async (options: ReconciliationOptions) => {
+      const clock = systemClock();
+      const now = clock.now().toISOString();
+      if (options.asOf !== undefined && options.online === true) {
+        command.error('error: --online asks what holds now: leave --as-of out');
+      }
+      if (options.asOf !== undefined && options.asOf > now) command.error('error: --as-of is in the future');
+      if (isOfAll(command) && (options.online === true || options.against !== undefined)) {
+        command.error('error: --online and --against are for one account: name it with --account');
+      }
+      const isClean = await withAccounts(command, async (store, account, config) => {
+        using progress = await slowProgress(clock);
+        const { by, from, to, asOf, online, allowEmpty: mayBeEmpty } = options;
+        const scope = { account, by, from, to };
+        const settings = config.reconcile;
+        const asked =
+          online === true && account !== undefined
+            ? await askExchange(command, store, { ...scope, ...settings, account, asOf: now }, progress)
+            : undefined;
+        const { against: files, againstId: id, againstAmount: amount, againstCurrency: currency } = options;
+        const ledger = files && { files, id, amount, currency };
+        const onProgress = (text: string) => progress.show(text);
+        const drivenAccounts = config.accounts.map(({ name }) => name);
+        const settingsOf = exchangeByAccount(config);
+        using report = await reconcileOrders(
+          { store, clock },
+          { ...scope, drivenAccounts, asOf, settings, settingsOf, mayBeEmpty, ledger, asked, onProgress },
+        );
+        progress.clear();
+        await writeReport(report.document, options, report.isEmpty);
+        return report.isClean;
+      });
+      if (!isClean) process.exitCode = EXIT.look;
+    });
+}
+
+/** Asks the exchange for every pre-order of the scope (§4.10), and records pre-orders that are missing or differ as findings. */
+async function askExchange(
+  command: Command,
+  store: Store,
+  scope: ReportScope,
+  progress: Progress,
+): Promise<AskedPreOrders> {
+  const show = (asked: number) => void progress.show(`${counted(asked, 'pre-order')} asked for`);
+  const asked = await withExchange(command, (ask) =>
+    askPreOrders(store, scope, (preOrderId) => answerFor(preOrderId, ask), show),
+  );
+  await recordPreOrderFindings(store, scope.account, asked, systemClock().now());
+  return asked;
+}
+
+async function answerFor(preOrderId: string, ask: Ask): Promise<PreOrderAnswer> {
+  try {
+    const result = await ask('showPreOrder', { id: preOrderId });
+    if (result.kind === 'key-refused') throw commandError(result);
+    if (result.kind === 'ok') return { kind: 'known', body: result.body };
+    return { kind: result.kind === 'refused' && result.httpStatus === 404 ? 'missing' : 'unanswered' };
+  } catch (error) {
+    // An id that cannot stand in a path cannot be asked for.
+    if (error instanceof UnusableIdError) return { kind: 'unanswered' };
+    throw error;
+  }
+}

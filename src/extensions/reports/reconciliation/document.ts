@@ -1,0 +1,228 @@
+import type { Tolerance } from '../../../base/decimal.ts';
+import { accountFact, periodFacts, type PeriodScope, accountColumns } from '../../documents/sections.ts';
+import type { Column, Fact, ReportDocument, Row, Section } from '../../documents/document.ts';
+import type { ReconciliationCharts } from './charts.ts';
+import {
+  attentionSection,
+  findingsSection,
+  type ReportFinding,
+  disputedOrdersSection,
+  uncheckedOrdersSection,
+  uncheckedSection,
+  type UncheckedOrder,
+} from './findings.ts';
+import { moneyDaysSection, moneySection, NO_ORDER } from './money.ts';
+import { dayOf } from './rows.ts';
+import { DAY_COLUMNS, PAIR_COLUMNS, type ReconciliationTotals } from './totals.ts';
+import {
+  cardsOf,
+  EMPTY,
+  problemsOf,
+  rowsOf,
+  verdictOf,
+  type Counted,
+  type Problem,
+  type Supplement,
+} from './verdict.ts';
+
+interface ReconciliationScope extends PeriodScope {
+  readonly asOf: string;
+  readonly tolerance: Tolerance;
+  readonly freshFor: number;
+  readonly ignore: readonly string[];
+}
+
+export interface Reconciled extends Counted {
+  readonly charts: ReconciliationCharts;
+  /** Reads all findings, those that are open and the gravest first. */
+  readonly findings: () => Iterable<ReportFinding>;
+  readonly worst: readonly string[];
+  readonly unchecked: Iterable<UncheckedOrder>;
+  readonly disputed: Iterable<UncheckedOrder>;
+  /** Of each account its counts, and its sums by pair; only in a report of all. */
+  readonly byAccount?: { readonly counts: Iterable<Row>; readonly pairs: Iterable<Row> } | undefined;
+}
+
+const CLASS_COLUMNS: readonly Column[] = [
+  { key: 'day', label: 'Day (UTC)', kind: 'text' },
+  { key: 'pair', label: 'Pair', kind: 'text' },
+  { key: 'class', label: 'Class', kind: 'text' },
+  { key: 'severity', label: 'Severity', kind: 'severity' },
+  { key: 'open', label: 'Open', kind: 'count' },
+  { key: 'acknowledged', label: 'Acknowledged', kind: 'count' },
+];
+const RULE =
+  'clean: no order is unchecked or disputed, no finding of severity error or warning is open, and no row is left out; infos and acknowledged findings are listed and do not count';
+const BY_COMPLETION = 'an order without a completion date that can be read is in no period';
+
+export interface ReconciliationReport {
+  readonly document: ReportDocument;
+  readonly isClean: boolean;
+  /** There is no order in the period, and nothing else to say. */
+  readonly isEmpty: boolean;
+}
+
+export function reconciliationDocument(
+  scope: ReconciliationScope,
+  reconciled: Reconciled,
+  supplements: readonly Supplement[],
+): ReconciliationReport {
+  const { totals, charts, worst } = reconciled;
+  const found = [...problemsOf(reconciled), ...supplements.flatMap((supplement) => supplement.problems)];
+  const isEmpty = totals.counts().orders === 0 && found.length === 0;
+  const problems = isEmpty && scope.mayBeEmpty !== true ? [EMPTY] : found;
+  const document: ReportDocument = {
+    schema: 'order-sync.reconciliation/1',
+    title: 'Reconciliation of our orders with the exchange',
+    verdict: verdictOf(reconciled, problems),
+    cards: isEmpty ? [] : cardsOf(reconciled),
+    facts: [...factsOf(scope, reconciled, problems), ...supplements.flatMap(({ facts }) => facts)],
+    sections: sectionsOf(scope, reconciled, supplements),
+    charts: charts.charts(totals.groups(), totals.byClass(), periodOf(scope)),
+    worst,
+  };
+  return { document, isClean: problems.length === 0, isEmpty };
+}
+
+function periodOf({ from, to, asOf }: ReconciliationScope): readonly string[] {
+  const end = to === undefined || to > asOf ? asOf : new Date(Date.parse(to) - 1).toISOString();
+  return from === undefined || from > end ? [] : [dayOf(from), dayOf(end)];
+}
+
+function sectionsOf(
+  scope: ReconciliationScope,
+  { totals, findings, unchecked, disputed, byAccount }: Reconciled,
+  supplements: readonly Supplement[],
+): readonly Section[] {
+  const groups = totals.groups();
+  return [
+    attentionSection(findings(), scope),
+    disputedOrdersSection(disputed, totals.counts().disputed, scope),
+    uncheckedOrdersSection(unchecked, totals.unchecked, scope),
+    ...supplements.flatMap(({ sections }) => sections),
+    ...accountSections(byAccount?.counts, byAccount?.pairs),
+    moneySection(groups),
+    moneyDaysSection(groups),
+    {
+      name: 'pairs',
+      title: 'Orders by pair and outcome',
+      empty: NO_ORDER,
+      columns: PAIR_COLUMNS,
+      rows: totals.byPair(),
+    },
+    { name: 'days', title: 'By day and pair', columns: DAY_COLUMNS, rows: totals.byDay(), isForPrograms: true },
+    uncheckedSection(totals.unchecked),
+    {
+      name: 'classes',
+      title: 'Findings by class',
+      columns: CLASS_COLUMNS,
+      rows: totals.byClass(),
+      isForPrograms: true,
+    },
+    findingsSection(findings(), scope.account),
+  ];
+}
+
+function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: readonly Problem[]): readonly Fact[] {
+  const { totals, otherAccounts, unknownAge } = reconciled;
+  const counts = totals.counts();
+  const { oldestLookup } = totals;
+  const outcomes = totals.outcomes();
+  const { by = 'insertion' } = scope;
+  return [
+    { key: 'verdict', label: 'Verdict', value: problems.length === 0 ? 'clean' : 'not clean' },
+    { key: 'because', label: 'Because', value: becauseOf(problems) },
+    { key: 'rule', label: 'Rule', value: by === 'insertion' ? RULE : `${RULE}; ${BY_COMPLETION}` },
+    accountFact(scope.account),
+    { key: 'as_of', label: 'As of', value: scope.asOf },
+    { key: 'by', label: 'Period by', value: by },
+    ...periodFacts(scope),
+    { key: 'orders', label: 'Orders', value: counts.orders },
+    { key: 'checked', label: 'Checked', value: counts.checked },
+    { key: 'unchecked', label: 'Unchecked', value: counts.unchecked },
+    { key: 'disputed', label: 'Disputed', value: counts.disputed },
+    { key: 'succeeded', label: 'Succeeded', value: outcomes.succeeded },
+    { key: 'failed', label: 'Failed', value: outcomes.failed },
+    { key: 'open', label: 'Open', value: outcomes.open },
+    {
+      key: 'outcome_unknown',
+      label: 'Final, unclassified, or changed since',
+      value: outcomes.outcome_unknown,
+    },
+    { key: 'nothing_to_compare', label: 'Nothing to compare', value: counts.nothing_to_compare },
+    { key: 'given_up', label: 'Given up after sending', value: counts.given_up },
+    { key: 'sent_again', label: 'Sent again after an unknown outcome', value: counts.sent_again },
+    { key: 'errors', label: 'Open errors', value: counts.errors },
+    { key: 'warnings', label: 'Open warnings', value: counts.warnings },
+    { key: 'infos', label: 'Open infos', value: counts.infos },
+    { key: 'acknowledged', label: 'Acknowledged', value: counts.acknowledged },
+    { key: 'unknown_age', label: 'Rows of unknown age', value: unknownAge },
+    { key: 'other_accounts', label: 'Rows of other accounts', value: rowsOf(otherAccounts) },
+    { key: 'oldest_lookup', label: 'Oldest look-up, not final', value: oldestLookup.open },
+    { key: 'oldest_lookup_final', label: 'Oldest look-up, final', value: oldestLookup.final },
+    { key: 'fresh_for_seconds', label: 'Look-ups count for (s)', value: scope.freshFor / 1_000 },
+    { key: 'tolerance', label: 'Tolerance', value: textOf(scope.tolerance) },
+    {
+      key: 'ignored',
+      label: 'Findings that do not count (reconcile.ignore)',
+      value: scope.ignore.length === 0 ? null : scope.ignore.join(', '),
+    },
+  ];
+}
+
+function textOf(tolerance: Tolerance): string {
+  if (typeof tolerance === 'string') return tolerance;
+  return Object.entries(tolerance)
+    .map(([currency, decimal]) => `${currency} ${decimal}`)
+    .join(', ');
+}
+
+function becauseOf(problems: readonly Problem[]): string | null {
+  return problems.length === 0 ? null : problems.map(({ because }) => because).join('; ');
+}
+
+const COUNTS = [
+  'orders',
+  'at_exchange',
+  'checked',
+  'unchecked',
+  'disputed',
+  'nothing_to_compare',
+  'errors',
+  'warnings',
+  'infos',
+  'acknowledged',
+] as const;
+const ACCOUNT = accountColumns(undefined);
+const COLUMNS: readonly Column[] = [
+  ...ACCOUNT,
+  ...COUNTS.map((key) => {
+    const column: Column | undefined = PAIR_COLUMNS.find((one) => one.key === key);
+    return column ?? { key, label: key, kind: 'count' as const };
+  }),
+];
+
+export interface AccountRows {
+  readonly counts: Row;
+  readonly pairs: readonly Row[];
+}
+
+export function accountRows(account: string, totals: ReconciliationTotals): AccountRows {
+  const all = totals.counts();
+  const counts = { account, ...Object.fromEntries(COUNTS.map((key) => [key, all[key]])) };
+  return { counts, pairs: totals.byPair().map((row) => ({ account, ...row })) };
+}
+
+function accountSections(counts: Iterable<Row> | undefined, pairs: Iterable<Row> | undefined): readonly Section[] {
+  if (counts === undefined || pairs === undefined) return [];
+  return [
+    { name: 'accounts', title: 'By account', empty: 'There is no account.', columns: COLUMNS, rows: counts },
+    {
+      name: 'account_pairs',
+      title: 'By account, pair and outcome',
+      columns: [...ACCOUNT, ...PAIR_COLUMNS],
+      rows: pairs,
+      isForPrograms: true,
+    },
+  ];
+}

@@ -1,0 +1,195 @@
+import {
+  amountField,
+  currencyOf,
+  isWithin,
+  readDecimal,
+  type AmountSettings,
+  type DecimalReading,
+  type Tolerance,
+} from '../../../base/decimal.ts';
+import { findOverdue, findUnknownOutcome, isUnchecked, type OrderAge } from '../../../findings/rules/age.ts';
+import type { FindingClassName } from '../../../findings/rules/classes.ts';
+import type { Finding } from '../../../findings/rules/finding.ts';
+import { readTime } from '../../../base/instant.ts';
+import type { OrderState } from '../../../orders/rules/states.ts';
+import { pairOf, type ReconciledRow } from './rows.ts';
+
+/** Settings that decide whether an order counts as checked and as equal; times in milliseconds. */
+export interface ReconciliationSettings extends AmountSettings {
+  readonly freshFor: number;
+  readonly orderMissingAfter: number;
+  readonly ignore: readonly FindingClassName[];
+}
+
+const SYNC = 'Run order-sync sync, then make the report again.';
+/** Why an order is not checked, and what to do about it: what may be wrong first, what only time brings last. */
+export const UNCHECKED = {
+  outcomeUnknown: [
+    'nobody knows whether the exchange took it',
+    'Ask the exchange for the order, then record its answer with order-sync orders resolve.',
+  ],
+  olderRecord: [
+    'the exchange answers with a record that contradicts ours',
+    'Ask the exchange which record of the order is right.',
+  ],
+  noAmount: ['the record has no amount that can be read', 'Ask the exchange for the amount of the order.'],
+  noPair: [
+    'the record has no currency pair, or cannot be read',
+    'Ask the exchange for the currency pair of the order.',
+  ],
+  otherPosition: [
+    'the amount of this position cannot be compared',
+    'Set exchange.outputPosition when you know which amount the position OUTPUT means; of other positions nothing is known.',
+  ],
+  neverLookedUp: ['never looked up with success', SYNC],
+  lookedUpLongAgo: ['looked up too long ago', SYNC],
+  givenUp: ['abandoned, and not looked up since', SYNC],
+  notCompared: ['the record was not compared yet', SYNC],
+  inFlight: ['its create is in flight', 'Make the report again in a minute: its outcome is known then.'],
+  changedAfter: [
+    'changed after the moment of the report',
+    'Make a report of a later moment: what the order was at this one is not known any more.',
+  ],
+} as const satisfies Record<string, readonly [text: string, advice: string]>;
+export type UncheckedReason = keyof typeof UNCHECKED;
+export const UNCHECKED_REASONS = Object.keys(UNCHECKED) as readonly UncheckedReason[];
+
+/** The result for one order: `nothing` where the exchange has nothing to compare it with, `disputed` where it has another. */
+export type Judgement =
+  | { readonly kind: 'checked' | 'nothing' | 'disputed' }
+  | { readonly kind: 'unchecked'; readonly reason: UncheckedReason };
+
+export interface JudgedOrder {
+  readonly row: ReconciledRow;
+  readonly ours: DecimalReading;
+  readonly currency: string | null;
+  readonly amounts: Amounts;
+  readonly isOfOtherPair: boolean;
+  readonly judgement: Judgement;
+  readonly findings: readonly Finding[];
+}
+
+/** The two amounts of an order that are compared; undefined if they cannot be. */
+type Amounts = readonly [ours: Decimal, theirs: Decimal] | undefined;
+type Decimal = Extract<DecimalReading, { ok: true }>;
+
+/** States whose orders the exchange has not taken, as far as anybody knows. */
+const NOT_AT_EXCHANGE: readonly string[] = ['pending', 'invalid', 'rejected', 'cancelled', 'abandoned'];
+const CLASS_OF_REASON: Partial<Record<UncheckedReason, FindingClassName>> = {
+  outcomeUnknown: 'CREATE_UNKNOWN',
+  olderRecord: 'REPLICAS_DISAGREE',
+};
+
+export function judgeOrder(row: ReconciledRow, asOf: Date, settings: ReconciliationSettings): JudgedOrder {
+  const ours = readDecimal(row.asset);
+  const field = amountField(row.asset_position, settings);
+  const pair = { fromCurrency: row.from_currency, toCurrency: row.to_currency };
+  const currency = currencyOf(field ?? 'inputAsset', pair);
+  const theirs = readDecimal(field === 'outputAsset' ? row.output_asset : row.input_asset);
+  const isCompared = row.received_at !== null && field !== undefined;
+  const amounts: Amounts = isCompared && ours.ok && theirs.ok ? [ours, theirs] : undefined;
+  const age = ageOf(row);
+  const judgement = judge(row, amounts, age, asOf, settings);
+  const findings =
+    judgement.kind === 'unchecked'
+      ? [uncheckedFinding(row, judgement.reason)]
+      : row.state === 'accepted'
+        ? overdueFindings(age, asOf, settings)
+        : differences(row, amounts, settings.tolerance, currency);
+  return { row, ours, currency, amounts, isOfOtherPair: isOfOtherPair(row), judgement, findings };
+}
+
+function judge(
+  row: ReconciledRow,
+  amounts: Amounts,
+  age: OrderAge,
+  asOf: Date,
+  settings: ReconciliationSettings,
+): Judgement {
+  if (isChangedAfter(row, asOf.toISOString())) return unchecked('changedAfter');
+  if (findUnknownOutcome(age).length > 0) return unchecked('outcomeUnknown');
+  if (isGivenUpUnseen(row)) return unchecked('givenUp');
+  if (NOT_AT_EXCHANGE.includes(row.state)) return { kind: 'nothing' };
+  if (row.state === 'disputed') return { kind: 'disputed' };
+  if (row.state === 'sending') return unchecked('inFlight');
+  if (row.last_lookup_at === null) return unchecked('neverLookedUp');
+  if (row.stale_date !== null) return unchecked('olderRecord');
+  if (row.received_at !== null) {
+    if (amountField(row.asset_position, settings) === undefined) return unchecked('otherPosition');
+    if (amounts === undefined) return unchecked('noAmount');
+    if (row.compared_at === null) return unchecked('notCompared');
+  }
+  if (!isUnchecked(age, asOf, settings)) return { kind: 'checked' };
+  const hasPair = row.received_at === null || (row.record_from !== null && row.record_to !== null);
+  return unchecked(hasPair ? 'lookedUpLongAgo' : 'noPair');
+}
+
+function unchecked(reason: UncheckedReason): Judgement {
+  return { kind: 'unchecked', reason };
+}
+
+function uncheckedFinding(row: ReconciledRow, reason: UncheckedReason): Finding {
+  const last = row.last_lookup_at === null ? '' : `; last looked up ${row.last_lookup_at}`;
+  const actual = UNCHECKED[reason][0] + last;
+  return { class: CLASS_OF_REASON[reason] ?? 'UNCHECKED', expected: 'compared with the exchange', actual };
+}
+
+/** Finds what a sweep may not have recorded yet. How long is too long for STUCK only a sweep knows. */
+function overdueFindings(age: OrderAge, asOf: Date, settings: ReconciliationSettings): readonly Finding[] {
+  const overdue = findOverdue(age, asOf, { ...settings, stuckAfter: Number.POSITIVE_INFINITY });
+  return overdue.filter((finding) => finding.class !== 'UNCHECKED');
+}
+
+/** Compares amount and pair once more: a report does not rely on the findings that were recorded. */
+function differences(
+  row: ReconciledRow,
+  amounts: Amounts,
+  tolerance: Tolerance,
+  currency: string | null,
+): readonly Finding[] {
+  if (row.received_at === null) return [];
+  if (isOfOtherPair(row)) return [{ class: 'PAIR_MISMATCH', expected: pairOf(row), actual: pairOfRecord(row) }];
+  if (amounts === undefined) return [];
+  const [ours, theirs] = amounts;
+  const isEqual = isWithin(ours.value, theirs.value, tolerance, currency);
+  return isEqual ? [] : [{ class: 'AMOUNT_MISMATCH', expected: ours.text, actual: theirs.text }];
+}
+
+function isOfOtherPair(row: ReconciledRow): boolean {
+  const hasPair = row.record_from !== null || row.record_to !== null;
+  return hasPair && pairOfRecord(row) !== pairOf(row);
+}
+
+function pairOfRecord(row: ReconciledRow): string {
+  return pairOf({ from_currency: row.record_from, to_currency: row.record_to });
+}
+
+/** The exchange may have taken an abandoned order; only a look-up afterwards shows that there is none. */
+function isGivenUpUnseen({ state, last_lookup_at: seen, changed_at: decided }: ReconciledRow): boolean {
+  return state === 'abandoned' && (seen === null || decided === null || seen <= decided);
+}
+
+/** The row says nothing of the moment any more. A record that came later and says the same still does. */
+function isChangedAfter(row: ReconciledRow, moment: string): boolean {
+  return [row.changed_at, row.sent_at, row.compared_at].some((at) => at !== null && at > moment);
+}
+
+function ageOf(row: ReconciledRow): OrderAge {
+  const record = {
+    inputAsset: row.input_asset,
+    outputAsset: row.output_asset,
+    fromCurrency: row.record_from,
+    toCurrency: row.record_to,
+  };
+  return {
+    state: row.state as OrderState,
+    assetPosition: row.asset_position,
+    record: row.received_at === null ? null : record,
+    sentAt: readTime(row.sent_at),
+    changedAt: null,
+    lastLookupAt: readTime(row.last_lookup_at),
+    resends: row.resends,
+    failOver: row.fail_over,
+    staleDate: row.stale_date,
+  };
+}

@@ -1,0 +1,103 @@
+import type { FindingClassName } from '../../../findings/rules/classes.ts';
+import type { Finding } from '../../../findings/rules/finding.ts';
+import type { PreOrderCounts } from './verdict.ts';
+import { readPreOrder } from '../../../exchange/orders.ts';
+import { nextPreOrders, ordersWithFinding, type PreOrderRow, type ReportScope } from '../tables/reconciliation.ts';
+import { pagesAfter } from '../../../store/pages.ts';
+import type { Store } from '../../../store/port.ts';
+import { rowsAtOnce } from '../../../store/snapshot.ts';
+import { forEachConcurrently } from '../../../orders/pass/run.ts';
+import { sentOrderOf } from '../../../store/orders/order-columns.ts';
+import { recordFindings, type JudgedFindings } from '../../../findings/record-findings.ts';
+
+export type PreOrderAnswer =
+  | { readonly kind: 'known'; readonly body: string }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'unanswered' };
+
+export interface AskedPreOrders extends PreOrderCounts {
+  /** To be recorded: pre-orders with findings, and those whose stored findings may be resolved. */
+  readonly judged: readonly JudgedPreOrder[];
+}
+
+interface JudgedPreOrder extends Pick<JudgedFindings, 'found' | 'classes'> {
+  readonly externalOrderId: string;
+}
+
+const CLASSES: readonly FindingClassName[] = ['PREORDER_MISSING', 'PREORDER_ECHO_MISMATCH', 'PREORDER_TOKEN_MISMATCH'];
+const PAGE = 500;
+const CONCURRENCY = 8;
+/** After so many requests in a row without an answer the exchange is out of reach. */
+const MOST_UNANSWERED = 40;
+const UNANSWERED: PreOrderAnswer = { kind: 'unanswered' };
+
+/** Asks for every pre-order of the scope. The database is read by pages, because asking may take hours. */
+export async function askPreOrders(
+  store: Pick<Store, 'snapshot'>,
+  scope: ReportScope,
+  ask: (preOrderId: string) => Promise<PreOrderAnswer> | PreOrderAnswer,
+  onProgress: (asked: number) => void,
+): Promise<AskedPreOrders> {
+  const judged: JudgedPreOrder[] = [];
+  const withFindings = await ordersWithFindings(store, scope.account);
+  const counts = { asked: 0, unanswered: 0, missing: 0, differing: 0 };
+  let inARow = 0;
+  await forEachConcurrently(preOrdersOf(store, scope), CONCURRENCY, async (row) => {
+    const answer = inARow < MOST_UNANSWERED ? await ask(row.pre_order_id ?? '') : UNANSWERED;
+    counts.asked += 1;
+    inARow = answer.kind === 'unanswered' ? inARow + 1 : 0;
+    const one = judge(row, answer, scope.ignore);
+    if (one === undefined) counts.unanswered += 1;
+    else if (one.found.length > 0 || withFindings.has(one.externalOrderId)) judged.push(one);
+    if (answer.kind === 'missing') counts.missing += 1;
+    else if (one !== undefined && one.found.length > 0) counts.differing += 1;
+    onProgress(counts.asked);
+  });
+  return { ...counts, judged };
+}
+
+export async function recordPreOrderFindings(
+  store: Store,
+  account: string,
+  asked: AskedPreOrders,
+  now: Date,
+): Promise<void> {
+  for (const { externalOrderId, found, classes } of asked.judged) {
+    await store.writer.write((tx) => recordFindings(tx, { account }, externalOrderId, { found, classes, now }));
+  }
+}
+
+function judge(
+  row: PreOrderRow,
+  answer: PreOrderAnswer,
+  ignore: readonly FindingClassName[] = [],
+): JudgedPreOrder | undefined {
+  const { external_order_id: externalOrderId, pre_order_id: preOrderId } = row;
+  switch (answer.kind) {
+    case 'unanswered':
+      return undefined;
+    case 'missing': {
+      const expected = `pre-order ${preOrderId}`;
+      const found: Finding = { class: 'PREORDER_MISSING', expected, actual: 'the exchange does not know it (404)' };
+      return { externalOrderId, found: [found], classes: ['PREORDER_MISSING'] };
+    }
+    case 'known': {
+      const differences = readPreOrder(answer.body, preOrderId ?? '', sentOrderOf(row));
+      const found = differences?.filter(({ class: name }) => !ignore.includes(name));
+      return found && { externalOrderId, found, classes: CLASSES };
+    }
+  }
+}
+
+async function* preOrdersOf(store: Pick<Store, 'snapshot'>, scope: ReportScope): AsyncGenerator<PreOrderRow> {
+  const next = (last?: PreOrderRow) => rowsAtOnce(store, nextPreOrders(scope, last, PAGE));
+  for await (const page of pagesAfter(PAGE, next)) yield* page;
+}
+
+async function ordersWithFindings(
+  store: Pick<Store, 'snapshot'>,
+  account: string,
+): Promise<ReadonlySet<string | null>> {
+  const rows = await rowsAtOnce(store, ordersWithFinding(account, CLASSES));
+  return new Set(rows.map((row) => row.external_order_id));
+}

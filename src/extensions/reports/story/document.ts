@@ -1,0 +1,168 @@
+import type { AmountSettings } from '../../../base/decimal.ts';
+import { instantMs } from '../../../base/instant.ts';
+import { findingClass } from '../../../findings/rules/classes.ts';
+import type { OrderState } from '../../../orders/rules/states.ts';
+import {
+  toneOf,
+  type Card,
+  type Column,
+  type Fact,
+  type ReportDocument,
+  type Row,
+  type Tone,
+  type Verdict,
+} from '../../documents/document.ts';
+import { capitalized, counted, inWords } from '../../../base/words.ts';
+import { currencyOfRow } from '../reconciliation/rows.ts';
+import { isCommand, type StoryEvidence, type StoryFinding } from './next.ts';
+import { isOpen, type Story } from './story.ts';
+
+const STATES: Readonly<Record<OrderState, string>> = {
+  pending: 'The order waits to be sent',
+  sending: 'The order is being sent',
+  unknown: 'Nobody knows whether the exchange took the order',
+  held: 'A person must decide what became of the order',
+  accepted: 'The exchange accepted the order; nothing has come of it yet',
+  open: 'The order is under way at the exchange',
+  disputed: 'The order at the exchange contradicts ours',
+  final: 'The order is final',
+  rejected: 'The exchange refused the order',
+  invalid: 'Our own check refused the order',
+  cancelled: 'The order was cancelled before it was sent',
+  abandoned: 'A person gave the order up',
+};
+const GRAVITY: readonly Tone[] = ['error', 'warning', 'info', 'neutral', 'good'];
+
+const TIMELINE: readonly Column[] = [
+  { key: 'at', label: 'At', kind: 'time' },
+  { key: 'text', label: 'What happened', kind: 'text' },
+];
+const STEP: Column = { key: 'step', label: 'What', kind: 'text' };
+const NEXT: readonly Column[] = [STEP, { key: 'command', label: 'Command', kind: 'text' }];
+const FINDINGS: readonly Column[] = [
+  { key: 'class', label: 'Finding', kind: 'text' },
+  { key: 'severity', label: 'Severity', kind: 'severity' },
+  { key: 'status', label: 'Status', kind: 'text' },
+  { key: 'expected', label: 'Expected', kind: 'text' },
+  { key: 'actual', label: 'Actual', kind: 'text' },
+  { key: 'first_seen_at', label: 'First seen', kind: 'time', rank: 1 },
+  { key: 'advice', label: 'What to do', kind: 'text', rank: 2 },
+];
+
+type StorySettings = Pick<AmountSettings, 'outputPosition'>;
+
+export function storyDocument(story: Story, evidence: StoryEvidence, settings: StorySettings): ReportDocument {
+  const { externalOrderId, asOf, told, next } = story;
+  const findings = evidence.findings.filter(({ firstSeenAt }) => firstSeenAt <= asOf);
+  return {
+    schema: null,
+    title: `Order ${externalOrderId}`,
+    verdict: verdictOf(story, evidence),
+    cards: story.state === null ? [] : cardsOf(story, evidence, settings),
+    facts: factsOf(story, evidence),
+    sections: [
+      { name: 'next', title: 'What happens next', columns: next.some(isCommand) ? NEXT : [STEP], rows: nextRows(next) },
+      ...(findings.length === 0
+        ? []
+        : [
+            {
+              name: 'findings',
+              title: 'Findings',
+              columns: FINDINGS,
+              rows: findings.map((finding) => findingRow(finding, asOf)),
+            },
+          ]),
+      {
+        name: 'timeline',
+        title: 'What happened',
+        empty: 'Nothing yet.',
+        columns: TIMELINE,
+        rows: told.map(({ at, text }) => ({ at, text })),
+      },
+    ],
+    charts: [],
+  };
+}
+
+/** A row for each sentence and each command; a command stands beside the sentence that it follows. */
+function nextRows(next: readonly string[]): readonly Row[] {
+  const rows: { step: string; command: string | null }[] = [];
+  for (const line of next) {
+    const last = rows.at(-1);
+    if (!isCommand(line)) rows.push({ step: line, command: null });
+    else if (last?.command === null) last.command = line;
+    else rows.push({ step: '', command: line });
+  }
+  return rows;
+}
+
+function verdictOf({ state, asOf }: Story, { order, events, findings }: StoryEvidence): Verdict {
+  if (state === null) return { tone: 'neutral', text: 'There was no such order yet', reasons: [] };
+  const outcome = state === 'final' && order.updatedAt <= asOf ? order.outcome : null;
+  const tone = outcome === null ? toneOf('state', state) : toneOf('outcome', outcome);
+  const text = outcome === null ? STATES[state] : `${STATES[state]}: it ${outcome}`;
+  const moves = events.filter(({ field, observedAt }) => field === 'state' && observedAt <= asOf);
+  const reason = moves.at(-1)?.reason ?? null;
+  const open = findings.filter((finding) => isOpen(finding, asOf));
+  const tones = [tone, ...open.map(({ severity }) => toneOf('severity', severity))];
+  return {
+    tone: GRAVITY.find((one) => tones.includes(one)) ?? tone,
+    text: open.length === 0 ? text : `${text}; ${counted(open.length, 'finding is', 'findings are')} open`,
+    reasons: [
+      ...(reason === null ? [] : [sentence(reason)]),
+      ...open.map(({ class: name }) => findingClass(name)?.meaning ?? `Finding ${name}.`),
+    ],
+  };
+}
+
+function cardsOf({ state, asOf }: Story, evidence: StoryEvidence, settings: StorySettings): readonly Card[] {
+  const { order, events } = evidence;
+  const { asset, assetPosition, fromCurrency, toCurrency } = order;
+  const row = { asset_position: assetPosition, from_currency: fromCurrency, to_currency: toCurrency };
+  const currency = currencyOfRow(row, settings);
+  const pair = `${fromCurrency ?? '?'}/${toCurrency ?? '?'}`;
+  const moves = events.filter(({ field, observedAt }) => field === 'state' && observedAt <= asOf);
+  const sinceMs = instantMs(moves.at(-1)?.observedAt ?? order.createdAt);
+  const since = sinceMs === undefined ? {} : { note: `for ${inWords((instantMs(asOf) ?? 0) - sinceMs)}` };
+  const { preOrderId, orderId } = idsAt(evidence, asOf);
+  return [
+    { label: 'State', value: state ?? '', tone: toneOf('state', state), ...since, section: 'timeline' },
+    {
+      label: 'Amount',
+      value: `${asset ?? 'none'} ${currency ?? ''}`.trim(),
+      note: currency === null ? `${pair}, position ${assetPosition}: currency not shown` : pair,
+    },
+    ...(preOrderId === null ? [] : [{ label: 'Pre-order', value: preOrderId }]),
+    ...(orderId === null ? [] : [{ label: 'Order at the exchange', value: orderId }]),
+  ];
+}
+
+function idsAt({ order, record }: StoryEvidence, asOf: string) {
+  return {
+    preOrderId: order.updatedAt <= asOf ? order.preOrderId : null,
+    orderId: record !== null && record.receivedAt <= asOf ? (record.view?.orderId ?? null) : null,
+  };
+}
+
+function factsOf({ externalOrderId, asOf, state }: Story, evidence: StoryEvidence): readonly Fact[] {
+  const { preOrderId, orderId } = idsAt(evidence, asOf);
+  return [
+    { key: 'as_of', label: 'As of', value: asOf },
+    { key: 'external_order_id', label: 'External order id', value: externalOrderId },
+    { key: 'state', label: 'State', value: state },
+    { key: 'pre_order_id', label: 'Pre-order', value: preOrderId },
+    { key: 'order_id', label: 'Order at the exchange', value: orderId },
+  ];
+}
+
+function findingRow(finding: StoryFinding, asOf: string): Row {
+  const { class: name, severity, expected, actual, firstSeenAt, resolvedAt } = finding;
+  const isResolved = resolvedAt !== null && resolvedAt <= asOf;
+  const status = isOpen(finding, asOf) ? 'open' : isResolved ? 'resolved' : 'acknowledged';
+  const advice = status === 'open' ? (findingClass(name)?.advice ?? null) : null;
+  return { class: name, severity, status, expected, actual, first_seen_at: firstSeenAt, advice };
+}
+
+function sentence(text: string): string {
+  return `${capitalized(text)}${/[.!?]$/.test(text) ? '' : '.'}`;
+}

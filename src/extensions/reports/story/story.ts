@@ -1,0 +1,261 @@
+import { describeRestraint, stops, describeStop, stopRemedy } from '../../../accounts/rules/restraints.ts';
+import { accountWords } from '../../../accounts/rules/name.ts';
+import { findingClass } from '../../../findings/rules/classes.ts';
+import { whyNeverLeft } from '../../../orders/rules/create.ts';
+import { FOLLOWED_STATES, type OrderState } from '../../../orders/rules/states.ts';
+import {
+  type StoryEvent,
+  type StoryEvidence,
+  type StoryFinding,
+  type StoryKeptAnswer,
+  type StoryOrder,
+  type StoryPace,
+  type StoryRecord,
+  isNewest,
+  whatNext,
+  type Moment,
+  type StorySettings,
+} from './next.ts';
+
+interface StoryEntry {
+  readonly at: string;
+  readonly text: string;
+}
+
+export interface Story {
+  readonly externalOrderId: string;
+  readonly asOf: string;
+  /** Null if the order was not inserted yet. */
+  readonly state: OrderState | null;
+  readonly told: readonly StoryEntry[];
+  /** The facts that decide when it is looked up; null for the past, and if no look-up is planned. */
+  readonly pace: StoryPace | null;
+  readonly next: readonly string[];
+}
+
+/** The same evidence makes the same story, and the story of a later moment begins with that of an earlier one. */
+export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StorySettings): Story {
+  const { order, findings } = evidence;
+  const { externalOrderId } = order;
+  const until = asOf.toISOString();
+  if (order.createdAt > until) {
+    return { externalOrderId, asOf: until, state: null, told: [], pace: null, next: ['There is no such order yet.'] };
+  }
+  const events = evidence.events.filter(({ observedAt }) => observedAt <= until);
+  const state = (events.findLast(({ field }) => field === 'state')?.newValue ?? 'pending') as OrderState;
+  const entries = [
+    { at: order.createdAt, text: 'The row was inserted.' },
+    ...eventEntries(evidence),
+    ...evidence.keptAnswers.map(keptEntry),
+    ...lookupEntries(evidence, settings),
+    ...findings.flatMap(findingEntries),
+  ].filter(({ at }) => at <= until);
+  const open = findings.filter((finding) => isOpen(finding, until));
+  const stopped = stopLines(evidence, { state, asOf }, settings);
+  const isLookedUp = stopped.length === 0 && isNewest({ order, asOf }) && order.nextActionAt !== null;
+  const pace = isLookedUp ? evidence.pace : undefined;
+  return {
+    externalOrderId,
+    asOf: until,
+    state,
+    // The sort keeps entries of one moment in the order of the list above.
+    told: entries.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)),
+    pace: pace ?? null,
+    next: [
+      ...stopped,
+      ...whatNext({ order, events, state, asOf, pace, isStopped: stopped.length > 0 }, settings),
+      ...open.map(adviceOn),
+    ],
+  };
+}
+
+/** Why what comes next has to wait, or never comes: a hold of the account that stops it, or an account that nobody drives. */
+function stopLines(
+  { holds, stop, order }: StoryEvidence,
+  { state, asOf }: Pick<Moment, 'state' | 'asOf'>,
+  { isDriven = true, blocked }: StorySettings,
+): readonly string[] {
+  const isFollowed = (FOLLOWED_STATES as readonly OrderState[]).includes(state);
+  const lane = state === 'pending' ? 'create' : isFollowed ? 'lookup' : undefined;
+  if (lane === undefined) return [];
+  const until = asOf.toISOString();
+  const waiting = holds.filter((hold) => stops(hold, lane) && hold.since <= until);
+  const lines = waiting.map((hold) => `It waits: ${describeRestraint(hold, order.account)}.`);
+  // Of the past nobody knows who drove it.
+  if (!isNewest({ order, asOf })) return lines;
+  const what = lane === 'create' ? 'sent' : 'looked up';
+  const stopped =
+    stop === null ? blocked : { why: describeStop(stop), remedy: stopRemedy(stop.kind, accountWords(order.account)) };
+  if (stopped !== undefined) lines.push(`It is not ${what}: ${stopped.why}.`, stopped.remedy);
+  if (isDriven) return lines;
+  return [...lines, `It is not ${what}: the account ${order.account} stands in no settings of this machine.`];
+}
+
+/** The events of the order. Those of stored findings are left out: the findings have entries of their own. */
+function eventEntries({ order, events, findings }: StoryEvidence): readonly StoryEntry[] {
+  const isStored = ({ field, newValue, observedAt }: StoryEvent) =>
+    field === 'finding' && findings.some((one) => one.class === newValue && one.firstSeenAt === observedAt);
+  let creates = 0;
+  return events.flatMap((event) => {
+    if (event.field === 'state' && event.newValue === 'sending') creates += 1;
+    return isStored(event) ? [] : [{ at: event.observedAt, text: eventSentence(event, { order, creates }) }];
+  });
+}
+
+function lookupEntries({ order, events, record }: StoryEvidence, { verifyAfter }: StorySettings): StoryEntry[] {
+  const entries: StoryEntry[] = [];
+  if (record !== null) entries.push({ at: record.receivedAt, text: recordSentence(record.view) });
+  const { lastLookupAt } = order;
+  if (lastLookupAt === null || lastLookupAt === record?.receivedAt) return entries;
+  // The events of a look-up say what it changed.
+  if (events.some(({ observedAt, source }) => observedAt === lastLookupAt && source === 'lookup')) return entries;
+  const state = events.findLast(({ field, observedAt }) => field === 'state' && observedAt <= lastLookupAt)?.newValue;
+  const spent = state === 'unknown' ? `; ${order.verifications} of ${verifyAfter.length} look-ups are spent` : '';
+  const text =
+    record === null ? `A look-up found no order${spent}.` : 'A look-up brought no newer record of the order.';
+  return [...entries, { at: lastLookupAt, text }];
+}
+
+function recordSentence(view: StoryRecord | undefined): string {
+  if (view === undefined) return 'The newest record came; it cannot be read.';
+  const number = view.orderNumber === null ? '' : ` (number ${view.orderNumber})`;
+  const facts = [
+    view.inputAsset === null ? null : `${amount(view.inputAsset, view.fromCurrency)} in`,
+    view.outputAsset === null ? null : `${amount(view.outputAsset, view.toCurrency)} out`,
+    view.ratio === null ? null : `ratio ${view.ratio}`,
+    view.fee === null ? null : `fee ${view.fee}`,
+  ].filter((fact) => fact !== null);
+  return `The newest record came: order ${view.orderId}${number}${facts.length === 0 ? '' : `, ${facts.join(', ')}`}.`;
+}
+
+function amount(value: string, currency: string | null): string {
+  return currency === null ? value : `${value} ${currency}`;
+}
+
+function keptEntry({ receivedAt, httpStatus, ids }: StoryKeptAnswer): StoryEntry {
+  const seen = ids.length === 0 ? 'no id can be seen in it' : `it bears the id ${ids.join(', ')}`;
+  return {
+    at: receivedAt,
+    text: `An answer to a create, HTTP ${httpStatus}, did not settle what became of it; it is kept as received, and ${seen}.`,
+  };
+}
+
+function findingEntries(finding: StoryFinding): StoryEntry[] {
+  const { class: name, severity, firstSeenAt, lastSeenAt, changedBy, changedAt, resolvedAt, reason } = finding;
+  // Only the newest values are stored.
+  const values = ` Expected: ${finding.expected ?? 'nothing'}; is: ${finding.actual ?? 'nothing'}.`;
+  const meaning = findingClass(name)?.meaning;
+  const first = `Finding ${name} (${severity})${meaning === undefined ? '.' : `: ${meaning}`}`;
+  const entries: StoryEntry[] = [{ at: firstSeenAt, text: lastSeenAt === firstSeenAt ? first + values : first }];
+  if (lastSeenAt !== firstSeenAt) entries.push({ at: lastSeenAt, text: `Finding ${name} was seen again.${values}` });
+  if (changedAt !== null) {
+    entries.push({ at: changedAt, text: `${changedBy ?? 'Somebody'} acknowledged finding ${name}: ${reason ?? ''}` });
+  }
+  if (resolvedAt !== null) entries.push({ at: resolvedAt, text: `Finding ${name} is no longer true.` });
+  return entries;
+}
+
+export function isOpen({ firstSeenAt, changedAt, resolvedAt }: StoryFinding, until: string): boolean {
+  const isOver = (at: string | null) => at !== null && at <= until;
+  return firstSeenAt <= until && !isOver(changedAt) && !isOver(resolvedAt);
+}
+
+function adviceOn({ class: name }: StoryFinding): string {
+  return `A person should look at finding ${name}: ${findingClass(name)?.advice ?? 'this version does not know it.'}`;
+}
+
+interface Context {
+  readonly order: StoryOrder;
+  readonly creates: number;
+}
+
+const STATUS_NAMES: Readonly<Record<string, string>> = {
+  'order.status': 'the order',
+  'cryptoTransaction.status': 'the crypto transaction',
+  'fiatTransaction.status': 'the fiat transaction',
+};
+
+function eventSentence(event: StoryEvent, context: Context): string {
+  const { field, oldValue, newValue, reason } = event;
+  if (field === 'state') return event.source === 'operator' ? decided(event, context) : moved(event, context);
+  const status = STATUS_NAMES[field];
+  if (status !== undefined) return statusSentence(status, event);
+  if (field.startsWith('record.')) return fieldSentence(field.slice('record.'.length), event);
+  if (field === 'finding') return `Finding ${newValue}: ${reason ?? ''}.`;
+  return `${field} went from ${oldValue ?? 'nothing'} to ${newValue ?? 'nothing'}${because(reason)}.`;
+}
+
+function statusSentence(name: string, { oldValue, newValue, exchangeTime }: StoryEvent): string {
+  const when = exchangeTime === null ? '' : ` (the exchange dates it ${exchangeTime})`;
+  if (newValue === null) return `The status of ${name} is not given any more; it was ${oldValue}${when}.`;
+  if (oldValue === null) return `The status of ${name} is ${newValue}${when}.`;
+  return `The status of ${name} went from ${oldValue} to ${newValue}${when}.`;
+}
+
+/** Of secrets only the change is known, of fields that are not documented only the names. */
+function fieldSentence(name: string, { oldValue, newValue }: StoryEvent): string {
+  if (name === 'other') return `Other fields of the record changed: ${newValue}.`;
+  if (oldValue === null && newValue === 'changed') return `The ${name} of the record changed.`;
+  return `The ${name} of the record went from ${oldValue ?? 'nothing'} to ${newValue ?? 'nothing'}.`;
+}
+
+function moved({ oldValue, newValue, source, reason }: StoryEvent, { order, creates }: Context): string {
+  const why = because(reason);
+  const sentences: Readonly<Record<string, string>> = {
+    // Whether it left only what follows tells.
+    sending: `Create request ${creates} was about to go out.`,
+    accepted: `The exchange accepted it as pre-order ${order.preOrderId}: ${content(order)}.`,
+    rejected: `The exchange refused it${why}.`,
+    invalid: `Our own check refused the row and nothing was sent${why}.`,
+    pending: source === 'import' ? 'The row was corrected and waits to be sent.' : waitsAgain(reason),
+    unknown: `Nobody knows the outcome of the create${why}. It is looked up, not sent again.`,
+    abandoned: `It was given up${why}.`,
+    held: `It was held for a person${why}.`,
+    disputed: `The order is disputed${why}. Nobody should act on it.`,
+    open: `${appearance(oldValue, order)}; it is followed.`,
+    final: oldValue === 'open' ? 'The order is final.' : `${appearance(oldValue, order)}; it is final.`,
+  };
+  return sentences[newValue ?? ''] ?? `It went from ${oldValue} to ${newValue}${why}.`;
+}
+
+function waitsAgain(reason: string | null): string {
+  const why = whyNeverLeft(reason);
+  return why === undefined
+    ? `It waits to be sent again${because(reason)}.`
+    : `The request never left: ${why}. It waits to be sent.`;
+}
+
+function appearance(oldValue: string | null, { adoptedAt }: StoryOrder): string {
+  if (oldValue === 'final') return 'The order that was final is open again';
+  if (oldValue === 'disputed') return 'The order no longer contradicts the row';
+  if (oldValue === 'rejected' || oldValue === 'cancelled' || oldValue === 'abandoned') {
+    return `The exchange has an order all the same, although the row was ${oldValue}`;
+  }
+  if (oldValue === 'pending' && adoptedAt !== null) return 'The order was adopted: the exchange had it already';
+  if (oldValue === 'pending') return 'The exchange has the order after all, so it is not sent again';
+  return 'The exchange has the order now';
+}
+
+function decided({ oldValue, newValue, reason, actor }: StoryEvent, { order }: Context): string {
+  const deeds: Readonly<Record<string, string>> = {
+    held: 'ended its look-ups to decide',
+    accepted: `said that it exists at the exchange as pre-order ${order.preOrderId}`,
+    pending: `had it sent again, from ${oldValue}`,
+    cancelled: 'cancelled it before it was sent',
+    abandoned: 'gave it up',
+    open: 'said that the order is ours, in spite of what contradicts it',
+    final: 'said that the order is ours, in spite of what contradicts it, and it is final',
+  };
+  const deed = deeds[newValue ?? ''] ?? `moved it from ${oldValue} to ${newValue}`;
+  return `${actor ?? 'A person'} ${deed}${because(reason)}.`;
+}
+
+/** The row cannot have changed since the exchange accepted it. */
+function content({ asset, assetPosition, fromCurrency, toCurrency }: StoryOrder): string {
+  if (assetPosition === 'INPUT') return `${asset} ${fromCurrency} to ${toCurrency}`;
+  return `${asset} in position ${assetPosition}, ${fromCurrency} to ${toCurrency}`;
+}
+
+function because(reason: string | null): string {
+  return reason === null ? '' : `: ${reason}`;
+}

@@ -1,0 +1,135 @@
+import { DecimalSum, type AmountSettings } from '../../base/decimal.ts';
+import { ORDER_STATES } from '../../orders/rules/states.ts';
+import { countOf, PERSON_STATES, statesOf } from './ageing.ts';
+import { accountColumns, accountFact, emptyVerdict, periodFacts, type PeriodScope } from '../documents/sections.ts';
+import type { Card, Column, ReportDocument, Verdict } from '../documents/document.ts';
+import { counted, sumOf } from '../../base/words.ts';
+import { amountsByCurrency, type MoneyGroup } from './reconciliation/money.ts';
+import { outcomeOf, sumsByOutcome, currencyOfRow, pairOf, type AmountRow } from './reconciliation/rows.ts';
+
+const MOST_CURRENCIES = 6;
+
+/** Some of the orders of one pair, asset position, state, status and outcome: `asset` is their exact sum, without those whose asset is unreadable. */
+export interface SummaryPart extends AmountRow {
+  readonly account: string;
+  readonly state: string;
+  readonly order_status: string | null;
+  readonly outcome: string | null;
+  readonly orders: number;
+  readonly asset: string;
+  readonly unreadable: number;
+}
+
+export const SUMMARY_COLUMNS = [
+  { key: 'pair', label: 'Pair', kind: 'text' },
+  { key: 'state', label: 'State', kind: 'state' },
+  { key: 'status', label: 'Order status', kind: 'text' },
+  { key: 'outcome', label: 'Outcome', kind: 'outcome' },
+  { key: 'position', label: 'Position', kind: 'text', rank: 1 },
+  { key: 'orders', label: 'Orders', kind: 'count' },
+  // The exact sum.
+  { key: 'asset', label: 'Asset', kind: 'decimal' },
+  // The same sum by its outcome, so that a column of these may be added up.
+  { key: 'succeeded', label: 'Asset, succeeded', kind: 'decimal', isForPrograms: true },
+  { key: 'failed', label: 'Asset, failed', kind: 'decimal', isForPrograms: true },
+  { key: 'open', label: 'Asset, open', kind: 'decimal', isForPrograms: true },
+  { key: 'outcome_unknown', label: 'Asset, final, unclassified', kind: 'decimal', isForPrograms: true },
+  // Orders whose asset is not a number; they are counted and not summed.
+  { key: 'unreadable', label: 'Amount unreadable', kind: 'count', rank: 2 },
+] as const satisfies readonly Column[];
+
+/**
+ * Counts and sums orders by pair, state, status, outcome and asset position: what paid and what failed are never added, nor
+ * amounts that may be in two currencies. Where it is of several accounts, each has lines of its own.
+ */
+export function summarize(parts: Iterable<SummaryPart>, isByAccount = false) {
+  const groups = new Map<string, ReturnType<typeof emptyGroup>>();
+  for (const part of parts) {
+    const group = emptyGroup(part);
+    const id = JSON.stringify([...(isByAccount ? [part.account] : []), ...Object.values(group.names)]);
+    const known = groups.get(id) ?? group;
+    groups.set(id, known);
+    known.orders += part.orders;
+    known.unreadable += part.unreadable;
+    known.sum.add(part.asset);
+  }
+  return [...groups]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, { account, names, orders, sum, unreadable }]) => {
+      const asset = sum.toString();
+      const sums = sumsByOutcome(names.outcome, asset);
+      return { ...(isByAccount && { account }), ...names, orders, asset, ...sums, unreadable };
+    });
+}
+
+function emptyGroup(part: SummaryPart) {
+  const { account, state, order_status: status, asset_position: position } = part;
+  const names = { pair: pairOf(part), state, status, outcome: outcomeOf(part), position };
+  return { account, names, orders: 0, unreadable: 0, sum: new DecimalSum() };
+}
+
+interface SummaryFacts extends PeriodScope {
+  readonly settingsOf: (account: string) => Pick<AmountSettings, 'outputPosition'>;
+  readonly asOf: string;
+}
+
+export function summaryDocument(
+  parts: Iterable<SummaryPart>,
+  facts: SummaryFacts,
+): { readonly document: ReportDocument; readonly isEmpty: boolean } {
+  const all = [...parts];
+  const rows = summarize(all, facts.account === undefined);
+  const orders = sumOf(all, (part) => part.orders);
+  const document: ReportDocument = {
+    schema: null,
+    title: 'Summary',
+    verdict: verdictOf(orders, all, facts),
+    cards: [ordersCard(orders, all), ...moneyCards(all, facts.settingsOf)],
+    facts: [accountFact(facts.account), ...periodFacts(facts), { key: 'as_of', label: 'As of', value: facts.asOf }],
+    sections: [
+      {
+        name: 'summary',
+        title: 'Orders by pair, state and status',
+        empty: 'There are no orders.',
+        columns: [...accountColumns(facts.account), ...SUMMARY_COLUMNS],
+        rows,
+      },
+    ],
+    charts: [],
+  };
+  return { document, isEmpty: orders === 0 };
+}
+
+function verdictOf(orders: number, parts: readonly SummaryPart[], { mayBeEmpty }: SummaryFacts): Verdict {
+  if (orders === 0) return emptyVerdict('order', 'There are no orders', mayBeEmpty);
+  const undecided = countOf(parts, PERSON_STATES);
+  if (undecided === 0) return { tone: 'neutral', text: counted(orders, 'order'), reasons: [] };
+  const reasons = PERSON_STATES.map((state) => [state, countOf(parts, [state])] as const)
+    .filter(([, count]) => count > 0)
+    .map(([state, count]) => `${counted(count, 'order is', 'orders are')} ${state}.`);
+  return { tone: 'warning', text: `A person should look at ${counted(undecided, 'order')}`, reasons };
+}
+
+function ordersCard(orders: number, parts: readonly SummaryPart[]): Card {
+  const card = { label: 'Orders', value: String(orders), section: 'summary' };
+  const note = statesOf(parts, ORDER_STATES);
+  return note === '' ? card : { ...card, note };
+}
+
+export function moneyGroup(part: SummaryPart, settings: Pick<AmountSettings, 'outputPosition'>): MoneyGroup {
+  const { asset_position: position, orders, unreadable, asset } = part;
+  const currency = currencyOfRow(part, settings);
+  return { pair: pairOf(part), outcome: outcomeOf(part), position, currency, orders, unreadable, asset };
+}
+
+/** The money of each currency: what succeeded, or else the first of the others, and the others below it. */
+function moneyCards(parts: readonly SummaryPart[], settingsOf: SummaryFacts['settingsOf']): readonly Card[] {
+  return amountsByCurrency(parts.map((part) => moneyGroup(part, settingsOf(part.account))))
+    .slice(0, MOST_CURRENCIES)
+    .flatMap(({ currency, amounts: [first, ...others] }) => {
+      if (first === undefined) return [];
+      const note = others.map(({ label, sum }) => `${label.toLowerCase()} ${sum}`).join(', ');
+      const card = { label: first.label, value: `${first.sum} ${currency}`, section: 'summary' };
+      return [note === '' ? card : { ...card, note }];
+    });
+}

@@ -1,0 +1,85 @@
+import { readDecimal, isWithin, type Tolerance } from '../../../base/decimal.ts';
+import type { LedgerDifference } from '../reconciliation/verdict.ts';
+import { TemporaryTables } from '../../../store/temporary.ts';
+
+interface LedgerLine {
+  readonly id: string;
+  readonly amount: string | null;
+  /** Null if the ledger is read without a column of currencies. */
+  readonly currency: string | null;
+  readonly file: string;
+  readonly line: number;
+}
+
+export interface LedgerOrder {
+  readonly id: string;
+  readonly amount: string | null;
+  readonly currency: string | null;
+  /** True when the exchange has the order, or may have it; null if a person gave it up. */
+  readonly isAtExchange: boolean | null;
+}
+
+const TABLES = `
+  create table ledger (id text, amount text, currency text, file text, line integer);
+  create table ours (id text, amount text, currency text, isAtExchange integer);
+  create table difference (problem text, external_order_id text, file text, line integer, ours text, ledger text)`;
+
+/** A line has one problem at most: the first that holds. */
+const COMPARE = `
+  create index ledger_id on ledger (id);
+  create index ours_id on ours (id);
+  insert into difference select * from (
+    select case
+        when exists (select 1 from ledger first where first.id = ledger.id and first.rowid < ledger.rowid) then 'duplicate'
+        when ours.id is null then 'notOurs'
+        when ours.isAtExchange is null then 'givenUp'
+        when not ours.isAtExchange then 'notAtExchange'
+        when ledger.currency is not null and ledger.currency is not ours.currency then 'currencyDiffers'
+        else amount_problem(ours.amount, ledger.amount, ours.currency)
+      end as problem,
+      ledger.id, ledger.file, ledger.line,
+      ours.amount || ' ' || coalesce(ours.currency, '?'), ledger.amount || coalesce(' ' || ledger.currency, '')
+    from ledger left join ours on ours.id = ledger.id)
+  where problem is not null;
+  insert into difference
+    select 'notInLedger', id, null, null, amount || ' ' || coalesce(currency, '?'), null
+    from ours where isAtExchange and not exists (select 1 from ledger where ledger.id = ours.id);
+  commit`;
+
+/** A ledger and the orders of the database, which are compared once both sides are complete. */
+export class LedgerTables extends TemporaryTables {
+  lines = 0;
+  readonly #addLine = this.inserter<LedgerLine>('ledger', 'id, amount, currency, file, line');
+  readonly #addOrder = this.inserter<Record<keyof LedgerOrder, unknown>>('ours', 'id, amount, currency, isAtExchange');
+
+  constructor() {
+    super(TABLES);
+  }
+
+  addLine(line: LedgerLine): void {
+    this.#addLine(line);
+    this.lines += 1;
+  }
+
+  addOrder(order: LedgerOrder): void {
+    this.#addOrder({ ...order, isAtExchange: order.isAtExchange === null ? null : Number(order.isAtExchange) });
+  }
+
+  compare(tolerance: Tolerance): number {
+    this.sqlite.function('amount_problem', { deterministic: true }, (ours, ledger, currency) =>
+      amountProblem(ours, ledger, tolerance, currency as string | null),
+    );
+    this.sqlite.exec(COMPARE);
+    return this.count('difference');
+  }
+
+  differences(): Iterable<LedgerDifference> {
+    return this.rows('select * from difference order by problem, external_order_id, file, line');
+  }
+}
+
+function amountProblem(ours: unknown, ledger: unknown, tolerance: Tolerance, currency: string | null): string | null {
+  const [left, right] = [readDecimal(ours), readDecimal(ledger)];
+  if (!left.ok || !right.ok) return 'amountUnreadable';
+  return isWithin(left.value, right.value, tolerance, currency) ? null : 'amountDiffers';
+}

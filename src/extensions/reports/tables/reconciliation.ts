@@ -1,0 +1,127 @@
+import { sql, type SqlBool } from 'kysely';
+import type { KnownFindingRow, ReconciledRow } from '../reconciliation/rows.ts';
+import type { FindingClassName } from '../../../findings/rules/classes.ts';
+import { WAITING_STATES } from '../../../orders/rules/states.ts';
+import { ORDER_COLUMNS, type OrderRow, type OrderColumn } from '../../../store/orders/order-columns.ts';
+import { holdsTime, isInPeriod, unindexed, type Query } from '../../../store/dialect.ts';
+import { queries } from '../../../store/statement.ts';
+
+export type OrderTime = 'insertion' | 'completion';
+
+/**
+ * The orders of a report: those that were inserted, or completed, at or after `from` and before `to`. By completion an order
+ * is left out that has no completion date that can be read. The report ignores everything after `asOf`.
+ */
+export interface ReportScope {
+  readonly account: string;
+  /** Insertion unless given. */
+  readonly by?: OrderTime | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly asOf: string;
+  readonly ignore?: readonly FindingClassName[] | undefined;
+}
+
+const TIMES = { insertion: 'o.created_at', completion: 'record.completed_at' } as const;
+
+/** Selects every order of the scope with its newest record, in no order. */
+export function reconciledRows(scope: ReportScope): Query<ReconciledRow> {
+  return ordersOf(scope)
+    .select(['o.account', 'o.external_order_id', 'o.asset', 'o.asset_position', 'o.from_currency', 'o.to_currency'])
+    .select(['o.state', 'o.state_reason', 'o.order_status', 'o.outcome', 'o.created_at', 'o.sent_at', 'o.changed_at'])
+    .select(['o.last_lookup_at', 'o.modification_date', 'o.stale_date', 'o.resends', 'o.fail_over'])
+    .select(['record.received_at', 'record.compared_at', 'record.input_asset', 'record.output_asset'])
+    .select(['record.from_currency as record_from', 'record.to_currency as record_to', 'record.fee', 'record.reward'])
+    .select(['record.creation_date', 'record.completion_date', timeOf(scope).as('at')]);
+}
+
+/** Selects findings of the scope that were unresolved at `asOf`. The report finds unchecked orders by itself. */
+export function knownFindings(scope: ReportScope): Query<KnownFindingRow> {
+  const { account, from = '', to, asOf, ignore = [] } = scope;
+  const at = timeOf(scope);
+  // A finding whose order is gone belongs to every period.
+  const isOfPeriod = sql`o.created_at is null
+    or (o.created_at <= ${asOf} and ${at} <= ${asOf} and ${isInPeriod(at, from, to)})`;
+  return sql<KnownFindingRow>`select f.id, f.account, f.class, f.severity, f.expected, f.actual, f.first_seen_at, f.status,
+      f.changed_at, f.resolved_at, f.reason, f.external_order_id, o.state, o.outcome, o.changed_at as order_changed_at,
+      o.asset_position, o.from_currency, o.to_currency, ${at} as at
+    from findings f
+    left join merchant_orders o on o.account = f.account and o.external_order_id = f.external_order_id
+    left join order_records record on record.account = f.account and record.external_order_id = f.external_order_id
+    where f.account = ${account} and f.class not in (${sql.join(['UNCHECKED', ...ignore])}) and f.first_seen_at <= ${asOf}
+      and (f.status <> 'resolved' or f.resolved_at > ${asOf}) and (${isOfPeriod})`;
+}
+
+export function rowsToDrive({ account, asOf }: Pick<ReportScope, 'account' | 'asOf'>): Query<{ rows: number }> {
+  return countOfRows()
+    .where('account', '=', account)
+    .where('state', 'in', WAITING_STATES)
+    .where(unindexed('created_at'), '<=', asOf);
+}
+
+/**
+ * Counts the rows that belong to no period: their `created_at` is no time, or they were sent before it and the report would
+ * not have them. Of all accounts if none is named.
+ */
+export function rowsOfUnknownAge(account: string | undefined, asOf: string): Query<{ rows: number }> {
+  const ours = account === undefined ? countOfRows() : countOfRows().where('account', '=', account);
+  return ours
+    .where((where) => where.not(holdsTime('created_at')))
+    .unionAll(ours.where(holdsTime('created_at')).where('created_at', '>', asOf).where('sent_at', '<=', asOf));
+}
+
+function countOfRows() {
+  return queries.selectFrom('merchant_orders').select((one) => one.fn.countAll<number>().as('rows'));
+}
+
+const PRE_ORDER_COLUMNS = (['pre_order_id', ...ORDER_COLUMNS] as const).map((name) => `o.${name}` as const);
+export type PreOrderRow = Pick<OrderRow, 'pre_order_id' | OrderColumn> & { readonly at: string };
+
+/** Selects the next orders of the scope with a pre-order, after `last`, oldest first. */
+export function nextPreOrders(scope: ReportScope, last: PreOrderRow | undefined, limit: number): Query<PreOrderRow> {
+  const table = scope.by === 'completion' ? 'record' : 'o';
+  const [at, id] = [timeOf(scope), sql.ref(`${table}.external_order_id`)];
+  const orders = ordersOf(scope)
+    .where('o.pre_order_id', 'is not', null)
+    .select(PRE_ORDER_COLUMNS)
+    .select(at.as('at'))
+    .orderBy(at)
+    .orderBy(id)
+    .limit(limit);
+  if (last === undefined) return orders;
+  return orders.where(sql<SqlBool>`(${at}, ${id}) > (${last.at}, ${last.external_order_id})`);
+}
+
+export function ordersWithFinding(
+  account: string,
+  names: readonly string[],
+): Query<{ external_order_id: string | null }> {
+  return queries
+    .selectFrom('findings')
+    .select('external_order_id')
+    .where('account', '=', account)
+    .where('status', '!=', 'resolved')
+    .where('class', 'in', names);
+}
+
+/**
+ * Orders with their newest record. The time of the scope has one upper bound only: of two the database would use the first
+ * for its search, which may be the far one. By completion the sign keeps the index of ages out of use.
+ */
+function ordersOf(scope: ReportScope) {
+  const { account, by, from, to, asOf } = scope;
+  const at = timeOf(scope);
+  const orders = queries
+    .selectFrom('merchant_orders as o')
+    .leftJoin('order_records as record', (join) =>
+      join.onRef('record.account', '=', 'o.account').onRef('record.external_order_id', '=', 'o.external_order_id'),
+    )
+    .where(by === 'completion' ? 'record.account' : 'o.account', '=', account)
+    .where(at, '>=', from ?? '');
+  const within = to !== undefined && to <= asOf ? orders.where(at, '<', to) : orders.where(at, '<=', asOf);
+  return by === 'completion' ? within.where(unindexed('o.created_at'), '<=', asOf) : within;
+}
+
+function timeOf({ by = 'insertion' }: ReportScope) {
+  return sql<string>`${sql.ref(TIMES[by])}`;
+}

@@ -1,0 +1,115 @@
+import { sql } from 'kysely';
+import type { OldestOrder, Ages } from '../ageing.ts';
+import type { SummaryPart } from '../summary.ts';
+import { allOf, bytesOf, exactSum, isInPeriod, textOf, unindexed, type Query } from '../../../store/dialect.ts';
+import { pagesAfter } from '../../../store/pages.ts';
+import type { Store } from '../../../store/port.ts';
+import { rowsAtOnce } from '../../../store/snapshot.ts';
+import type { ReportScope } from './reconciliation.ts';
+
+/** Orders that are read at a time: no read holds the write-ahead log for long. */
+const PAGE = 20_000;
+const AGES_PAGE = 10_000;
+
+const LINE = ['from_currency', 'to_currency', 'state', 'order_status', 'outcome', 'asset_position'] as const;
+
+export type RowFilter = Omit<ReportScope, 'asOf' | 'ignore'>;
+
+type Part = Omit<SummaryPart, 'account'>;
+
+interface PagePart extends Omit<Part, 'asset' | 'unreadable'> {
+  /** As `exact_sum` returns it. */
+  readonly asset: string;
+  /** Bytes: an id need not be text that can be read, and may be empty. */
+  readonly last_id: Uint8Array;
+}
+
+/** Counts and sums every row that matches the filter, by what a line of the summary is of. */
+export async function* summaryParts(store: Pick<Store, 'snapshot'>, filter: RowFilter): AsyncGenerator<SummaryPart> {
+  const { account, by } = filter;
+  const parts = by === 'completion' ? completedParts(store, filter) : insertedParts(store, filter);
+  for await (const part of parts) yield { account, ...part };
+}
+
+async function* insertedParts(store: Pick<Store, 'snapshot'>, filter: RowFilter): AsyncGenerator<Part> {
+  let last: Buffer | undefined;
+  for (let read = PAGE; read === PAGE;) {
+    read = 0;
+    for (const { asset, last_id, ...part } of await readPage(store, filter, last)) {
+      yield partOf(part, asset);
+      read += part.orders;
+      const id = Buffer.from(last_id);
+      last = last === undefined || Buffer.compare(last, id) < 0 ? id : last;
+    }
+  }
+}
+
+async function readPage(store: Pick<Store, 'snapshot'>, { account, from, to }: RowFilter, last: Buffer | undefined) {
+  const line = sql.join(LINE.map((column) => sql.ref(column)));
+  const conditions = allOf(
+    sql`account = ${account}`,
+    last === undefined ? undefined : sql`external_order_id > ${textOf(last)}`,
+    // With the sign no index of ages is used: the orders are read by their ids, so that a page reads no more than itself.
+    isInPeriod(unindexed('created_at'), from, to),
+  );
+  const parts = sql<PagePart>`select ${line}, count(*) as orders, ${exactSum('asset')} as asset,
+      ${bytesOf(sql`max(external_order_id)`)} as last_id
+    from (select external_order_id, asset, ${line} from merchant_orders where ${conditions}
+      order by external_order_id limit ${PAGE}) as page
+    group by ${line}`;
+  return await rowsAtOnce(store, parts);
+}
+
+/** Reads the orders of a period of the index of completions, at once: it has those orders alone. */
+async function* completedParts(store: Pick<Store, 'snapshot'>, { account, from, to }: RowFilter): AsyncGenerator<Part> {
+  const line = sql.join(LINE.map((column) => sql.ref(`o.${column}`)));
+  const at = sql.ref('record.completed_at');
+  const parts = sql<Omit<PagePart, 'last_id'>>`select ${line}, count(*) as orders, ${exactSum('o.asset')} as asset
+    from order_records record
+    join merchant_orders o on o.account = record.account and o.external_order_id = record.external_order_id
+    where record.account = ${account} and ${allOf(isInPeriod(at, from ?? '', to))} group by ${line}`;
+  for (const { asset, ...part } of await rowsAtOnce(store, parts)) yield partOf(part, asset);
+}
+
+export function partOf<Line>(part: Line, sum: string): Line & Pick<SummaryPart, 'asset' | 'unreadable'> {
+  const [asset, unreadable] = JSON.parse(sum) as [string, number];
+  return { ...part, asset, unreadable };
+}
+
+export interface AgeingScope {
+  readonly account: string;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly asOf: string;
+}
+
+export async function readAges(store: Pick<Store, 'snapshot'>, scope: AgeingScope, ages: Ages): Promise<void> {
+  const pages = pagesAfter<OldestOrder>(AGES_PAGE, (last) => rowsAtOnce(store, agesPage(scope, last?.id)));
+  for await (const page of pages) for (const order of page) ages.add(order);
+}
+
+/**
+ * As the events tell it: the same for a moment, whatever has happened since, also between two pages. A row that has not
+ * changed since the moment says the same, and is at hand; of its events only the time is read, which the index has.
+ */
+function agesPage({ account, from, to, asOf }: AgeingScope, last: string | undefined): Query<OldestOrder> {
+  // With the sign no index of ages is used: the orders are read by their ids, so that a page reads no more than itself.
+  const createdAt = unindexed('o.created_at');
+  const isAsItWas = sql`o.updated_at <= ${asOf}`;
+  const newest = (column: 'new_value' | 'observed_at', ...fields: readonly string[]) =>
+    sql`(select ${sql.ref(`e.${column}`)} from order_events e
+      where e.account = o.account and e.external_order_id = o.external_order_id and e.observed_at <= ${asOf}
+        and e.field in (${sql.join(fields)}) order by e.id desc limit 1)`;
+  const conditions = allOf(
+    sql`o.account = ${account} and ${createdAt} <= ${asOf}`,
+    // The id of an order may be empty text.
+    last === undefined ? undefined : sql`o.external_order_id > ${last}`,
+    isInPeriod(createdAt, from ?? undefined, to ?? undefined),
+  );
+  return sql<OldestOrder>`select o.account, o.external_order_id as id,
+      coalesce(o.from_currency, '?') || '/' || coalesce(o.to_currency, '?') as pair,
+      case when ${isAsItWas} then o.state else coalesce(${newest('new_value', 'state')}, 'pending') end as state,
+      case when ${isAsItWas} then o.order_status else ${newest('new_value', 'order.status')} end as status,
+      coalesce(${newest('observed_at', 'state', 'order.status')}, o.created_at) as since
+    from merchant_orders o where ${conditions} order by o.external_order_id limit ${AGES_PAGE}`;
+}

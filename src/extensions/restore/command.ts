@@ -1,0 +1,170 @@
+import { createInterface } from 'node:readline';
+import type { Command } from 'commander';
+import { systemClock } from '../../base/clock.ts';
+import type { Config } from '../../settings/config.ts';
+import { acceptRestore, type AcceptedRestore, decideFailOver } from './restore.ts';
+import { accountsIn } from '../../store/tables/accounts.ts';
+import { openStore } from '../../store/open.ts';
+import type { Store } from '../../store/port.ts';
+import { lockFile } from '../../store/sqlite/owner.ts';
+import { accountFilterOf, accountGiven, accountOf } from '../../cli/shared/account.ts';
+import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../operate/decision-options.ts';
+import { counted } from '../../base/words.ts';
+import { plainConfig, rowId } from '../../cli/shared/options.ts';
+import { readFailOvers } from '../../store/tables/fail-overs.ts';
+import { openInput } from '../../cli/shared/files.ts';
+import { CommandError, EXIT } from '../../cli/shared/exit.ts';
+import { print } from '../../cli/shared/print.ts';
+import { withStore } from '../../cli/shared/store.ts';
+import { accountWords } from '../../accounts/rules/name.ts';
+
+const HELP = `
+For a database that was put back to an older state. It does not know what was
+sent after the copy was made, so every order in it that may have been sent since
+becomes unknown: it is looked up, and then held for a person. Creates are paused
+until resume.
+Stop the daemon of a SQLite file first. In PostgreSQL it is about one account,
+or about all; the workers go on.
+
+After a standby of PostgreSQL was promoted nothing was put back, but its last
+commits may be lost. The orders that may have been sent then are unknown under
+one finding, and the workers go on. Ask the exchange, then decide on all of them
+with --failover and --sent or --not-sent, or on those of a --file.
+
+Examples:
+  order-sync db accept-restore
+  order-sync db accept-restore --account shop-1
+  order-sync db accept-restore --assume-not-sent \\
+    --reason 'a copy for tests, its exchange is the sandbox'
+  order-sync db accept-restore --failover 7 --not-sent --file ids.txt \\
+    --reason 'the exchange has none of them'`;
+const QUESTION =
+  'Nothing shows that this database was put back. Every order that waits to be sent would be looked up and held instead. Go on? (y/N) ';
+
+const REASON = 'the database was put back to an older state';
+
+interface RestoreOptions extends Partial<DecisionOptions> {
+  readonly assumeNotSent?: boolean;
+  readonly failover?: number;
+  readonly sent?: boolean;
+  readonly notSent?: boolean;
+  readonly file?: string;
+}
+
+export function define(command: Command): void {
+  addReasonOptions(command, { isMandatory: false })
+    .option('--assume-not-sent', 'you know that nothing was sent since: orders stay as they are, nothing is paused')
+    .option('--failover <id>', 'decide on the orders that a fail-over of PostgreSQL left in doubt', rowId)
+    .option('--sent', 'with --failover: they were sent, so they are followed')
+    .option('--not-sent', 'with --failover: they were not sent, so they are sent now')
+    .option('--file <ids>', 'with --failover: only the orders whose ids stand in this file, one a line')
+    .option('--yes', 'do not ask, also where nothing shows that it was put back')
+    .option('--json', 'print JSON')
+    .addHelpText('after', HELP)
+    .action(async (options: RestoreOptions) => {
+      const { reason, assumeNotSent: isNothingSent = false, failover } = options;
+      if (failover !== undefined) return await decide(command, failover, options);
+      if (isNothingSent && reason === undefined) command.error('error: --assume-not-sent needs --reason');
+      const config = plainConfig(command);
+      const { database } = config;
+      const account = accountAccepted(command, config);
+      const clock = systemClock();
+      await using resources = new AsyncDisposableStack();
+      if (database.kind === 'sqlite') {
+        const lock = await lockFile(database.path, clock, 0);
+        resources.defer(() => lock.release());
+      }
+      const store = await openStore(database, clock, { expect: 'upgrade', isRestored: true });
+      resources.defer(() => store.close());
+      const stores = database.kind === 'sqlite' ? [store] : await storesOf(store, account, config);
+      const signs = await Promise.all(stores.map(({ mark }) => mark.sign()));
+      if (options.yes !== true && signs.includes(undefined)) await confirm(QUESTION);
+      const acceptance = { actor: actorOf(options), reason: reason ?? REASON, isNothingSent };
+      const accepted: AcceptedRestore[] = [];
+      for (const marked of stores) {
+        const accounts =
+          marked.mark.account === undefined ? config.accounts.map(({ name }) => name) : [marked.mark.account];
+        accepted.push(await acceptRestore({ accounts, store: marked, clock, settings: config.create }, acceptance));
+      }
+      printRestore(inAll(accepted), options, account);
+    });
+}
+
+/** On PostgreSQL each account has a mark. */
+async function storesOf(store: Store, account: string | undefined, { accounts }: Config): Promise<readonly Store[]> {
+  const known = [...accounts.map(({ name }) => name), ...(await accountsIn(store.db, 'merchant_orders'))];
+  return (account === undefined ? [...new Set(known)] : [account]).map((name) => store.forAccount(name));
+}
+
+/** The account to accept; undefined for several. A SQLite file has one mark for all. */
+function accountAccepted(command: Command, { database, accounts }: Config): string | undefined {
+  if (database.kind === 'postgres') return accountFilterOf(command, { accounts });
+  if (accountGiven(command) !== undefined) {
+    command.error('error: a SQLite file is put back with all its accounts; leave --account out');
+  }
+  return accounts.length === 1 ? accounts[0]?.name : undefined;
+}
+
+/** The accounts together: all the time that is missing in any of them. A time that is unknown in one of them is null. */
+function inAll(accepted: readonly AcceptedRestore[]): AcceptedRestore {
+  const timesOf = (end: 'from' | 'to') => {
+    const times = accepted.flatMap(({ missing }) => missing[end] ?? []);
+    return times.length < accepted.length ? [] : times.toSorted();
+  };
+  return {
+    missing: { from: timesOf('from')[0] ?? null, to: timesOf('to').at(-1) ?? null },
+    orders: accepted.reduce((sum, { orders }) => sum + orders, 0),
+  };
+}
+
+function printRestore(
+  { missing, orders }: AcceptedRestore,
+  { json, assumeNotSent }: RestoreOptions,
+  account: string | undefined,
+): void {
+  const from = missing.from ?? 'the beginning';
+  const [one, all] =
+    account === undefined ? [' --account NAME', ' --account all'] : [accountWords(account), accountWords(account)];
+  const next =
+    assumeNotSent === true
+      ? 'orders are as they were, and are sent when they are due\n'
+      : `${counted(orders, 'order')} may have been sent since; what may have been sent is unknown or held, and looked up\n` +
+        `put in what was ordered in that time: order-sync orders import FILE${one} --may-have-been-sent\n` +
+        `nothing is created until: order-sync resume${all} --reason TEXT\n`;
+  const to = missing.to ?? 'a time that nothing tells';
+  print(json, { missing, orders }, () => `missing: from ${from} to ${to}\n${next}`);
+}
+
+async function decide(command: Command, id: number, options: RestoreOptions): Promise<void> {
+  const { reason, sent: isSent = false, notSent: isNotSent = false, file, json } = options;
+  if (isSent === isNotSent) command.error('error: --failover needs either --sent or --not-sent');
+  if (reason === undefined) return command.error('error: --failover needs --reason');
+  await withStore(command, 'upgrade', async (opened, config) => {
+    const account = accountOf(command, config);
+    const store = opened.forAccount(account);
+    const failOver = (await readFailOvers(store.db, account)).find((one) => one.id === id);
+    if (failOver === undefined) {
+      const advice = `see: order-sync findings list${accountWords(account)}`;
+      throw new CommandError(EXIT.absent, `the account ${account} has no fail-over ${id}; ${advice}`);
+    }
+    if (failOver.markedAt === undefined) {
+      const advice = 'wait until status no longer says so, and run this again';
+      const message = `the orders that fail-over ${id} left in doubt are still being found; ${advice}`;
+      throw new CommandError(EXIT.owned, message);
+    }
+    const ids = file === undefined ? undefined : await idsIn(file);
+    const answer = { isSent, reason, actor: actorOf(options), ids };
+    const { orders, left } = await decideFailOver({ account, store, clock: systemClock() }, failOver, answer);
+    const done = isSent ? 'are followed as sent' : 'are sent when they are due';
+    const text = `${counted(orders, 'order')} of fail-over ${id} ${done}; ${left} left in doubt\n`;
+    print(json, { orders, left }, () => text);
+  });
+}
+
+async function idsIn(file: string): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for await (const line of createInterface({ input: await openInput(file), crlfDelay: Infinity })) {
+    if (line.trim() !== '') ids.push(line.trim());
+  }
+  return ids;
+}

@@ -1,0 +1,179 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { readMove } from '../../store/tables/moves.ts';
+import { EXIT } from '../../cli/shared/exit.ts';
+import { withStore } from '../../cli/shared/store.ts';
+import { sqlitePath } from '../../settings/config.ts';
+import { backUp, checkIntegrity } from './tables/backup.ts';
+import { assertFile } from '../../store/sqlite/store.ts';
+import { plainConfig } from '../../cli/shared/options.ts';
+import { checkChains, type KnownHead } from '../../store/tables/chain.ts';
+import { RESTORE_ADVICE } from '../../store/mark.ts';
+import type { Mark, Store } from '../../store/port.ts';
+import { accountsIn } from '../../store/tables/accounts.ts';
+import { screenOf } from '../../cli/shared/help.ts';
+import { print } from '../../cli/shared/print.ts';
+import { terminalLine } from '../../cli/shared/progress.ts';
+import { fieldsText, type Field } from '../documents/terminal.ts';
+import { correctCounts } from '../health/tables/overview.ts';
+
+export const define = { migrate: defineMigrations, status: defineMigrations, check: defineCheck, backup: defineBackup };
+
+function defineMigrations(command: Command): void {
+  const expect = command.name() === 'migrate' ? 'migrate' : 'any';
+  if (expect === 'migrate') {
+    command
+      .option('--create-folder', 'make the folder of the database too')
+      .option('--into-existing', 'make the tables in a database that has those of another program');
+  }
+  command
+    .option('--json', 'print JSON')
+    .addHelpText('after', `\nExample:\n  order-sync db ${command.name()}`)
+    .action(async ({ json, createFolder = false, intoExisting = false }: Readonly<Record<string, boolean>>) => {
+      await withStore(command, { expect, createFolder, intoExisting }, async (store) => {
+        const { address: path } = store;
+        const status = await store.migrations();
+        const [applied, pending] = [status.applied, status.pending].map((names) => names.join(', ') || 'none');
+        const move = status.pending.length === 0 ? await readMove(store.db) : undefined;
+        const moved =
+          move === undefined ? '' : `${move.state.padEnd(9)} from ${move.source} to ${move.target}, ${move.at}\n`;
+        const text = `database: ${path}\napplied:  ${applied}\npending:  ${pending}\n${moved}`;
+        print(json, { path, ...status, move }, () => text);
+        if (status.pending.length === 0) return;
+        process.stderr.write(`${path} is not up to date; bring it up to date with: order-sync db migrate\n`);
+        process.exitCode = EXIT.look;
+      });
+    });
+}
+
+const BACKUP_HELP = `
+The copy is of one moment, checked, and readable for you alone; the daemon and
+your application go on meanwhile. Photos are files: copy their folder as well. A
+copy that is put back needs: order-sync db accept-restore
+
+Example:
+  order-sync db backup /var/backups/order-sync-2026-01-31.db`;
+
+function defineBackup(command: Command): void {
+  command
+    .argument('<file>', 'the copy; a file that is there already is not replaced')
+    .option('--json', 'print JSON')
+    .addHelpText('after', BACKUP_HELP)
+    .action(async (file: string, { json }: { json?: boolean }) => {
+      const path = sqlitePath(plainConfig(command), 'back a database of PostgreSQL up with pg_dump');
+      assertFile(path, { expect: 'any' });
+      const line = await terminalLine();
+      await backUp(path, file, (share) => line?.(`${Math.floor(share * 100)} % copied`)).finally(() => line?.clear());
+      print(json, { path, copy: file }, () => `${path} is copied to ${file}\n`);
+    });
+}
+
+const CHECK_HELP = `
+Checks that a file is sound, not older than its mark, and has the event that the
+mark names; in PostgreSQL, each account with its mark on this machine. With
+--chain also that no event was changed, removed or put in, and that the counts
+which status shows are right: wrong ones are corrected, and it ends with 1. With
+--head also that an event that was written down elsewhere is still there. What
+else it finds wrong makes it end with 65. A machine without a mark of any
+account cannot tell: then it ends with 1.
+
+Examples:
+  order-sync db check --chain
+  order-sync db check --chain --head 1830:9f2c…  (an event: its id and its hash)`;
+
+function headOf(text: string): KnownHead {
+  const [, id, hash = ''] = /^([1-9]\d{0,15}):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (id === undefined)
+    throw new InvalidArgumentError('Give the id and the hash of an event: 1830:<64 hexadecimal digits>.');
+  return { id: Number(id), hash };
+}
+
+function defineCheck(command: Command): void {
+  command
+    .option('--chain', 'also check the chain of events: reads all of them')
+    .option('--head <id:hash>', 'with --chain: an event that must be in it', headOf)
+    .option('--json', 'print JSON')
+    .addHelpText('after', CHECK_HELP)
+    .action(async ({ chain: withChain, head, json }: { chain?: boolean; head?: KnownHead; json?: boolean }) => {
+      if (head !== undefined && withChain !== true) command.error('error: --head is for --chain');
+      await withStore(command, 'current', async (store) => {
+        const { address: path, db, mark } = store;
+        if (mark.account === undefined) checkIntegrity(path);
+        const line = await terminalLine();
+        const heads = head === undefined ? [] : [head];
+        const chain = withChain === true ? await checkChains(db, heads, (events) => line?.(`${events} events`)) : null;
+        line?.clear();
+        const marks = mark.account === undefined ? await markOfFile(mark) : await marksOfAccounts(store);
+        const { broken } = chain ?? { broken: null };
+        const isSound = chain !== null && broken === null && marks.older.length === 0;
+        const miscounted = isSound ? await correctCounts(store) : [];
+        const rows = [{ label: 'database', value: path }, ...marks.rows];
+        if (chain !== null) {
+          const value = broken === null ? `${chain.events}, one chain` : `${broken.id}: ${broken.why}`;
+          rows.push({ label: 'events', value });
+        }
+        print(json, { path, ...marks.found, chain }, () => fieldsText(rows, screenOf()));
+        if (miscounted.length > 0) {
+          process.stderr.write(
+            `the counts of orders and findings were wrong and are corrected: ${miscounted.join(', ')}\n`,
+          );
+          process.exitCode = EXIT.look;
+        }
+        if (marks.unknown !== undefined) {
+          process.stderr.write(`${path}: ${marks.unknown}\n`);
+          process.exitCode = EXIT.look;
+        }
+        for (const why of marks.older) process.stderr.write(`${path} ${why}\n`);
+        if (broken !== null)
+          process.stderr.write(
+            `event ${broken.id} breaks the chain: ${broken.why}; stop the daemon, and compare with a backup\n`,
+          );
+        if (marks.older.length > 0 || broken !== null) process.exitCode = EXIT.data;
+      });
+    });
+}
+
+async function markOfFile(mark: Mark) {
+  const named = await mark.read();
+  const position = await mark.position();
+  const older = await mark.sign();
+  const rows: Field[] = [
+    { label: 'file', value: 'sound' },
+    { label: 'newest event', value: position.eventId },
+    {
+      label: 'mark',
+      value: older ?? (named === undefined ? 'none yet' : `event ${named.eventId}, written ${named.at}`),
+    },
+  ];
+  const found = { newestEvent: position.eventId, mark: named ?? null, older: older ?? null };
+  return { rows, found, older: older === undefined ? [] : [`${older}; ${RESTORE_ADVICE}`], unknown: undefined };
+}
+
+/** Of accounts that another machine drives, only that machine may know how far they had come. */
+async function marksOfAccounts(store: Store) {
+  const accounts = await accountsIn(store.db, 'account_owners');
+  const olderAccounts: { account: string; why: string }[] = [];
+  const unmarked: string[] = [];
+  for (const account of accounts) {
+    const { mark } = store.forAccount(account);
+    if ((await mark.read()) === undefined) unmarked.push(account);
+    const why = await mark.sign();
+    if (why !== undefined) olderAccounts.push({ account, why });
+  }
+  const marks = accounts.length - unmarked.length;
+  const rows: Field[] = [
+    { label: 'accounts', value: accounts.length },
+    { label: 'marks', value: `${marks} of them, in ${store.mark.path}` },
+    { label: 'without a mark', value: unmarked.length },
+    { label: 'older', value: olderAccounts.length },
+  ];
+  const older = olderAccounts.map(
+    ({ account, why }) =>
+      `${why}: the account ${account}; if it was put back, run: order-sync db accept-restore --account ${account}`,
+  );
+  const which = unmarked.length === 1 ? 'the one account' : `these ${unmarked.length} accounts`;
+  const advice = 'after a restore run: order-sync db accept-restore --account all';
+  const words = `this machine has no mark of ${which}, so it cannot tell whether the database was put back; ${advice}`;
+  const unknown = unmarked.length > 0 && (await store.mark.isMissing()) ? words : undefined;
+  const found = { accounts: accounts.length, marks, withoutMark: unmarked.length, olderAccounts };
+  return { rows, found, older, unknown };
+}

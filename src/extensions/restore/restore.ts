@@ -1,0 +1,162 @@
+import { type Assumption, freeOfDoubt } from '../../orders/rules/create.ts';
+import { accountsIn, nextGeneration } from '../../store/tables/accounts.ts';
+import { setHold } from '../../store/tables/account-holds.ts';
+import { recordStop } from '../../store/tables/account-stops.ts';
+import { insertHappenings, newestEventTime } from '../../store/tables/events.ts';
+import { forgetMove } from '../../store/tables/moves.ts';
+import { orderIds, lockOrder, saveDecision } from '../../store/orders/orders.ts';
+import { findOrders } from '../../store/find-orders.ts';
+import { pagesAfter, partsOf } from '../../store/pages.ts';
+import type { MissingTime, Transaction } from '../../store/port.ts';
+import type { FlowDeps } from '../../orders/pass/deps.ts';
+import { assumeOrderSent, type Assuming } from '../../orders/assume-sent.ts';
+import { doubtfulOrders } from '../../orders/fail-over.ts';
+import type { FailOver } from '../../accounts/rules/fail-over.ts';
+import { finding, type Decision, type OrderEvent, type Tracking } from '../../orders/rules/tracking.ts';
+import { countDoubtful, tellFailOver } from '../../store/tables/fail-overs.ts';
+import { trackingOf } from '../../store/orders/order-columns.ts';
+
+/** The dependencies: no process owns the accounts meanwhile, and the store is opened as a restored one. */
+type RestoreDeps = Assuming & Pick<FlowDeps, 'store'> & { readonly accounts: readonly string[] };
+
+interface Acceptance {
+  readonly actor: string;
+  readonly reason: string;
+  readonly isNothingSent: boolean;
+}
+
+export interface AcceptedRestore {
+  readonly missing: MissingTime;
+  readonly orders: number;
+}
+
+const PAGE = 200;
+
+/**
+ * Pauses creates, makes every order unknown that may have been sent since, and writes the mark of this database at
+ * last: until then nothing else can write, so that an interrupted run is done again.
+ */
+export async function acceptRestore(deps: RestoreDeps, acceptance: Acceptance): Promise<AcceptedRestore> {
+  const { store, clock } = deps;
+  const mark = await store.mark.read();
+  const position = await store.mark.position();
+  const isShown = mark !== undefined && (await store.mark.sign()) !== undefined;
+  // A mark that was put back together with the database does not tell until when it was used.
+  const to = isShown ? mark.at : null;
+  const missing = mark?.restoring ?? { from: await newestEventTime(store.db), to };
+  await store.mark.write({ ...(mark ?? { ...position, at: clock.now().toISOString() }), restoring: missing });
+  let orders = 0;
+  // The accounts that are driven are paused also where the database is empty: what was in it may be inserted once more.
+  const others = store.mark.account === undefined ? await accountsIn(store.db, 'merchant_orders') : [];
+  for (const account of new Set([...deps.accounts, ...others])) {
+    await store.writer.write(async (tx) => {
+      // An owner that still runs, by another path of the database, finds out that it was followed. As it is later than
+      // all that the mark has named, another copy of that time is older than the new mark.
+      await nextGeneration(tx, account, mark?.generation);
+      // One whose orders were moved is the one in use from now on.
+      await forgetMove(tx);
+      await recordRestore(tx, account, acceptance, clock.now());
+    });
+    if (!acceptance.isNothingSent) orders += await assumeAllSent(deps, account, acceptance);
+  }
+  await store.mark.write({ ...(await store.mark.position()), at: clock.now().toISOString() });
+  return { missing, orders };
+}
+
+async function recordRestore(tx: Transaction, account: string, acceptance: Acceptance, now: Date): Promise<void> {
+  const { actor, reason, isNothingSent } = acceptance;
+  const event = { account, type: 'account', subject: account, field: 'restore' } as const;
+  const newValue = isNothingSent ? 'nothing-sent' : 'may-be-sent';
+  await insertHappenings(tx, [{ ...event, new_value: newValue, source: 'operator', reason, actor }], now);
+  await recordStop(tx, account, { kind: null, reason, actor, now });
+  if (isNothingSent) return;
+  await setHold(tx, account, { kind: 'restored', since: now, until: null, reason, actor }, now);
+}
+
+/** States that orders leave for unknown. The others that may be sent again stay in theirs, and come first. */
+const LEFT = ['pending', 'invalid', 'rejected', 'sending'] as const;
+
+async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason }: Acceptance): Promise<number> {
+  const { store } = deps;
+  const how: Assumption = { source: 'operator', reason, actor };
+  // A page at a time, so that the merchant's own writes do not wait for long.
+  const assume = async (ids: readonly string[]) =>
+    await store.writer.write(async (tx) => {
+      let assumed = 0;
+      for (const id of ids) assumed += await assumeOrderSent(tx, { account, id, how }, deps);
+      return assumed;
+    });
+  let orders = 0;
+  const sent = (fromId = '') => orderIds(store.db, { account, states: ['unknown', 'held'], fromId, limit: PAGE });
+  for await (const ids of pagesAfter(PAGE, sent)) orders += await assume(ids);
+  for (const state of LEFT) {
+    // Ids that are not valid Unicode cannot be read, nor sent: they come again in each page.
+    for (let unreadable = 0; ;) {
+      const limit = PAGE + unreadable;
+      const some = await findOrders(store.db, { account, state, by: 'due', limit }, ['external_order_id']);
+      const ids = some.map((row) => row.external_order_id);
+      const assumed = await assume(ids);
+      orders += assumed;
+      unreadable = ids.length - assumed;
+      if (ids.length < limit) break;
+    }
+  }
+  return orders;
+}
+
+interface FailOverAnswer {
+  readonly isSent: boolean;
+  readonly actor: string;
+  readonly reason: string;
+  /** The orders to decide; undefined for all that the fail-over left in doubt. */
+  readonly ids?: readonly string[] | undefined;
+}
+
+/** Accepts orders that a fail-over left in doubt, or makes them pending. Returns how many, and how many are left. */
+export async function decideFailOver(
+  { account, store, clock }: Pick<FlowDeps, 'account' | 'store' | 'clock'>,
+  failOver: FailOver,
+  answer: FailOverAnswer,
+): Promise<{ readonly orders: number; readonly left: number }> {
+  const { isSent, reason, actor } = answer;
+  let orders = 0;
+  const doubtful = answer.ids ? partsOf(answer.ids, PAGE) : doubtfulOrders(store.db, account, failOver.id);
+  for await (const ids of doubtful) {
+    orders += await store.writer.write(async (tx) => {
+      let decided = 0;
+      for (const id of ids) {
+        const row = await lockOrder(tx, account, id);
+        let before = row === undefined ? undefined : trackingOf(row);
+        const decisions = before === undefined ? [] : decisionsFor(before, failOver, answer, clock.now());
+        for (const decision of decisions) if (before) before = await saveDecision(tx, before, decision, clock.now());
+        decided += Math.min(1, decisions.length);
+      }
+      return decided;
+    });
+  }
+  const left = await countDoubtful(store.db, account, failOver.id);
+  await store.writer.write(async (tx) => {
+    const decision = isSent ? 'sent' : 'not-sent';
+    const event = { account, type: 'account', subject: account, field: 'restore', new_value: decision } as const;
+    await insertHappenings(tx, [{ ...event, source: 'operator', reason, actor }], clock.now());
+    await tellFailOver(tx, account, answer.ids === undefined ? { ...failOver, decision } : failOver, clock.now());
+  });
+  return { orders, left };
+}
+
+function decisionsFor(
+  tracking: Tracking,
+  { id, seenAt }: FailOver,
+  { isSent, reason, actor }: FailOverAnswer,
+  now: Date,
+): readonly Decision[] {
+  const how = { source: 'operator', reason, actor } as const;
+  if (tracking.failOver === id) return freeOfDoubt(tracking, isSent, how, now);
+  // An order that stayed as it was may be sent again from now on.
+  const isLeft = ['rejected', 'invalid'].includes(tracking.state) && !isSent && tracking.failOver === null;
+  const event: OrderEvent = {
+    ...finding('FAIL_OVER', 'operator', `not sent before ${seenAt}: ${reason}`, null),
+    actor,
+  };
+  return isLeft ? [{ tracking, events: [event] }] : [];
+}

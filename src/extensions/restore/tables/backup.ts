@@ -1,0 +1,87 @@
+import { chmodSync, closeSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import { StoreError } from '../../../store/errors.ts';
+import { openError, storeError } from '../../../store/sqlite/errors.ts';
+
+const PAGES_A_STEP = 10_000;
+
+/**
+ * Copies the database at `path` as it is at this moment into a new file, while others go on writing, and checks the copy.
+ * Throws `StoreError`, and then there is no copy; one that stands there already is never replaced. Nothing is copied from the
+ * write-ahead log into the database: a replicator that reads the log goes on undisturbed.
+ */
+export async function backUp(path: string, target: string, onProgress?: (share: number) => void): Promise<void> {
+  const partial = `${target}.partial`;
+  try {
+    // Made here, for its mode; and two backups to one name at once would mix.
+    closeSync(openSync(partial, 'wx', 0o600));
+  } catch (error) {
+    throw openError(error, partial);
+  }
+  try {
+    await copyPages(path, partial, onProgress);
+    checkCopy(partial);
+    syncFile(partial);
+    linkSync(partial, target);
+    syncFile(dirname(target));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') {
+      throw new StoreError('refused', `${target} is there already; name a file that is not`, { cause: error });
+    }
+    throw openError(error, target);
+  } finally {
+    for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(`${partial}${ending}`, { force: true });
+  }
+}
+
+async function copyPages(path: string, target: string, onProgress?: (share: number) => void): Promise<void> {
+  const source = new Database(path, { readonly: true, fileMustExist: true });
+  try {
+    // One snapshot for all steps: otherwise each commit of another program would begin the copy anew.
+    source.exec('begin');
+    source.prepare('select count(*) from sqlite_master').get();
+    await source.backup(target, {
+      progress({ totalPages, remainingPages }) {
+        onProgress?.(totalPages === 0 ? 0 : (totalPages - remainingPages) / totalPages);
+        return PAGES_A_STEP;
+      },
+    });
+  } finally {
+    source.close();
+  }
+}
+
+/** Throws `StoreError` if a database is not sound. A quick check does not compare the indexes with the rows. */
+export function checkIntegrity(path: string, check: 'integrity_check' | 'quick_check' = 'integrity_check'): void {
+  const sqlite = new Database(path, { readonly: true, fileMustExist: true });
+  try {
+    const problems = sqlite.prepare(`pragma ${check}(5)`).pluck().all() as string[];
+    if (problems.length !== 1 || problems[0] !== 'ok') {
+      throw new StoreError('unusable', `${path} is not sound: ${problems.join('; ')}; restore a backup`);
+    }
+  } catch (error) {
+    throw storeError(error, path);
+  } finally {
+    sqlite.close();
+  }
+}
+
+function checkCopy(path: string): void {
+  const copy = new Database(path, { fileMustExist: true });
+  // One file, with nothing beside it to be forgotten; the program sets it back when it opens it.
+  copy.pragma('journal_mode = delete');
+  copy.pragma('user_version = 1');
+  copy.close();
+  chmodSync(path, 0o600);
+  checkIntegrity(path);
+}
+
+function syncFile(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,172 @@
+import { parse, stringify } from 'lossless-json';
+import { z } from 'zod';
+import { hasControlCharacter } from '../../base/text.ts';
+import type { PhotoDelivery } from './photos.ts';
+
+/** A request to the sandbox; header names are in lower case. */
+export interface SandboxRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body?: string;
+}
+
+export interface SandboxAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly delivery?: PhotoDelivery;
+}
+
+export function answer(status: number, body: unknown, headers: Record<string, string> = {}): SandboxAnswer {
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body: stringify(body) ?? '' };
+}
+
+interface Refusal {
+  readonly httpStatus: number;
+  readonly body: { readonly message: string; readonly code: string; readonly status?: string };
+}
+
+/** Every refusal of the sandbox, by a name of ours: those of §7, and below them those that the interface does not show. */
+export const REFUSALS = {
+  keyRefused: refusal(401, 'UNAUTHORIZED', 'invalid x-api-key'),
+  invalidEmail: refusal(400, 'INVALID_EMAIL', 'validation errors'),
+  linkAlreadyExists: refusal(400, 'LINK_ALREADY_EXISTS', 'validation errors'),
+  badEmailRequest: refusal(400, 'BAD_REQUEST', 'validation errors'),
+  linkNotFound: refusal(404, 'NOT_FOUND', 'link not found'),
+  uploadUrlNotSet: { httpStatus: 400, body: { message: 'Upload url was not set', code: 'INVALID_VALUE' } },
+
+  malformed: refusal(400, 'BAD_REQUEST', 'the request is not one of the interface'),
+  preOrderNotFound: refusal(404, 'NOT_FOUND', 'pre-order not found'),
+  orderNotFound: refusal(404, 'NOT_FOUND', 'order not found'),
+  noSuchEndpoint: refusal(404, 'NOT_FOUND', 'no such endpoint'),
+  tooManyRequests: refusal(429, 'TOO_MANY_REQUESTS', 'too many requests'),
+} as const satisfies Record<string, Refusal>;
+
+export type RefusalName = keyof typeof REFUSALS;
+
+function refusal(httpStatus: number, status: string, message: string): Refusal {
+  return { httpStatus, body: { message, code: String(httpStatus), status } };
+}
+
+export function refuse(name: RefusalName, message?: string, headers: Record<string, string> = {}): SandboxAnswer {
+  const { httpStatus, body }: Refusal = REFUSALS[name];
+  return answer(httpStatus, message === undefined ? body : { ...body, message }, headers);
+}
+
+interface Route {
+  readonly method: 'GET' | 'POST';
+  /** Its parameters are in braces. */
+  readonly path: string;
+  /** The only parameter of the query; required. */
+  readonly query?: string;
+}
+
+const CLIENT = '/api/v1/merchant/client';
+const LINK = `${CLIENT}/{linkId}`;
+const ORDERS = '/api/v1/merchant/orders';
+
+/** All endpoints of §4, in the order of the document. */
+const ROUTES = {
+  createLink: { method: 'POST', path: CLIENT },
+  validateEmail: { method: 'POST', path: `${CLIENT}/validate/email` },
+  showLink: { method: 'GET', path: LINK },
+  verificationToken: { method: 'GET', path: `${LINK}/idv/{level_type}` },
+  requestPhotos: { method: 'POST', path: `${LINK}/idv/photos/external/upload` },
+  showCustomer: { method: 'GET', path: `${LINK}/cardprov/customer` },
+  listCards: { method: 'GET', path: `${LINK}/cardprov/customer/card` },
+  sdkToken: { method: 'POST', path: '/api/v1/merchant/sdk/token', query: 'linkId' },
+  createPreOrder: { method: 'POST', path: `${ORDERS}/request` },
+  showPreOrder: { method: 'GET', path: `${ORDERS}/request/{preOrderId}` },
+  showOrder: { method: 'GET', path: ORDERS, query: 'externalOrderId' },
+} as const satisfies Record<string, Route>;
+
+export type RouteName = keyof typeof ROUTES;
+
+export type Values = Readonly<Partial<Record<'linkId' | 'level_type' | 'preOrderId' | 'externalOrderId', string>>>;
+
+const LONGEST_ID = 500;
+const MATCHERS = (Object.entries(ROUTES) as [RouteName, Route][]).map(([name, { method, path, query }]) => ({
+  name,
+  method,
+  query,
+  matcher: new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
+}));
+
+/** Finds the endpoint of a method and a path. The path is not normalized: `..` stays a part of it. */
+export function findRoute(method: string, fullPath: string) {
+  const [path = '', ...rest] = fullPath.split('?');
+  for (const { name, query, matcher } of MATCHERS.filter((one) => one.method === method)) {
+    const match = matcher.exec(path);
+    if (match === null) continue;
+    const values: Record<string, string> = {};
+    for (const [parameter, part] of Object.entries(match.groups ?? {})) {
+      const id = decodedId(part);
+      if (id === undefined) return { problem: `${parameter}: cannot be an id` };
+      values[parameter] = id;
+    }
+    const problem = readQuery(query, new URLSearchParams(rest.join('?')), values);
+    return problem === undefined ? { name, values } : { problem };
+  }
+  return undefined;
+}
+
+function readQuery(wanted: string | undefined, given: URLSearchParams, values: Record<string, string>) {
+  if (wanted === undefined) return given.size === 0 ? undefined : 'no parameters are taken here';
+  const value = given.get(wanted) ?? '';
+  if (value === '') return `${wanted}: is required`;
+  if (given.size > 1) return `${wanted}: is the only parameter, once`;
+  values[wanted] = value;
+  return undefined;
+}
+
+function decodedId(part: string): string | undefined {
+  try {
+    const id = decodeURIComponent(part);
+    const isId = id !== '.' && id !== '..' && id.length <= LONGEST_ID && !hasControlCharacter(id);
+    return isId ? id : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The two verification flows (§4.4). */
+export const levelSchema = z.enum(['MAIN', 'LIVENESS']);
+
+/** Strict: a field that the interface does not show is an error of the sender. */
+export function bodyOf<Shape extends z.ZodRawShape>(fields: Shape) {
+  return z.strictObject(fields, {
+    error: (issue) => (issue.code === 'invalid_type' ? 'must be a JSON object' : undefined),
+  });
+}
+
+export const emailRequest = bodyOf({ email: z.string() });
+
+export const photoRequest = bodyOf({
+  kycLevelType: levelSchema,
+  actionId: z.string().nullish(),
+  token: z.string().nullish(),
+});
+export type PhotoRequest = z.infer<typeof photoRequest>;
+
+export function withBody<Schema extends z.ZodType>(
+  schema: Schema,
+  { headers, body }: SandboxRequest,
+  act: (fields: z.output<Schema>) => SandboxAnswer,
+): SandboxAnswer {
+  if (!/^application\/json(;|$)/i.test(headers['content-type'] ?? '')) {
+    return refuse('malformed', 'content-type: must be application/json');
+  }
+  const checked = schema.safeParse(readJson(body ?? ''));
+  if (checked.success) return act(checked.data);
+  const [issue] = checked.error.issues;
+  return refuse('malformed', `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'invalid'}`);
+}
+
+function readJson(body: string): unknown {
+  try {
+    return parse(body);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../base/clock.ts';
+import { answer, refuse, type SandboxAnswer, type PhotoRequest } from './api.ts';
+import { PHOTO_ODDITIES, type PhotoOddity } from './photos.ts';
+import { nameAfter, randomHex } from './random.ts';
+
+export interface ClientOptions {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly seed?: number;
+  /** The factor by which verifications are faster than their courses. */
+  readonly speed?: number;
+}
+
+/** Statuses by the milliseconds after which a link has them. */
+type Verification = Readonly<Record<number, string>>;
+
+interface SandboxLink {
+  readonly linkId: string;
+  readonly madeAt: Date;
+  readonly verification: Verification;
+  readonly hasCards: boolean;
+  readonly hasUploadUrl: boolean;
+  readonly photoOddity: PhotoOddity | undefined;
+}
+
+/** The lifetimes of tokens; the interface does not show them. */
+const VERIFICATION_TOKEN_MS = 20 * 60_000;
+const SDK_TOKEN_MS = 5 * 60_000;
+const LONGEST_EMAIL = 254;
+
+/** The client links of the sandbox: §4.1 to §4.8. */
+export class Clients {
+  readonly #options: ClientOptions;
+  readonly #byId = new Map<string, SandboxLink>();
+  readonly #emails = new Set<string>();
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+  }
+
+  create(email: string): SandboxAnswer {
+    const refused = this.#refusalOf(email);
+    if (refused !== undefined) return refused;
+    const link: SandboxLink = {
+      linkId: `link-${this.#byId.size + 1}`,
+      madeAt: this.#options.clock.now(),
+      verification: VERIFICATIONS[nameAfter('verification-', email, VERIFICATION_NAMES) ?? 'verified'],
+      hasCards: !email.startsWith('no-cards'),
+      hasUploadUrl: !email.startsWith('no-upload-url'),
+      photoOddity: nameAfter('photos-', email, PHOTO_ODDITIES),
+    };
+    this.#byId.set(link.linkId, link);
+    this.#emails.add(email.toLowerCase());
+    return this.show(link.linkId);
+  }
+
+  validate(email: string): SandboxAnswer {
+    return this.#refusalOf(email) ?? answer(200, { status: 'OK' });
+  }
+
+  show(linkId: string): SandboxAnswer {
+    return this.#ofLink(linkId, ({ madeAt, verification }) => {
+      const elapsedMs = (this.#options.clock.now().getTime() - madeAt.getTime()) * (this.#options.speed ?? 1);
+      return answer(200, { linkId, status: statusAfter(verification, elapsedMs) });
+    });
+  }
+
+  verificationToken(linkId: string): SandboxAnswer {
+    return this.#ofLink(linkId, () => {
+      const tokenValidTill = this.#after(VERIFICATION_TOKEN_MS).replace(/\.\d{3}Z$/, 'Z');
+      return answer(200, { linkId, token: this.#token('verification'), tokenValidTill });
+    });
+  }
+
+  requestPhotos(linkId: string, wanted: PhotoRequest, url: string | undefined): SandboxAnswer {
+    return this.#ofLink(linkId, ({ photoOddity, hasUploadUrl }) => {
+      if (url === undefined || !hasUploadUrl) return refuse('uploadUrlNotSet');
+      const { kycLevelType: level, token } = wanted;
+      const actionId = level === 'LIVENESS' ? (wanted.actionId ?? undefined) : undefined;
+      const delivery = { url, linkId, level, actionId, token: token ?? undefined, oddity: photoOddity };
+      return { ...answer(200, { status: 'ok' }), delivery };
+    });
+  }
+
+  customer(linkId: string): SandboxAnswer {
+    return this.#ofLink(linkId, () => answer(200, customerOf(linkId, this.#options.seed)));
+  }
+
+  cards(linkId: string): SandboxAnswer {
+    return this.#ofLink(linkId, ({ hasCards }) => answer(200, hasCards ? cardsOf(linkId, this.#options.seed) : []));
+  }
+
+  sdkToken(linkId: string): SandboxAnswer {
+    return this.#ofLink(linkId, () => answer(200, { token: this.#token('sdk'), expiresAt: this.#after(SDK_TOKEN_MS) }));
+  }
+
+  #ofLink(linkId: string, act: (link: SandboxLink) => SandboxAnswer): SandboxAnswer {
+    const link = this.#byId.get(linkId);
+    return link === undefined ? refuse('linkNotFound') : act(link);
+  }
+
+  #refusalOf(email: string): SandboxAnswer | undefined {
+    if (email.length > LONGEST_EMAIL || !/^[^\s@]+@[^\s@]+$/.test(email)) return refuse('invalidEmail');
+    if (email.startsWith('bad-request')) return refuse('badEmailRequest');
+    return this.#emails.has(email.toLowerCase()) ? refuse('linkAlreadyExists') : undefined;
+  }
+
+  #token(what: string): string {
+    return `sandbox-${what}-token-${randomHex(this.#options.random)}`;
+  }
+
+  #after(ms: number): string {
+    return new Date(this.#options.clock.now().getTime() + ms).toISOString();
+  }
+}
+
+/**
+ * Courses of a verification, by name: the milliseconds after which a link has each status. The interface shows only NOT_VERIFIED
+ * (§3): the other statuses, their order and their times are ours, and a real exchange will differ.
+ */
+const VERIFICATIONS = {
+  verified: { 5_000: 'PENDING', 15_000: 'VERIFIED' },
+  refused: { 5_000: 'PENDING', 15_000: 'REFUSED' },
+  lapsed: { 5_000: 'PENDING', 15_000: 'VERIFIED', 3_615_000: 'NOT_VERIFIED' },
+  'not-begun': {},
+} as const satisfies Readonly<Record<string, Verification>>;
+const VERIFICATION_NAMES = Object.keys(VERIFICATIONS) as (keyof typeof VERIFICATIONS)[];
+
+function statusAfter(verification: Verification, elapsedMs: number): string {
+  const reached = Object.entries(verification).filter(([ms]) => Number(ms) <= elapsedMs);
+  return reached.at(-1)?.[1] ?? 'NOT_VERIFIED';
+}
+
+/** The e-mail addresses of clients (§4.1) that make the sandbox do something special, with what it does. */
+export const EMAIL_INPUTS: readonly (readonly [input: string, effect: string])[] = [
+  ['without one @ between two parts', '400 INVALID_EMAIL'],
+  ['the same a second time', '400 LINK_ALREADY_EXISTS'],
+  ['bad-request…', '400 BAD_REQUEST'],
+  ['no-cards…', 'the customer has no saved card'],
+  ['no-upload-url…', 'photos are refused with INVALID_VALUE, as where no delivery address is set'],
+  ['verification-NAME-…', `how its verification goes on: ${VERIFICATION_NAMES.join(', ')}`],
+  ['photos-NAME-…', `how its photos are delivered: ${PHOTO_ODDITIES.join(', ')}`],
+];
+
+/** Numbers that card networks publish for tests; no real card has them. */
+const TEST_CARDS = [
+  ['VISA', '4111111111111111'],
+  ['VISA', '4242424242424242'],
+  ['VISA', '4012888888881881'],
+  ['MASTERCARD', '5555555555554444'],
+  ['MASTERCARD', '5105105105105100'],
+  ['AMEX', '378282246310005'],
+] as const;
+const MOST_CARDS = 3;
+
+/** Makes the customer of a link at the card-payment provider (§2.4): the same for the same seed and link id. */
+function customerOf(linkId: string, seed?: number) {
+  const customerNumber = `sandbox-customer-${digest('customer', linkId, seed).readUInt32BE()}`;
+  return { customerNumber, firstName: 'Ada', lastName: 'Sandbox', linkId };
+}
+
+/** Makes one to three saved cards (§2.5) of the customer of a link: the same for the same seed and link id. */
+export function cardsOf(linkId: string, seed?: number) {
+  const drawn = digest('cards', linkId, seed);
+  return Array.from({ length: 1 + (drawn.readUInt8(0) % MOST_CARDS) }, (_, index) => {
+    const [type, number] = TEST_CARDS[(drawn.readUInt8(1) + index) % TEST_CARDS.length] ?? TEST_CARDS[0];
+    const token = `sandbox-card-token-${digest(`card ${index}`, linkId, seed).toString('hex', 0, 16)}`;
+    // No country has the code ZZ.
+    return { id: `card-${linkId}-${index + 1}`, bank: 'Sandbox Bank', country: 'ZZ', number, token, type };
+  });
+}
+
+function digest(what: string, linkId: string, seed = 1): Buffer {
+  return createHash('sha256').update(`${what} ${seed} ${linkId}`).digest();
+}

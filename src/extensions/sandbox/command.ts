@@ -1,0 +1,190 @@
+import { once } from 'node:events';
+import { createWriteStream, readFileSync, type WriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import { InvalidArgumentError, type Command } from 'commander';
+import { shellWord } from '../../base/text.ts';
+import { systemClock } from '../../base/clock.ts';
+import { headerText, isLoopback, reader } from '../../settings/values.ts';
+import { seededRandom } from './random.ts';
+import { startSandbox, FAULTS, type Fault, type FaultPlan } from './server.ts';
+import { itemList, paragraphs, didYouMean } from '../../cli/shared/help.ts';
+import { duration, optionOf, wholeNumber } from '../../cli/shared/options.ts';
+import { EMAIL_INPUTS } from './clients.ts';
+import { ODD_ANSWERS, readScenarios, SCENARIOS, scenarioNamedIn, type Scenarios } from './scenario.ts';
+import { TAMPERINGS, type Tampering } from './tampering.ts';
+
+interface SandboxCommandOptions {
+  readonly port: number;
+  readonly key?: readonly string[];
+  readonly seed: number;
+  readonly speed: number;
+  readonly scenarios?: Scenarios;
+  readonly scenario?: string;
+  readonly rate?: { requests: number; intervalMs: number };
+  readonly faults?: FaultPlan;
+  readonly log?: string;
+  readonly photoUrl?: URL;
+  readonly remotePhotos?: boolean;
+}
+
+const TAMPERING_HELP = itemList(
+  Object.entries<Tampering>(TAMPERINGS).map(([name, { finding, what, needs }]) => [
+    name,
+    `${finding}: ${what}${needs === undefined ? '' : ` (rows with ${needs})`}`,
+  ]),
+);
+const HELP = `
+Example:
+  order-sync sandbox --port 8089 --faults reset-after=0.02,error-taken=0.02
+
+Some external order ids decide for their order, whatever the options say (NAME
+as above):
+${itemList([
+  ['fault-NAME-…', 'has that fault on its first create'],
+  ['fault-lookup-NAME-…', 'has it on its first look-up'],
+  ['scenario-NAME-…', 'goes through that scenario'],
+  ['tamper-NAME-…', 'is tampered with as below, has no faults, and is completed unless --scenario says otherwise'],
+])}
+
+Some e-mail addresses decide for their client:
+${itemList(EMAIL_INPUTS)}
+
+The ways to tamper with an order (the second NAME), the finding that each
+brings, and what the sandbox answers. UNEXPECTED_ORDER needs a row that is
+cancelled before it is sent; report reconciliation --online finds
+PREORDER_MISSING:
+${TAMPERING_HELP}
+
+Photos are delivered with --photo-url only: without it a request for them is
+refused with INVALID_VALUE. An unknown link is answered 404 NOT_FOUND, another
+key 401. /_sandbox/requests, /_sandbox/deliveries and /_sandbox/census show what
+happened. Verification statuses besides NOT_VERIFIED, their causes and their
+delays are invented, as are customers and cards.
+
+${paragraphs(`Scenarios: ${Object.keys(SCENARIOS).join(', ')}.`)}
+Of these some are about the answers; their orders are completed:
+${itemList(Object.entries(ODD_ANSWERS).map(([name, { what }]) => [name, what]))}
+
+The statuses besides REQUEST and NEW, their order and their delays are invented.
+Others come from a file:
+  slow-payout:
+    appearsAfter: 2s      # or never
+    steps:
+      - { after: 3s, order: IN_PROGRESS, crypto: CONFIRMED }
+      - { after: 1h, order: COMPLETED, fiat: PAID, completed: true }`;
+
+export function define(command: Command): void {
+  command
+    .description('runs an exchange to try things on: prints the environment lines to paste, and ends at a signal')
+    .option('--port <n>', 'port on 127.0.0.1; 0 for any', wholeNumber(0, 65_535), 0)
+    .option('--key <key>', 'the key it takes; more than once: of as many merchants (default: sandbox-key)', oneMoreKey)
+    .option('--seed <n>', 'decides its random choices, customers and cards', wholeNumber(0, 2 ** 32 - 1), 1)
+    .option('--speed <n>', 'how much faster orders change and clients are verified', speed, 1)
+    .option('--scenarios <file>', 'more scenarios, in YAML', scenarioFile)
+    .option('--scenario <name>', 'the scenario of every order; without it one in ten is rejected')
+    .option('--rate <n/duration>', 'answers 429 above it, for example 10/1s', rate)
+    .option(
+      '--faults <list>',
+      `faults with their probabilities, for example reset-after=0.02; known are ${FAULTS.join(', ')}`,
+      faults,
+    )
+    .option('--photo-url <url>', 'where photos are delivered to, on this machine', photoUrl)
+    .option('--remote-photos', 'lets --photo-url name another machine')
+    .option('--log <file>', 'appends each request and delivery as a JSON line')
+    .addHelpText('after', HELP)
+    .action(async (options: SandboxCommandOptions) => {
+      const scenarios = { ...SCENARIOS, ...options.scenarios };
+      const everyOrders = options.scenario === undefined ? undefined : scenarios[options.scenario];
+      if (options.scenario !== undefined && everyOrders === undefined) {
+        const known = Object.keys(scenarios);
+        const advice = didYouMean(options.scenario, known) ?? `Known scenarios are ${known.join(', ')}.`;
+        command.error(`error: option '--scenario <name>' argument '${options.scenario}' is invalid. ${advice}`);
+      }
+      if (options.photoUrl !== undefined && options.remotePhotos !== true && !isLoopback(options.photoUrl.hostname)) {
+        command.error('error: --photo-url names another machine; add --remote-photos if that is meant');
+      }
+      const log = options.log === undefined ? undefined : await openLog(options.log, command);
+      const [apiKey = 'sandbox-key', ...otherKeys] = options.key ?? [];
+      const sandbox = await startSandbox({
+        apiKey,
+        otherKeys,
+        clock: systemClock(),
+        random: seededRandom(options.seed),
+        seed: options.seed,
+        port: options.port,
+        speed: options.speed,
+        faults: options.faults ?? {},
+        scenarioOf: (id) => scenarioNamedIn(id, scenarios) ?? everyOrders,
+        ...(options.rate === undefined ? {} : { rate: options.rate }),
+        photoUrl: options.photoUrl?.href,
+        onRequest: (request) => log?.write(`${JSON.stringify(request)}\n`),
+        onDelivery(delivery) {
+          log?.write(`${JSON.stringify(delivery)}\n`);
+          process.stderr.write(`photos of ${delivery.linkId} delivered: ${delivery.status ?? 'no answer'}\n`);
+        },
+      }).catch((error: Error) => command.error(`error: port ${options.port} cannot be used: ${error.message}`));
+      process.stdout.write(
+        `export ORDER_SYNC_EXCHANGE_BASE_URL=${sandbox.url}\nexport ORDER_SYNC_EXCHANGE_API_KEY=${shellWord(apiKey)}\n`,
+      );
+      process.send?.({ type: 'listening', url: sandbox.url });
+      await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+      await sandbox.close();
+      if (log !== undefined) await finished(log.end());
+    });
+}
+
+async function openLog(path: string, command: Command): Promise<WriteStream> {
+  const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
+  await once(stream, 'open').catch((error: Error) => command.error(`error: --log: ${error.message}`));
+  return stream;
+}
+
+function oneMoreKey(text: string, keys: readonly string[] | undefined): readonly string[] {
+  return [...new Set(keys).add(optionOf(reader(headerText))(text))];
+}
+
+function scenarioFile(path: string): Scenarios {
+  try {
+    return readScenarios(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+}
+
+function speed(text: string): number {
+  if (!/^\d+(\.\d+)?$/.test(text) || Number(text) === 0) throw new InvalidArgumentError('Give a number above 0.');
+  return Number(text);
+}
+
+function photoUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
+    throw new InvalidArgumentError('Give an http or https address without a user name or password.');
+  }
+  return url;
+}
+
+function rate(text: string): { requests: number; intervalMs: number } {
+  const [, requests = '', interval = ''] = /^([1-9]\d*)\/(.+)$/.exec(text) ?? [];
+  if (requests === '') throw new InvalidArgumentError('Give it as 10/1s.');
+  return { requests: Number(requests), intervalMs: duration(interval) };
+}
+
+function faults(text: string): FaultPlan {
+  const plan = Object.fromEntries(
+    text.split(',').map((part) => {
+      const [name = '', probability = ''] = part.split('=');
+      if (!FAULTS.some((known) => known === name)) {
+        throw new InvalidArgumentError(didYouMean(name, FAULTS) ?? `Known faults are ${FAULTS.join(', ')}.`);
+      }
+      if (!/^(0|1|0?\.\d+)$/.test(probability)) {
+        throw new InvalidArgumentError(`${part} is not NAME=PROBABILITY with a probability from 0 to 1`);
+      }
+      return [name as Fault, Number(probability)];
+    }),
+  );
+  const sum = Object.values(plan).reduce((total, probability) => total + probability, 0);
+  if (sum > 1 + Number.EPSILON * FAULTS.length)
+    throw new InvalidArgumentError('the probabilities add up to more than 1');
+  return plan;
+}

@@ -1,0 +1,194 @@
+import { join } from 'node:path';
+import { Option, type Command } from 'commander';
+import { systemClock } from '../../../base/clock.ts';
+import { processEnvironment, type DatabaseConfig as Place } from '../../../settings/config.ts';
+import { DEFAULT_ACCOUNT } from '../../../accounts/rules/name.ts';
+import { shellWord } from '../../../base/text.ts';
+import { counted, sumOf } from '../../../base/words.ts';
+import { placeOf } from '../../../cli/shared/store.ts';
+import { CommandError, EXIT, stopSignal } from '../../../cli/shared/exit.ts';
+import { wholeNumber } from '../../../cli/shared/options.ts';
+import { nextSteps } from '../../../cli/shared/program-name.ts';
+import {
+  DEMO_SCENARIOS,
+  demoOrders,
+  MOST_ORDERS,
+  cancelStrays,
+  insertOrders,
+  openExchange,
+  shopsOf,
+  type DemoScenario,
+  setStage,
+  Workers,
+  freeAddress,
+  type Stage,
+  type Play,
+} from './stage.ts';
+import { judge, keepInserting, print, say, untilSent, untilSettled, type Watched } from './verdict.ts';
+
+const LONGEST_MS = 50_000;
+/** With PostgreSQL three daemons, one of which is killed, share the accounts of five shops. */
+const MANY = { workers: 3, accounts: ['shop-1', 'shop-2', 'shop-3', 'shop-4', 'shop-5'] };
+const ONE = { workers: 1, accounts: [DEFAULT_ACCOUNT] };
+
+interface DemoOptions {
+  readonly scenario: DemoScenario;
+  readonly keep?: boolean;
+  readonly hold?: boolean;
+  readonly orders: number;
+  readonly database?: string;
+}
+
+const NEXT = [
+  ['demo --scenario mismatch --keep', 'has the exchange tamper with some orders, and keeps the database to look at'],
+  ['init', 'sets it up for your own exchange'],
+  ['sandbox', 'runs an exchange to try your own shop on'],
+] as const;
+const NEXT_ON_POSTGRES = [
+  ['config check', 'says what settings of your own lack; database.url in them names the database'],
+  ['db migrate', 'makes the tables in that database'],
+  ['sandbox', 'runs an exchange to try your own shop on'],
+] as const;
+const HELP = `
+Scenarios:
+  clean     both sides agree in the end
+  mismatch  the sandbox tampers with some orders, and the
+            report lists exactly those
+
+A few answers are lost on purpose in both. The exit code is 0 when that came
+true.
+
+With --database three daemons share the accounts of five shops, and one of them
+is killed. The database must have no tables of order-sync in it, and has none
+after. With --keep its tables and functions stay: dropdb removes them with the
+database; "drop owned by current_user" in psql, where the user is no superuser,
+with all that the user owns in it.
+
+Examples:
+  npm run demo -- --hold
+  npm run demo -- --scenario mismatch --keep
+  npm run demo -- --database postgres://shop@127.0.0.1/trial`;
+
+export function define(command: Command): void {
+  command
+    .addOption(new Option('--scenario <name>', 'what the exchange does').choices(DEMO_SCENARIOS).default('clean'))
+    .option('--keep', 'keep the database, and say how to look at it')
+    .option('--hold', 'go on, with a dashboard to look at, until it is stopped (Ctrl-C); then report')
+    .option('--orders <n>', `number of orders, at most ${MOST_ORDERS}`, wholeNumber(1, MOST_ORDERS), MOST_ORDERS)
+    .option('--database <url>', 'a database of PostgreSQL in place of a new file')
+    .addHelpText('after', HELP)
+    .action(async ({ database, ...options }: DemoOptions) => {
+      const place = database === undefined ? undefined : placeOf(command, 'postgres', database, '--database');
+      const signal = stopSignal();
+      await demonstrate(options, place, signal).catch((error: unknown) => {
+        throw signal.aborted ? new CommandError(EXIT.unavailable, 'the demonstration was stopped') : error;
+      });
+    });
+}
+
+async function demonstrate(options: DemoOptions, database: Place | undefined, signal: AbortSignal): Promise<void> {
+  const { scenario, keep: isKept = false, hold: isHeld = false, orders: count } = options;
+  const { accounts, workers } = database === undefined ? ONE : MANY;
+  const clock = systemClock();
+  const shops = shopsOf(accounts, demoOrders(scenario, count));
+  await using resources = new AsyncDisposableStack();
+  const opsListen = isHeld ? await freeAddress() : undefined;
+  const sandbox = resources.adopt(await openExchange(shops, clock), (exchange) => exchange.close());
+  const stage = resources.use(await setStage({ shops, sandbox, clock, database, isKept, opsListen }));
+  say(`A sandbox exchange listens on ${sandbox.url}; a few of its answers are lost on purpose.`);
+  const play: Play = { ...stage, shops, sandbox, clock, signal, opsListen };
+  const { isSettled, later } = await performUntilHeld(play, workers);
+  const isRight = await judge(play, later);
+  if (!isSettled || !isRight) process.exitCode = EXIT.look;
+  if (isKept) sayHowToLook(stage);
+  else print(`\nWhat to do next:\n${nextSteps(stepsAfter(database))}`.trimEnd());
+}
+
+function stepsAfter(database: Place | undefined): Parameters<typeof nextSteps>[0] {
+  if (database === undefined) return NEXT;
+  const [tampering, text] = [
+    'demo --scenario mismatch --keep',
+    'has the exchange tamper with some orders, and keeps the tables',
+  ];
+  // The address bears no password.
+  const isAsked = database.kind === 'postgres' && database.isPasswordInUrl;
+  const again = `${tampering} --database ${shellWord(database.address)}`;
+  return [[again, isAsked ? `${text}; give the password as before` : text], ...NEXT_ON_POSTGRES];
+}
+
+/** `later`: the number of orders that were inserted while a person looked. */
+async function performUntilHeld(play: Play, count: number) {
+  await using workers = new Workers(play);
+  const isSettled = await perform(play, workers, count);
+  if (!isSettled || play.opsListen === undefined) return { isSettled, later: 0 };
+  say('Everything is settled; a shop inserts an order now and then while you look at the dashboard.');
+  print(`The dashboard: http://${play.opsListen}/`);
+  say(
+    `Ask it in another terminal: npx order-sync --config ${shellWord(play.settingsFile)} status${play.shops.length > 1 ? ' --account all' : ''}`,
+  );
+  say('Stop it with Ctrl-C: the report comes then.');
+  const later = await keepInserting(play);
+  say('Stopped: the orders that are under way are brought to their end.');
+  // Where a terminal stops the demonstration, it stops its daemons too.
+  await workers.restart();
+  const signal = new AbortController().signal;
+  const until = play.clock.monotonic() + LONGEST_MS;
+  return { isSettled: await untilSettled({ ...play, signal, until }), later };
+}
+
+/** Of several daemons one is killed. True if all orders came to their end in time. */
+async function perform(play: Play, workers: Workers, count: number): Promise<boolean> {
+  const { shops, store, clock } = play;
+  for (const shop of shops) await cancelStrays(play, shop, say);
+  const pids = await workers.start(count);
+  const watched: Watched = { ...play, until: clock.monotonic() + LONGEST_MS };
+  const isAlone = count === 1;
+  const first = await insertPart(play, 0, isAlone ? 1 : 1 / 2);
+  if (isAlone) {
+    say(`A shop has inserted ${first} into ${store.address}; the daemon (process ${pids[0]}) works on them.`);
+  } else {
+    say(`${shops.length} shops have inserted ${first} into ${store.address}.`);
+    say(`${count} daemons (processes ${pids.join(', ')}) share their accounts.`);
+  }
+  const tampered = shops.flatMap((shop) => shop.expected).length;
+  if (tampered > 0) say(`The exchange tampers with ${counted(tampered, 'order')}: ids begin with tamper-.`);
+  if (play.opsListen !== undefined) print(`The dashboard: http://${play.opsListen}/`);
+  if (isAlone) return await untilSettled(watched);
+  // An order whose request is about to leave would be held for a person: no process could tell whether it had left.
+  if (!(await untilSent(watched))) return false;
+  say(`Process ${await workers.kill()} is killed; the others take its accounts over.`);
+  say(`The shops have inserted ${await insertPart(play, 1 / 2, 1)} more.`);
+  return await untilSettled(watched);
+}
+
+/** Has each shop insert a part of its orders, and returns the number of orders in words. */
+async function insertPart({ shops, store }: Play, from: number, to: number): Promise<string> {
+  const counts = shops.map(async (shop) => {
+    const orders = shop.orders.slice(Math.round(shop.orders.length * from), Math.round(shop.orders.length * to));
+    await insertOrders(store.forAccount(shop.account), shop, orders);
+    return orders.length;
+  });
+  return counted(
+    sumOf(await Promise.all(counts), (count) => count),
+    'order',
+  );
+}
+
+function sayHowToLook({ folder, settingsFile, config: { database, accounts } }: Stage): void {
+  const page = shellWord(join(folder, 'reconciliation.html'));
+  const all = accounts.length === 1 ? '' : ' --account all';
+  const steps = [
+    [`findings list${all}`, 'what does not agree'],
+    [`report reconciliation${all}`, 'our orders beside those of the exchange'],
+    [`report reconciliation${all} --out ${page}`, 'the same as a page for a browser'],
+  ] as const;
+  print(`\nThe database is kept, with its settings. To look at it:\n${nextSteps(steps, settingsFile)}`.trimEnd());
+  print(`To remove it: rm -r ${shellWord(folder)}`);
+  if (database.kind === 'postgres') {
+    say(`Its tables and functions stay in ${database.address}: dropdb removes them with the database.`);
+    print('To remove all that its user owns in it, where that is no superuser, in psql:\n  drop owned by current_user');
+  }
+  const variables = Object.keys(processEnvironment()).filter((name) => name.startsWith('ORDER_SYNC_'));
+  const over = variables.filter((name) => name !== 'ORDER_SYNC_CONFIG').join(', ');
+  if (over !== '') say(`Your environment goes over these settings. Unset it first: ${over}`);
+}

@@ -1,0 +1,289 @@
+import { createServer, type AddressInfo } from 'node:net';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { stringify } from 'yaml';
+import type { Clock } from '../../../base/clock.ts';
+import { loadConfig, processEnvironment, type Config } from '../../../settings/config.ts';
+import { openStore } from '../../../store/open.ts';
+import type { Store } from '../../../store/port.ts';
+import { type Sandbox, startSandbox } from '../server.ts';
+import { seededRandom } from '../random.ts';
+import { addOrder } from '../../intake/add.ts';
+import { decideOrders } from '../../../orders/operator-decisions.ts';
+import { flowSettings } from '../../pace/follow-pace.ts';
+import { STRAY_ORDER, TAMPERINGS, tamperingNamedIn, type Tampering } from '../tampering.ts';
+
+const SPEED = 4;
+
+export interface Shop {
+  readonly account: string;
+  readonly key: string;
+  /** The orders that it inserts, without the cancelled ones. */
+  readonly orders: readonly DemoOrder[];
+  /** The orders that it cancels before they are sent. */
+  readonly strays: readonly DemoOrder[];
+  /** The findings that a report has to list, and no others, as `CLASS id`. */
+  readonly expected: readonly string[];
+}
+
+export function shopsOf(accounts: readonly string[], all: readonly DemoOrder[]): readonly Shop[] {
+  return accounts.map((account, place) => {
+    const own = all.filter((_order, index) => index % accounts.length === place);
+    return {
+      account,
+      key: `key-of-${account}`,
+      orders: own.filter((order) => !isStray(order.external_order_id)),
+      strays: own.filter((order) => isStray(order.external_order_id)),
+      expected: expectedFindings(own),
+    };
+  });
+}
+
+export async function openExchange(shops: readonly Shop[], clock: Clock): Promise<Sandbox> {
+  const [apiKey = '', ...otherKeys] = shops.map(({ key }) => key);
+  return await startSandbox({ apiKey, otherKeys, clock, random: seededRandom(7), speed: SPEED });
+}
+
+/** Has the shop insert orders, as a merchant's application does. */
+export async function insertOrders(store: Store, { account }: Shop, orders: readonly DemoOrder[]): Promise<void> {
+  await Promise.all(orders.map((order) => addOrder({ store, account }, { ...order })));
+}
+
+/** Cancels orders before they are sent: an order of the exchange for one of them is one that no merchant asked for. */
+export async function cancelStrays(
+  { store, clock, config }: { readonly store: Store; readonly clock: Clock; readonly config: Config },
+  shop: Shop,
+  print: (line: string) => void,
+): Promise<void> {
+  await insertOrders(store, shop, shop.strays);
+  const deciding = { account: shop.account, store, clock, settings: flowSettings(config) };
+  const targets = shop.strays.map(({ external_order_id: externalOrderId }) => ({ externalOrderId }));
+  const action = { judgement: { kind: 'cancel' }, actor: 'shop', reason: 'the client changed their mind' } as const;
+  for await (const result of decideOrders(deciding, targets, action))
+    print(`${result.externalOrderId} is cancelled, unsent.`);
+}
+
+export const DEMO_SCENARIOS = ['clean', 'mismatch'] as const;
+export type DemoScenario = (typeof DEMO_SCENARIOS)[number];
+type DemoOrder = ReturnType<typeof orderOf>;
+
+/** Most orders: they are settled well within the time of a demonstration. */
+export const MOST_ORDERS = 200;
+const FIRST_NUMBER = 1_000;
+const PAIRS = [
+  ['BTC', 'EUR', '0.0125'],
+  ['ETH', 'EUR', '1.503'],
+  ['USDT', 'USD', '250.00'],
+  ['BTC', 'USD', '0.000000012345678901'],
+  ['EUR', 'BTC', '150.00'],
+  ['USD', 'ETH', '99.99'],
+] as const;
+/** Answers that are lost although the exchange took the order: each is looked up, and none is sent again. */
+const LOST = ['fault-reset-after', 'fault-error-taken', 'fault-truncated', 'fault-wrong-json', 'fault-html'];
+/** Nothing but asking for each pre-order finds this one. */
+const NOT_FOLLOWED = 'PREORDER_MISSING';
+
+/** The orders of the shop: `count`, or as many as the story needs. */
+export function demoOrders(scenario: DemoScenario, count: number = MOST_ORDERS): readonly DemoOrder[] {
+  const tampered = Object.entries<Tampering>(TAMPERINGS).filter(([, { finding }]) => finding !== NOT_FOLLOWED);
+  const names = [...LOST, ...(scenario === 'mismatch' ? tampered.map(([name]) => `tamper-${name}`) : [])];
+  // One order in this many is of this kind.
+  const spread = Math.max(1, Math.floor(count / names.length));
+  return Array.from({ length: Math.max(count, names.length) }, (_, index) => {
+    const named = index % spread === spread - 1 ? names[Math.floor(index / spread)] : undefined;
+    return orderOf(`${named ?? 'shop'}-${FIRST_NUMBER + index}`, index);
+  });
+}
+
+export function laterOrder(index: number): DemoOrder {
+  return orderOf(`later-${FIRST_NUMBER + index}`, index * 3);
+}
+
+function orderOf(id: string, index: number) {
+  const { currencyPair } = STRAY_ORDER;
+  const [from, to, asset] = isStray(id)
+    ? [currencyPair.fromCurrency, currencyPair.toCurrency, STRAY_ORDER.asset]
+    : (PAIRS[Math.floor(index / 3) % PAIRS.length] ?? PAIRS[0]);
+  return {
+    external_order_id: id,
+    asset,
+    from_currency: from,
+    to_currency: to,
+    crypto_address: `address-of-client-${index % 20}`,
+    payment_token: `token-of-client-${index % 20}`,
+    provider_type: 'CARDPROV',
+  };
+}
+
+/** Tells an order that the shop cancels before it is sent, and that the exchange has all the same. */
+function isStray(id: string): boolean {
+  return tamperingNamedIn(id)?.isStray === true;
+}
+
+export function expectedFindings(orders: readonly DemoOrder[]): readonly string[] {
+  return orders.flatMap(({ external_order_id: id }) => {
+    const tampering = tamperingNamedIn(id);
+    return tampering === undefined ? [] : [`${tampering.finding} ${id}`];
+  });
+}
+
+/** Where a demonstration takes place: a database and the settings of its daemons. */
+export interface Stage extends AsyncDisposable {
+  readonly folder: string;
+  readonly settingsFile: string;
+  readonly config: Config;
+  readonly store: Store;
+}
+
+export interface Play extends Stage {
+  readonly shops: readonly Shop[];
+  readonly sandbox: Sandbox;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** The address of the dashboard, which the person looks at before the report. */
+  readonly opsListen: string | undefined;
+}
+
+interface StageOptions extends Pick<Play, 'shops' | 'sandbox' | 'clock' | 'opsListen'> {
+  /** A new SQLite file unless given. */
+  readonly database: Config['database'] | undefined;
+  /** Leaves the folder and the tables behind. */
+  readonly isKept: boolean;
+}
+
+export async function setStage(options: StageOptions): Promise<Stage> {
+  const { clock, isKept, database, opsListen = 'off' } = options;
+  await using undo = new AsyncDisposableStack();
+  const folder = mkdtempSync(join(tmpdir(), 'order-sync-demo-'));
+  undo.defer(() => {
+    if (!isKept) rmSync(folder, { recursive: true, force: true });
+  });
+  const settingsFile = join(folder, 'settings.yaml');
+  const settings = stringify({
+    ...SETTINGS,
+    ops: { listen: opsListen },
+    ...databaseSettings(folder, database),
+    ...exchangeSettings(options),
+    ...webhookSettings(folder),
+  });
+  writeFileSync(settingsFile, `# Settings of a demonstration. Its exchange ends with it.\n${settings}`, {
+    mode: 0o600,
+  });
+  const config = loadConfig({ requireExchange: true, cwd: folder, env: {}, file: settingsFile });
+  if (database !== undefined) {
+    const { assertNoTables, dropTables } = await import('../../postgres/tables.ts');
+    const empty = undo.adopt(await openStore(database, clock, { expect: 'any' }), (opened) => opened.close());
+    await assertNoTables(empty.db, database.address);
+    undo.defer(async () => {
+      if (!isKept) await dropTables(empty.db);
+    });
+  }
+  const store = undo.adopt(await openStore(config.database, clock, { expect: 'migrate' }), (opened) => opened.close());
+  const disposal = undo.move();
+  return { folder, settingsFile, config, store, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
+}
+
+const SETTINGS = {
+  schedule: { cron: '* * * * * *' },
+  create: { verifyAfter: ['2s', '4s', '8s', '16s', '32s'] },
+  follow: {
+    finalStatuses: ['COMPLETED', 'REJECTED'],
+    // The orders of the sandbox change each few seconds.
+    worth: '250ms',
+    succeededStatuses: ['COMPLETED'],
+    openStatuses: ['REQUEST', 'IN_PROGRESS'],
+    recheckFinalAfter: ['2s', '5s', '10s'],
+  },
+};
+
+function exchangeSettings({ shops, sandbox }: StageOptions): object {
+  const exchange = { baseUrl: sandbox.url, rate: { requests: 100 } };
+  const [only] = shops;
+  if (shops.length === 1 && only !== undefined) return { exchange: { ...exchange, apiKey: only.key } };
+  const accounts = shops.map(({ account, key }) => [account, { exchange: { apiKey: key } }]);
+  return { exchange, accounts: Object.fromEntries(accounts) as object };
+}
+
+function databaseSettings(folder: string, database: Config['database'] | undefined): object {
+  if (database?.kind !== 'postgres') return { database: { url: `sqlite:${join(folder, 'demo.db')}` } };
+  const { address: url, password, poolSize, tls, tlsCaFile } = database;
+  return { database: { url, password, poolSize, tls, tlsCaFile, marks: join(folder, 'marks.db') } };
+}
+
+/** Receivers of events are the one thing that the environment says: a shop may listen to the demonstration. */
+function webhookSettings(folder: string) {
+  const endpoints = processEnvironment()['ORDER_SYNC_WEBHOOKS_ENDPOINTS'];
+  if (endpoints === undefined) return {};
+  const endpointsFile = join(folder, 'webhooks.json');
+  writeFileSync(endpointsFile, endpoints, { mode: 0o600 });
+  return { webhooks: { endpointsFile } };
+}
+
+export class Workers implements AsyncDisposable {
+  readonly #folder: string;
+  readonly #settingsFile: string;
+  readonly #processes: ChildProcess[] = [];
+
+  constructor({ folder, settingsFile }: Pick<Stage, 'folder' | 'settingsFile'>) {
+    this.#folder = folder;
+    this.#settingsFile = settingsFile;
+  }
+
+  /** Starts `count` daemons, and returns their process ids once all are ready. */
+  async start(count: number): Promise<readonly (number | undefined)[]> {
+    const started = Array.from({ length: count }, () => this.#fork());
+    this.#processes.push(...started);
+    await Promise.all(started.map((daemon) => Promise.race([once(daemon, 'message'), failedStart(daemon)])));
+    return started.map(({ pid }) => pid);
+  }
+
+  async restart(): Promise<void> {
+    await this[Symbol.asyncDispose]();
+    await this.start(1);
+  }
+
+  /** Ends the first as a crash does, and returns its process id. */
+  async kill(): Promise<number | undefined> {
+    const killed = this.#processes.shift();
+    if (killed !== undefined) await end(killed, 'SIGKILL');
+    return killed?.pid;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#processes.splice(0).map((daemon) => end(daemon, 'SIGTERM')));
+  }
+
+  /** The settings of the person who tries the demonstration do not reach it: neither their file nor their variables. */
+  #fork(): ChildProcess {
+    return fork(fileURLToPath(new URL('../../../cli.ts', import.meta.url)), ['run'], {
+      cwd: this.#folder,
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      env: { ORDER_SYNC_CONFIG: this.#settingsFile },
+    });
+  }
+}
+
+async function failedStart(daemon: ChildProcess): Promise<never> {
+  const [code] = (await once(daemon, 'exit')) as [number | null];
+  throw new Error(`the daemon ended before it was ready (exit ${code})`);
+}
+
+async function end(daemon: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (daemon.exitCode !== null || daemon.signalCode !== null) return;
+  const exited = once(daemon, 'exit');
+  daemon.kill(signal);
+  await exited;
+}
+
+/** An address of this machine on which no program listens. */
+export async function freeAddress(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await once(server.close(), 'close');
+  return `127.0.0.1:${port}`;
+}

@@ -1,0 +1,174 @@
+import { ORDER_STATES } from '../../../orders/rules/states.ts';
+import { listFindings } from '../../operate/tables/listed-findings.ts';
+import { countByState } from '../../../store/orders/orders.ts';
+import { readHistory } from '../../pace/learn-pace.ts';
+import { reconcileOrders } from '../../reports/reconciliation/reconciliation.ts';
+import { accountColumns } from '../../documents/sections.ts';
+import type { Row } from '../../documents/document.ts';
+import { tableOf, wrapped } from '../../documents/terminal.ts';
+import { counted, inUnits, sumOf, withCommas } from '../../../base/words.ts';
+import { SUMMARY_COLUMNS, summarize } from '../../reports/summary.ts';
+import { screenOf } from '../../../cli/shared/help.ts';
+import { type Play, insertOrders, laterOrder } from './stage.ts';
+import { terminalLine } from '../../../cli/shared/progress.ts';
+import { readParts } from '../../reports/commands/reports.ts';
+import { latenessOf } from '../../pace/status.ts';
+
+const REFRESH_MS = 500;
+/** States in which an order goes on by itself. */
+const UNDER_WAY = ['pending', 'sending', 'unknown', 'accepted', 'open'] as const;
+const UNSENT = ['pending', 'sending'] as const;
+
+export interface Watched extends Pick<Play, 'store' | 'clock' | 'shops' | 'signal'> {
+  /** The end on the monotonic clock. */
+  readonly until: number;
+}
+
+export function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+export function say(text: string): void {
+  print(wrapped(text, screenOf().width));
+}
+
+/** True once every order is sent; false when the time is up before. */
+export async function untilSent(watched: Watched): Promise<boolean> {
+  return await watch(watched, (countOf) => countOf(UNSENT) === 0);
+}
+
+/** True once every order is settled and every expected finding is there; false when the time is up before. */
+export async function untilSettled(watched: Watched): Promise<boolean> {
+  const expected = watched.shops.flatMap((shop) => shop.expected);
+  // An order that was reopened never ends.
+  const endless = expected.filter((finding) => finding.startsWith('TERMINAL_REOPENED ')).length;
+  return await watch(
+    watched,
+    (countOf, findings) => countOf(UNDER_WAY) === endless && expected.every((finding) => findings.has(finding)),
+  );
+}
+
+async function watch(
+  watched: Watched,
+  isEnd: (countOf: (states: readonly string[]) => number, findings: ReadonlySet<string>) => boolean,
+): Promise<boolean> {
+  const { clock, until, signal } = watched;
+  const live = await terminalLine(process.stdout);
+  let shown = '';
+  try {
+    while (clock.monotonic() < until) {
+      signal.throwIfAborted();
+      const { counts, findings } = await progressOf(watched);
+      const states = [...counts].map(([state, orders]) => `${state} ${orders}`);
+      const text = [...states, ...(findings.size > 0 ? [`findings ${findings.size}`] : [])].join(' · ');
+      if (live !== undefined) live(text);
+      else if (text !== shown) say(text);
+      shown = text;
+      if (isEnd((names) => names.reduce((sum, state) => sum + (counts.get(state) ?? 0), 0), findings)) return true;
+      await clock.sleep(REFRESH_MS, signal).catch(() => undefined);
+    }
+    return false;
+  } finally {
+    live?.done();
+  }
+}
+
+async function progressOf({ store, shops }: Watched) {
+  const counts = new Map<string, number>();
+  const findings = new Set<string>();
+  for (const { account } of shops) {
+    for (const [state, orders] of await countByState(store.db, account, ORDER_STATES))
+      counts.set(state, (counts.get(state) ?? 0) + orders);
+    const { rows } = await listFindings(store.db, { account, status: 'open', limit: 1_000 });
+    for (const one of rows) findings.add(`${one.class} ${one.external_order_id}`);
+  }
+  return { counts, findings };
+}
+
+const SHOWN: readonly string[] = ['severity', 'class', 'external_order_id', 'expected', 'actual'];
+/** The defaults of the settings. */
+const SETTINGS = { tolerance: '0', freshFor: 24 * 60 * 60_000, orderMissingAfter: 24 * 60 * 60_000, ignore: [] };
+
+/** Reports the outcome; `later` orders were inserted while a person looked. True if it is as it should be. */
+export async function judge(play: Play, later: number): Promise<boolean> {
+  const { shops, sandbox } = play;
+  print('');
+  process.stdout.write(await summaryOf(play));
+  const made = shops.map(({ key }) => sandbox.exchanges.get(key)!.census());
+  const preOrders = sumOf(made, (census) => census.preOrders);
+  const duplicated = sumOf(made, (census) => census.duplicated.length);
+  const sent = sumOf(shops, ({ orders }) => orders.length) + later;
+  say(`${counted(sent, 'order')} sent, ${preOrders} pre-orders at the exchange, ${duplicated} created twice.`);
+  say(await lateChanges(play));
+  print('');
+  return (await reconcileDemo(play)) && duplicated === 0 && preOrders === sent;
+}
+
+function onlyOf([shop, ...others]: Play['shops']): string | undefined {
+  return others.length === 0 ? shop?.account : undefined;
+}
+
+async function summaryOf({ store, shops }: Play): Promise<string> {
+  const columns = SUMMARY_COLUMNS.filter((column) => !('isForPrograms' in column));
+  const only = onlyOf(shops);
+  const parts = await readParts(store, only);
+  return tableOf([...accountColumns(only), ...columns], summarize(parts, only === undefined), screenOf());
+}
+
+async function lateChanges({ store, clock, shops }: Play): Promise<string> {
+  const { signal } = new AbortController();
+  const lateMs: number[] = [];
+  for (const { account } of shops) {
+    const { stays } = await readHistory({ account, store: store.forAccount(account), clock }, signal);
+    for (const stay of stays) if (stay.isByExchange && stay.lateMs !== undefined) lateMs.push(stay.lateMs);
+  }
+  const late = latenessOf(lateMs);
+  if (late === undefined) return 'Nobody knows how late changes were seen.';
+  const { changes, meanMs, p95Ms } = late;
+  const seen = changes === 1 ? 'One change was' : `${withCommas(changes)} changes were`;
+  return `${seen} seen ${inUnits(meanMs)} after the exchange made them in the mean, 95 % within ${inUnits(p95Ms)}.`;
+}
+
+/** Prints the verdict and the findings of the reconciliation report. True when it lists the expected findings and no others. */
+export async function reconcileDemo(
+  { store, clock, shops }: Pick<Play, 'store' | 'clock' | 'shops'>,
+  write = print,
+): Promise<boolean> {
+  const asOf = clock.now().toISOString();
+  const accounts = shops.map(({ account }) => account);
+  const expected = shops.flatMap((shop) => shop.expected);
+  const request = { account: onlyOf(shops), drivenAccounts: accounts, asOf, settings: SETTINGS };
+  using report = await reconcileOrders({ store, clock }, request);
+  const { facts, sections } = report.document;
+  const fact = (key: string) => facts.find((one) => one.key === key)?.value;
+  const because = fact('because');
+  const of = accounts.length === 1 ? '' : ` of ${accounts.length} accounts`;
+  const why = because === null ? '' : ` (${because})`;
+  write(`Reconciliation of ${fact('orders')} orders${of}: ${fact('verdict')}${why}.`);
+  const { columns = [], rows = [] } = sections.find(({ name }) => name === 'findings') ?? {};
+  const findings = await Array.fromAsync<Row>(rows);
+  const shown = columns.filter(({ key }) => SHOWN.includes(key));
+  if (findings.length > 0) write(tableOf(shown, findings, screenOf()).trimEnd());
+  const listed = findings.map((row) => `${row['class']} ${row['external_order_id']}`);
+  const missing = expected.filter((finding) => !listed.includes(finding));
+  const others = listed.filter((finding) => !expected.includes(finding));
+  for (const finding of missing) write(`Not found: ${finding}`);
+  for (const finding of others) write(`Found, although nobody tampered: ${finding}`);
+  const isExact = missing.length === 0 && others.length === 0;
+  if (isExact && expected.length > 0)
+    write(`It lists the ${expected.length} orders that were tampered with, and no other.`);
+  return isExact;
+}
+
+/** How often a shop inserts an order while a person looks. */
+const INSERT_EACH_MS = 2_000;
+
+/** Has the shops insert an order now and then, in turn, until the person stops it, and returns the number of orders. */
+export async function keepInserting({ shops, store, clock, signal }: Play): Promise<number> {
+  for (let inserted = 0; ; inserted += 1) {
+    const shop = shops[inserted % shops.length];
+    await clock.sleep(INSERT_EACH_MS, signal).catch(() => undefined);
+    if (shop === undefined || signal.aborted) return inserted;
+    await insertOrders(store.forAccount(shop.account), shop, [laterOrder(inserted)]);
+  }
+}

@@ -1,0 +1,197 @@
+import type { Clock } from '../../base/clock.ts';
+import Big from 'big.js';
+import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
+import { z } from 'zod';
+import { answer, bodyOf, refuse, type SandboxAnswer } from './api.ts';
+import {
+  olderRecord,
+  orderRecord,
+  type OrderRecord,
+  type SandboxPreOrder,
+  exchangeTypeOf,
+  type Pair,
+  termsOf,
+} from './order-record.ts';
+import { ODD_ANSWERS, type OddAnswers, SCENARIOS, scenarioNamedIn, type Scenario } from './scenario.ts';
+import { STRAY_ORDER, tamperingNamedIn } from './tampering.ts';
+
+const exactNumber = z.custom<LosslessNumber>(isLosslessNumber, { error: 'must be a number', abort: true });
+const text = z.string().min(1);
+
+/** The body of §4.9 by the rules of §2.6 and §8. */
+export const preOrderRequest = bodyOf({
+  externalOrderId: text,
+  asset: exactNumber.refine(({ value }) => new Big(value).gt(0), 'must be positive'),
+  assetPosition: text,
+  currencyPair: z.strictObject({ fromCurrency: text, toCurrency: text }),
+  orderType: text,
+  limit: exactNumber.nullish(),
+  paymentToken: z.string().nullish(),
+  providerType: z.string().nullish(),
+  cryptoAddress: z.string().nullish(),
+  bonus: exactNumber.nullish(),
+}).refine(
+  ({ asset, bonus, currencyPair }) => !bonus || new Big(bonus.value).lt(termsOf(currencyPair, asset.value).crypto),
+  { path: ['bonus'], message: 'must be less than the crypto amount' },
+);
+
+type PreOrderFields = z.infer<typeof preOrderRequest>;
+
+export interface OrderOptions {
+  readonly clock: Clock;
+  readonly random: () => number;
+  /**
+   * Chooses the scenario of an order. Where it chooses none, an id `scenario-<name>-…` has that scenario, and one in ten
+   * of the others is rejected.
+   */
+  readonly scenarioOf?: (externalOrderId: string) => Scenario | undefined;
+  /** The factor by which orders are faster than their scenarios. */
+  readonly speed?: number;
+  readonly merchantId?: string;
+}
+
+/**
+ * The pre-orders and orders of the sandbox (§4.9, §4.10, §4.11). The create has no idempotency key, so an external order
+ * id that is sent twice makes two pre-orders.
+ */
+export class Orders {
+  readonly #options: OrderOptions;
+  readonly #byId = new Map<string, SandboxPreOrder>();
+  readonly #byExternalId = new Map<string, readonly SandboxPreOrder[]>();
+  readonly #strays = new Map<string, SandboxPreOrder>();
+  readonly #shownCompleted = new Set<string>();
+  /** The first transaction hash and the first id that were shown of orders that nobody tampers with. */
+  #shownHash: string | null = null;
+  #shownId: string | null = null;
+  #made = 0;
+  readonly #turns = new Map<string, number>();
+  #oddOne: string | undefined;
+
+  constructor(options: OrderOptions) {
+    this.#options = options;
+  }
+
+  create(fields: PreOrderFields): SandboxAnswer {
+    const { externalOrderId, asset } = fields;
+    const odd = this.#oddAnswersOf(externalOrderId);
+    if (odd?.create?.isTaken === false) return odd.create.answer(this.#turn(externalOrderId));
+    const preOrder = this.#make(externalOrderId, fields, asset.value);
+    this.#byId.set(preOrder.id, preOrder);
+    this.#byExternalId.set(externalOrderId, [...this.madeFor(externalOrderId), preOrder]);
+    return odd?.create?.answer(preOrder.number) ?? answer(200, shownPreOrder(preOrder, odd));
+  }
+
+  showPreOrder(id: string): SandboxAnswer {
+    const preOrder = this.#byId.get(id);
+    const isDenied = preOrder !== undefined && tamperingNamedIn(preOrder.externalOrderId)?.isPreOrderDenied === true;
+    return preOrder === undefined || isDenied
+      ? refuse('preOrderNotFound')
+      : answer(200, shownPreOrder(preOrder, this.#oddAnswersOf(preOrder.externalOrderId)));
+  }
+
+  showOrder(externalOrderId: string): SandboxAnswer {
+    const tampering = tamperingNamedIn(externalOrderId);
+    const preOrder =
+      this.madeFor(externalOrderId)[0] ?? (tampering?.isStray === true ? this.#stray(externalOrderId) : undefined);
+    const { clock, merchantId = 'merchant-1' } = this.#options;
+    const odd = this.#oddAnswersOf(externalOrderId);
+    const record = preOrder && orderRecord(preOrder, clock.now(), merchantId);
+    if (preOrder === undefined || record === undefined) {
+      return odd?.absent?.(this.#turn(externalOrderId)) ?? refuse('orderNotFound');
+    }
+    if (odd?.record !== undefined && this.#isAnsweredOddly(externalOrderId, odd)) {
+      const older = olderRecord(preOrder, record, merchantId);
+      return odd.record(record, older, this.#turn(externalOrderId));
+    }
+    const moment = {
+      wasCompleted: this.#shownCompleted.has(externalOrderId),
+      otherHash: this.#shownHash,
+      otherOrderId: this.#shownId,
+    };
+    this.#noteShown(record);
+    const shown = tampering?.record === undefined ? record : tampering.record(record, moment);
+    return shown === undefined ? refuse('orderNotFound') : answer(200, spelled(shown, odd));
+  }
+
+  madeFor(externalOrderId: string): readonly SandboxPreOrder[] {
+    return this.#byExternalId.get(externalOrderId) ?? [];
+  }
+
+  census(): { preOrders: number; duplicated: string[] } {
+    const duplicated = [...this.#byExternalId].filter(([, made]) => made.length > 1).map(([id]) => id);
+    return { preOrders: this.#byId.size, duplicated };
+  }
+
+  #make(externalOrderId: string, fields: SandboxPreOrder['fields'], asset: string): SandboxPreOrder {
+    this.#made += 1;
+    return {
+      id: `pre-${this.#made}`,
+      number: this.#made,
+      createdAt: this.#options.clock.now(),
+      externalOrderId,
+      fields: { ...fields, exchangeType: exchangeTypeOf(fields['currencyPair'] as Pair) },
+      asset,
+      scenario: this.#scenarioOf(externalOrderId),
+      speed: this.#options.speed ?? 1,
+    };
+  }
+
+  #stray(externalOrderId: string): SandboxPreOrder {
+    const known = this.#strays.get(externalOrderId);
+    if (known !== undefined) return known;
+    const made = this.#make(externalOrderId, STRAY_ORDER, STRAY_ORDER.asset);
+    const stray = { ...made, scenario: { ...made.scenario, appearsAfterMs: 0 } };
+    this.#strays.set(externalOrderId, stray);
+    return stray;
+  }
+
+  #noteShown({ externalOrderId, order }: OrderRecord): void {
+    if (order.completionDate !== undefined) this.#shownCompleted.add(externalOrderId);
+    // What one tampered order shows must not bring another a finding.
+    if (tamperingNamedIn(externalOrderId) !== undefined) return;
+    this.#shownId ??= order.id;
+    this.#shownHash ??= order.cryptoTransaction.transactionHash ?? null;
+  }
+
+  #oddAnswersOf(externalOrderId: string): OddAnswers | undefined {
+    const [preOrder] = this.madeFor(externalOrderId);
+    const scenario = preOrder?.scenario ?? this.#chosenScenario(externalOrderId);
+    return scenario?.answers && ODD_ANSWERS[scenario.answers];
+  }
+
+  #isAnsweredOddly(externalOrderId: string, { isOfOneOrder }: OddAnswers): boolean {
+    if (isOfOneOrder !== true) return true;
+    this.#oddOne ??= externalOrderId;
+    return this.#oddOne === externalOrderId;
+  }
+
+  #turn(externalOrderId: string): number {
+    const turn = this.#turns.get(externalOrderId) ?? 0;
+    this.#turns.set(externalOrderId, turn + 1);
+    return turn;
+  }
+
+  #scenarioOf(externalOrderId: string): Scenario {
+    const chosen = this.#chosenScenario(externalOrderId);
+    if (chosen !== undefined) return chosen;
+    return this.#options.random() < 0.1 ? SCENARIOS.rejected : SCENARIOS.completed;
+  }
+
+  #chosenScenario(externalOrderId: string): Scenario | undefined {
+    const chosen = this.#options.scenarioOf?.(externalOrderId);
+    if (chosen !== undefined) return chosen;
+    const isTampered = tamperingNamedIn(externalOrderId) !== undefined;
+    return isTampered ? SCENARIOS.completed : scenarioNamedIn(externalOrderId, SCENARIOS);
+  }
+}
+
+function shownPreOrder(preOrder: SandboxPreOrder, odd: OddAnswers | undefined): object {
+  const nothing = { limit: null, paymentToken: null, providerType: null, cryptoAddress: null, bonus: null };
+  const body = { ...nothing, ...preOrder.fields, id: preOrder.id };
+  return spelled(tamperingNamedIn(preOrder.externalOrderId)?.echo?.(body) ?? body, odd);
+}
+
+function spelled(body: Readonly<Record<string, unknown>>, odd: OddAnswers | undefined): object {
+  if (odd?.spelling === undefined) return body;
+  return { ...body, externalOrderId: odd.spelling(String(body['externalOrderId'])) };
+}

@@ -1,0 +1,175 @@
+import Big from 'big.js';
+import { LosslessNumber } from 'lossless-json';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { duration } from '../../settings/values.ts';
+import { answer, type SandboxAnswer } from './api.ts';
+import { nameAfter } from './random.ts';
+import { all, change, set, type Fields } from './tampering.ts';
+
+export interface OddAnswers {
+  readonly what: string;
+  /** Answers a create; the pre-order is made where `isTaken` says so. */
+  readonly create?: { readonly isTaken: boolean; answer(turn: number): SandboxAnswer };
+  readonly absent?: (turn: number) => SandboxAnswer;
+  /** Answers a look-up of an order; `older` is its record as it was before its last change. */
+  readonly record?: (record: Fields, older: Fields, turn: number) => SandboxAnswer;
+  /** Only the first order that is looked up is answered so. */
+  readonly isOfOneOrder?: boolean;
+  readonly spelling?: (externalOrderId: string) => string;
+}
+
+const PATH = '/api/v1/merchant/orders';
+const ABSENT_BODIES = [null, [], {}, { order: null }];
+const LONG_AGO = '2024-03-01T10:00:00.000Z';
+
+/** The ways to answer, each a scenario of the same name. `turn` counts the answers from 0. */
+export const ODD_ANSWERS = {
+  spring: {
+    what: 'an absent order is answered 404 as Spring does',
+    absent: () => answer(404, { timestamp: LONG_AGO, status: 404, error: 'Not Found', path: PATH }),
+  },
+  empty404: {
+    what: 'an absent order is answered 404 without a body',
+    absent: () => ({ status: 404, headers: {}, body: '' }),
+  },
+  nulls: {
+    what: 'an absent order is answered 200 with null, [], {} and {"order":null} in turn',
+    absent: (turn) => answer(200, inTurn(ABSENT_BODIES, turn)),
+  },
+  error500: {
+    what: 'one order alone is always answered 500',
+    isOfOneOrder: true,
+    record: () => answer(500, { timestamp: LONG_AGO, status: 500, error: 'Internal Server Error', path: PATH }),
+  },
+  replicas: {
+    what: 'two replicas answer in turn, and one never learns of the last change',
+    record: (record, older, turn) => answer(200, inTurn([record, older], turn)),
+  },
+  foreign: {
+    what: "another merchant's order of 2024 answers, ten times the amount, completed",
+    record: (record) => answer(200, foreign(record)),
+  },
+  normalising: {
+    what: 'external order ids are answered trimmed and in upper case',
+    spelling: (id) => id.trim().toUpperCase(),
+  },
+  blocked: {
+    what: 'creates are refused with a 403: the merchant is blocked',
+    create: {
+      isTaken: false,
+      answer: () => answer(403, { message: 'merchant blocked', code: '403', status: 'FORBIDDEN' }),
+    },
+  },
+  'post-down': {
+    what: 'creates are taken and answered 502, 503 and 504 in turn; look-ups work',
+    create: {
+      isTaken: true,
+      answer: (turn) => ({ status: inTurn([502, 503, 504], turn), headers: {}, body: 'down' }),
+    },
+  },
+} as const satisfies Readonly<Record<string, OddAnswers>>;
+
+export type OddAnswersName = keyof typeof ODD_ANSWERS;
+
+function inTurn<Item>(items: readonly Item[], turn: number): Item {
+  return items[turn % items.length] as Item;
+}
+
+const tenTimes = (amount: unknown) => new LosslessNumber(new Big(String(amount)).times(10).toFixed());
+const foreign = all(
+  set('merchant.id', 'another-merchant'),
+  set('order.id', 'order-of-another-merchant'),
+  set('order.status', 'COMPLETED'),
+  ...['creationDate', 'modificationDate', 'completionDate'].map((date) => set(`order.${date}`, LONG_AGO)),
+  ...['inputAsset', 'outputAsset'].map((name) => change(`order.exchangeOperation.${name}`, tenTimes)),
+);
+
+/** One step in the life of an order, `afterMs` after the step before. */
+export interface ScenarioStep {
+  readonly afterMs: number;
+  readonly orderStatus?: string | undefined;
+  readonly cryptoStatus?: string | undefined;
+  readonly fiatStatus?: string | undefined;
+  readonly completed?: boolean | undefined;
+}
+
+/**
+ * The life of an order. The interface shows only the statuses REQUEST and NEW (§3): the others, their order and their
+ * delays are ours, and a real exchange will differ.
+ */
+export interface Scenario {
+  /** The time from the pre-order until the order appears; null for never. */
+  readonly appearsAfterMs: number | null;
+  readonly steps: readonly ScenarioStep[];
+  readonly answers?: OddAnswersName;
+}
+
+export type Scenarios = Readonly<Record<string, Scenario>>;
+
+const COMPLETED: readonly ScenarioStep[] = [
+  { afterMs: 3_000, orderStatus: 'IN_PROGRESS', cryptoStatus: 'PENDING' },
+  { afterMs: 4_000, cryptoStatus: 'CONFIRMED', fiatStatus: 'PENDING' },
+  { afterMs: 4_000, orderStatus: 'COMPLETED', fiatStatus: 'PAID', completed: true },
+];
+
+export const SCENARIOS: Scenarios & Readonly<Record<'completed' | 'rejected', Scenario>> = {
+  completed: { appearsAfterMs: 2_000, steps: COMPLETED },
+  rejected: {
+    appearsAfterMs: 2_000,
+    steps: [
+      { afterMs: 4_000, orderStatus: 'REJECTED', cryptoStatus: 'CANCELLED', fiatStatus: 'CANCELLED', completed: true },
+    ],
+  },
+  /** The order appears only after several look-ups of an unknown outcome. */
+  late: { appearsAfterMs: 90_000, steps: COMPLETED },
+  reopened: {
+    appearsAfterMs: 2_000,
+    steps: [
+      ...COMPLETED,
+      { afterMs: 30 * 60_000, orderStatus: 'IN_PROGRESS', fiatStatus: 'PENDING', completed: false },
+      { afterMs: 3_600_000, orderStatus: 'COMPLETED', fiatStatus: 'PAID', completed: true },
+    ],
+  },
+  stuck: { appearsAfterMs: 2_000, steps: COMPLETED.slice(0, 1) },
+  'never-taken-up': { appearsAfterMs: null, steps: [] },
+  ...Object.fromEntries(
+    (Object.keys(ODD_ANSWERS) as OddAnswersName[]).map((answers) => [
+      answers,
+      { appearsAfterMs: 2_000, steps: COMPLETED, answers },
+    ]),
+  ),
+};
+
+const PREFIX = 'scenario-';
+
+export function scenarioNamedIn(externalOrderId: string, scenarios: Scenarios): Scenario | undefined {
+  const name = nameAfter(PREFIX, externalOrderId, Object.keys(scenarios));
+  return name === undefined ? undefined : scenarios[name];
+}
+
+const span = duration('3650d');
+const status = z.string().min(1).optional();
+const step = z
+  .strictObject({ after: span, order: status, crypto: status, fiat: status, completed: z.boolean().optional() })
+  .transform(({ after: afterMs, order: orderStatus, crypto: cryptoStatus, fiat: fiatStatus, completed }) => {
+    return { afterMs, orderStatus, cryptoStatus, fiatStatus, completed };
+  });
+const scenario = z
+  .strictObject({
+    appearsAfter: z.union([z.literal('never').transform(() => null), span]),
+    steps: z.array(step).default([]),
+  })
+  .transform(({ appearsAfter, steps }) => ({ appearsAfterMs: appearsAfter, steps }));
+const file = z.record(z.string().regex(/^[\w-]+$/, 'must be a name of letters, digits, - and _'), scenario);
+
+/**
+ * Reads the scenarios of a YAML file, by name: `name: {appearsAfter: 2s, steps: [{after: 3s, order: PAID, completed: true}]}`; the
+ * statuses of a step are `order`, `crypto` and `fiat`, `appearsAfter` may be `never`. Throws an error that says where.
+ */
+export function readScenarios(yaml: string): Scenarios {
+  const checked = file.safeParse(parse(yaml));
+  if (checked.success) return checked.data;
+  const issue = checked.error.issues[0];
+  throw new Error(`${issue?.path.join('.') || 'the file'}: ${issue?.message ?? 'cannot be read'}`);
+}

@@ -1,0 +1,235 @@
+import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import Fastify, { type FastifyRequest, type FastifyReply } from 'fastify';
+import { Deliveries, type LoggedDelivery } from './photos.ts';
+import { SandboxExchange, type SandboxOptions } from './exchange.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { SandboxAnswer } from './api.ts';
+import { nameAfter } from './random.ts';
+import { tamperingNamedIn } from './tampering.ts';
+
+/** The faults that the sandbox can do to a request, and whether the exchange takes the order all the same. */
+const IS_TAKEN = {
+  'reset-before': false,
+  'reset-after': true,
+  'error-not-taken': false,
+  'error-taken': true,
+  'hang-before': false,
+  hang: true,
+  slow: true,
+  drip: true,
+  truncated: true,
+  'wrong-json': true,
+  html: true,
+  redirect: false,
+  'rate-limited': false,
+};
+
+export type Fault = keyof typeof IS_TAKEN;
+export const FAULTS = Object.keys(IS_TAKEN) as readonly Fault[];
+export const NOT_TAKEN = FAULTS.filter((fault) => !IS_TAKEN[fault]);
+
+/** The probability of each fault, from 0 to 1. */
+export type FaultPlan = Readonly<Partial<Record<Fault, number>>>;
+
+interface FaultedRequest {
+  readonly call: 'create' | 'lookup';
+  readonly externalOrderId: string | undefined;
+  readonly isFirst: boolean;
+}
+
+const PREFIX = 'fault-';
+const PREFIX_OF = { create: PREFIX, lookup: `${PREFIX}lookup-` } as const;
+
+export function namesFault(externalOrderId: string | undefined): externalOrderId is string {
+  return externalOrderId?.startsWith(PREFIX) === true;
+}
+
+/**
+ * Decides the fault of a request. An external order id `fault-<name>-…` has that fault on its first create, and
+ * `fault-lookup-<name>-…` on its first look-up. An id that names its tampering has none, so that its findings come from
+ * the tampering alone. For other requests the fault is drawn from the plan with `random`.
+ */
+export function decideFault(plan: FaultPlan, request: FaultedRequest, random: () => number): Fault | undefined {
+  const { call, externalOrderId, isFirst } = request;
+  if (namesFault(externalOrderId)) return isFirst ? nameAfter(PREFIX_OF[call], externalOrderId, FAULTS) : undefined;
+  if (externalOrderId !== undefined && tamperingNamedIn(externalOrderId) !== undefined) return undefined;
+  let drawn = random();
+  for (const fault of FAULTS) {
+    drawn -= plan[fault] ?? 0;
+    if (drawn < 0) return fault;
+  }
+  return undefined;
+}
+
+/** The delay of a slow answer: well within the default timeout. */
+export const SLOW_MS = 3_000;
+/** The pause between two bytes of a dripping answer: it ends after every timeout. */
+export const DRIP_MS = 1_000;
+
+export async function answerWith(
+  reply: FastifyReply,
+  answer: SandboxAnswer | undefined,
+  fault: Fault | undefined,
+  clock: Clock,
+): Promise<FastifyReply> {
+  const { status = 500, headers = {}, body = '' } = answer ?? {};
+  switch (fault) {
+    case undefined:
+      return await reply.code(status).headers(headers).send(body);
+    case 'error-taken':
+    case 'error-not-taken':
+      return await reply.code(502).type('text/plain').send('bad gateway');
+    case 'wrong-json':
+      return await reply.code(200).type('application/json').send('{"answer":42}');
+    case 'html':
+      return await reply.code(200).type('text/html').send('<html><body>maintenance</body></html>');
+    case 'redirect':
+      return await reply.code(307).header('location', '/elsewhere').send();
+    case 'rate-limited':
+      return await reply.code(429).header('retry-after', '1').send();
+    case 'reset-before':
+    case 'reset-after':
+      reply.hijack();
+      reply.raw.socket?.resetAndDestroy();
+      return reply;
+    case 'hang':
+    case 'hang-before':
+      reply.hijack();
+      return reply;
+    case 'slow':
+    case 'drip':
+    case 'truncated':
+      reply.hijack();
+      reply.raw.writeHead(status, { ...headers, 'content-length': String(Buffer.byteLength(body)) });
+      if (fault === 'truncated') reply.raw.write(body.slice(0, body.length / 2), () => reply.raw.socket?.destroy());
+      else await sendInTime(reply.raw, Buffer.from(body), fault, clock);
+      return reply;
+  }
+}
+
+async function sendInTime(raw: ServerResponse, body: Buffer, fault: 'slow' | 'drip', clock: Clock): Promise<void> {
+  const closed = new AbortController();
+  raw.once('close', () => closed.abort());
+  const [size, pauseMs] = fault === 'slow' ? [body.length, SLOW_MS] : [1, DRIP_MS];
+  try {
+    for (let at = 0; at < body.length; at += size) {
+      await clock.sleep(pauseMs, closed.signal);
+      raw.write(body.subarray(at, at + size));
+    }
+    raw.end();
+  } catch (error) {
+    // The other side, or the sandbox itself, has closed the connection.
+    if (!closed.signal.aborted) throw error;
+  }
+}
+
+export interface LoggedRequest {
+  readonly at: string;
+  /** The time of arrival in monotonic milliseconds. */
+  readonly monotonic: number;
+  readonly method: string;
+  readonly path: string;
+  readonly externalOrderId?: string;
+  /** The status before the fault changed it; null when the fault kept the request from the exchange. */
+  readonly status: number | null;
+  readonly fault?: Fault;
+}
+
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
+
+const MAX_LOGGED = 100_000;
+const MAX_BODY_BYTES = 1_048_576;
+
+interface SandboxServerOptions extends SandboxOptions {
+  /** The keys of more merchants, each with its own orders, clients and rate. */
+  readonly otherKeys?: readonly string[];
+  /** 0 chooses a free port. */
+  readonly port?: number;
+  readonly faults?: FaultPlan;
+  readonly onRequest?: (request: LoggedRequest) => void;
+  readonly onDelivery?: (delivery: LoggedDelivery) => void;
+}
+
+export async function startSandbox(options: SandboxServerOptions) {
+  /** By key: no merchant sees the orders of another. */
+  const exchanges: ReadonlyMap<string, SandboxExchange> = new Map(
+    [options.apiKey, ...(options.otherKeys ?? [])].map((apiKey, index) => {
+      const merchant = index === 0 ? options : { ...options, apiKey, merchantId: `merchant-${index + 1}` };
+      return [apiKey, new SandboxExchange(merchant)];
+    }),
+  );
+  const exchange = exchanges.get(options.apiKey)!;
+  const deliveries = new Deliveries(options);
+  const requests: LoggedRequest[] = [];
+  /** Calls whose ids name a fault and that had it already. */
+  const faulted = new Set<string>();
+  const exchangeOf = (key: string | undefined) => exchanges.get(key ?? '') ?? exchange;
+  const server = newServer();
+  server.get('/_sandbox/census', async (request) => exchangeOf(headersOf(request)['x-api-key']).census());
+  server.get('/_sandbox/requests', async () => requests);
+  server.get('/_sandbox/deliveries', async () => deliveries.ended);
+  server.all('*', async (request, reply) => {
+    const body = typeof request.body === 'string' ? request.body : '';
+    const externalOrderId = idOf(request.method, request.url, body);
+    const call = request.method === 'POST' ? 'create' : 'lookup';
+    const headers = headersOf(request);
+    const apiKey = headers['x-api-key'];
+    const named = `${apiKey} ${call} ${externalOrderId}`;
+    const isFirst = !faulted.has(named);
+    if (namesFault(externalOrderId)) faulted.add(named);
+    const fault = decideFault(options.faults ?? {}, { call, externalOrderId, isFirst }, options.random);
+    const isTaken = fault === undefined || !NOT_TAKEN.includes(fault);
+    const { method, url: path } = request;
+    const answer = isTaken ? exchangeOf(apiKey).handle({ method, path, headers, body }) : undefined;
+    const logged: LoggedRequest = {
+      at: options.clock.now().toISOString(),
+      monotonic: options.clock.monotonic(),
+      method,
+      path,
+      ...(externalOrderId !== undefined && { externalOrderId }),
+      status: answer?.status ?? null,
+      ...(fault !== undefined && { fault }),
+    };
+    if (requests.push(logged) > MAX_LOGGED) requests.shift();
+    options.onRequest?.(logged);
+    const delivery = answer?.delivery;
+    if (delivery !== undefined) reply.raw.once('close', () => deliveries.begin(delivery));
+    return await answerWith(reply, answer, fault, options.clock);
+  });
+  await server.listen({ port: options.port ?? 0, host: '127.0.0.1' });
+  const { port } = server.server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    exchange,
+    exchanges,
+    requests,
+    deliveries: deliveries.ended,
+    async close(): Promise<void> {
+      await server.close();
+      await deliveries.close();
+    },
+  };
+}
+
+function newServer() {
+  const server = Fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  return server;
+}
+
+function idOf(method: string, path: string, body: string): string | undefined {
+  if (method === 'GET') return URL.parse(path, 'http://sandbox')?.searchParams.get('externalOrderId') ?? undefined;
+  const [, text] = /"externalOrderId":("(?:[^"\\]|\\.)*")/.exec(body) ?? [];
+  try {
+    return text === undefined ? undefined : (JSON.parse(text) as string);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Node joins headers of one name, but for cookies that are set. */
+function headersOf({ headers }: FastifyRequest): Readonly<Record<string, string | undefined>> {
+  return headers as Record<string, string | undefined>;
+}

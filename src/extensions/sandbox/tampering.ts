@@ -1,0 +1,212 @@
+import Big from 'big.js';
+import { LosslessNumber } from 'lossless-json';
+import type { FindingClassName } from '../../findings/rules/classes.ts';
+import { nameAfter } from './random.ts';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export interface Tampering {
+  readonly what: string;
+  /** The only class of findings that it causes. */
+  readonly finding: FindingClassName;
+  /** The column of the row that must be filled for the finding. */
+  readonly needs?: 'crypto_address' | 'payment_token' | 'provider_type';
+  readonly echo?: (preOrder: Fields) => Fields;
+  readonly isPreOrderDenied?: boolean;
+  readonly isStray?: boolean;
+  /** Changes the order record (§2.7); undefined if the order is not found. */
+  readonly record?: (record: Fields, moment: TamperedMoment) => Fields | undefined;
+}
+
+interface TamperedMoment {
+  /** The completed order was shown before; changes of an order begin then. */
+  readonly wasCompleted: boolean;
+  readonly otherHash: string | null;
+  readonly otherOrderId: string | null;
+}
+
+/** The order that appears although its id was never sent. */
+export const STRAY_ORDER = {
+  asset: '1.5',
+  orderType: 'DEPOSIT',
+  currencyPair: { fromCurrency: 'BTC', toCurrency: 'EUR' },
+} as const;
+
+const DAY_MS = 24 * 60 * 60_000;
+const HOUR_MS = 60 * 60_000;
+/** A difference that is found only when every digit is compared. */
+const LAST_DIGIT = '0.000000000000000001';
+const OPERATION = 'order.exchangeOperation';
+const CRYPTO = 'order.cryptoTransaction';
+const FIAT = 'order.fiatTransaction';
+const DATES = ['creationDate', 'modificationDate', 'completionDate', 'serverDate'].map((name) => `order.${name}`);
+
+/**
+ * All ways to tamper with an order, by the name in its external order id `tamper-<name>-…`. Four classes are not of
+ * one tampered order: a fault causes CREATE_UNKNOWN, a scenario ORDER_MISSING and STUCK, and PREORDER_REUSED takes two.
+ */
+export const TAMPERINGS = {
+  echo: {
+    what: 'the create answers with another amount',
+    finding: 'PREORDER_ECHO_MISMATCH',
+    echo: change('asset', more),
+  },
+  'echo-token': {
+    what: 'the create answers with another payment token',
+    finding: 'PREORDER_TOKEN_MISMATCH',
+    echo: set('paymentToken', 'another-token'),
+    needs: 'payment_token',
+  },
+  'pre-order': { what: 'the pre-order is not known any more', finding: 'PREORDER_MISSING', isPreOrderDenied: true },
+  stray: {
+    what: 'an order of 1.5 BTC for EUR although nothing was sent',
+    finding: 'UNEXPECTED_ORDER',
+    isStray: true,
+    // Nothing of the row is known.
+    record: all(set(`${CRYPTO}.externalCryptoAddress`, undefined), set(`${FIAT}.paymentToken`, undefined)),
+  },
+  amount: always(
+    'AMOUNT_MISMATCH',
+    'amounts off by the last digit',
+    all(change(`${OPERATION}.inputAsset`, more), atTheRatio),
+  ),
+  'no-amount': always('UNCHECKED', 'no input amount', set(`${OPERATION}.inputAsset`, null)),
+  from: always('PAIR_MISMATCH', 'another currency given', set(`${OPERATION}.currencyPair.fromCurrency`, 'XXX')),
+  to: always('PAIR_MISMATCH', 'another currency wanted', set(`${OPERATION}.currencyPair.toCurrency`, 'XXX')),
+  output: always('RATE_INCONSISTENT', 'another output amount', change(`${OPERATION}.outputAsset`, more)),
+  ratio: always('RATE_INCONSISTENT', 'another ratio', change(`${OPERATION}.ratio`, more)),
+  'order-type': always('TYPE_MISMATCH', 'another order type', set('order.orderType', 'WITHDRAWAL')),
+  'exchange-type': always(
+    'TYPE_MISMATCH',
+    'another exchange type',
+    change('order.exchangeType', (type) => (type === 'BUY' ? 'SELL' : 'BUY')),
+  ),
+  'crypto-currency': always('LEG_CURRENCY_MISMATCH', 'other crypto paid', set(`${CRYPTO}.currency`, 'XXX')),
+  'fiat-currency': always('LEG_CURRENCY_MISMATCH', 'other money paid', set(`${FIAT}.currency`, 'XXX')),
+  address: {
+    ...always('ADDRESS_MISMATCH', "not the row's address", set(`${CRYPTO}.externalCryptoAddress`, 'another-address')),
+    needs: 'crypto_address',
+  },
+  'payment-token': {
+    ...always('PAYMENT_ROUTE_MISMATCH', "not the row's payment token", set(`${FIAT}.paymentToken`, 'another-token')),
+    needs: 'payment_token',
+  },
+  provider: {
+    ...always('PAYMENT_ROUTE_MISMATCH', "not the row's provider", set(`${FIAT}.providerType`, 'ANOTHER')),
+    needs: 'provider_type',
+  },
+  status: always(
+    'STATUS_UNMAPPED',
+    'a status that is not in the settings (with follow.finalStatuses)',
+    set('order.status', 'UNHEARD_OF'),
+  ),
+  crypto: always('LEG_CONFLICT', 'crypto never begun, money paid', set(`${CRYPTO}.status`, 'NEW')),
+  fiat: always('LEG_CONFLICT', 'crypto paid, money never begun', set(`${FIAT}.status`, 'NEW')),
+  created: always('ID_COLLISION', 'made a day before it was sent', change('order.creationDate', later(-DAY_MS))),
+  modified: always(
+    'COMPLETION_INCONSISTENT',
+    'modified before it was made',
+    change('order.modificationDate', later(-DAY_MS)),
+  ),
+  completed: always(
+    'COMPLETION_INCONSISTENT',
+    'completed before it was made',
+    change('order.completionDate', later(-DAY_MS)),
+  ),
+  clock: always('CLOCK_SKEW', 'its dates are an hour ahead', all(...DATES.map((date) => change(date, later(HOUR_MS))))),
+  identity: onceCompleted('IDENTITY_MISMATCH', 'another external order id', set('externalOrderId', 'another-order')),
+  merchant: onceCompleted('MERCHANT_MISMATCH', 'another merchant', set('merchant.id', 'another-merchant')),
+  id: onceCompleted('ORDER_REPLACED', 'another order id', set('order.id', 'another-order')),
+  'id-reused': always('ORDER_REUSED', "another order's id, once completed", (record, { wasCompleted, otherOrderId }) =>
+    wasCompleted && otherOrderId !== null ? set('order.id', otherOrderId)(record) : undefined,
+  ),
+  number: onceCompleted('ORDER_REPLACED', 'another order number', change('order.number', more)),
+  vanished: onceCompleted('ORDER_VANISHED', 'no order any more', () => undefined),
+  'internal-address': onceCompleted(
+    'ADDRESS_CHANGED',
+    "another address of the exchange's",
+    set(`${CRYPTO}.internalCryptoAddress`, 'another-address'),
+  ),
+  hash: onceCompleted('TX_HASH_CHANGED', 'another hash', set(`${CRYPTO}.transactionHash`, 'another-hash')),
+  'hash-reused': always('TX_HASH_REUSED', "another order's hash", (record, { wasCompleted, otherHash }) =>
+    set(`${CRYPTO}.transactionHash`, wasCompleted ? otherHash : null)(record),
+  ),
+  reopened: onceCompleted(
+    'TERMINAL_REOPENED',
+    'not completed any more',
+    all(
+      set('order.status', 'IN_PROGRESS'),
+      set('order.completionDate', null),
+      change('order.modificationDate', later(1)),
+    ),
+  ),
+  'silent-order': onceCompleted('SILENT_CHANGE', 'order rejected, same date', set('order.status', 'REJECTED')),
+  'silent-crypto': onceCompleted('SILENT_CHANGE', 'crypto cancelled, same date', set(`${CRYPTO}.status`, 'CANCELLED')),
+  'silent-fiat': onceCompleted('SILENT_CHANGE', 'money cancelled, same date', set(`${FIAT}.status`, 'CANCELLED')),
+  'silent-creation': onceCompleted('SILENT_CHANGE', 'made earlier, same date', change('order.creationDate', later(-1))),
+  'silent-completion': onceCompleted(
+    'SILENT_CHANGE',
+    'completed earlier, same date',
+    change('order.completionDate', later(-1)),
+  ),
+  stale: onceCompleted(
+    'REPLICAS_DISAGREE',
+    'modified earlier than it was',
+    change('order.modificationDate', later(-1)),
+  ),
+  fee: onceCompleted('TERMS_CHANGED', 'another fee', change(`${CRYPTO}.fee`, more)),
+  percent: onceCompleted('TERMS_CHANGED', 'another percent', change('percent', more)),
+  'percent-enabled': onceCompleted('TERMS_CHANGED', 'percent not enabled', set('percentEnabled', false)),
+  reward: onceCompleted('TERMS_CHANGED', 'another reward', change('reward', more)),
+} as const satisfies Record<string, Tampering>;
+
+export type TamperingName = keyof typeof TAMPERINGS;
+
+const PREFIX = 'tamper-';
+const NAMES = Object.keys(TAMPERINGS) as TamperingName[];
+
+export function tamperingNamedIn(externalOrderId: string): Tampering | undefined {
+  const name = nameAfter(PREFIX, externalOrderId, NAMES);
+  return name === undefined ? undefined : TAMPERINGS[name];
+}
+
+function always(finding: FindingClassName, what: string, record: NonNullable<Tampering['record']>): Tampering {
+  return { finding, what, record };
+}
+
+function onceCompleted(finding: FindingClassName, what: string, tamper: NonNullable<Tampering['record']>): Tampering {
+  const once: typeof tamper = (record, moment) => (moment.wasCompleted ? tamper(record, moment) : record);
+  return always(finding, `${what}, once shown completed`, once);
+}
+
+type Change = (record: Fields) => Fields;
+
+export function set(path: string, value: unknown): Change {
+  return change(path, () => value);
+}
+
+export function all(...changes: readonly Change[]): Change {
+  return (record) => changes.reduce((changed, one) => one(changed), record);
+}
+
+/** Copies a record with another value at the path. */
+export function change(path: string, valueOf: (value: unknown) => unknown): Change {
+  const [name = '', ...rest] = path.split('.');
+  const below = rest.length === 0 ? valueOf : (value: unknown) => change(rest.join('.'), valueOf)(value as Fields);
+  return (record) => ({ ...record, [name]: below(record[name]) });
+}
+
+function atTheRatio(record: Fields): Fields {
+  const { inputAsset, ratio } = (record['order'] as Fields)['exchangeOperation'] as Fields;
+  const output = new Big(String(inputAsset)).times(String(ratio)).toFixed();
+  return set(`${OPERATION}.outputAsset`, new LosslessNumber(output))(record);
+}
+
+function more(value: unknown): unknown {
+  if (typeof value === 'number') return value + 1;
+  return new LosslessNumber(new Big(String(value)).plus(LAST_DIGIT).toFixed());
+}
+
+function later(ms: number): (value: unknown) => unknown {
+  return (value) => (typeof value === 'string' ? new Date(Date.parse(value) + ms).toISOString() : value);
+}

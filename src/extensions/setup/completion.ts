@@ -1,0 +1,149 @@
+import { Argument, type Command, type Option } from 'commander';
+import { ConfigError, loadConfig } from '../../settings/config.ts';
+import { configOptions } from '../../cli/shared/options.ts';
+
+/** Each shell asks the program. Commander takes the first `--` for the program and the second for the command `completion`. */
+const SCRIPTS = {
+  bash: `# Completion of order-sync for bash: source <(order-sync completion bash)
+_order_sync() {
+  local IFS=$'\\n'
+  COMPREPLY=($(order-sync completion bash -- -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+  # Readline names files if nothing else is offered.
+  if [[ \${COMPREPLY[0]} == :files ]]; then COMPREPLY=(); else compopt +o default 2>/dev/null; fi
+}
+complete -o default -F _order_sync order-sync
+`,
+  zsh: `#compdef order-sync
+# Completion of order-sync for zsh: source <(order-sync completion zsh)
+_order_sync() {
+  local -a offered
+  offered=("\${(@f)$(order-sync completion zsh -- -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ \${words[CURRENT]} == --*=* ]]; then compset -P '--*='; fi
+  if [[ \${offered[1]} == :files ]]; then _files
+  elif [[ -n \${offered[1]} ]]; then _describe value offered
+  fi
+}
+if [[ \${funcstack[1]} == _order_sync ]]; then _order_sync "$@"; else compdef _order_sync order-sync; fi
+`,
+  fish: `# Completion of order-sync for fish: order-sync completion fish | source
+function __order_sync_offered
+    set -l typed (commandline -ct)
+    set -l offered (order-sync completion fish -- -- (commandline -opc)[2..] "$typed" 2>/dev/null)
+    if test "$offered" = :files
+        __fish_complete_path "$typed"
+    else
+        printf '%s\\n' $offered
+    end
+end
+complete -c order-sync -f -a '(__order_sync_offered)'
+`,
+} as const;
+type Shell = keyof typeof SCRIPTS;
+
+/** How a shell takes the text of what is offered, behind it; bash takes none. */
+const TEXT_AFTER: Readonly<Record<Shell, string | undefined>> = { bash: undefined, zsh: ':', fish: '\t' };
+
+const MOST_ACCOUNTS = 500;
+
+const HELP = `
+The shell completes commands, options and their values where the program is
+called order-sync; of the accounts those that the settings have. The script asks
+the program each time: with words it prints what may stand in place of the last.
+
+Examples:
+  source <(order-sync completion bash)     # in ~/.bashrc
+  source <(order-sync completion zsh)      # in ~/.zshrc, after compinit
+  order-sync completion fish > ~/.config/fish/completions/order-sync.fish`;
+
+interface Offer {
+  readonly name: string;
+  readonly text: string;
+}
+
+const FILES: readonly Offer[] = [{ name: ':files', text: '' }];
+
+export function define(command: Command): void {
+  command
+    .addArgument(new Argument('<shell>').choices(Object.keys(SCRIPTS)))
+    .argument('[words...]', 'what is typed behind the name of the program, for the script')
+    .addHelpText('after', HELP)
+    .action((shell: Shell, words: readonly string[]) => {
+      if (words.length === 0 || command.parent === null) return void process.stdout.write(SCRIPTS[shell]);
+      const [before, typed, option] = split(words);
+      const offers = offersAt(command.parent, before, typed, () => accountNames(command, before));
+      const fitting = offers.filter((offer) => offer.name.startsWith(typed) || offers === FILES);
+      const lines = fitting.map(({ name, text }) => {
+        const whole = shell === 'fish' && offers !== FILES ? option + name : name;
+        return TEXT_AFTER[shell] === undefined || text === '' ? whole : whole + TEXT_AFTER[shell] + text;
+      });
+      process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+    });
+}
+
+/** The words before the one that is typed, that one, and the `--option=` that it is written behind. Bash splits at the equals sign. */
+function split(words: readonly string[]): readonly [before: readonly string[], typed: string, option: string] {
+  const [before, typed = ''] = [words.slice(0, -1).filter((word) => word !== '='), words.at(-1)];
+  const [, option, value] = /^(--[^=]+)=(.*)$/s.exec(typed) ?? [];
+  if (option !== undefined && value !== undefined) return [[...before, option], value, `${option}=`];
+  return [before, typed === '=' ? '' : typed, ''];
+}
+
+function offersAt(
+  program: Command,
+  before: readonly string[],
+  typed: string,
+  accounts: () => readonly string[],
+): readonly Offer[] {
+  let command = program;
+  let taker: Option | undefined;
+  for (const word of before) {
+    // A word behind an option that takes a value is that value.
+    if (taker !== undefined) taker = undefined;
+    else if (word.startsWith('-'))
+      taker = optionsAt(command).find((option) => option.long === word && (option.required || option.optional));
+    else command = command.commands.find((child) => child.name() === word) ?? command;
+  }
+  if (taker?.long === '--account') return offered(accounts());
+  if (taker !== undefined) return valuesOf(taker);
+  if (typed.startsWith('-')) {
+    return optionsAt(command).map(({ long, flags, description }) => ({ name: long ?? flags, text: description }));
+  }
+  const commands = command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((child) => child.name() !== 'help');
+  const values = command.registeredArguments.map(valuesOf).find((offers) => offers.length > 0) ?? [];
+  return values === FILES
+    ? FILES
+    : [...commands.map((child) => ({ name: child.name(), text: child.summary() || child.description() })), ...values];
+}
+
+function optionsAt(command: Command): readonly Option[] {
+  const own = command.createHelp().visibleOptions(command);
+  let program = command;
+  while (program.parent !== null) program = program.parent;
+  return program === command ? own : [...own, ...program.options.filter(({ long }) => long === '--config')];
+}
+
+function valuesOf(taker: Option | Argument): readonly Offer[] {
+  if (taker.argChoices !== undefined) return offered(taker.argChoices);
+  return /\b(file|path|folder)\b/.test('flags' in taker ? taker.flags : taker.name()) ? FILES : [];
+}
+
+function offered(names: readonly string[]): readonly Offer[] {
+  return names.map((name) => ({ name, text: '' }));
+}
+
+/** The names of the accounts in the settings that the words name; none if the settings are wrong, which other commands say. */
+function accountNames(command: Command, words: readonly string[]): readonly string[] {
+  const { file, ...options } = configOptions(command);
+  const at = words.indexOf('--config');
+  try {
+    const named = at < 0 ? file : words[at + 1];
+    const { accounts } = loadConfig({ ...options, file: named, requireExchange: false });
+    return accounts.slice(0, MOST_ACCOUNTS).map(({ name }) => name);
+  } catch (error) {
+    if (error instanceof ConfigError) return [];
+    throw error;
+  }
+}

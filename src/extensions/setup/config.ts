@@ -1,0 +1,159 @@
+import type { Command } from 'commander';
+import {
+  configSources,
+  ConfigError,
+  loadConfig,
+  requireExchange,
+  type ConfigSource,
+  type AccountConfig,
+  type Config,
+  type ConfigOptions,
+} from '../../settings/config.ts';
+import { CommandError, EXIT } from '../../cli/shared/exit.ts';
+import { didYouMean, screenOf } from '../../cli/shared/help.ts';
+import { configOptions } from '../../cli/shared/options.ts';
+import { print } from '../../cli/shared/print.ts';
+import { longestCronGapMs } from '../../settings/cron.ts';
+import { durationText } from '../../settings/values.ts';
+import { DEFAULT_ACCOUNT } from '../../accounts/rules/name.ts';
+import { counted } from '../../base/words.ts';
+import { settingsSchema } from './schema.ts';
+import { fieldsText } from '../documents/terminal.ts';
+
+export const define = { show: defineShow, check: defineCheck, schema: defineSchema };
+
+/** The most settings that are shown: thousands of accounts may have some of their own. */
+const MOST_SHOWN = 200;
+
+function defineShow(command: Command): void {
+  command
+    .description('shows every setting with its value and source; secrets are hidden')
+    .argument('[setting]', 'only this one, or all below it, such as exchange or accounts.shop-1')
+    .option('--json', 'one JSON array')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  order-sync config show exchange\n  order-sync config show --json | jq \'.[] | select(.source != "default")\'',
+    )
+    .action((wanted: string | undefined, { json }: { json?: boolean }) => {
+      const all = configSources(configOptions(command));
+      const sources = wanted === undefined ? all : below(wanted, all);
+      const shown = sources.slice(0, MOST_SHOWN);
+      const fields = shown.map(({ setting, value, source }) => ({ label: setting, value: `${value}  (${source})` }));
+      print(json, sources, () => fieldsText(fields, screenOf()), 2);
+      const more = sources.length - shown.length;
+      if (json !== true && more > 0)
+        process.stderr.write(`there are ${more} more; name a setting or an account, or give --json\n`);
+    });
+}
+
+function below(wanted: string, all: readonly ConfigSource[]): readonly ConfigSource[] {
+  const found = all.filter(({ setting }) => setting === wanted || setting.startsWith(`${wanted}.`));
+  if (found.length > 0) return found;
+  const names = all.map(({ setting }) => setting);
+  const advice = didYouMean(wanted, names) ?? 'order-sync config show has them all';
+  throw new CommandError(EXIT.usage, `there is no setting ${JSON.stringify(wanted)}: ${advice}`);
+}
+
+const MOST_NAMES = 3;
+
+function defineCheck(command: Command): void {
+  command
+    .description('reads all settings and says everything that is wrong with them (exit 78); connects to nothing')
+    .option('--json', 'one JSON object')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  order-sync config check\n  order-sync --config /etc/order-sync.yaml config check',
+    )
+    .action(({ json }: { json?: boolean }) => {
+      checkSettings(configOptions(command), json === true);
+    });
+}
+
+/** Says that the settings are right, and which do not fit together. Throws `ConfigError` with everything that is wrong. */
+export function checkSettings(options: ConfigOptions, asJson: boolean): void {
+  const { config, warnings } = rightSettings(options, asJson);
+  const { exchange, database, accounts } = config;
+  const [first, ...others] = accounts.map(({ name }) => name);
+  const isOne = others.length === 0 && first === DEFAULT_ACCOUNT;
+  const baseUrl = isOne ? accounts[0]?.exchange.baseUrl : exchange.baseUrl;
+  const facts = {
+    ok: true,
+    ...(baseUrl !== undefined && { exchange: baseUrl }),
+    database: database.address,
+    ...(!isOne && { accounts: [first, ...others] }),
+    ...(warnings.length > 0 && { warnings }),
+  };
+  const place = isOne ? `exchange ${baseUrl}` : counted(accounts.length, 'account');
+  const sentence = `The settings are right: ${place}, database ${database.address}.\n`;
+  process.stdout.write(asJson ? `${JSON.stringify(facts)}\n` : sentence);
+  for (const warning of warnings) process.stderr.write(`${warning}\n`);
+}
+
+export function rightSettings(options: ConfigOptions, asJson: boolean) {
+  try {
+    const config = loadConfig({ ...options, requireExchange: true });
+    return { config, warnings: [...warningsOf(config), ...sharedKeys(withKeys(config))] };
+  } catch (error) {
+    if (asJson && error instanceof ConfigError) {
+      process.stdout.write(`${JSON.stringify({ ok: false, problems: error.problems })}\n`);
+    }
+    throw error;
+  }
+}
+
+type AccountWithKey = ReturnType<typeof requireExchange<AccountConfig>>;
+
+/** The accounts with their keys. Throws `ConfigError` with every key that cannot be read: each stops its account. */
+function withKeys({ accounts }: Config): AccountWithKey[] {
+  const problems: ConfigError['problems'][number][] = [];
+  const complete = accounts.flatMap((account) => {
+    try {
+      return [requireExchange(account)];
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      const setting = `accounts.${account.name}.exchange.apiKey`;
+      problems.push(...error.problems.map(({ problem }) => ({ setting, problem: `${setting}: ${problem}` })));
+      return [];
+    }
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
+  return complete;
+}
+
+/** Names accounts with one key that do not share the limit of their rate, as the exchange has one for the key. */
+function sharedKeys(accounts: readonly AccountWithKey[]): readonly string[] {
+  const byKey = Map.groupBy(accounts, ({ exchange }) => exchange.apiKey);
+  return [...byKey.values()].flatMap((all) => {
+    const limits = new Set(all.map(({ name, rateGroup }) => (rateGroup === undefined ? `one ${name}` : rateGroup)));
+    if (limits.size === 1) return [];
+    const more = all.length > MOST_NAMES ? ` and ${all.length - MOST_NAMES} more` : '';
+    const names = all.slice(0, MOST_NAMES).map(({ name }) => name);
+    return [
+      `the accounts ${names.join(', ')}${more} have one key, and each counts a rate of its own: give them one rateGroup where the exchange limits the key`,
+    ];
+  });
+}
+
+function warningsOf({ schedule, reconcile, database }: Config): readonly string[] {
+  const warnings: string[] = [];
+  if (database.kind === 'postgres' && database.isPasswordInUrl) {
+    warnings.push(
+      'database.url holds a password: name a file of mode 0600 with it in database.passwordFile or ORDER_SYNC_DATABASE_PASSWORD_FILE',
+    );
+  }
+  const gapMs = longestCronGapMs(schedule.cron);
+  if (gapMs <= reconcile.freshFor) return warnings;
+  const gap = Number.isFinite(gapMs) ? `up to ${durationText(gapMs)}` : 'years';
+  return [
+    ...warnings,
+    `schedule.cron leaves ${gap} between two look-ups and reconcile.freshFor is ${durationText(reconcile.freshFor)}: orders will count as unchecked; look up more often or set a longer freshFor`,
+  ];
+}
+
+function defineSchema(command: Command): void {
+  command
+    .description('prints the JSON Schema of a file of settings, for editors; config/schema.json holds it')
+    .option('--json', 'the schema is JSON in any case')
+    .addHelpText('after', '\nExample:\n  order-sync config schema > /etc/order-sync/schema.json')
+    .action(() => void process.stdout.write(`${JSON.stringify(settingsSchema(), null, 2)}\n`));
+}

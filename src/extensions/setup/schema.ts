@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { isMap, isScalar, LineCounter, parseDocument, type Node } from 'yaml';
+import { z } from 'zod';
+import { ACCOUNT_NAME } from '../../accounts/rules/name.ts';
+import { ACCOUNT, SETTINGS } from '../../settings/settings.ts';
+
+const DEFAULTS = new URL('../../../config/default.yaml', import.meta.url);
+
+type JsonSchema = Record<string, unknown>;
+
+/** JSON Schema (draft 7) of a file of settings: types from the settings, texts and defaults from config/default.yaml. */
+export function settingsSchema(): JsonSchema {
+  const { $schema, ...all } = jsonSchemaOf(SETTINGS);
+  const { $schema: _, ...account } = jsonSchemaOf(ACCOUNT);
+  const accounts = {
+    type: ['object', 'null'],
+    patternProperties: { [ACCOUNT_NAME.source]: account },
+    additionalProperties: false,
+  };
+  (all['properties'] as JsonSchema)['accounts'] = accounts;
+  describe(all, { withDefaults: true });
+  // A setting that an account does not have is as the general settings have it.
+  describe(account, { withDefaults: false });
+  return { $schema, title: 'Settings of order-sync', ...all };
+}
+
+/** Every section may be empty, and any setting may be left out. */
+function jsonSchemaOf(schema: z.ZodType): JsonSchema {
+  const json = z.toJSONSchema(schema, {
+    target: 'draft-7',
+    io: 'input',
+    unrepresentable: 'any',
+    override({ zodSchema, jsonSchema }) {
+      const inFile = z.globalRegistry.get(zodSchema)?.['json'];
+      if (typeof inFile !== 'object' || inFile === null) return;
+      for (const keyword of Object.keys(jsonSchema)) delete jsonSchema[keyword];
+      Object.assign(jsonSchema, inFile);
+    },
+  }) as JsonSchema;
+  openSections(json);
+  return json;
+}
+
+function openSections(schema: JsonSchema): void {
+  if (schema['properties'] === undefined) return;
+  schema['type'] = ['object', 'null'];
+  delete schema['required'];
+  for (const property of Object.values(schema['properties'] as Record<string, JsonSchema>)) openSections(property);
+}
+
+function describe(schema: JsonSchema, { withDefaults }: { readonly withDefaults: boolean }): void {
+  const text = readFileSync(DEFAULTS, 'utf8');
+  const lines = text.split('\n');
+  const counter = new LineCounter();
+  const document = parseDocument(text, { lineCounter: counter });
+  const visit = (section: JsonSchema, node: unknown) => {
+    const properties = (section['properties'] ?? {}) as Record<string, JsonSchema>;
+    if (!isMap(node)) return;
+    for (const { key, value } of node.items) {
+      const property = isScalar(key) ? properties[String(key.value)] : undefined;
+      if (property === undefined || !isScalar(key)) continue;
+      const description = commentAbove(lines, counter.linePos(key.range?.[0] ?? 0).line);
+      if (description !== '') property['description'] = description;
+      visit(property, value);
+      const usual: unknown = isMap(value) ? null : ((value as Node | null)?.toJS(document) as unknown);
+      if (withDefaults && usual !== undefined && usual !== null) property['default'] = usual;
+    }
+  };
+  visit(schema, document.contents);
+}
+
+function commentAbove(lines: readonly string[], line: number): string {
+  const above = lines.slice(0, line - 1);
+  const first = above.findLastIndex((text) => !/^\s*#/.test(text)) + 1;
+  return above
+    .slice(first)
+    .map((text) => text.replace(/^\s*# ?/, ''))
+    .join(' ');
+}

@@ -1,0 +1,263 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import {
+  addListOptions,
+  printList,
+  type ListColumn,
+  type ListOptions,
+  listText,
+  print,
+} from '../../cli/shared/print.ts';
+import { withStore } from '../../cli/shared/store.ts';
+import { type Delivery, takesType, type DeliveryOutcome } from './delivery.ts';
+import { listDeliveries, deliverDeadLetter } from './tables/deliveries.ts';
+import { screenOf } from '../../cli/shared/help.ts';
+import { systemClock } from '../../base/clock.ts';
+import { feedEventOf, type EventRow } from '../feed/event.ts';
+import type { WebhookEndpoint } from '../../settings/shapes.ts';
+import { readFeed } from '../feed/tables/events.ts';
+import { newestEventId } from '../../store/tables/events.ts';
+import type { Store } from '../../store/port.ts';
+import { accountOf } from '../../cli/shared/account.ts';
+import { CommandError, EXIT } from '../../cli/shared/exit.ts';
+import { plainConfig, rowId, rowIds } from '../../cli/shared/options.ts';
+import type { Config } from '../../settings/config.ts';
+import { programVersion } from '../../base/version.ts';
+import { suggestion } from '../../base/text.ts';
+import type { WebhookSender } from './sender.ts';
+import type { ReceiverState } from '../health/status/status.ts';
+import { readWebhooks } from './tables/endpoints.ts';
+
+export const define = {
+  list: defineList,
+  show: defineShow,
+  resend: defineResend,
+  test: defineTest,
+  verify: defineVerify,
+};
+
+function defineList(command: Command): void {
+  command.description('lists the endpoints of the settings, with what waits for each');
+  addListOptions(command)
+    .addHelpText('after', '\nExample:\n  order-sync webhooks list')
+    .action(async (options: ListOptions) => {
+      const states = await withStore(command, 'current', ({ db }, { webhooks }) =>
+        readWebhooks(db, webhooks.endpoints),
+      );
+      const columns: readonly ListColumn<ReceiverState>[] = [
+        { label: 'endpoint', of: (row) => row.name },
+        { label: 'last taken', kind: 'time', rank: 1, of: (row) => row.takenAt },
+        { label: 'waiting since', kind: 'time', of: (row) => row.oldestWaiting },
+        { label: 'retrying', kind: 'count', of: (row) => row.parked },
+        { label: 'dead letters', kind: 'count', of: (row) => row.deadLetters },
+        { label: 'failing since', kind: 'time', of: (row) => row.failingSince },
+        { label: 'next try', kind: 'time', rank: 2, of: (row) => row.nextTryAt },
+        { label: 'cause', of: (row) => row.cause },
+      ];
+      printList(command, states, options, columns, 'webhooks.endpoints names no endpoint');
+    });
+}
+
+function defineShow(command: Command): void {
+  command.description(
+    'shows the events that an endpoint has refused and that are retried, and its dead letters, the oldest first',
+  );
+  addListOptions(command.argument('<name>', 'the endpoint'))
+    .addHelpText('after', '\nExample:\n  order-sync webhooks show https://shop.example/events')
+    .action(async (name: string, options: ListOptions) => {
+      const { retrying, deadLetters } = await withStore(command, 'current', async ({ db }, config) => {
+        const query = { endpoint: endpointOf(config, name).name, limit: options.limit };
+        return {
+          retrying: await listDeliveries(db, { ...query, status: 'retrying' }),
+          deadLetters: await listDeliveries(db, { ...query, status: 'dead' }),
+        };
+      });
+      const about: readonly ListColumn<Delivery>[] = [
+        { label: 'account', of: (row) => row.account },
+        { label: 'about', of: (row) => row.kind },
+        { label: 'id', of: (row) => row.subject },
+        { label: 'status', of: ({ answer }) => (answer === 0 ? 'no answer' : answer) },
+      ];
+      const ofRetrying: readonly ListColumn<Delivery>[] = [
+        { label: 'retrying', of: (row) => row.event_id },
+        ...about,
+        { label: 'attempts', kind: 'count', of: (row) => row.attempts },
+        { label: 'next attempt', kind: 'time', of: (row) => row.next_attempt_at },
+      ];
+      const ofLetters: readonly ListColumn<Delivery>[] = [
+        { label: 'dead letter', of: (row) => row.event_id },
+        ...about,
+        { label: 'since', kind: 'time', of: (row) => row.since },
+      ];
+      const text = () => [
+        retrying.length === 0 ? 'nothing is retried\n' : listText(retrying, ofRetrying, screenOf()),
+        deadLetters.length === 0 ? 'there is no dead letter\n' : listText(deadLetters, ofLetters, screenOf()),
+      ];
+      print(options.json, { retrying, deadLetters }, () => text().join('\n'), 2);
+    });
+}
+
+const MOST_AT_ONCE = 10_000;
+const PAGE = 100;
+
+interface ResendOptions {
+  readonly deadLetter?: readonly number[];
+  readonly all?: boolean;
+  readonly from?: number;
+  readonly json?: boolean;
+}
+
+function defineResend(command: Command): void {
+  command
+    .description('sends dead letters, or the events of an account from one on, once more, with the ids that they had')
+    .argument('<name>', 'the endpoint')
+    .option('--dead-letter <id...>', 'these dead letters of the account', rowIds)
+    .option('--all', 'all its dead letters, of all accounts')
+    .option('--from <id>', 'the events of the account from this one to the newest', rowId)
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  order-sync webhooks resend https://shop.example/events --all')
+    .action(async (name: string, options: ResendOptions) => {
+      const ways = [options.deadLetter, options.all, options.from].filter((way) => way !== undefined);
+      if (ways.length !== 1) command.error('error: give one of --dead-letter, --all and --from');
+      const counts = await withStore(command, 'current', async (store, config) => {
+        const endpoint = endpointOf(config, name);
+        const rows = wantedRows(store, endpoint, accountOf(command, config), options);
+        return await resend(store, endpoint, rows);
+      });
+      const { taken, left, notTried } = counts;
+      const others = notTried < MOST_AT_ONCE ? String(notTried) : `${MOST_AT_ONCE} or more`;
+      const text = `${taken} taken, ${left} not taken${notTried > 0 ? `, ${others} not tried` : ''}\n`;
+      print(options.json, counts, () => text);
+      if (left > 0) process.exitCode = EXIT.look;
+    });
+}
+
+async function* wantedRows(
+  { db }: Store,
+  { name: endpoint, events }: WebhookEndpoint,
+  account: string,
+  { deadLetter, all, from = 0 }: ResendOptions,
+): AsyncGenerator<EventRow> {
+  if (deadLetter !== undefined || all === true) {
+    const letters = await listDeliveries(db, { endpoint, status: 'dead', limit: MOST_AT_ONCE });
+    const wanted = letters.filter(
+      (one) => all === true || (one.account === account && deadLetter?.includes(one.event_id)),
+    );
+    const missing = deadLetter?.filter((id) => !wanted.some((one) => one.event_id === id)) ?? [];
+    if (missing.length > 0) throw new CommandError(EXIT.absent, `${endpoint} has no dead letter ${missing.join(', ')}`);
+    for (const letter of wanted) {
+      yield* await readFeed(db, { account: letter.account, afterId: letter.event_id - 1, limit: 1 });
+    }
+    return;
+  }
+  const newest = await newestEventId(db, account);
+  for (let afterId = from - 1; afterId < newest;) {
+    const rows = await readFeed(db, { account, afterId, limit: PAGE });
+    yield* rows.filter((row) => row.id <= newest && takesType(events, feedEventOf(row).type));
+    afterId = rows.at(-1)?.id ?? newest;
+  }
+}
+
+/** Sends one after the other; where the endpoint takes nothing for now, the others are counted and not tried. */
+async function resend(store: Store, endpoint: WebhookEndpoint, rows: AsyncIterable<EventRow>) {
+  const clock = systemClock();
+  using sender = await senderTo(endpoint);
+  const counts = { taken: 0, left: 0, notTried: 0 };
+  let isOpen = true;
+  for await (const row of rows) {
+    if (!isOpen) {
+      counts.notTried += 1;
+      if (counts.notTried === MOST_AT_ONCE) break;
+      continue;
+    }
+    const outcome = await sender.send(feedEventOf(row));
+    if (outcome.kind !== 'taken') {
+      counts.left += 1;
+      process.stderr.write(`event ${row.id} of ${row.account}: ${outcomeText(outcome)}\n`);
+      isOpen = outcome.kind !== 'unavailable';
+      continue;
+    }
+    counts.taken += 1;
+    const letter = { endpoint: endpoint.name, account: row.account, eventId: row.id };
+    await store
+      .forAccount(row.account)
+      .writer.write(async (tx) => await deliverDeadLetter(tx, { ...letter, now: clock.now() }));
+  }
+  return counts;
+}
+
+function defineTest(command: Command): void {
+  command
+    .description('sends one message of the type webhook.test to an endpoint, whatever types it asks for')
+    .argument('<name>', 'the endpoint')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  order-sync webhooks test https://shop.example/events')
+    .action(async (name: string, options: { readonly json?: boolean }) => {
+      const endpoint = endpointOf(plainConfig(command), name);
+      using sender = await senderTo(endpoint);
+      const timestamp = systemClock().now().toISOString();
+      const message = { version: 1, id: `test_${randomUUID()}`, type: 'webhook.test', timestamp, data: {} };
+      const outcome = await sender.send(message);
+      print(options.json, { id: message.id, ...outcome }, () => `${outcomeText(outcome)}\n`);
+      if (outcome.kind !== 'taken') process.exitCode = EXIT.look;
+    });
+}
+
+function defineVerify(command: Command): void {
+  command
+    .description(
+      'says whether a message that was received is signed with a secret of an endpoint, and not older than 5 minutes',
+    )
+    .argument('<name>', 'the endpoint')
+    .argument('<file>', 'the body as it was received, byte for byte; - is standard input')
+    .requiredOption('--id <text>', 'the header webhook-id')
+    .requiredOption('--timestamp <seconds>', 'the header webhook-timestamp')
+    .requiredOption('--signature <text>', 'the header webhook-signature')
+    .addHelpText(
+      'after',
+      "\nExample:\n  order-sync webhooks verify https://shop.example/events body.json \\\n    --id evt_1 --timestamp 1767225600 --signature 'v1,…'",
+    )
+    .action(
+      async (
+        name: string,
+        file: string,
+        { id = '', timestamp = '', signature = '' }: Readonly<Record<string, string>>,
+      ) => {
+        const { secrets } = endpointOf(plainConfig(command), name);
+        const body = readFileSync(file === '-' ? 0 : file);
+        const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
+        const { Webhook } = await import('standardwebhooks');
+        let reason = '';
+        for (const secret of secrets) {
+          try {
+            new Webhook(secret).verify(body, headers, { jsonParse: false });
+            return void process.stdout.write('the message is verified\n');
+          } catch (error) {
+            reason ||= (error as Error).message;
+          }
+        }
+        throw new CommandError(EXIT.data, `the message is not verified: ${reason}`);
+      },
+    );
+}
+
+function endpointOf({ webhooks }: Pick<Config, 'webhooks'>, name: string): WebhookEndpoint {
+  const names = webhooks.endpoints.map((one) => one.name);
+  const found = webhooks.endpoints.find((one) => one.name === name);
+  if (found !== undefined) return found;
+  const meant = suggestion(name, names);
+  const advice = meant === undefined ? 'order-sync webhooks list shows them' : `did you mean ${meant}?`;
+  throw new CommandError(EXIT.absent, `webhooks.endpoints names no endpoint ${name}; ${advice}`);
+}
+
+/** Opens the way to an endpoint; what sends is loaded only then. */
+async function senderTo(endpoint: WebhookEndpoint): Promise<WebhookSender> {
+  const { webhookSender } = await import('./sender.ts');
+  return webhookSender({ endpoint, clock: systemClock(), version: programVersion() });
+}
+
+function outcomeText(outcome: DeliveryOutcome): string {
+  if (outcome.kind === 'taken') return 'taken';
+  return outcome.kind === 'refused' ? `refused with ${outcome.status}` : `not taken: ${outcome.cause}`;
+}

@@ -1,0 +1,139 @@
+import { after } from '../../base/instant.ts';
+import type { EventRow, EventType } from '../feed/event.ts';
+
+export type DeliveryOutcome =
+  | { readonly kind: 'taken' }
+  | {
+      readonly kind: 'unavailable';
+      readonly cause: string;
+      readonly retryAfterMs?: number;
+      /** Present if the event may be the cause after all: the status, 0 if there was no answer. */
+      readonly status?: number;
+    }
+  /** The endpoint does not want this event, or none: whether it takes others tells. */
+  | { readonly kind: 'refused'; readonly status: number };
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+const FIRST_TRY_AGAIN_MS = 5 * SECOND_MS;
+const LAST_TRY_AGAIN_MS = HOUR_MS;
+
+/** Statuses of 4xx that speak of the moment and not of the event: a timeout, and too many requests. */
+const PASSING_STATUSES: readonly number[] = [408, 429];
+
+/** The waits before each attempt at an event that was refused; together 24 h. */
+const RETRY_WAITS_MS = [1, 4, 10, 15, 30, 60, 120, 240, 360, 600].map((minutes) => minutes * MINUTE_MS);
+
+/** So many orders in a row are refused, and none is taken between them, before that is laid to the endpoint as a whole. */
+export const MOST_REFUSED_IN_A_ROW = 10;
+
+/** Reads an answer by its status; a redirect is none, as nobody follows it. */
+export function outcomeOf(status: number, retryAfterMs?: number): DeliveryOutcome {
+  if (status >= 200 && status < 300) return { kind: 'taken' };
+  const isOfEvent = status >= 400 && status < 500 && !PASSING_STATUSES.includes(status);
+  if (isOfEvent) return { kind: 'refused', status };
+  const asked = retryAfterMs !== undefined && { retryAfterMs };
+  return { kind: 'unavailable', cause: `it answers ${status}`, ...asked, ...(status >= 500 && { status }) };
+}
+
+/** Milliseconds until an endpoint that has failed `tries` times is asked again: what it asks for, up to an hour, and no less than usual. */
+export function endpointWaitMs(tries: number, retryAfterMs = 0): number {
+  const usual = FIRST_TRY_AGAIN_MS * 2 ** Math.min(Math.max(tries, 1) - 1, 20);
+  return Math.min(Math.max(usual, retryAfterMs), LAST_TRY_AGAIN_MS);
+}
+
+export type SubjectKind = 'order' | 'link' | 'account';
+
+export const ROW_TYPES: Readonly<Record<SubjectKind, readonly EventRow['type'][]>> = {
+  order: ['order', 'order.needs_attention', 'finding.opened', 'finding.resolved', 'finding.acknowledged'],
+  link: ['link', 'photos'],
+  account: ['account'],
+};
+
+export function subjectKindOf(type: EventRow['type']): SubjectKind {
+  if (ROW_TYPES.link.includes(type)) return 'link';
+  return type === 'account' ? 'account' : 'order';
+}
+
+/** A list of types of events, or of their beginnings such as `order.*`; empty for all. */
+export type EventFilter = readonly string[];
+
+export function takesType(filter: EventFilter, type: EventType): boolean {
+  return (
+    filter.length === 0 ||
+    filter.some((one) => one === type || (one.endsWith('.*') && type.startsWith(one.slice(0, -1))))
+  );
+}
+
+/** The state of an event that an endpoint has not taken; `behind` waits for an earlier event of its subject. */
+export type DeliveryStatus = 'waiting' | 'behind' | 'retrying' | 'dead' | 'delivered';
+
+/** A row of `webhook_deliveries`: an event up to the cursor of an endpoint that the endpoint has not taken. */
+export interface Delivery {
+  readonly endpoint: string;
+  readonly account: string;
+  readonly event_id: number;
+  readonly kind: SubjectKind;
+  readonly subject: string;
+  readonly status: DeliveryStatus;
+  readonly attempts: number;
+  /** Set while the event is the next one of its subject, and null otherwise: the time of a retry, or `AT_ONCE`. */
+  readonly next_attempt_at: string | null;
+  readonly failed_at: string | null;
+  /** The HTTP status of that attempt; 0 if there was no answer. */
+  readonly answer: number;
+  /** Since when it has this status. An event that waits does so since it happened. */
+  readonly since: string;
+}
+
+/** In the place of a time: what waits for no retry is due whatever the clock showed that planned it. */
+export const AT_ONCE = '';
+
+export function newDelivery(endpoint: string, event: EventRow, status: 'waiting' | 'behind'): Delivery {
+  return {
+    endpoint,
+    account: event.account,
+    event_id: event.id,
+    kind: subjectKindOf(event.type),
+    subject: event.subject,
+    status,
+    attempts: 0,
+    next_attempt_at: status === 'waiting' ? AT_ONCE : null,
+    failed_at: null,
+    answer: 0,
+    since: event.observed_at,
+  };
+}
+
+interface AttemptFacts {
+  readonly now: Date;
+  readonly takenAt: Date | null;
+  /** It refuses events of so many orders that no more are retried. */
+  readonly isFull: boolean;
+}
+
+/** Tells whether an event is why the endpoint failed at it: the endpoint has failed at it before, and has taken others since. */
+export function isAtFault({ failed_at }: Pick<Delivery, 'failed_at'>, takenAt: Date | null): boolean {
+  return failed_at !== null && takenAt !== null && takenAt.toISOString() >= failed_at;
+}
+
+/** Decides what becomes of an event after the endpoint as a whole failed: it is the first one of its subject to be sent again. */
+export function afterFailure(delivery: Delivery, now: Date): Delivery {
+  const at = now.toISOString();
+  return { ...delivery, failed_at: at, next_attempt_at: delivery.status === 'retrying' ? at : AT_ONCE };
+}
+
+/** Retries a refused event, or ends it after the last attempt, unless the endpoint has taken no other event since. */
+export function afterRefusal(delivery: Delivery, answer: number, { now, takenAt, isFull }: AttemptFacts): Delivery {
+  const attempts = delivery.attempts + 1;
+  const at = now.toISOString();
+  const since = delivery.status === 'retrying' ? delivery.since : at;
+  const refused = { ...delivery, attempts, answer, failed_at: at };
+  const isLast = takenAt !== null && takenAt.toISOString() >= since;
+  const waitMs = RETRY_WAITS_MS[attempts - 1] ?? (isLast ? undefined : RETRY_WAITS_MS.at(-1));
+  if (waitMs === undefined || (isFull && delivery.status === 'waiting'))
+    return { ...refused, status: 'dead', next_attempt_at: null, since: at };
+  return { ...refused, status: 'retrying', next_attempt_at: after(now, waitMs).toISOString(), since };
+}

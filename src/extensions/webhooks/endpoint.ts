@@ -1,0 +1,254 @@
+import PQueue from 'p-queue';
+import type { Logger } from 'pino';
+import type { Clock } from '../../base/clock.ts';
+import type { WebhookEndpoint } from '../../settings/shapes.ts';
+import {
+  afterFailure,
+  afterRefusal,
+  isAtFault,
+  MOST_REFUSED_IN_A_ROW,
+  newDelivery,
+  type Delivery,
+  type DeliveryOutcome,
+} from './delivery.ts';
+import { feedEventOf, type EventRow } from '../feed/event.ts';
+import { messageOf } from '../../base/text.ts';
+import { isPassing, OwnedError } from '../../store/errors.ts';
+import type { AccountLease, Store } from '../../store/port.ts';
+import { countRetrying } from './tables/deliveries.ts';
+import { AccountDelivery, endOfTurn, PAGE, subjectsOf, type SubjectEvents } from './turn.ts';
+import { EndpointCondition } from './condition.ts';
+import type { WebhookSender } from './sender.ts';
+
+const MOST_IN_FLIGHT = 8;
+const ACCOUNTS_AT_A_TIME = 8;
+/** Orders of which an endpoint may have refused an event: what it refuses beyond them becomes a dead letter at once. */
+const MOST_RETRYING = 1_000;
+
+interface EndpointDeps {
+  readonly endpoint: WebhookEndpoint;
+  readonly sender: WebhookSender;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly stop: AbortSignal;
+  /** What is under way is broken off: it is sent again by the next process, with the same id. */
+  readonly breakOff: AbortSignal;
+}
+
+/**
+ * Sends events of one order one after the other, of different orders in parallel. An event that is refused becomes a
+ * row, and so does each later event of its order; the oldest row is sent when it is due.
+ */
+export class EndpointDelivery {
+  readonly condition: EndpointCondition;
+  readonly #deps: EndpointDeps;
+  readonly #accounts = new Map<string, AccountDelivery>();
+  readonly #turns = new PQueue({ concurrency: ACCOUNTS_AT_A_TIME });
+  readonly #sends = new PQueue({ concurrency: MOST_IN_FLIGHT });
+  /** The events that were refused since one was last taken, by a name. */
+  readonly #refused = new Map<string, EventRow>();
+  #retrying = 0;
+
+  constructor(deps: EndpointDeps) {
+    this.#deps = deps;
+    this.condition = new EndpointCondition(deps.endpoint.name, deps.clock, deps.log);
+  }
+
+  get name(): string {
+    return this.#deps.endpoint.name;
+  }
+
+  get accounts(): Iterable<AccountDelivery> {
+    return this.#accounts.values();
+  }
+
+  add(accountLease: AccountLease, store: Store, dueAt: string | undefined): void {
+    this.#accounts.set(accountLease.account, new AccountDelivery(this.#deps.endpoint, accountLease, store, dueAt));
+  }
+
+  remove(accountLease: AccountLease): void {
+    if (this.#accounts.get(accountLease.account)?.accountLease === accountLease)
+      this.#accounts.delete(accountLease.account);
+  }
+
+  wake(account: string): void {
+    const delivery = this.#accounts.get(account);
+    if (delivery === undefined) return;
+    delivery.isBehind = true;
+    if (!this.condition.isHalted) this.#queue(delivery);
+  }
+
+  eachSecond(): void {
+    if (this.condition.tryAgain()) this.#sends.concurrency = 1;
+    if (!this.condition.isHalted) this.#queueAll();
+    if (this.#turns.size + this.#turns.pending === 0) this.condition.triedAll();
+  }
+
+  async idle(): Promise<void> {
+    await this.#turns.onIdle();
+  }
+
+  close(): void {
+    this.#deps.sender[Symbol.dispose]();
+  }
+
+  #queueAll(): void {
+    for (const delivery of this.#accounts.values()) if (delivery.hasWork(this.#deps.clock.now())) this.#queue(delivery);
+  }
+
+  #queue(delivery: AccountDelivery): void {
+    if (delivery.isBusy || this.#isOver(delivery)) return;
+    delivery.isBusy = true;
+    void this.#turns.add(() => this.#turn(delivery));
+  }
+
+  /** Another process may send the events of the account, or this one must stop. */
+  #isOver({ accountLease }: AccountDelivery): boolean {
+    return this.#deps.stop.aborted || accountLease.ending.aborted || !accountLease.isTrusted();
+  }
+
+  async #turn(delivery: AccountDelivery): Promise<void> {
+    let hasProgressed = false;
+    try {
+      if (!this.#isOver(delivery) && !this.condition.isHalted) hasProgressed = await this.#deliver(delivery);
+    } catch (error) {
+      // Another process owns the account from now on.
+      if (error instanceof OwnedError) this.remove(delivery.accountLease);
+      else if (!isPassing(error)) this.condition.failed(messageOf(error));
+      delivery.isBehind = true;
+    }
+    delivery.isBusy = false;
+    delivery.isWriting = false;
+    if (hasProgressed && delivery.hasWork(this.#deps.clock.now()) && !this.condition.isHalted) this.#queue(delivery);
+  }
+
+  /** Sends the rows that are due and the next events. Returns true if any was sent, or the cursor has moved. */
+  async #deliver(delivery: AccountDelivery): Promise<boolean> {
+    const { clock, stop } = this.#deps;
+    await delivery.retryAnew(clock.now());
+    const isDue = delivery.isDueAt(clock.now());
+    const { cursor: before, ...turn } = await delivery.readTurn(clock.now());
+    const results = new Map<number, 'taken' | Delivery>();
+    const ends = subjectsOf(turn).map((events) => this.#sendSubject(delivery, events, results));
+    // None is under way when the next turn of the account begins.
+    const failed = (await Promise.allSettled(ends)).find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
+    const { cursor, changes } = endOfTurn(turn, results, before);
+    const hasRows = changes.kept.length + changes.ended.length > 0;
+    if (hasRows) await delivery.writeTurn(cursor, changes, stop);
+    for (const row of changes.kept) this.#logRow(row);
+    delivery.cursor = cursor;
+    if (turn.page.length === PAGE || cursor < (turn.page.at(-1)?.id ?? cursor)) delivery.isBehind = true;
+    if (hasRows || isDue) {
+      await delivery.readDueAt();
+      await this.countRetrying(delivery.store);
+    }
+    return results.size + changes.ended.length > 0 || cursor !== before;
+  }
+
+  async #sendSubject(
+    delivery: AccountDelivery,
+    { delivery: row, events }: SubjectEvents,
+    results: Map<number, 'taken' | Delivery>,
+  ): Promise<void> {
+    const { endpoint, clock } = this.#deps;
+    for (const event of events) {
+      const outcome = await this.#send(delivery, event, row);
+      if (outcome === undefined) return;
+      if (outcome.kind === 'taken') {
+        results.set(event.id, 'taken');
+        continue;
+      }
+      const now = clock.now();
+      const before = row ?? newDelivery(endpoint.name, event, 'waiting');
+      const facts = { now, takenAt: this.condition.facts.takenAt, isFull: this.#retrying >= MOST_RETRYING };
+      const after =
+        outcome.kind === 'refused' ? afterRefusal(before, outcome.status, facts) : afterFailure(before, now);
+      results.set(event.id, after);
+      if (after.status !== 'dead') return;
+    }
+  }
+
+  /** Sends an event when it is its turn; undefined if nothing may be sent now, or if it was broken off. */
+  async #send(
+    delivery: AccountDelivery,
+    event: EventRow,
+    row: Delivery | undefined,
+  ): Promise<DeliveryOutcome | undefined> {
+    const { sender, breakOff } = this.#deps;
+    return await this.#sends.add(async () => {
+      const isOver = () => this.#isOver(delivery);
+      if (isOver() || this.condition.isHalted) return undefined;
+      const outcome = await sender.send(feedEventOf(event), { signal: breakOff, isOver });
+      if (outcome.kind === 'taken') this.#took();
+      // What was broken off, or not sent again, says nothing of the endpoint.
+      if (outcome.kind === 'unavailable') return isOver() ? undefined : this.#failed(delivery, event, row, outcome);
+      return outcome.kind === 'refused' ? this.#refusedBy(event, outcome.status) : outcome;
+    });
+  }
+
+  #failed(
+    delivery: AccountDelivery,
+    event: EventRow,
+    row: Delivery | undefined,
+    outcome: Extract<DeliveryOutcome, { kind: 'unavailable' }>,
+  ): DeliveryOutcome {
+    const { status, cause, retryAfterMs } = outcome;
+    if (status !== undefined && row !== undefined && isAtFault(row, this.condition.facts.takenAt)) {
+      this.#refused.set(nameOf(event), event);
+      return { kind: 'refused', status };
+    }
+    this.#putLast(delivery);
+    this.condition.failed(cause, retryAfterMs);
+    return outcome;
+  }
+
+  #refusedBy(event: EventRow, status: number): DeliveryOutcome {
+    this.condition.refused(status);
+    if (this.#refused.size < MOST_REFUSED_IN_A_ROW) {
+      this.#refused.set(nameOf(event), event);
+      return { kind: 'refused', status };
+    }
+    const cause = `it answers ${status} to all events; check its address and its secret`;
+    this.condition.failed(cause);
+    return { kind: 'unavailable', cause };
+  }
+
+  #took(): void {
+    if (this.condition.took()) {
+      this.#sends.concurrency = MOST_IN_FLIGHT;
+      for (const { account, id } of this.#refused.values()) this.#accounts.get(account)?.refusedInVain.push(id);
+      for (const delivery of this.#accounts.values()) if (delivery.refusedInVain.length > 0) delivery.isBehind = true;
+      this.#queueAll();
+    }
+    this.#refused.clear();
+  }
+
+  /** When the endpoint is tried again, the events of other accounts come first. */
+  #putLast(delivery: AccountDelivery): void {
+    if (this.#accounts.get(delivery.account) !== delivery) return;
+    this.#accounts.delete(delivery.account);
+    this.#accounts.set(delivery.account, delivery);
+  }
+
+  #logRow({ endpoint, account, kind, subject, event_id: eventId, status, attempts, answer }: Delivery): void {
+    const facts = { endpoint, account, kind, subject, eventId, status: answer };
+    if (status === 'retrying' && attempts === 1)
+      this.#deps.log.warn(
+        facts,
+        'a webhook endpoint refuses an event; it is tried again, and the later ones of its order wait',
+      );
+    if (status !== 'dead') return;
+    if (attempts === 1) return this.condition.refusesTooMany(MOST_RETRYING, answer);
+    const text = 'a webhook endpoint has refused an event to the end; order-sync webhooks resend sends it again';
+    this.#deps.log.warn(facts, text);
+  }
+
+  async countRetrying({ db }: Pick<Store, 'db'>): Promise<void> {
+    this.#retrying = await countRetrying(db, this.name, MOST_RETRYING);
+  }
+}
+
+function nameOf({ account, id }: EventRow): string {
+  return `${account} ${id}`;
+}

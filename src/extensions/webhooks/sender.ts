@@ -1,0 +1,222 @@
+import dns from 'node:dns';
+import http from 'node:http';
+import https from 'node:https';
+import { isIP, BlockList, type LookupFunction } from 'node:net';
+import { finished } from 'node:stream/promises';
+import got, { type Request, type RequestFunction } from 'got';
+import { Webhook } from 'standardwebhooks';
+import type { Clock } from '../../base/clock.ts';
+import type { WebhookEndpoint } from '../../settings/shapes.ts';
+import { outcomeOf, type DeliveryOutcome } from './delivery.ts';
+import { retryAfterMs } from '../../exchange/reply.ts';
+
+interface SendOptions {
+  readonly signal?: AbortSignal;
+  /** Tells whether nothing may be sent any more: another process may have come to own the account meanwhile. */
+  readonly isOver?: () => boolean;
+}
+
+export interface WebhookSender extends Disposable {
+  /** Sends a message once and never rejects. It is signed with each secret, as of now. */
+  send(message: { readonly id: string }, options?: SendOptions): Promise<DeliveryOutcome>;
+}
+
+export interface Posted {
+  readonly answer?: { readonly status: number; readonly retryAfter: string | undefined };
+  readonly failure?: unknown;
+  /** It went over a connection that an earlier one had left open. */
+  readonly isReused?: boolean;
+}
+
+export interface Connections extends Disposable {
+  post(body: string, headers: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Posted>;
+}
+
+interface ConnectOptions {
+  readonly endpoint: WebhookEndpoint;
+  readonly resolve?: Resolve | undefined;
+  readonly timeoutMs?: number;
+}
+
+export interface SenderOptions extends ConnectOptions {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly version: string;
+  readonly connect?: ((options: ConnectOptions) => Connections) | undefined;
+}
+
+const TIMEOUT_MS = 15_000;
+/** Of an answer so much is taken off the connection, and nothing of it kept; it is cut after that. */
+const MOST_ANSWER_BYTES = 64 * 1024;
+const FREE_SOCKETS = 8;
+
+/** Opens the way to an endpoint. What is not an address of the internet is refused unless the endpoint allows it. */
+export function webhookSender({ clock, version, connect = overHttp, ...options }: SenderOptions): WebhookSender {
+  const { allowPrivate, url, secrets } = options.endpoint;
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
+  // Node looks up no literal address.
+  const isRefused = !allowPrivate && isIP(host) !== 0 && !isPublic(host);
+  const connections = connect(options);
+  const signers = secrets.map((secret) => new Webhook(secret));
+  const headersOf = (id: string, body: string, now: Date) => ({
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    'user-agent': `order-sync/${version}`,
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
+    'webhook-signature': signers.map((signer) => signer.sign(id, now, body)).join(' '),
+  });
+  return {
+    async send(message, { signal, isOver = () => signal?.aborted === true } = {}) {
+      if (isRefused) return privateAddress();
+      const body = JSON.stringify(message);
+      const post = async () => await connections.post(body, headersOf(message.id, body, clock.now()), signal);
+      let posted = await post();
+      // The endpoint closed a connection that was kept: that says nothing, and the event has the same id on every try.
+      if (posted.answer === undefined && posted.isReused === true && !isOver()) posted = await post();
+      const { answer, failure } = posted;
+      if (answer === undefined) return noAnswer(failure);
+      const { status, retryAfter } = answer;
+      return outcomeOf(status, retryAfter === undefined ? undefined : retryAfterMs(retryAfter, clock.now()));
+    },
+    [Symbol.dispose]: () => connections[Symbol.dispose](),
+  };
+}
+
+/** Follows no redirect, uses no proxy, and refuses private addresses unless the endpoint allows them. */
+function overHttp({ endpoint, resolve, timeoutMs = TIMEOUT_MS }: ConnectOptions): Connections {
+  const url = new URL(endpoint.url);
+  const options = {
+    keepAlive: true,
+    maxFreeSockets: FREE_SOCKETS,
+    ...(!endpoint.allowPrivate && { lookup: publicLookup(resolve) }),
+  };
+  const isSecure = url.protocol === 'https:';
+  // Said, since NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise have anybody in between read the events.
+  const agent = isSecure ? new https.Agent({ ...options, rejectUnauthorized: true }) : new http.Agent(options);
+  const client = got.extend({
+    method: 'POST',
+    request: requestBy(agent),
+    retry: { limit: 0 },
+    followRedirect: false,
+    throwHttpErrors: false,
+    decompress: false,
+    timeout: { request: timeoutMs },
+  });
+  return {
+    async post(body, headers, signal) {
+      const stream = client.stream(url, { headers, ...(signal && { signal }) });
+      stream.end(body);
+      const failure = await endOf(stream);
+      const { response, reusedSocket: isReused = false } = stream;
+      if (response === undefined) return { failure, isReused };
+      return { answer: { status: response.statusCode, retryAfter: response.headers['retry-after'] } };
+    },
+    [Symbol.dispose]: () => agent.destroy(),
+  };
+}
+
+/** got's option for the function that sends: with the connections of this endpoint, through no proxy. */
+function requestBy(agent: http.Agent): RequestFunction {
+  return (url, { method, headers }, onResponse) => {
+    const { request } = url.protocol === 'https:' ? https : http;
+    const sent = request(url, { method, headers, agent }, onResponse);
+    // The socket of a 101 would be nobody's.
+    return sent.once('upgrade', (_response, socket) => {
+      socket.destroy();
+      sent.emit('error', withCode('SWITCHED_PROTOCOLS', '101'));
+    });
+  };
+}
+
+/** Takes an answer off its connection, so that this can be used again; gives what broke it off. */
+async function endOf(stream: Request): Promise<unknown> {
+  let size = 0;
+  stream.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > MOST_ANSWER_BYTES) stream.destroy();
+  });
+  return await finished(stream, { writable: false }).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+/** Of an error its code alone is said: its text may quote the address or the headers. */
+function noAnswer(failure: unknown): DeliveryOutcome {
+  const { code, cause } = (failure ?? {}) as { readonly code?: unknown; readonly cause?: { readonly code?: unknown } };
+  const known = [cause?.code, code].find((one) => typeof one === 'string');
+  if (known === 'PRIVATE_ADDRESS') return privateAddress();
+  return { kind: 'unavailable', cause: `it does not answer: ${known ?? 'NO_ANSWER'}`, status: 0 };
+}
+
+function privateAddress(): DeliveryOutcome {
+  const cause = 'its address is not one of the internet; where that is meant, set allowPrivate: true for the endpoint';
+  return { kind: 'unavailable', cause };
+}
+
+/** IPv4 networks that are not of the internet: this machine, private and shared ones, link-local with the metadata of clouds, multicast. */
+const NOT_PUBLIC_4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  // Answers each machine of Azure with the secrets of that machine.
+  '168.63.129.16/32',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+];
+const notPublic4 = listOf(NOT_PUBLIC_4, 'ipv4');
+/** The IPv6 addresses of the internet. Those that stand for one of IPv4 (mapped, NAT64, 6to4, Teredo) are not, or stand below. */
+const public6 = listOf(['2000::/3'], 'ipv6');
+const notPublic6 = listOf(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'], 'ipv6');
+
+function listOf(networks: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/');
+    list.addSubnet(address, Number(bits), family);
+  }
+  return list;
+}
+
+export function isPublic(address: string): boolean {
+  const family = isIP(address);
+  if (family === 4) return !notPublic4.check(address, 'ipv4');
+  // One with a zone is of this machine's own networks.
+  if (family !== 6 || address.includes('%')) return false;
+  return public6.check(address, 'ipv6') && !notPublic6.check(address, 'ipv6');
+}
+
+export type Resolve = (
+  host: string,
+  callback: (error: NodeJS.ErrnoException | null, addresses: readonly dns.LookupAddress[]) => void,
+) => void;
+
+const lookUpAll: Resolve = (host, callback) => dns.lookup(host, { all: true, order: 'verbatim' }, callback);
+
+/** Refuses a host unless all its addresses are of the internet. Node connects to these; each look-up is checked. */
+export function publicLookup(resolve: Resolve = lookUpAll): LookupFunction {
+  return (host, { all }, callback) =>
+    resolve(host, (error, found) => {
+      const [first] = found ?? [];
+      if (error !== null || first === undefined)
+        callback(error ?? withCode('ENOTFOUND', 'the host has no address'), '');
+      else if (!found.every(({ address }) => isPublic(address)))
+        callback(withCode('PRIVATE_ADDRESS', 'the address is not one of the internet'), '');
+      else if (all === true) callback(null, [...found]);
+      else callback(null, first.address, first.family);
+    });
+}
+
+function withCode(code: string, message: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(message), { code });
+}

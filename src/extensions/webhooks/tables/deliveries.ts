@@ -1,0 +1,215 @@
+import { sql, type SqlBool } from 'kysely';
+import { AT_ONCE, ROW_TYPES, type Delivery, type SubjectKind } from '../delivery.ts';
+import type { EventRow } from '../../feed/event.ts';
+import { FEED_COLUMNS, type FeedQuery } from '../../feed/tables/events.ts';
+import type { Database, Transaction } from '../../../store/port.ts';
+import { queries, statement } from '../../../store/statement.ts';
+
+interface Key {
+  readonly endpoint: string;
+  readonly account: string;
+}
+
+const MOST_COUNTED = 10_000;
+
+const EVENT_COLUMNS = FEED_COLUMNS.map((column) => `events.${column}` as const);
+
+const KIND_OF_EVENT = sql<SubjectKind>`case when events.type in (${sql.join(ROW_TYPES.link.map((type) => sql.lit(type)))})
+  then 'link' when events.type = 'account' then 'account' else 'order' end`;
+
+const pageStatement = statement((v: FeedQuery & Pick<Key, 'endpoint'>) =>
+  queries
+    .selectFrom('events')
+    .select(EVENT_COLUMNS)
+    .select((event) =>
+      event
+        .exists(
+          event
+            .selectFrom('webhook_deliveries as earlier')
+            .select(sql.lit(1).as('found'))
+            .whereRef('earlier.account', '=', 'events.account')
+            .where('earlier.endpoint', '=', v.endpoint)
+            .where('earlier.kind', '=', KIND_OF_EVENT)
+            .whereRef('earlier.subject', '=', 'events.subject')
+            .where('earlier.status', 'in', ['waiting', 'retrying']),
+        )
+        .as('isBehind'),
+    )
+    .where('account', '=', v.account)
+    .where('id', '>', v.afterId)
+    // By the account too: an index that begins with it is taken.
+    .orderBy('account')
+    .orderBy('id')
+    .limit(v.limit),
+);
+
+/** An event after the cursor; `isBehind` if an earlier one of its subject is a row that waits or is retried. */
+export type EventInTurn = EventRow & { readonly isBehind: SqlBool };
+
+export async function eventsAfterCursor(
+  db: Database,
+  query: FeedQuery & Pick<Key, 'endpoint'>,
+): Promise<readonly EventInTurn[]> {
+  return (await pageStatement(db, query)).rows;
+}
+
+export interface DueDelivery {
+  readonly delivery: Delivery;
+  readonly event: EventRow;
+}
+
+/** Reads the rows of an account that are due at an endpoint, one a subject, those first that have waited longest. */
+export async function dueDeliveries(
+  db: Database,
+  { endpoint, account, now, limit }: Key & { readonly now: Date; readonly limit: number },
+): Promise<readonly DueDelivery[]> {
+  const due = await db
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('account', '=', account)
+    .where('endpoint', '=', endpoint)
+    .where('next_attempt_at', '<=', now.toISOString())
+    .orderBy('next_attempt_at')
+    // The ones last at which the endpoint failed last; the databases differ in the place of a null.
+    .orderBy((row) => row.fn.coalesce('failed_at', sql.lit('')))
+    .limit(limit)
+    .execute();
+  if (due.length === 0) return [];
+  const ids = due.map(({ event_id }) => event_id);
+  const events = await db
+    .selectFrom('events')
+    .select(FEED_COLUMNS)
+    .where('account', '=', account)
+    .where('id', 'in', ids)
+    .execute();
+  const byId = new Map(events.map((event) => [event.id, event]));
+  return due.flatMap((delivery) => {
+    const event = byId.get(delivery.event_id);
+    return event === undefined ? [] : [{ delivery, event }];
+  });
+}
+
+/** Reads when the next row of each account is due at an endpoint, in accounts from one name to another. */
+export async function nextAttempts(
+  db: Database,
+  { endpoint, from, to }: { readonly endpoint: string; readonly from: string; readonly to: string },
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await db
+    .selectFrom('webhook_deliveries')
+    .select((row) => ['account', row.fn.min('next_attempt_at').as('at')])
+    .where('account', '>=', from)
+    .where('account', '<=', to)
+    .where('endpoint', '=', endpoint)
+    .where('next_attempt_at', 'is not', null)
+    .groupBy('account')
+    .execute();
+  return new Map(rows.flatMap(({ account, at }) => (at === null ? [] : [[account, at] as const])));
+}
+
+/** Reads of how many orders, links and accounts an endpoint has refused an event that is retried; counts no further than `limit`. */
+export async function countRetrying(db: Database, endpoint: string, limit = MOST_COUNTED): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) as count from (select 1 from webhook_deliveries
+    where endpoint = ${endpoint} and status = 'retrying' limit ${limit}) as retrying`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+export interface DeliveryChanges {
+  /** New rows, and rows that were sent in vain. */
+  readonly kept: readonly Delivery[];
+  /** Rows whose events were delivered, or are not wanted any more. */
+  readonly ended: readonly Delivery[];
+  /** Rows that ended or are dead letters: the next event of their subject is sent. */
+  readonly followed: readonly Delivery[];
+}
+
+export async function writeDeliveries(tx: Transaction, { kept, ended, followed }: DeliveryChanges): Promise<void> {
+  for (const { endpoint, account, event_id } of ended) {
+    await tx
+      .deleteFrom('webhook_deliveries')
+      .where((row) => row.and({ endpoint, account, event_id }))
+      .execute();
+  }
+  for (const delivery of kept) {
+    await tx
+      .insertInto('webhook_deliveries')
+      .values(delivery)
+      .onConflict((conflict) => conflict.columns(['account', 'endpoint', 'event_id']).doUpdateSet(delivery))
+      .execute();
+  }
+  for (const { endpoint, account, kind, subject } of followed) {
+    await tx
+      .updateTable('webhook_deliveries')
+      .set({ status: 'waiting', next_attempt_at: AT_ONCE })
+      .where((row) => row.and({ endpoint, account }))
+      .where('event_id', '=', (row) =>
+        row
+          .selectFrom('webhook_deliveries as next')
+          .select((next) => next.fn.min('next.event_id').as('id'))
+          .where((next) => next.and({ endpoint, account, kind, subject, status: 'behind' })),
+      )
+      .execute();
+  }
+}
+
+/** Has events that are retried sent at once, as if they had never been refused. */
+export async function retryAtOnce(
+  tx: Transaction,
+  { endpoint, account, ids, now }: Key & { readonly ids: readonly number[]; readonly now: Date },
+): Promise<void> {
+  await tx
+    .updateTable('webhook_deliveries')
+    .set({ attempts: 0, next_attempt_at: now.toISOString() })
+    .where((row) => row.and({ endpoint, account, status: 'retrying' }))
+    .where('event_id', 'in', ids)
+    .execute();
+}
+
+export async function listDeliveries(
+  db: Database,
+  { endpoint, status, limit }: { endpoint: string; status: 'retrying' | 'dead'; limit: number },
+): Promise<readonly Delivery[]> {
+  return await db
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where((row) => row.and({ endpoint, status }))
+    .orderBy('since')
+    .orderBy('account')
+    .orderBy('event_id')
+    .limit(limit)
+    .execute();
+}
+
+export async function deliverDeadLetter(
+  tx: Transaction,
+  { endpoint, account, eventId, now }: Key & { readonly eventId: number; readonly now: Date },
+): Promise<void> {
+  await tx
+    .updateTable('webhook_deliveries')
+    .set({ status: 'delivered', since: now.toISOString() })
+    .where((row) => row.and({ endpoint, account, event_id: eventId, status: 'dead' }))
+    .execute();
+}
+
+/** Deletes dead letters of an account that were resent and taken before a time, some at a time. Returns how many. */
+export async function deleteDelivered(
+  tx: Transaction,
+  { account, before, limit }: { account: string; before: Date; limit: number },
+): Promise<number> {
+  const page = await tx
+    .selectFrom('webhook_deliveries')
+    .select(['endpoint', 'event_id'])
+    .where('account', '=', account)
+    // In the words of the index.
+    .where('status', '=', sql.lit('delivered' as const))
+    .where('since', '<', before.toISOString())
+    .orderBy('since')
+    .limit(limit)
+    .execute();
+  for (const { endpoint, event_id } of page) {
+    await tx
+      .deleteFrom('webhook_deliveries')
+      .where((row) => row.and({ endpoint, account, event_id }))
+      .execute();
+  }
+  return page.length;
+}

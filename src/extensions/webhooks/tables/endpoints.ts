@@ -1,0 +1,116 @@
+import { sql } from 'kysely';
+import type { ReceiverState } from '../../health/status/status.ts';
+import { indexedBy } from '../../../store/dialect.ts';
+import type { Database, Transaction } from '../../../store/port.ts';
+import type { WebhookEndpointsTable } from '../../../store/schema.ts';
+import { queries, statement } from '../../../store/statement.ts';
+
+/** How far an endpoint has come in the events of an account: the id of the last one; 0 at the beginning. */
+interface WebhookCursor {
+  readonly endpoint: string;
+  readonly account: string;
+  readonly eventId: number;
+}
+
+/** Notes a new endpoint: it gets the events after those of now. An account that has none yet needs no cursor. */
+export async function registerEndpoint(tx: Transaction, name: string, now: Date): Promise<void> {
+  const added = await tx
+    .insertInto('webhook_endpoints')
+    .values({ name, since: now.toISOString() })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  if (added.numInsertedOrUpdatedRows !== 1n) return;
+  await tx
+    .insertInto('webhook_cursors')
+    .columns(['endpoint', 'account', 'event_id'])
+    .expression((from) => from.selectFrom('event_heads').select([sql.val(name).as('endpoint'), 'account', 'id']))
+    .execute();
+}
+
+/** Reads which accounts, in the order of their names from one to another, have events after the cursor of an endpoint. */
+export async function accountsBehind(
+  db: Database,
+  { endpoint, from, to }: { readonly endpoint: string; readonly from: string; readonly to: string },
+): Promise<readonly WebhookCursor[]> {
+  const { rows } =
+    await sql<WebhookCursor>`select ${endpoint} as endpoint, head.account, coalesce(cursor.event_id, 0) as "eventId"
+    from event_heads as head
+    left join webhook_cursors as cursor on cursor.account = head.account and cursor.endpoint = ${endpoint}
+    where head.account >= ${from} and head.account <= ${to} and head.id > coalesce(cursor.event_id, 0)
+    order by head.account`.execute(db);
+  return rows;
+}
+
+const cursorStatement = statement((v: { endpoint: string; account: string }) =>
+  queries
+    .selectFrom('webhook_cursors')
+    .select('event_id')
+    .where((cursor) => cursor.and({ endpoint: v.endpoint, account: v.account })),
+);
+
+export async function webhookCursor(db: Database, key: { endpoint: string; account: string }): Promise<number> {
+  return (await cursorStatement(db, key)).rows[0]?.event_id ?? 0;
+}
+
+const moveStatement = statement((v: WebhookCursor) =>
+  queries
+    .insertInto('webhook_cursors')
+    .values({ endpoint: v.endpoint, account: v.account, event_id: v.eventId })
+    .onConflict((conflict) => conflict.columns(['endpoint', 'account']).doUpdateSet({ event_id: v.eventId })),
+);
+
+export async function moveWebhookCursor(tx: Transaction, cursor: WebhookCursor): Promise<void> {
+  await moveStatement(tx, cursor);
+}
+
+export async function noteEndpoint(
+  tx: Transaction,
+  name: string,
+  columns: Partial<Omit<WebhookEndpointsTable, 'name' | 'since'>>,
+): Promise<void> {
+  await tx.updateTable('webhook_endpoints').set(columns).where('name', '=', name).execute();
+}
+
+/** Rows are counted, and accounts with events that wait are looked at, no further than this. */
+const MOST_COUNTED = 10_000;
+const MOST_LOOKED_AT = 1_000;
+
+/** The times of the oldest events after the cursors of a receiver: one look into an index an account. */
+const AFTER_CURSORS = sql`select (select observed_at from events ${indexedBy('events_of_account')}
+      where events.account = head.account and events.id > coalesce(cursor.event_id, 0)
+      order by events.account, events.id limit 1) as at
+    from event_heads as head
+    left join webhook_cursors as cursor on cursor.account = head.account and cursor.endpoint = webhook_endpoints.name
+    where head.id > coalesce(cursor.event_id, 0) limit ${sql.lit(MOST_LOOKED_AT)}`;
+/** The time of the oldest event before a cursor that waits for the receiver to be back. */
+const WAITING = sql`select min(since) as at from webhook_deliveries
+    where webhook_deliveries.endpoint = webhook_endpoints.name and status = 'waiting'`;
+
+const withStatus = (status: 'retrying' | 'dead') => sql`select 1 as found from webhook_deliveries
+    where webhook_deliveries.endpoint = webhook_endpoints.name and status = ${sql.lit(status)} limit ${sql.lit(MOST_COUNTED)}`;
+
+export async function readWebhooks(
+  db: Database,
+  endpoints: readonly { readonly name: string }[],
+): Promise<readonly ReceiverState[]> {
+  if (endpoints.length === 0) return [];
+  const names = endpoints.map(({ name }) => name);
+  const { rows } = await sql<ReceiverState>`
+    select name, taken_at as "takenAt", failing_since as "failingSince", next_try_at as "nextTryAt", cause,
+      (select min(at) from (select at from (${AFTER_CURSORS}) as after_cursors union all ${WAITING}) as waiting) as "oldestWaiting",
+      (select count(*) from (${withStatus('retrying')}) as retrying) as parked,
+      (select count(*) from (${withStatus('dead')}) as dead) as "deadLetters"
+    from webhook_endpoints where name in (${sql.join(names)})`.execute(db);
+  return names.map((name) => rows.find((row) => row.name === name) ?? { name, ...NEVER_DRIVEN });
+}
+
+/** No daemon has been started with it. */
+const NEVER_DRIVEN = {
+  takenAt: null,
+  failingSince: null,
+  nextTryAt: null,
+  cause: null,
+  oldestWaiting: null,
+  parked: 0,
+  deadLetters: 0,
+} as const satisfies Omit<ReceiverState, 'name'>;

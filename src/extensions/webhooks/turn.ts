@@ -1,0 +1,188 @@
+import type { WebhookEndpoint } from '../../settings/shapes.ts';
+import { newDelivery, subjectKindOf, takesType, type Delivery, type EventFilter } from './delivery.ts';
+import { feedEventOf, type EventRow } from '../feed/event.ts';
+import type { AccountLease, Store } from '../../store/port.ts';
+import { moveWebhookCursor, webhookCursor } from './tables/endpoints.ts';
+import {
+  dueDeliveries,
+  eventsAfterCursor,
+  nextAttempts,
+  retryAtOnce,
+  writeDeliveries,
+  type DeliveryChanges,
+  type DueDelivery,
+  type EventInTurn,
+} from './tables/deliveries.ts';
+
+export const PAGE = 100;
+
+export class AccountDelivery {
+  readonly accountLease: AccountLease;
+  readonly store: Store;
+  cursor: number | undefined;
+  written: number | undefined;
+  /** A turn writes the cursor together with rows. */
+  isWriting = false;
+  isBehind = false;
+  /** Events that were refused while the endpoint took nothing, which was not their fault. */
+  refusedInVain: number[] = [];
+  isBusy = false;
+  readonly #endpoint: WebhookEndpoint;
+  /** When the next row is due; undefined if the account has none. */
+  #dueAt: string | undefined;
+
+  constructor(endpoint: WebhookEndpoint, accountLease: AccountLease, store: Store, dueAt: string | undefined) {
+    this.#endpoint = endpoint;
+    this.accountLease = accountLease;
+    this.store = store;
+    this.#dueAt = dueAt;
+  }
+
+  get account(): string {
+    return this.accountLease.account;
+  }
+
+  get #key() {
+    return { endpoint: this.#endpoint.name, account: this.account };
+  }
+
+  isDueAt(now: Date): boolean {
+    return this.#dueAt !== undefined && this.#dueAt <= now.toISOString();
+  }
+
+  hasWork(now: Date): boolean {
+    return this.isBehind || this.isDueAt(now);
+  }
+
+  async readTurn(now: Date): Promise<Turn & { readonly cursor: number }> {
+    const { isBehind, store } = this;
+    this.written ??= await webhookCursor(store.db, this.#key);
+    const cursor = (this.cursor ??= this.written);
+    // Whoever adds events from now on says so again.
+    this.isBehind = false;
+    const query = { ...this.#key, limit: PAGE };
+    const due = this.isDueAt(now) ? await dueDeliveries(store.db, { ...query, now }) : [];
+    const page = isBehind ? await eventsAfterCursor(store.db, { ...query, afterId: cursor }) : [];
+    return { endpoint: this.#endpoint, due, page, cursor };
+  }
+
+  /** Writes rows and the cursor together: a process that is killed has written both or neither. */
+  async writeTurn(cursor: number, changes: DeliveryChanges, stop: AbortSignal): Promise<void> {
+    this.isWriting = true;
+    // A database that is locked is waited for: events that were taken would otherwise be sent once more.
+    await this.store.writer.writeUntilDurable(
+      async (tx) => {
+        await writeDeliveries(tx, changes);
+        if (cursor !== this.written) await moveWebhookCursor(tx, { ...this.#key, eventId: cursor });
+      },
+      stop,
+      () => undefined,
+    );
+    this.written = cursor;
+    this.isWriting = false;
+  }
+
+  async writeCursor(): Promise<void> {
+    const { cursor: eventId } = this;
+    if (eventId === undefined) return;
+    await this.store.writer.write(async (tx) => await moveWebhookCursor(tx, { ...this.#key, eventId }));
+    this.written = eventId;
+  }
+
+  /** Has the events sent at once that were refused while the endpoint took nothing. */
+  async retryAnew(now: Date): Promise<void> {
+    const ids = [...this.refusedInVain];
+    if (ids.length === 0) return;
+    await this.store.writer.write(async (tx) => await retryAtOnce(tx, { ...this.#key, ids, now }));
+    this.refusedInVain = this.refusedInVain.slice(ids.length);
+    await this.readDueAt();
+  }
+
+  async readDueAt(): Promise<void> {
+    const { account, store } = this;
+    // Due until it is known.
+    this.#dueAt = '';
+    const next = await nextAttempts(store.db, { endpoint: this.#endpoint.name, from: account, to: account });
+    this.#dueAt = next.get(account);
+  }
+}
+
+interface Turn {
+  readonly endpoint: { readonly name: string; readonly events: EventFilter };
+  readonly due: readonly DueDelivery[];
+  readonly page: readonly EventInTurn[];
+}
+
+/** Events of one subject that are sent one after the other: those of a page, or the one of a row. */
+export interface SubjectEvents {
+  readonly delivery?: Delivery;
+  readonly events: readonly EventRow[];
+}
+
+/** What became of each event that was sent, by its id: taken, or the row that it is now. An event that is not in it was not sent. */
+type Results = ReadonlyMap<number, 'taken' | Delivery>;
+
+/** Orders the events of a turn by subject. Events that failed before come last: one may never be taken. */
+export function subjectsOf({ endpoint, due, page }: Turn): readonly SubjectEvents[] {
+  const bySubject = new Map<string, EventRow[]>();
+  for (const event of page) {
+    if (event.isBehind || !isWanted(endpoint, event)) continue;
+    const events = bySubject.get(subjectKey(event));
+    if (events === undefined) bySubject.set(subjectKey(event), [event]);
+    else events.push(event);
+  }
+  const rows = due
+    .filter(({ event }) => isWanted(endpoint, event))
+    .map(({ delivery, event }) => ({ delivery, events: [event] }));
+  const ofPage = [...bySubject.values()].map((events) => ({ events }));
+  const isNew = ({ delivery }: { delivery: Delivery }) => delivery.failed_at === null;
+  return [...rows.filter(isNew), ...ofPage, ...rows.filter((row) => !isNew(row))];
+}
+
+/** Moves the cursor to the end of the page or the last event sent; events before it that were not taken become rows. */
+export function endOfTurn(
+  turn: Turn,
+  results: Results,
+  cursor: number,
+): { readonly cursor: number; readonly changes: DeliveryChanges } {
+  const { endpoint, due, page } = turn;
+  const kept: Delivery[] = [];
+  const ended: Delivery[] = [];
+  const followed: Delivery[] = [];
+  for (const { delivery, event } of due) {
+    const result = results.get(event.id);
+    const isEnded = result === 'taken' || !isWanted(endpoint, event);
+    if (isEnded) ended.push(delivery);
+    else if (result !== undefined) kept.push(result);
+    if (isEnded || (result !== undefined && result.status === 'dead')) followed.push(delivery);
+  }
+  const sent = page.filter(({ id }) => results.has(id));
+  const rows = rowsOf(turn, results);
+  const isSentToTheEnd = rows.every(({ event_id, status }) => status !== 'waiting' || results.has(event_id));
+  const end = (isSentToTheEnd ? page : sent).at(-1)?.id ?? cursor;
+  kept.push(...rows.filter(({ event_id }) => event_id <= end));
+  return { cursor: end, changes: { kept, ended, followed } };
+}
+
+function rowsOf({ endpoint, page }: Turn, results: Results): readonly Delivery[] {
+  const open = new Set<string>();
+  const rows: Delivery[] = [];
+  for (const event of page) {
+    const subject = subjectKey(event);
+    const result = results.get(event.id);
+    if (result === 'taken' || !isWanted(endpoint, event)) continue;
+    const isBehind = event.isBehind || open.has(subject);
+    const row = result ?? newDelivery(endpoint.name, event, isBehind ? 'behind' : 'waiting');
+    rows.push(row);
+    if (row.status !== 'dead') open.add(subject);
+  }
+  return rows;
+}
+
+function isWanted({ events }: Turn['endpoint'], event: EventRow): boolean {
+  return takesType(events, feedEventOf(event).type);
+}
+
+function subjectKey({ type, subject }: Pick<EventRow, 'type' | 'subject'>): string {
+  return `${subjectKindOf(type)} ${subject}`;
+}

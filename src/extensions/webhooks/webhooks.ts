@@ -1,0 +1,172 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../base/clock.ts';
+import { programVersion } from '../../base/version.ts';
+import type { WebhookEndpoint } from '../../settings/shapes.ts';
+import { messageOf } from '../../base/text.ts';
+import { repeatEvery } from '../../orders/pass/run.ts';
+import { isPassing, OwnedError } from '../../store/errors.ts';
+import type { AccountLease, Store } from '../../store/port.ts';
+import { accountsBehind, noteEndpoint, registerEndpoint } from './tables/endpoints.ts';
+import { nextAttempts } from './tables/deliveries.ts';
+import type { AccountDelivery } from './turn.ts';
+import { EndpointDelivery } from './endpoint.ts';
+import type { EndpointFacts } from './condition.ts';
+import { webhookSender, type SenderOptions } from './sender.ts';
+
+/** How long a process that stops waits for the answers of endpoints. */
+export const LAST_ANSWERS_MS = 1_000;
+/** How far endpoints have come is written so often, and an endpoint that is to be tried again waits for no longer. */
+const SECOND_MS = 1_000;
+
+export interface WebhooksDeps extends Pick<SenderOptions, 'connect' | 'resolve' | 'timeoutMs'> {
+  readonly endpoints: readonly WebhookEndpoint[];
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly stop: AbortSignal;
+}
+
+/** Sends events of the owned accounts, each endpoint by its own cursor. Accounts without events cost nothing. */
+export class Webhooks {
+  readonly #deps: WebhooksDeps;
+  readonly #deliveries: readonly EndpointDelivery[];
+  readonly #breakOff = new AbortController();
+  /** The facts of each endpoint as they were last written. */
+  readonly #noted = new Map<EndpointDelivery, string>();
+  #waiting: AccountLease[] = [];
+  #isRegistered = false;
+  #beginning: Promise<void> | undefined;
+
+  constructor(deps: WebhooksDeps) {
+    this.#deps = deps;
+    const { endpoints } = deps;
+    const breakOff = this.#breakOff.signal;
+    const version = programVersion();
+    this.#deliveries = endpoints.map((endpoint) => {
+      const sender = webhookSender({ ...deps, endpoint, version });
+      return new EndpointDelivery({ ...deps, endpoint, sender, breakOff });
+    });
+  }
+
+  get facts(): readonly (EndpointFacts & { readonly endpoint: string })[] {
+    return this.#deliveries.map(({ name, condition }) => ({ endpoint: name, ...condition.facts }));
+  }
+
+  take(accountLease: AccountLease): void {
+    if (this.#deliveries.length === 0) return;
+    accountLease.ending.addEventListener('abort', () => void this.#giveBack(accountLease), { once: true });
+    // Accounts mostly come together.
+    if (this.#waiting.push(accountLease) === 1) void this.#deps.clock.turn().then(() => this.begin());
+  }
+
+  /** Sends until the process stops: then nothing more is begun, and it is written how far the endpoints have come. */
+  async run(): Promise<void> {
+    const { clock, stop } = this.#deps;
+    if (this.#deliveries.length === 0) return;
+    using _ = this.#deps.store.newEvents.listen((account) => this.#wake(account));
+    await repeatEvery(clock, SECOND_MS, stop, () => this.eachSecond());
+    const breakingOff = new AbortController();
+    void clock.sleep(LAST_ANSWERS_MS, breakingOff.signal).then(
+      () => this.#breakOff.abort(),
+      () => undefined,
+    );
+    await this.idle();
+    breakingOff.abort();
+    for (const delivery of this.#deliveries) delivery.close();
+    await this.#write();
+  }
+
+  async idle(): Promise<void> {
+    await this.#beginning;
+    await Promise.all(this.#deliveries.map((delivery) => delivery.idle()));
+  }
+
+  async eachSecond(): Promise<void> {
+    if (this.#waiting.length > 0) await this.begin();
+    for (const delivery of this.#deliveries) delivery.eachSecond();
+    await this.#write();
+  }
+
+  #wake(account: string): void {
+    for (const delivery of this.#deliveries) delivery.wake(account);
+  }
+
+  /** Begins with the accounts that were taken. What cannot be begun now is at the next second. */
+  async begin(): Promise<void> {
+    this.#beginning ??= this.#beginWaiting()
+      .catch((error: unknown) => {
+        if (isPassing(error)) return;
+        this.#deps.log.error({ cause: messageOf(error) }, 'webhooks cannot be sent for some accounts');
+      })
+      .finally(() => {
+        this.#beginning = undefined;
+      });
+    await this.#beginning;
+  }
+
+  async #beginWaiting(): Promise<void> {
+    const { store, clock, endpoints } = this.#deps;
+    const accountLeases = this.#waiting.filter(({ ending }) => !ending.aborted);
+    const names = accountLeases.map(({ account }) => account).toSorted();
+    const [first] = accountLeases;
+    if (first !== undefined) {
+      const [from = first.account, to = from] = [names[0], names.at(-1)];
+      if (!this.#isRegistered) {
+        await store.forAccount(first.account, first).writer.write(async (tx) => {
+          for (const { name } of endpoints) await registerEndpoint(tx, name, clock.now());
+        });
+        this.#isRegistered = true;
+      }
+      for (const delivery of this.#deliveries) await this.#beginIn(delivery, accountLeases, { from, to });
+    }
+    this.#waiting = this.#waiting.filter((one) => !accountLeases.includes(one) && !one.ending.aborted);
+  }
+
+  async #beginIn(
+    delivery: EndpointDelivery,
+    accountLeases: readonly AccountLease[],
+    range: { from: string; to: string },
+  ): Promise<void> {
+    const { store } = this.#deps;
+    await delivery.countRetrying(store);
+    const due = await nextAttempts(store.db, { endpoint: delivery.name, ...range });
+    for (const accountLease of accountLeases) {
+      delivery.add(accountLease, store.forAccount(accountLease.account, accountLease), due.get(accountLease.account));
+    }
+    // Events that are added from now on wake it by themselves.
+    for (const { account } of await accountsBehind(store.db, { endpoint: delivery.name, ...range }))
+      delivery.wake(account);
+  }
+
+  async #giveBack(accountLease: AccountLease): Promise<void> {
+    await this.#write();
+    for (const delivery of this.#deliveries) delivery.remove(accountLease);
+  }
+
+  /** What changed in this second goes to the database together. */
+  async #write(): Promise<void> {
+    const writing = this.#deliveries.flatMap((delivery) => {
+      const accounts = [...delivery.accounts];
+      const moved = accounts.filter(({ cursor, written, isWriting }) => cursor !== written && !isWriting);
+      return [...moved.map((account) => account.writeCursor()), this.#note(delivery, moved[0] ?? accounts[0])];
+    });
+    const failed = (await Promise.allSettled(writing)).find((one) => one.status === 'rejected');
+    if (failed === undefined || isPassing(failed.reason) || failed.reason instanceof OwnedError) return;
+    this.#deps.log.error({ cause: messageOf(failed.reason) }, 'it cannot be written how far webhooks have come');
+  }
+
+  async #note(delivery: EndpointDelivery, writing: AccountDelivery | undefined): Promise<void> {
+    const { takenAt, failedAt, failing } = delivery.condition.facts;
+    const columns = {
+      ...(takenAt !== null && { taken_at: takenAt.toISOString() }),
+      ...(failedAt !== null && { failed_at: failedAt.toISOString() }),
+      failing_since: failing?.since.toISOString() ?? null,
+      next_try_at: failing?.nextTryAt.toISOString() ?? null,
+      cause: failing?.cause ?? null,
+    };
+    const text = JSON.stringify(columns);
+    if (writing === undefined || text === (this.#noted.get(delivery) ?? '')) return;
+    await writing.store.writer.write(async (tx) => await noteEndpoint(tx, delivery.name, columns));
+    this.#noted.set(delivery, text);
+  }
+}

@@ -1,0 +1,154 @@
+import {
+  contradictionsOf,
+  isCreatedBefore,
+  type Contradiction,
+  type Evidence,
+} from '../orders/rules/contradictions.ts';
+import { contradictionsBefore } from './rules/rules.ts';
+import type { NewestRecord } from '../orders/rules/follow.ts';
+import type { RecordView } from '../orders/rules/record.ts';
+import { readExchangeType, readRecordView, readRecordFields } from '../exchange/record-view.ts';
+import { firstSentAt } from '../store/tables/events.ts';
+import { findingsOf } from '../store/tables/findings.ts';
+import { sentOrderOf } from '../store/orders/order-columns.ts';
+import { readRecord, readTurns } from '../store/tables/order-records.ts';
+import { readFollowed, type FollowedRow } from '../store/orders/orders-with-records.ts';
+import { readPreOrder } from '../store/tables/pre-orders.ts';
+import type { Database, Transaction } from '../store/port.ts';
+import type { FlowDeps } from '../orders/pass/deps.ts';
+import { hash } from 'node:crypto';
+import { shownText } from '../orders/rules/record-change.ts';
+import type { LookupAnswer, FollowSettings } from '../orders/rules/lookup.ts';
+import { isAcceptedAndAbsent } from '../orders/rules/absent.ts';
+import type { Tracking } from '../orders/rules/tracking.ts';
+import { accountFact, readAccountFact } from '../store/tables/accounts.ts';
+
+type CompareDeps = { readonly settings: Pick<FlowDeps['settings'], 'tolerance' | 'outputPosition'> };
+
+/** A person may have given up an order that is disputed. */
+const MAY_BE_DISPUTED: readonly string[] = ['disputed', 'abandoned'];
+
+/** The history and the pre-order are read only if the row looks like a contradiction, or may have been one before. */
+export async function readEvidence(
+  db: Database,
+  row: FollowedRow,
+  record: RecordView,
+  receivedAt: Date,
+): Promise<Evidence> {
+  return {
+    order: sentOrderOf(row),
+    preOrderExchangeType: await preOrderExchangeType(db, row, record),
+    firstSentAt: await firstRequest(db, row, record, receivedAt),
+    merchantId: row.merchant_id,
+  };
+}
+
+export interface ComparedWithRow {
+  readonly evidence: Evidence;
+  readonly contradictions: readonly Contradiction[];
+}
+
+/** Compares a record with its row. A disputed one stays contradicted by what the record cannot judge. */
+export async function compareWithRow(
+  db: Database,
+  { settings }: CompareDeps,
+  row: FollowedRow,
+  record: RecordView,
+  receivedAt: Date,
+): Promise<ComparedWithRow> {
+  const read = await readEvidence(db, row, record, receivedAt);
+  const isOlder = read.firstSentAt !== null && isCreatedBefore(read.firstSentAt, record, receivedAt) === true;
+  const evidence = isOlder && (await wasOurs(db, row, record)) ? { ...read, firstSentAt: null } : read;
+  const compared = { ...evidence, record, receivedAt };
+  const known = MAY_BE_DISPUTED.includes(row.state) ? await findingsOf(db, row.account, row.external_order_id) : [];
+  const before = contradictionsBefore(compared, known, settings);
+  return { evidence, contradictions: [...contradictionsOf(compared, settings), ...before] };
+}
+
+export async function readNewest(
+  db: Database,
+  deps: CompareDeps,
+  { account, externalOrderId }: { readonly account: string; readonly externalOrderId: string },
+): Promise<NewestRecord | undefined> {
+  const row = await readFollowed(db, account, externalOrderId);
+  const stored = await readRecord(db, account, externalOrderId);
+  const record = stored && readRecordView(stored.body);
+  if (row === undefined || stored === undefined || record === undefined) return undefined;
+  return { record, ...(await compareWithRow(db, deps, row, record, new Date(stored.receivedAt))) };
+}
+
+/** True if the same order was not older than its first request at an earlier look-up: only the clock was set since. */
+async function wasOurs(db: Database, row: FollowedRow, record: RecordView): Promise<boolean> {
+  const earlier = row.earlier_body === null ? undefined : readRecordView(row.earlier_body);
+  const isSame = earlier?.orderId === record.orderId && earlier.creationDate === record.creationDate;
+  if (!isSame || row.state === 'disputed') return false;
+  const known = await findingsOf(db, row.account, row.external_order_id);
+  return !known.some(({ class: name, status }) => name === 'ID_COLLISION' && status !== 'resolved');
+}
+
+/** The time of a row that was found again in an older database is of no request; the history has requests alone. */
+async function firstRequest(
+  db: Database,
+  { account, external_order_id: externalOrderId, sent_at: sentAt, adopted_at: adoptedAt }: FollowedRow,
+  record: RecordView,
+  receivedAt: Date,
+): Promise<Date | null> {
+  if (sentAt === null || adoptedAt !== null) return null;
+  const newest = new Date(sentAt);
+  if (isCreatedBefore(newest, record, receivedAt) !== true) return newest;
+  const first = await firstSentAt(db, account, externalOrderId);
+  // A clock that was ahead at the first request was set right since.
+  return first === null || first < newest ? first : newest;
+}
+
+/** The row has the type of the pre-order until the first record; then it has that of the newest one. */
+async function preOrderExchangeType(db: Database, row: FollowedRow, record: RecordView): Promise<string | null> {
+  if (row.earlier_body === null) return row.exchange_type;
+  const wasCompared = row.state !== 'disputed' && row.has_findings === 0 && row.exchange_type === record.exchangeType;
+  if (wasCompared) return null;
+  const body = await readPreOrder(db, row.account, row.external_order_id);
+  return body === undefined ? null : readExchangeType(body);
+}
+
+/** Adds the newest record to an answer that differs from it in more than the server's time, as few answers do. */
+export async function compareWithNewest(
+  tx: Transaction,
+  row: FollowedRow,
+  answer: LookupAnswer,
+): Promise<LookupAnswer> {
+  const { account, external_order_id: externalOrderId, earlier_body: newestBody } = row;
+  if (answer.kind !== 'found' || newestBody === null) return answer;
+  if (withoutServerDate(newestBody) === withoutServerDate(answer.body)) return answer;
+  const [newest, received] = [readRecordFields(newestBody), readRecordFields(answer.body)];
+  const turns = await readTurns(tx, account, externalOrderId);
+  const hashes = { newestHash: hash('sha256', shownText(newest)), receivedHash: hash('sha256', shownText(received)) };
+  return { ...answer, comparison: { newest, received, ...hashes, turns } };
+}
+
+function withoutServerDate(body: string): string {
+  return body.replace(/"serverDate"\s*:\s*"[^"]*"/, '');
+}
+
+/** The first order of the account whose pre-order was accepted and then not found. The fact is never taken back. */
+const ACCEPTED_AND_ABSENT = 'lookup.acceptedAndAbsent';
+
+export async function readAcceptedAndAbsent(db: Database, account: string): Promise<string | undefined> {
+  return await readAccountFact(db, { account, name: ACCEPTED_AND_ABSENT });
+}
+
+/** Remembers an accepted order that is absent. Once there is one, absence resends nothing, by any setting. */
+export async function settingsOnAbsence(
+  tx: Transaction,
+  { account, settings }: Pick<FlowDeps, 'account' | 'settings'>,
+  before: Tracking,
+  answer: LookupAnswer,
+  now: Date,
+): Promise<FollowSettings> {
+  if (answer.kind !== 'absent') return settings;
+  if (isAcceptedAndAbsent(before, now)) {
+    await accountFact(tx, { account, name: ACCEPTED_AND_ABSENT, value: before.externalOrderId, now });
+  }
+  const mayResend = settings.onUnknown === 'resend' && before.state === 'unknown';
+  if (!mayResend || (await readAcceptedAndAbsent(tx, account)) === undefined) return settings;
+  return { ...settings, onUnknown: 'hold' };
+}

@@ -1,0 +1,276 @@
+import { judgedIn, findOverdue, OVERDUE_CLASSES } from './rules/age.ts';
+import { type FindingClassName, FINDING_CLASSES } from './rules/classes.ts';
+import { found as differing, type Finding, type RecordContext } from './rules/finding.ts';
+import { replaced } from './rules/rules.ts';
+import { NO_TURNS } from '../orders/rules/record-change.ts';
+import type { FoundRecord, LookupAnswer, LookupDecision } from '../orders/rules/lookup.ts';
+import type { Tracking } from '../orders/rules/tracking.ts';
+import type { RecordView } from '../orders/rules/record.ts';
+import { readRecordView } from '../exchange/record-view.ts';
+import { findingsOf } from '../store/tables/findings.ts';
+import type { FollowedRow } from '../store/orders/orders-with-records.ts';
+import {
+  keepTurns,
+  keepUncompared,
+  keepOrderRecord,
+  keepSameColumns,
+  orderWithField,
+  RECORD_FIELD_OF,
+  type ComparedBody,
+} from '../store/tables/order-records.ts';
+import type { Transaction } from '../store/port.ts';
+import type { ComparedWithRow } from './evidence.ts';
+import { recordFindings, type NewFindings } from './record-findings.ts';
+import type { Evidence } from '../orders/rules/contradictions.ts';
+import { compareRecord } from './rules/compare.ts';
+import { MERCHANT_ID, setAccountFact } from '../store/tables/accounts.ts';
+import { isOfDatabase } from '../store/errors.ts';
+import type { FlowDeps } from '../orders/pass/deps.ts';
+
+export interface LookedUp {
+  readonly row: FollowedRow;
+  readonly before: Tracking;
+  readonly answer: LookupAnswer;
+  readonly compared: ComparedWithRow | undefined;
+  readonly decision: LookupDecision;
+  readonly now: Date;
+}
+
+/** Stores and judges a record in one transaction, and stores one that cannot be judged. Throws database errors. */
+export async function reconcileAnswer(tx: Transaction, deps: JudgeDeps, looked: LookedUp): Promise<NewFindings> {
+  try {
+    return await judgeAnswer(tx, deps, looked);
+  } catch (error) {
+    const { before, answer, decision, now } = looked;
+    logUnjudged(deps, before.externalOrderId, error);
+    if (answer.kind === 'found' && decision.keepsRecord) {
+      const { account, externalOrderId } = before;
+      await keepUncompared(tx, { account, externalOrderId, body: answer.body, receivedAt: now.toISOString() });
+    }
+    return [];
+  }
+}
+
+async function judgeAnswer(tx: Transaction, deps: JudgeDeps, looked: LookedUp): Promise<NewFindings> {
+  const { answer } = looked;
+  switch (answer.kind) {
+    case 'found':
+      return looked.decision.keepsRecord
+        ? await judgeNewest(tx, deps, looked, answer)
+        : await judgeNotTaken(tx, deps, looked, answer.record);
+    case 'absent':
+      return await judgeNotFound(tx, deps, looked, answer.evidence);
+    case 'unanswered': {
+      if (answer.answeredFor === undefined) return [];
+      const { before, now } = looked;
+      const found = [differing('IDENTITY_MISMATCH', before.externalOrderId, answer.answeredFor)];
+      return await recordFindings(tx, deps, before.externalOrderId, { found, classes: ['IDENTITY_MISMATCH'], now });
+    }
+  }
+}
+
+/** A record that differs only in the server's time, as most do, is compared again only if that time matters. */
+async function judgeNewest(
+  tx: Transaction,
+  deps: JudgeDeps,
+  looked: LookedUp,
+  { record: view, body, comparison }: FoundRecord,
+): Promise<NewFindings> {
+  const { row, before, compared, decision, now } = looked;
+  const { account, external_order_id: externalOrderId, earlier_body: earlierBody } = row;
+  const received = { account, externalOrderId, body, receivedAt: now.toISOString() };
+  const isSame = earlierBody !== null && decision.events.length === 0 && comparison === undefined;
+  if (isSame) {
+    const known = row.has_findings === 0 ? [] : await findingsOf(tx, account, externalOrderId);
+    // An open order may bear the date of its completion, which can pass without a new record.
+    const isToComplete = view.completionDate !== null && decision.tracking.state === 'open';
+    const isJudgedByTime = known.some((one) => one.status !== 'resolved' && JUDGED_BY_TIME.includes(one.class));
+    if (!isToComplete && !isJudgedByTime) return [];
+  }
+  const earlier = earlierView(row);
+  if (!isSame) {
+    const { turns = NO_TURNS } = decision;
+    await keepRecord(tx, { ...received, comparedAt: received.receivedAt, ...turns }, view, earlier);
+  }
+  const judged = {
+    row,
+    view,
+    evidence: compared?.evidence,
+    earlier,
+    before,
+    after: decision.tracking,
+    receivedAt: now,
+    now,
+  };
+  const { found, classes } = await judgeRecord(tx, deps, judged);
+  if (found.length === 0 && row.has_findings === 0) return [];
+  const isMoved = before.changedAt !== decision.tracking.changedAt;
+  const all: typeof classes = isMoved ? [...classes, 'STUCK'] : classes;
+  return await recordFindings(tx, deps, externalOrderId, { found, classes: all, now });
+}
+
+/** A record that was not taken changes nothing, but it may be of another order. */
+async function judgeNotTaken(
+  tx: Transaction,
+  deps: JudgeDeps,
+  { row, decision, now }: LookedUp,
+  view: RecordView,
+): Promise<NewFindings> {
+  const { account, external_order_id: externalOrderId } = row;
+  const { turns, disagreement } = decision;
+  if (turns !== undefined) await keepTurns(tx, { account, externalOrderId, ...turns });
+  const stale: Finding[] = disagreement === undefined ? [] : [{ class: 'REPLICAS_DISAGREE', ...disagreement }];
+  if (stale.length === 0 && row.has_findings === 0) return [];
+  const earlier = earlierView(row);
+  const found = [...stale, ...overdueFindings(deps, row, decision.tracking, earlier, now)];
+  const classes = judgedIn(decision.tracking.state, JUDGED_BY_ANSWER);
+  const judged = { found, foundAgain: replaced({ record: view, earlier }), classes, now };
+  return await recordFindings(tx, deps, externalOrderId, judged);
+}
+
+/** Likely absence of an order that was found before is no answer about it, but a person should know of it. */
+async function judgeNotFound(
+  tx: Transaction,
+  deps: JudgeDeps,
+  { row, before, decision, now }: LookedUp,
+  evidence: 'documented' | 'likely',
+): Promise<NewFindings> {
+  const { orderId, externalOrderId, state } = before;
+  // Nobody misses an order that a person has given up.
+  const isMissed = orderId !== null && state !== 'abandoned';
+  const vanished = isMissed ? [differing('ORDER_VANISHED', `order ${orderId}`, 'not found')] : [];
+  const overdue = overdueFindings(deps, row, decision.tracking, earlierView(row), now);
+  const found = [...vanished, ...overdue];
+  if (found.length === 0 && row.has_findings === 0) return [];
+  const isNoAnswer = isMissed && evidence === 'likely';
+  const classes: readonly FindingClassName[] = isNoAnswer ? ['ORDER_VANISHED', 'UNCHECKED'] : JUDGED_BY_ANSWER;
+  const judged = { found, classes: judgedIn(decision.tracking.state, classes), now };
+  return await recordFindings(tx, deps, externalOrderId, judged);
+}
+
+function earlierView(row: FollowedRow): RecordView | null {
+  return row.earlier_body === null ? null : (readRecordView(row.earlier_body) ?? null);
+}
+
+export type JudgeDeps = Pick<FlowDeps, 'account' | 'settings' | 'observers'>;
+
+/** A record cannot judge these: pre-orders are asked for separately, and only the sweep knows what is STUCK. */
+const NOT_OF_RECORD: readonly FindingClassName[] = [
+  'PREORDER_MISSING',
+  'PREORDER_ECHO_MISMATCH',
+  'PREORDER_TOKEN_MISMATCH',
+  'STUCK',
+];
+const JUDGED_BY_RECORD = (Object.keys(FINDING_CLASSES) as FindingClassName[]).filter(
+  (name) => FINDING_CLASSES[name].kind === 'state' && !NOT_OF_RECORD.includes(name),
+);
+const JUDGED_BY_ANSWER: readonly FindingClassName[] = [
+  'IDENTITY_MISMATCH',
+  'ORDER_VANISHED',
+  ...OVERDUE_CLASSES.filter((name) => name !== 'STUCK'),
+];
+/** The classes whose findings time may change while the record says the same. */
+const JUDGED_BY_TIME: readonly FindingClassName[] = [
+  ...JUDGED_BY_ANSWER,
+  'COMPLETION_INCONSISTENT',
+  'CLOCK_SKEW',
+  'ID_COLLISION',
+];
+const FIELDS = Object.values(RECORD_FIELD_OF);
+
+interface Judged {
+  readonly row: FollowedRow;
+  readonly view: RecordView | undefined;
+  readonly evidence: Evidence | undefined;
+  readonly earlier: RecordView | null;
+  readonly before: Tracking;
+  readonly after: Tracking;
+  readonly receivedAt: Date;
+  readonly now: Date;
+}
+
+/** Logs that an order cannot be judged. Throws the error again when it is the database's. */
+export function logUnjudged({ observers }: JudgeDeps, externalOrderId: string, error: unknown): void {
+  if (isOfDatabase(error)) throw error;
+  observers.incidents.failed({
+    level: 'error',
+    message: 'a look-up cannot be compared with its order',
+    cause: String(error),
+    subject: externalOrderId,
+    facts: { externalOrderId },
+  });
+}
+
+export async function judgeRecord(
+  tx: Transaction,
+  deps: JudgeDeps,
+  judged: Judged,
+): Promise<{ found: readonly Finding[]; classes: readonly FindingClassName[] }> {
+  const { row, view: record, evidence, earlier, before, after, receivedAt, now } = judged;
+  const { settings } = deps;
+  const overdue = overdueFindings(deps, row, after, record ?? null, now);
+  if (record === undefined || evidence === undefined) {
+    return { found: overdue, classes: judgedIn(after.state, JUDGED_BY_ANSWER) };
+  }
+  await learnMerchant(tx, evidence, record, after, now);
+  const states = {
+    stateBefore: before.state,
+    state: after.state,
+    isExpected: after.attempts > 0 || after.adoptedAt !== null,
+  };
+  const context = { ...evidence, ...states, record, earlier, receivedAt, ...(await readOthers(tx, judged, record)) };
+  const { found, unjudged } = compareRecord(context, settings);
+  const classes = JUDGED_BY_RECORD.filter((name) => !unjudged.includes(name));
+  return { found: [...found, ...overdue], classes: judgedIn(after.state, classes) };
+}
+
+/** Finds what the time shows. Only the sweep knows how long is too long for STUCK. */
+function overdueFindings(
+  { settings }: JudgeDeps,
+  { asset_position: assetPosition }: FollowedRow,
+  tracking: Tracking,
+  record: RecordView | null,
+  now: Date,
+): readonly Finding[] {
+  const never = { stuckAfter: Number.POSITIVE_INFINITY };
+  return findOverdue({ ...tracking, assetPosition, record }, now, { ...settings, ...never });
+}
+
+/** The first order of the account tells whose it is; one that may be of somebody else tells nothing. */
+async function learnMerchant(
+  tx: Transaction,
+  { merchantId: known }: Evidence,
+  { merchantId }: RecordView,
+  { account, state }: Tracking,
+  now: Date,
+): Promise<void> {
+  if (known !== null || merchantId === null || (state !== 'open' && state !== 'final')) return;
+  await setAccountFact(tx, { account, name: MERCHANT_ID, value: merchantId, now });
+}
+
+/** Finds orders that share a hash or an order id. Unchanged values of orders without findings are skipped. */
+async function readOthers(
+  tx: Transaction,
+  { row, earlier }: Judged,
+  record: RecordView,
+): Promise<Pick<RecordContext, 'hashUsedBy' | 'orderUsedBy'>> {
+  const { account, external_order_id: externalOrderId } = row;
+  const other = async (field: 'transactionHash' | 'orderId') => {
+    const value = record[field];
+    const isJudged = row.has_findings === 0 && earlier?.[field] === value;
+    return value === null || isJudged ? null : await orderWithField[field](tx, { account, externalOrderId, value });
+  };
+  return { hashUsedBy: await other('transactionHash'), orderUsedBy: await other('orderId') };
+}
+
+/** Stores a record. Columns that repeat its fields are written only where they changed: most changes are of a status. */
+export async function keepRecord(
+  tx: Transaction,
+  received: ComparedBody,
+  view: RecordView | undefined,
+  earlier: RecordView | null,
+): Promise<void> {
+  const isKept = view !== undefined && earlier !== null && FIELDS.every((field) => view[field] === earlier[field]);
+  if (isKept) await keepSameColumns(tx, received);
+  else await keepOrderRecord(tx, received, view);
+}

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import { findUnknownOutcome } from './rules/age.ts';
+import type { FindingClassName } from './rules/classes.ts';
+import { decideFindings, withoutKnownChanges, type Finding } from './rules/finding.ts';
+import type { Tracking } from '../orders/rules/tracking.ts';
+import { findingsOf, saveFindings } from '../store/tables/findings.ts';
+import type { Transaction } from '../store/port.ts';
+import type { FlowDeps } from '../orders/pass/deps.ts';
+import { storable } from '../base/text.ts';
+
+export type NewFindings = readonly Finding[];
+
+export interface JudgedFindings {
+  readonly found: readonly Finding[];
+  /** Found in evidence that was judged before: a change that is known already did not happen once more. */
+  readonly foundAgain?: readonly Finding[];
+  readonly classes: readonly FindingClassName[];
+  readonly now: Date;
+}
+
+const LONGEST_VALUE = 300;
+
+/** Writes down what was found of an order. Findings of the judged classes that are no longer true resolve themselves. */
+export async function recordFindings(
+  tx: Transaction,
+  { account }: Pick<FlowDeps, 'account'>,
+  externalOrderId: string,
+  { found, foundAgain = [], classes, now }: JudgedFindings,
+): Promise<NewFindings> {
+  const known = await findingsOf(tx, account, externalOrderId);
+  const news = [...found.map(shortened), ...withoutKnownChanges(known, foundAgain.map(shortened))];
+  const changes = decideFindings(known, news, classes);
+  await saveFindings(tx, { account, externalOrderId }, changes, now);
+  return [...changes.opened, ...changes.reopened];
+}
+
+export async function recordUnknownOutcome(
+  tx: Transaction,
+  deps: Pick<FlowDeps, 'account'>,
+  tracking: Tracking,
+  now: Date,
+): Promise<NewFindings> {
+  const found = findUnknownOutcome(tracking);
+  return await recordFindings(tx, deps, tracking.externalOrderId, { found, classes: ['CREATE_UNKNOWN'], now });
+}
+
+/** The exchange decides how long its values are. Two long ones that begin alike stay different by their hash. */
+function shortened(finding: Finding): Finding {
+  return { ...finding, expected: shortenedText(finding.expected), actual: shortenedText(finding.actual) };
+}
+
+function shortenedText(text: string | null): string | null {
+  if (text === null || text.length <= LONGEST_VALUE) return text === null ? null : storable(text);
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
+  return `${storable(text.slice(0, LONGEST_VALUE))}… (SHA-256 ${hash})`;
+}

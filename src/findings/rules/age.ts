@@ -1,0 +1,123 @@
+import type { OrderState } from '../../orders/rules/states.ts';
+import type { Tracking } from '../../orders/rules/tracking.ts';
+import { amountField, type AmountSettings } from '../../base/decimal.ts';
+import type { FindingClassName } from './classes.ts';
+import type { Finding } from './finding.ts';
+import type { RecordView } from '../../orders/rules/record.ts';
+
+export interface OrderAge extends Pick<
+  Tracking,
+  'state' | 'sentAt' | 'changedAt' | 'lastLookupAt' | 'resends' | 'failOver' | 'staleDate'
+> {
+  readonly assetPosition: string | null;
+  /** The fields of the newest record without which nothing can be compared; null if there is no record. */
+  readonly record: Pick<RecordView, 'inputAsset' | 'outputAsset' | 'fromCurrency' | 'toCurrency'> | null;
+}
+
+/** Settings that decide how long is too long; times in milliseconds. */
+export interface OverdueSettings extends Pick<AmountSettings, 'outputPosition'> {
+  readonly orderMissingAfter: number;
+  readonly freshFor: number;
+  readonly stuckAfter: number;
+}
+
+type FreshSettings = Pick<OverdueSettings, 'freshFor' | 'outputPosition'>;
+
+const CHECKED_STATES: readonly OrderState[] = ['accepted', 'open', 'unknown', 'held', 'final'];
+
+export const OVERDUE_CLASSES = ['CREATE_UNKNOWN', 'ORDER_MISSING', 'STUCK', 'UNCHECKED'] as const;
+
+/** The classes that can be judged in this state. A disputed order says nothing of the outcome of our create. */
+export function judgedIn<Name extends FindingClassName>(state: OrderState, classes: readonly Name[]): readonly Name[] {
+  return state === 'disputed' ? classes.filter((name) => name !== 'CREATE_UNKNOWN') : classes;
+}
+
+export function findOverdue(order: OrderAge, now: Date, settings: OverdueSettings): readonly Finding[] {
+  return [
+    ...findUnknownOutcome(order),
+    ...orderMissing(order, now, settings),
+    ...stuck(order, now, settings),
+    ...unchecked(order, now, settings),
+  ];
+}
+
+export function isUnchecked(order: OrderAge, now: Date, settings: FreshSettings): boolean {
+  const { state, lastLookupAt } = order;
+  if (!CHECKED_STATES.includes(state)) return false;
+  if (!isReadable(lastLookupAt) || order.staleDate !== null || beyondCompare(order, settings) !== undefined)
+    return true;
+  // A final order is no longer looked up: its last look-up stays valid.
+  return state !== 'final' && now.getTime() - lastLookupAt.getTime() > settings.freshFor;
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+/** With fewer changes than this nothing is learned from them. */
+const ENOUGH_GAPS = 100;
+
+/** Learns after how many ms without a change an order is stuck: a day, or longer than 99 of 100 changes took. */
+export function learnStuckAfter(gapsMs: readonly number[]): number {
+  if (gapsMs.length < ENOUGH_GAPS) return DAY_MS;
+  const sorted = gapsMs.toSorted((left, right) => left - right);
+  return Math.max(DAY_MS, sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0);
+}
+
+/** Finds that nobody knows the outcome of a create. Sending it again does not tell the outcome of the one before. */
+export function findUnknownOutcome(
+  order: Pick<OrderAge, 'state' | 'sentAt' | 'resends' | 'failOver'>,
+): readonly Finding[] {
+  const { state, sentAt, resends, failOver } = order;
+  // One finding covers all orders that a fail-over left in doubt.
+  if (failOver !== null) return [];
+  const isSentAgain = resends > 0 && (state === 'pending' || state === 'sending');
+  if (state !== 'unknown' && state !== 'held' && !isSentAgain) return [];
+  return [{ class: 'CREATE_UNKNOWN', expected: 'a known outcome', actual: `sent ${iso(sentAt)}, ${state}` }];
+}
+
+function orderMissing({ state, sentAt }: OrderAge, now: Date, settings: OverdueSettings): readonly Finding[] {
+  if (state !== 'accepted' || sentAt === null || now.getTime() - sentAt.getTime() < settings.orderMissingAfter)
+    return [];
+  return [{ class: 'ORDER_MISSING', expected: 'an order', actual: `none since ${iso(sentAt)}` }];
+}
+
+function stuck({ state, changedAt }: OrderAge, now: Date, { stuckAfter }: OverdueSettings): readonly Finding[] {
+  if (state !== 'open' || changedAt === null || now.getTime() - changedAt.getTime() <= stuckAfter) return [];
+  return [{ class: 'STUCK', expected: 'a change', actual: `none since ${iso(changedAt)}` }];
+}
+
+function unchecked(order: OrderAge, now: Date, settings: OverdueSettings): readonly Finding[] {
+  if (!isUnchecked(order, now, settings)) return [];
+  const { lastLookupAt, sentAt, staleDate } = order;
+  if (staleDate !== null) {
+    const actual = `the exchange answers with a record that contradicts ours, of ${staleDate}`;
+    return [{ class: 'UNCHECKED', expected: 'the newest record', actual }];
+  }
+  const missing = isReadable(lastLookupAt) ? beyondCompare(order, settings) : undefined;
+  if (missing !== undefined) {
+    return [{ class: 'UNCHECKED', expected: 'a record that can be compared', actual: missing }];
+  }
+  // An order that was just sent is looked up in a moment.
+  const isJustSent = lastLookupAt === null && sentAt !== null && now.getTime() - sentAt.getTime() <= settings.freshFor;
+  return isJustSent ? [] : [{ class: 'UNCHECKED', expected: 'a look-up that is fresh', actual: iso(lastLookupAt) }];
+}
+
+/** Says why the newest record cannot be compared with the order, however fresh it is; undefined if it can. */
+function beyondCompare(
+  { state, assetPosition, record }: OrderAge,
+  settings: Pick<OverdueSettings, 'outputPosition'>,
+): string | undefined {
+  if (state !== 'open' && state !== 'final') return undefined;
+  const field = amountField(assetPosition, settings);
+  if (field === undefined) return `the amount of position ${assetPosition}`;
+  if (record === null || record[field] === null) return `no ${field}`;
+  return record.fromCurrency === null || record.toCurrency === null ? 'no currencyPair' : undefined;
+}
+
+/** Another program may have written a time that is invalid. */
+function isReadable(time: Date | null): time is Date {
+  return time !== null && !Number.isNaN(time.getTime());
+}
+
+function iso(time: Date | null): string {
+  if (time === null) return 'never';
+  return isReadable(time) ? time.toISOString() : 'a time that cannot be read';
+}

@@ -1,0 +1,63 @@
+import { isSameCurrency, readDecimal, sameDecimal } from '../../base/decimal.ts';
+import type { EchoDifference, MerchantOrder, PreOrderView } from '../../orders/rules/record.ts';
+import type { FindingClassName } from './classes.ts';
+import type { Finding, ReconcileSettings, RecordContext } from './finding.ts';
+import { RULES } from './rules.ts';
+
+/** The findings of a record in the order of the rules, and the classes that could not be judged. */
+export interface Comparison {
+  readonly found: readonly Finding[];
+  readonly unjudged: readonly FindingClassName[];
+}
+
+/** Finds everything that a new order record (§2.7) shows, but nothing of ignored classes, so that their findings resolve. */
+export function compareRecord(context: RecordContext, settings: ReconcileSettings): Comparison {
+  const judged = RULES.map(([name, rule]) => ({
+    name,
+    shown: settings.ignore.includes(name) ? [] : rule(context, settings),
+  }));
+  return {
+    found: judged.flatMap(({ shown }) => shown ?? []),
+    unjudged: judged.filter(({ shown }) => shown === undefined).map(({ name }) => name),
+  };
+}
+
+/** Finds where a pre-order (§2.6) differs from its order. A field that was not sent may come back filled. */
+export function comparePreOrder(
+  order: MerchantOrder,
+  preOrder: PreOrderView,
+  exchangeType?: unknown,
+): readonly EchoDifference[] {
+  const texts = ['assetPosition', 'orderType', 'providerType', 'cryptoAddress'] as const;
+  const decimals = ['asset', 'limit', 'bonus'] as const;
+  const currencies = ['fromCurrency', 'toCurrency'] as const;
+  const differing = [
+    ...currencies.filter((field) => !isSameCurrency(order[field], preOrder[field])),
+    ...texts.filter((field) => order[field] !== null && order[field] !== preOrder[field]),
+    ...decimals.filter((field) => order[field] !== null && !sameDecimal(order[field], preOrder[field])),
+  ].map((field) => {
+    const echoed = preOrder[field];
+    return echo(`${field} ${order[field]}`, echoed === null ? `no ${field}` : `${field} ${echoed}`);
+  });
+  const isOtherToken = order.paymentToken !== null && order.paymentToken !== preOrder.paymentToken;
+  // A payment token is a secret.
+  const otherToken = {
+    class: 'PREORDER_TOKEN_MISMATCH',
+    expected: 'paymentToken (not shown)',
+    actual: 'another paymentToken',
+  } as const;
+  return [...differing, ...bonusOf(order, exchangeType), ...(isOtherToken ? [otherToken] : [])];
+}
+
+/** Compares the bonus with the crypto amount (§8). Only in a SELL is the input amount known to be crypto. */
+function bonusOf(order: MerchantOrder, exchangeType: unknown): readonly EchoDifference[] {
+  const isCrypto = exchangeType === 'SELL' && order.assetPosition === 'INPUT';
+  if (!isCrypto) return [];
+  const [bonus, asset] = [readDecimal(order.bonus), readDecimal(order.asset)];
+  if (!bonus.ok || !asset.ok || bonus.value.lt(asset.value)) return [];
+  return [echo(`bonus less than the crypto amount ${order.asset}`, `bonus ${order.bonus}`)];
+}
+
+function echo(expected: string, actual: string): EchoDifference {
+  return { class: 'PREORDER_ECHO_MISMATCH', expected, actual };
+}

@@ -1,0 +1,138 @@
+import type { AmountSettings } from '../../base/decimal.ts';
+import type { ComparedRecord } from '../../orders/rules/contradictions.ts';
+import { FINDING_CLASSES, type FindingClassName } from './classes.ts';
+import type { Difference, RecordView } from '../../orders/rules/record.ts';
+import type { OrderState } from '../../orders/rules/states.ts';
+
+export interface Finding extends Difference {
+  readonly class: FindingClassName;
+}
+
+export interface RecordContext extends ComparedRecord {
+  /** The state of the order before the record, and with it. */
+  readonly stateBefore: OrderState;
+  readonly state: OrderState;
+  /** False if no create was ever sent, and no existing order was taken over. */
+  readonly isExpected: boolean;
+  readonly earlier: RecordView | null;
+  readonly hashUsedBy: string | null;
+  readonly orderUsedBy: string | null;
+}
+
+export interface ReconcileSettings extends AmountSettings {
+  readonly finalStatuses: readonly string[];
+  readonly openStatuses: readonly string[];
+  /** Classes that the merchant has declared meaningless. */
+  readonly ignore: readonly FindingClassName[];
+}
+
+export function differs(name: FindingClassName, expected: string | null, actual: string | null): readonly Finding[] {
+  return expected === actual ? [] : [found(name, expected, actual)];
+}
+
+export function found(name: FindingClassName, expected: string | null, actual: string | null): Finding {
+  return { class: name, expected, actual };
+}
+
+/** The status of a finding. Only a person acknowledges a finding; everything else happens by itself. */
+export type FindingStatus = 'open' | 'acknowledged' | 'resolved';
+
+export interface KnownFinding extends Finding {
+  readonly id: number;
+  readonly status: FindingStatus;
+}
+
+export interface FindingChanges {
+  readonly opened: readonly Finding[];
+  /** Were resolved and are true again, were acknowledged with other values, or happened again. */
+  readonly reopened: readonly KnownFinding[];
+  /** Are still open or acknowledged, perhaps with other values. */
+  readonly seenAgain: readonly KnownFinding[];
+  readonly resolved: readonly KnownFinding[];
+}
+
+/** The most findings of kind `change` of one class and order; the newest of them counts all further changes. */
+const MOST_CHANGES = 50;
+const COUNTED_FROM_THE_FIRST: readonly FindingClassName[] = ['REPLICAS_DISAGREE'];
+const COUNTED = / \(change (\d+)\)$/;
+
+/** Decides the changes of findings. Known ones of kind `state` and a judged class that are not found are resolved. */
+export function decideFindings(
+  known: readonly KnownFinding[],
+  findings: readonly Finding[],
+  judged: readonly FindingClassName[],
+): FindingChanges {
+  const now = withCounted(known, joined(findings));
+  const knownAs = (finding: Finding) => known.find((one) => isSame(one, finding)) ?? counterFor(known, finding);
+  const again = now.flatMap((finding) => {
+    const before = knownAs(finding);
+    return before === undefined ? [] : [{ ...before, ...finding, comesBack: comesBack(before, finding) }];
+  });
+  return {
+    opened: now.filter((finding) => knownAs(finding) === undefined),
+    reopened: again.filter((one) => one.comesBack),
+    seenAgain: again.filter((one) => !one.comesBack),
+    resolved: known.filter(
+      (one) =>
+        one.status !== 'resolved' &&
+        isState(one) &&
+        judged.includes(one.class) &&
+        !now.some((finding) => isSame(one, finding)),
+    ),
+  };
+}
+
+/** Leaves out changes that are stored already: their evidence was judged once more, nothing happened. */
+export function withoutKnownChanges(known: readonly KnownFinding[], findings: readonly Finding[]): readonly Finding[] {
+  const isKnown = (finding: Finding) => known.some((one) => isSame(one, finding));
+  return findings.filter((finding) => isState(finding) || !isKnown(finding));
+}
+
+/** An acknowledged finding opens again with other values, and a change if it happens again, unless it only explains. */
+function comesBack(known: KnownFinding, finding: Finding): boolean {
+  if (known.status !== 'acknowledged') return known.status === 'resolved';
+  if (FINDING_CLASSES[finding.class].severity === 'info') return false;
+  return !isState(finding) || known.expected !== finding.expected || known.actual !== finding.actual;
+}
+
+/** The finding that counts all further changes of a class; undefined while there are few, as there always are of a state. */
+function counterFor(known: readonly KnownFinding[], finding: Finding): KnownFinding | undefined {
+  const before = known.filter((one) => one.class === finding.class);
+  return before.length < mostOf(finding) ? undefined : before.at(-1);
+}
+
+function withCounted(known: readonly KnownFinding[], findings: readonly Finding[]): readonly Finding[] {
+  return findings.map((finding) => {
+    const most = mostOf(finding);
+    const isKnown = most > 1 && known.some((one) => isSame(one, finding));
+    const counter = isKnown ? undefined : counterFor(known, finding);
+    if (counter === undefined) return finding;
+    const before = Number(COUNTED.exec(counter.actual ?? '')?.[1] ?? most);
+    return { ...finding, actual: `${finding.actual} (change ${before + 1})` };
+  });
+}
+
+/** A state is one finding, whatever its values; a change is a finding of its own with each pair of values. */
+function isSame(known: Finding, finding: Finding): boolean {
+  if (known.class !== finding.class) return false;
+  if (isState(finding)) return true;
+  return known.expected === finding.expected && known.actual === finding.actual;
+}
+
+function joined(findings: readonly Finding[]): readonly Finding[] {
+  const states = Map.groupBy(findings.filter(isState), (finding) => finding.class);
+  const join = (before: Finding, finding: Finding): Finding => ({
+    class: finding.class,
+    expected: `${before.expected}; ${finding.expected}`,
+    actual: `${before.actual}; ${finding.actual}`,
+  });
+  return [...[...states.values()].map((all) => all.reduce(join)), ...findings.filter((finding) => !isState(finding))];
+}
+
+function mostOf({ class: name }: Finding): number {
+  return COUNTED_FROM_THE_FIRST.includes(name) ? 1 : MOST_CHANGES;
+}
+
+function isState({ class: name }: Finding): boolean {
+  return FINDING_CLASSES[name].kind === 'state';
+}

@@ -1,0 +1,219 @@
+import { findOverdue, judgedIn, OVERDUE_CLASSES, type OverdueSettings } from './rules/age.ts';
+import type { FindingClassName } from './rules/classes.ts';
+import { after } from '../base/instant.ts';
+import { withOverdue, type Overdue } from '../extensions/pace/status.ts';
+import { orderAgesById, type AgedOrder, readFollowed } from '../store/orders/orders-with-records.ts';
+import { isAnythingAwaited } from '../store/orders/due-times.ts';
+import { resolveFailOvers } from '../store/tables/fail-overs.ts';
+import { unresolvedFindings, unresolvedPage } from '../store/tables/findings.ts';
+import { countFindings } from '../orders/pass/outcomes.ts';
+import type { FlowDeps } from '../orders/pass/deps.ts';
+import { addFollowed, learnHistory, learnPace } from '../extensions/pace/learn-pace.ts';
+import { recordFindings, type NewFindings } from './record-findings.ts';
+import { NO_TURNS } from '../orders/rules/record-change.ts';
+import { readRecordView } from '../exchange/record-view.ts';
+import { readAccountFact, setAccountFact } from '../store/tables/accounts.ts';
+import { trackingOf } from '../store/orders/order-columns.ts';
+import { forgetCompared, keepUncompared, readRecord, uncomparedIds } from '../store/tables/order-records.ts';
+import { pagesAfter, partsOf } from '../store/pages.ts';
+import type { Transaction } from '../store/port.ts';
+import { readEvidence } from './evidence.ts';
+import { judgeRecord, keepRecord, logUnjudged, type JudgeDeps } from './judge-answer.ts';
+
+const PAGE = 200;
+/** Orders that one transaction compares or judges: other writers wait for it. */
+const GROUP = 50;
+/** A finding that stays true is written again no more often than this: there may be 100,000 of them. */
+const SEEN_AGAIN_AFTER_MS = 24 * 60 * 60_000;
+
+/** Look-ups that wait for less after they were due are not logged. */
+const WORTH_TELLING_MS = 10 * 60_000;
+
+type Unresolved = Awaited<ReturnType<typeof unresolvedPage>>[number];
+type SweepDeps = Omit<FlowDeps, 'creates' | 'gracePeriodOver'>;
+
+/** Compares new records, learns the pace, and judges by time, in short transactions: other writers go on. */
+export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void> {
+  await compareNewRecords(deps, signal);
+  if (!(await isAnythingAwaited(deps.store.db, deps.account))) {
+    return await resolveFailOvers(deps.store, deps.account, deps.clock.now());
+  }
+  const { learner, stuckAfter } = await learnHistory(deps, signal);
+  const settings = { ...deps.settings, stuckAfter };
+  let waiting: Overdue | undefined;
+  const all = await addFollowed(deps, learner.again(), signal, async (page, now) => {
+    waiting = withOverdue(waiting, page, after(now, -settings.pace.overdueAfterMs));
+    const overdue = page.filter((order) => findOverdue(order, now, settings).length > 0);
+    await judgeChanged(deps, overdue, settings);
+  });
+  if (!signal.aborted) settings.pace.take(all, deps.clock.monotonic());
+  deps.observers.activity.overdue = waiting;
+  logOverdue(deps, waiting);
+  await resolveFailOvers(deps.store, deps.account, deps.clock.now());
+  for (const status of ['open', 'acknowledged']) {
+    for (const name of OVERDUE_CLASSES) await resolveOverdue(deps, settings, { status, class: name }, signal);
+  }
+}
+
+/** Compares the records that were not compared yet, and learns the pace of look-ups: what time alone brings is not judged. */
+export async function sweepWithoutFindings(deps: SweepDeps, signal: AbortSignal): Promise<void> {
+  await compareNewRecords(deps, signal);
+  await learnPace(deps, signal);
+}
+
+function logOverdue({ clock, exchange, restraints, log, settings }: SweepDeps, overdue: Overdue | undefined): void {
+  if (overdue === undefined || restraints.heldForMs('lookup') > 0 || exchange.breaker('lookup').openings > 0) return;
+  const { orders, since } = overdue;
+  if (clock.now().getTime() - since.getTime() <= WORTH_TELLING_MS + settings.pace.overdueAfterMs) return;
+  log.warn({ overdue: orders, since }, 'more look-ups are due than were made in time');
+}
+
+/** Resolves the findings of one class that are no longer true, whatever state their orders are in now. */
+async function resolveOverdue(
+  deps: SweepDeps,
+  settings: OverdueSettings,
+  which: { status: string; class: FindingClassName },
+  signal: AbortSignal,
+): Promise<void> {
+  const { account, store, clock } = deps;
+  const unresolved = (last?: Unresolved) =>
+    unresolvedPage(store.db, { account, ...which, fromId: last?.id ?? 0, limit: PAGE });
+  for await (const page of pagesAfter(PAGE, unresolved)) {
+    if (signal.aborted) return;
+    const ids = page.map(({ externalOrderId }) => externalOrderId);
+    if (ids.length > 0) await judgeChanged(deps, await orderAgesById(store.db, account, ids), settings);
+    await clock.turn();
+  }
+}
+
+/** Judges the orders whose recorded findings differ from what time shows now, or were last seen long ago. */
+async function judgeChanged(deps: SweepDeps, orders: readonly AgedOrder[], settings: OverdueSettings): Promise<void> {
+  if (orders.length === 0) return;
+  const { account, store, clock } = deps;
+  const now = clock.now();
+  const externalOrderIds = orders.map(({ externalOrderId }) => externalOrderId);
+  const recorded = Map.groupBy(
+    await unresolvedFindings(store.db, { account, classes: OVERDUE_CLASSES, externalOrderIds }),
+    ({ externalOrderId }) => externalOrderId,
+  );
+  const changed = orders.filter((order) => {
+    const classes = judgedIn<FindingClassName>(order.state, OVERDUE_CLASSES);
+    const all = recorded.get(order.externalOrderId) ?? [];
+    const known = all.filter(({ class: name }) => classes.includes(name as FindingClassName));
+    const found = findOverdue(order, now, settings);
+    const isRecorded = found.every(({ class: name, actual }) => {
+      const one = known.find((finding) => finding.class === name);
+      return one?.actual === actual && now.getTime() - Date.parse(one.lastSeenAt) < SEEN_AGAIN_AFTER_MS;
+    });
+    return !isRecorded || found.length < known.length;
+  });
+  for (const group of partsOf(changed, GROUP)) await judge(deps, group, settings);
+}
+
+async function judge(deps: SweepDeps, orders: readonly AgedOrder[], settings: OverdueSettings): Promise<void> {
+  const { account, store, clock, observers, log } = deps;
+  const ids = orders.map(({ externalOrderId }) => externalOrderId);
+  const found = await store.writer.write(async (tx) => {
+    const all = [];
+    const now = clock.now();
+    for (const order of await orderAgesById(tx, account, ids)) {
+      const classes = judgedIn(order.state, OVERDUE_CLASSES);
+      const judged = { found: findOverdue(order, now, settings), classes, now };
+      all.push(...(await recordFindings(tx, deps, order.externalOrderId, judged)));
+    }
+    return all;
+  });
+  countFindings(observers.counters, found);
+  if (found.length > 0) log.warn({ findings: found.length }, 'new findings of orders that wait for too long');
+}
+
+type CompareDeps = JudgeDeps & Pick<FlowDeps, 'store' | 'clock' | 'log'>;
+
+const SETTINGS_FACT = 'reconcile.settings';
+
+export async function compareNewRecords(deps: CompareDeps, signal: AbortSignal): Promise<void> {
+  await forgetOtherSettings(deps, signal);
+  const { account, store, clock, observers, log } = deps;
+  let fromId = '';
+  while (!signal.aborted) {
+    const ids = await uncomparedIds(store.db, { account, fromId, limit: GROUP });
+    const last = ids.at(-1);
+    if (last === undefined) return;
+    const found = await store.writer.write(async (tx) => {
+      const all = [];
+      for (const id of ids) all.push(...(await compareStored(tx, deps, id, clock.now())));
+      return all;
+    });
+    countFindings(observers.counters, found);
+    if (found.length > 0) log.warn({ findings: found.length }, 'stored records were compared and bring new findings');
+    fromId = last;
+    await clock.turn();
+  }
+}
+
+/** Compares the stored record with its order, as if it had just come and were the first. */
+async function compareStored(
+  tx: Transaction,
+  deps: JudgeDeps,
+  externalOrderId: string,
+  now: Date,
+): Promise<NewFindings> {
+  const { account } = deps;
+  const row = await readFollowed(tx, account, externalOrderId);
+  const stored = await readRecord(tx, account, externalOrderId);
+  if (row === undefined || stored === undefined) return [];
+  const { body, receivedAt } = stored;
+  try {
+    const view = readRecordView(body);
+    const compared = { account, externalOrderId, body, receivedAt, comparedAt: now.toISOString(), ...NO_TURNS };
+    await keepRecord(tx, compared, view, null);
+    const order = trackingOf(row);
+    const received = new Date(receivedAt);
+    // Nothing of the record counts as compared before.
+    const evidence = view && (await readEvidence(tx, { ...row, has_findings: 1 }, view, received));
+    const judged = { row, view, evidence, earlier: null, before: order, after: order, receivedAt: received, now };
+    const { found: foundAgain, classes } = await judgeRecord(tx, deps, judged);
+    return await recordFindings(tx, deps, externalOrderId, { found: [], foundAgain, classes, now });
+  } catch (error) {
+    logUnjudged(deps, externalOrderId, error);
+    await keepUncompared(tx, { account, externalOrderId, body, receivedAt });
+    return [];
+  }
+}
+
+async function forgetOtherSettings(deps: CompareDeps, signal: AbortSignal): Promise<void> {
+  const { account, store, clock, settings } = deps;
+  const { tolerance, outputPosition, finalStatuses, openStatuses, ignore } = settings;
+  const value = JSON.stringify({ tolerance, outputPosition, finalStatuses, openStatuses, ignore });
+  const fact = { account, name: SETTINGS_FACT, value, now: clock.now() };
+  const known = await readAccountFact(store.db, fact);
+  if (known === value) return;
+  let fromId: string | undefined = known === undefined ? undefined : '';
+  while (fromId !== undefined) {
+    if (signal.aborted) return;
+    const page: { account: string; fromId: string; limit: number } = { account, fromId, limit: PAGE };
+    fromId = await store.writer.write((tx) => forgetCompared(tx, page));
+    await clock.turn();
+  }
+  await resolveIgnored(deps, signal);
+  if (!signal.aborted) await store.writer.write((tx) => setAccountFact(tx, fact));
+}
+
+async function resolveIgnored(deps: CompareDeps, signal: AbortSignal): Promise<void> {
+  const { account, store, clock, settings } = deps;
+  for (const name of settings.ignore) {
+    for (const status of ['open', 'acknowledged']) {
+      const unresolved = (last?: Unresolved) =>
+        unresolvedPage(store.db, { account, class: name, status, fromId: last?.id ?? 0, limit: GROUP });
+      for await (const page of pagesAfter(GROUP, unresolved)) {
+        if (signal.aborted) return;
+        await store.writer.write(async (tx) => {
+          for (const { externalOrderId } of page) {
+            await recordFindings(tx, deps, externalOrderId, { found: [], classes: [name], now: clock.now() });
+          }
+        });
+        await clock.turn();
+      }
+    }
+  }
+}

@@ -1,0 +1,217 @@
+import { decideClaim, decideCorrected, isNotTaken, type CreateOutcome } from './rules/create.ts';
+import type { MerchantOrder } from './rules/record.ts';
+import type { Tracking } from './rules/tracking.ts';
+import type { Turn } from '../exchange/transport/gate.ts';
+import { DUE_COLUMNS, dueKeyOf, findOrders, FIRST_DUE } from '../store/find-orders.ts';
+import { lockFreeOrder, saveDecision } from '../store/orders/orders.ts';
+import { together } from '../store/statement.ts';
+import { intend } from '../store/orders/intents.ts';
+import { trackingOf, uncheckedOrderOf } from '../store/orders/order-columns.ts';
+import { forEachConcurrently } from './pass/run.ts';
+import type { FlowDeps } from './pass/deps.ts';
+import type { GuardedCreate, GuardWait } from './pass/guard.ts';
+import type { CreateInFlight } from './pass/in-flight.ts';
+import { isolateFailure } from './pass/isolate.ts';
+import { doubtedBy } from '../accounts/rules/fail-over.ts';
+import { readFailOvers } from '../store/tables/fail-overs.ts';
+import { assumeRowSent } from './assume-sent.ts';
+import { doubtOf, markLeft } from './fail-over.ts';
+import { probeForCreates, recoverUnrecorded } from './recover.ts';
+import { recordOrKeep } from './record-outcome.ts';
+import { countFailure } from './pass/outcomes.ts';
+
+const PAGE = 200;
+const UNREPLICATED: CreateOutcome = {
+  kind: 'not-sent',
+  why: 'nothing left after the intent had waited for a standby',
+};
+
+/**
+ * Sends every pending order that is due, and ends when none is left, when the circuit breaker opens, or when `signal`
+ * aborts. The intent of each request is durable before it goes; what came of it is durable before the pass ends.
+ */
+export async function createPass(deps: FlowDeps, signal: AbortSignal): Promise<void> {
+  await recoverUnrecorded(deps);
+  await markLeft(deps, deps.creates.unmarked);
+  await forEachConcurrently(dueIn(deps, 'invalid', signal), 1, (id) =>
+    isolateFailure(deps, id, () => recheckCorrected(deps, id)),
+  );
+  await probeForCreates(deps, signal);
+  await sendUnforbidden(deps, signal);
+  await forEachConcurrently(dueIn(deps, 'pending', signal), deps.settings.concurrency, (id) =>
+    isolateFailure(deps, id, () => sendOrder(deps, id, signal)).finally(() => deps.creates.walk.end(id)),
+  );
+}
+
+/** Sends an order that was not refused with 403 while the account may not create: it shows of what the 403 spoke. */
+async function sendUnforbidden(deps: FlowDeps, signal: AbortSignal): Promise<void> {
+  const { account, store, clock, exchange, restraints } = deps;
+  if (!restraints.all.some(({ kind }) => kind === 'forbidden') || isStopped(exchange)) return;
+  const filter = { account, state: 'pending', forbiddenIn: 0, until: clock.now(), by: 'due', limit: 1 } as const;
+  const id = (await findOrders(store.db, filter, ['external_order_id']))[0]?.external_order_id;
+  if (id !== undefined && !deps.creates.unmarked.has(id))
+    await isolateFailure(deps, id, () => sendOrder(deps, id, signal));
+}
+
+async function* dueIn(
+  { account, store, clock, exchange, creates: { inFlight, walk, unmarked } }: FlowDeps,
+  state: 'pending' | 'invalid',
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  let from = FIRST_DUE;
+  for (;;) {
+    const filter = { account, state, until: clock.now(), after: from, by: 'due', limit: PAGE } as const;
+    const page = (await findOrders(store.db, filter, DUE_COLUMNS)).map(dueKeyOf);
+    const before = from;
+    for (const due of page) {
+      if (state === 'pending') await walk.next(signal);
+      if (signal.aborted || (state === 'pending' && (isStopped(exchange) || inFlight.isFull))) return;
+      if (!unmarked.has(due.externalOrderId)) {
+        if (state === 'pending') walk.begin(due.externalOrderId, from);
+        yield due.externalOrderId;
+      }
+      from = due;
+    }
+    if (page.length < PAGE) return;
+    // SQLite reads ids that are no text otherwise than it compares them: a page of them would come again and again.
+    const isStuck = from.externalOrderId === before.externalOrderId;
+    if (isStuck) from = { nextActionAt: `${from.nextActionAt}~`, externalOrderId: '' };
+  }
+}
+
+function isStopped(exchange: FlowDeps['exchange']): boolean {
+  const { isOpen, needsProbe } = exchange.breaker('create');
+  return isOpen || needsProbe;
+}
+
+/** Puts an invalid row that has been corrected back among the pending ones, where it is checked again. */
+async function recheckCorrected(deps: FlowDeps, externalOrderId: string): Promise<void> {
+  const { account, store, clock } = deps;
+  await store.writer.write(async (tx) => {
+    const row = await lockFreeOrder(tx, account, externalOrderId);
+    if (row === undefined) return;
+    const now = clock.now();
+    const before = trackingOf(row);
+    const decision = decideCorrected(before, now);
+    if (decision === undefined) return;
+    const failOver = doubtedBy(await readFailOvers(tx, account), before, row.updated_at);
+    if (failOver !== undefined) await assumeRowSent(tx, row, doubtOf(account, failOver), deps);
+    else await saveDecision(tx, before, decision, now);
+  });
+}
+
+export async function sendOrder(deps: FlowDeps, externalOrderId: string, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const wait = await trySending(deps, externalOrderId, signal);
+    if (wait === undefined) return;
+    await wait.outcome;
+  }
+}
+
+/** Gives what is to be waited for where the outcome of a create in flight decides whether one more passes a limit. */
+async function trySending(
+  deps: FlowDeps,
+  externalOrderId: string,
+  signal: AbortSignal,
+): Promise<GuardWait | undefined> {
+  const { exchange, creates } = deps;
+  using turn = await exchange.turnToCreate(externalOrderId, signal);
+  if (turn === undefined) return undefined;
+  using create = creates.inFlight.begin(externalOrderId);
+  using guarded = creates.guard.begin();
+  const claimed = await claim(deps, externalOrderId, create, guarded);
+  if (claimed === undefined || 'outcome' in claimed) {
+    create.isRecorded();
+    return claimed;
+  }
+  using turnToSend = await turnOnceReplicated(deps, turn, externalOrderId, signal);
+  if (turnToSend === undefined) {
+    guarded.notTaken();
+    await recordOrKeep(deps, claimed.tracking, UNREPLICATED, () => create.isHeldUp());
+    create.isRecorded();
+    return undefined;
+  }
+  create.leaves();
+  guarded.leaves();
+  creates.intents.add({ account: deps.account, externalOrderId, sentAt: claimed.tracking.sentAt?.toISOString() ?? '' });
+  const { forbiddenIn } = claimed.tracking;
+  // Others were taken since its 403.
+  const isForbiddenAlone = forbiddenIn > 0 && forbiddenIn < deps.restraints.forbiddenHold;
+  const outcome = await exchange.createPreOrder(claimed.order, turnToSend, isForbiddenAlone);
+  if (outcome.kind === 'not-sent') create.neverLeft();
+  if (isNotTaken(outcome, claimed.tracking)) guarded.notTaken();
+  await recordOrKeep(deps, claimed.tracking, outcome, () => create.isHeldUp());
+  create.isRecorded();
+  return undefined;
+}
+
+/** If the intent waits for a standby, another request may have the turn meanwhile. Undefined if nothing may leave. */
+async function turnOnceReplicated(
+  { store, exchange }: FlowDeps,
+  turn: Turn,
+  externalOrderId: string,
+  signal: AbortSignal,
+): Promise<Turn | undefined> {
+  const isReplicated = store.writer.isReplicated(signal);
+  if (isReplicated === true) return turn;
+  turn.end();
+  return (await isReplicated) ? await exchange.turnToCreate(externalOrderId, signal) : undefined;
+}
+
+/** Makes the intent durable, for the row as it stands now. Undefined when there is nothing to send. */
+async function claim(
+  { account, store, clock, settings, log, restraints, creates, observers }: FlowDeps,
+  externalOrderId: string,
+  create: Pick<CreateInFlight, 'intends'>,
+  guarded: Pick<GuardedCreate, 'decide'>,
+): Promise<{ order: MerchantOrder; tracking: Tracking } | GuardWait | undefined> {
+  store.mark.assertWritten();
+  const claimed = await store.writer.write(
+    async (tx) => {
+      create.intends(false);
+      if (creates.inFlight.isOverfull) return undefined;
+      const row = await lockFreeOrder(tx, account, externalOrderId);
+      if (row === undefined) return undefined;
+      const now = clock.now();
+      const before = trackingOf(row);
+      const decided = decideClaim(before, uncheckedOrderOf(row), now, settings.isOnlyAccount);
+      if (decided.kind === 'skip') return undefined;
+      const guard = decided.kind === 'send' ? await guarded.decide(tx, decided.order) : undefined;
+      if (guard?.kind === 'wait') return guard;
+      if (guard?.kind === 'guarded') {
+        return { kind: 'guarded', onDurable: [await restraints.guardWithin(tx, guard.reason)] } as const;
+      }
+      create.intends(decided.kind === 'send');
+      // Together with the intent: once that is durable nothing but the request may come in between.
+      const [saved, onLeased] = await together(
+        saveDecision(tx, before, decided.decision, now),
+        creates.lease.renewWithin(tx),
+      );
+      if (decided.kind === 'send') intend(tx, row, saved);
+      return { ...decided, saved, onDurable: [onLeased, await restraints.claimWithin(tx)] };
+    },
+    [externalOrderId],
+  );
+  if (claimed === undefined) {
+    // SQLite also takes bytes that are no text; the id that is read is then not the id that is there.
+    if (externalOrderId.includes('\uFFFD')) {
+      countFailure(observers, {
+        level: 'error',
+        message: 'an id is not valid Unicode text, so nothing was sent; delete the row, insert it again',
+        cause: 'the id lost characters when it was read',
+        subject: externalOrderId,
+        facts: { externalOrderId },
+      });
+    }
+    return undefined;
+  }
+  if (claimed.kind === 'wait') return claimed;
+  for (const takeEffect of claimed.onDurable) takeEffect();
+  if (claimed.kind === 'guarded') return undefined;
+  if (claimed.kind === 'invalid') {
+    observers.counters.invalid += 1;
+    log.warn({ externalOrderId, cause: claimed.saved.stateReason }, 'order is invalid, nothing was sent');
+    return undefined;
+  }
+  return { order: claimed.order, tracking: claimed.saved };
+}

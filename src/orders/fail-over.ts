@@ -1,0 +1,243 @@
+import {
+  decidingCommand,
+  isCovered,
+  isKnownTo,
+  isSeenAfter,
+  isSinglePromotion,
+  mostWalked,
+  walkedTo,
+  type FailOver,
+} from '../accounts/rules/fail-over.ts';
+import { freeOfDoubt, type Assumption } from './rules/create.ts';
+import { countDoubtful, readFailOvers, saveFailOver, sentTimes, tellFailOver } from '../store/tables/fail-overs.ts';
+import type { Database, Transaction } from '../store/port.ts';
+import { trackingOf } from '../store/orders/order-columns.ts';
+import { DUE_COLUMNS, dueKeyOf, findOrders, type OrderFilter } from '../store/find-orders.ts';
+import { lockFreeOrder, orderIds, readOrder, saveDecision } from '../store/orders/orders.ts';
+import { pagesAfter, partsOf } from '../store/pages.ts';
+import type { FlowDeps } from './pass/deps.ts';
+import type { SentIntent, SentIntents } from './pass/sent-intents.ts';
+import { assumeRowSent, type Assuming } from './assume-sent.ts';
+
+type MarkingDeps = Assuming & Pick<FlowDeps, 'account' | 'store' | 'log'>;
+type FailOverDeps = MarkingDeps & { readonly intents: SentIntents };
+
+const PAGE = 200;
+
+/** Orders in doubt whose rows another program locks, each with its fail-over: they must not be sent. */
+type Unmarked = FlowDeps['creates']['unmarked'];
+
+/**
+ * Makes each order unknown that a lost owner may have sent; nothing is sent before it returns. Returns the orders whose
+ * rows are locked, for `markLeft`, and when the newest fail-over was noticed, in ms.
+ */
+export async function takeUpFailOvers(
+  deps: FailOverDeps,
+): Promise<{ readonly newestAt: number | undefined; readonly unmarked: Unmarked }> {
+  const { account, store, clock } = deps;
+  await reportSent(deps);
+  const unmarked: Unmarked = new Map();
+  const all = await readFailOvers(store.db, account);
+  const open = all.filter(({ markedAt }) => markedAt === undefined);
+  const newest = all.at(-1);
+  for (const failOver of open) {
+    const sent = await lostIntents(deps, failOver);
+    await mark(deps, failOver, sent.ids, unmarked);
+    const isExact = sent.isExact || isCovered(failOver);
+    if (!isExact) for await (const ids of walkedBy(deps, failOver)) await mark(deps, failOver, ids, unmarked);
+    if (!isCovered(failOver)) await keepFromResending(deps, failOver, unmarked);
+    if (!isExact) continue;
+    await store.writer.write((tx) => saveFailOver(tx, account, { ...failOver, isExact: true }, clock.now()));
+  }
+  await endMarking(deps, unmarked);
+  return { newestAt: newest === undefined ? undefined : Date.parse(newest.seenAt), unmarked };
+}
+
+export async function markLeft(deps: MarkingDeps, unmarked: Unmarked): Promise<void> {
+  const [first] = unmarked.values();
+  if (first === undefined) return;
+  for (const page of partsOf([...unmarked.keys()], PAGE)) await mark(deps, first, page, unmarked);
+  await endMarking(deps, unmarked);
+}
+
+/**
+ * Names the orders that this process sent as the lost owner: they take the place of the orders that it may have walked
+ * by. Does nothing if every fail-over is reported.
+ */
+export async function reportSent(deps: FailOverDeps): Promise<void> {
+  const { account, store, clock, intents, log } = deps;
+  const owned = intents.ownedSince(account);
+  if (owned === undefined) return;
+  const isOurs = ({ reportedAt, generation, seenAt }: FailOver) =>
+    reportedAt === undefined && generation <= owned.generation && isSeenAfter(seenAt, owned.at);
+  for (const failOver of (await readFailOvers(store.db, account)).filter(isOurs)) {
+    const locked: Unmarked = new Map();
+    const sent = await lostIntents(deps, failOver);
+    for (const ids of partsOf(sent.ids, PAGE)) await mark(deps, failOver, ids, locked);
+    // The next owner is still marking, or another program locks rows: a later call does the rest.
+    if (failOver.markedAt === undefined || locked.size > 0) continue;
+    if (sent.isExact) await freeOthers(deps, failOver, new Set(sent.ids));
+    const reportedAt = clock.now().toISOString();
+    const reported = { ...failOver, reportedAt, ...(sent.isExact && { isExact: true }) };
+    await store.writer.write((tx) => tellFailOver(tx, account, reported, clock.now()));
+    log.warn(
+      { failOver: failOver.id, orders: sent.ids.length },
+      'the orders that a fail-over lost were named by the worker that had sent them',
+    );
+  }
+}
+
+/** Finds orders that this process sent and whose newest intent the server lacks; all that were lost if `isExact`. */
+async function lostIntents({ account, store, intents }: FailOverDeps, failOver: FailOver) {
+  const [sent, forgotten] = [intents.of(account), intents.forgottenOf(account)];
+  const ids: string[] = [];
+  for (const page of partsOf(sent, PAGE)) {
+    const times = await sentTimes(
+      store.db,
+      account,
+      page.map(({ externalOrderId }) => externalOrderId),
+    );
+    const isLost = ({ externalOrderId: one, sentAt }: SentIntent) => times.has(one) && times.get(one) !== sentAt;
+    ids.push(...page.filter(isLost).map(({ externalOrderId }) => externalOrderId));
+  }
+  const { externalOrderId = '', sentAt } = forgotten ?? {};
+  const isKept =
+    sentAt === undefined || (await sentTimes(store.db, account, [externalOrderId])).get(externalOrderId) === sentAt;
+  // A later fail-over lost further intents.
+  const isNewest = (await readFailOvers(store.db, account)).at(-1)?.id === failOver.id;
+  const isLast = intents.ownedSince(account)?.generation === failOver.generation;
+  const isOnlyLoss = isLast && intents.isFirstLoss(account, failOver.seenAt) && isSinglePromotion(failOver);
+  return { ids, isExact: isNewest && isKept && isOnlyLoss };
+}
+
+async function* walkedBy(deps: FailOverDeps, failOver: FailOver): AsyncGenerator<readonly string[]> {
+  const seenAt = new Date(failOver.seenAt);
+  const due = { until: seenAt };
+  const most = mostWalked(failOver);
+  const ranges = most === undefined ? [due] : await walkedRanges(deps, failOver, due, most);
+  for (const range of ranges) yield* pendingFrom(deps, failOver, range);
+  // A person, or the end of an outage, may have made these due in the lost time.
+  yield* pendingFrom(deps, failOver, { laterThan: seenAt });
+}
+
+/** Ends are read before an order is marked: a marked order is not pending, and another would be counted. */
+async function walkedRanges(deps: FailOverDeps, failOver: FailOver, due: Range, most: number): Promise<Range[]> {
+  const place = walkedTo(failOver);
+  const fromPlace = place && { ...due, after: { nextActionAt: place[0], externalOrderId: place[1] } };
+  // While the account is forbidden to create, a pass skips refused orders and sends the next one.
+  const ranges = [due, ...(fromPlace === undefined ? [] : [fromPlace]), { ...due, forbiddenIn: 0 }];
+  const ends: Range[] = [];
+  for (const range of ranges) {
+    let [upTo, left]: [Range['upTo'], number] = [undefined, most];
+    for await (const page of pendingPages(deps, range, most)) {
+      upTo = page.at(-1) ?? upTo;
+      left -= page.length;
+    }
+    ends.push({ ...range, upTo: left > 0 ? undefined : upTo });
+  }
+  return ends;
+}
+
+type Range = Pick<OrderFilter, 'until' | 'laterThan' | 'after' | 'upTo' | 'forbiddenIn'>;
+
+async function* pendingFrom(deps: FailOverDeps, failOver: FailOver, range: Range): AsyncGenerator<readonly string[]> {
+  for await (const page of pendingPages(deps, range)) {
+    const isKnown = ({ createdAt }: { readonly createdAt: string }) =>
+      isKnownTo(failOver, createdAt) && (range.laterThan === undefined || createdAt <= failOver.seenAt);
+    yield page.filter(isKnown).map(({ externalOrderId }) => externalOrderId);
+  }
+}
+
+async function* pendingPages({ account, store }: FailOverDeps, range: Range, most = Infinity) {
+  for (let [after, left] = [range.after, most]; left > 0;) {
+    const limit = Math.min(PAGE, left);
+    const filter = { account, state: 'pending', ...range, after, by: 'due', limit } as const;
+    const rows = await findOrders(store.db, filter, [...DUE_COLUMNS, 'created_at']);
+    const page = rows.map((row) => ({ ...dueKeyOf(row), createdAt: row.created_at }));
+    yield page;
+    left -= page.length;
+    after = page.at(-1);
+    if (page.length < limit || after === undefined) return;
+  }
+}
+
+export function doubtOf(account: string, failOver: FailOver): Assumption {
+  const advice = `ask the exchange, then: ${decidingCommand(account, failOver)}`;
+  const reason = `a fail-over of the database may have lost that it was sent; ${advice}`;
+  return { source: 'create', reason, failOver: failOver.id };
+}
+
+/**
+ * Takes orders for sent, and keeps unknown creates from a resend. A locked order stays in doubt of the fail-over that
+ * found it first: the owner that a later one lost knows nothing of it.
+ */
+async function mark(deps: MarkingDeps, failOver: FailOver, ids: readonly string[], locked: Unmarked): Promise<void> {
+  const { account, store, clock } = deps;
+  const markOne = async (tx: Transaction, id: string, first: FailOver) => {
+    const row = await lockFreeOrder(tx, account, id);
+    if (row !== undefined) locked.delete(id);
+    else if ((await readOrder(tx, account, id)) !== undefined) locked.set(id, first);
+    if (row?.state === 'unknown' && row.resends === 0) {
+      const before = trackingOf(row);
+      await saveDecision(tx, before, { tracking: { ...before, resends: 1 }, events: [] }, clock.now());
+    } else if (row !== undefined && ['pending', 'rejected', 'invalid'].includes(row.state))
+      await assumeRowSent(tx, row, doubtOf(account, first), deps);
+  };
+  // These writes share commits and round trips: nothing is sent until all orders are marked.
+  const marking = ids.map(async (id) => {
+    const first = locked.get(id) ?? failOver;
+    await store.writer.write((tx) => markOne(tx, id, first), [id]);
+  });
+  await Promise.all(marking);
+}
+
+/** Keeps unknown creates from a resend: they may have been resent in the lost time, and an absent order is no proof. */
+async function keepFromResending(deps: MarkingDeps, failOver: FailOver, locked: Unmarked): Promise<void> {
+  const { account, store } = deps;
+  const unknown = (fromId = '') => orderIds(store.db, { account, states: ['unknown'], fromId, limit: PAGE });
+  for await (const ids of pagesAfter(PAGE, unknown)) await mark(deps, failOver, ids, locked);
+}
+
+async function freeOthers(deps: MarkingDeps, { id: failOver }: FailOver, named: ReadonlySet<string>): Promise<void> {
+  const { account, store, clock } = deps;
+  const reason = 'the worker that drove the account before the fail-over did not send it';
+  for await (const ids of doubtfulOrders(store.db, account, failOver)) {
+    await store.writer.write(async (tx) => {
+      if ((await readFailOvers(tx, account)).at(-1)?.id !== failOver) return;
+      for (const id of ids.filter((one) => !named.has(one))) {
+        const row = await lockFreeOrder(tx, account, id);
+        if (row === undefined || row.fail_over !== failOver) continue;
+        let before = trackingOf(row);
+        const decisions = freeOfDoubt(before, false, { source: 'create', reason }, clock.now());
+        for (const decision of decisions) before = await saveDecision(tx, before, decision, clock.now());
+      }
+    });
+  }
+}
+
+/** Yields the ids of the orders that a fail-over left in doubt, a page at a time. */
+export async function* doubtfulOrders(db: Database, account: string, failOver: number) {
+  const filter = { account, failOver, by: 'id', limit: PAGE } as const;
+  const after = (last?: { readonly external_order_id: string }) =>
+    findOrders(db, { ...filter, afterId: last?.external_order_id ?? '' }, ['external_order_id']);
+  for await (const page of pagesAfter(PAGE, after)) yield page.map((row) => row.external_order_id);
+}
+
+async function endMarking({ account, store, clock, log }: MarkingDeps, unmarked: Unmarked): Promise<void> {
+  if (unmarked.size > 0) return;
+  for (const failOver of await readFailOvers(store.db, account)) {
+    if (failOver.markedAt !== undefined) continue;
+    const marked = { ...failOver, markedAt: clock.now().toISOString() };
+    await store.writer.write((tx) => tellFailOver(tx, account, marked, clock.now()));
+    const orders = await countDoubtful(store.db, account, failOver.id);
+    const advice = decidingCommand(account, failOver);
+    const message =
+      'the server is another than at the last commit of the account, so orders may have been sent without a trace';
+    if (orders > 0) log.error({ failOver: failOver.id, orders, advice }, message);
+    else
+      log.warn(
+        { failOver: failOver.id },
+        'the server is another than at the last commit of the account; no order is in doubt',
+      );
+  }
+}

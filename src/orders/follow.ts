@@ -1,0 +1,265 @@
+import { decideLookup, isLookedUp, isOvertaken } from './rules/follow.ts';
+import type { LookupAnswer } from './rules/lookup.ts';
+import { isPaced } from '../extensions/pace/status.ts';
+import { isNeverLookedUp, type LookupSource, LOOKUPS_A_ROUND, nextRound } from './rules/schedule.ts';
+import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from './rules/states.ts';
+import type { OrderEvent } from './rules/tracking.ts';
+import type { OrderLookup } from '../exchange/asking.ts';
+import { MERCHANT_ID, readAccountFact, rememberStatuses, seenStatuses } from '../store/tables/accounts.ts';
+import { lockFollowed } from '../store/orders/orders-with-records.ts';
+import { orderIds, saveDecision } from '../store/orders/orders.ts';
+import { trackingOf } from '../store/orders/order-columns.ts';
+import type { Database, Transaction } from '../store/port.ts';
+import { compareWithRow, compareWithNewest, settingsOnAbsence } from '../findings/evidence.ts';
+import { reconcileAnswer, type LookedUp } from '../findings/judge-answer.ts';
+import { forEachConcurrently } from './pass/run.ts';
+import { tellLookup, type RecordedLookup } from './pass/outcomes.ts';
+import type { FlowDeps } from './pass/deps.ts';
+import { isolateFailure } from './pass/isolate.ts';
+import { dueLookups } from '../store/orders/due-times.ts';
+import type { DueKey } from '../store/find-orders.ts';
+
+type FollowDeps = Omit<FlowDeps, 'creates' | 'gracePeriodOver'>;
+
+const PAGE = 200;
+/** An exchange may invent any number of statuses. */
+const MOST_STATUSES = 1_000;
+/** The breaker opened, and once more after a wait: a few orders that alone fail are no outage. */
+const OPENINGS_OF_OUTAGE = 2;
+
+/** Which orders a follow pass looks up: those that are due, or every order being followed, due or not. */
+export type FollowScope = 'due' | 'all';
+
+/** No order is due until then. */
+const NEVER_DUE = new Date(0);
+
+/**
+ * Looks orders up and records what changed. Each order is looked up once, an unknown outcome each time it comes due; the
+ * pass ends when none is left, when the circuit breaker opens, or when `signal` aborts. With the scope `all`, orders that
+ * were looked up after `since` count as done.
+ */
+export async function followPass(
+  deps: FollowDeps,
+  scope: FollowScope,
+  signal: AbortSignal,
+  since: Date = deps.clock.now(),
+): Promise<void> {
+  if (scope === 'all') await lookUpEach(deps, allFollowed(deps, signal, since), signal);
+  else await lookUpDue(deps, () => since, signal);
+}
+
+/**
+ * Looks up the orders that are due at `until`, which is asked anew at each round: the daemon moves it on by its cron. With the
+ * pace `every-tick` the next tick begins for those that are followed once all of them were looked up that were due at the last
+ * one. Unknown outcomes are due at their own times. Ends like `followPass`.
+ */
+export async function lookUpDue(deps: FollowDeps, until: () => Date, signal: AbortSignal): Promise<void> {
+  const isEveryTick = deps.settings.pace.kind === 'every-tick';
+  let tick = until();
+  const dueUntil = (source: LookupSource) => {
+    if (source === 'unknown') return deps.clock.now();
+    return isEveryTick && isFollowed(source) ? tick : until();
+  };
+  const onRound = (sources: ReadonlySet<LookupSource>) => {
+    if (![...sources].some(isFollowed)) tick = until();
+  };
+  await lookUpEach(
+    deps,
+    ordersToLookUp(deps, dueUntil, () => isStopped(deps, signal), onRound),
+    signal,
+  );
+}
+
+function isFollowed(source: LookupSource): boolean {
+  return isNeverLookedUp(source) || isPaced(source);
+}
+
+async function lookUpEach(deps: FollowDeps, orders: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
+  const { account, store, settings } = deps;
+  let known: Promise<KnownOfAccount> | undefined;
+  await forEachConcurrently(orders, settings.concurrency, async (id) => {
+    known ??= readKnown(store.db, account);
+    // If this cannot be read the pass ends: no order is at fault.
+    const options = { known: await known };
+    await isolateFailure(deps, id, () => lookUp(deps, id, signal, options));
+  });
+}
+
+/** Facts about an account that earlier passes have recorded. */
+interface KnownOfAccount {
+  /** The first record says whose the account's orders are, and the next ones are compared with that. */
+  readonly hasMerchant: boolean;
+  readonly statuses: ReadonlySet<string>;
+}
+
+async function readKnown(db: Database, account: string): Promise<KnownOfAccount> {
+  const merchant = await readAccountFact(db, { account, name: MERCHANT_ID });
+  const statuses = await seenStatuses(db, { account, limit: MOST_STATUSES });
+  return {
+    hasMerchant: merchant !== undefined,
+    statuses: new Set(statuses.map(({ field, value }) => `${field} ${value}`)),
+  };
+}
+
+async function* allFollowed(deps: FollowDeps, signal: AbortSignal, since: Date): AsyncGenerator<string> {
+  const { account, store } = deps;
+  let fromId = '';
+  for (;;) {
+    const query = { account, states: FOLLOWED_STATES, fromId, limit: PAGE, notLookedUpSince: since };
+    const page = await orderIds(store.db, query);
+    for (const externalOrderId of page) {
+      if (isStopped(deps, signal)) return;
+      yield externalOrderId;
+      fromId = externalOrderId;
+    }
+    if (page.length < PAGE) break;
+  }
+  const isRechecked = (source: LookupSource) => (RECHECKED_STATES as readonly string[]).includes(source);
+  const until = (source: LookupSource) => (isRechecked(source) ? since : NEVER_DUE);
+  yield* ordersToLookUp(deps, until, () => isStopped(deps, signal));
+}
+
+function isStopped({ exchange }: FollowDeps, signal: AbortSignal): boolean {
+  return signal.aborted || exchange.breaker('lookup').isOpen;
+}
+
+interface LookUpOptions {
+  /** The answer also shows whether creates may go again. */
+  readonly isProbe?: boolean;
+  readonly known?: KnownOfAccount;
+}
+
+/** Looks one order up and records what the answer decides. */
+export async function lookUp(
+  deps: FollowDeps,
+  externalOrderId: string,
+  signal: AbortSignal,
+  { isProbe = false, known }: LookUpOptions = {},
+): Promise<void> {
+  const { account, store, exchange, clock } = deps;
+  const lookup = await exchange.lookUpOrder(externalOrderId, signal, isProbe);
+  if (lookup === undefined) return;
+  const { askedAt, health } = lookup;
+  const answer = inOutage(exchange, lookup);
+  const random = clock.random();
+  const record = async (tx: Transaction) => {
+    const row = await lockFollowed(tx, account, externalOrderId);
+    const before = row === undefined ? undefined : trackingOf(row);
+    if (row === undefined || before === undefined || !isLookedUp(before, answer)) return undefined;
+    const now = clock.now();
+    if (isOvertaken(before, answer, askedAt, now)) return undefined;
+    return await recordAnswer(tx, deps, { row, before, answer, now }, random, known?.statuses);
+  };
+  const about = known?.hasMerchant === true ? [externalOrderId, ...sharedBy(answer)] : undefined;
+  const recorded = await store.writer.write(record, about);
+  if (recorded === undefined) {
+    const isOutage = health === 'failed' || health === 'unreachable';
+    // A probe for creates is about an order that waits, for which no answer is nothing to record.
+    if (answer.kind === 'unanswered' && isOutage) deps.observers.incidents.exchangeFailed(answer.why);
+    return;
+  }
+  const { before, decision } = recorded;
+  // The create was taken, so creates are not lost.
+  if (isUncertain(before.state) && answer.kind === 'found' && decision.tracking.state !== 'disputed') {
+    deps.restraints.note({ kind: 'create-accepted' }, before.sentAt ?? askedAt);
+  }
+  tellLookup(deps, { answer, health }, recorded);
+}
+
+/** Names what answers about several orders share: of two orders with the same hash, the second must find the first. */
+function sharedBy(answer: LookupAnswer): readonly string[] {
+  if (answer.kind === 'absent') return ['absence'];
+  if (answer.kind !== 'found') return [];
+  const { orderId, transactionHash } = answer.record;
+  return [`order ${orderId}`, ...(transactionHash === null ? [] : [`hash ${transactionHash}`])];
+}
+
+function isUncertain(state: OrderState): boolean {
+  return state === 'unknown' || state === 'held';
+}
+
+/** Adds to a missing answer whether the exchange has answered nothing for a while. */
+function inOutage(exchange: FollowDeps['exchange'], { answer, health }: OrderLookup): LookupAnswer {
+  const isOutage = health === 'failed' || health === 'unreachable';
+  if (answer.kind !== 'unanswered' || !isOutage) return answer;
+  return { ...answer, isOutage: exchange.breaker('lookup').openings >= OPENINGS_OF_OUTAGE };
+}
+
+/** Records what the answer to a look-up decides about a row, which this transaction has read. */
+export async function recordAnswer(
+  tx: Transaction,
+  deps: FollowDeps,
+  { row, before, answer: given, now }: Pick<LookedUp, 'row' | 'before' | 'answer' | 'now'>,
+  random: number,
+  seen: ReadonlySet<string> = new Set(),
+): Promise<RecordedLookup> {
+  const settings = await settingsOnAbsence(tx, deps, before, given, now);
+  const answer = await compareWithNewest(tx, row, given);
+  const compared = answer.kind === 'found' ? await compareWithRow(tx, deps, row, answer.record, now) : undefined;
+  const decision = decideLookup(before, answer, now, random, settings, compared?.contradictions);
+  await saveDecision(tx, before, decision, now);
+  const findings = await reconcileAnswer(tx, deps, { row, before, answer, compared, decision, now });
+  return { before, decision, findings, unseen: await unseenStatuses(tx, deps.account, decision.events, now, seen) };
+}
+
+/** Remembers the statuses that changed. Returns those that no order of the account ever had. */
+async function unseenStatuses(
+  tx: Transaction,
+  account: string,
+  events: readonly OrderEvent[],
+  now: Date,
+  seen: ReadonlySet<string>,
+): Promise<RecordedLookup['unseen']> {
+  const news = events.flatMap(({ field, newValue: value }) =>
+    field.endsWith('.status') && value !== null && !seen.has(`${field} ${value}`)
+      ? [{ account, field, value, first_seen_at: now.toISOString() }]
+      : [],
+  );
+  return news.length === 0 ? [] : await rememberStatuses(tx, news);
+}
+
+/**
+ * Yields the orders that are due, round after round, until none is. Each round reads anew what is due, so that what comes
+ * due meanwhile waits for one round. No order is yielded twice unless it comes due again. `isOver` ends it before that. `onRound`
+ * is called with the sources of which some are due.
+ */
+async function* ordersToLookUp(
+  { account, store }: Pick<FlowDeps, 'account' | 'store'>,
+  until: (source: LookupSource) => Date,
+  isOver: () => boolean,
+  onRound: (sources: ReadonlySet<LookupSource>) => void = () => {},
+): AsyncGenerator<string> {
+  const places = new Map<LookupSource, DueKey>();
+  // Orders of the last rounds that are still among the newest: they are in flight, or could not be written.
+  let taken = new Set<string>();
+  while (!isOver()) {
+    const placeOf = (source: LookupSource) => ({
+      until: until(source),
+      after: places.get(source === 'newest' ? 'new' : source),
+    });
+    const read = await dueLookups(store.db, { account, limit: LOOKUPS_A_ROUND, placeOf });
+    const newest = read.filter(({ source }) => source === 'newest').map(({ externalOrderId }) => externalOrderId);
+    taken = taken.intersection(new Set(newest));
+    const due = read.filter(({ source, externalOrderId }) => !isNeverLookedUp(source) || !taken.has(externalOrderId));
+    if (due.length === 0) return;
+    onRound(new Set(due.map(({ source }) => source)));
+    // An accepted order that was never looked up is given as a new one.
+    const round = nextRound(due.filter(({ isNew }) => isNew === 0));
+    for (const { externalOrderId } of round) {
+      if (isOver()) return;
+      yield externalOrderId;
+    }
+    taken = taken.union(new Set(round.map(({ externalOrderId }) => externalOrderId)));
+    for (const [source, page] of Map.groupBy(read, (one) => one.source)) {
+      const left = page.findIndex((one) => one.isNew === 0 && !taken.has(one.externalOrderId));
+      const last = left === -1 ? page.at(-1) : page[left - 1];
+      if (last !== undefined) places.set(source, placeAfter(last, places.get(source)));
+    }
+  }
+}
+
+/** SQLite reads ids that are no text otherwise than it compares them: a page of them would come again and again. */
+function placeAfter(last: DueKey, before: DueKey | undefined): DueKey {
+  const isStuck = last.nextActionAt === before?.nextActionAt && last.externalOrderId === before.externalOrderId;
+  return isStuck ? { nextActionAt: `${last.nextActionAt}~`, externalOrderId: '' } : last;
+}

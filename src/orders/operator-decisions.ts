@@ -1,0 +1,134 @@
+import { doubtedBy } from '../accounts/rules/fail-over.ts';
+import type { FindingClassName } from '../findings/rules/classes.ts';
+import { decideByOperator, type DecisionEvidence, type OperatorAction } from './rules/operator-decisions.ts';
+import type { OrderState } from './rules/states.ts';
+import { findUnknownOutcome, OVERDUE_CLASSES } from '../findings/rules/age.ts';
+import type { Tracking } from './rules/tracking.ts';
+import { findOrders, type OrderFilter } from '../store/find-orders.ts';
+import { orderWithPreOrder, lockOrder, saveDecision } from '../store/orders/orders.ts';
+import { readFailOvers } from '../store/tables/fail-overs.ts';
+import { doubtOf } from './fail-over.ts';
+import { ROW_COLUMNS, trackingOf, type OrderRow } from '../store/orders/order-columns.ts';
+import { partsOf } from '../store/pages.ts';
+import type { Database } from '../store/port.ts';
+import { readAcceptedAndAbsent, readNewest } from '../findings/evidence.ts';
+import type { FlowDeps } from './pass/deps.ts';
+import { recordFindings } from '../findings/record-findings.ts';
+
+/** Orders that are written together: few enough that the daemon's own writes hardly wait. */
+const TOGETHER = 50;
+
+export type OperatorDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'settings'>;
+
+/** An order that a person decides about; `listed` is the order as the person was shown it. */
+export interface OperatorTarget {
+  readonly externalOrderId: string;
+  readonly listed?: Tracking;
+}
+
+export type OperatorResult =
+  | { readonly kind: 'done'; readonly externalOrderId: string; readonly from: OrderState; readonly to: OrderState }
+  | {
+      readonly kind: 'passed-over';
+      readonly externalOrderId: string;
+      readonly state: OrderState | null;
+      readonly why: string;
+    };
+
+export async function listTargets(
+  { account, store, clock, settings }: OperatorDeps,
+  { from, to, limit, ...filter }: Pick<OrderFilter, 'state' | 'from' | 'to' | 'limit'>,
+  action: OperatorAction,
+): Promise<readonly { readonly target: OperatorTarget; readonly result: OperatorResult }[]> {
+  const query = { account, state: filter.state, from, to, by: 'id', limit } as const;
+  const rows = await findOrders(store.db, query, ROW_COLUMNS);
+  const now = clock.now();
+  const targets = [];
+  for (const row of rows) {
+    const listed = trackingOf(row);
+    const { externalOrderId, state } = listed;
+    const evidence = await evidenceFor(store.db, action, row, settings);
+    const made = decideByOperator(listed, action, now, settings, evidence);
+    const result: OperatorResult = made.ok
+      ? { kind: 'done', externalOrderId, from: state, to: made.to }
+      : { kind: 'passed-over', externalOrderId, state, why: made.why };
+    targets.push({ target: { externalOrderId, listed }, result });
+  }
+  return targets;
+}
+
+async function evidenceFor(
+  db: Database,
+  { judgement }: OperatorAction,
+  row: OrderRow,
+  settings: OperatorDeps['settings'],
+): Promise<DecisionEvidence> {
+  const order = trackingOf(row);
+  const doubt = async () => {
+    const failOver = doubtedBy(await readFailOvers(db, order.account), order, row.updated_at);
+    return failOver && (doubtOf(order.account, failOver).reason ?? undefined);
+  };
+  switch (judgement.kind) {
+    case 'not-created':
+      return { acceptedAndAbsent: await readAcceptedAndAbsent(db, order.account), doubt: await doubt() };
+    case 'retry':
+      return { doubt: await doubt() };
+    case 'ours':
+      return { newest: await readNewest(db, { settings }, order) };
+    default:
+      return {};
+  }
+}
+
+/** Decides each order in its own transaction; yields results in order. Skips orders that changed since listed. */
+export async function* decideOrders(
+  deps: OperatorDeps,
+  targets: readonly OperatorTarget[],
+  action: OperatorAction,
+): AsyncGenerator<OperatorResult> {
+  for (const part of partsOf(targets, TOGETHER)) {
+    yield* await Promise.all(part.map((target) => decideOrder(deps, target, action)));
+  }
+}
+
+async function decideOrder(
+  { account, store, clock, settings }: OperatorDeps,
+  { externalOrderId, listed }: OperatorTarget,
+  action: OperatorAction,
+): Promise<OperatorResult> {
+  const passedOver = (state: OrderState | null, why: string) =>
+    ({ kind: 'passed-over', externalOrderId, state, why }) as const;
+  const { judgement } = action;
+  return await store.writer.write(async (tx) => {
+    const row = await lockOrder(tx, account, externalOrderId);
+    if (row === undefined) return passedOver(null, 'there is no such order in the table');
+    const tracking = trackingOf(row);
+    const { state } = tracking;
+    if (judgement.kind === 'exists') {
+      const other = await orderWithPreOrder(tx, { account, externalOrderId, preOrderId: judgement.preOrderId });
+      if (other !== undefined) return passedOver(state, `the pre-order is that of ${JSON.stringify(other)}`);
+    }
+    const change = listed === undefined ? undefined : changeSince(listed, tracking);
+    if (change !== undefined) return passedOver(state, change);
+    const now = clock.now();
+    const made = decideByOperator(tracking, action, now, settings, await evidenceFor(tx, action, row, settings));
+    if (!made.ok) return passedOver(state, made.why);
+    let last = tracking;
+    for (const moved of made.moves) last = await saveDecision(tx, last, moved, now);
+    const { to } = made;
+    const classes: readonly FindingClassName[] = to === 'accepted' ? ['CREATE_UNKNOWN'] : OVERDUE_CLASSES;
+    const judged = { found: findUnknownOutcome(last), classes, now };
+    await recordFindings(tx, { account }, externalOrderId, judged);
+    return { kind: 'done', externalOrderId, from: state, to };
+  });
+}
+
+/** Describes how an order differs from what the person was shown; a create may have been sent and failed in between. */
+function changeSince(listed: Tracking, now: Tracking): string | undefined {
+  if (listed.state !== now.state) return `it was ${listed.state} when it was listed and is ${now.state} now`;
+  if (listed.state === 'disputed' && listed.stateReason !== now.stateReason) {
+    return 'it is disputed for another reason than when it was listed';
+  }
+  if (listed.attempts !== now.attempts) return 'it was sent again since it was listed';
+  return undefined;
+}

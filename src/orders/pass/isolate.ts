@@ -1,0 +1,44 @@
+import { after } from '../../base/instant.ts';
+import { isUnlisted, RowLockedError, StoreError } from '../../store/errors.ts';
+import { postpone } from '../../store/orders/orders.ts';
+import type { FlowDeps } from './deps.ts';
+import { countFailure } from './outcomes.ts';
+
+export const POSTPONE_MS = 5 * 60_000;
+
+/** Works on one order. If the database refuses it, that is logged and counted, and the order is postponed. */
+export async function isolateFailure(
+  deps: Pick<FlowDeps, 'account' | 'store' | 'clock' | 'observers'>,
+  externalOrderId: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  const { account, store, clock, observers } = deps;
+  try {
+    await work();
+    observers.activity.orderTaken(externalOrderId);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    countFailure(observers, {
+      level: 'error',
+      message: 'an order cannot be written, it is passed over; look at its row and its triggers',
+      cause: error.message,
+      subject: externalOrderId,
+      facts: { externalOrderId },
+    });
+    // That would wait for the same lock.
+    if (error instanceof RowLockedError) return;
+    observers.activity.orderRefused(externalOrderId, error.message);
+    const until = after(clock.now(), POSTPONE_MS);
+    await store.writer
+      .write((tx) => postpone(tx, { account, externalOrderId, until }))
+      .catch((again: unknown) => {
+        if (!isRefusal(again)) throw again;
+      });
+  }
+}
+
+/** True if the database refuses an order, fails at it again and again, or has its row locked: others may be written. */
+export function isRefusal(error: unknown): error is Error {
+  const isRefused = error instanceof StoreError && error.problem === 'refused';
+  return isRefused || error instanceof RowLockedError || isUnlisted(error);
+}

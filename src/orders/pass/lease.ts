@@ -1,0 +1,232 @@
+import type { Clock } from '../../base/clock.ts';
+import { after } from '../../base/instant.ts';
+import {
+  type RateLimit,
+  type RateWindow,
+  type SpentRequests,
+  SharedWindow,
+} from '../../exchange/transport/rate-window.ts';
+import { assertNewestOwner, leaseRequests, readLease, type Lease } from '../../store/tables/accounts.ts';
+import { OwnedError, StoreError } from '../../store/errors.ts';
+import type { AccountLease, Store, Transaction } from '../../store/port.ts';
+import { SharedDemand } from '../../extensions/pace/follow-pace.ts';
+
+/** A lease lasts this long: one small write in this time while requests go out. */
+export const LEASE_MS = 2_000;
+/** Nothing leaves in the last part of a lease, which is renewed before. */
+const UNUSED_MS = 500;
+const RENEW_BEFORE_MS = 1_000;
+/** Most requests of one lease, unless the limit lets more go in its time. */
+const MOST_GRANTED = 32;
+/** How long a request waits for this process to know again that it drives the account. */
+const TRUST_WAIT_MS = 3_000;
+const TRUST_LOOK_MS = 100;
+/** How often a request has a lease written that is over before it is durable. */
+const MOST_WRITES = 5;
+
+interface LeaseDeps {
+  readonly account: string;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly accountLease: Pick<AccountLease, 'generation' | 'isTrusted' | 'ending' | 'now'>;
+  readonly window: RateWindow;
+  /** Most requests under way at a time, and the longest that each takes, in milliseconds. */
+  readonly concurrency: number;
+  readonly timeoutMs: number;
+  readonly gracePeriodOver: AbortSignal;
+}
+
+/**
+ * The durable trace of requests: a number granted for a time. It counts as spent for the next owner, which knows
+ * nothing else of the rate limit's window.
+ */
+export class RequestLease {
+  readonly #deps: LeaseDeps;
+  readonly #granted: number;
+  #until = Number.NEGATIVE_INFINITY;
+  #started = 0;
+  #mostStarted = 0;
+  #renewing: Promise<void> | undefined;
+
+  constructor(deps: LeaseDeps) {
+    this.#deps = deps;
+    this.#granted = requestsOfLease(deps.window.limit);
+  }
+
+  /**
+   * Resolves once a request may go out; each one asks for itself. Rejects if that cannot be made durable in time, if
+   * ownership is not confirmed in time, or with `OwnedError` if another owner has taken over.
+   */
+  async ensure(): Promise<void> {
+    // Others may have waited for the same: what is left when they have started is looked at last.
+    do {
+      await this.#trust();
+      await this.#untilItLasts();
+    } while (!this.#deps.accountLease.isTrusted() || !this.#lasts(UNUSED_MS, 1));
+    this.#started += 1;
+    // Ahead of need, so that no request waits. A failure comes again where the lease is needed.
+    if (this.#isRunningOut()) this.#renew().catch(() => undefined);
+  }
+
+  /** Renews the lease in the transaction of an intent. Call the result once that is durable, and then `ensure`. */
+  async renewWithin(tx: Transaction): Promise<() => void> {
+    if (this.#isRunningOut()) return await this.#writeWithin(tx, LEASE_MS, this.#granted);
+    await assertNewestOwner(tx, this.#deps.account, this.#deps.accountLease.generation);
+    return () => {};
+  }
+
+  async assertOwned(tx: Transaction): Promise<void> {
+    await assertNewestOwner(tx, this.#deps.account, this.#deps.accountLease.generation);
+  }
+
+  async release(): Promise<void> {
+    if (this.#until !== Number.NEGATIVE_INFINITY) await this.#write(0, 0);
+  }
+
+  /** A write that waits for the database may be durable only when the time that it asked for is over. */
+  async #untilItLasts(): Promise<void> {
+    for (let writes = 0; !this.#lasts(UNUSED_MS, 1); writes += 1) {
+      if (writes === MOST_WRITES || this.#deps.gracePeriodOver.aborted) {
+        throw new StoreError('busy', 'the database takes longer to write the lease of requests than the lease lasts');
+      }
+      await this.#renew();
+    }
+  }
+
+  async #trust(): Promise<void> {
+    const { accountLease, clock, account } = this.#deps;
+    const until = clock.monotonic() + TRUST_WAIT_MS;
+    while (!accountLease.isTrusted()) {
+      if (accountLease.ending.aborted) throw new OwnedError(`this process no longer drives the account ${account}`);
+      if (clock.monotonic() >= until) {
+        throw new StoreError(
+          'busy',
+          `the database does not say whether this process still drives the account ${account}`,
+        );
+      }
+      await clock.sleep(TRUST_LOOK_MS, accountLease.ending).catch(() => undefined);
+    }
+  }
+
+  #isRunningOut(): boolean {
+    return !this.#lasts(RENEW_BEFORE_MS, Math.ceil(this.#granted / 2));
+  }
+
+  #lasts(ms: number, requests: number): boolean {
+    const isInTime = this.#deps.clock.monotonic() < this.#until - ms;
+    return isInTime && this.#started + requests <= this.#mostStarted;
+  }
+
+  #renew(): Promise<void> {
+    this.#renewing ??= this.#write(LEASE_MS, this.#granted).finally(() => {
+      this.#renewing = undefined;
+    });
+    return this.#renewing;
+  }
+
+  async #write(ms: number, requests: number): Promise<void> {
+    const onDurable = await this.#deps.store.writer.write((tx) => this.#writeWithin(tx, ms, requests));
+    onDurable();
+  }
+
+  async #writeWithin(tx: Transaction, ms: number, requests: number): Promise<() => void> {
+    const { account, clock, accountLease, window, concurrency, timeoutMs } = this.#deps;
+    await assertNewestOwner(tx, account, accountLease.generation);
+    const [now, monotonic] = [accountLease.now(), clock.monotonic()];
+    const { running, ended } = window.spent(monotonic);
+    const mostStarted = this.#started + requests;
+    await leaseRequests(tx, account, {
+      until: after(now, ms),
+      boot: clock.boot ?? null,
+      bootMs: Math.ceil(monotonic + ms),
+      requests: running + requests,
+      intervalMs: window.limit.intervalMs,
+      spent: ended.map((spent) => ({ at: after(now, spent.at - monotonic), requests: spent.requests })),
+      concurrency,
+      timeoutMs,
+    });
+    return () => {
+      this.#until = monotonic + ms;
+      this.#mostStarted = mostStarted;
+    };
+  }
+}
+
+/** The requests that the limit allows in two leases; of a low limit a part, as all count if the process is killed. */
+function requestsOfLease({ requests, intervalMs }: RateLimit): number {
+  const inTime = Math.ceil((requests * 2 * LEASE_MS) / intervalMs);
+  return Math.max(inTime, Math.min(MOST_GRANTED, Math.ceil(requests / MOST_GRANTED)));
+}
+
+type LastOwnerDeps = Pick<LeaseDeps, 'store' | 'account' | 'clock'> & {
+  readonly accountLease: Pick<AccountLease, 'now' | 'lastOwnerUntil'>;
+};
+
+/**
+ * Reads the requests that the last owner may have spent. The machine's time since its start tells when the lease ended;
+ * on another machine or boot UTC tells, and a lease that ends too late ends as late as a lease can.
+ */
+export async function spentByLastOwner(
+  { store, account, clock, accountLease }: LastOwnerDeps,
+  limit: RateLimit,
+): Promise<{ spent: readonly SpentRequests[]; clockWentBack: boolean }> {
+  const lease = await readLease(store.db, account);
+  if (lease === undefined) return { spent: [], clockWentBack: false };
+  const [now, monotonic] = [accountLease.now().getTime(), clock.monotonic()];
+  const clockWentBack = lease.until.getTime() - now > LEASE_MS;
+  const isOfThisBoot = lease.boot !== null && lease.boot === clock.boot;
+  const until = (isOfThisBoot ? lease.bootMs : null) ?? monotonic + lease.until.getTime() - now;
+  const latest = Math.min(until, monotonic + LEASE_MS);
+  const laterMs = latest - lease.until.getTime();
+  const spent = lease.spent.map(({ at, requests }) => ({ at: laterMs + at.getTime(), requests }));
+  return { spent: [...spent, ...granted(lease, latest, accountLease.lastOwnerUntil, limit)], clockWentBack };
+}
+
+/**
+ * Granted requests count until the lease ended. If the last process may have been stopped and wake, those that it had
+ * begun count for as long as a request takes as well: the lease may be one of this process.
+ */
+function granted(lease: Lease, until: number, lastOwnerUntil: number | undefined, limit: RateLimit): SpentRequests[] {
+  // The spent requests are known for the interval of that owner: if it was shorter, the whole limit may be spent.
+  const requests = lease.intervalMs < limit.intervalMs ? limit.requests : lease.requests;
+  if (lastOwnerUntil === undefined) return [{ at: until, requests }];
+  const begun = Math.min(lease.concurrency, lease.requests);
+  return [
+    // The clock by which leases are written may have been set forward.
+    { at: Math.max(until, lastOwnerUntil), requests: Math.max(0, requests - begun) },
+    { at: until, requests: begun },
+    { at: Math.min(until, lastOwnerUntil) + lease.timeoutMs, requests: begun },
+  ];
+}
+
+/** Accounts that share a rate limit while this process owns them: the requests of each count for all. */
+export class RateGroup {
+  readonly demand: SharedDemand;
+  readonly #leases: readonly AccountLease[];
+  #window: Promise<SharedWindow> | undefined;
+
+  constructor(accountLeases: readonly AccountLease[]) {
+    this.#leases = accountLeases;
+    this.demand = new SharedDemand(accountLeases.length);
+  }
+
+  async windowOf(
+    deps: Pick<LeaseDeps, 'store' | 'clock'>,
+    limit: RateLimit,
+    spent: readonly SpentRequests[],
+  ): Promise<RateWindow> {
+    this.#window ??= this.#open(deps, limit).catch((error: unknown) => {
+      this.#window = undefined;
+      throw error;
+    });
+    return (await this.#window).member(spent);
+  }
+
+  async #open({ store, clock }: Pick<LeaseDeps, 'store' | 'clock'>, limit: RateLimit): Promise<SharedWindow> {
+    const all: SpentRequests[] = [];
+    for (const accountLease of this.#leases) {
+      all.push(...(await spentByLastOwner({ store, clock, accountLease, account: accountLease.account }, limit)).spent);
+    }
+    return new SharedWindow(limit, all, clock);
+  }
+}

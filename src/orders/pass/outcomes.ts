@@ -1,0 +1,196 @@
+import { FINDING_CLASSES } from '../../findings/rules/classes.ts';
+import type { Finding } from '../../findings/rules/finding.ts';
+import type { Logger } from 'pino';
+import type { Activity } from '../../extensions/health/activity.ts';
+import type { Incidents, LoggedFailure } from '../../extensions/health/incidents.ts';
+import type { CreateOutcome } from '../rules/create.ts';
+import type { Tracking, OrderEvent } from '../rules/tracking.ts';
+import type { LookupDecision } from '../rules/lookup.ts';
+import type { SeenStatus } from '../../store/tables/accounts.ts';
+import type { OrderLookup } from '../../exchange/asking.ts';
+import type { Health } from '../../exchange/transport/breaker.ts';
+import { REFUSALS } from '../../accounts/rules/restraints.ts';
+import { lateMsOf } from '../../extensions/pace/status.ts';
+import { preOrderIdsIn } from '../../exchange/ids.ts';
+
+const NOTHING = {
+  sent: 0,
+  accepted: 0,
+  rejected: 0,
+  invalid: 0,
+  unknown: 0,
+  held: 0,
+  disputed: 0,
+  lookedUp: 0,
+  changed: 0,
+  final: 0,
+  failed: 0,
+  findings: 0,
+};
+
+export type Counters = typeof NOTHING;
+
+export function newCounters(): Counters {
+  return { ...NOTHING };
+}
+
+/** Findings that only explain something are not counted. */
+export function countFindings(counters: Counters, findings: readonly Finding[]): void {
+  counters.findings += findings.filter((one) => FINDING_CLASSES[one.class].severity !== 'info').length;
+}
+
+/** Status values that the interface document shows (§3). */
+const DOCUMENTED_STATUSES: readonly string[] = ['REQUEST', 'NEW'];
+
+/** The counts, the log and the status of an account. Nothing is decided by them. */
+export interface Observers {
+  readonly counters: Counters;
+  /** What fails for a while, or again and again: it is not logged at each request. */
+  readonly incidents: Incidents;
+  readonly activity: Activity;
+}
+
+interface Telling {
+  readonly log: Logger;
+  readonly observers: Observers;
+}
+
+/** The outcome of a create and what it changed. `isLate` if its order had been moved on. */
+export interface RecordedCreate {
+  readonly outcome: CreateOutcome;
+  readonly before: Tracking;
+  readonly after: Tracking;
+  readonly isLate: boolean;
+  readonly findings: readonly Finding[];
+}
+
+export interface RecordedLookup {
+  readonly before: Tracking;
+  readonly decision: LookupDecision;
+  readonly findings: readonly Finding[];
+  readonly unseen: readonly Pick<SeenStatus, 'field' | 'value'>[];
+}
+
+/** Counts an order as failed. Its failure is logged unless there was an equal one lately. */
+export function countFailure({ counters, incidents }: Observers, failure: LoggedFailure): void {
+  counters.failed += 1;
+  incidents.failed(failure);
+}
+
+/** Counts and logs a create, once that is durable. */
+export function tellCreate(
+  { log, observers }: Telling,
+  { outcome, before, after, isLate, findings }: RecordedCreate,
+): void {
+  const { counters, incidents } = observers;
+  const { externalOrderId, state, stateReason: cause } = after;
+  if (isLate) {
+    const fields = { externalOrderId, stateBefore: before.state, state, outcome: outcome.kind };
+    const preOrderId = outcome.kind === 'accepted' ? outcome.preOrder.id : undefined;
+    log.error({ ...fields, preOrderId }, 'an answer to a create came when its order had been moved on');
+  }
+  if (outcome.kind !== 'not-sent') counters.sent += 1;
+  countFindings(counters, findings);
+  // Nothing was decided, so that nothing below is true of the order.
+  if (isLate && outcome.kind !== 'accepted') {
+    counters.failed += 1;
+    return;
+  }
+  switch (outcome.kind) {
+    case 'accepted':
+      counters.accepted += 1;
+      log.info({ externalOrderId, preOrderId: outcome.preOrder.id }, 'pre-order created');
+      if (outcome.differences.length > 0) {
+        log.warn(
+          { externalOrderId, differences: outcome.differences.map(({ actual }) => actual) },
+          'the pre-order differs from the order',
+        );
+      }
+      return;
+    case 'rejected':
+      // A second create that is refused leaves the first unknown.
+      counters[state === 'unknown' ? 'unknown' : 'rejected'] += 1;
+      log.warn({ externalOrderId, cause }, 'order was rejected');
+      return;
+    case 'unknown': {
+      counters.unknown += 1;
+      const ids = outcome.answer && preOrderIdsIn(outcome.answer.body);
+      log.warn({ externalOrderId, cause, ids }, 'the outcome of a create is unknown, it will be looked up');
+      incidents.exchangeFailed(outcome.why);
+      return;
+    }
+    case 'key-refused':
+    case 'forbidden':
+    case 'not-sent':
+    case 'rate-limited':
+      countFailure(observers, {
+        message: 'order was not taken, it will be sent again',
+        ...whyNotTaken(outcome),
+        facts: { externalOrderId },
+      });
+      return;
+  }
+}
+
+type NotTaken = Extract<CreateOutcome, { kind: 'key-refused' | 'forbidden' | 'not-sent' | 'rate-limited' }>;
+
+function whyNotTaken(outcome: NotTaken): Pick<LoggedFailure, 'kind' | 'cause'> {
+  if (outcome.kind === 'not-sent') return { kind: 'exchange', cause: outcome.why };
+  return { kind: outcome.kind, cause: outcome.kind === 'forbidden' ? outcome.reason : REFUSALS[outcome.kind] };
+}
+
+/** Counts and logs a look-up, once that is durable. */
+export function tellLookup(
+  { log, observers }: Telling,
+  { answer, health }: Pick<OrderLookup, 'answer' | 'health'>,
+  { before: tracked, decision, findings, unseen }: RecordedLookup,
+): void {
+  const { counters, incidents, activity } = observers;
+  const { state: before } = tracked;
+  for (const { field, value } of unseen) {
+    if (!DOCUMENTED_STATUSES.includes(value)) incidents.sawStatus(field, value);
+  }
+  const { externalOrderId, state, stateReason: cause } = decision.tracking;
+  countFindings(counters, findings);
+  logFindings(log, externalOrderId, findings);
+  if (answer.kind === 'unanswered') {
+    if (answer.isUnreadable) incidents.recordUnreadable(externalOrderId);
+    return countFailure(observers, whyUnanswered(externalOrderId, answer.why, health));
+  }
+  counters.lookedUp += 1;
+  const changes = decision.events.filter(({ field }) => field === 'state' || field.endsWith('.status'));
+  if (changes.length > 0) {
+    counters.changed += 1;
+    const lateMs = lateMsOf(tracked, decision);
+    if (lateMs !== undefined) activity.tell({ kind: 'change.seen', lateMs });
+    log.info({ externalOrderId, ...Object.fromEntries(changes.map(shownChange)) }, 'order changed');
+  }
+  if (state === 'final' && before !== 'final') counters.final += 1;
+  if (state === 'disputed' && before !== 'disputed') {
+    counters.disputed += 1;
+    log.warn({ externalOrderId, cause }, 'order is disputed, nobody should act on it');
+  }
+  if (state === 'held' && before !== 'held') {
+    counters.held += 1;
+    log.warn({ externalOrderId, cause }, 'order is held, a person must decide');
+  }
+  if (answer.kind === 'found') incidents.recordRead();
+}
+
+/** An odd answer speaks of its order, any other of the exchange or the account. */
+function whyUnanswered(externalOrderId: string, why: string, health: Health): LoggedFailure {
+  const failure = { message: 'a look-up brought no answer, it will be tried again', facts: { externalOrderId } };
+  if (health === 'answered') return { ...failure, cause: why, subject: externalOrderId };
+  if (why === 'rate-limited' || why === 'key-refused') return { ...failure, cause: REFUSALS[why], kind: why };
+  return { ...failure, cause: why, kind: 'exchange' };
+}
+
+function shownChange({ field, oldValue, newValue }: OrderEvent): [string, string | null] {
+  return [field, oldValue === null ? newValue : `${oldValue} → ${newValue}`];
+}
+
+/** What explains something is no news for a person. */
+function logFindings(log: Logger, externalOrderId: string, findings: readonly Finding[]): void {
+  const classes = findings.map((finding) => finding.class).filter((name) => FINDING_CLASSES[name].severity !== 'info');
+  if (classes.length > 0) log.warn({ externalOrderId, findings: classes }, 'an order has new findings');
+}

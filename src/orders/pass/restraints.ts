@@ -1,0 +1,220 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../base/clock.ts';
+import {
+  decideRestraints,
+  heldForMs,
+  isInDoubt,
+  isProbed,
+  RESUMED_RESTRAINTS,
+  slowedAgain,
+  slowedFrom,
+  takenOver,
+  type AccountNews,
+  type Lane,
+  type Restraint,
+  type RestraintKind,
+  type RestraintSettings,
+  type RestraintChange,
+  type Restraints,
+} from '../../accounts/rules/restraints.ts';
+import { after } from '../../base/instant.ts';
+import { messageOf } from '../../base/text.ts';
+import type { AccountState } from '../../exchange/account.ts';
+import { endHolds, readHolds, setHold } from '../../store/tables/account-holds.ts';
+import { readAccountFact, setAccountFact } from '../../store/tables/accounts.ts';
+import type { Store, Transaction } from '../../store/port.ts';
+import type { Incidents } from '../../extensions/health/incidents.ts';
+
+interface RestraintDeps {
+  readonly account: string;
+  readonly store: Store;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly log: Logger;
+  readonly incidents: Pick<Incidents, 'failed' | 'served' | 'keyRefused'>;
+  readonly settings: RestraintSettings;
+  readonly rereadKey: () => boolean;
+}
+
+const FACTS = {
+  keyTaken: 'holds.keyTaken',
+  unknownInARow: 'holds.unknownInARow',
+  forbiddenEnded: 'holds.forbiddenEnded',
+} as const;
+
+/** The restraints of the account. Replies set them at once, persons in the database. Times are monotonic. */
+export class AccountRestraints implements AccountState {
+  readonly #deps: RestraintDeps;
+  readonly #began: { readonly at: number; readonly monotonic: number };
+  #state: Restraints = { restraints: [], unknownInARow: 0 };
+  #forbiddenEnded = 0;
+  #isKeyTaken = false;
+  #isKeyRefused = false;
+  #writing = 0;
+  /** Restraints that the database did not take: that they are not there does not mean that a person has ended them. */
+  readonly #unwritten = new Set<RestraintKind>();
+  #timesHeld = 0;
+
+  constructor(deps: RestraintDeps) {
+    this.#deps = deps;
+    this.#began = { at: deps.clock.now().getTime(), monotonic: deps.clock.monotonic() };
+  }
+
+  async open(): Promise<void> {
+    const { store, account } = this.#deps;
+    const fact = async (name: string) => await readAccountFact(store.db, { account, name });
+    this.#isKeyTaken = (await fact(FACTS.keyTaken)) !== undefined;
+    const unknownInARow = Number((await fact(FACTS.unknownInARow)) ?? 0);
+    this.#forbiddenEnded = Number((await fact(FACTS.forbiddenEnded)) ?? 0);
+    const stored = await readHolds(store.db, account);
+    const restraints = stored.map((restraint) => takenOver(restraint, this.now()));
+    // Without the restraint, the last evidence may be an outage, or a person ended the restraint.
+    const most = isSlowed(restraints) ? unknownInARow : slowedFrom(this.#deps.settings) - 1;
+    this.#state = { restraints, unknownInARow: Math.min(unknownInARow, most) };
+  }
+
+  async read(): Promise<void> {
+    const { store, account } = this.#deps;
+    const before = { timesHeld: this.#timesHeld, isWriting: this.#writing > 0 };
+    const stored = await readHolds(store.db, account);
+    // One that was written meanwhile may not have been read.
+    const isWritten = before.isWriting || this.#writing > 0 || this.#timesHeld > before.timesHeld;
+    const isStored = ({ kind }: Restraint) =>
+      isWritten || this.#unwritten.has(kind) || stored.some((one) => one.kind === kind);
+    const isResumed = (restraint: Restraint) => RESUMED_RESTRAINTS.includes(restraint.kind) && !isStored(restraint);
+    const own = this.all.filter((restraint) => restraint.until !== null && !isResumed(restraint));
+    const restraints = [...stored.filter(({ until }) => until === null), ...own];
+    // A person ended the restraint: the count begins anew.
+    const isEnded = isSlowed(this.all) && !isSlowed(restraints);
+    this.#state = isEnded ? { restraints, unknownInARow: 0 } : { ...this.#state, restraints };
+  }
+
+  get isInDoubt(): boolean {
+    return isInDoubt(this.#state, this.#deps.settings);
+  }
+
+  get all(): readonly Restraint[] {
+    return this.#state.restraints;
+  }
+
+  get timesHeld(): number {
+    return this.#timesHeld;
+  }
+
+  /** The exchange refuses the key, and has never taken one with this database: a wrong setting, not a passing fault. */
+  get isKeyWrong(): boolean {
+    return this.#isKeyRefused && !this.#isKeyTaken;
+  }
+
+  /** The number of the restraint in which a create is refused now (403). */
+  get forbiddenHold(): number {
+    return this.#forbiddenEnded + 1;
+  }
+
+  now(): Date {
+    return new Date(this.#began.at + Math.floor(this.#deps.clock.monotonic() - this.#began.monotonic));
+  }
+
+  heldForMs(lane: Lane): number {
+    return this.all.length === 0 ? 0 : heldForMs(this.all, lane, this.now());
+  }
+
+  isProbed(lane: Lane): boolean {
+    return !this.#isKeyTaken || (this.all.length > 0 && isProbed(this.all, lane, this.now()));
+  }
+
+  note(news: AccountNews, askedAt: Date): void {
+    const isFirstTaken = news.kind === 'served' && !this.#isKeyTaken;
+    if (news.kind === 'served') {
+      this.#isKeyTaken = true;
+      this.#deps.incidents.served();
+    }
+    if (news.kind === 'key-refused') this.#deps.incidents.keyRefused();
+    if (news.kind === 'served' || news.kind === 'key-refused') this.#isKeyRefused = news.kind === 'key-refused';
+    const change = decideRestraints(this.#state, news, askedAt, this.now(), this.#deps.settings);
+    const { unknownInARow, evidence } = change;
+    const isCountChanged = unknownInARow !== this.#state.unknownInARow;
+    this.#state = { ...this.#state, evidence };
+    const facts = [
+      ...(isFirstTaken ? [[FACTS.keyTaken, 'yes']] : []),
+      ...(isCountChanged ? [[FACTS.unknownInARow, String(unknownInARow)]] : []),
+      ...(change.ended.includes('forbidden') ? [[FACTS.forbiddenEnded, String(this.forbiddenHold)]] : []),
+    ] as const;
+    if (change.set === undefined && change.ended.length === 0 && facts.length === 0) return;
+    const isLimited = this.all.some(({ kind }) => kind === 'rate-limited');
+    if (news.kind === 'rate-limited' && news.hadRoom === true && !isLimited) {
+      const message =
+        'the exchange answers 429 although exchange.rate has room: its limit is lower, or something else uses the key';
+      this.#deps.incidents.failed({ message, cause: '429', facts: { retryAfterMs: news.retryAfterMs } });
+    }
+    this.#apply(change);
+    void this.#write(change, facts);
+    if (news.kind === 'key-refused') this.rereadKey();
+  }
+
+  rereadKey(): void {
+    if (!this.#deps.rereadKey()) return;
+    this.#isKeyRefused = false;
+    const restraints = this.all.map((restraint) =>
+      restraint.kind === 'key-refused' ? { ...restraint, until: this.now() } : restraint,
+    );
+    this.#state = { ...this.#state, restraints };
+  }
+
+  /** Makes the next create wait if creates are slowed. Call the result once the transaction is durable. */
+  claimWithin(tx: Transaction): Promise<() => void> {
+    const slowed = this.all.find(({ kind }) => kind === 'slowed');
+    if (slowed === undefined) return Promise.resolve(() => {});
+    return this.#setWithin(tx, slowedAgain(slowed, this.#state.unknownInARow, this.now(), this.#deps.settings));
+  }
+
+  /** Stops creates until a person lets them go on. Call the result once the transaction is durable. */
+  guardWithin(tx: Transaction, reason: string): Promise<() => void> {
+    return this.#setWithin(tx, { kind: 'guarded', since: this.now(), until: null, reason, actor: null });
+  }
+
+  async #setWithin(tx: Transaction, set: Restraint): Promise<() => void> {
+    const { account, clock } = this.#deps;
+    await setHold(tx, account, this.#asStored(set), clock.now());
+    return () => this.#apply({ ...this.#state, set, ended: [] });
+  }
+
+  #apply({ set, ended, unknownInARow }: RestraintChange): void {
+    if (set !== undefined) this.#timesHeld += 1;
+    if (ended.includes('forbidden')) this.#forbiddenEnded += 1;
+    const left = this.all.filter(({ kind }) => !ended.includes(kind) && kind !== set?.kind);
+    this.#state = { ...this.#state, restraints: set === undefined ? left : [...left, set], unknownInARow };
+  }
+
+  async #write({ set, ended }: RestraintChange, facts: readonly (readonly string[])[]): Promise<void> {
+    const { store, account, clock, log } = this.#deps;
+    this.#writing += 1;
+    try {
+      await store.writer.write(async (tx) => {
+        const now = clock.now();
+        for (const [name = '', value = ''] of facts) await setAccountFact(tx, { account, name, value, now });
+        if (ended.length > 0) {
+          await endHolds(tx, account, ended, { reason: 'the exchange took a request', actor: null, now });
+        }
+        if (set !== undefined) await setHold(tx, account, this.#asStored(set), now);
+      });
+      if (set !== undefined) this.#unwritten.delete(set.kind);
+    } catch (error) {
+      if (set !== undefined) this.#unwritten.add(set.kind);
+      // It binds this process all the same.
+      log.error({ cause: messageOf(error) }, 'a hold of the account cannot be written');
+    } finally {
+      this.#writing -= 1;
+    }
+  }
+
+  /** The same restraint by the clock on the wall, which other processes read. */
+  #asStored(restraint: Restraint): Restraint {
+    const aheadMs = this.#deps.clock.now().getTime() - this.now().getTime();
+    const until = restraint.until === null ? null : after(restraint.until, aheadMs);
+    return { ...restraint, since: after(restraint.since, aheadMs), until };
+  }
+}
+
+function isSlowed(restraints: readonly Restraint[]): boolean {
+  return restraints.some(({ kind }) => kind === 'slowed');
+}

@@ -1,0 +1,111 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../base/clock.ts';
+import { IncidentStory } from '../../accounts/rules/incidents.ts';
+import { messageOf } from '../../base/text.ts';
+import { isPassing } from '../../store/errors.ts';
+import type { Store } from '../../store/port.ts';
+
+const GRACE_PERIOD_MS = 16_000;
+
+interface PatienceDeps {
+  readonly store: Pick<Store, 'isInPlace'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly log: Logger;
+}
+
+/**
+ * Waits out a database that cannot be read for a while, where what was to be read is read again anyway. All readers of a process
+ * share one: so its log says once that it cannot, each minute that it still cannot, and once that all of them could for some
+ * seconds.
+ */
+export class Patience {
+  readonly #deps: PatienceDeps;
+  readonly #story = new IncidentStory();
+
+  constructor(deps: PatienceDeps) {
+    this.#deps = deps;
+  }
+
+  /** Does the work. Rejects with an error that is not waited out. */
+  async with(work: () => Promise<void>, isWaitedOut: (error: unknown) => boolean = isPassing): Promise<void> {
+    try {
+      await work();
+      this.#observe();
+    } catch (error) {
+      if (!isWaitedOut(error) || !this.#deps.store.isInPlace()) throw error;
+      this.#observe(messageOf(error));
+    }
+  }
+
+  #observe(cause?: string): void {
+    const { clock, log } = this.#deps;
+    const conditions = cause === undefined ? [] : [{ kind: 'database', cause } as const];
+    for (const { stage, failures, lastedMs } of this.#story.observe(conditions, clock.monotonic())) {
+      const facts = { failures, lastedMs: Math.round(lastedMs), cause };
+      if (stage === 'begun') log.error({ cause }, 'the database cannot be read; it is tried again');
+      if (stage === 'lasting') log.error(facts, 'the database still cannot be read; it is tried again');
+      if (stage === 'ended') log.info(facts, 'the database can be read again');
+    }
+    if (cause !== undefined) this.#story.explain('database');
+  }
+}
+
+/** Does the work every `ms` until `stop` aborts. Rejects with what the work throws. */
+export async function repeatEvery(
+  clock: Pick<Clock, 'sleep'>,
+  ms: number,
+  stop: AbortSignal,
+  work: () => void | Promise<void>,
+): Promise<void> {
+  while (!stop.aborted) {
+    await clock.sleep(ms, stop).catch(() => undefined);
+    if (!stop.aborted) await work();
+  }
+}
+
+/**
+ * Does the work. When `signal` aborts, what is in flight has 16 s to finish; after that `endGracePeriod` breaks it off.
+ */
+export async function withGracePeriod<Result>(
+  { clock, endGracePeriod }: { readonly clock: Pick<Clock, 'sleep'>; readonly endGracePeriod: () => void },
+  signal: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const isDone = new AbortController();
+  const begin = () => void clock.sleep(GRACE_PERIOD_MS, isDone.signal).then(endGracePeriod, () => undefined);
+  if (signal.aborted) begin();
+  else signal.addEventListener('abort', begin, { once: true, signal: isDone.signal });
+  try {
+    return await work();
+  } finally {
+    isDone.abort();
+  }
+}
+
+/**
+ * Does the work for each item of a stream, at most `limit` at a time, until the stream ends. Rejects with the first
+ * error, once the items in flight are done.
+ */
+export async function forEachConcurrently<Item>(
+  items: AsyncIterable<Item>,
+  limit: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const iterator = items[Symbol.asyncIterator]();
+  let hasFailed = false;
+  const workers = Array.from({ length: limit }, async () => {
+    try {
+      while (!hasFailed) {
+        const next = await iterator.next();
+        if (next.done === true) return;
+        await work(next.value);
+      }
+    } catch (error) {
+      hasFailed = true;
+      throw error;
+    }
+  });
+  const results = await Promise.allSettled(workers);
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}

@@ -1,0 +1,120 @@
+import type { Clock } from '../../base/clock.ts';
+import { MOST_WALKED_PER_REQUEST } from '../../accounts/rules/fail-over.ts';
+import { RateWindow, type RateLimit } from '../../exchange/transport/rate-window.ts';
+import type { DueKey } from '../../store/find-orders.ts';
+import type { AccountLease } from '../../store/port.ts';
+
+export interface SentIntent {
+  readonly account: string;
+  readonly externalOrderId: string;
+  /** `sent_at` of the row. */
+  readonly sentAt: string;
+}
+
+/** When a process began to drive an account, and with which generation. */
+interface OwnedSince {
+  readonly generation: number;
+  readonly at: Date;
+}
+
+/** The most intents that are kept: some 20 minutes at 8 a second. */
+const MOST_KEPT = 10_000;
+
+/**
+ * The newest intents that this process committed, in all accounts: after a fail-over they show exactly which creates the
+ * promoted server lacks.
+ */
+export class SentIntents {
+  /** By the order's key; the oldest first. */
+  readonly #kept = new Map<string, SentIntent>();
+  readonly #forgotten = new Map<string, SentIntent>();
+  readonly #owned = new Map<string, OwnedSince>();
+  readonly #lostIn = new Map<string, string>();
+
+  begin(account: string, since: OwnedSince): void {
+    this.#owned.set(account, since);
+    this.#lostIn.delete(account);
+  }
+
+  /**
+   * Returns true if the fail-over that was noticed then is the first one that this process saw since it drove the account. After a
+   * second one, the server between the two may have had another owner, of which the newest server knows nothing.
+   */
+  isFirstLoss(account: string, seenAt: string): boolean {
+    const first = this.#lostIn.get(account) ?? seenAt;
+    this.#lostIn.set(account, first);
+    return first === seenAt;
+  }
+
+  add(intent: SentIntent): void {
+    // The name of an account holds no space.
+    const key = `${intent.account} ${intent.externalOrderId}`;
+    this.#kept.delete(key);
+    this.#kept.set(key, intent);
+    const [oldest] = this.#kept;
+    if (this.#kept.size <= MOST_KEPT || oldest === undefined) return;
+    this.#kept.delete(oldest[0]);
+    this.#forgotten.set(oldest[1].account, oldest[1]);
+  }
+
+  get accounts(): readonly string[] {
+    return [...this.#owned.keys()];
+  }
+
+  /** When this process last began to drive the account; undefined if it never did. */
+  ownedSince(account: string): OwnedSince | undefined {
+    return this.#owned.get(account);
+  }
+
+  of(account: string): readonly SentIntent[] {
+    return [...this.#kept.values()].filter((intent) => intent.account === account);
+  }
+
+  /** The newest intent of the account that is no longer kept; undefined if all are. */
+  forgottenOf(account: string): SentIntent | undefined {
+    return this.#forgotten.get(account);
+  }
+}
+
+/**
+ * Bounds how fast create passes walk by due rows, sent or not: after a fail-over the next owner computes from this bound
+ * which orders this owner may have sent.
+ */
+export class Walk {
+  readonly #accountLease: Pick<AccountLease, 'walked'>;
+  readonly #clock: Clock;
+  readonly #window: RateWindow;
+  /** The place before each order that a pass is working on, by the order's id; the oldest first. */
+  readonly #under = new Map<string, string>();
+
+  constructor(accountLease: Pick<AccountLease, 'walked'>, clock: Clock, { requests, intervalMs }: RateLimit) {
+    this.#accountLease = accountLease;
+    this.#clock = clock;
+    this.#window = new RateWindow({ requests: requests * MOST_WALKED_PER_REQUEST, intervalMs });
+  }
+
+  /** A pass comes to an order. The next commit writes the place before the oldest order that is not done. */
+  begin(externalOrderId: string, { nextActionAt, externalOrderId: before }: DueKey): void {
+    this.#under.set(externalOrderId, JSON.stringify([nextActionAt, before]));
+    const [oldest] = this.#under.values();
+    if (oldest !== undefined) this.#accountLease.walked = oldest;
+  }
+
+  end(externalOrderId: string): void {
+    this.#under.delete(externalOrderId);
+  }
+
+  /** Waits until the pass may walk by one row more. */
+  async next(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const now = this.#clock.monotonic();
+      const waitMs = this.#window.waitMs(now) ?? 0;
+      if (waitMs > 0 && !signal.aborted) {
+        await this.#clock.sleep(waitMs, signal).catch(() => undefined);
+        continue;
+      }
+      this.#window.start(now);
+      return this.#window.end(now, true);
+    }
+  }
+}

@@ -1,0 +1,185 @@
+import type { Finding } from '../findings/rules/finding.ts';
+import { after as laterBy } from '../base/instant.ts';
+import { decideCreated, type CreateOutcome } from './rules/create.ts';
+import { isSuccess } from './rules/record.ts';
+import type { Decision, Tracking } from './rules/tracking.ts';
+import { preOrderIdsIn } from '../exchange/ids.ts';
+import { orderWithPreOrder, lockOrder, saveDecision, saveIfUnchanged } from '../store/orders/orders.ts';
+import { trackingOf } from '../store/orders/order-columns.ts';
+import { keepAnswer } from '../store/tables/kept-answers.ts';
+import { keepPreOrder } from '../store/tables/pre-orders.ts';
+import { together } from '../store/statement.ts';
+import { OwnedError, type StoreError } from '../store/errors.ts';
+import type { Transaction, Work } from '../store/port.ts';
+import { recordFindings, recordUnknownOutcome, type NewFindings } from '../findings/record-findings.ts';
+import { tellCreate, type RecordedCreate } from './pass/outcomes.ts';
+import type { FlowDeps } from './pass/deps.ts';
+import { isRefusal, POSTPONE_MS } from './pass/isolate.ts';
+
+type OutcomeDeps = Omit<FlowDeps, 'exchange' | 'creates'>;
+
+/** Records and tells the outcome of a create. One that the database refuses is kept in memory until it can be written. */
+export async function recordOrKeep(
+  deps: OutcomeDeps & { readonly creates: Pick<FlowDeps['creates'], 'inFlight'> },
+  claimed: Tracking,
+  outcome: CreateOutcome,
+  onHeldUp: () => void,
+): Promise<void> {
+  const { inFlight } = deps.creates;
+  try {
+    tellCreate(deps, await recordOutcome(deps, claimed, outcome, onHeldUp));
+    inFlight.forget(claimed.externalOrderId);
+  } catch (error) {
+    if (isRefusal(error)) inFlight.keep({ claimed, outcome, tryAt: laterBy(deps.clock.now(), POSTPONE_MS) });
+    throw error;
+  }
+}
+
+/** Records what came of a request. Another owner may have moved the row meanwhile. */
+async function recordOutcome(
+  deps: OutcomeDeps,
+  claimed: Tracking,
+  received: CreateOutcome,
+  onHeldUp: () => void,
+): Promise<RecordedCreate> {
+  const { clock, settings, restraints } = deps;
+  const outcome = withoutIgnored(received, settings);
+  const { externalOrderId } = claimed;
+  const random = clock.random();
+  const decide = (before: Tracking, now: Date) =>
+    decideCreated(before, outcome, now, random, settings, restraints.forbiddenHold);
+  const writing = (isWhole: boolean) => async (tx: Transaction) => {
+    const now = clock.now();
+    // Mostly nothing has written the row since its intent, and it need not be read.
+    const [decision] = decide(claimed, now);
+    const saved = decision && (await saveIfUnchanged(tx, claimed, decision, now));
+    const recorded =
+      saved === undefined
+        ? await recordLate(tx, claimed, outcome, decide, now)
+        : { before: claimed, after: saved, isLate: false };
+    const { before, after } = recorded;
+    if (!isWhole) return { ...recorded, outcome, findings: [] };
+    const [, findings] = await together(
+      keepAnswers(tx, after, outcome, now),
+      noteCreated(tx, deps, outcome, before, after, now),
+    );
+    return { ...recorded, outcome, findings };
+  };
+  return await writeOutcome(deps, externalOrderId, outcome, writing, onHeldUp);
+}
+
+/** Decides for the row as it stands now. */
+async function recordLate(
+  tx: Transaction,
+  claimed: Tracking,
+  outcome: CreateOutcome,
+  decide: (before: Tracking, now: Date) => readonly Decision[],
+  now: Date,
+): Promise<Pick<RecordedCreate, 'before' | 'after' | 'isLate'>> {
+  const row = await lockOrder(tx, claimed.account, claimed.externalOrderId);
+  const before = row === undefined ? claimed : trackingOf(row);
+  // Another owner's request may be in flight: only that the exchange has the order says something of that one too.
+  const isLate = before.state !== 'sending' || before.attempts !== claimed.attempts;
+  let after = before;
+  if (!isLate || outcome.kind === 'accepted') {
+    for (const decision of decide(before, now)) after = await saveDecision(tx, after, decision, now);
+  }
+  return { before, after, isLate };
+}
+
+/** Removes the differences of ignored classes (`reconcile.ignore`) from an outcome. */
+function withoutIgnored(outcome: CreateOutcome, { ignore }: Pick<OutcomeDeps['settings'], 'ignore'>): CreateOutcome {
+  if (outcome.kind !== 'accepted') return outcome;
+  return { ...outcome, differences: outcome.differences.filter(({ class: name }) => !ignore.includes(name)) };
+}
+
+/**
+ * Writes the outcome of a create. Where the database refuses it, as a trigger of the merchant's may, the state is written
+ * without what goes with it; what cannot be written at all is logged: nobody will tell us once more.
+ */
+async function writeOutcome<Recorded>(
+  { store, log, gracePeriodOver, observers }: OutcomeDeps,
+  externalOrderId: string,
+  outcome: CreateOutcome,
+  writing: (isWhole: boolean) => Work<Recorded>,
+  onHeldUp: () => void,
+): Promise<Recorded> {
+  const tell = ({ message: cause }: StoreError) => {
+    onHeldUp();
+    const message = 'the outcome of a create cannot be written yet';
+    const facts = { externalOrderId };
+    observers.incidents.failed({ level: 'error', message, cause, kind: 'database', facts });
+  };
+  // Where two orders are given the same pre-order, the second finds the first.
+  const about = [externalOrderId, ...(outcome.kind === 'accepted' ? [`pre-order ${outcome.preOrder.id}`] : [])];
+  const write = async (isWhole: boolean) =>
+    await store.writer.writeUntilDurable(writing(isWhole), gracePeriodOver, tell, about);
+  try {
+    return await write(true);
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error);
+    if (error instanceof OwnedError) {
+      const message = 'the outcome of a create came too late: who drives the account now looks the order up';
+      log.warn({ externalOrderId, outcome: loggedOutcome(outcome) }, message);
+      throw error;
+    }
+    log.error({ externalOrderId, cause }, 'the outcome of a create cannot be written whole, its state alone is tried');
+  }
+  try {
+    return await write(false);
+  } catch (error) {
+    log.error(
+      { externalOrderId, outcome: loggedOutcome(outcome) },
+      'the outcome of a create is not recorded: keep this line',
+    );
+    throw error;
+  }
+}
+
+/** Everything of an outcome but the bodies of answers, which may hold secrets. */
+function loggedOutcome(outcome: CreateOutcome): Readonly<Record<string, unknown>> {
+  if (outcome.kind === 'unknown') {
+    const { kind, why: cause, answer } = outcome;
+    return { kind, cause, ...(answer && { httpStatus: answer.httpStatus, ids: preOrderIdsIn(answer.body) }) };
+  }
+  if (outcome.kind !== 'accepted') return outcome;
+  const { kind, preOrder, differences } = outcome;
+  return { kind, preOrderId: preOrder.id, exchangeType: preOrder.exchangeType, differences };
+}
+
+/** Keeps the pre-order as received; also an answer that made one and cannot be read, for the id that it may bear. */
+async function keepAnswers(tx: Transaction, after: Tracking, outcome: CreateOutcome, now: Date): Promise<void> {
+  const { account, externalOrderId } = after;
+  const receivedAt = now.toISOString();
+  if (outcome.kind === 'accepted' && after.preOrderId === outcome.preOrder.id) {
+    await keepPreOrder(tx, { account, externalOrderId, body: outcome.preOrder.body, receivedAt });
+  }
+  const answer = outcome.kind === 'unknown' ? outcome.answer : undefined;
+  if (answer === undefined || !isSuccess(answer)) return;
+  await keepAnswer(tx, { ...answer, account, operation: 'createPreOrder', subject: externalOrderId, receivedAt });
+}
+
+async function noteCreated(
+  tx: Transaction,
+  deps: OutcomeDeps,
+  outcome: CreateOutcome,
+  before: Tracking,
+  after: Tracking,
+  now: Date,
+): Promise<NewFindings> {
+  const { account, externalOrderId } = after;
+  // A disputed order leaves the outcome as unknown as it was, unless this is the answer.
+  const isSaid = after.state !== 'disputed' || outcome.kind === 'accepted';
+  const isOfOutcome = isSaid && (before.state !== 'sending' || after.state === 'unknown' || after.resends > 0);
+  const outcomes = isOfOutcome ? await recordUnknownOutcome(tx, deps, after, now) : [];
+  if (outcome.kind !== 'accepted') return outcomes;
+  const preOrderId = outcome.preOrder.id;
+  const other = await orderWithPreOrder(tx, { account, externalOrderId, preOrderId });
+  const found = [...outcome.differences, ...(other === undefined ? [] : [reused(preOrderId, other)])];
+  if (found.length === 0) return outcomes;
+  return [...outcomes, ...(await recordFindings(tx, deps, externalOrderId, { found, classes: [], now }))];
+}
+
+function reused(preOrderId: string, other: string): Finding {
+  return { class: 'PREORDER_REUSED', expected: `${preOrderId} for one order`, actual: `also for ${other}` };
+}

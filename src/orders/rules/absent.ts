@@ -1,0 +1,85 @@
+import { after } from '../../base/instant.ts';
+import type { FollowSettings, LookupAnswer } from './lookup.ts';
+import { heldLookupMs, nextLookupAt, nextRecheckAt, plannedGapMs, recheck, unchanged } from './schedule.ts';
+import { move, type Decision, type Tracking } from './tracking.ts';
+
+/** A create is repeated no earlier than this after the request whose outcome is unknown. */
+export const RESEND_NOT_BEFORE_MS = 10 * 60_000;
+const RESEND_AFTER_ABSENCES = 3;
+
+type Evidence = Extract<LookupAnswer, { kind: 'absent' }>['evidence'];
+
+/** Likely absence is enough to wait longer and to be fresh; only documented absence counts for sending again. */
+export function absent(tracking: Tracking, evidence: Evidence, now: Date, settings: FollowSettings): Decision {
+  const isFresh = evidence === 'documented' || tracking.orderId === null;
+  const documentedAbsences = tracking.documentedAbsences + (isEarly(tracking, now) ? 0 : 1);
+  const checked: Tracking = {
+    ...tracking,
+    // A clock that was ahead at the request was set right since.
+    ...(tracking.sentAt !== null && tracking.sentAt > now && { sentAt: now }),
+    ...(isFresh && { lastLookupAt: now }),
+    ...(evidence === 'documented' && { documentedAbsences, absentAt: now }),
+  };
+  if (tracking.state === 'unknown') return verified(checked, evidence, now, settings);
+  if (isGivenUp(tracking, now, settings)) return givenUp(checked, now, settings);
+  const next = { ...checked, ...recheck(tracking) };
+  return unchanged(next, { nextActionAt: nextLookupAt(next, now, settings) });
+}
+
+/** Tells whether nobody has taken up an accepted pre-order for as long as the merchant waits (`follow.giveUpAfter`). */
+function isGivenUp({ state, changedAt, sentAt }: Tracking, now: Date, { giveUpAfter }: FollowSettings): boolean {
+  const since = changedAt ?? sentAt;
+  if (state !== 'accepted' || giveUpAfter === undefined || since === null) return false;
+  return now.getTime() - since.getTime() >= giveUpAfter;
+}
+
+function givenUp(tracking: Tracking, now: Date, settings: FollowSettings): Decision {
+  const reason = 'nobody took up its pre-order within follow.giveUpAfter';
+  const ended = { state: 'abandoned', rechecks: 0 } as const;
+  const changes = { rechecks: 0, changedAt: now, nextActionAt: nextRecheckAt(ended, now, settings) };
+  return move(tracking, 'abandoned', { source: 'lookup', reason }, changes);
+}
+
+/** True at the first look-up long after the create that finds no order of an accepted pre-order. */
+export function isAcceptedAndAbsent({ state, sentAt, changedAt, lastLookupAt }: Tracking, now: Date): boolean {
+  if (state !== 'accepted' || sentAt === null) return false;
+  const knowableAt = after(sentAt, RESEND_NOT_BEFORE_MS);
+  const since = changedAt !== null && changedAt > knowableAt ? changedAt : knowableAt;
+  return now >= since && (lastLookupAt === null || lastLookupAt < since);
+}
+
+/** A look-up before its time: `sync` looks up every order. Three in a minute are not three proofs. */
+function isEarly({ nextActionAt }: Tracking, now: Date): boolean {
+  return nextActionAt !== null && nextActionAt > now;
+}
+
+/** Counts a verification, unless the look-up is early: all would be over in minutes, not a day. */
+function verified(tracking: Tracking, evidence: Evidence, now: Date, settings: FollowSettings): Decision {
+  if (isEarly(tracking, now)) return unchanged(tracking, {});
+  const verifications = tracking.verifications + 1;
+  if (evidence === 'documented' && mayResend(tracking, now, settings))
+    return resent({ ...tracking, verifications }, now);
+  const gapMs = plannedGapMs(verifications, settings.verifyAfter);
+  if (gapMs !== undefined) return unchanged(tracking, { verifications, nextActionAt: after(now, gapMs) });
+  const reason = `the outcome of the create is unknown and ${verifications} look-ups found no order; ask the exchange and use orders resolve`;
+  const nextActionAt = after(now, heldLookupMs(settings));
+  return move(tracking, 'held', { source: 'lookup', reason }, { verifications, nextActionAt });
+}
+
+function mayResend(tracking: Tracking, now: Date, settings: FollowSettings): boolean {
+  return (
+    settings.onUnknown === 'resend' &&
+    tracking.resends === 0 &&
+    tracking.documentedAbsences >= RESEND_AFTER_ABSENCES &&
+    tracking.sentAt !== null &&
+    now.getTime() - tracking.sentAt.getTime() >= RESEND_NOT_BEFORE_MS
+  );
+}
+
+/** The order goes back to pending by way of held, as when a person decides; both moves are recorded. */
+function resent(tracking: Tracking, now: Date): Decision {
+  const how = { source: 'lookup', reason: 'sent again once: create.onUnknown is resend' } as const;
+  const held = move(tracking, 'held', how);
+  const pending = move(held.tracking, 'pending', how, { resends: 1, verifications: 0, nextActionAt: now });
+  return { tracking: pending.tracking, events: [...held.events, ...pending.events] };
+}

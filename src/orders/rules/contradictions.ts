@@ -1,0 +1,111 @@
+import {
+  amountField,
+  currencyOf,
+  isDecimal,
+  isSameCurrency,
+  isWithin,
+  readDecimal,
+  type AmountSettings,
+} from '../../base/decimal.ts';
+import { instantMs } from '../../base/instant.ts';
+import type { Difference, MerchantOrder, RecordView } from './record.ts';
+
+/** The clocks of the exchange and of this machine may differ by so much without meaning anything. */
+export const SKEW_LIMIT_MS = 5 * 60_000;
+/** A larger difference of the clocks is not compensated: it is more than that of two time zones. */
+const MOST_COMPENSATED_MS = 14 * 60 * 60_000;
+
+export interface Evidence {
+  readonly order: MerchantOrder;
+  /** exchangeType of the pre-order (§2.6). */
+  readonly preOrderExchangeType: string | null;
+  /** When the first create of the order was sent; null if none was, or if that is not known. */
+  readonly firstSentAt: Date | null;
+  /** merchant.id of the account's first record. */
+  readonly merchantId: string | null;
+}
+
+export interface ComparedRecord extends Evidence {
+  readonly record: RecordView;
+  readonly receivedAt: Date;
+}
+
+/** The differences of one kind; undefined if something lacks: then nothing is said, not that all is well. */
+type Compared = readonly Difference[] | undefined;
+
+/** The ways in which an order record can contradict the row that it answers for, by their words in `follow.disputedBy`. */
+export const COMPARISONS = {
+  merchant({ merchantId, record }: ComparedRecord): Compared {
+    return merchantId === null || record.merchantId === null ? undefined : differing(merchantId, record.merchantId);
+  },
+
+  age({ firstSentAt, record, receivedAt }: ComparedRecord): Compared {
+    const isOlder = firstSentAt === null ? undefined : isCreatedBefore(firstSentAt, record, receivedAt);
+    if (firstSentAt === null || isOlder === undefined) return undefined;
+    return isOlder ? [{ expected: `created after ${firstSentAt.toISOString()}`, actual: record.creationDate }] : [];
+  },
+
+  pair({ order, record }: ComparedRecord): Compared {
+    if (record.fromCurrency === null || record.toCurrency === null) return undefined;
+    const expected = `${order.fromCurrency}/${order.toCurrency}`;
+    const actual = `${record.fromCurrency}/${record.toCurrency}`;
+    return isSameCurrency(expected, actual) ? [] : differing(expected, actual);
+  },
+
+  type({ order, preOrderExchangeType: exchangeType, record }: ComparedRecord): Compared {
+    const isGiven = record.orderType !== null && (exchangeType === null || record.exchangeType !== null);
+    const found = [
+      ...(record.orderType === null ? [] : differing(order.orderType, record.orderType)),
+      ...(exchangeType === null || record.exchangeType === null ? [] : differing(exchangeType, record.exchangeType)),
+    ];
+    return isGiven || found.length > 0 ? found : undefined;
+  },
+
+  amount({ order, record }: ComparedRecord, settings: AmountSettings): Compared {
+    const field = amountField(order.assetPosition, settings);
+    const actual = field === undefined ? null : record[field];
+    if (field === undefined || actual === null) return undefined;
+    if (actual === order.asset && isDecimal(actual)) return [];
+    const [ours, theirs] = [readDecimal(order.asset), readDecimal(actual)];
+    const isEqual =
+      ours.ok && theirs.ok && isWithin(ours.value, theirs.value, settings.tolerance, currencyOf(field, order));
+    return isEqual ? [] : [{ expected: order.asset, actual }];
+  },
+
+  id({ order, record }: ComparedRecord): Compared {
+    return differing(order.externalOrderId, record.externalOrderId);
+  },
+} as const satisfies Record<string, (compared: ComparedRecord, settings: AmountSettings) => Compared>;
+
+/** A word of `follow.disputedBy`. */
+export type ContradictionKind = keyof typeof COMPARISONS;
+
+export const CONTRADICTION_KINDS = Object.keys(COMPARISONS) as readonly ContradictionKind[];
+
+/** A difference between a record and its row that may mean that the record is of another order. */
+export interface Contradiction extends Difference {
+  readonly kind: ContradictionKind;
+}
+
+export function contradictionsOf(compared: ComparedRecord, settings: AmountSettings): readonly Contradiction[] {
+  return CONTRADICTION_KINDS.flatMap((kind) =>
+    (COMPARISONS[kind](compared, settings) ?? []).map((difference) => ({ kind, ...difference })),
+  );
+}
+
+/**
+ * True if an order is older than a request by our clock, and by the exchange's if known: an error of our clock must not
+ * look like a collision. Undefined if a date cannot be read, or the clock was set back since.
+ */
+export function isCreatedBefore(sentAt: Date, record: RecordView, receivedAt: Date): boolean | undefined {
+  const createdMs = instantMs(record.creationDate);
+  const isSetBack = receivedAt.getTime() < sentAt.getTime() - SKEW_LIMIT_MS;
+  if (Number.isNaN(sentAt.getTime()) || createdMs === undefined || isSetBack) return undefined;
+  const skewMs = (instantMs(record.serverDate) ?? receivedAt.getTime()) - receivedAt.getTime();
+  const behindMs = Math.abs(skewMs) <= MOST_COMPENSATED_MS ? Math.min(0, skewMs) : 0;
+  return createdMs < sentAt.getTime() + behindMs - SKEW_LIMIT_MS;
+}
+
+function differing(expected: string, actual: string): readonly Difference[] {
+  return expected === actual ? [] : [{ expected, actual }];
+}

@@ -1,0 +1,215 @@
+import { checkOrder, describeProblems, NULL_ACCOUNT, NULL_STANDS_FOR, WHOSE } from './check.ts';
+import type { Answer, EchoDifference, MerchantOrder, UncheckedOrder } from './record.ts';
+import { createBackoffMs, longestFreshMs, plannedGapMs, REJECTED_LOOKUPS_MS, spreadMs } from './schedule.ts';
+import { after } from '../../base/instant.ts';
+import { LEAST_GAP_MS, type Pace } from '../../extensions/pace/pace.ts';
+import { finding, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
+
+/** The outcome of one create request (§4.9). Only `unknown` leaves open whether the exchange took the order. */
+export type CreateOutcome =
+  | { readonly kind: 'accepted'; readonly preOrder: AcceptedPreOrder; readonly differences: readonly EchoDifference[] }
+  | { readonly kind: 'rejected'; readonly reason: string }
+  | { readonly kind: 'not-sent'; readonly why: string }
+  | { readonly kind: 'rate-limited'; readonly retryAfterMs: number }
+  | { readonly kind: 'key-refused' }
+  /** The account may not create (documented 403), or the exchange says so of this order alone. */
+  | { readonly kind: 'forbidden'; readonly reason: string }
+  /** `answer` is there where the exchange gave one that the document does not show. */
+  | { readonly kind: 'unknown'; readonly why: string; readonly answer?: Answer };
+
+interface AcceptedPreOrder {
+  readonly id: string;
+  readonly exchangeType: string | null;
+  /** As received, byte for byte. */
+  readonly body: string;
+}
+
+type ClaimDecision =
+  | { readonly kind: 'skip' }
+  | { readonly kind: 'invalid'; readonly decision: Decision }
+  | { readonly kind: 'send'; readonly order: MerchantOrder; readonly decision: Decision };
+
+/** Settings that decide about creates; times in milliseconds after the request. */
+export interface CreateSettings {
+  readonly verifyAfter: readonly number[];
+  /** How soon an accepted order is looked up; no later than it counts as fresh. */
+  readonly pace: Pace;
+  readonly freshFor: number;
+}
+
+/** Decides about a row that a pass found due. The row is read in the transaction that records the intent. */
+export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date, isOnlyAccount = true): ClaimDecision {
+  if (tracking.state !== 'pending') return { kind: 'skip' };
+  const checked = checkOrder(row);
+  const isOfNobody = tracking.stateReason === NULL_ACCOUNT && !isOnlyAccount;
+  if (!checked.ok || isOfNobody) {
+    const problems = checked.ok ? [] : [describeProblems(checked.problems)];
+    const how = { source: 'create', reason: [...(isOfNobody ? [WHOSE] : []), ...problems].join('; ') } as const;
+    return { kind: 'invalid', decision: move(tracking, 'invalid', how, { nextActionAt: null }) };
+  }
+  const sent = {
+    attempts: tracking.attempts + 1,
+    sentAt: now,
+    documentedAbsences: 0,
+    absentAt: null,
+    nextActionAt: null,
+  };
+  return { kind: 'send', order: checked.order, decision: move(tracking, 'sending', { source: 'create' }, sent) };
+}
+
+export function decideCorrected(tracking: Tracking, now: Date): Decision | undefined {
+  if (tracking.state !== 'invalid' || tracking.nextActionAt === null) return undefined;
+  // Only a correction of the account shows whose row it is.
+  const isOfNobody = tracking.stateReason?.startsWith(WHOSE) === true && tracking.account === NULL_STANDS_FOR;
+  const reason = isOfNobody ? NULL_ACCOUNT : 'the row was corrected';
+  return move(tracking, 'pending', { source: 'import', reason }, { nextActionAt: now });
+}
+
+/**
+ * Decides the outcome of a create for the order as it stands: another owner may have moved it on. Write the decisions
+ * one after the other. `forbiddenHold` is the number of the account's restraint that refuses creates now.
+ */
+export function decideCreated(
+  tracking: Tracking,
+  outcome: CreateOutcome,
+  now: Date,
+  random: number,
+  settings: CreateSettings,
+  forbiddenHold = 1,
+): readonly Decision[] {
+  const accept = (from: Tracking, { preOrder, differences }: Accepted): Decision => {
+    const { id: preOrderId, exchangeType } = preOrder;
+    // Orders that were accepted together are not looked up together.
+    const gapMs = Math.max(LEAST_GAP_MS, spreadMs(settings.pace.gapMs({ ...from, state: 'accepted' }, 0), random));
+    const nextActionAt = after(now, Math.min(longestFreshMs(settings.freshFor), gapMs));
+    const changes = { preOrderId, exchangeType, changedAt: now, nextActionAt };
+    const decision = move(from, 'accepted', { source: 'create' }, changes);
+    return { ...decision, events: [...decision.events, ...echoFindings(differences)] };
+  };
+  if (tracking.state !== 'sending') return outcome.kind === 'accepted' ? acceptedLate(tracking, outcome, accept) : [];
+  const backoffMs = createBackoffMs(tracking.attempts, random);
+  const pendingAgain = (reason: string, ms = backoffMs, changes: Partial<Tracking> = {}) =>
+    move(tracking, 'pending', { source: 'create', reason }, { ...changes, nextActionAt: after(now, ms) });
+  switch (outcome.kind) {
+    case 'accepted':
+      return [accept(tracking, outcome)];
+    case 'rejected': {
+      const { reason } = outcome;
+      // An exchange may refuse the second because it took the first.
+      const unclear = `${reason}; but an earlier create may have been taken`;
+      if (tracking.resends > 0) return [becomesUnknown(tracking, unclear, now, settings)];
+      const lookedUp = { rechecks: 0, changedAt: now, nextActionAt: after(now, REJECTED_LOOKUPS_MS[0]) };
+      return [move(tracking, 'rejected', { source: 'create', reason }, lookedUp)];
+    }
+    case 'not-sent':
+      return [pendingAgain(`${NEVER_LEFT}${outcome.why}`)];
+    case 'rate-limited':
+      return [pendingAgain('not taken: the exchange limits the rate (429)', Math.max(outcome.retryAfterMs, 0))];
+    case 'key-refused':
+      return [pendingAgain('not taken: the exchange refuses the key (401)')];
+    case 'forbidden':
+      return [pendingAgain(`not taken: ${outcome.reason}`, backoffMs, { forbiddenIn: forbiddenHold })];
+    case 'unknown':
+      return [becomesUnknown(tracking, outcome.why, now, settings)];
+  }
+}
+
+/** Tells whether the exchange has not taken a create, for sure. A second one may be refused because it took the first. */
+export function isNotTaken({ kind }: CreateOutcome, { resends }: Pick<Tracking, 'resends'>): boolean {
+  return kind === 'rejected' ? resends === 0 : kind !== 'accepted' && kind !== 'unknown';
+}
+
+/** The reason of an order that is pending again begins so if its create never left. */
+export const NEVER_LEFT = 'not sent: ';
+
+export function whyNeverLeft(reason: string | null): string | undefined {
+  return reason?.startsWith(NEVER_LEFT) === true ? reason.slice(NEVER_LEFT.length) : undefined;
+}
+
+/** Moves an order whose create has no known outcome to unknown: it is looked up, never just sent again. */
+export function becomesUnknown(
+  tracking: Tracking,
+  why: string,
+  now: Date,
+  settings: Pick<CreateSettings, 'verifyAfter'>,
+): Decision {
+  const firstMs = plannedGapMs(0, settings.verifyAfter) ?? 0;
+  const changes = { nextActionAt: after(now, firstMs), verifications: 0, changedAt: now };
+  return move(tracking, 'unknown', { source: 'create', reason: why }, changes);
+}
+
+type Accepted = Extract<CreateOutcome, { kind: 'accepted' }>;
+
+/** Accepts an order that waits for an outcome or to be sent again; in any other state it gets the id if it has none. */
+function acceptedLate(
+  tracking: Tracking,
+  outcome: Accepted,
+  accept: (from: Tracking, outcome: Accepted) => Decision,
+): readonly Decision[] {
+  const how = { source: 'create', reason: 'the exchange answered an earlier request late' } as const;
+  switch (tracking.state) {
+    case 'held':
+      return [accept(tracking, outcome)];
+    case 'unknown': {
+      const held = move(tracking, 'held', how);
+      return [held, accept(held.tracking, outcome)];
+    }
+    case 'pending': {
+      const sending = move(tracking, 'sending', how, { attempts: tracking.attempts + 1, nextActionAt: null });
+      return [sending, accept(sending.tracking, outcome)];
+    }
+    default:
+      return tracking.preOrderId === null
+        ? [{ tracking: { ...tracking, preOrderId: outcome.preOrder.id }, events: [] }]
+        : [];
+  }
+}
+
+function echoFindings(differences: Accepted['differences']): readonly OrderEvent[] {
+  return [...Map.groupBy(differences, ({ class: name }) => name)].map(([name, ofClass]) => {
+    const texts = ofClass.map(({ expected, actual }) => `sent ${expected}, echoed ${actual}`);
+    return finding(name, 'create', texts.join('; '), null);
+  });
+}
+
+export interface Assumption extends Pick<OrderEvent, 'source' | 'reason' | 'actor'> {
+  readonly failOver?: number;
+}
+
+/**
+ * Takes an order for sent: it is looked up, then held, and sent again only if a person says so. Its request counts as
+ * repeated and as made now, so that only a later look-up proves that there is no order.
+ */
+export function assumeSent(
+  tracking: Tracking,
+  { failOver, ...how }: Assumption,
+  now: Date,
+  settings: Pick<CreateSettings, 'verifyAfter'>,
+): Decision {
+  const request = {
+    attempts: tracking.attempts + 1,
+    resends: tracking.resends + 1,
+    sentAt: now,
+    verifications: 0,
+    documentedAbsences: 0,
+    absentAt: null,
+    changedAt: now,
+    failOver: failOver ?? tracking.failOver,
+    nextActionAt: after(now, plannedGapMs(0, settings.verifyAfter) ?? 0),
+  };
+  const { state } = tracking;
+  if (state === 'unknown' || state === 'held') return { tracking: { ...tracking, ...request }, events: [] };
+  return move(tracking, 'unknown', how, request);
+}
+
+/** Accepts an order that was taken for sent, or makes it pending again. No decision if its outcome is known. */
+export function freeOfDoubt(tracking: Tracking, isSent: boolean, how: Assumption, now: Date): readonly Decision[] {
+  if (tracking.state !== 'unknown' && tracking.state !== 'held') return [];
+  const held = tracking.state === 'unknown' ? [move(tracking, 'held', how)] : [];
+  const from = held[0]?.tracking ?? tracking;
+  const { resends } = from;
+  const moved = isSent
+    ? move(from, 'accepted', how, { changedAt: now, nextActionAt: now })
+    : move(from, 'pending', how, { resends: resends + 1, verifications: 0, nextActionAt: now });
+  return [...held, moved];
+}

@@ -1,0 +1,77 @@
+import type { ContradictionKind } from './contradictions.ts';
+import { instant } from '../../base/instant.ts';
+import type { Difference, RecordView } from './record.ts';
+import type { Pace } from '../../extensions/pace/pace.ts';
+import type { RecordComparison, Turns } from './record-change.ts';
+import type { Decision, Tracking } from './tracking.ts';
+
+/** The answer to a look-up (§4.11); `unanswered` is no evidence. A record under another spelling contradicts. */
+export type LookupAnswer =
+  | FoundRecord
+  | { readonly kind: 'absent'; readonly evidence: 'documented' | 'likely' }
+  /** `answeredFor` is another id that the answer was about; with `isOutage` the exchange answers for no order. */
+  | {
+      readonly kind: 'unanswered';
+      readonly why: string;
+      readonly answeredFor?: string;
+      readonly isOutage?: boolean;
+      readonly isUnreadable?: true;
+    };
+
+export interface FoundRecord {
+  readonly kind: 'found';
+  readonly record: RecordView;
+  readonly body: string;
+  readonly comparison?: RecordComparison;
+}
+
+/** A shape of answers to a look-up that the merchant has confirmed: it means that there is no order (`exchange.absence`). */
+export interface AbsenceShape {
+  readonly status: number;
+  /** A place in the JSON body (RFC 6901); without a value, something stands there. */
+  readonly pointer?: string;
+  /** The text that stands there, or the text of the number, `true`, `false`, `null`, `[]` or `{}`. */
+  readonly value?: string;
+}
+
+/** Settings that decide about look-ups; times in milliseconds. */
+export interface FollowSettings {
+  readonly verifyAfter: readonly number[];
+  readonly onUnknown: 'hold' | 'resend';
+  readonly finalStatuses: readonly string[];
+  readonly openStatuses: readonly string[];
+  readonly succeededStatuses: readonly string[];
+  readonly disputedBy: readonly ContradictionKind[];
+  readonly recheckFinalAfter: readonly number[];
+  /** An accepted pre-order that nobody takes up is given up after this time; undefined for never. */
+  readonly giveUpAfter?: number | undefined;
+  /** The time for which a look-up counts as fresh; orders that are not final are looked up before it is over. */
+  readonly freshFor: number;
+  readonly pace: Pace;
+}
+
+export interface LookupDecision extends Decision {
+  readonly keepsRecord: boolean;
+  readonly turns?: Turns;
+  /** The record that we have, and one that contradicts it and was not taken. */
+  readonly disagreement?: Difference;
+}
+
+export function isFinalRecord(record: RecordView, settings: FollowSettings): boolean {
+  const status = record.orderStatus;
+  if (settings.finalStatuses.includes(status)) return true;
+  if (settings.openStatuses.includes(status)) return false;
+  const completed = instant(record.completionDate);
+  const server = instant(record.serverDate);
+  return completed !== undefined && server !== undefined && completed <= server;
+}
+
+/** True if a final order paid; null if no setting maps its status. */
+export function outcomeOf(
+  { orderStatus }: RecordView,
+  { succeededStatuses, finalStatuses }: FollowSettings,
+): Tracking['outcome'] {
+  if (succeededStatuses.includes(orderStatus)) return 'succeeded';
+  const isUnmapped = finalStatuses.length > 0 && !finalStatuses.includes(orderStatus);
+  return succeededStatuses.length === 0 || isUnmapped ? null : 'failed';
+}

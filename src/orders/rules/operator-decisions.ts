@@ -1,0 +1,192 @@
+import { RESEND_NOT_BEFORE_MS } from './absent.ts';
+import { decideOurs, type NewestRecord } from './follow.ts';
+import type { FollowSettings } from './lookup.ts';
+import type { OrderState } from './states.ts';
+import { plannedGapMs } from './schedule.ts';
+import { after } from '../../base/instant.ts';
+import { quote } from '../../base/text.ts';
+import { move, type Decision, type Tracking } from './tracking.ts';
+
+/** A person's decision about an order. `preOrderId` is the id of its pre-order (§2.6). */
+export type Judgement =
+  | { readonly kind: 'exists'; readonly preOrderId: string }
+  | { readonly kind: 'not-created'; readonly mayDuplicate?: boolean }
+  | { readonly kind: 'ours' }
+  | { readonly kind: 'abandoned' }
+  | { readonly kind: 'retry'; readonly mayDuplicate: boolean }
+  | { readonly kind: 'cancel' };
+
+export interface OperatorAction {
+  readonly judgement: Judgement;
+  readonly actor: string;
+  readonly reason: string;
+}
+
+type OperatorDecision =
+  | { readonly ok: true; readonly moves: readonly Decision[]; readonly to: OrderState }
+  | { readonly ok: false; readonly why: string };
+
+export interface DecisionEvidence {
+  /** An accepted pre-order whose order look-ups did not find long afterwards: absence proves nothing then. */
+  readonly acceptedAndAbsent?: string | undefined;
+  readonly newest?: NewestRecord | undefined;
+  /** Why the order may have been sent without a trace, and the command that decides. */
+  readonly doubt?: string | undefined;
+}
+
+const INSTEAD = 'or give --i-know-it-may-duplicate';
+
+type Targets = Readonly<Partial<Record<OrderState, OrderState>>>;
+
+/** The state that each decision leads to from each state. From unknown it goes by way of held; both moves are recorded. */
+const TARGETS: Readonly<Record<Judgement['kind'], Targets>> = {
+  exists: { unknown: 'accepted', held: 'accepted' },
+  'not-created': { unknown: 'pending', held: 'pending' },
+  // Or to final: its newest record says which.
+  ours: { disputed: 'open' },
+  abandoned: { unknown: 'abandoned', held: 'abandoned', accepted: 'abandoned', disputed: 'abandoned' },
+  retry: { unknown: 'pending', held: 'pending', rejected: 'pending', invalid: 'pending' },
+  cancel: { pending: 'cancelled' },
+};
+
+const SITUATIONS: Readonly<Record<OrderState, string>> = {
+  pending: 'is pending: it is sent without a decision when it is due',
+  sending: 'is being sent: its outcome is known within seconds',
+  unknown: 'is unknown: the exchange may have taken it, and look-ups go on',
+  held: 'is held: the exchange may have taken it',
+  accepted: 'is accepted: the exchange has its pre-order',
+  open: 'is open: its order exists at the exchange and is followed until it is final',
+  disputed: 'is disputed: the order that the exchange has for its id contradicts it, and is followed',
+  final: 'is final',
+  rejected: 'was rejected by the exchange',
+  invalid: 'is invalid and was not sent: correct the row, or delete it',
+  cancelled: 'was cancelled: insert it again under another id',
+  abandoned: 'was abandoned: insert it again under another id',
+};
+
+export function statesFor(kind: Judgement['kind']): readonly OrderState[] {
+  return Object.keys(TARGETS[kind]) as OrderState[];
+}
+
+export function decisionsFor(state: OrderState): readonly Judgement['kind'][] {
+  const kinds = Object.keys(TARGETS) as Judgement['kind'][];
+  return kinds.filter((kind) => statesFor(kind).includes(state));
+}
+
+export function commandsFor(state: OrderState): readonly string[] {
+  return decisionsFor(state).map((kind) =>
+    kind === 'retry' || kind === 'cancel' ? `orders ${kind}` : `orders resolve --as ${kind}`,
+  );
+}
+
+export function decideByOperator(
+  tracking: Tracking,
+  action: OperatorAction,
+  now: Date,
+  settings: FollowSettings,
+  { acceptedAndAbsent, newest, doubt }: DecisionEvidence = {},
+): OperatorDecision {
+  const { judgement } = action;
+  const target = TARGETS[judgement.kind][tracking.state];
+  if (target === undefined) return { ok: false, why: notAllowed(tracking.state) };
+  const why =
+    leftInDoubt(judgement, doubt) ??
+    provesNothing(judgement, acceptedAndAbsent) ??
+    tooDangerous(tracking, judgement, now);
+  if (why !== undefined) return { ok: false, why };
+  const how = { source: 'operator', reason: action.reason, actor: action.actor } as const;
+  if (judgement.kind === 'ours') {
+    if (newest === undefined) return { ok: false, why: 'its order record cannot be read; run sync and try again' };
+    const ours = decideOurs(tracking, newest, how, now, settings);
+    return { ok: true, moves: [ours], to: ours.tracking.state };
+  }
+  const held = tracking.state === 'unknown' ? [move(tracking, 'held', how)] : [];
+  const from = held[0]?.tracking ?? tracking;
+  const moved = move(from, target, how, changesOf(tracking, judgement, now, settings));
+  return { ok: true, moves: [...held, moved], to: target };
+}
+
+function notAllowed(state: OrderState): string {
+  const commands = commandsFor(state);
+  const instead = commands.length === 0 ? 'a person has nothing to decide' : `allowed: ${commands.join(', ')}`;
+  return `it ${SITUATIONS[state]}; ${instead}`;
+}
+
+/** A create that is sent twice may make two pre-orders: the exchange does not prevent it (§4.9). */
+function tooDangerous(tracking: Tracking, judgement: Judgement, now: Date): string | undefined {
+  if (judgement.kind === 'retry' && !judgement.mayDuplicate && mayBeTaken(tracking)) {
+    return (
+      'nobody knows whether the exchange took it, so sending it again may make a second pre-order; ' +
+      'ask the exchange and use orders resolve, or give --i-know-it-may-duplicate'
+    );
+  }
+  if (judgement.kind === 'cancel' && tracking.resends > 0) {
+    return (
+      'it waits to be sent again and the exchange may have taken it before, so it cannot be cancelled; ' +
+      'wait until it is sent, ask the exchange and use orders resolve'
+    );
+  }
+  return judgement.kind === 'not-created' && judgement.mayDuplicate !== true ? notKnowable(tracking, now) : undefined;
+}
+
+/** Only a documented absence after the create can no longer arrive can show that no order was created. */
+function notKnowable({ sentAt, absentAt }: Tracking, now: Date): string | undefined {
+  if (sentAt === null) return undefined;
+  const knowableAt = after(sentAt, RESEND_NOT_BEFORE_MS);
+  if (now < knowableAt) {
+    return `it was sent ${sentAt.toISOString()} and may still arrive; say so after ${knowableAt.toISOString()}, ${INSTEAD}`;
+  }
+  if (absentAt !== null && absentAt >= knowableAt) return undefined;
+  return (
+    `no look-up since ${knowableAt.toISOString()} brought the documented answer that there is no order; run sync first; if ` +
+    `that does not help, name in exchange.absence what the exchange answers, ${INSTEAD}`
+  );
+}
+
+/** After a fail-over neither a look-up nor the row proves that the order was not sent. */
+function leftInDoubt(judgement: Judgement, doubt: string | undefined): string | undefined {
+  const isSentAgain = judgement.kind === 'not-created' || judgement.kind === 'retry';
+  return isSentAgain && judgement.mayDuplicate !== true ? doubt : undefined;
+}
+
+function provesNothing(judgement: Judgement, acceptedAndAbsent: string | undefined): string | undefined {
+  if (judgement.kind !== 'not-created' || judgement.mayDuplicate === true || acceptedAndAbsent === undefined)
+    return undefined;
+  return (
+    `the exchange finds no order for ${quote(acceptedAndAbsent)} either, whose pre-order it had accepted, so that a look-up ` +
+    `without an order proves nothing; ask the exchange about the pre-order, ${INSTEAD}`
+  );
+}
+
+function mayBeTaken({ state }: Tracking): boolean {
+  return state === 'unknown' || state === 'held';
+}
+
+function changesOf(
+  tracking: Tracking,
+  judgement: Exclude<Judgement, { kind: 'ours' }>,
+  now: Date,
+  settings: FollowSettings,
+): Partial<Tracking> {
+  switch (judgement.kind) {
+    case 'exists':
+      return {
+        preOrderId: judgement.preOrderId,
+        changedAt: now,
+        nextActionAt: after(now, settings.pace.gapMs({ ...tracking, state: 'accepted' }, 0)),
+      };
+    case 'not-created':
+      // The person may be wrong: the outcome of the next create proves nothing about this one.
+      return { resends: tracking.resends + 1, verifications: 0, nextActionAt: now };
+    case 'retry': {
+      const resends = mayBeTaken(tracking) ? tracking.resends + 1 : tracking.resends;
+      // Its next 403 may speak of the account once more.
+      return { resends, verifications: 0, forbiddenIn: 0, nextActionAt: now };
+    }
+    case 'abandoned':
+    case 'cancel': {
+      const gapMs = plannedGapMs(0, settings.recheckFinalAfter);
+      return { rechecks: 0, changedAt: now, nextActionAt: gapMs === undefined ? null : after(now, gapMs) };
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import { viewOf, type RestraintView } from '../accounts/rules/restraints.ts';
+import { FOLLOWED_STATES, RECHECKED_STATES } from './rules/states.ts';
+import { countByState } from '../store/orders/orders.ts';
+import { countOpenFindings } from '../store/tables/findings.ts';
+import { linksPass } from '../extensions/clients/links.ts';
+import { createPass } from './create.ts';
+import type { FlowDeps } from './pass/deps.ts';
+import { followPass, type FollowScope } from './follow.ts';
+import { sweep } from '../findings/sweep.ts';
+import { learnFirst } from '../extensions/pace/learn-pace.ts';
+import { newCounters, type Counters } from './pass/outcomes.ts';
+
+/** `unknown`, `held` and `disputed` are states after the pass; `findings` are open; explanations are left out. */
+export type SyncSummary = Readonly<Counters> & { readonly remaining: number; readonly durationMs: number };
+
+export type SyncEnd = 'done' | 'look' | 'out-of-reach' | 'out-of-time' | 'key-refused';
+
+export interface SyncResult {
+  readonly end: SyncEnd;
+  readonly summary: SyncSummary;
+  readonly holds: readonly RestraintView[];
+}
+
+/** The breaker may open so often in a row; with the next time the exchange counts as out of reach. */
+const MOST_OPENINGS = 2;
+/** A breaker that is open for longer than this is not waited for. */
+const LONGEST_WAIT_MS = 10_000;
+
+/**
+ * Sends due orders, then looks up every followed order and every link once. Waits for a breaker that opens briefly.
+ * `onProgress` gets the pass's live counters, and about how many requests it has to make.
+ */
+export async function syncOnce(
+  deps: FlowDeps,
+  scope: FollowScope,
+  signal: AbortSignal,
+  onProgress?: (counters: Readonly<Counters>, requests: number) => void,
+): Promise<SyncResult> {
+  const startedAt = deps.clock.monotonic();
+  const counters = newCounters();
+  const pass: FlowDeps = { ...deps, observers: { ...deps.observers, counters } };
+  const since = deps.clock.now();
+  // Whoever asks for a pass may have paused the account just before.
+  await deps.restraints.read();
+  await learnFirst(deps, signal);
+  if (onProgress !== undefined) onProgress(counters, await requestsToMake(deps, scope, since));
+  await repeatWhileOpen(pass, 'create', signal, () => createPass(pass, signal));
+  await repeatWhileOpen(pass, 'lookup', signal, () => followPass(pass, scope, signal, since));
+  await repeatWhileOpen(pass, 'lookup', signal, () => linksPass(pass, signal, since));
+  if (!signal.aborted) await sweep(pass, signal);
+  const orders = await countByState(deps.store.db, deps.account, ['unknown', 'held', 'disputed', 'pending']);
+  const { findings: newFindings, ...counts } = counters;
+  const summary: SyncSummary = {
+    ...counts,
+    unknown: orders.get('unknown') ?? 0,
+    held: orders.get('held') ?? 0,
+    disputed: orders.get('disputed') ?? 0,
+    findings: await countOpenFindings(deps.store.db, deps.account),
+    remaining: orders.get('pending') ?? 0,
+    durationMs: Math.round(deps.clock.monotonic() - startedAt),
+  };
+  return { summary, end: endOf(pass, summary, newFindings, signal), holds: deps.restraints.all.map(viewOf) };
+}
+
+/** Counts the requests of a pass: sends, look-ups, and the look-ups of the orders that it sends. */
+async function requestsToMake({ account, store }: FlowDeps, scope: FollowScope, until: Date): Promise<number> {
+  const sum = (counts: ReadonlyMap<string, number>) =>
+    [...counts.values()].reduce((total, orders) => total + orders, 0);
+  const sends = sum(await countByState(store.db, account, ['pending'], until));
+  const rechecks = sum(await countByState(store.db, account, RECHECKED_STATES, until));
+  if (scope === 'due') return sends + rechecks + sum(await countByState(store.db, account, FOLLOWED_STATES, until));
+  return 2 * sends + rechecks + sum(await countByState(store.db, account, FOLLOWED_STATES));
+}
+
+/** Both passes go on where they stopped: what is done is not due any more, or was looked up since the pass began. */
+async function repeatWhileOpen(
+  deps: FlowDeps,
+  lane: 'create' | 'lookup',
+  signal: AbortSignal,
+  pass: () => Promise<void>,
+): Promise<void> {
+  const { exchange, clock, restraints } = deps;
+  for (;;) {
+    const before = { ...exchange.breaker(lane), timesHeld: restraints.timesHeld };
+    await pass();
+    const { openForMs, openings, openingsEver, needsProbe } = exchange.breaker(lane);
+    // A breaker or a hold stops the pass also where it is over once what was in flight is done.
+    const isNew = openingsEver > before.openingsEver || restraints.timesHeld > before.timesHeld;
+    const mustProbe = needsProbe && !before.needsProbe;
+    const wasStopped = before.isOpen || isNew || mustProbe;
+    const isWorthWaiting = openings <= MOST_OPENINGS && openForMs <= LONGEST_WAIT_MS;
+    if (!wasStopped || !isWorthWaiting || restraints.isKeyWrong || signal.aborted) return;
+    await clock.sleep(openForMs, signal).catch(() => undefined);
+  }
+}
+
+function endOf(deps: FlowDeps, summary: SyncSummary, newFindings: number, signal: AbortSignal): SyncEnd {
+  const { exchange, restraints } = deps;
+  if (restraints.isKeyWrong) return 'key-refused';
+  if (signal.aborted) return 'out-of-time';
+  const create = exchange.breaker('create');
+  const lookup = exchange.breaker('lookup');
+  if (restraints.heldForMs('person') > 0) return 'out-of-reach';
+  if (lookup.isOpen && restraints.heldForMs('lookup') === 0) return 'out-of-reach';
+  const isStopped = create.needsProbe || (create.isOpen && restraints.heldForMs('create') === 0);
+  if (isStopped && summary.remaining > 0) return 'out-of-reach';
+  if (exchange.isSilent && summary.failed > 0) return 'out-of-reach';
+  const { held, disputed, unknown, failed, invalid, rejected, findings } = summary;
+  if (restraints.all.length > 0) return 'look';
+  const mustLook = held + disputed + unknown + failed + invalid + rejected + findings + newFindings > 0;
+  return mustLook ? 'look' : 'done';
+}

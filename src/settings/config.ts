@@ -1,0 +1,231 @@
+import { resolve } from 'node:path';
+import { withoutPassword } from './database-url.ts';
+import { databaseOf, type DatabaseConfig } from './database.ts';
+import { nested, problemsOf, type Entries, type Entry, readLayers, type ConfigOptions, type Layers } from './layers.ts';
+import { readMerchantKey } from './settings-file.ts';
+import {
+  ConfigError,
+  PATHS,
+  SECRETS,
+  SETTINGS,
+  type ConfigProblem,
+  type Settings,
+  ACCOUNT,
+  type AccountConfig,
+  settingOf,
+} from './settings.ts';
+import type { ListenAddress } from './values.ts';
+import { DEFAULT_ACCOUNT } from '../accounts/rules/name.ts';
+import { suggestion } from '../base/text.ts';
+
+export { ConfigError, type AccountConfig, type ListenAddress, type ConfigOptions };
+export { sqlitePath, type DatabaseConfig, type SqliteDatabase } from './database.ts';
+
+/** The settings in force, frozen: durations in milliseconds, sizes in bytes, paths absolute. */
+export type Config = Readonly<Omit<Settings, 'database'>> & {
+  readonly database: DatabaseConfig;
+  /** The accounts that are driven, in the order of the file; `default` alone where none is named. */
+  readonly accounts: readonly AccountConfig[];
+};
+
+export type WithExchange<C> = C & { readonly exchange: { readonly baseUrl: string; readonly apiKey: string } };
+
+export type ConfigSource = Readonly<Record<'setting' | 'value' | 'source', string>>;
+
+/** The environment of this process. Nothing else reads it. */
+export function processEnvironment(): NodeJS.ProcessEnv {
+  return process.env;
+}
+
+/** Throws ConfigError with all that is wrong; with `requireExchange` also if an account has no exchange or no key. */
+export function loadConfig(options: ConfigOptions & { readonly requireExchange: boolean }): Config {
+  const layers = readLayers(options);
+  const { settings, accounts } = read(layers, options.requireExchange);
+  const { database, photos, control } = settings;
+  const config = {
+    ...settings,
+    accounts,
+    database: databaseOf(database, options.cwd),
+    photos: { ...photos, folder: resolve(options.cwd, photos.folder) },
+    control: { socket: control.socket === undefined ? undefined : resolve(options.cwd, control.socket) },
+  };
+  const problems = rateGroupProblems(accounts, layers.accounts);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return freeze(config);
+}
+
+export type AccountSettings = Config & { readonly account: string };
+
+/** The settings as an account has them. Throws ConfigError where there is no such account. */
+export function configOf(config: Config, name: string): AccountSettings {
+  const account = config.accounts.find((one) => one.name === name);
+  if (account === undefined) throw new ConfigError(unknownAccount(name, config.accounts));
+  const { exchange, create, guard, follow } = account;
+  return { ...config, exchange, create, guard, follow, account: name };
+}
+
+export function exchangeByAccount({ accounts, exchange }: Config): (name: string) => Config['exchange'] {
+  const byName = new Map(accounts.map((account) => [account.name, account.exchange]));
+  return (name) => byName.get(name) ?? exchange;
+}
+
+/** Reads the file of the key if that is not done yet. Throws ConfigError if there is no exchange or no key. */
+export function requireExchange<C extends Pick<Config, 'exchange'>>(config: C): WithExchange<C> {
+  const { apiKey = readMerchantKey(config.exchange.apiKeyFile) } = config.exchange;
+  const exchange = { ...config.exchange, ...(apiKey !== undefined && { apiKey }) };
+  const missing = REQUIRED.filter(([name]) => exchange[name] === undefined);
+  if (missing.length > 0) throw new ConfigError(missing.map(notSet));
+  return { ...config, exchange } as WithExchange<C>;
+}
+
+/** Every setting with its value and source, secrets hidden. Throws ConfigError when one of them is wrong. */
+export function configSources(options: ConfigOptions): ConfigSource[] {
+  const layers = readLayers(options);
+  read(layers, false);
+  const { entries, accounts } = layers;
+  return [
+    ...PATHS.map((path) => sourceOf('', path, entries.get(path) ?? { value: '', source: 'default' })),
+    ...[...accounts].flatMap(([name, own]) =>
+      [...own].map(([path, entry]) => sourceOf(`accounts.${name}.`, path, entry)),
+    ),
+  ];
+}
+
+function sourceOf(prefix: string, path: string, { file = '', value = file, source }: Entry): ConfigSource {
+  const setting = `${prefix}${path}`;
+  const shown = shownValue(value);
+  if (SECRETS.includes(path) && shown !== '' && shown !== '[]') return { setting, value: '(set, hidden)', source };
+  return { setting, value: shown || '(not set)', source };
+}
+
+function shownValue(value: NonNullable<Entry['value']>): string {
+  if (typeof value === 'string') return withoutPassword(value);
+  const isList = Array.isArray(value) && value.every((item) => typeof item === 'string');
+  return isList ? `[${value.join(', ')}]` : JSON.stringify(value);
+}
+
+const REQUIRED = [
+  ['baseUrl', 'order-sync init asks for it; or put it into config/local.yaml or ORDER_SYNC_EXCHANGE_BASE_URL'],
+  [
+    'apiKey',
+    'order-sync init asks for it; or name a file of mode 0600 with it in exchange.apiKeyFile or ORDER_SYNC_EXCHANGE_API_KEY_FILE',
+  ],
+] as const;
+
+function notSet([name, advice]: (typeof REQUIRED)[number]): ConfigProblem & { readonly setting: string } {
+  const setting = `exchange.${name}` as const;
+  return { setting, problem: `${setting} is not set: ${advice}` };
+}
+
+function read(layers: Layers, isExchangeRequired: boolean): { settings: Settings; accounts: AccountConfig[] } {
+  const { entries } = layers;
+  const { data: settings, error } = SETTINGS.safeParse(nested(entries));
+  const found = (error?.issues ?? []).flatMap((issue) => problemsOf(issue, issue.path, entries));
+  const problems = [...layers.problems];
+  // A setting that is wrong where it stands has no value that could be wrong too.
+  problems.push(...found.filter(({ setting }) => !problems.some((said) => said.setting === setting)));
+  if (isExchangeRequired && layers.isWhole) problems.push(...missingExchange(layers, problems));
+  const { accounts, problems: more } = accountsOf(layers, settings);
+  const said = new Set(problems.map(textOf));
+  problems.push(...more.filter((problem) => !said.has(textOf(problem))));
+  if (settings === undefined || problems.length > 0) throw new ConfigError(problems);
+  return { settings, accounts };
+}
+
+function textOf({ setting, problem }: ConfigProblem): string {
+  return `${setting} ${problem}`;
+}
+
+/** The settings that are required, and for some accounts neither set nor wrong; named once if each account lacks them. */
+function missingExchange(layers: Layers, problems: readonly ConfigProblem[]): ConfigProblem[] {
+  const { entries } = layers;
+  const accounts = [...accountsIn(layers)];
+  return REQUIRED.flatMap((required) => {
+    const { setting } = notSet(required);
+    const lacking = accounts.filter(([, own]) => {
+      const { value = '', file = '' } = own.get(setting) ?? entries.get(setting) ?? {};
+      return value === '' && file === '';
+    });
+    if (problems.some((said) => said.setting === setting || said.problem.includes(setting))) return [];
+    if (lacking.length === accounts.length) return [notSet(required)];
+    return lacking.map(([name]) => {
+      const path = settingOf(setting, name);
+      return { setting: path, problem: `${path} is not set, nor ${setting} for all accounts` };
+    });
+  });
+}
+
+function accountsIn({ accounts }: Pick<Layers, 'accounts'>): Layers['accounts'] {
+  return accounts.size === 0 ? new Map([[DEFAULT_ACCOUNT, new Map()]]) : accounts;
+}
+
+/** Freezes a value with all that is in it. What is frozen is so with all that is in it. */
+function freeze<T extends object>(value: T): T {
+  for (const part of Object.values(value)) {
+    if (typeof part === 'object' && part !== null && !Object.isFrozen(part)) freeze(part);
+  }
+  return Object.freeze(value);
+}
+
+const MOST_NAMES = 5;
+const PARTS = ['rateGroup', 'exchange', 'create', 'guard', 'follow'] as const;
+type Part = (typeof PARTS)[number];
+
+/** Lays the settings of accounts over the general ones. Accounts with equal settings share them. */
+function accountsOf(
+  { entries, accounts }: Pick<Layers, 'entries' | 'accounts'>,
+  settings: Settings | undefined,
+): { readonly accounts: AccountConfig[]; readonly problems: ConfigProblem[] } {
+  const general = { rateGroup: undefined, ...settings };
+  const problems: ConfigProblem[] = [];
+  const shared = new Map<string, ReturnType<typeof readPart>>();
+  const byPart = new Map(PARTS.map((part) => [part, partOf(entries, part)]));
+  const valueOf = (name: string, own: Entries, part: Part) => {
+    const written = partOf(own, part);
+    if (written.size === 0) return general[part];
+    const key = JSON.stringify([...written].map(([path, { value, file }]) => [path, value, file]));
+    const result = shared.get(key) ?? readPart(part, new Map([...(byPart.get(part) ?? entries), ...written]));
+    shared.set(key, result);
+    const issues = result.error?.issues ?? [];
+    problems.push(...issues.flatMap((issue) => problemsOf(issue, [part, ...issue.path], entries, { name, own })));
+    return result.data;
+  };
+  const configs = [...accountsIn({ accounts })].map(([name, own]) => {
+    const parts = Object.fromEntries(PARTS.map((part) => [part, valueOf(name, own, part)]));
+    return { ...(parts as AccountConfig), name };
+  });
+  return { accounts: configs, problems };
+}
+
+function partOf(entries: Entries, part: Part): Entries {
+  return new Map([...entries].filter(([path]) => path === part || path.startsWith(`${part}.`)));
+}
+
+function readPart(part: Part, entries: Entries) {
+  return ACCOUNT.shape[part].safeParse(nested(entries)[part]);
+}
+
+function rateGroupProblems(accounts: readonly AccountConfig[], entries: Layers['accounts']): ConfigProblem[] {
+  const first = new Map<string, AccountConfig>();
+  return accounts.flatMap((account) => {
+    const { name, rateGroup: group, exchange } = account;
+    if (group === undefined) return [];
+    const other = first.get(group);
+    if (other === undefined) first.set(group, account);
+    const rate = other?.exchange.rate ?? exchange.rate;
+    const { requests, interval, mode } = exchange.rate;
+    if (rate.requests === requests && rate.interval === interval && rate.mode === mode) return [];
+    const setting = `accounts.${name}.exchange.rate`;
+    const source = entries.get(name)?.get('rateGroup')?.source;
+    const problem = `${setting} is not that of ${other?.name}, and both are of the rateGroup ${group}: give all of a group one rate`;
+    return [{ setting, problem, ...(source !== undefined && { source }) }];
+  });
+}
+
+function unknownAccount(name: string, accounts: readonly { readonly name: string }[]): string {
+  const names = accounts.map((account) => account.name);
+  const meant = suggestion(name, names);
+  const some = `${names.slice(0, MOST_NAMES).join(', ')}${names.length > MOST_NAMES ? ', …' : ''}`;
+  const advice = meant === undefined ? `the settings have ${some}` : `did you mean ${meant}?`;
+  return `the account ${JSON.stringify(name)} is not in the settings; ${advice}`;
+}

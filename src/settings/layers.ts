@@ -1,0 +1,236 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { z } from 'zod';
+import {
+  ACCOUNT_PATHS,
+  ConfigError,
+  GONE_SETTINGS,
+  PATHS,
+  SECRETS,
+  settingOf,
+  type ConfigProblem,
+} from './settings.ts';
+import { collect, readSettingsFile, readValueFile, type WrittenSetting } from './settings-file.ts';
+import { suggestion } from '../base/text.ts';
+
+/** A value, or the file that holds a secret; both when the file was read. */
+export interface Entry {
+  readonly value?: WrittenSetting['value'];
+  readonly file?: string;
+  readonly source: string;
+}
+
+export type Entries = Map<string, Entry>;
+
+interface Layer {
+  readonly entries: Entries;
+  readonly accounts: Map<string, Entries>;
+}
+
+export interface ConfigOptions {
+  readonly env: NodeJS.ProcessEnv;
+  /** Relative paths start here. */
+  readonly cwd: string;
+  /** `--config FILE`, instead of ORDER_SYNC_CONFIG and config/local.yaml; null: none of the three. */
+  readonly file?: string | null | undefined;
+}
+
+export interface Layers extends Layer {
+  readonly problems: readonly ConfigProblem[];
+  /** False if a file could not be read: what it would have set is not known. */
+  readonly isWhole: boolean;
+}
+
+const PREFIX = 'ORDER_SYNC_';
+/** A variable of an account begins with it: ORDER_SYNC_ACCOUNTS_SHOP_1_EXCHANGE_TIMEOUT. */
+const ACCOUNTS = 'ACCOUNTS_';
+const FOLDER = fileURLToPath(new URL('../../config/', import.meta.url));
+
+export function readLayers(options: ConfigOptions): Layers {
+  const { cwd } = options;
+  const problems: ConfigProblem[] = [];
+  const defaults = readLayer(resolve(FOLDER, 'default.yaml'), cwd, problems)?.entries ?? [];
+  const own = readOwnFile(options, problems);
+  const accounts = own?.accounts ?? new Map<string, Entries>();
+  const variables = layerOf(readVariables(options, [...accounts.keys()], problems), cwd, problems);
+  const under: Entries = new Map([...defaults].map(([path, entry]) => [path, { ...entry, source: 'default' }]));
+  const entries: Entries = new Map([...under, ...(own?.entries ?? []), ...variables.entries]);
+  for (const secret of SECRETS) {
+    // The keys of accounts are read when these are started: one that is missing stops no other account.
+    const { file, source = '' } = entries.get(secret) ?? {};
+    if (file === undefined) continue;
+    const value = collect(problems, { setting: secret, source }, () => readValueFile(file, secret));
+    if (value !== undefined) entries.set(secret, { value, file, source });
+  }
+  for (const [name, over] of variables.accounts) accounts.set(name, new Map([...(accounts.get(name) ?? []), ...over]));
+  return { entries, accounts, problems, isWhole: own !== undefined };
+}
+
+/** The path of the file that goes over config/default.yaml, whether it is there or not; null if there is none. */
+export function ownFile({ env, cwd, file }: ConfigOptions): string | null {
+  const named = file === undefined ? env['ORDER_SYNC_CONFIG'] || undefined : file;
+  if (named === undefined) return resolve(FOLDER, 'local.yaml');
+  return named === null ? null : resolve(cwd, named);
+}
+
+/** A file that is named must be there. */
+function readOwnFile(options: ConfigOptions, problems: ConfigProblem[]): Layer | undefined {
+  const path = ownFile(options);
+  const isUnnamed = options.file === undefined && !options.env['ORDER_SYNC_CONFIG'];
+  if (path === null || (isUnnamed && statSync(path, { throwIfNoEntry: false }) === undefined)) {
+    return { entries: new Map(), accounts: new Map() };
+  }
+  return readLayer(path, options.cwd, problems);
+}
+
+function readLayer(path: string, cwd: string, problems: ConfigProblem[]): Layer | undefined {
+  const file = readSettingsFile(path, cwd, problems);
+  return file && layerOf(file.settings, cwd, problems, file.accounts);
+}
+
+/** An empty value, and an empty name of a file, leave a setting as it is set beside it. */
+function layerOf(
+  written: readonly WrittenSetting[],
+  cwd: string,
+  problems: ConfigProblem[],
+  names: readonly string[] = [],
+): Layer {
+  const entries: Entries = new Map();
+  const accounts = new Map(names.map((name): [string, Entries] => [name, new Map()]));
+  for (const { path: name, account, value, source } of written) {
+    const path = SECRETS.find((secret) => name === `${secret}File`) ?? name;
+    const setting = settingOf(name, account);
+    const refuse = (problem: string) => void problems.push({ setting, source, problem: `${setting} ${problem}` });
+    const { known, near } = account === undefined ? NAMES.general : NAMES.account;
+    if (!known.has(path)) {
+      const meant = suggestion(path, near);
+      const advice =
+        meant === undefined ? 'config/default.yaml has them all' : `did you mean ${settingOf(meant, account)}?`;
+      refuse(GONE_SETTINGS.get(path) ?? `is not a setting; ${advice}`);
+      continue;
+    }
+    const layer = account === undefined ? entries : (accounts.get(account) ?? new Map<string, Entry>());
+    if (account !== undefined) accounts.set(account, layer);
+    const beside = layer.get(path);
+    if (beside !== undefined && beside.value !== '') {
+      if (value !== '') refuse(`is set by ${beside.source} as well: leave one of them out`);
+    } else if (path === name) layer.set(path, { source, value });
+    else if (typeof value !== 'string') refuse('takes one value');
+    else if (value !== '') layer.set(path, { source, file: resolve(cwd, value) });
+  }
+  return { entries, accounts };
+}
+
+const NAMES = { general: namesOf(PATHS, ['accounts']), account: namesOf(ACCOUNT_PATHS) };
+
+function namesOf(paths: readonly string[], more: readonly string[] = []) {
+  const sections = paths.flatMap((path) => path.split('.').map((_, at, parts) => parts.slice(0, at).join('.')));
+  return { known: new Set(paths), near: [...new Set([...paths, ...sections, ...more])].filter(Boolean) };
+}
+
+/** `exchange.baseUrl` is EXCHANGE_BASE_URL. */
+function variableOf(path: string): string {
+  return path.replace(/[A-Z]/g, '_$&').replaceAll('.', '_').toUpperCase();
+}
+
+/** `shop-1` is SHOP_1, and so is `Shop.1`. */
+function variableOfAccount(name: string): string {
+  return name.replaceAll(/[.-]/g, '_').toUpperCase();
+}
+
+function variablesOf(paths: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(paths.flatMap((path) => ['', '_FILE'].map((suffix) => [variableOf(path) + suffix, path] as const)));
+}
+
+const GENERAL = variablesOf(PATHS);
+const OF_ACCOUNT = variablesOf(ACCOUNT_PATHS);
+
+function readVariables(
+  { env, cwd }: ConfigOptions,
+  accounts: readonly string[],
+  problems: ConfigProblem[],
+): readonly WrittenSetting[] {
+  return Object.entries(env).flatMap(([source, text = '']) => {
+    if (!source.startsWith(PREFIX) || source === 'ORDER_SYNC_CONFIG') return [];
+    const name = source.slice(PREFIX.length);
+    const meant = collect(problems, { source }, () => settingMeant(name, accounts));
+    if (meant === undefined) return [];
+    const { path, account } = meant;
+    const isFile = name.endsWith(`${variableOf(path)}_FILE`);
+    if (isFile && SECRETS.includes(path)) return [{ path: `${path}File`, account, value: text, source }];
+    const known = { setting: settingOf(path, account), source };
+    const value = isFile ? collect(problems, known, () => readValueFile(resolve(cwd, text), path)) : text;
+    return value === undefined ? [] : [{ path, account, value, source }];
+  });
+}
+
+/** The setting that EXCHANGE_TIMEOUT, or ACCOUNTS_SHOP_1_EXCHANGE_TIMEOUT, means. Throws ConfigError if there is none. */
+function settingMeant(name: string, accounts: readonly string[]): Pick<WrittenSetting, 'path' | 'account'> {
+  const general = GENERAL.get(name);
+  if (general !== undefined) return { path: general };
+  if (!name.startsWith(ACCOUNTS)) throw unknownVariable(name, [...GENERAL.keys()]);
+  const [variable, path] = [...OF_ACCOUNT].find(([ending]) => name.endsWith(`_${ending}`)) ?? [];
+  if (variable === undefined || path === undefined) throw unknownVariable(name, []);
+  const named = name.slice(ACCOUNTS.length, -variable.length - 1);
+  const [account, ...others] = accounts.filter((known) => variableOfAccount(known) === named);
+  if (account === undefined) {
+    const meant = suggestion(named, accounts.map(variableOfAccount));
+    const advice = meant === undefined ? '' : `; did you mean ${PREFIX}${ACCOUNTS}${meant}_${variable}?`;
+    throw new ConfigError(`is of an account that does not stand in the file of settings${advice}`);
+  }
+  if (others.length > 0) {
+    const both = `${account} as well as ${others.join(' and ')}`;
+    throw new ConfigError(`may mean the account ${both}: set it in the file, or rename one of them`);
+  }
+  return { path, account };
+}
+
+function unknownVariable(name: string, known: readonly string[]): ConfigError {
+  const gone = [...GONE_SETTINGS].find(([path]) => name.replace(/_FILE$/, '').endsWith(variableOf(path)));
+  if (gone !== undefined) return new ConfigError(gone[1]);
+  const meant = suggestion(name, known);
+  const advice = meant === undefined ? 'config/default.yaml has them all' : `did you mean ${PREFIX}${meant}?`;
+  return new ConfigError(`is not a variable of a setting; ${advice}`);
+}
+
+/** Settings by sections: that of `exchange.timeout` is the `timeout` of `exchange`. */
+export function nested(
+  entries: ReadonlyMap<string, { readonly value?: unknown; readonly file?: string }>,
+): Record<string, unknown> {
+  const root: Record<string, unknown> = {};
+  for (const [path, { value, file }] of entries) {
+    const names = path.split('.');
+    const last = names.pop()!;
+    let section = root;
+    for (const name of names) section = (section[name] ??= {}) as Record<string, unknown>;
+    if (value !== undefined) section[last] = value;
+    if (file !== undefined) section[`${last}File`] = file;
+  }
+  return root;
+}
+
+export function problemsOf(
+  issue: z.core.$ZodIssue,
+  path: readonly PropertyKey[],
+  entries: Entries,
+  account?: { readonly name: string; readonly own: Entries },
+): ConfigProblem[] {
+  const pathTo = (count: number) => path.slice(0, count).join('.');
+  const at = (layer: Entries | undefined, count: number) =>
+    layer?.get(pathTo(count)) ?? layer?.get(pathTo(count).replace(/File$/, ''));
+  const isWritten = (_: unknown, index: number) =>
+    (at(account?.own, index + 1) ?? at(entries, index + 1)) !== undefined;
+  const count = path.findIndex(isWritten) + 1 || path.length;
+  const own = at(account?.own, count);
+  const setting = own === undefined ? pathTo(count) : `accounts.${account?.name}.${pathTo(count)}`;
+  const source = (own ?? at(entries, count))?.source ?? 'default';
+  const inside = path.slice(count).map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`));
+  const place = setting + inside.join('');
+  if (issue.code !== 'unrecognized_keys') return [{ setting, source, problem: `${place} ${issue.message}` }];
+  const isHidden = SECRETS.includes(pathTo(count));
+  return issue.keys.map((key) => {
+    const known = isHidden ? `${place} has an unknown field` : `${place} has an unknown field ${key}`;
+    return { setting, source, problem: `${known}; config/default.yaml names all` };
+  });
+}

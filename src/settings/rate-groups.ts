@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import type { AccountConfig, Config } from './config.ts';
+import { MOST_WALKED_PER_REQUEST, WALKED } from '../accounts/rules/fail-over.ts';
+import { readMerchantKey } from './settings-file.ts';
+import { ConfigError } from './settings.ts';
+
+type Accounts = Pick<Config, 'accounts'>;
+
+/** Groups of accounts for one process: accounts that share a rate limit form a group, each other account is alone. */
+export function groupsOf({ accounts }: Accounts): readonly (readonly string[])[] {
+  const groups = Map.groupBy(accounts, ({ name, rateGroup }) =>
+    JSON.stringify(rateGroup === undefined ? { name } : { rateGroup }),
+  );
+  return [...groups.values()].map((group) => group.map(({ name }) => name));
+}
+
+export function groupOf({ accounts }: Accounts, account: string): readonly string[] {
+  const rateGroup = accounts.find(({ name }) => name === account)?.rateGroup;
+  if (rateGroup === undefined) return [account];
+  return accounts.filter((one) => one.rateGroup === rateGroup).map(({ name }) => name);
+}
+
+/** The settings, as text, in which two workers that drive an account in turn should not differ; of its key a hash. */
+export function settingsInForce({
+  accounts,
+  database,
+}: Pick<Config, 'accounts' | 'database'>): (account: string) => Readonly<Record<string, string>> {
+  const byName = new Map(accounts.map((account) => [account.name, account]));
+  const standbys = 'synchronousStandbys' in database ? database.synchronousStandbys : undefined;
+  return (name) => {
+    const account = byName.get(name);
+    return account === undefined ? {} : settingsOf(account, standbys);
+  };
+}
+
+function settingsOf(
+  { name, rateGroup, exchange, create, guard, follow }: AccountConfig,
+  synchronousStandbys: number | undefined,
+): Record<string, string> {
+  const { rate } = exchange;
+  const values = {
+    rateGroup,
+    'exchange.baseUrl': exchange.baseUrl,
+    'exchange.apiKey': hashOfKey(name, exchange),
+    'exchange.rate': `${rate.requests} in ${rate.interval} ms`,
+    'exchange.rate.mode': rate.mode,
+    'exchange.concurrency': exchange.concurrency,
+    'exchange.timeout': exchange.timeout,
+    'exchange.absence': exchange.absence,
+    'exchange.outputPosition': exchange.outputPosition,
+    'create.onUnknown': create.onUnknown,
+    'create.refusedBy': create.refusedBy,
+    'guard.createsPerHour': guard.createsPerHour,
+    'guard.assetPerHour': guard.assetPerHour,
+    'follow.finalStatuses': follow.finalStatuses,
+    'follow.succeededStatuses': follow.succeededStatuses,
+    'follow.openStatuses': follow.openStatuses,
+    'follow.disputedBy': follow.disputedBy,
+    'database.synchronousStandbys': synchronousStandbys,
+    [WALKED]: MOST_WALKED_PER_REQUEST,
+  };
+  const known = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    known.map(([path, value]) => [path, typeof value === 'string' ? value : JSON.stringify(value)]),
+  );
+}
+
+/** Tells whether two keys are equal, and nothing else of them; undefined if the key cannot be read. */
+function hashOfKey(account: string, { apiKey, apiKeyFile }: AccountConfig['exchange']): string | undefined {
+  try {
+    const key = apiKey ?? readMerchantKey(apiKeyFile);
+    return key && createHash('sha256').update(`${account}\n${key}`).digest('hex').slice(0, 16);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,217 @@
+import { readFileSync, statSync } from 'node:fs';
+import { isAbsolute, relative } from 'node:path';
+import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, type Document, type YAMLMap } from 'yaml';
+import { z } from 'zod';
+import { ACCOUNT_NAME, ACCOUNT_NAME_FORM } from '../accounts/rules/name.ts';
+import { withoutPassword } from './database-url.ts';
+import { ACCOUNT, ConfigError, SECRETS, settingOf, SETTINGS, type ConfigProblem } from './settings.ts';
+import { headerText, reader } from './values.ts';
+
+/** A value as it is written: text, or lists and fields of texts. */
+type Written = string | readonly Written[] | { readonly [name: string]: Written };
+
+export interface WrittenSetting {
+  readonly path: string;
+  readonly account?: string | undefined;
+  readonly value: Written;
+  readonly source: string;
+}
+
+/** Undefined if the file is no readable YAML. Scalars stay text, so that a key of digits loses none, and a file is read as the environment is. */
+export function readSettingsFile(path: string, cwd: string, problems: ConfigProblem[]) {
+  const lines = new LineCounter();
+  const shown = shownPath(path, cwd);
+  const document = collect(problems, {}, () => readDocument(path, shown, lines));
+  if (document === undefined) return undefined;
+  collect(problems, { source: shown }, () => refuseWritableByAll(path, shown));
+  const file = readNodes(document, problems, (offset) => `${shown}:${lines.linePos(offset).line}`);
+  const secret = file.settings.find((one) => isSecret(one.path, one.value));
+  if (secret !== undefined) {
+    const setting = settingOf(secret.path, secret.account);
+    collect(problems, { setting }, () => refuseReadableByOthers(path, shown, setting));
+  }
+  return file;
+}
+
+function readNodes(document: Document, problems: ConfigProblem[], sourceAt: (offset: number) => string) {
+  const settings: WrittenSetting[] = [];
+  const accounts: string[] = [];
+  const refuse = (setting: string, offset: number, problem: string) =>
+    void problems.push({ setting, source: sourceAt(offset), problem });
+  const itemsIn = (node: unknown, setting: string, offset: number, holds: string) => {
+    if (isMap(node)) return itemsOf(node);
+    const isEmpty = node === null || (isScalar(node) && node.value === '');
+    if (!isEmpty) refuse(setting, offset, `${setting || 'the file'} holds ${holds} by name, not a value`);
+    return [];
+  };
+  const readSection = (node: unknown, { shape }: z.ZodObject, above: string, offset: number, account?: string) => {
+    for (const [name, value, at] of itemsIn(node, settingOf(above, account), offset, 'settings')) {
+      const path = above === '' ? name : `${above}.${name}`;
+      const inner = Object.hasOwn(shape, name) ? shape[name] : undefined;
+      if (inner instanceof z.ZodObject) readSection(value, inner, path, at, account);
+      else if (path === 'accounts' && account === undefined) readAccounts(value, at);
+      else readSetting(value, path, at, account);
+    }
+  };
+  const readAccounts = (node: unknown, offset: number) => {
+    for (const [name, value, at] of itemsIn(node, 'accounts', offset, 'accounts')) {
+      if (ACCOUNT_NAME.test(name)) {
+        accounts.push(name);
+        readSection(value, ACCOUNT, '', at, name);
+      } else refuse('accounts', at, `${JSON.stringify(name)} cannot name an account: it takes ${ACCOUNT_NAME_FORM}`);
+    }
+  };
+  const readSetting = (node: unknown, path: string, offset: number, account?: string) => {
+    const source = sourceAt(offset);
+    const known = { setting: settingOf(path, account), source };
+    const value = collect(problems, known, () => valueOf(node, document));
+    if (value !== undefined) settings.push({ path, account, value, source });
+  };
+  readSection(document.contents, SETTINGS, '', 0);
+  return { settings, accounts };
+}
+
+function itemsOf(map: YAMLMap): (readonly [name: string, value: unknown, offset: number])[] {
+  return map.items.map(({ key, value }) =>
+    isScalar(key) ? [String(key.value), value, key.range?.[0] ?? 0] : ['?', value, 0],
+  );
+}
+
+/** The texts of a value. An alias stands for one without aliases, so that few lines cannot become a value without end. */
+function valueOf(node: unknown, document: Document, isAliased = false): Written {
+  if (isAlias(node)) {
+    if (isAliased) throw new ConfigError('an alias stands for another alias: write the value out');
+    return valueOf(node.resolve(document), document, true);
+  }
+  if (isSeq(node)) return node.items.map((item) => valueOf(item, document, isAliased));
+  if (!isMap(node)) return isScalar(node) ? String(node.value) : '';
+  return Object.fromEntries(itemsOf(node).map(([name, value]) => [name, valueOf(value, document, isAliased)]));
+}
+
+function isSecret(path: string, value: Written): boolean {
+  if (path === 'database.url') return typeof value === 'string' && withoutPassword(value) !== value;
+  // An empty list holds none.
+  return value !== '' && value !== '[]' && JSON.stringify(value) !== '[]' && SECRETS.includes(path);
+}
+
+function readDocument(path: string, shown: string, lineCounter: LineCounter): Document {
+  // The parser looks for a key that stands twice by comparing each with each, which takes seconds for thousands of accounts.
+  const options = { schema: 'failsafe', lineCounter, prettyErrors: false, uniqueKeys: false } as const;
+  const document = parseDocument(readText(path, shown), options);
+  const fault = [...document.errors, ...document.warnings][0] ?? keyTwice(document.contents);
+  if (fault === undefined) return document;
+  const source = `${shown}:${lineCounter.linePos(fault.pos[0]).line}`;
+  throw new ConfigError([{ source, problem: `is not sound YAML: ${fault.message}` }]);
+}
+
+function keyTwice(node: unknown): { readonly pos: readonly [number]; readonly message: string } | undefined {
+  if (!isMap(node) && !isSeq(node)) return undefined;
+  const names = new Set<string>();
+  for (const item of node.items) {
+    const { key, value } = isPair(item) ? item : { key: undefined, value: item };
+    if (isScalar(key)) {
+      if (names.has(String(key.value))) return { pos: [key.range?.[0] ?? 0], message: 'Map keys must be unique' };
+      names.add(String(key.value));
+    }
+    const found = keyTwice(value);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Returns what `read` returns; undefined, with the problems added, if it throws a `ConfigError`. */
+export function collect<T>(
+  problems: ConfigProblem[],
+  known: Omit<ConfigProblem, 'problem'>,
+  read: () => T,
+): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    problems.push(...error.problems.map((problem) => ({ ...known, ...problem })));
+    return undefined;
+  }
+}
+
+function shownPath(path: string, cwd: string): string {
+  const fromCwd = relative(cwd, path);
+  return fromCwd.startsWith('..') || isAbsolute(fromCwd) ? path : fromCwd;
+}
+
+function readText(path: string, what: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
+  } catch (cause) {
+    const reason = cause instanceof TypeError ? 'it is not UTF-8 text' : (cause as Error).message;
+    throw new ConfigError(`${what} cannot be read: ${reason}`, { cause });
+  }
+}
+
+export function readValueFile(path: string, setting: string): string {
+  const text = readText(path, `the file of ${setting}`).replace(/\r?\n$/, '');
+  if (text === '') throw new ConfigError(`the file of ${setting} is empty: ${path}`);
+  if (SECRETS.some((secret) => setting.endsWith(secret))) refuseReadableByOthers(path, path, setting);
+  return text;
+}
+
+function refuseReadableByOthers(path: string, shown: string, setting: string): void {
+  if (process.platform === 'win32' || !isOpenToOthers(statSync(path), process.geteuid?.())) return;
+  throw new ConfigError(`${shown} holds ${setting} and others can read it: run \`chmod 600 ${shown}\``);
+}
+
+/** Who can write the settings can have the key sent to another address. */
+function refuseWritableByAll(path: string, shown: string): void {
+  const found = statSync(path);
+  if (process.platform === 'win32' || !found.isFile() || (found.mode & 0o002) === 0) return;
+  throw new ConfigError(`everybody on this machine can write to ${shown}: run \`chmod o-w ${shown}\``);
+}
+
+/** Root may give its own file to a reader through a group or an access list: a credential of systemd is such a file, of mode 0440. */
+export function isOpenToOthers({ uid, mode }: { uid: number; mode: number }, user: number | undefined): boolean {
+  const isGivenByRoot = uid === 0 && user !== 0;
+  return (mode & (isGivenByRoot ? 0o037 : 0o077)) !== 0;
+}
+
+/** Reads a merchant key from its file, if there is one. Throws ConfigError. */
+export function readMerchantKey(file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
+  const text = readValueFile(file, 'exchange.apiKey');
+  try {
+    return reader(headerText)(text);
+  } catch (error) {
+    throw new ConfigError(`the key in ${file} ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** The merchant key in force. One that stands in a file is read again, so that it can be changed while the program runs. */
+export class MerchantKey {
+  readonly #file: string | undefined;
+  #current: string | undefined;
+
+  constructor({ apiKey, apiKeyFile }: Partial<Readonly<Record<'apiKey' | 'apiKeyFile', string | undefined>>>) {
+    this.#current = apiKey;
+    this.#file = apiKeyFile;
+  }
+
+  get current(): string {
+    if (this.#current === undefined) throw new Error('the settings were read without the key');
+    return this.#current;
+  }
+
+  /** Reads the file again; returns true if there is another key in it. A file without a key that can be used changes nothing. */
+  reread(onUnreadable: (error: ConfigError) => void = () => {}): boolean {
+    // A pipe can be read only once.
+    if (this.#file === undefined || statSync(this.#file, { throwIfNoEntry: false })?.isFile() === false) return false;
+    try {
+      const key = readMerchantKey(this.#file);
+      const isOther = key !== this.#current;
+      this.#current = key;
+      return isOther;
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      onUnreadable(error);
+      return false;
+    }
+  }
+}

@@ -1,0 +1,226 @@
+import { z } from 'zod';
+import { hasControlCharacter, suggestion } from '../base/text.ts';
+
+/** JSON Schema of the value in a file, for editors. */
+type JsonSchema = Readonly<Record<string, unknown>>;
+
+const MS_PER_UNIT: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const BYTES_PER_UNIT: Record<string, number> = { '': 1, b: 1, kb: 1e3, mb: 1e6, kib: 1024, mib: 1024 ** 2 };
+const LONGEST_DURATION_MS = 3650 * MS_PER_UNIT['d']!;
+const DURATION = /^(\d{1,12})(ms|s|m|h|d)$/;
+const SIZE = /^(\d{1,10}) ?([a-z]*)$/i;
+/** Digits without quotes are a number to an editor. */
+const TEXT_OR_NUMBER = { type: ['string', 'number'] };
+
+/** The message of an error of `read` follows the name of the setting in a sentence, and quotes no text that may be a secret. */
+export function text<T>(read: (text: string) => T, json: JsonSchema = { type: 'string' }) {
+  const transformed = z
+    .string({ error: ({ input }) => (input === undefined ? 'is missing' : 'takes one value') })
+    .trim()
+    .transform((given, context) => {
+      try {
+        return read(given);
+      } catch (error) {
+        context.addIssue((error as Error).message);
+        return z.NEVER;
+      }
+    });
+  return transformed.meta({ json });
+}
+
+/** The same type, but an empty text leaves the setting unset. */
+export function optional<T>(type: z.ZodType<T>) {
+  const isUnset = (given: unknown) => given === '' || given === undefined;
+  return z.preprocess(
+    (given) => (isUnset(given) ? null : given),
+    type.nullable().transform((value) => value ?? undefined),
+  );
+}
+
+export function reader<T>(type: z.ZodType<T>): (given: string) => T {
+  return (given) => {
+    const { success, data, error } = type.safeParse(given);
+    if (success) return data;
+    throw new Error(error.issues[0]?.message);
+  };
+}
+
+export const wholeNumber = (min: number, max: number) =>
+  text(
+    (given) => {
+      const parsed = /^(0|[1-9]\d{0,14})$/.test(given) ? Number(given) : Number.NaN;
+      if (!(parsed >= min && parsed <= max)) throw new Error(`must be a whole number from ${min} to ${max}`);
+      return parsed;
+    },
+    { type: 'integer', minimum: min, maximum: max },
+  );
+
+export const share = text(
+  (given) => {
+    const parsed = /^[01](\.\d{1,6})?$/.test(given) ? Number(given) : Number.NaN;
+    if (!(parsed > 0 && parsed <= 1)) throw new Error('must be a number above 0, up to 1, such as 0.5');
+    return parsed;
+  },
+  { type: 'number', exclusiveMinimum: 0, maximum: 1 },
+);
+
+/** A duration such as `15s`, in milliseconds, from 1 ms to `max`. */
+export const duration = (max: string) =>
+  text((given) => parseDuration(given, parseDuration(max)), { type: 'string', pattern: DURATION.source });
+
+/** Milliseconds of `250ms`, `5s`, `10m`, `24h` or `7d`; throws a reason that names the units. */
+export function parseDuration(given: string, maxMs: number = LONGEST_DURATION_MS): number {
+  const [, digits = '', unit = ''] = DURATION.exec(given) ?? [];
+  const ms = Number(digits) * (MS_PER_UNIT[unit] ?? 0);
+  if (ms <= 0) throw new Error('must be a duration above zero with its unit: 250ms, 5s, 10m, 24h or 7d');
+  if (ms > maxMs) throw new Error(`must be at most ${durationText(maxMs)}`);
+  return ms;
+}
+
+/** A duration as it is written, in the largest unit that leaves no rest: `366d`. */
+export function durationText(ms: number): string {
+  const [unit, unitMs] = Object.entries(MS_PER_UNIT).findLast(([, length]) => ms % length === 0) ?? ['ms', 1];
+  return `${ms / unitMs}${unit}`;
+}
+
+/** A size in bytes, written `1048576` or `1 MiB`, up to 1 GiB. */
+export const size = text(
+  (given) => {
+    const [, digits = '', unit = ''] = SIZE.exec(given) ?? [];
+    const bytes = Number(digits) * (BYTES_PER_UNIT[unit.toLowerCase()] ?? 0);
+    if (!(bytes >= 1 && bytes <= 1024 ** 3))
+      throw new Error('must be a size from 1 B to 1024 MiB: 1048576, 512 KiB or 1 MiB');
+    return bytes;
+  },
+  { type: ['integer', 'string'], pattern: '^\\d{1,10} ?([bB]|[kKmM][iI]?[bB])?$' },
+);
+
+export const oneOf = <const T extends string>(...allowed: readonly T[]) =>
+  text(
+    (given) => {
+      const found = allowed.find((word) => word === given);
+      if (found === undefined) throw new Error(`must be one of ${allowed.join(', ')}${meantBy(given, allowed)}`);
+      return found;
+    },
+    { enum: allowed },
+  );
+
+/** The same type, but values that are gone are refused with the advice that follows the name of the setting in a sentence. */
+export function withoutGone<T>(type: z.ZodType<T>, gone: ReadonlyMap<unknown, string>) {
+  return z.preprocess((given, context) => {
+    const advice = gone.get(given);
+    if (advice !== undefined) context.addIssue(advice);
+    return given;
+  }, type);
+}
+
+export function meantBy(given: string, allowed: readonly string[]): string {
+  const meant = suggestion(given, allowed);
+  return meant === undefined ? '' : `; did you mean ${meant}?`;
+}
+
+/** Text that is not empty and may stand in an HTTP header: printable ASCII without spaces. */
+export const headerText = text((given) => {
+  if (!/^[\x21-\x7e]+$/.test(given)) throw new Error('must be printable ASCII without spaces (the value is not shown)');
+  return given;
+}, TEXT_OR_NUMBER);
+
+export const token = (min: number) =>
+  headerText
+    .refine((given) => given.length >= min, `must have at least ${min} characters (the value is not shown)`)
+    .meta({ json: TEXT_OR_NUMBER });
+
+export const plainText = text((given) => {
+  if (given === '') throw new Error('must not be empty');
+  if (hasControlCharacter(given)) throw new Error('must not contain control characters');
+  return given;
+});
+
+const ADDRESS = { type: 'string', pattern: '^https?://[^/\\s]' };
+
+/** An address to send secrets to: https, or http on loopback; without a slash at its end. */
+export const secureUrl = text((given) => {
+  const url = secureAddress(given);
+  if (/[?#]/.test(given)) throw new Error('must not carry a query or a fragment');
+  return url.href.replace(/\/+$/, '');
+}, ADDRESS);
+
+/** An address that is called as it stands, with its query: https, or http on loopback. */
+export const calledUrl = text((given) => secureAddress(given).href, ADDRESS);
+
+function secureAddress(given: string): URL {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (url === undefined || /\s/.test(given) || !/^https?:\/\/[^/]/i.test(given)) {
+    throw new Error('must be an address such as https://exchange.example');
+  }
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    throw new Error('must begin with https:// (http only on localhost, 127.0.0.0/8 or [::1])');
+  }
+  // Checked on the text: an empty `?`, `#` or `@` is gone from the parsed address.
+  if (url.username || url.password || /^[^/]*\/\/[^/?#]*@/.test(given))
+    throw new Error('must not carry a user name or password');
+  return url;
+}
+
+export function isLoopback(hostname: string): boolean {
+  return ['localhost', '::1', '[::1]'].includes(hostname) || /^127(\.\d{1,3}){3}$/.test(hostname);
+}
+
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** `HOST:PORT`, or undefined for `off`. */
+export const listenAddress = text(
+  (given): ListenAddress | undefined => {
+    if (given === 'off') return undefined;
+    const [, host = '', port = ''] = /^(\[[0-9a-f:.]+\]|[a-z0-9.-]+):(\d{1,5})$/i.exec(given) ?? [];
+    if (host === '' || Number(port) > 65_535) throw new Error('must be HOST:PORT such as 127.0.0.1:9464, or off');
+    return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
+  },
+  { type: 'string', pattern: '^(off|.+:\\d{1,5})$' },
+);
+
+/** A list, written `[a, b]` or `a,b`. */
+function list<T>(item: z.ZodType<T>, minCount = 0) {
+  const items = z.array(item, 'takes a value or a list of values');
+  return z.preprocess(itemsOf, items.min(minCount, `must list at least ${minCount}`));
+}
+
+function itemsOf(given: unknown, context: z.RefinementCtx): unknown {
+  const unbracketed = typeof given === 'string' ? given.trim().replace(/^\[(.*)\]$/s, '$1') : given;
+  const parts = typeof unbracketed === 'string' ? unbracketed.split(',') : unbracketed;
+  if (!Array.isArray(parts)) return parts;
+  const items = parts.map((item: unknown) =>
+    typeof item === 'string' ? item.trim().replace(/^(["'])(.*)\1$/s, '$2') : item,
+  );
+  if (items.length === 1 && items[0] === '') return [];
+  if (items.includes('')) context.addIssue('has an empty item in its list');
+  return items;
+}
+
+/** Moments after an event, in milliseconds, each later than the one before. */
+export const durations = (minCount: number) =>
+  list(duration('3650d'), minCount).refine(
+    (moments) => moments.every((ms, index) => index === 0 || ms > moments[index - 1]!),
+    'must list durations that grow, such as [5s, 1m, 1h]',
+  );
+
+export const words = list(text((given) => given, TEXT_OR_NUMBER))
+  .transform((given): readonly string[] => [...new Set(given)])
+  .meta({ json: { anyOf: [{ type: 'array', items: TEXT_OR_NUMBER }, TEXT_OR_NUMBER] } });
+
+const HOST_NAME = /^[A-Za-z0-9.-]+$/;
+const hostName = text(
+  (given) => {
+    if (!HOST_NAME.test(given)) throw new Error('must be the name of a host without a port, such as ops.shop.example');
+    return given.toLowerCase();
+  },
+  { type: 'string', pattern: HOST_NAME.source },
+);
+export const hostNames = list(hostName);
+
+/** A list of some of the allowed words, each once and in their order. */
+export const wordsOf = <const T extends string>(...allowed: readonly T[]) =>
+  list(oneOf(...allowed)).transform((given) => allowed.filter((word) => (given as readonly T[]).includes(word)));

@@ -1,0 +1,45 @@
+import { StoreError } from '../errors.ts';
+import { findOrders } from '../find-orders.ts';
+import { ORDER_COLUMNS, type OrderColumns } from './order-columns.ts';
+import type { Transaction } from '../port.ts';
+
+export type ColumnsAndState = OrderColumns & { readonly state: string };
+
+export async function ordersById(
+  tx: Transaction,
+  account: string,
+  ids: readonly string[],
+): Promise<readonly ColumnsAndState[]> {
+  return await findOrders(tx, { account, ids, by: 'id', limit: ids.length }, [...ORDER_COLUMNS, 'state']);
+}
+
+/** Inserts the orders whose ids no row has: the merchant may be inserting one of them. Returns how many. */
+export async function insertMissing(
+  tx: Transaction,
+  account: string,
+  orders: readonly OrderColumns[],
+): Promise<number> {
+  const result = await tx
+    .insertInto('merchant_orders')
+    .values(
+      orders.map((order) => ({ ...columnsAlone(order), account, external_order_id: order.external_order_id ?? '' })),
+    )
+    .onConflict((conflict) => conflict.columns(['account', 'external_order_id']).doNothing())
+    .executeTakeFirstOrThrow();
+  return Number(result.numInsertedOrUpdatedRows ?? 0n);
+}
+
+export async function insertOrder(
+  tx: Transaction,
+  account: string,
+  columns: OrderColumns,
+): Promise<ColumnsAndState | undefined> {
+  if ((await insertMissing(tx, account, [columns])) === 1) return undefined;
+  const [there] = await ordersById(tx, account, [columns.external_order_id ?? '']);
+  if (there === undefined) throw new StoreError('refused', 'an order that was there was deleted meanwhile; try again');
+  return there;
+}
+
+function columnsAlone(order: OrderColumns): OrderColumns {
+  return Object.fromEntries(ORDER_COLUMNS.map((column) => [column, order[column]])) as OrderColumns;
+}

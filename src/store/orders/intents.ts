@@ -1,0 +1,58 @@
+import type { Tracking } from '../../orders/rules/tracking.ts';
+import { isOneOf } from '../dialect.ts';
+import { StoreError } from '../errors.ts';
+import { ORDER_COLUMNS, type OrderColumn, type OrderRow } from './order-columns.ts';
+import type { Intent, Transaction } from '../port.ts';
+import { queries, statement, together } from '../statement.ts';
+
+export function intend(tx: Transaction, row: OrderRow, tracking: Tracking): void {
+  tx.intents?.push({ row, tracking });
+}
+
+const intentsStatement = statement((v: { account: string; ids: string }) =>
+  queries
+    .selectFrom('merchant_orders')
+    .select([...ORDER_COLUMNS, 'account', 'state', 'revision', 'attempts', 'sent_at'])
+    .where('account', '=', v.account)
+    .where(isOneOf('external_order_id', v.ids)),
+);
+
+/**
+ * Reads the intents of a transaction again as its last statement, after the deferred triggers. If a trigger has undone or
+ * changed an intent, which a count of changed rows does not show, throws `StoreError`: nothing is committed, so nothing is
+ * sent.
+ */
+export async function assertIntents(tx: Transaction, runDeferred: () => Promise<void> | undefined): Promise<void> {
+  const byAccount = [...Map.groupBy(tx.intents ?? [], ({ tracking }) => tracking.account)];
+  if (byAccount.length === 0) return;
+  const deferred = runDeferred();
+  const reads = byAccount.map(([account, intents]) =>
+    intentsStatement(tx, { account, ids: JSON.stringify(intents.map(({ tracking }) => tracking.externalOrderId)) }),
+  );
+  const [, ...found] = await together(deferred, ...reads);
+  for (const [index, [, intents]] of byAccount.entries()) {
+    const rows = new Map(found[index]?.rows.map((row) => [row.external_order_id, row]));
+    for (const intent of intents) {
+      const column = changedColumn(intent, rows.get(intent.tracking.externalOrderId));
+      if (column !== undefined) throw undone(intent, column);
+    }
+  }
+}
+
+type IntentRow = Pick<OrderRow, OrderColumn | 'account' | 'state' | 'revision' | 'attempts' | 'sent_at'>;
+
+function changedColumn({ row, tracking }: Intent, found: IntentRow | undefined): string | undefined {
+  const { account, state, revision, attempts, sentAt } = tracking;
+  const written = { account, state, revision, attempts, sent_at: sentAt?.toISOString() ?? null };
+  const names = Object.keys(written) as (keyof typeof written)[];
+  return (
+    ORDER_COLUMNS.find((column) => found?.[column] !== row[column]) ??
+    names.find((column) => found?.[column] !== written[column])
+  );
+}
+
+function undone({ tracking }: Intent, column: string): StoreError {
+  const order = `order ${JSON.stringify(tracking.externalOrderId)}`;
+  const advice = 'nothing was sent; correct the triggers of merchant_orders';
+  return new StoreError('refused', `a trigger changed ${column} of ${order} as its create was recorded; ${advice}`);
+}

@@ -1,0 +1,38 @@
+import type { Clock } from '../../base/clock.ts';
+
+/** A hint may come before its commit can be read, and may stand for later commits, so several looks follow it, from this wait on. */
+const FIRST_MS = 1;
+const FACTOR = 1.5;
+/** Looks that are closer together than this ignore hints, so that constant inserts do not cause constant looks. */
+const CLOSE_MS = 50;
+
+/** Times the looks at a database: close together after a hint that another program wrote to it, and rare without one. */
+export class Looks {
+  readonly #clock: Pick<Clock, 'sleep'>;
+  #waitMs = Infinity;
+  #isHinted = false;
+  #wake: (() => void) | undefined;
+
+  constructor(clock: Pick<Clock, 'sleep'>) {
+    this.#clock = clock;
+  }
+
+  hint(): void {
+    if (this.#waitMs < CLOSE_MS) return;
+    this.#isHinted = true;
+    this.#wake?.();
+  }
+
+  /** Waits for the next look, `longestMs` at most, or until `signal` aborts. */
+  async next(longestMs: number, signal: AbortSignal): Promise<void> {
+    const { promise: hinted, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    if (!this.#isHinted) {
+      const slept = this.#clock.sleep(Math.min(this.#waitMs, longestMs), signal).catch(() => undefined);
+      await Promise.race([slept, hinted]);
+    }
+    this.#wake = undefined;
+    this.#waitMs = this.#isHinted ? FIRST_MS : Math.min(FACTOR * this.#waitMs, longestMs);
+    this.#isHinted = false;
+  }
+}

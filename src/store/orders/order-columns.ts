@@ -1,0 +1,135 @@
+import type { Selectable, Updateable } from 'kysely';
+import { readTime } from '../../base/instant.ts';
+import type { OrderState } from '../../orders/rules/states.ts';
+import type { Tracking } from '../../orders/rules/tracking.ts';
+import type { MerchantOrder, UncheckedOrder } from '../../orders/rules/record.ts';
+import type { MerchantOrdersTable } from '../schema.ts';
+
+export type OrderRow = Selectable<MerchantOrdersTable>;
+
+export const COLUMN_OF = {
+  externalOrderId: 'external_order_id',
+  asset: 'asset',
+  assetPosition: 'asset_position',
+  fromCurrency: 'from_currency',
+  toCurrency: 'to_currency',
+  orderType: 'order_type',
+  limit: 'order_limit',
+  paymentToken: 'payment_token',
+  providerType: 'provider_type',
+  cryptoAddress: 'crypto_address',
+  bonus: 'bonus',
+} as const satisfies Record<keyof MerchantOrder, keyof OrderRow>;
+
+export type OrderColumn = (typeof COLUMN_OF)[keyof MerchantOrder];
+
+export const ORDER_COLUMNS: readonly OrderColumn[] = Object.values(COLUMN_OF);
+
+export type OrderColumns = Readonly<Record<OrderColumn, string | null>>;
+
+const FIELDS = Object.entries(COLUMN_OF) as readonly (readonly [keyof MerchantOrder, OrderColumn])[];
+
+export function columnsOf(order: MerchantOrder): OrderColumns {
+  return Object.fromEntries(FIELDS.map(([field, column]) => [column, order[field]])) as OrderColumns;
+}
+
+const OPTIONAL: readonly string[] = ['limit', 'paymentToken', 'providerType', 'cryptoAddress', 'bonus'];
+
+/** Reads the merchant's columns of a row or of a file; they are not checked yet. */
+export function uncheckedOrderOf(columns: Readonly<Partial<Record<OrderColumn, unknown>>>): UncheckedOrder {
+  return orderFrom(columns, null);
+}
+
+/** Reads a row as it was sent; one that never was may lack anything, and has empty text there. */
+export function sentOrderOf(row: OrderColumns): MerchantOrder {
+  return orderFrom(row, '') as MerchantOrder;
+}
+
+function orderFrom(columns: Readonly<Partial<Record<OrderColumn, unknown>>>, missing: '' | null): UncheckedOrder {
+  const order: Partial<Record<keyof MerchantOrder, unknown>> = {};
+  for (const [field, column] of FIELDS) order[field] = columns[column] ?? (OPTIONAL.includes(field) ? null : missing);
+  return order as UncheckedOrder;
+}
+
+/** Reads the columns of a row that order-sync writes; a time or a number that cannot be read must not stop other rows. */
+export function trackingOf(row: OrderRow): Tracking {
+  return {
+    account: row.account,
+    externalOrderId: row.external_order_id,
+    state: row.state as OrderState,
+    stateReason: row.state_reason,
+    revision: row.revision,
+    preOrderId: row.pre_order_id,
+    exchangeType: row.exchange_type,
+    orderId: row.order_id,
+    orderStatus: row.order_status,
+    cryptoStatus: row.crypto_status,
+    fiatStatus: row.fiat_status,
+    attempts: count(row.attempts),
+    nextActionAt: readTime(row.next_action_at),
+    lastLookupAt: readTime(row.last_lookup_at),
+    sentAt: readTime(row.sent_at),
+    changedAt: readTime(row.changed_at),
+    modificationDate: row.modification_date,
+    staleDate: row.stale_date,
+    verifications: count(row.verifications),
+    resends: count(row.resends),
+    rechecks: count(row.rechecks),
+    documentedAbsences: count(row.documented_absences),
+    absentAt: readTime(row.absent_at),
+    adoptedAt: readTime(row.adopted_at),
+    forbiddenIn: count(row.forbidden_in),
+    outcome: row.outcome === 'succeeded' || row.outcome === 'failed' ? row.outcome : null,
+    oursDespite: row.ours_despite,
+    failOver: row.fail_over,
+  };
+}
+
+function count(value: unknown): number {
+  return Number.isSafeInteger(value) ? Number(value) : 0;
+}
+
+export type TrackedField = keyof Omit<Tracking, 'account' | 'externalOrderId'>;
+
+/** The column of each field that order-sync tracks, beside the key: its name in snake case. */
+const TRACKED_COLUMNS = Object.keys(trackingOf({} as OrderRow))
+  .filter((field): field is TrackedField => field !== 'account' && field !== 'externalOrderId')
+  .map(
+    (field) => [field, field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as keyof OrderRow] as const,
+  );
+
+export const TRACKED_FIELDS = TRACKED_COLUMNS.map(([field]) => field);
+
+export const ROW_COLUMNS: readonly (keyof OrderRow)[] = [
+  'account',
+  ...ORDER_COLUMNS,
+  ...TRACKED_COLUMNS.map(([, column]) => column),
+  'created_at',
+  'updated_at',
+];
+
+/** Returns the columns of these fields, as `statement` stores them; it builds with placeholders, so by name. */
+export function trackedColumnsOf(tracking: Tracking, fields: readonly TrackedField[]): Updateable<MerchantOrdersTable> {
+  const tracked = TRACKED_COLUMNS.filter(([field]) => fields.includes(field));
+  return Object.fromEntries(tracked.map(([field, column]) => [column, tracking[field]]));
+}
+
+/**
+ * Returns the fields that differ as a bit each, for `fieldsIn`. The due time always counts as one: an unreadable one is read as
+ * none, and the row must not keep it.
+ */
+export function changedFields(before: Tracking, after: Tracking): number {
+  let changed = 0;
+  TRACKED_FIELDS.forEach((field, place) => {
+    if (field === 'nextActionAt' || textOf(before[field]) !== textOf(after[field])) changed |= 1 << place;
+  });
+  return changed;
+}
+
+export function fieldsIn(changed: number): readonly TrackedField[] {
+  return TRACKED_FIELDS.filter((_, place) => (changed & (1 << place)) !== 0);
+}
+
+function textOf(value: Tracking[TrackedField]): string | number | null {
+  return value instanceof Date ? value.getTime() : value;
+}

@@ -1,0 +1,132 @@
+import { sql, type SelectQueryBuilder, type SqlBool } from 'kysely';
+import type { OrderAge } from '../../findings/rules/age.ts';
+import { readTime } from '../../base/instant.ts';
+import type { OrderState } from '../../orders/rules/states.ts';
+import { MERCHANT_ID } from '../tables/accounts.ts';
+import { ROW_COLUMNS, type OrderRow } from './order-columns.ts';
+import type { DueKey } from '../find-orders.ts';
+import type { Database, Transaction } from '../port.ts';
+import { queries, statement } from '../statement.ts';
+
+export interface FollowedRow extends OrderRow {
+  readonly earlier_body: string | null;
+  /** 1 if the order has findings that are not resolved. */
+  readonly has_findings: number;
+  /** merchant.id of the account's first record (§2.7). */
+  readonly merchant_id: string | null;
+}
+
+interface OrderKey {
+  readonly account: string;
+  readonly externalOrderId: string;
+}
+
+const readStatement = statement((v: OrderKey) => followedRow(v));
+const lockStatement = statement((v: OrderKey) => followedRow(v).forNoKeyUpdate());
+
+// Subqueries: a join of the same rows takes eight times as long.
+function followedRow(v: OrderKey) {
+  return queries
+    .selectFrom('merchant_orders as o')
+    .select(ROW_COLUMNS.map((column) => `o.${column}` as const))
+    .select((select) => [
+      select
+        .selectFrom('order_records as r')
+        .select('r.body')
+        .whereRef('r.account', '=', 'o.account')
+        .whereRef('r.external_order_id', '=', 'o.external_order_id')
+        .as('earlier_body'),
+      select
+        .exists(
+          select
+            .selectFrom('findings as f')
+            .select('f.id')
+            .whereRef('f.account', '=', 'o.account')
+            .whereRef('f.external_order_id', '=', 'o.external_order_id')
+            .where('f.status', '<>', 'resolved'),
+        )
+        .as('has_findings'),
+      select
+        .selectFrom('account_facts as m')
+        .select('m.value')
+        .whereRef('m.account', '=', 'o.account')
+        .where('m.name', '=', MERCHANT_ID)
+        .as('merchant_id'),
+    ])
+    .where('o.account', '=', v.account)
+    .where('o.external_order_id', '=', v.externalOrderId);
+}
+
+export async function readFollowed(db: Database, account: string, externalOrderId: string) {
+  const { rows } = await readStatement(db, { account, externalOrderId });
+  return rows[0] as FollowedRow | undefined;
+}
+
+/** Locks the row, as `lockOrder` does. */
+export async function lockFollowed(tx: Transaction, account: string, externalOrderId: string) {
+  const { rows } = await lockStatement(tx, { account, externalOrderId });
+  return rows[0] as FollowedRow | undefined;
+}
+
+/** The facts that decide whether an order waits for too long, its statuses, and its place among the due orders. */
+export interface AgedOrder extends OrderAge, DueKey {
+  readonly orderStatus: string | null;
+  readonly cryptoStatus: string | null;
+  readonly fiatStatus: string | null;
+}
+
+/** Reads the ages of orders of one state, in the order in which they are due, after `from`. */
+export async function orderAges(
+  db: Database,
+  query: { account: string; state: OrderState; from: DueKey; limit: number },
+): Promise<AgedOrder[]> {
+  const { account, state, from } = query;
+  const rows = await withAge(db)
+    .where((order) => order.and({ 'o.account': account, 'o.state': state }))
+    .where(sql<SqlBool>`(o.next_action_at, o.external_order_id) > (${from.nextActionAt}, ${from.externalOrderId})`)
+    .orderBy('o.next_action_at')
+    .orderBy('o.external_order_id')
+    .limit(query.limit)
+    .execute();
+  return rows.map(aged);
+}
+
+export async function orderAgesById(
+  db: Database,
+  account: string,
+  externalOrderIds: readonly string[],
+): Promise<AgedOrder[]> {
+  const rows = await withAge(db)
+    .where('o.account', '=', account)
+    .where('o.external_order_id', 'in', externalOrderIds)
+    .execute();
+  return rows.map(aged);
+}
+
+function withAge(db: Database) {
+  return db
+    .selectFrom('merchant_orders as o')
+    .leftJoin('order_records as r', (join) =>
+      join.onRef('r.account', '=', 'o.account').onRef('r.external_order_id', '=', 'o.external_order_id'),
+    )
+    .select(['o.external_order_id as externalOrderId', 'o.state', 'o.asset_position as assetPosition'])
+    .select(['o.resends', 'o.fail_over as failOver', 'o.stale_date as staleDate', 'o.next_action_at as nextActionAt'])
+    .select(['o.order_status as orderStatus', 'o.crypto_status as cryptoStatus', 'o.fiat_status as fiatStatus'])
+    .select(['o.sent_at as sentAt', 'o.changed_at as changedAt', 'o.last_lookup_at as lastLookupAt'])
+    .select(['r.input_asset as inputAsset', 'r.output_asset as outputAsset'])
+    .select(['r.from_currency as fromCurrency', 'r.to_currency as toCurrency']);
+}
+
+type AgeRow = ReturnType<typeof withAge> extends SelectQueryBuilder<infer _DB, infer _TB, infer Row> ? Row : never;
+
+function aged({ inputAsset, outputAsset, fromCurrency, toCurrency, ...order }: AgeRow): AgedOrder {
+  return {
+    ...order,
+    nextActionAt: order.nextActionAt ?? '',
+    state: order.state as OrderState,
+    sentAt: readTime(order.sentAt),
+    changedAt: readTime(order.changedAt),
+    lastLookupAt: readTime(order.lastLookupAt),
+    record: { inputAsset, outputAsset, fromCurrency, toCurrency },
+  };
+}

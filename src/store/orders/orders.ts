@@ -1,0 +1,227 @@
+import { sql } from 'kysely';
+import type { FOLLOWED_STATES, OrderState } from '../../orders/rules/states.ts';
+import type { Decision, Tracking } from '../../orders/rules/tracking.ts';
+import { hasLongText, indexedBy, isFollowed } from '../dialect.ts';
+import { StoreError } from '../errors.ts';
+import { headOf, insertEvents } from '../tables/events.ts';
+import {
+  changedFields,
+  fieldsIn,
+  ROW_COLUMNS,
+  trackedColumnsOf,
+  type OrderRow,
+  type TrackedField,
+} from './order-columns.ts';
+import type { Database, Transaction } from '../port.ts';
+import { queries, statement, together } from '../statement.ts';
+
+type FollowedState = 'sending' | (typeof FOLLOWED_STATES)[number];
+
+/** Reads ids of orders in these states, due or not, in their order after `fromId`. Without the index SQLite reads all final orders. */
+export async function orderIds(
+  db: Database,
+  query: { account: string; states: readonly FollowedState[]; fromId: string; limit: number; notLookedUpSince?: Date },
+): Promise<string[]> {
+  const { account, states, fromId, limit, notLookedUpSince } = query;
+  const isToLookUp =
+    notLookedUpSince === undefined
+      ? sql`true`
+      : sql`(last_lookup_at is null or last_lookup_at <= ${notLookedUpSince.toISOString()})`;
+  const ids = sql<{ external_order_id: string }>`
+    select external_order_id from merchant_orders ${indexedBy('merchant_orders_followed')}
+    where account = ${account} and external_order_id > ${fromId} and state in (${sql.join(states)}) and ${isToLookUp}
+      and ${isFollowed()}
+    order by external_order_id limit ${limit}`;
+  return (await ids.execute(db)).rows.map((row) => row.external_order_id);
+}
+
+const sendingStatement = statement((v: { account: string; until: string; limit: number }) =>
+  queries
+    .selectFrom('merchant_orders')
+    .select('external_order_id')
+    .where('account', '=', v.account)
+    .where('state', '=', sql.lit('sending'))
+    .where((where) => where.or([where('next_action_at', 'is', null), where('next_action_at', '<=', v.until)]))
+    // The index of due orders has them so; the key, which a plan that is kept would read all orders by, does not.
+    .orderBy('next_action_at')
+    .limit(v.limit),
+);
+
+export async function sendingOrders(
+  db: Database,
+  query: { account: string; until: Date; limit: number },
+): Promise<string[]> {
+  const { rows } = await sendingStatement(db, { ...query, until: query.until.toISOString() });
+  return rows.map((row) => row.external_order_id);
+}
+
+interface OrderKey {
+  readonly account: string;
+  readonly externalOrderId: string;
+}
+
+const rowOf = (v: OrderKey) =>
+  queries
+    .selectFrom('merchant_orders')
+    // By name: a kept `select *` fails once the merchant adds a column.
+    .select(ROW_COLUMNS)
+    .where((order) => order.and({ account: v.account, external_order_id: v.externalOrderId }));
+const rowStatement = statement((v: OrderKey) => rowOf(v));
+const lockStatement = statement((v: OrderKey) => rowOf(v).forNoKeyUpdate());
+const lockFreeStatement = statement((v: OrderKey) => rowOf(v).forNoKeyUpdate().skipLocked());
+
+export async function readOrder(db: Database, account: string, externalOrderId: string): Promise<OrderRow | undefined> {
+  return (await rowStatement(db, { account, externalOrderId })).rows[0];
+}
+
+/** The first of these accounts that has an order with the id; undefined if none has. One search of the key for each. */
+export async function accountWithOrder(
+  db: Database,
+  accounts: readonly string[],
+  externalOrderId: string,
+): Promise<string | undefined> {
+  if (accounts.length === 0) return undefined;
+  const row = await db
+    .selectFrom('merchant_orders')
+    .select('account')
+    .where('account', 'in', accounts)
+    .where('external_order_id', '=', externalOrderId)
+    .orderBy('account')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.account;
+}
+
+/**
+ * Reads one row that is to be decided on, and locks it: the merchant's own programs write it too. Undefined where there is
+ * none. Throws `RowLockedError` where one of them has it locked for longer than a moment.
+ */
+export async function lockOrder(
+  tx: Transaction,
+  account: string,
+  externalOrderId: string,
+): Promise<OrderRow | undefined> {
+  return (await lockStatement(tx, { account, externalOrderId })).rows[0];
+}
+
+/** As `lockOrder`, for what can be done another time: undefined also if another program has the row locked. */
+export async function lockFreeOrder(
+  tx: Transaction,
+  account: string,
+  externalOrderId: string,
+): Promise<OrderRow | undefined> {
+  return (await lockFreeStatement(tx, { account, externalOrderId })).rows[0];
+}
+
+/** Counts the orders of each of these states, or those due at `until`; of states with millions of orders it takes as long as they are many. */
+export async function countByState(
+  db: Database,
+  account: string,
+  states: readonly OrderState[],
+  until?: Date,
+): Promise<Map<string, number>> {
+  let orders = db.selectFrom('merchant_orders').where('account', '=', account).where('state', 'in', states);
+  if (until !== undefined) orders = orders.where('next_action_at', '<=', until.toISOString());
+  const rows = await orders
+    .select((select) => ['state', select.fn.countAll<number | bigint>().as('orders')])
+    .groupBy('state')
+    .execute();
+  return new Map(rows.map((row) => [row.state, Number(row.orders)]));
+}
+
+export async function postpone(
+  tx: Transaction,
+  query: { account: string; externalOrderId: string; until: Date },
+): Promise<void> {
+  await tx
+    .updateTable('merchant_orders')
+    .set((to) => ({ next_action_at: query.until.toISOString(), revision: to('revision', '+', 1) }))
+    .where((order) => order.and({ account: query.account, external_order_id: query.externalOrderId }))
+    .execute();
+}
+
+const savingStatement = (fields: readonly TrackedField[], isUpdated: boolean) =>
+  statement((v: Tracking & { updatedAt: string; previousRevision: number; previousState: OrderState }) =>
+    queries
+      .updateTable('merchant_orders')
+      .set({ ...trackedColumnsOf(v, fields), ...(isUpdated && { updated_at: v.updatedAt }) })
+      .where((order) => order.and({ account: v.account, external_order_id: v.externalOrderId }))
+      .where('revision', '=', v.previousRevision)
+      // Two owners may have given it the same revision.
+      .where('state', '=', v.previousState)
+      .returning('revision'),
+  );
+/** Decisions change few sets of fields; the bound holds if an exchange makes them change others. */
+const savingStatements = new Map<number, ReturnType<typeof savingStatement>>();
+const MOST_STATEMENTS = 300;
+
+/** Returns the statement that writes these fields alone: a database writes the indexes of each column that is set, even if its value stays. */
+function savingOf(changed: number, isUpdated: boolean): ReturnType<typeof savingStatement> {
+  const key = isUpdated ? changed : -changed;
+  const known = savingStatements.get(key);
+  if (known !== undefined) return known;
+  const saving = savingStatement(fieldsIn(changed), isUpdated);
+  if (savingStatements.size < MOST_STATEMENTS) savingStatements.set(key, saving);
+  return saving;
+}
+
+/**
+ * Writes a decision about an order: the row and its events, together. `before` is the row as this transaction read it: only the
+ * columns that differ from it are written, and `updated_at` stays if nothing has changed. Returns the order as it is now. Throws
+ * `StoreError` if the row has changed since it was read; then the transaction ends without any of it.
+ */
+export async function saveDecision(
+  tx: Transaction,
+  before: Tracking,
+  decision: Decision,
+  now: Date,
+): Promise<Tracking> {
+  const saved = await saveIfUnchanged(tx, before, decision, now);
+  if (saved === undefined) throw refused(before, 'was changed since it was read');
+  return saved;
+}
+
+/** As `saveDecision`, for a row that an earlier transaction read: undefined if it has changed since; then nothing is written. */
+export async function saveIfUnchanged(
+  tx: Transaction,
+  before: Tracking,
+  decision: Decision,
+  now: Date,
+): Promise<Tracking | undefined> {
+  const tracking = { ...decision.tracking, revision: before.revision + 1 };
+  const { account, externalOrderId } = tracking;
+  const isMoved = before.state !== tracking.state || before.preOrderId !== tracking.preOrderId;
+  const save = savingOf(changedFields(before, tracking), isMoved || decision.events.length > 0);
+  const previous = { previousRevision: before.revision, previousState: before.state };
+  const values = { ...tracking, ...previous, updatedAt: now.toISOString() };
+  const [{ rows }] = await together(save(tx, values), decision.events.length > 0 ? headOf(tx, account) : undefined);
+  const [written] = rows;
+  if (written === undefined) return undefined;
+  // A trigger that restores the old row counts as a change.
+  if (written.revision !== tracking.revision) throw refused(before, 'is left as it was by a trigger; correct that');
+  const about = { account, type: 'order', subject: externalOrderId, lookedUpBefore: before.lastLookupAt, now } as const;
+  await insertEvents(tx, about, decision.events);
+  return tracking;
+}
+
+function refused({ externalOrderId }: Tracking, why: string): StoreError {
+  return new StoreError('refused', `order ${JSON.stringify(externalOrderId)} ${why}`);
+}
+
+const preOrderStatement = statement((v: { account: string; externalOrderId: string; preOrderId: string }) =>
+  queries
+    .selectFrom('merchant_orders')
+    .select('external_order_id')
+    .where('account', '=', v.account)
+    .where(hasLongText('pre_order_id', v.preOrderId))
+    .where('external_order_id', '<>', v.externalOrderId)
+    .limit(1),
+);
+
+export async function orderWithPreOrder(
+  tx: Transaction,
+  order: { account: string; externalOrderId: string; preOrderId: string },
+): Promise<string | undefined> {
+  const { rows } = await preOrderStatement(tx, order);
+  return rows[0]?.external_order_id;
+}

@@ -1,0 +1,86 @@
+import type { Restraint, RestraintKind, RestraintView } from '../../accounts/rules/restraints.ts';
+import { readAccountFact, setAccountFact } from './accounts.ts';
+import { insertHappenings } from './events.ts';
+import type { Database, Transaction } from '../port.ts';
+import { queries, statement } from '../statement.ts';
+
+const holdsStatement = statement((v: { account: string }) =>
+  queries.selectFrom('account_holds').selectAll().where('account', '=', v.account).orderBy('kind'),
+);
+
+export async function readHolds(db: Database, account: string): Promise<readonly Restraint[]> {
+  const { rows } = await holdsStatement(db, { account });
+  return rows.map(({ kind, since, until, reason, actor }) => ({
+    kind: kind as RestraintKind,
+    since: new Date(since),
+    until: until === null ? null : new Date(until),
+    reason,
+    actor,
+  }));
+}
+
+export function storedHolds(account: string | undefined) {
+  const holds = queries.selectFrom('account_holds').select(['kind', 'since', 'until', 'reason', 'actor']);
+  const ofAccount = account === undefined ? holds : holds.where('account', '=', account);
+  return ofAccount.$castTo<RestraintView>();
+}
+
+/** Sets a hold of the account, in place of one of its kind. A hold that was not there is an event, unless it is of rate. */
+export async function setHold(tx: Transaction, account: string, hold: Restraint, now: Date): Promise<void> {
+  const { kind, reason, actor } = hold;
+  const values = { since: hold.since.toISOString(), until: hold.until?.toISOString() ?? null, reason, actor };
+  const before = (await readHolds(tx, account)).find((one) => one.kind === kind);
+  await tx
+    .insertInto('account_holds')
+    .values({ account, kind, ...values })
+    .onConflict((conflict) => conflict.columns(['account', 'kind']).doUpdateSet(values))
+    .execute();
+  if (before === undefined || actor !== null) await recordChange(tx, account, { to: hold, reason, actor, now });
+}
+
+/** The fact that tells from when on creates count for `guard.*`: a person has let them go on then. */
+const GUARD_COUNTS_FROM = 'guard.countsFrom';
+
+export async function guardCountsFrom(db: Database, account: string): Promise<string | undefined> {
+  return await readAccountFact(db, { account, name: GUARD_COUNTS_FROM });
+}
+
+/** Ends the holds of these kinds, each with an event. Returns the ended ones. */
+export async function endHolds(
+  tx: Transaction,
+  account: string,
+  kinds: readonly RestraintKind[],
+  how: { readonly reason: string; readonly actor: string | null; readonly now: Date },
+): Promise<readonly Restraint[]> {
+  const ended = (await readHolds(tx, account)).filter(({ kind }) => kinds.includes(kind));
+  for (const hold of ended) {
+    await tx
+      .deleteFrom('account_holds')
+      .where((row) => row.and({ account, kind: hold.kind }))
+      .execute();
+    if (hold.kind === 'guarded') {
+      const { now } = how;
+      await setAccountFact(tx, { account, name: GUARD_COUNTS_FROM, value: now.toISOString(), now });
+    }
+    await recordChange(tx, account, { from: hold, ...how });
+  }
+  return ended;
+}
+
+interface Change {
+  readonly from?: Restraint;
+  readonly to?: Restraint;
+  readonly reason: string;
+  readonly actor: string | null;
+  readonly now: Date;
+}
+
+async function recordChange(tx: Transaction, account: string, { from, to, reason, actor, now }: Change): Promise<void> {
+  // Waits of the rate are nothing that anybody looks back at, and may be many.
+  const { kind } = from ?? to ?? {};
+  if (kind === 'rate-limited') return;
+  const event = { account, type: 'account', subject: account, field: 'hold' } as const;
+  const values = { old_value: from?.kind ?? null, new_value: to?.kind ?? null };
+  const source = actor !== null ? 'operator' : kind === 'guarded' ? 'create' : 'exchange';
+  await insertHappenings(tx, [{ ...event, ...values, source, reason, actor }], now);
+}

@@ -1,0 +1,56 @@
+import { sql } from 'kysely';
+import type { AccountStop, StopKind } from '../../accounts/rules/restraints.ts';
+import type { LostReach } from '../../extensions/health/status/status.ts';
+import { insertHappenings, newestOfAccount, type AccountField } from './events.ts';
+import type { Database, Snapshot, Transaction } from '../port.ts';
+import { allRows } from '../snapshot.ts';
+
+const OLDER_STATE: StopKind = 'older-state';
+
+/**
+ * Records once, as an event that all processes read, that no worker can drive an account, or with no kind that it is no
+ * longer stopped. An older state stands until a person accepts it, whatever else fails.
+ */
+export async function recordStop(
+  tx: Transaction,
+  account: string,
+  stop: { readonly kind: StopKind | null; readonly reason: string; readonly actor: string | null; readonly now: Date },
+): Promise<void> {
+  const { kind, reason, actor, now } = stop;
+  const known = await newestOfAccount(tx, account, 'stopped');
+  if (known === kind || (known === OLDER_STATE && actor === null)) return;
+  const event = { account, type: 'account', subject: account, field: 'stopped', reason, actor } as const;
+  const source = actor === null ? 'daemon' : 'operator';
+  await insertHappenings(tx, [{ ...event, source, old_value: known, new_value: kind }], now);
+}
+
+export async function readStop(snapshot: Snapshot, account: string): Promise<AccountStop | null> {
+  const [stop] = await allRows(snapshot, newestTroubles(account, 'stopped'));
+  return stop ?? null;
+}
+
+export async function stoppedAccounts(db: Database, account: string | undefined): Promise<readonly AccountStop[]> {
+  return (await newestTroubles(account, 'stopped').execute(db)).rows;
+}
+
+/** Reads of which accounts the exchange is out of reach (`exchange`), or its records cannot be read (`answers`). */
+export async function lostReach(
+  db: Database,
+  account: string | undefined,
+  field: 'exchange' | 'answers',
+): Promise<readonly LostReach[]> {
+  const { rows } = await newestTroubles(account, field).execute(db);
+  return rows.map(({ account: name, since, reason }) => ({ account: name, since, reason }));
+}
+
+/** Selects the newest event of a field for each account that is not well, by one index search an account. */
+function newestTroubles(account: string | undefined, field: AccountField) {
+  const ofAccount = account === undefined ? sql`` : sql`where account = ${account}`;
+  const newest = sql`select id from events where account = event_heads.account and type = 'account' and subject = event_heads.account
+    and field = ${field} order by account desc, type desc, subject desc, id desc limit 1`;
+  return sql<AccountStop>`
+    with reach as (select account, (${newest}) as id from event_heads ${ofAccount})
+    select reach.account, event.new_value as kind, event.observed_at as since, event.reason from reach
+    join events as event on event.account = reach.account and event.id = reach.id
+    where event.new_value is not null order by reach.account`;
+}

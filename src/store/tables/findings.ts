@@ -1,0 +1,164 @@
+import type { Selectable, Updateable } from 'kysely';
+import type { FindingChanges, KnownFinding } from '../../findings/rules/finding.ts';
+import { FINDING_CLASSES, type FindingClassName } from '../../findings/rules/classes.ts';
+import { insertHappenings, type Happening } from './events.ts';
+import type { Database, Transaction } from '../port.ts';
+import type { FindingsTable } from '../schema.ts';
+import { queries, statement } from '../statement.ts';
+
+const knownStatement = statement((v: { account: string; externalOrderId: string }) =>
+  queries
+    .selectFrom('findings')
+    .select(['id', 'class', 'expected', 'actual', 'status'])
+    .where('account', '=', v.account)
+    .where('external_order_id', '=', v.externalOrderId)
+    // As the index of orders has them. By `id` a plan that was made while there were few reads all findings of the account.
+    .orderBy('class'),
+);
+
+/** Reads the findings of one order, resolved ones too, in the order of their ids. */
+export async function findingsOf(
+  db: Database,
+  account: string,
+  externalOrderId: string,
+): Promise<readonly KnownFinding[]> {
+  const { rows } = await knownStatement(db, { account, externalOrderId });
+  // This version does not judge the classes of another one.
+  const known = rows.filter((row) => Object.hasOwn(FINDING_CLASSES, row.class)) as readonly KnownFinding[];
+  return known.toSorted((one, other) => one.id - other.id);
+}
+
+/** Writes changes of findings of an order, or of the account, with an event for each finding that opens or resolves. */
+export async function saveFindings(
+  tx: Transaction,
+  order: { account: string; externalOrderId: string | null },
+  { opened, reopened, seenAgain, resolved }: FindingChanges,
+  now: Date,
+): Promise<void> {
+  const at = now.toISOString();
+  const change = async (id: number, values: Updateable<FindingsTable>) =>
+    await tx.updateTable('findings').set(values).where('account', '=', order.account).where('id', '=', id).execute();
+  for (const { class: name, expected, actual } of opened) {
+    const { severity } = FINDING_CLASSES[name];
+    const values = { severity, expected, actual, first_seen_at: at, last_seen_at: at };
+    await tx
+      .insertInto('findings')
+      .values({ account: order.account, external_order_id: order.externalOrderId, class: name, ...values })
+      .execute();
+  }
+  for (const { id, expected, actual } of reopened) {
+    const anew = { status: 'open', resolved_at: null, changed_by: null, reason: null, changed_at: null };
+    await change(id, { expected, actual, last_seen_at: at, ...anew });
+  }
+  for (const { id, expected, actual } of seenAgain) await change(id, { expected, actual, last_seen_at: at });
+  for (const { id } of resolved) await change(id, { status: 'resolved', resolved_at: at });
+  const happenings = [
+    ...[...opened, ...reopened].map((finding) => happeningOf('finding.opened', order, finding)),
+    ...resolved.map((finding) => ({
+      ...happeningOf('finding.resolved', order, finding),
+      wasAcknowledged: finding.status === 'acknowledged',
+    })),
+  ];
+  await insertHappenings(tx, happenings, now);
+}
+
+function happeningOf(
+  type: 'finding.opened' | 'finding.resolved' | 'finding.acknowledged',
+  { account, externalOrderId }: { account: string; externalOrderId: string | null },
+  { class: field, expected, actual }: { class: string; expected: string | null; actual: string | null },
+): Happening {
+  const values = { old_value: expected, new_value: actual };
+  return { account, type, subject: externalOrderId ?? '', field, ...values, source: 'reconciliation' };
+}
+
+export type FindingRow = Selectable<FindingsTable>;
+
+const ofOrderStatement = statement((v: { account: string; externalOrderId: string; limit: number }) =>
+  queries
+    .selectFrom('findings')
+    .select(['id', 'class', 'severity', 'status', 'expected', 'actual', 'first_seen_at', 'last_seen_at'])
+    .select(['resolved_at', 'changed_by', 'reason'])
+    .where('account', '=', v.account)
+    .where('external_order_id', '=', v.externalOrderId)
+    // By the index of orders: by `id` alone all findings of the account may be read.
+    .orderBy('class')
+    .orderBy('id', 'desc')
+    .limit(v.limit),
+);
+
+export async function findingsOfOrder(
+  db: Database,
+  query: { readonly account: string; readonly externalOrderId: string; readonly limit: number },
+): Promise<readonly Omit<FindingRow, 'account' | 'external_order_id' | 'changed_at'>[]> {
+  return (await ofOrderStatement(db, query)).rows;
+}
+
+export async function findingsById(db: Database, account: string, ids: readonly number[]): Promise<FindingRow[]> {
+  return await db.selectFrom('findings').selectAll().where('account', '=', account).where('id', 'in', ids).execute();
+}
+
+/** Marks an open finding as known to a person. Returns false if it is not open, or has other values than the person was shown. */
+export async function acknowledge(
+  tx: Transaction,
+  row: FindingRow,
+  { now, ...by }: { readonly actor: string; readonly reason: string; readonly now: Date },
+): Promise<boolean> {
+  const { id, account, expected, actual, external_order_id: externalOrderId } = row;
+  const result = await tx
+    .updateTable('findings')
+    .set({ status: 'acknowledged', changed_by: by.actor, reason: by.reason, changed_at: now.toISOString() })
+    .where((finding) => finding.and({ account, id, status: 'open' }))
+    .where('expected', 'is not distinct from', expected)
+    .where('actual', 'is not distinct from', actual)
+    .executeTakeFirstOrThrow();
+  if (result.numUpdatedRows !== 1n) return false;
+  const happening = happeningOf('finding.acknowledged', { account, externalOrderId }, row);
+  await insertHappenings(tx, [{ ...happening, source: 'operator', ...by }], now);
+  return true;
+}
+
+export async function unresolvedFindings(
+  db: Database,
+  query: { account: string; classes: readonly FindingClassName[]; externalOrderIds: readonly string[] },
+) {
+  return await db
+    .selectFrom('findings')
+    .select(['external_order_id as externalOrderId', 'class', 'actual', 'last_seen_at as lastSeenAt'])
+    .where('account', '=', query.account)
+    .where('external_order_id', 'in', query.externalOrderIds)
+    .where('class', 'in', query.classes)
+    .where('status', '<>', 'resolved')
+    .execute();
+}
+
+/** Reads the orders with a finding of this class and status, in the order of the findings' ids, after `fromId`. */
+export async function unresolvedPage(
+  db: Database,
+  query: { account: string; class: FindingClassName; status: string; fromId: number; limit: number },
+): Promise<{ id: number; externalOrderId: string }[]> {
+  return await db
+    .selectFrom('findings')
+    .select(['id', 'external_order_id as externalOrderId'])
+    .where((finding) => finding.and({ account: query.account, class: query.class, status: query.status }))
+    .where('id', '>', query.fromId)
+    .where('external_order_id', 'is not', null)
+    .orderBy('id')
+    .limit(query.limit)
+    .$narrowType<{ externalOrderId: string }>()
+    .execute();
+}
+
+const EXPLAINING = (Object.keys(FINDING_CLASSES) as FindingClassName[]).filter(
+  (name) => FINDING_CLASSES[name].severity === 'info',
+);
+
+/** Counts the open findings, without those that only explain something. By class: the index has no severity. */
+export async function countOpenFindings(db: Database, account: string): Promise<number> {
+  const { findings } = await db
+    .selectFrom('findings')
+    .select((select) => select.fn.countAll<number>().as('findings'))
+    .where((finding) => finding.and({ account, status: 'open' }))
+    .where('class', 'not in', EXPLAINING)
+    .executeTakeFirstOrThrow();
+  return findings;
+}

@@ -1,0 +1,46 @@
+import { withoutNul } from '../../base/text.ts';
+import type { Answer } from '../../orders/rules/record.ts';
+import type { Transaction } from '../port.ts';
+import type { KeptAnswersTable } from '../schema.ts';
+import { queries, statement } from '../statement.ts';
+
+interface KeptAnswer extends Answer, Pick<KeptAnswersTable, 'account' | 'operation' | 'subject'> {
+  readonly receivedAt: string;
+}
+
+const keepStatement = statement((v: KeptAnswer) => {
+  const { account, operation, subject, httpStatus, body, receivedAt } = v;
+  const received = { http_status: httpStatus, body, received_at: receivedAt };
+  return queries.insertInto('kept_answers').values({ account, operation, subject, ...received });
+});
+
+export async function keepAnswer(tx: Transaction, answer: KeptAnswer): Promise<void> {
+  await keepStatement(tx, { ...answer, body: withoutNul(answer.body) });
+}
+
+/** States in which a kept answer may still tell a person what became of the order. */
+const EVIDENCE_STATES = ['sending', 'unknown', 'held', 'disputed'];
+
+/** Deletes answers that were received before a time, the oldest, but those of orders that are not settled. Returns how many. */
+export async function deleteKeptAnswers(
+  tx: Transaction,
+  { account, before, limit }: { account: string; before: Date; limit: number },
+): Promise<number> {
+  const old = await tx
+    .selectFrom('kept_answers as answer')
+    .leftJoin('merchant_orders as order', (join) =>
+      join.onRef('order.account', '=', 'answer.account').onRef('order.external_order_id', '=', 'answer.subject'),
+    )
+    .select('answer.id')
+    .where('answer.account', '=', account)
+    .where('answer.received_at', '<', before.toISOString())
+    .where((where) => where.or([where('order.state', 'is', null), where('order.state', 'not in', EVIDENCE_STATES)]))
+    .orderBy('answer.received_at')
+    .limit(limit)
+    .execute();
+  const ids = old.map(({ id }) => id);
+  // By the ids: a plan that is kept would read all answers of the account to find the ones of a subquery.
+  if (ids.length > 0)
+    await tx.deleteFrom('kept_answers').where('account', '=', account).where('id', 'in', ids).execute();
+  return ids.length;
+}

@@ -1,0 +1,35 @@
+import { StoreError } from '../errors.ts';
+import type { Database, Transaction } from '../port.ts';
+import type { DatabaseMovesTable } from '../schema.ts';
+
+export type Move = Omit<DatabaseMovesTable, 'state'>;
+
+/** Throws `StoreError` if the orders of a database were moved elsewhere, or are not all here yet. */
+export async function assertNotMoved(db: Database, address: string): Promise<void> {
+  const unfinished = db.selectFrom('database_moves').selectAll().where('state', '<>', 'arrived').limit(1);
+  const move = await unfinished.executeTakeFirst();
+  if (move === undefined) return;
+  const { source, target, at, state } = move;
+  throw new StoreError(
+    'unusable',
+    state === 'moved'
+      ? `${address} was moved to ${target} on ${at}; set database.url to that`
+      : `a move to ${address} was broken off; run again: order-sync db copy sqlite:${source} ${target}`,
+  );
+}
+
+export async function readMove(db: Database): Promise<DatabaseMovesTable | undefined> {
+  return await db.selectFrom('database_moves').selectAll().orderBy('at', 'desc').limit(1).executeTakeFirst();
+}
+
+export async function recordMove(tx: Transaction, move: Move, state: DatabaseMovesTable['state']): Promise<void> {
+  await tx
+    .insertInto('database_moves')
+    .values({ ...move, state })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ state }))
+    .execute();
+}
+
+export async function forgetMove(tx: Transaction): Promise<void> {
+  await tx.deleteFrom('database_moves').where('state', '=', 'moved').execute();
+}

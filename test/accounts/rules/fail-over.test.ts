@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest';
+import { Walk, SentIntents } from '../../../src/orders/pass/sent-intents.ts';
+import { hastyClock } from '../../support/test-clock.ts';
+import {
+  decidingCommand,
+  doubtedBy,
+  isCovered,
+  isKnownTo,
+  isSeenAfter,
+  isSinglePromotion,
+  mostWalked,
+  walkedTo,
+  type FailOver,
+} from '../../../src/accounts/rules/fail-over.ts';
+
+const limits = (rate: string, concurrency: string, walked = '10') =>
+  JSON.stringify({
+    'exchange.rate': rate,
+    'exchange.concurrency': concurrency,
+    'rows walked by per request': walked,
+  });
+
+const failOver: FailOver = {
+  id: 7,
+  generation: 6,
+  fromTimeLine: '1/00000001',
+  toTimeLine: '1/00000002',
+  seenAt: '2040-01-01T00:00:10.000Z',
+  heardAt: '2040-01-01T00:00:00.000Z',
+  settings: limits('5 in 1000 ms', '8'),
+  nextSettings: limits('5 in 1000 ms', '8'),
+  walked: null,
+  insertedUntil: null,
+};
+
+describe('the orders that a lost owner may have walked by', () => {
+  it('are ten times its rate since its last heartbeat, and ten seconds more for the clocks, and those in flight', () => {
+    expect(mostWalked(failOver)).toBe((20 + 1) * 5 * 10 + 2 * 8);
+  });
+
+  it('are no fewer than a pass can walk by, if the clock of the promoted server is ten seconds behind', async () => {
+    const [unheardMs, intervalMs] = [60_000, 10_000];
+    const clock = hastyClock();
+    const walk = new Walk({}, clock, { requests: 1, intervalMs });
+    const begunAt = clock.monotonic();
+    let rows = -1;
+    for (; clock.monotonic() - begunAt <= unheardMs; rows += 1) await walk.next(new AbortController().signal);
+    const seenAt = new Date(Date.parse('2040-01-01T00:00:00.000Z') + unheardMs - 10_000).toISOString();
+    const settings = limits(`1 in ${intervalMs} ms`, '1');
+    expect(mostWalked({ ...failOver, seenAt, settings, nextSettings: settings })).toBe(rows + 2);
+  });
+
+  it.each([
+    ['its own rate', { settings: limits('50 in 1000 ms', '8') }, 21 * 500 + 16],
+    ['that of the next owner: it may have had newer settings', { nextSettings: limits('50 in 1000 ms', '8') }, 10_516],
+    ['its own concurrency', { settings: limits('5 in 1000 ms', '80') }, 21 * 50 + 160],
+    ['the rows that its version walked by', { settings: limits('5 in 1000 ms', '8', '20') }, 21 * 100 + 16],
+    ['the clocks alone if its heartbeat is later than the claim', { heardAt: '2040-01-01T01:00:00.000Z' }, 566],
+  ])('are counted by %s', (_what, change, most) => {
+    expect(mostWalked({ ...failOver, ...change })).toBe(most);
+  });
+
+  it.each([
+    ['heartbeat', { heardAt: null }],
+    ['settings', { settings: null }],
+    ['settings of the next owner', { nextSettings: null }],
+    ['rate', { settings: limits('many', '8') }],
+    ['rate alone', { settings: limits('about 5 in 1000 ms', '8') }],
+    ['rate without more words', { settings: limits('5 in 1000 ms, at least', '8') }],
+    ['rate above 0', { settings: limits('0 in 1000 ms', '8') }],
+    ['concurrency', { settings: limits('5 in 1000 ms', 'undefined') }],
+    ['concurrency above 0', { settings: limits('5 in 1000 ms', '0') }],
+    ['concurrency in whole requests', { settings: limits('5 in 1000 ms', '8.5') }],
+    ['rows of a pass', { nextSettings: limits('5 in 1000 ms', '8', 'undefined') }],
+    ['rows of a pass above 0', { nextSettings: limits('5 in 1000 ms', '8', '0') }],
+    ['text of the settings', { settings: '{' }],
+  ])('are all if nothing tells its %s', (_what, change) => {
+    expect(mostWalked({ ...failOver, ...change })).toBeUndefined();
+  });
+
+  it('begin at the place that it had reached, or at the beginning if nothing tells that', () => {
+    expect(walkedTo({ ...failOver, walked: '["2040","a"]' })).toEqual(['2040', 'a']);
+    for (const walked of [null, '{', '7', '[7]', '["2040",7]'])
+      expect(walkedTo({ ...failOver, walked })).toBeUndefined();
+  });
+
+  it('are those that were inserted before, by clocks that may differ', () => {
+    const insertedUntil = '2040-01-01T00:00:00.000Z';
+    const known = ['2040-01-01T00:00:10.000Z', '2040-01-01T00:00:10.001Z'].map((at) =>
+      isKnownTo({ insertedUntil }, at),
+    );
+    expect([...known, isKnownTo(failOver, '2041-01-01T00:00:00.000Z')]).toEqual([true, false, true]);
+  });
+});
+
+describe('a fail-over', () => {
+  const standbys = (count: string) => JSON.stringify({ 'database.synchronousStandbys': count });
+  it.each([
+    ['both owners waited for a standby', standbys('1'), standbys('2'), true],
+    ['the lost owner did not wait', standbys('0'), standbys('1'), false],
+    ['the next owner does not wait', standbys('1'), standbys('0'), false],
+    ['nothing tells whether the lost owner waited', null, standbys('1'), false],
+    ['the settings name no standby', '{}', '{}', false],
+  ])('loses no intent if each was on a standby first: %s', (_what, settings, nextSettings, expected) => {
+    expect(isCovered({ ...failOver, settings, nextSettings })).toBe(expected);
+  });
+
+  it('is seen after a time also if its clock is up to ten seconds behind', () => {
+    const times = ['2040-01-01T00:00:10.000Z', '2040-01-01T00:00:20.000Z', '2040-01-01T00:00:20.001Z'];
+    expect(times.map((time) => isSeenAfter(failOver.seenAt, new Date(time)))).toEqual([true, true, false]);
+  });
+
+  it('is decided by a command that names it and its account', () => {
+    expect(decidingCommand('shop', failOver)).toMatch(
+      /^order-sync db accept-restore --account shop --failover 7 --not-sent .*--sent.* --reason TEXT$/,
+    );
+  });
+});
+
+describe('an order that stayed as it was over a fail-over', () => {
+  const before = '2040-01-01T00:00:00.000Z';
+  it.each(['rejected', 'invalid', 'unknown', 'held'] as const)('counts as sent if it is %s', (state) => {
+    expect(doubtedBy([failOver], { state, failOver: null }, before)).toBe(failOver);
+  });
+
+  it('counts as sent if it changed last when the fail-over was seen', () => {
+    expect(doubtedBy([failOver], { state: 'held', failOver: null }, failOver.seenAt)).toBe(failOver);
+  });
+
+  it.each(['pending', 'sending', 'accepted', 'open', 'final', 'cancelled'] as const)(
+    'does not if it is %s',
+    (state) => {
+      expect(doubtedBy([failOver], { state, failOver: null }, before)).toBeUndefined();
+    },
+  );
+
+  it('is doubted by the fail-over that it names, whatever its state and whatever was decided', () => {
+    const others: FailOver[] = [
+      { ...failOver, id: 6 },
+      { ...failOver, decision: 'not-sent' },
+    ];
+    const doubted = (id: number) => doubtedBy(others, { state: 'pending', failOver: id }, '2041');
+    expect([7, 6, 5].map(doubted)).toEqual([others[1], others[0], undefined]);
+  });
+
+  it.each([
+    ['it changed since', {}, '2040-01-01T00:00:11.000Z'],
+    ['a person said that it was not sent', { decision: 'not-sent' }, before],
+    ['the lost owner named all that it had sent', { isExact: true }, before],
+  ] as const)('does not if %s', (_what, change, updatedAt) => {
+    expect(doubtedBy([{ ...failOver, ...change }], { state: 'rejected', failOver: null }, updatedAt)).toBeUndefined();
+  });
+});
+
+describe('what a worker that comes back says of the orders that it did not send', () => {
+  it.each([
+    [true, '1/00000009', '1/0000000A'],
+    [false, '1/00000001', '1/00000003'],
+    [false, '1/00000001', '2/00000002'],
+    [false, null, '1/00000002'],
+    [false, '1/00000001', null],
+    [false, null, null],
+  ])('counts: %s, from the time-line %s to %s', (isSingle, fromTimeLine, toTimeLine) => {
+    expect(isSinglePromotion({ ...failOver, fromTimeLine, toTimeLine })).toBe(isSingle);
+  });
+
+  it('counts in the first fail-over that it sees since it drove the account', () => {
+    const intents = new SentIntents();
+    intents.begin('default', { generation: 6, at: new Date(0) });
+    const seen = (account: string, at: string) => intents.isFirstLoss(account, at);
+    expect([seen('default', 'a'), seen('default', 'a'), seen('default', 'b'), seen('other', 'b')]).toEqual([
+      true,
+      true,
+      false,
+      true,
+    ]);
+    intents.begin('default', { generation: 7, at: new Date(0) });
+    expect(seen('default', 'b')).toBe(true);
+  });
+});

@@ -1,0 +1,82 @@
+import { expect, it } from 'vitest';
+import { verdictOf } from '../../src/cli/sync.ts';
+import type { SyncResult } from '../../src/orders/sync.ts';
+import { newCounters } from '../../src/orders/pass/outcomes.ts';
+
+const HOLD = { kind: 'creates-paused', since: '2026', until: null, reason: 'x', actor: 'ann' } as const;
+
+it.each<
+  [end: SyncResult['end'], summary: Partial<SyncResult['summary']>, held: boolean, stopped: boolean, text: string]
+>([
+  ['done', {}, false, false, 'all is well: there was nothing to do'],
+  ['done', { sent: 3, lookedUp: 1_197, changed: 12 }, false, false, 'all is well: 3 sent, 1,197 looked up, 12 changed'],
+  ['done', { lookedUp: 1, remaining: 1 }, false, false, 'all is well: 1 looked up; 1 order waits to be sent'],
+  [
+    'look',
+    { held: 2, disputed: 1 },
+    false,
+    false,
+    'a person should look: 1 order is disputed, 2 orders are held; order-sync orders list --state disputed',
+  ],
+  ['look', { findings: 1 }, false, false, 'a person should look: 1 open finding; order-sync findings list'],
+  ['look', { failed: 1 }, false, false, 'a person should look: 1 request failed; order-sync sync'],
+  [
+    'look',
+    {},
+    true,
+    false,
+    'a person should look: no order is created: paused by ann: x; order-sync resume --reason TEXT',
+  ],
+  ['look', {}, false, false, 'a person should look: order-sync findings list --status any'],
+  [
+    'out-of-reach',
+    { remaining: 2 },
+    false,
+    false,
+    'the exchange is out of reach; 2 orders wait to be sent; order-sync sync tries again',
+  ],
+  ['out-of-reach', {}, true, false, 'the account is held back; order-sync sync tries again'],
+  [
+    'out-of-time',
+    { sent: 1, remaining: 3 },
+    false,
+    false,
+    'the time ran out before the end: 1 sent; 3 orders wait to be sent; about 5 requests left; order-sync sync goes on, --timeout gives it longer',
+  ],
+  [
+    'out-of-time',
+    { sent: 1 },
+    false,
+    true,
+    'stopped before the end: 1 sent; about 5 requests left; order-sync sync goes on',
+  ],
+  [
+    'key-refused',
+    { remaining: 1 },
+    false,
+    false,
+    'the exchange refuses the key (401); put the right key into the file of exchange.apiKey: it is tried within a minute; 1 order waits to be sent',
+  ],
+])('a pass that ended %s with %j says so in one line', (end, some, isHeld, isStopped, text) => {
+  const summary = { ...newCounters(), remaining: 0, durationMs: 5, ...some };
+  expect(verdictOf({ end, summary, holds: isHeld ? [HOLD] : [] }, { account: 'default', isStopped, requests: 6 })).toBe(
+    text,
+  );
+});
+
+it('a pass that ended as the exchange refused a key that it had taken before says what to check', () => {
+  const summary = { ...newCounters(), failed: 1, remaining: 0, durationMs: 5 };
+  const holds = [{ ...HOLD, kind: 'key-refused' } as const];
+  expect(verdictOf({ end: 'look', summary, holds }, { account: 'default', isStopped: false, requests: 6 })).toBe(
+    'a person should look: the exchange refuses the key by ann: x, 1 request failed; put the right key into the file of exchange.apiKey: it is tried within a minute',
+  );
+});
+
+it('the command that goes on is about the account of the pass', () => {
+  const summary = { ...newCounters(), remaining: 1, durationMs: 1 };
+  const text = verdictOf(
+    { end: 'out-of-reach', summary, holds: [] },
+    { account: 'shop-1', isStopped: false, requests: 1 },
+  );
+  expect(text).toContain('order-sync sync --account shop-1 tries again');
+});

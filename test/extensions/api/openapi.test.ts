@@ -1,0 +1,220 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { controlServer } from '../../../src/extensions/api/server.ts';
+import { controlDocument } from '../../../src/extensions/api/openapi.ts';
+import { addRoutes } from '../../../src/extensions/api/routes.ts';
+import { controlSocket, type ServedSocket } from '../../support/control-socket.ts';
+import type { SandboxProgram } from '../../support/test-program.ts';
+
+type JsonSchema = Exclude<Parameters<typeof z.fromJSONSchema>[0], boolean>;
+interface Media {
+  readonly schema: JsonSchema;
+  readonly example?: unknown;
+  readonly examples?: Record<string, { readonly value: unknown }>;
+}
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly schema: JsonSchema;
+  readonly example?: unknown;
+}
+interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly required: boolean; readonly content: Record<string, Media> };
+  readonly responses: Record<string, { readonly content: Record<string, Media> }>;
+}
+interface Document {
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Record<string, Record<string, Operation>>;
+}
+
+const validator = new Validator();
+const document = await controlDocument('1.2.3');
+const verdict = await validator.validate(structuredClone(document));
+/** The document with what is referred to in its place. */
+const resolved = validator.resolveRefs() as unknown as Document;
+const operations = Object.entries(resolved.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+);
+
+/** What is wrong with a value, by a schema; undefined when nothing is. */
+function problemOf(schema: JsonSchema, value: unknown): string | undefined {
+  return z.fromJSONSchema(schema).safeParse(value).error?.message;
+}
+
+/** Every example that stands beside a schema, with that schema. */
+function examplesOf({ parameters = [], requestBody, responses }: Operation): [name: string, JsonSchema, unknown][] {
+  const media = [requestBody, ...Object.values(responses)].flatMap((holder) => Object.values(holder?.content ?? {}));
+  return [
+    ...parameters.map(({ name, schema, example }): [string, JsonSchema, unknown] => [name, schema, example]),
+    ...media.flatMap(({ schema, example, examples = {} }) => [
+      ...(example === undefined ? [] : [['example', schema, example] as [string, JsonSchema, unknown]]),
+      ...Object.entries(examples).map(([name, { value }]): [string, JsonSchema, unknown] => [name, schema, value]),
+      ...(schema.examples ?? []).map((value): [string, JsonSchema, unknown] => ['', schema, value]),
+    ]),
+  ];
+}
+
+describe('the document of the control socket', () => {
+  it('is valid OpenAPI 3.1, with the version of the program', () => {
+    expect(verdict).toEqual({ valid: true });
+    expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.2.3' } });
+  });
+
+  it('is refused by the validator when it is not valid', async () => {
+    const broken = { ...structuredClone(document), info: {} };
+    expect((await new Validator().validate(broken)).valid).toBe(false);
+  });
+
+  it('holds every route of the server, and nothing else', async () => {
+    const server = controlServer({ error: () => {} });
+    const routes: string[] = [];
+    server.addHook('onRoute', ({ method, url }) => void routes.push(`${String(method)} ${url}`));
+    addRoutes(server, () => expect.fail());
+    await server.ready();
+    const shown = operations.map(({ method, path }) => `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
+    expect(shown.toSorted()).toEqual(routes.toSorted());
+    expect(new Set(routes).size).toBe(19);
+  });
+
+  it('names each operation once, and each of its tags', () => {
+    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length);
+    const tags = new Set(operations.flatMap(({ operation }) => operation.tags));
+    expect(tags).toEqual(new Set(resolved.tags.map(({ name }) => name)));
+  });
+
+  it('refers to everything that it names', () => {
+    const { components, ...rest } = document as { components: Record<string, Record<string, unknown>> };
+    const text = JSON.stringify([rest, components]);
+    const names = Object.entries(components).flatMap(([kind, named]) =>
+      Object.keys(named).map((name) => `"#/components/${kind}/${name}"`),
+    );
+    expect(names.length).toBeGreaterThan(20);
+    expect(names.filter((name) => !text.includes(name))).toEqual([]);
+  });
+
+  it.each(operations.map(({ operation }) => [operation.operationId, operation] as const))(
+    'has examples of %s that its schemas take',
+    (_name, operation) => {
+      const examples = examplesOf(operation);
+      expect(examples.length).toBeGreaterThan(0);
+      for (const [name, schema, value] of examples) {
+        expect([name, value, problemOf(schema, value)]).toEqual([name, value, undefined]);
+        expect(value).toBeDefined();
+      }
+      const { requestBody, responses } = operation;
+      for (const { content } of [...(requestBody ? [requestBody] : []), ...Object.values(responses)]) {
+        for (const media of Object.values(content)) {
+          expect(media.example ?? media.examples ?? media.schema.examples).toBeDefined();
+        }
+      }
+    },
+  );
+});
+
+const EMAIL = 'ada@shop.example';
+/** What a good request of each operation is filled in with. */
+const VALUES: Readonly<Record<string, string>> = {
+  account: 'default',
+  linkId: 'link-1',
+  level: 'LIVENESS',
+  externalOrderId: 'shop-1',
+  id: 'pre-1',
+  status: 'NOT_VERIFIED',
+  limit: '1000',
+  scope: 'all',
+  timeoutMs: '60000',
+  after: '0',
+  type: 'order.state_changed',
+  order: 'shop-1',
+};
+const ORDER = { external_order_id: 'shop-2', asset: 1.5, from_currency: 'BTC', to_currency: 'EUR' };
+/** Orders as a body: the first two can be read. */
+const ORDERS = [
+  ORDER,
+  { ...ORDER, asset: '1.50', bonus: '0.1', order_limit: null },
+  { ...ORDER, asset: null },
+  { ...ORDER, external_order_id: 7 },
+  { ...ORDER, state: 'final' },
+  { ...ORDER, bonus: true },
+];
+/** Every body that is taken, and those that are not, by operation; the first is a good one. */
+const BODIES: Readonly<Record<string, readonly unknown[]>> = {
+  createLink: [{ email: 'boris@shop.example', reference: null }, { email: 5 }, {}, { email: EMAIL, more: 1 }, [], null],
+  validateEmail: [{ email: 'carla@shop.example' }, { email: null }, { mail: EMAIL }, 'text'],
+  followLink: [{ reference: 'customer-7' }, null, {}, { reference: 7 }, { more: 1 }],
+  requestPhotos: [{ level: 'LIVENESS', actionId: 'a' }, { level: 'MAIN', actionId: null }, { level: 'OTHER' }, {}],
+  addOrder: ORDERS,
+  adoptOrder: ORDERS,
+  probe: [{ step: 'absence' }, { step: 'order', order: ORDER }, { step: 'other' }, {}, { step: 'rate', requests: '0' }],
+};
+
+/** A control socket whose exchange has a link, an order, and an address to deliver photos to. */
+async function setUp(): Promise<ServedSocket<SandboxProgram>> {
+  const on = await controlSocket();
+  on.program.sandbox.exchange.photoUrl = 'http://127.0.0.1:1/';
+  await on.ask('POST', '/clients', { email: EMAIL });
+  on.program.insert({ external_order_id: 'shop-1' });
+  await on.ask('POST', '/sync');
+  on.program.clock.advance(60_000);
+  return on;
+}
+
+/** Sends a request that is built by the document alone. */
+async function send(on: ServedSocket, { method, path, operation }: (typeof operations)[number], body: unknown) {
+  const query = new URLSearchParams();
+  let target = path;
+  for (const { name, in: place } of operation.parameters ?? []) {
+    const value = VALUES[name] ?? expect.fail(`${operation.operationId} wants ${name}`);
+    if (place === 'query') query.set(name, value);
+    else target = target.replace(`{${name}}`, encodeURIComponent(value));
+  }
+  const whole = query.size > 0 ? `${target}?${query.toString()}` : target;
+  return await on.ask(method, whole, body === undefined ? undefined : JSON.stringify(body));
+}
+
+describe('a control socket that is served', () => {
+  it.each(operations.map((entry) => [entry.operation.operationId, entry] as const))(
+    'answers %s as its document says',
+    async (name, entry) => {
+      const on = await setUp();
+      const [good] = BODIES[name] ?? [];
+      const answer = await send(on, entry, good);
+      const expected = name === 'addOrder' ? '201' : '200';
+      expect([String(answer.status), answer.text]).toEqual([expected, expect.any(String)]);
+      const [[type, { schema }] = expect.fail(name)] = Object.entries(
+        entry.operation.responses[expected]?.content ?? {},
+      );
+      expect(answer.headers['content-type']).toMatch(type);
+      const values = answer.text.trim().split('\n');
+      for (const value of values) expect(problemOf(schema, JSON.parse(value))).toBeUndefined();
+      expect(problemOf(schema, { ok: true })).toBeDefined();
+    },
+  );
+
+  const withBody = operations.filter(({ operation }) => operation.requestBody !== undefined);
+  it.each(withBody.map((entry) => [entry.operation.operationId, entry] as const))(
+    'takes a body of %s when, and only when, its document does',
+    async (name, entry) => {
+      const on = await setUp();
+      const { requestBody, responses } = entry.operation;
+      const { schema } = requestBody?.content['application/json'] ?? expect.fail();
+      const without = await send(on, entry, undefined);
+      expect([name, without.status === 400]).toEqual([name, requestBody?.required]);
+      for (const body of BODIES[name] ?? expect.fail(`${name} was never tried`)) {
+        const answer = await send(on, entry, body);
+        const isRead = !(answer.status === 400 && answer.text.includes('"kind":"invalid"'));
+        const seen = JSON.stringify([body, answer.text]);
+        expect([seen, isRead]).toEqual([seen, problemOf(schema, body) === undefined]);
+        const status = String(answer.status);
+        const described =
+          responses[status] ?? responses[`${status[0]}XX`] ?? expect.fail(`${status} is not documented`);
+        const answered = described.content['application/json']?.schema ?? expect.fail();
+        expect(problemOf(answered, JSON.parse(answer.text))).toBeUndefined();
+      }
+    },
+  );
+});

@@ -1,0 +1,152 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Cell, Column } from '../../../src/extensions/documents/document.ts';
+import { htmlText } from '../../../src/extensions/documents/html.ts';
+import { documentOf, hostileDocument, hostilePage, texts, wholeText } from '../../support/report-document.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('HTML', () => {
+  it('has the facts and a table for each section', async () => {
+    const text = await wholeText(htmlText(documentOf(texts('id', 'note'), [{ id: 'a & b', note: 'c' }], 'x/1')));
+    expect(text).toContain('<div><dt>Verdict</dt><dd>clean</dd></div>');
+    expect(text).toContain('<th scope="col">id</th><th scope="col">note</th>');
+    expect(text).toContain('<tr><th scope="row" data-label="id">a &#38; b</th><td data-label="note">c</td></tr>');
+  });
+
+  it('begins with the verdict, the scope and the figures, each linked to its section, and ends with the other facts', async () => {
+    const text = await wholeText(
+      htmlText({
+        ...documentOf(texts('id'), [{ id: 'a' }], 'x/1'),
+        verdict: { tone: 'error', text: 'Not clean', reasons: ['2 orders differ'] },
+        cards: [
+          { label: 'Orders', value: '12', section: 'lines' },
+          { label: 'Gone', value: '0', section: 'no-such-section' },
+        ],
+        facts: [
+          { key: 'rule', label: 'Rule', value: 'a rule' },
+          { key: 'from', label: 'Inserted from', value: '2026-03-01T00:00:00.000Z' },
+        ],
+      }),
+    );
+    const places = ['2026-03-01 00:00 UTC', 'Not clean', '2 orders differ', '>Orders<', 'id="lines"', 'a rule'];
+    const found = places.map((place) => text.indexOf(place));
+    expect(found).not.toContain(-1);
+    expect(found).toEqual(found.toSorted((a, b) => a - b));
+    expect([...text.matchAll(/href="([^"]*)"/g)].map(([, target]) => target)).toEqual(['#lines']);
+  });
+
+  it('leaves out columns and sections for programs, and names the columns that are zero throughout', async () => {
+    const columns: readonly Column[] = [
+      { key: 'id', label: 'Id', kind: 'text' },
+      { key: 'sum', label: 'Sum', kind: 'decimal' },
+      { key: 'fee', label: 'Fee', kind: 'decimal' },
+      { key: 'age', label: 'Age seconds', kind: 'decimal', isForPrograms: true },
+    ];
+    const rows = [
+      { id: 'a', sum: '0.00', fee: '0', age: '5' },
+      { id: 'b', sum: '0.10', fee: '0.000', age: '6' },
+    ];
+    const document = documentOf(columns, rows, 'x/1');
+    const hidden = { name: 'hidden', title: 'Hidden', columns, rows, isForPrograms: true };
+    const text = await wholeText(htmlText({ ...document, sections: [...document.sections, hidden] }));
+    expect([...text.matchAll(/<th scope="col"[^>]*>([^<]*)/g)].map(([, label]) => label)).toEqual(['Id', 'Sum']);
+    expect(text).toContain('throughout: Fee.');
+    expect(text).not.toMatch(/Age seconds|Hidden/);
+  });
+
+  it('aligns numbers with hidden digits only, so that copied text is the number', async () => {
+    const columns: readonly Column[] = [
+      { key: 'id', label: 'Id', kind: 'text' },
+      { key: 'sum', label: 'Sum', kind: 'decimal' },
+    ];
+    const rows = ['1234567.5', '-10', '0.0001', 'not a number'].map((sum, index) => ({ id: `o${index}`, sum }));
+    const text = await wholeText(htmlText(documentOf(columns, rows, 'x/1')));
+    const cells = [...text.matchAll(/<td[^>]*>(.*?)<\/td>/g)].map(([, cell]) => cell);
+    expect(cells).toEqual(['1<b>234</b><b>567</b>.5<i>000</i>', '-10<i>.0000</i>', '0.0001', 'not a number']);
+  });
+
+  it('has a heading and a table for each group, with its unit in the headings, and at most fifty of its rows', async () => {
+    const columns: readonly Column[] = [
+      { key: 'currency', label: 'Currency', kind: 'text' },
+      { key: 'id', label: 'Id', kind: 'text' },
+      { key: 'sum', label: 'Sum', kind: 'decimal', hasGroupUnit: true },
+    ];
+    const row = (currency: string) => (_: unknown, index: number) => ({
+      currency,
+      id: `${currency}${index}`,
+      sum: '1',
+    });
+    const rows = [...Array.from({ length: 60 }, row('BTC')), ...Array.from({ length: 2 }, row('EUR'))];
+    const document = documentOf(columns, rows, 'x/1');
+    const groups = {
+      key: 'currency',
+      describe: (value: Cell) => ({ title: `In ${value}`, lines: ['A line.'], unit: String(value) }),
+    };
+    const sections = document.sections.map((section) => ({ ...section, groups }));
+    const text = await wholeText(htmlText({ ...document, sections }));
+    expect([...text.matchAll(/<h3[^>]*>([^<]*)/g)].map(([, title]) => title?.trim())).toEqual(['In BTC', 'In EUR']);
+    expect([...text.matchAll(/<th scope="col"[^>]*>([^<]*)/g)].map(([, label]) => label)).toEqual([
+      'Id',
+      'Sum (BTC)',
+      'Id',
+      'Sum (EUR)',
+    ]);
+    expect([text.includes('>BTC49<'), text.includes('>BTC50<'), text.includes('>10 more')]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+  });
+
+  it('cuts a long id in the middle and keeps the whole of it in the title', async () => {
+    const id = `begin${'x'.repeat(3_000)}end`;
+    const text = await wholeText(htmlText(documentOf(texts('id'), [{ id }], 'x/1')));
+    const [, title, shown = ''] = /<th scope="row" data-label="id" title="([^"]*)">([^<]*)</.exec(text) ?? [];
+    expect(title).toBe(id);
+    expect(shown).toMatch(/^begin.*….*end$/);
+    expect(Array.from(shown)).toHaveLength(40);
+  });
+
+  it('has no script, no handler and nothing that is loaded, whatever the texts are', async () => {
+    const text = await wholeText(htmlText(hostileDocument()));
+    expect(text).not.toMatch(/<script|<img|<link|<iframe|<object|<foreignObject/i);
+    // Names of attributes only: the same words may stand in a text.
+    const tags = (text.match(/<[a-z][^>]*>/gi) ?? []).map((tag) => tag.replace(/="[^"#][^"]*"/g, ''));
+    expect(tags.filter((tag) => /\s(?:on\w+|src|href|xlink:href)(?!="#)/i.test(tag))).toEqual([]);
+    expect(text).toContain(`content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"`);
+    expect(text.match(/<figure /g)).toHaveLength(4);
+  });
+
+  it('has one style, which no text ends or adds rules to', async () => {
+    const text = await wholeText(htmlText(hostilePage()));
+    expect(text.match(/<\/style/gi)).toHaveLength(1);
+    const style = text.slice(text.indexOf('<style>') + '<style>'.length, text.indexOf('</style'));
+    // Without what stands in quotes, and no quote can stand in them.
+    expect(style.replace(/"[^"]*"/g, '')).not.toMatch(/<|"|\\|HYPERLINK|SUM|alert/);
+  });
+
+  it('has at most a thousand rows of a section, and says how many more there are', async () => {
+    const rows = Array.from({ length: 1_002 }, (_, index) => ({ id: `o${index}` }));
+    const text = await wholeText(htmlText(documentOf(texts('id'), rows, 'x/1')));
+    expect(text).toContain('>o999<');
+    expect(text).not.toContain('>o1000<');
+    expect(text).toContain('>2 more');
+  });
+
+  it('has the same bytes whenever it is written', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-01-31T12:00:00Z') });
+    const first = await wholeText(htmlText(hostileDocument()));
+    vi.setSystemTime(Date.parse('2031-07-01T03:04:05Z'));
+    expect(await wholeText(htmlText(hostileDocument()))).toBe(first);
+  });
+
+  it('gives each chart ids of its own, so that no chart takes the colours of another', async () => {
+    const text = await wholeText(htmlText(hostileDocument()));
+    const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    expect(ids.length).toBeGreaterThan(3);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const [, id] of text.matchAll(/url\(#([^)]+)\)/g)) expect(ids).toContain(id);
+  });
+});

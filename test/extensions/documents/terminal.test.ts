@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import type { Column, Row } from '../../../src/extensions/documents/document.ts';
+import { layOut, tableOf, textColumns, fitted, PLAIN, widthOf } from '../../../src/extensions/documents/terminal.ts';
+
+const EXACT = '12345678901234567.123456789012345678';
+const keysOf = (columns: readonly Column[]) => columns.map(({ key }) => key);
+const at = (width: number) => ({ width, hasColour: false });
+
+function linesOf(columns: readonly Column[], rows: readonly Row[], width = Infinity): string[] {
+  return layOut(columns, rows, at(width)).text.trimEnd().split('\n');
+}
+
+describe('a table for people', () => {
+  it('has a head, one rule, and a line for each row', () => {
+    expect(
+      linesOf(textColumns('id', 'status'), [
+        { id: 'shop-1', status: null },
+        { id: 'a', status: 'NEW' },
+      ]),
+    ).toEqual(['id      status', '──────  ──────', 'shop-1', 'a       NEW']);
+  });
+
+  it('has numbers at the right, and decimals under each other by their points, with every digit', () => {
+    const columns: readonly Column[] = [
+      { key: 'asset', label: 'asset', kind: 'decimal' },
+      { key: 'orders', label: 'orders', kind: 'count' },
+    ];
+    const rows = [
+      { asset: EXACT, orders: 1 },
+      { asset: '-1.5', orders: 200 },
+      { asset: '20', orders: 3 },
+      { asset: 'x', orders: null },
+    ];
+    expect(linesOf(columns, rows).slice(2)).toEqual([
+      `${EXACT}       1`,
+      `               -1.5                      200`,
+      `               20                          3`,
+      `                                   x`,
+    ]);
+  });
+
+  it('is as wide as its screen at most: texts are cut, ids in the middle, and columns are left out by rank and named', () => {
+    const columns: readonly Column[] = [
+      { key: 'id', label: 'id', kind: 'text' },
+      { key: 'at', label: 'at', kind: 'time', rank: 2 },
+      { key: 'reason', label: 'reason', kind: 'text', rank: 1 },
+      { key: 'asset', label: 'asset', kind: 'decimal' },
+    ];
+    const rows = [
+      {
+        id: 'tenant-north-europe/shop-000705/9f1c2a7e',
+        at: '2026-03-01T00:00:00.000Z',
+        reason: 'the exchange says that it was given no address',
+        asset: EXACT,
+      },
+    ];
+    const wide = layOut(columns, rows, at(120));
+    expect(wide.leftOut).toEqual([]);
+    expect(wide.text).toContain('2026-03-01T00:00:00.000Z');
+    expect(wide.text).toMatch(/the exchange s[a-z ]*…/);
+    const narrow = layOut(columns, rows, at(80));
+    expect(keysOf(narrow.leftOut)).toEqual(['at']);
+    const narrowest = layOut(columns, rows, at(60));
+    expect(keysOf(narrowest.leftOut)).toEqual(['at', 'reason']);
+    expect(narrowest.text).toMatch(/^tenant-nort…\S+9f1c2a7e {2}12345678901234567\.123456789012345678$/m);
+    for (const [width, { text }] of [
+      [120, wide],
+      [80, narrow],
+      [60, narrowest],
+    ] as const) {
+      expect(Math.max(...text.split('\n').map(widthOf))).toBeLessThanOrEqual(width);
+    }
+    expect(tableOf(columns, rows, at(80))).toMatch(/\nleft out: at; --json or a wider terminal has them\n$/);
+  });
+
+  it('has whole values in a file, and does not make every row as wide as one of 3,000 characters', () => {
+    const long = 'x'.repeat(3_000);
+    const lines = linesOf(textColumns('id', 'status'), [
+      { id: long, status: 'NEW' },
+      { id: 'a', status: 'NEW' },
+    ]);
+    expect(lines[2]).toBe(`${long}  NEW`);
+    expect(lines[3]?.length).toBeLessThan(120);
+  });
+
+  it('leaves out a column without values first', () => {
+    const columns = [...textColumns('id', 'nothing'), { key: 'more', label: 'more', kind: 'text' as const, rank: 9 }];
+    const { leftOut } = layOut(columns, [{ id: 'shop-1', nothing: null, more: 'a text' }], at(16));
+    expect(keysOf(leftOut)).toEqual(['nothing']);
+  });
+
+  it('has a head of several lines where the labels are wider than the values', () => {
+    const columns: readonly Column[] = [
+      { key: 'pair', label: 'pair', kind: 'text' },
+      { key: 'nothing', label: 'nothing to compare', kind: 'count' },
+    ];
+    expect(linesOf(columns, [{ pair: 'BTC/EUR', nothing: 7 }], 18)).toEqual([
+      '           nothing',
+      '                to',
+      'pair       compare',
+      '───────  ─────────',
+      'BTC/EUR          7',
+    ]);
+  });
+
+  it('counts the cells of a terminal, whatever is written in the texts', () => {
+    const ids = ['a', '漢字', '👨‍👩‍👧', 'e\u0301'.repeat(4), 'مرحبا', 'क्षि'];
+    const rows = ids.map((id) => ({ id, state: 'x' }));
+    const columnsOfState = linesOf(textColumns('id', 'state'), rows)
+      .slice(2)
+      .map((line) => widthOf(line));
+    expect(new Set(columnsOfState).size).toBe(1);
+    for (const id of ids) {
+      const [line = ''] = linesOf(textColumns('id', 'state'), [{ id: id.repeat(30), state: 'x' }], 30).slice(2);
+      expect(widthOf(line)).toBeLessThanOrEqual(30);
+      expect(line).toMatch(/…/);
+      expect(line).toMatch(/x$/);
+    }
+  });
+
+  it('has each row on one line, cut in no half character, and nothing that steers a terminal', () => {
+    const rows = [{ id: `a\nb\r\t\u001b[31mred\u001b[0m\u0000`, text: '😀'.repeat(1_500) }];
+    const lines = linesOf(textColumns('id', 'text'), rows, 60);
+    expect(lines).toHaveLength(3);
+    expect(lines.join('')).not.toMatch(/\p{Cc}/u);
+    expect(lines.join('').isWellFormed()).toBe(true);
+    expect(linesOf(textColumns('id', 'text'), rows).join('')).toContain(rows[0]?.text);
+  });
+
+  it('has the colours of states, severities and outcomes where the screen has colour, and no escape elsewhere', () => {
+    const columns: readonly Column[] = [
+      { key: 'state', label: 'state', kind: 'state' },
+      { key: 'text', label: 'text', kind: 'text' },
+    ];
+    const rows = [{ state: 'held', text: 'held' }];
+    const coloured = layOut(columns, rows, { width: 60, hasColour: true }).text;
+    expect(coloured).toContain('\n\u001b[31m\u001b[1mheld');
+    expect(coloured).toContain(' held\n');
+    expect(layOut(columns, rows, PLAIN).text).not.toContain('\u001b');
+  });
+
+  it('leaves out columns that are for programs', () => {
+    const columns: readonly Column[] = [{ key: 'seconds', label: 'seconds', kind: 'count', isForPrograms: true }];
+    expect(layOut([...textColumns('id'), ...columns], [{ id: 'a', seconds: 5 }], PLAIN)).toEqual({
+      text: 'id\n──\na\n',
+      leftOut: [],
+    });
+  });
+});
+
+describe('a text on a terminal of a few rows', () => {
+  it.each([
+    [5, 'a\nb\nc\nd'],
+    [4, 'a\nb\nc\nd'],
+    [3, 'a\nb\n… 2 more lines'],
+    [0, 'a\n… 3 more lines'],
+  ])('keeps its first lines, as they say most: %d rows', (rows, shown) => {
+    expect(fitted('a\nb\nc\nd\n', rows)).toBe(shown);
+  });
+});

@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import { createPass } from '../../../../src/orders/create.ts';
+import { DashboardReader } from '../../../../src/extensions/health/dashboard/read-facts.ts';
+import type { DashboardFacts } from '../../../../src/extensions/health/dashboard/facts.ts';
+import { moneyText } from '../../../../src/extensions/health/dashboard/orders.ts';
+import { moneyGroup } from '../../../../src/extensions/reports/summary.ts';
+import { judgeStatus } from '../../../../src/extensions/health/status/problems.ts';
+import { endHolds, setHold } from '../../../../src/store/tables/account-holds.ts';
+import { readOverview } from '../../../../src/extensions/health/tables/overview.ts';
+import { testOps } from '../../../support/ops-endpoint.ts';
+
+const NEVER = new AbortController().signal;
+const HOSTILE = `"'><script>alert(1)</script>`;
+
+describe('the dashboard of a program', () => {
+  it('shows the orders by state, and a pause at the moment it is there', async () => {
+    const { program, get } = await testOps();
+    program.insert({ external_order_id: 'shop-1' }, { external_order_id: 'shop-2', asset: 'x' });
+    await createPass(program.app, NEVER);
+    expect(await stateOf(get, 'accepted')).toBe('1');
+    expect(await stateOf(get, 'invalid')).toBe('1');
+    const now = program.clock.now();
+    const hold = { kind: 'all-paused', since: now, until: null, reason: HOSTILE, actor: 'kim' } as const;
+    await program.app.store.writer.write((tx) => setHold(tx, 'default', hold, now));
+    program.clock.advance(2_000);
+    const page = await (await get('/')).text();
+    expect(page).toContain('order-sync resume --reason TEXT');
+    expect(page).not.toContain('<script>alert');
+  });
+
+  it('reads the database once for all who look at the same moment', async () => {
+    const { program, get } = await testOps();
+    const pages = await Promise.all([1, 2, 3].map(async () => await (await get('/')).text()));
+    program.insert({ external_order_id: 'shop-1' });
+    pages.push(await (await get('/')).text());
+    expect(new Set(pages).size).toBe(1);
+    program.clock.advance(2_000);
+    expect(await (await get('/')).text()).not.toBe(pages[0]);
+  });
+
+  it('is read once at a time, however long a reading takes and whoever looks meanwhile', async () => {
+    const { program, activities } = await testOps();
+    const read = Promise.withResolvers<{ failure: string }>();
+    const begun = Promise.withResolvers<undefined>();
+    let reads = 0;
+    const disk = async () => {
+      reads += 1;
+      begun.resolve(undefined);
+      return await read.promise;
+    };
+    const own = { activities, accounts: { names: ['default'] }, heedDecision: async () => {} };
+    const readings = { disk, overview: async () => ({ failure: '' }) };
+    const deps = { ...program.app, config: program.config, ...own, readings };
+    const reader = new DashboardReader(deps);
+    const first = reader.read(undefined);
+    await begun.promise;
+    program.clock.advance(60_000);
+    const second = reader.read(undefined);
+    read.resolve({ failure: '' });
+    expect(await second).toBe(await first);
+    expect(reads).toBe(1);
+  });
+
+  it.each([
+    ['the beginning of ids', 'shop', ['shop-1', 'shop-10', 'shop-2']],
+    ['an id', 'shop-2', ['shop-2']],
+    ['quotes and markup', HOSTILE, [HOSTILE]],
+    ['what is no id', '%', []],
+    ['SQL', "' or 1=1 --", []],
+    ['10,000 characters', 'x'.repeat(10_000), []],
+    ['a character that no text has', '\0', []],
+  ])('finds orders by %s', async (_name, query, found) => {
+    const { program, get } = await testOps();
+    for (const id of ['shop-1', 'shop-2', 'shop-10', HOSTILE]) program.insert({ external_order_id: id });
+    const answer = await get(`/orders?${new URLSearchParams({ q: query }).toString()}`);
+    const page = await answer.text();
+    const links = [...page.matchAll(/href="\/orders\/([^?"]*)\?/g)].map(([, id = '']) =>
+      decodeURIComponent(id.replaceAll('&#39;', "'")),
+    );
+    expect([answer.status, links]).toEqual([200, found]);
+    expect(page).not.toContain('<script>alert');
+  });
+
+  it('shows the story of an order, whatever its id', async () => {
+    const { program, get } = await testOps();
+    program.insert({ external_order_id: HOSTILE });
+    await createPass(program.app, NEVER);
+    const answer = await get(`/orders/${encodeURIComponent(HOSTILE)}?account=default`);
+    const page = await answer.text();
+    expect(answer.status).toBe(200);
+    expect(page).not.toContain('<script>alert');
+    expect(page).toContain('id="timeline"');
+    expect(answer.headers.get('content-security-policy')).toContain("style-src 'self';");
+    expect(page).not.toMatch(/<style| style=/);
+  });
+
+  it.each([
+    '/orders/nobody',
+    '/orders/nobody?account=default',
+    '/?account=nobody',
+    `/?account=${encodeURIComponent(HOSTILE)}`,
+  ])('has no page for what is not there: %s', async (path) => {
+    const { get } = await testOps();
+    const answer = await get(path);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(await answer.text()).not.toContain('<script>alert');
+  });
+
+  it.each([null, 'succeeded'])('says of final orders whose outcome no setting tells which one does: %s', (outcome) => {
+    const part = {
+      account: 'default',
+      from_currency: 'BTC',
+      to_currency: 'EUR',
+      asset_position: 'INPUT',
+    };
+    const final = { state: 'final', outcome, order_status: null, orders: 1, asset: '1', unreadable: 0 };
+    const parts = [moneyGroup({ ...part, ...final }, { outputPosition: undefined })];
+    const money = [{ title: 'Today', parts, cutAt: null }];
+    const page = moneyText({ activity: { money } } as unknown as DashboardFacts);
+    expect(page.includes('follow.succeededStatuses')).toBe(outcome === null);
+  });
+
+  it('shows no secret and nothing of a person', async () => {
+    const { program, get } = await testOps();
+    program.insert({ external_order_id: 'shop-1' });
+    program.merchant.exec(
+      "update merchant_orders set crypto_address = 'canary-address', payment_token = 'canary-token' where external_order_id = 'shop-1'",
+    );
+    await createPass(program.app, NEVER);
+    for (const path of ['/', '/orders?q=shop', '/orders/shop-1?account=default']) {
+      const page = await (await get(path)).text();
+      expect(page).not.toMatch(/canary/);
+      expect(page).not.toContain(program.config.exchange.apiKey);
+    }
+  });
+});
+
+async function stateOf(get: (path: string) => Promise<Response>, state: string): Promise<string | undefined> {
+  const page = await (await get('/')).text();
+  return new RegExp(`>${state}</span><strong>(\\d+)`).exec(page.replaceAll(/<svg.*?<\/svg>/g, ''))?.[1];
+}
+
+describe('the first line of the dashboard', () => {
+  it('says that all is well where order-sync status does, and nowhere else', async () => {
+    const endpoint = { name: 'shop', url: 'https://shop.example', secrets: [], events: [], allowPrivate: false };
+    const webhooks = { endpoints: [endpoint] };
+    const { program, get } = await testOps({
+      instead: ({ config }) => ({ config: { ...config, ops: { ...config.ops, listen: LOOPBACK }, webhooks } }),
+    });
+    const { db, writer } = program.app.store;
+    const isWell = async () => {
+      program.clock.advance(2_000);
+      const now = program.clock.now();
+      const overview = await readOverview(db, { account: 'default', ...webhooks, now });
+      const status = {
+        asOf: now.toISOString(),
+        database: '',
+        daemon: DAEMON,
+        driver: null,
+        olderState: null,
+        databaseAheadMs: null,
+        overview,
+      };
+      const isWellHere = (await (await get('/')).text()).includes('<p>All is well</p>');
+      expect(isWellHere).toBe(judgeStatus(status).end === 'well');
+      return isWellHere;
+    };
+    expect(await isWell()).toBe(true);
+    program.insert({ external_order_id: 'a' });
+    expect(await isWell()).toBe(true);
+    program.clock.advance(10 * 60_000);
+    expect(await isWell()).toBe(false);
+    await createPass(program.app, NEVER);
+    expect(await isWell()).toBe(true);
+    for (const kind of ['creates-paused', 'guarded', 'key-refused', 'forbidden', 'rate-limited'] as const) {
+      const now = program.clock.now();
+      await writer.write((tx) =>
+        setHold(tx, 'default', { kind, since: now, until: null, reason: 'r', actor: null }, now),
+      );
+      expect(await isWell()).toBe(kind === 'rate-limited');
+      await writer.write((tx) => endHolds(tx, 'default', [kind], { reason: 'r', actor: null, now }));
+    }
+    for (const counts of ['{"orders":{"unknown":1}}', '{"orders":{"held":1}}', '{"findings":{"STUCK":1}}']) {
+      program.merchant.exec(`update event_heads set counts = '${counts}'`);
+      expect(await isWell()).toBe(false);
+    }
+    program.merchant.exec(`update event_heads set counts = '{"findings":{"STATUS_UNMAPPED":1}}'`);
+    expect(await isWell()).toBe(true);
+    const receiver = program.merchant.prepare(
+      `insert into webhook_endpoints (name, since, failing_since) values ('shop', '', ?)
+        on conflict (name) do update set failing_since = excluded.failing_since`,
+    );
+    for (const [ageMs, isGood] of [
+      [4 * 60_000, true],
+      [6 * 60_000, false],
+    ] as const) {
+      receiver.run(new Date(program.clock.now().getTime() - ageMs).toISOString());
+      expect(await isWell()).toBe(isGood);
+    }
+  });
+});
+
+const LOOPBACK = { host: '127.0.0.1', port: 0 };
+const RATE = { spent: 0, requests: 1, intervalMs: 1_000 };
+const DAEMON = {
+  pid: 1,
+  version: '',
+  startedAt: '',
+  owned: 1,
+  driven: 1,
+  rate: RATE,
+  unwritten: null,
+  opsFailure: null,
+  seenLate: { count: 0, p50Ms: 0, p99Ms: 0 },
+  overdue: null,
+  accounts: [],
+};

@@ -1,0 +1,155 @@
+import { chmodSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { CheckResult } from '../../../../src/extensions/health/doctor/check.ts';
+import { createPass } from '../../../../src/orders/create.ts';
+import { followPass } from '../../../../src/orders/follow.ts';
+import { runProgram } from '../../../support/cli-function.ts';
+import { scriptedControlSocket } from '../../../support/control-socket.ts';
+import { echo, NOT_FOUND, record, refusal } from '../../../support/scripted-exchange.ts';
+import { scriptedProgram, settingsOf, type TestProgram } from '../../../support/test-program.ts';
+import { DAY } from '../../../support/tracking.ts';
+
+const NEVER = new AbortController().signal;
+
+async function doctor(program: TestProgram, args: readonly string[] = [], more: Record<string, string> = {}) {
+  const environment = { ...settingsOf(program), ORDER_SYNC_OPS_LISTEN: 'off', ...more };
+  const { code, stdout } = await runProgram(['doctor', '--json', ...args], { environment });
+  const { findings, exitCode } = JSON.parse(stdout) as { findings: readonly CheckResult[]; exitCode: number };
+  expect(exitCode).toBe(code);
+  return { code, findings, of: (check: string) => findings.filter((one) => one.check === check) };
+}
+
+function newFile(name: string): string {
+  return join(mkdtempSync(join(tmpdir(), 'order-sync-')), name);
+}
+
+describe('order-sync doctor', () => {
+  it('looks at everything, and asks the exchange through the daemon for an id that no order has', async () => {
+    const { program, exchange } = await scriptedControlSocket();
+    exchange.answer = () => NOT_FOUND;
+    const { findings, of } = await doctor(program);
+    expect(new Set(findings.map(({ check }) => check))).toEqual(
+      new Set([
+        'accounts',
+        'runtime',
+        'settings',
+        'permissions',
+        'database',
+        'mark',
+        'disk',
+        'clock',
+        'address',
+        'key',
+        'service',
+        'ops',
+      ]),
+    );
+    expect(findings.filter(({ level }) => level === 'fault')).toEqual([]);
+    expect(of('key')).toMatchObject([{ level: 'ok' }]);
+    expect(exchange.requests.map(({ method, externalOrderId }) => [method, externalOrderId])).toEqual([
+      ['GET', expect.stringMatching(/^order-sync-doctor-/)],
+    ]);
+  });
+
+  it('ends by the gravest fault, and each says what to do', async () => {
+    const { program, exchange } = await scriptedControlSocket();
+    exchange.answer = () => refusal(401);
+    const { code, of } = await doctor(program);
+    expect(code).toBe(77);
+    expect(of('key')).toMatchObject([{ level: 'fault', exitCode: 77, remedy: expect.any(String) as string }]);
+    writeFileSync(`${program.config.database.path}.mark`, JSON.stringify({ generation: 9, eventId: 900, at: '2026' }));
+    expect(await doctor(program)).toMatchObject({ code: 65 });
+  });
+
+  it('says that nothing is reached where the exchange is gone, and goes on', async () => {
+    const { program } = await scriptedProgram();
+    const { code, of } = await doctor(program, [], { ORDER_SYNC_EXCHANGE_BASE_URL: 'http://127.0.0.1:1' });
+    expect(of('address')).toMatchObject([{ level: 'fault', exitCode: 69 }]);
+    expect(of('service')).toMatchObject([{ level: 'warning' }]);
+    expect(code).toBeGreaterThan(1);
+  });
+
+  it('connects to each receiver of events, and sends nothing', async () => {
+    const { program } = await scriptedControlSocket();
+    const secrets = [`whsec_${Buffer.alloc(32, 1).toString('base64')}`];
+    const url = program.config.exchange.baseUrl;
+    const endpoints = [
+      { name: 'near', url, secrets, allowPrivate: true },
+      { name: 'refused', url: 'https://localhost:1/', secrets },
+    ];
+    const { of } = await doctor(program, [], { ORDER_SYNC_WEBHOOKS_ENDPOINTS: JSON.stringify(endpoints) });
+    expect(of('webhook').map(({ level }) => level)).toEqual(['ok', 'fault']);
+  });
+
+  it('does not judge an ops endpoint whose port the system chooses', async () => {
+    const { program } = await scriptedControlSocket();
+    const { of } = await doctor(program, [], { ORDER_SYNC_OPS_LISTEN: '127.0.0.1:0' });
+    expect(of('ops')).toMatchObject([{ level: 'ok' }]);
+  });
+
+  it('names each file that others may read', async () => {
+    const { program } = await scriptedControlSocket();
+    const { path } = program.config.database;
+    chmodSync(path, 0o644);
+    const { of } = await doctor(program);
+    expect(of('permissions')).toMatchObject([{ level: 'warning', remedy: `chmod 600 ${path}` }]);
+  });
+
+  it('says what is wrong with the settings, with 78', async () => {
+    const { program } = await scriptedProgram();
+    const { code, of } = await doctor(program, [], { ORDER_SYNC_EXCHANGE_TIMEOUT: 'soon' });
+    expect(code).toBe(78);
+    expect(of('settings')).toMatchObject([{ level: 'fault', exitCode: 78 }]);
+  });
+});
+
+describe('a support file', () => {
+  const CANARY = 'canary';
+
+  it('holds no id, address, token, name or reason, and each id has one pseudonym', async () => {
+    const { program, exchange } = await scriptedControlSocket();
+    const id = `${CANARY}-order`;
+    exchange.answer = (request) => {
+      if (request.method === 'POST') return echo(request, { id: `${CANARY}-pre-order` });
+      return request.externalOrderId === id
+        ? record(id, { status: `${CANARY}-status`, crypto: `${CANARY}@shop.example` })
+        : NOT_FOUND;
+    };
+    program.insert({ external_order_id: id });
+    program.merchant.exec(
+      `update merchant_orders set crypto_address = '${CANARY}-address', payment_token = '${CANARY}-token'`,
+    );
+    program.merchant.exec(`insert into links (account, link_id, reference, source, status, created_at, updated_at,
+      last_checked_at) values ('default', '${CANARY}-link', '${CANARY}', 'create', 'x', '2026', '2026', '2026')`);
+    await createPass(program.app, NEVER);
+    program.clock.advance(DAY);
+    await followPass(program.app, 'all', NEVER);
+    await runProgram(['pause', '--reason', `${CANARY}-reason`, '--actor', `${CANARY}-actor`], {
+      environment: settingsOf(program),
+    });
+    const file = newFile('support.json');
+    await doctor(program, ['--bundle', file]);
+    const text = readFileSync(file, 'utf8');
+    const bundle = JSON.parse(text) as { overview: { orders: object }; events: { type: string; subject: string }[] };
+    expect(text).not.toContain(CANARY);
+    expect(text).not.toContain(settingsOf(program)['ORDER_SYNC_EXCHANGE_API_KEY']);
+    expect(text).not.toContain(new URL(program.config.exchange.baseUrl ?? '').host);
+    expect(text).not.toContain(program.config.database.path);
+    expect(bundle.overview.orders).toMatchObject({ pending: 0 });
+    const orders = bundle.events.filter(({ type }) => type === 'order').map(({ subject }) => subject);
+    expect(orders.length).toBeGreaterThan(3);
+    expect(new Set(orders).size).toBe(1);
+    expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
+  });
+
+  it('replaces no file', async () => {
+    const { program } = await scriptedControlSocket();
+    const file = newFile('support.json');
+    writeFileSync(file, 'mine');
+    const { of } = await doctor(program, ['--bundle', file]);
+    expect(of('bundle')).toMatchObject([{ level: 'fault', exitCode: 64 }]);
+    expect(readFileSync(file, 'utf8')).toBe('mine');
+  });
+});

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { RESTRAINT_KINDS } from '../../../../src/accounts/rules/restraints.ts';
+import { bundledEvent } from '../../../../src/extensions/health/status/bundle.ts';
+
+const HOLD_EVENT = {
+  id: 1,
+  account: 'shop',
+  type: 'account' as const,
+  subject: 'shop',
+  field: 'hold',
+  hash: '',
+  exchange_time: null,
+};
+const pseudonym = (kind: string) => `(${kind})`;
+
+it.each(RESTRAINT_KINDS)('a support file says that an account came to be %s', (kind) => {
+  const event = { ...HOLD_EVENT, old_value: null, new_value: kind, observed_at: '2026-01-05T12:00:00.000Z' } as const;
+  const shown = bundledEvent({ ...event, source: 'exchange', reason: 'canary', actor: 'canary' }, pseudonym);
+  expect(shown).toMatchObject({ account: '(account)', to: kind });
+  expect(JSON.stringify(shown)).not.toContain('canary');
+});

@@ -1,0 +1,291 @@
+import { describe, expect, it } from 'vitest';
+import { readinessChecks } from '../../../../src/extensions/health/ops/readiness.ts';
+import { needsText } from '../../../../src/extensions/health/dashboard/health.ts';
+import { PLAIN } from '../../../../src/extensions/documents/terminal.ts';
+import { problemText } from '../../../../src/extensions/health/status/problem.ts';
+import {
+  LEAST_FREE_BYTES,
+  problemsOf,
+  STALLED_AFTER_MS,
+  judgeStatus,
+} from '../../../../src/extensions/health/status/problems.ts';
+import type { Reading, Status } from '../../../../src/extensions/health/status/status.ts';
+import { statusText } from '../../../../src/extensions/health/status/text.ts';
+import { dashboardFacts } from '../../../support/dashboard-facts.ts';
+import { liveStatus, overviewOf, processFacts, readingOf, READ_AT, receiverState } from '../../../support/reading.ts';
+
+const ago = (ms: number) => new Date(Date.parse(READ_AT) - ms).toISOString();
+const MINUTE = 60_000;
+const SINCE = ago(20 * MINUTE);
+const hold = { account: 'default', since: SINCE, until: null, reason: 'r', actor: null } as const;
+const trouble = { account: 'default', since: SINCE, reason: 'ECONNREFUSED' } as const;
+const waits = (ms: number) => [{ pass: 'create', wantedSince: ago(ms), runningSince: null, goodAt: null }];
+const order = { account: 'default', externalOrderId: 'a b', reason: null, since: SINCE };
+const daemon = { unwritten: null, opsFailure: null, accounts: [] };
+const of = (changes: Parameters<typeof overviewOf>[0]) => ({ overview: overviewOf(changes) });
+const held = { ...order, state: 'held' } as const;
+const disputed = { ...order, state: 'disputed', reason: 'another pair' } as const;
+
+/** Each problem alone: its code, what shows it, the remedy, and a part of its text. */
+const CASES: readonly (readonly [code: string, changes: Partial<Reading>, remedy: string, text: string])[] = [
+  [
+    'disputed',
+    of({ orders: { disputed: 1 }, attention: [disputed] }),
+    "order-sync orders explain 'a b'",
+    'another pair',
+  ],
+  ['held', of({ orders: { held: 1 }, attention: [held] }), "order-sync orders explain 'a b'", 'order a b is held'],
+  ['held', of({ orders: { held: 2_000 } }), 'order-sync orders list --state held', '2,000 orders are held'],
+  [
+    'finding',
+    of({ findings: [{ class: 'AMOUNT_MISMATCH', severity: 'error', open: 3 }] }),
+    'order-sync findings list --class AMOUNT_MISMATCH',
+    '3 open findings AMOUNT_MISMATCH: ',
+  ],
+  [
+    'finding',
+    of({ findings: [{ class: 'OF_ANOTHER_VERSION', severity: 'warning', open: 1 }] }),
+    'order-sync findings list --class OF_ANOTHER_VERSION',
+    '1 open finding OF_ANOTHER_VERSION',
+  ],
+  ['older-state', { olderState: 'is older' }, 'order-sync db accept-restore', 'the database is older'],
+  ['stopped', of({ stopped: [{ ...trouble, kind: 'older-state' }] }), 'order-sync db accept-restore', 'stopped'],
+  ['stopped', of({ stopped: [{ ...trouble, kind: 'wrong-settings' }] }), 'order-sync config check', 'ECONNREFUSED'],
+  ['stopped', of({ stopped: [{ ...trouble, kind: 'of another version' }] }), 'order-sync doctor', 'stopped'],
+  [
+    'database-unreadable',
+    { overview: null, process: processFacts({ databaseFailure: 'it is locked' }) },
+    'see',
+    'locked',
+  ],
+  ['database-unwritten', { daemon: { ...daemon, unwritten: 'the disk is full' } }, 'order-sync doctor', 'is full'],
+  ['other-migrations', { process: processFacts({ otherMigrations: ['0008_a', '0009_b'] }) }, 'start', '0008_a, 0009_b'],
+  ['key-refused', of({ holds: [{ ...hold, kind: 'key-refused' }] }), 'put the right key', 'refuses the key: r'],
+  ['out-of-reach', of({ outOfReach: [trouble] }), 'order-sync doctor', 'ECONNREFUSED'],
+  ['forbidden', of({ holds: [{ ...hold, kind: 'forbidden' }] }), 'ask the exchange', 'does not let'],
+  ['guarded', of({ holds: [{ ...hold, kind: 'guarded' }] }), 'order-sync resume --reason TEXT', 'guard.*'],
+  ['slowed', of({ holds: [{ ...hold, kind: 'slowed' }] }), 'order-sync resume --reason TEXT', 'unknown outcomes'],
+  ['restored', of({ holds: [{ ...hold, kind: 'restored' }] }), 'order-sync resume --reason TEXT', 'put back'],
+  ['not-owner', { process: processFacts({ isOwner: false }) }, 'wait', 'does not drive'],
+  ['lease-lost', { daemon: { ...daemon, accounts: [liveStatus({ isTrusted: false })] } }, 'see whether', 'lease'],
+  [
+    'stalled',
+    {
+      daemon: {
+        ...daemon,
+        accounts: [liveStatus({ answeredAt: ago(STALLED_AFTER_MS + 1), passes: waits(STALLED_AFTER_MS + 2) })],
+      },
+      ...of({ outOfReach: [] }),
+    },
+    'look into the log',
+    '10 min',
+  ],
+  ['disk-full', { process: processFacts({ freeBytes: LEAST_FREE_BYTES - 1 }) }, 'make room', '255 MiB'],
+  ['stopping', { process: processFacts({ isStopping: true }) }, 'wait', 'stops'],
+  [
+    'unknown',
+    of({ orders: { unknown: 2 }, oldestUnknown: { ...order, state: 'unknown' } }),
+    'order-sync orders list --state unknown',
+    '2 orders have unknown outcomes',
+  ],
+  [
+    'kept-back',
+    {
+      daemon: {
+        ...daemon,
+        accounts: [liveStatus({ keptBack: [{ externalOrderId: 'a b', since: SINCE, cause: 'not today' }] })],
+      },
+    },
+    'look at the row',
+    'not today',
+  ],
+  ['no-daemon', { daemon: null, ...of({ orders: { pending: 1 } }) }, 'order-sync run', '1 order waits'],
+  ['silent-owner', { daemon: null, driver: 'process 7', ...of({ orders: { open: 2 } }) }, 'see whether', 'process 7'],
+  ['unreadable', of({ unreadable: [trouble] }), 'order-sync probe', 'cannot be read: ECONNREFUSED'],
+  ['all-paused', of({ holds: [{ ...hold, kind: 'all-paused', actor: 'kim' }] }), 'order-sync resume', 'by kim: r'],
+  ['creates-paused', of({ holds: [{ ...hold, kind: 'creates-paused' }] }), 'order-sync resume', 'paused: r'],
+  [
+    'orders-wait',
+    of({ orders: { pending: 1 }, oldestPending: { ...order, state: 'pending', since: ago(5 * MINUTE + 1) } }),
+    'order-sync orders list --state pending',
+    'orders wait to be sent',
+  ],
+  [
+    'pass-waits',
+    { daemon: { ...daemon, accounts: [liveStatus({ passes: waits(5 * MINUTE + 1) })] } },
+    'the log of the daemon',
+    'no create pass',
+  ],
+  [
+    'receiver-fails',
+    of({ receivers: [receiverState({ name: 'a b', failingSince: ago(5 * MINUTE + 1), cause: 'HTTP 500' })] }),
+    "order-sync webhooks show 'a b'",
+    'HTTP 500',
+  ],
+  ['dead-letters', of({ receivers: [receiverState({ deadLetters: 1 })] }), 'order-sync webhooks show', '1 dead letter'],
+  ['parked', of({ receivers: [receiverState({ parked: 2 })] }), 'order-sync webhooks show shop', '2 orders or links'],
+  ['clock', { databaseAheadMs: 2_000 }, 'check the time service', '2 s behind'],
+  ['clock', { databaseAheadMs: -2_000 }, 'check the time service', '2 s ahead of'],
+  ['ops', { daemon: { ...daemon, opsFailure: 'EADDRINUSE' } }, 'give ops.listen a free port', 'EADDRINUSE'],
+];
+
+/** The problems of the cases, each as the only one of its reading. */
+const alone = (changes: Partial<Reading>) => problemsOf(readingOf(changes)).filter(({ code }) => code !== 'pass-waits');
+
+describe('the list of problems', () => {
+  it('is empty if nothing is wrong', () => expect(problemsOf(readingOf())).toEqual([]));
+
+  it.each(CASES)('has %s alone', (code, changes, remedy, text) => {
+    const problems = code === 'pass-waits' ? problemsOf(readingOf(changes)) : alone(changes);
+    expect(problems).toMatchObject([
+      { code, remedy: expect.stringContaining(remedy), text: expect.stringContaining(text) },
+    ]);
+  });
+
+  it.each<readonly [string, Partial<Reading>]>([
+    ['a wait for the rate', of({ holds: [{ ...hold, kind: 'rate-limited' }] })],
+    ['a finding that only explains', of({ findings: [{ class: 'STATUS_UNMAPPED', severity: 'info', open: 1 }] })],
+    [
+      'orders that wait for five minutes',
+      of({ oldestPending: { ...order, state: 'pending', since: ago(5 * MINUTE) } }),
+    ],
+    [
+      'orders that a pause keeps back, but the pause',
+      of({
+        holds: [{ ...hold, kind: 'rate-limited' }],
+        oldestPending: { ...order, state: 'pending', since: SINCE },
+      }),
+    ],
+    ['a receiver that fails for five minutes', of({ receivers: [receiverState({ failingSince: ago(5 * MINUTE) })] })],
+    ['no daemon while nothing waits', { daemon: null, ...of({ orders: { final: 9 } }) }],
+    ['clocks that differ by little', { databaseAheadMs: 1_999 }],
+    ['a disk that cannot be asked', { process: processFacts({ freeBytes: null }) }],
+    ['work that was answered meanwhile', { daemon: { ...daemon, accounts: [liveStatus({ passes: waits(1) })] } }],
+  ])('does not have %s', (_name, changes) => expect(problemsOf(readingOf(changes))).toEqual([]));
+
+  it('puts the worst first, by the money that it concerns', () => {
+    const codes = CASES.map(([code]) => code);
+    const all = readingOf({
+      ...of({
+        orders: { held: 1, disputed: 1, unknown: 1 },
+        holds: (['creates-paused', 'all-paused', 'key-refused', 'forbidden'] as const).map((kind) => ({
+          ...hold,
+          kind,
+        })),
+        findings: [
+          { class: 'STUCK', severity: 'warning', open: 1 },
+          { class: 'AMOUNT_MISMATCH', severity: 'error', open: 1 },
+        ],
+        outOfReach: [trouble],
+        unreadable: [trouble],
+        stopped: [{ ...trouble, kind: 'has-failed' }],
+        receivers: [receiverState({ failingSince: SINCE, parked: 1, deadLetters: 1 })],
+      }),
+      daemon: { ...daemon, unwritten: 'w', opsFailure: 'o' },
+      databaseAheadMs: 9_000,
+    });
+    const problems = problemsOf(all);
+    expect(problems.map(({ code }) => code)).toEqual([
+      'disputed',
+      'held',
+      'finding',
+      'stopped',
+      'database-unwritten',
+      'key-refused',
+      'out-of-reach',
+      'forbidden',
+      'finding',
+      'unknown',
+      'unreadable',
+      'all-paused',
+      'creates-paused',
+      'receiver-fails',
+      'dead-letters',
+      'parked',
+      'clock',
+      'ops',
+    ]);
+    expect(problems.map(({ severity }) => severity).lastIndexOf('error')).toBe(7);
+    expect(new Set(codes).size).toBeGreaterThan(30);
+  });
+
+  it('names the first accounts of many in one problem, and the one that was asked for by nothing', () => {
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const outOfReach = names.map((account) => ({ ...trouble, account }));
+    const [many] = problemsOf(readingOf(of({ account: null, outOfReach })));
+    expect(many).toMatchObject({ about: {}, remedy: 'order-sync doctor --account all' });
+    expect(many?.text).toContain('for a, b, c and 2 more: ECONNREFUSED');
+    const [single] = problemsOf(readingOf(of({ account: null, outOfReach: outOfReach.slice(0, 1) })));
+    expect(single).toMatchObject({ about: { account: 'a' }, since: SINCE, remedy: 'order-sync doctor --account a' });
+    expect(problemsOf(readingOf(of({ outOfReach: [trouble] })))[0]?.text).not.toContain('default');
+  });
+
+  it('names five orders of a state, and counts the others', () => {
+    const attention = [1, 2, 3, 4, 5, 6].map((number) => ({ ...held, externalOrderId: `o${number}` }));
+    const problems = problemsOf(readingOf(of({ orders: { held: 7 }, attention })));
+    expect(problems).toHaveLength(6);
+    expect(problems.at(-1)).toMatchObject({ text: '2 more orders are held', about: { account: 'default' } });
+  });
+
+  it('leaves out a stop for an older state that the mark shows', () => {
+    const reading = readingOf({ olderState: 'is older', ...of({ stopped: [{ ...trouble, kind: 'older-state' }] }) });
+    expect(problemsOf(reading).map(({ code }) => code)).toEqual(['older-state']);
+  });
+});
+
+describe('every surface', () => {
+  it.each(CASES)('says %s in the same words', (_code, changes) => {
+    const reading = readingOf(changes);
+    const [problem] = problemsOf(reading);
+    if (problem === undefined) throw new Error('there is no problem');
+    const sentence = problemText(problem);
+    const { code, text, remedy } = problem;
+    expect(judgeStatus(reading).reasons[0]).toMatchObject({ code, text, remedy });
+    const page = needsText({ ...dashboardFacts(), problems: [problem] }).replaceAll(
+      /&#(\d+);/g,
+      (_all, number: string) => String.fromCodePoint(Number(number)),
+    );
+    expect(page.toLowerCase()).toContain(text.toLowerCase());
+    expect(page.toLowerCase()).toContain(remedy.toLowerCase());
+    const failed = readinessChecks([problem]).filter(({ ok }) => !ok);
+    for (const { reason } of failed) expect(reason).toBe(`${sentence}; ${remedy}`);
+    if (reading.overview === null || reading.daemon !== null) return;
+    const shown = statusText({ ...reading, database: 'd' } as Status, PLAIN);
+    expect(shown).toContain(sentence);
+  });
+});
+
+describe('readiness', () => {
+  it.each([
+    ['process', 'stopping'],
+    ['database', 'database-unreadable'],
+    ['database', 'database-unwritten'],
+    ['migrations', 'other-migrations'],
+    ['ownership', 'not-owner'],
+    ['ownership', 'lease-lost'],
+    ['stopped', 'stopped'],
+    ['exchange', 'out-of-reach'],
+    ['key', 'key-refused'],
+    ['passes', 'stalled'],
+    ['disk', 'disk-full'],
+  ])('fails the check %s by %s alone', (check, code) => {
+    const [, changes = {}] = CASES.find(([name]) => name === code) ?? [];
+    const failed = readinessChecks(problemsOf(readingOf(changes))).filter(({ ok }) => !ok);
+    expect(failed.map((one) => one.check)).toEqual([check]);
+  });
+
+  it('has a check of every kind, and no reason where nothing is wrong', () => {
+    const checks = readinessChecks([]);
+    expect(checks.map(({ check }) => check)).toEqual(
+      'process database migrations ownership stopped exchange key passes disk'.split(' '),
+    );
+    for (const check of checks) expect(Object.keys(check)).toEqual(['check', 'ok']);
+  });
+
+  it('fails no check by what only a person must decide', () => {
+    const people = CASES.filter(([code]) => ['held', 'disputed', 'finding', 'all-paused', 'parked'].includes(code));
+    for (const [, changes] of people) {
+      expect(readinessChecks(problemsOf(readingOf(changes))).every(({ ok }) => ok)).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import { createPass } from '../../../../src/orders/create.ts';
+import { followPass } from '../../../../src/orders/follow.ts';
+import { decideOrders } from '../../../../src/orders/operator-decisions.ts';
+import { setHold } from '../../../../src/store/tables/account-holds.ts';
+import { acknowledge, type FindingRow } from '../../../../src/store/tables/findings.ts';
+import { correctCounts, readOverview } from '../../../../src/extensions/health/tables/overview.ts';
+import { echo, NOT_FOUND, record, refusal } from '../../../support/scripted-exchange.ts';
+import { scriptedProgram, type TestProgram } from '../../../support/test-program.ts';
+import { DAY, MINUTE } from '../../../support/tracking.ts';
+
+const NEVER = new AbortController().signal;
+
+/** Numbers that look random, the same in each run. */
+function chance(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+}
+
+const FINAL = { status: 'DONE', completionDate: '2026-01-05T12:00:00Z', serverDate: '2026-01-05T12:00:00Z' };
+
+/** Plays a few days of an exchange that answers in all ways, with a person who decides now and then. */
+async function played(seed: number): Promise<TestProgram> {
+  const random = chance(seed);
+  const anyOf = <Item>(...items: readonly Item[]) => items[Math.floor(random() * items.length)] as Item;
+  const { program, exchange } = await scriptedProgram({ environment: { ORDER_SYNC_CREATE_VERIFY_AFTER: '[1m, 1h]' } });
+  exchange.answer = (request) => {
+    const id = request.externalOrderId;
+    if (request.method === 'POST') return anyOf(echo(request, { id }), echo(request, { id }), refusal(400), 'reset');
+    const input = anyOf('1.5', '1.5', '2.5');
+    return anyOf(NOT_FOUND, record(id, { input }), record(id, { input, ...FINAL }), refusal(500));
+  };
+  for (let day = 0; day < 6; day += 1) {
+    for (let order = 0; order < 6; order += 1)
+      program.insert({ external_order_id: `${day}-${order}`, asset: anyOf('1.5', '1.5', 'x') });
+    await createPass(program.app, NEVER);
+    program.clock.advance(anyOf(MINUTE, DAY));
+    await followPass(program.app, anyOf('due', 'all'), NEVER);
+    await decide(program, random);
+  }
+  return program;
+}
+
+async function decide(program: TestProgram, random: () => number): Promise<void> {
+  const by = { actor: 'a', reason: 'r' } as const;
+  const { db, writer } = program.app.store;
+  const orders = await db.selectFrom('merchant_orders').select(['external_order_id', 'state']).execute();
+  for (const { external_order_id: externalOrderId, state } of orders) {
+    if (random() > 0.3) continue;
+    if (state === 'invalid')
+      program.merchant.exec(`delete from merchant_orders where external_order_id = '${externalOrderId}'`);
+    if (state !== 'held' && state !== 'accepted') continue;
+    const judgement = { kind: 'abandoned' } as const;
+    await Array.fromAsync(decideOrders(program.app, [{ externalOrderId }], { ...by, judgement }));
+  }
+  const findings: FindingRow[] = await db.selectFrom('findings').selectAll().where('status', '=', 'open').execute();
+  for (const finding of findings)
+    if (random() < 0.3)
+      await writer.write(async (tx) => await acknowledge(tx, finding, { ...by, now: program.clock.now() }));
+}
+
+/** What the tables have, counted row by row. */
+async function counted({ app }: TestProgram) {
+  const { db } = app.store;
+  const orders = await db.selectFrom('merchant_orders').select('state').execute();
+  const findings = await db.selectFrom('findings').select('class').where('status', '=', 'open').execute();
+  const count = (names: readonly string[]) =>
+    Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, all]) => [name, all.length]));
+  return { orders: count(orders.map((row) => row.state)), findings: count(findings.map((row) => row.class)) };
+}
+
+describe('the counts that are kept', () => {
+  it.each([1, 2, 3])('are those of the rows, whatever happened to them (%i)', async (seed) => {
+    const program = await played(seed);
+    const rows = await counted(program);
+    expect(Object.keys(rows.orders).length).toBeGreaterThan(3);
+    for (const account of ['default', undefined]) {
+      const overview = await readOverview(program.app.store.db, { account, endpoints: [], now: program.clock.now() });
+      expect(overview.accounts).toEqual([{ account: 'default', ...rows }]);
+      expect(overview.orders).toMatchObject(rows.orders);
+      expect(Object.fromEntries(overview.findings.map((one) => [one.class, one.open]))).toEqual(rows.findings);
+    }
+  });
+});
+
+describe('counts that somebody has changed', () => {
+  it('are corrected, and others left as they are', async () => {
+    const program = await played(1);
+    const { store } = program.app;
+    const rows = await counted(program);
+    expect(await correctCounts(store)).toEqual([]);
+    for (const counts of ['{"orders":{"final":99}}', '{}']) {
+      program.merchant.exec(`update event_heads set counts = '${counts}'`);
+      expect(await correctCounts(store)).toEqual(['default']);
+      const { accounts } = await readOverview(store.db, {
+        account: 'default',
+        endpoints: [],
+        now: program.clock.now(),
+      });
+      expect(accounts).toEqual([{ account: 'default', ...rows }]);
+    }
+    expect(await correctCounts(store)).toEqual([]);
+  });
+});
+
+describe('an overview', () => {
+  it('names what waits, and for how long', async () => {
+    const { program, exchange } = await scriptedProgram();
+    exchange.answer = (request) => (request.method === 'POST' ? 'reset' : NOT_FOUND);
+    program.insert({ external_order_id: 'lost' });
+    const sentAt = program.clock.now().toISOString();
+    await createPass(program.app, NEVER);
+    program.clock.advance(MINUTE);
+    const since = program.clock.now();
+    const hold = { kind: 'all-paused', since, until: null, reason: 'r', actor: 'a' } as const;
+    await program.app.store.writer.write(async (tx) => await setHold(tx, 'default', hold, since));
+    program.insert({ external_order_id: 'waiting' });
+    program.merchant.exec("insert into merchant_orders (account, external_order_id) values ('another', 'other')");
+    const overview = await readOverview(program.app.store.db, { account: 'default', endpoints: [], now: since });
+    expect(overview).toMatchObject({
+      orders: { pending: 1, unknown: 1, final: 0 },
+      oldestPending: { externalOrderId: 'waiting' },
+      oldestUnknown: { externalOrderId: 'lost', since: sentAt },
+      findings: [{ class: 'CREATE_UNKNOWN', severity: 'error', open: 1 }],
+      holds: [{ account: 'default', kind: 'all-paused', since: since.toISOString(), actor: 'a' }],
+      attention: [],
+      lastEventAt: since.toISOString(),
+    });
+    expect(overview.newest[0]).toMatchObject({ type: 'account.paused' });
+    const all = await readOverview(program.app.store.db, { account: undefined, endpoints: [], now: since });
+    expect(all.orders).toMatchObject({ pending: 2, unknown: 1 });
+    expect(all.accounts.map(({ account }) => account)).toEqual(['another', 'default']);
+  });
+});

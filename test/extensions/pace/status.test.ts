@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { OTHERS } from '../../../src/extensions/pace/pace.ts';
+import {
+  isAccepted,
+  isPaced,
+  withOverdue,
+  type Overdue,
+  statusKey,
+  statusName,
+  type FollowedOrder,
+  type PacedOrder,
+} from '../../../src/extensions/pace/status.ts';
+import { ORDER_STATES } from '../../../src/orders/rules/states.ts';
+import { ACCEPTED, ago, followed, OPEN } from '../../support/paces.ts';
+import { DAY, HOUR, MINUTE } from '../../support/tracking.ts';
+
+it('orders that are accepted, open or disputed are looked up at a pace', () => {
+  expect(ORDER_STATES.filter(isPaced).toSorted()).toEqual(['accepted', 'disputed', 'open']);
+});
+
+describe('the key of a status', () => {
+  const status = () => fc.option(fc.oneof(fc.constantFrom('', 'NEW', '","'), fc.string()));
+  const order = fc.record<PacedOrder>({
+    state: fc.constantFrom('open', 'disputed'),
+    orderStatus: status(),
+    cryptoStatus: status(),
+    fiatStatus: status(),
+  });
+
+  it('names the order that it is of, and no other', () => {
+    fc.assert(
+      fc.property(order, (one) => {
+        const { state, orderStatus, cryptoStatus, fiatStatus } = one;
+        expect(JSON.parse(statusKey(one))).toEqual([state, orderStatus, cryptoStatus, fiatStatus]);
+        expect(statusKey(one)).not.toBe(OTHERS);
+      }),
+    );
+  });
+
+  it('is that of all accepted pre-orders, as they have no record', () => {
+    expect(statusKey({ ...OPEN, state: 'accepted' })).toBe(statusKey(ACCEPTED));
+    expect([ACCEPTED, OPEN].map((one) => isAccepted(statusKey(one)))).toEqual([true, false]);
+  });
+});
+
+it.each<[string, PacedOrder]>([
+  ['accepted', ACCEPTED],
+  ['accepted', { ...OPEN, state: 'accepted' }],
+  ['REQUEST / NEW / PAID', { ...OPEN, fiatStatus: 'PAID' }],
+  ['REQUEST / none / NEW', { ...OPEN, cryptoStatus: null }],
+  ['REQUEST / NEW / NEW, disputed', { ...OPEN, state: 'disputed' }],
+  ['disputed', { state: 'disputed', orderStatus: null, cryptoStatus: null, fiatStatus: null }],
+])('%s is what people read of a status', (name, order) => {
+  expect(statusName(order)).toBe(name);
+});
+
+/** An order that was due so long ago. */
+const due = (order: PacedOrder, ms: number, changes: Partial<FollowedOrder> = {}) =>
+  followed(order, DAY, { nextActionAt: ago(ms).toISOString(), ...changes });
+
+/** Those of some orders that wait for longer than a minute; they are read in pages of two. */
+function overdue(...orders: readonly FollowedOrder[]) {
+  let waiting: Overdue | undefined;
+  for (let start = 0; start < orders.length; start += 2)
+    waiting = withOverdue(waiting, orders.slice(start, start + 2), ago(MINUTE));
+  return waiting;
+}
+
+describe('orders that wait for their look-up', () => {
+  it('are those that were due long enough ago, since the first of them was due', () => {
+    expect(overdue(due(OPEN, HOUR), due(ACCEPTED, DAY), due(OPEN, MINUTE + 1), due(OPEN, MINUTE))).toEqual({
+      orders: 3,
+      since: ago(DAY),
+    });
+  });
+
+  it('are none where each is looked up in time, or has no time, or is looked up at no pace', () => {
+    const held = due({ ...OPEN, state: 'held' }, DAY);
+    expect(overdue(due(OPEN, MINUTE), due(OPEN, -HOUR), due(OPEN, 0, { nextActionAt: '' }), held)).toBeUndefined();
+    expect(overdue()).toBeUndefined();
+  });
+});

@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { runProgram } from '../../../support/cli-function.ts';
+import { runCommand, startCommand } from '../../../support/cli-process.ts';
+import { openMerchant } from '../../../support/merchant-postgres.ts';
+import { findPostgres, PASSWORD } from '../../../support/postgres-server.ts';
+import { newPostgresDatabase } from '../../../support/postgres.ts';
+import { temporaryFolder } from '../../../support/folders.ts';
+
+/** How late the changes were seen, in the mean and at 95 %. */
+const SEEN_LATE = /^\d+ changes were seen [\d.]+ s .*\b95 % within [\d.]+ s\.$/m;
+
+let folder = '';
+beforeEach(() => void (folder = temporaryFolder()));
+
+describe('demo', () => {
+  it('brings a shop’s orders to their end with a real daemon, whatever settings there are, and leaves nothing', async () => {
+    // Among so many are some whose create is not answered.
+    const environment = { TMPDIR: folder, ORDER_SYNC_DATABASE_URL: 'none', ORDER_SYNC_EXCHANGE_BASE_URL: 'none' };
+    const { code, stdout, stderr } = await runCommand(['demo', '--orders', '21'], { cwd: folder, environment });
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/A shop has inserted 21 orders into .*; the daemon \(process \d+\) works on them\.\n/);
+    expect(stdout).toMatch(/^final 21$/m);
+    expect(stdout).toMatch(/^BTC\/USD +final +COMPLETED +succeeded +INPUT +\d+ +0\.0000000\d+ /m);
+    expect(stdout).toMatch(/\n21 orders sent, 21 pre-orders at the exchange, 0 created twice\.\n/);
+    expect(stdout).toMatch(SEEN_LATE);
+    expect(stdout).not.toContain('\u001b');
+    expect(stdout).toMatch(/demo --scenario mismatch --keep\n[^]* init\n[^]* sandbox\n/);
+    expect(readdirSync(folder).filter((name) => name.startsWith('order-sync'))).toEqual([]);
+  });
+
+  it('says where its dashboard is with --hold, goes on until it is stopped, and reports then', async () => {
+    const demo = startCommand(['demo', '--orders', '3', '--hold'], { cwd: folder, environment: { TMPDIR: folder } });
+    let shown = '';
+    while (!shown.includes('Ctrl-C')) shown += String((await once(demo.process.stdout!, 'data'))[0]);
+    const [, url = ''] = /^The dashboard: (\S+)$/m.exec(shown) ?? [];
+    const pageOf = async () => await (await fetch(url)).text();
+    while (!(await pageOf()).includes('later-1000')) await fetch(`${url}livez`);
+    demo.process.kill('SIGINT');
+    const { code, stdout } = await demo.finished;
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^(\d+) orders sent, \1 pre-orders .* 0 created twice/m)]);
+    expect(readdirSync(folder).filter((name) => name.startsWith('order-sync'))).toEqual([]);
+  });
+
+  it('keeps the database with its settings, and names commands that need no variable', async () => {
+    const { code, stdout } = await runCommand(['demo', '--orders', '1', '--keep'], {
+      cwd: folder,
+      environment: { TMPDIR: folder },
+    });
+    expect([code, stdout]).toEqual([0, expect.not.stringContaining('export ')]);
+    const calls = [...stdout.matchAll(/^ {2}\S+ (--config .*)$/gm)].map(([, args = '']) => args.split(' '));
+    expect(calls.map(([, , ...args]) => args.slice(0, 2).join(' '))).toEqual([
+      'findings list',
+      'report reconciliation',
+      'report reconciliation',
+    ]);
+    for (const args of calls) expect(await runProgram(args, { cwd: temporaryFolder() })).toMatchObject({ code: 0 });
+  });
+
+  it.skipIf(findPostgres() === undefined)(
+    'has three daemons share five accounts of PostgreSQL, kills one, and leaves the database as it was',
+    async () => {
+      const database = await newPostgresDatabase();
+      const demo = async (...more: readonly string[]) =>
+        await runCommand(['demo', '--orders', '21', '--database', database.url, ...more], {
+          cwd: folder,
+          environment: { TMPDIR: folder },
+        });
+      expect(await demo()).toMatchObject({
+        code: 65,
+        stdout: '',
+        stderr: expect.stringContaining('has a table') as string,
+      });
+
+      const merchant = openMerchant(database);
+      const objects = `select relname from pg_class where relnamespace = 'public'::regnamespace
+        union all select proname from pg_proc where pronamespace = 'public'::regnamespace`;
+      const left = () => merchant.prepare(objects).pluck().all();
+      merchant.exec('drop schema public cascade; create schema public; create table theirs (id text)');
+      expect(await demo()).toMatchObject({ code: 65, stderr: expect.stringContaining('(theirs)') as string });
+      expect(left()).toEqual(['theirs']);
+
+      merchant.exec('drop table theirs');
+      const { code, stdout } = await demo();
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^Process \d+ is killed; the others take its accounts over\.$/m);
+      expect(stdout).toMatch(/\n21 orders sent, 21 pre-orders at the exchange, 0 created twice\.\n/);
+      expect(stdout).toMatch(SEEN_LATE);
+      expect(stdout).toMatch(/^Reconciliation of 21 orders of 5 accounts: clean\.$/m);
+      expect(stdout).not.toContain(encodeURIComponent(PASSWORD));
+      expect(left()).toEqual([]);
+      expect(readdirSync(folder).filter((name) => name.startsWith('order-sync'))).toEqual([]);
+      expect(stdout).toMatch(/demo --scenario mismatch --keep --database \S+\n[^]* config check\n[^]* db migrate\n/);
+
+      const kept = await demo('--keep', '--orders', '5');
+      expect([kept.code, kept.stdout]).toEqual([0, expect.stringContaining('drop owned by current_user')]);
+      expect(merchant.prepare('select count(*) from public.merchant_orders').pluck().all()).toEqual([5]);
+    },
+  );
+});

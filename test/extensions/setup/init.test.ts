@@ -1,0 +1,196 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { interview } from '../../../src/extensions/setup/init.ts';
+import { Dialogue } from '../../../src/extensions/operate/decision-options.ts';
+import { CommandError } from '../../../src/cli/shared/exit.ts';
+import { runProgram } from '../../support/cli-function.ts';
+import { runCommand } from '../../support/cli-process.ts';
+import { temporaryFolder } from '../../support/folders.ts';
+
+const KEY = 'k3y-that-must-stay-hidden';
+const URL = 'https://exchange.example';
+let folder = '';
+let file = '';
+beforeEach(() => {
+  folder = temporaryFolder();
+  file = join(folder, 'etc', 'shop.yaml');
+});
+
+const init = (args: readonly string[], input = '') =>
+  runCommand(['--config', file, 'init', ...args], { cwd: folder, input });
+const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+describe('init', () => {
+  it('makes settings, the file of the key and the database, and asks nothing where options say it all', async () => {
+    const { code, stdout, stderr } = await init(['--base-url', URL, '--api-key-file', '-', '--yes'], `${KEY}\n`);
+    expect([code, stderr]).toEqual([0, '']);
+    const [key, database] = [join(folder, 'etc', 'shop.key'), join(folder, 'data', 'order-sync.db')];
+    expect(readFileSync(key, 'utf8')).toBe(`${KEY}\n`);
+    expect([file, key, database].map(modeOf)).toEqual([0o600, 0o600, 0o600]);
+    const settings = readFileSync(file, 'utf8');
+    expect(settings).toMatch(/^# yaml-language-server: \$schema=file:\/\/\S+\/config\/schema\.json\n/);
+    for (const path of [file, key, database]) expect(stdout).toContain(path);
+    expect(stdout).toContain(`--config ${file} run`);
+    for (const text of [stdout, settings]) expect(text).not.toContain(KEY);
+    // Another folder, and no variable: the file says it all.
+    const elsewhere = { cwd: temporaryFolder() };
+    const [check, status] = [await runProgram(['--config', file, 'config', 'check', '--json'], elsewhere)].concat(
+      await runProgram(['--config', file, 'db', 'status'], elsewhere),
+    );
+    expect(JSON.parse(check?.stdout ?? '')).toEqual({ ok: true, exchange: URL, database });
+    expect(status?.code).toBe(0);
+  });
+
+  it('takes a file of the key and a database that are there', async () => {
+    const key = join(folder, 'key');
+    writeFileSync(key, KEY, { mode: 0o600 });
+    const database = ['--database', join(folder, 'orders.db')];
+    const environment = { ORDER_SYNC_DATABASE_URL: `sqlite:${database[1]}` };
+    await runProgram(['db', 'migrate'], { cwd: folder, environment });
+    const { code, stderr } = await init(['--base-url', URL, '--api-key-file', key, ...database, '--yes']);
+    expect([code, stderr, readFileSync(key, 'utf8')]).toEqual([0, '', KEY]);
+    expect(readdirSync(join(folder, 'etc'))).toEqual(['shop.yaml']);
+  });
+
+  it.each<[string, number, RegExp, () => readonly string[]]>([
+    ['there is nobody to ask', 64, /--base-url and --api-key-file/, () => []],
+    ['the address is none', 64, /--base-url/, () => ['--base-url', 'exchange', '--api-key-file', '-']],
+    ['the key is none', 64, /standard input/, () => ['--base-url', URL, '--api-key-file', '-']],
+    ['the file of the key is not there', 78, /ENOENT/, () => ['--base-url', URL, '--api-key-file', 'none']],
+    [
+      'others can read the file of the key',
+      78,
+      /chmod 600/,
+      () => {
+        writeFileSync(join(folder, 'etc', 'open'), KEY);
+        chmodSync(join(folder, 'etc', 'open'), 0o644);
+        return ['--base-url', URL, '--api-key-file', 'etc/open'];
+      },
+    ],
+    [
+      'the settings are there',
+      78,
+      /shop\.yaml is there already/,
+      () => {
+        writeFileSync(file, 'log:\n');
+        return ['--base-url', URL, '--api-key-file', '-'];
+      },
+    ],
+    [
+      'the file of the key is there',
+      78,
+      /shop\.key is there already/,
+      () => {
+        writeFileSync(join(folder, 'etc', 'shop.key'), 'other');
+        return ['--base-url', URL, '--api-key-file', '-'];
+      },
+    ],
+    [
+      'the database cannot be used',
+      65,
+      /0 bytes/,
+      () => {
+        writeFileSync(join(folder, 'etc', 'empty.db'), '');
+        writeFileSync(join(folder, 'etc', 'key'), KEY, { mode: 0o600 });
+        return ['--base-url', URL, '--api-key-file', 'etc/key', '--database', 'etc/empty.db'];
+      },
+    ],
+  ])('makes and changes nothing where %s', async (_why, exit, message, args) => {
+    mkdirSync(join(folder, 'etc'));
+    const given = args();
+    const before = contents();
+    const { code, stdout, stderr } = await init([...given, '--yes'], exit === 64 ? 'no key\n' : KEY);
+    expect([code, stdout]).toEqual([exit, '']);
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toContain(KEY);
+    expect(contents()).toEqual(before);
+  });
+
+  it('leaves nothing behind where one of the files cannot be made', async () => {
+    mkdirSync(join(folder, 'etc'));
+    // A link that leads nowhere is no file that is there, and cannot be made new.
+    symlinkSync(join(folder, 'nowhere'), file);
+    const { code } = await init(['--base-url', URL, '--api-key-file', '-', '--yes'], KEY);
+    expect([code, readdirSync(folder), readdirSync(join(folder, 'etc'))]).toEqual([74, ['etc'], ['shop.yaml']]);
+    expect(existsSync(join(folder, 'data'))).toBe(false);
+  });
+
+  it('makes everything once where two run at once', async () => {
+    const args = ['--base-url', URL, '--api-key-file', '-', '--yes'];
+    const [first, second] = await Promise.all([init(args, KEY), init(args, KEY)]);
+    expect([first?.code, second?.code].filter((code) => code === 0)).toHaveLength(1);
+    expect(readdirSync(join(folder, 'etc')).toSorted()).toEqual(['shop.key', 'shop.yaml']);
+    expect(await runProgram(['--config', file, 'db', 'status'], { cwd: folder })).toMatchObject({ code: 0 });
+  });
+
+  it('says which variable would go over what it writes', async () => {
+    const environment = { ORDER_SYNC_DATABASE_URL: 'sqlite:other.db' };
+    const args = ['--config', file, 'init', '--base-url', URL, '--api-key-file', '-', '--yes'];
+    const { code, stderr } = await runProgram(args, { cwd: folder, environment });
+    expect([code, stderr, readdirSync(folder)]).toEqual([78, expect.stringContaining('ORDER_SYNC_DATABASE_URL'), []]);
+  });
+});
+
+/** Names and contents of the files that a test has laid out. */
+function contents(): readonly (readonly [string, string])[] {
+  return readdirSync(join(folder, 'etc')).map((name) => [name, readFileSync(join(folder, 'etc', name), 'utf8')]);
+}
+
+describe('the questions of init', () => {
+  function terminal() {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    let shown = '';
+    output.setEncoding('utf8').on('data', (text: string) => (shown += text));
+    const asks = async (question: string) => {
+      while (!shown.includes(question)) await once(output, 'data');
+      const text = shown;
+      shown = '';
+      return text;
+    };
+    return { input, dialogue: new Dialogue(input, output), asks };
+  }
+
+  it('are asked again after a wrong answer, and show no key', async () => {
+    const { input, dialogue, asks } = terminal();
+    const asked = interview(dialogue, { hasKey: false });
+    await asks('Address');
+    input.write('exchange\r');
+    await asks('It must be an address');
+    input.write(`${URL}\r`);
+    await asks('Key');
+    input.write(`${KEY}\r`);
+    const untilDatabase = await asks('database');
+    // The key for the line before.
+    input.write('\u001b[A\r');
+    expect(await asked).toEqual({
+      baseUrl: URL,
+      key: KEY,
+      databasePath: join(process.cwd(), 'data', 'order-sync.db'),
+    });
+    expect(untilDatabase).not.toContain(KEY);
+    dialogue[Symbol.dispose]();
+  });
+
+  it.each([
+    ['Ctrl-C', '\u0003'],
+    ['the end of the input', undefined],
+  ])('end at %s', async (_how, key) => {
+    const { input, dialogue } = terminal();
+    const asked = interview(dialogue, { hasKey: true });
+    if (key === undefined) input.end();
+    else input.write(key);
+    await expect(asked).rejects.toThrow(CommandError);
+  });
+});

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { FINDING_CLASSES, GUESSED_CLASSES, severityOf } from '../../../src/findings/rules/classes.ts';
+import { RULES } from '../../../src/findings/rules/rules.ts';
+
+const MANUAL = readFileSync(new URL('../../../docs/reconciliation.md', import.meta.url), 'utf8');
+const CLASSES = Object.entries(FINDING_CLASSES);
+
+describe('the table of classes', () => {
+  it('knows two kinds, and the severity of each class by its name', () => {
+    for (const [name, { kind, severity }] of CLASSES) {
+      expect(['state', 'change']).toContain(kind);
+      expect(severityOf(name)).toBe(severity);
+    }
+    expect(['OF_ANOTHER_VERSION', 'constructor'].map(severityOf)).toEqual([null, null]);
+  });
+
+  it('has the class of every rule', () => {
+    for (const [name] of RULES) expect(FINDING_CLASSES).toHaveProperty(name);
+  });
+
+  it('is the one in the manual, in its order', () => {
+    const [, section = ''] = /\n## Findings\n([^]*)/.exec(MANUAL) ?? [];
+    const rows = section
+      .split('\n')
+      .filter((line) => line.startsWith('| `'))
+      .map((line) =>
+        line
+          .split('|')
+          .map((cell) => cell.trim())
+          .slice(1, -1),
+      );
+    const table = CLASSES.map(([name, { severity, kind, meaning, advice }]) => [
+      kind === 'change' ? `\`${name}\` *` : `\`${name}\``,
+      severity,
+      meaning,
+      advice,
+    ]);
+    expect(rows).toEqual(table);
+  });
+
+  it('names as guesses the classes that the manual names', () => {
+    const [, paragraph = ''] = /\nSome classes are a guess([^]*?)`reconcile\.ignore`/.exec(MANUAL) ?? [];
+    expect(paragraph.match(/[A-Z]+(?:_[A-Z]+)+/g)).toEqual(GUESSED_CLASSES);
+  });
+
+  it.each(CLASSES)('says of %s in one sentence what it means, and in one what to do', (_name, { meaning, advice }) => {
+    for (const sentence of [meaning, advice]) expect(sentence).toMatch(/^[A-Z][^.|\n]+(?:\.[a-z][^.|\n]*)*\.$/i);
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { CreatesInFlight } from '../../../src/orders/pass/in-flight.ts';
+
+describe('creates in flight', () => {
+  it('are those that have begun and not ended, also where two passes began with one order', () => {
+    const creates = new CreatesInFlight(2);
+    const [first, second] = [creates.begin('a'), creates.begin('a')];
+    second[Symbol.dispose]();
+    expect([creates.has('a'), creates.size]).toEqual([true, 1]);
+    first[Symbol.dispose]();
+    expect([creates.has('a'), creates.size]).toEqual([false, 0]);
+  });
+
+  it('are not unsent where another create of the order, which has left, wrote its intent', () => {
+    const creates = new CreatesInFlight(2);
+    const [first, second] = [creates.begin('a'), creates.begin('a')];
+    first.intends(true);
+    first.leaves();
+    first[Symbol.dispose]();
+    // It found the order `sending`, and the database failed.
+    second.intends(false);
+    second[Symbol.dispose]();
+    expect(creates.isUnsent('a')).toBe(false);
+  });
+
+  it('are unsent where they ended before their request left, or where that is proved, and were not recorded', () => {
+    const creates = new CreatesInFlight(2);
+    const ended = (id: string, ...steps: ('leaves' | 'neverLeft' | 'isRecorded')[]) => {
+      using create = creates.begin(id);
+      create.intends(true);
+      for (const step of steps) create[step]();
+    };
+    ended('broken off');
+    ended('sent', 'leaves');
+    ended('refused', 'leaves', 'neverLeft');
+    ended('done', 'leaves', 'neverLeft', 'isRecorded');
+    const ids = ['broken off', 'sent', 'refused', 'done'];
+    expect(ids.map((id) => creates.isUnsent(id))).toEqual([true, false, true, false]);
+    // An intent that was never durable is no reason to send twice what was sent since.
+    ended('broken off', 'leaves');
+    creates.forget('refused');
+    expect(ids.map((id) => creates.isUnsent(id))).toEqual([false, false, false, false]);
+  });
+
+  it('are no more than the requests that may go at a time while an outcome cannot be written', () => {
+    const inFlight = new CreatesInFlight(2);
+    const views = () => [inFlight.isFull, inFlight.isOverfull];
+    const [first] = [inFlight.begin('a'), inFlight.begin('b'), inFlight.begin('c')];
+    expect(views()).toEqual([false, false]);
+    first.isHeldUp();
+    first.isHeldUp();
+    expect(views()).toEqual([true, true]);
+    first.isRecorded();
+    first[Symbol.dispose]();
+    expect(views()).toEqual([false, false]);
+  });
+});

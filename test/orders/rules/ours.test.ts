@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import type { Contradiction } from '../../../src/orders/rules/contradictions.ts';
+import { after } from '../../../src/base/instant.ts';
+import { describeDisputes, disputesOf } from '../../../src/orders/rules/follow.ts';
+import { decideByOperator } from '../../../src/orders/rules/operator-decisions.ts';
+import type { Tracking } from '../../../src/orders/rules/tracking.ts';
+import { HOUR, newRecord, SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';
+
+const NOW = new Date('2026-01-05T12:00:00.000Z');
+const MAPPED = { ...SETTINGS, finalStatuses: ['DONE'], succeededStatuses: ['DONE'] };
+const other = (kind: Contradiction['kind'], actual: string | null): Contradiction => ({ kind, expected: '1', actual });
+const AMOUNT = other('amount', '2.5');
+
+/** A disputed order of which a person says that it is ours. */
+function ours(contradictions: readonly Contradiction[], orderStatus = 'REQUEST', changes: Partial<Tracking> = {}) {
+  const tracking = trackingWith({ state: 'disputed', attempts: 1, rechecks: 2, ...changes });
+  const newest = { record: newRecord({ orderStatus }), contradictions };
+  const action = { judgement: { kind: 'ours' }, actor: 'ann', reason: 'asked' } as const;
+  const made = decideByOperator(tracking, action, NOW, MAPPED, { newest });
+  if (!made.ok) throw new Error(made.why);
+  return made;
+}
+
+const settledBy = (contradictions: readonly Contradiction[], oursDespite: string | null = null) =>
+  ours(contradictions, 'REQUEST', { oursDespite }).moves[0]?.tracking.oursDespite ?? null;
+/** The contradictions that still dispute the order after those were settled. */
+const left = (oursDespite: string | null, contradictions: readonly Contradiction[]) =>
+  disputesOf({ oursDespite }, contradictions, SETTINGS);
+
+describe('a disputed order that is ours', () => {
+  it('is open or final by its newest record, and followed from now on', () => {
+    const how = { source: 'operator', reason: 'asked', actor: 'ann', oldValue: 'disputed' };
+    const open = ours([AMOUNT]);
+    expect(open.to).toBe('open');
+    expect(open.moves).toMatchObject([
+      {
+        tracking: { state: 'open', outcome: null, changedAt: NOW, rechecks: 0, nextActionAt: after(NOW, 5 * SECOND) },
+        events: [{ ...how, newValue: 'open' }],
+      },
+    ]);
+    const final = ours([AMOUNT], 'DONE');
+    expect(final.to).toBe('final');
+    expect(final.moves).toMatchObject([
+      {
+        tracking: { state: 'final', outcome: 'succeeded', changedAt: NOW, rechecks: 0, nextActionAt: after(NOW, HOUR) },
+        events: [{ ...how, newValue: 'final' }],
+      },
+    ]);
+  });
+
+  it('is disputed no more by the same contradictions, however an amount is written, and by every other', () => {
+    const settled = settledBy([AMOUNT, other('merchant', '7'), other('age', null)]);
+    const same = [other('amount', '2.50'), AMOUNT, other('merchant', '7'), other('age', null)];
+    expect(left(settled, same)).toEqual([]);
+    const news = [other('amount', '2.51'), other('merchant', '7.0'), other('pair', '7'), other('age', '2.5')];
+    expect(left(settled, news)).toEqual(news);
+    expect(left(null, same)).toEqual(same);
+  });
+
+  it('remembers each contradiction once, beside those that were settled before', () => {
+    const first = settledBy([AMOUNT]);
+    const both = settledBy([other('amount', '2.50'), other('pair', 'A/B')], first);
+    expect([first, both].map((text) => JSON.parse(text ?? '') as unknown)).toEqual([
+      [['amount', '2.5']],
+      [
+        ['amount', '2.5'],
+        ['pair', 'A/B'],
+      ],
+    ]);
+  });
+
+  it('is what the column settles, whatever else another program wrote into it', () => {
+    expect(left('[null,7,["amount","2.5"]]', [AMOUNT])).toEqual([]);
+    for (const text of ['{"0":["amount","2.5"]}', '"x"', 'no JSON']) expect(left(text, [AMOUNT])).toEqual([AMOUNT]);
+  });
+});
+
+describe('why an order is disputed', () => {
+  it.each<[Contradiction['kind'], string]>([
+    ['merchant', 'merchant'],
+    ['pair', 'pair'],
+    ['type', 'type'],
+    ['amount', 'amount'],
+    ['id', 'external order id'],
+  ])('names both values of the %s', (kind, name) => {
+    expect(describeDisputes([{ kind, expected: 'x1', actual: 'x2' }])).toContain(
+      `its ${name} is "x2", and ours is "x1"`,
+    );
+  });
+
+  it('names when both were created, and each contradiction', () => {
+    const age: Contradiction = { kind: 'age', expected: 'created after 10:00', actual: '09:00' };
+    const why = describeDisputes([age, other('amount', null)]);
+    expect(why).toMatch(/created at "09:00", and ours was created after 10:00; its amount is "", and ours is "1"$/);
+    expect(describeDisputes([{ kind: 'amount', expected: null, actual: '2' }])).toMatch(/and ours is ""$/);
+  });
+});

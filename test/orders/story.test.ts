@@ -1,0 +1,394 @@
+import { FINDING_CLASSES, type FindingClassName } from '../../src/findings/rules/classes.ts';
+import { describe, expect, it } from 'vitest';
+import { preOrderIdsIn } from '../../src/exchange/ids.ts';
+import { readRecordView } from '../../src/exchange/record-view.ts';
+import { createPass } from '../../src/orders/create.ts';
+import { followPass } from '../../src/orders/follow.ts';
+import { decideOrders } from '../../src/orders/operator-decisions.ts';
+import { buildStory, type Story } from '../../src/extensions/reports/story/story.ts';
+import type { Judgement } from '../../src/orders/rules/operator-decisions.ts';
+import { readStory } from '../../src/extensions/reports/tables/story.ts';
+import { scriptedProgram } from '../support/test-program.ts';
+import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../support/scripted-exchange.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../support/tracking.ts';
+
+const NEVER = new AbortController().signal;
+const ENDED = { completionDate: '2026-01-05T12:00:07Z', serverDate: '2026-01-05T12:00:08Z' };
+
+/** Order `a` on its way, and its story as the program tells it. */
+async function ordered(create?: ScriptedAnswer, asset?: string) {
+  const { program, exchange } = await scriptedProgram();
+  const answers: { create: ScriptedAnswer | undefined; lookup: ScriptedAnswer } = { create, lookup: NOT_FOUND };
+  exchange.answer = (request) => (request.method === 'POST' ? (answers.create ?? echo(request)) : answers.lookup);
+  program.insert({ external_order_id: 'a', asset: asset ?? '1.50' });
+  const pass = async (ms: number) => {
+    program.clock.advance(ms);
+    await createPass(program.app, NEVER);
+    await followPass(program.app, 'due', NEVER);
+  };
+  const tell = async (asOf: Date): Promise<Story> => {
+    const rows = await readStory(program.app.store, 'default', 'a');
+    if (rows === undefined) throw new Error('there is no order');
+    const newest = rows.record && { ...rows.record, view: readRecordView(rows.record.body) };
+    const keptAnswers = rows.keptAnswers.map((kept) => ({ ...kept, ids: preOrderIdsIn(kept.body) }));
+    return buildStory({ ...rows, record: newest, keptAnswers }, asOf, program.app.settings);
+  };
+  return {
+    program,
+    answers,
+    pass,
+    tell,
+    decide: async (judgement: Judgement) => {
+      const action = { judgement, actor: 'anna', reason: 'asked the exchange' };
+      for await (const { kind } of decideOrders(program.app, [{ externalOrderId: 'a' }], action)) {
+        expect(kind).toBe('done');
+      }
+    },
+    /** Every moment of the story: what happened, and what was to happen next; checks that each is a prefix. */
+    replay: async () => {
+      const whole = await tell(program.clock.now());
+      const lines: string[] = [];
+      for (const at of new Set(whole.told.map((one) => one.at))) {
+        const then = await tell(new Date(at));
+        expect(then.told).toEqual(whole.told.filter((one) => one.at <= at));
+        lines.push(...then.told.filter((one) => one.at === at).map(({ text }) => `${short(at)} ${text}`));
+        lines.push(...then.next.map((next) => `    > ${next}`));
+      }
+      lines.push(`${short(whole.asOf)} is ${whole.state}`, ...whole.next.map((next) => `    > ${next}`));
+      return lines.map((line) => withoutTexts(line.replaceAll('2026-01-05T', ''))).join('\n');
+    },
+  };
+}
+
+function short(at: string): string {
+  return at.replace(/^2026-01-05T/, '');
+}
+
+/** The line without what its class of findings means and advises: those sentences are the table's. */
+function withoutTexts(line: string): string {
+  const [, name] = /[Ff]inding ([A-Z_]+)/.exec(line) ?? [];
+  if (name === undefined) return line;
+  const { meaning, advice } = FINDING_CLASSES[name as FindingClassName];
+  return line.replace(meaning, '(meaning)').replace(advice, '(advice)');
+}
+
+describe('the story of an order', () => {
+  it('that was accepted, became an order, and ended', async () => {
+    const { answers, pass, replay } = await ordered();
+    await pass(0);
+    await pass(5 * SECOND);
+    answers.lookup = record('a', { modificationDate: '2026-01-05T12:00:06Z' });
+    await pass(5 * SECOND);
+    answers.lookup = record('a', { status: 'COMPLETED', modificationDate: '2026-01-05T12:00:07Z', ...ENDED });
+    await pass(10 * SECOND);
+    expect(await replay()).toMatchInlineSnapshot(`
+      "12:00:00.000Z The row was inserted.
+      12:00:00.000Z Create request 1 was about to go out.
+      12:00:00.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
+          > It is looked up until its order appears.
+          > When it is certain that it was never taken up:
+          > order-sync orders resolve a --as abandoned --reason TEXT
+      12:00:10.000Z The status of the order is REQUEST (the exchange dates it 12:00:06Z).
+      12:00:10.000Z The status of the crypto transaction is NEW (the exchange dates it 12:00:06Z).
+      12:00:10.000Z The status of the fiat transaction is NEW (the exchange dates it 12:00:06Z).
+      12:00:10.000Z The exchange has the order now; it is followed.
+          > It is followed to its end.
+      12:00:20.000Z The status of the order went from REQUEST to COMPLETED (the exchange dates it 12:00:07Z).
+      12:00:20.000Z The modificationDate of the record went from 12:00:06Z to 12:00:07Z.
+      12:00:20.000Z The completionDate of the record went from nothing to 12:00:07Z.
+      12:00:20.000Z The order is final.
+      12:00:20.000Z The newest record came: order o1, 1.5 BTC in.
+          > It is looked at again, in case it changes all the same, next at 13:00:20.000Z.
+      12:00:20.000Z is final
+          > It is looked at again, in case it changes all the same, next at 13:00:20.000Z."
+    `);
+  });
+
+  it('whose outcome was unknown until a look-up found it', async () => {
+    const { answers, pass, replay } = await ordered(refusal(503));
+    await pass(0);
+    await pass(5 * SECOND);
+    answers.lookup = record('a');
+    await pass(10 * SECOND);
+    expect(await replay()).toMatchInlineSnapshot(`
+      "12:00:00.000Z The row was inserted.
+      12:00:00.000Z Create request 1 was about to go out.
+      12:00:00.000Z Nobody knows the outcome of the create: HTTP 503 without a documented error. It is looked up, not sent again.
+      12:00:00.000Z Finding CREATE_UNKNOWN (error): (meaning)
+          > It is looked up, next by 12:00:05.000Z if nothing delays it; if no look-up finds an order it is held for a person.
+          > To see what the exchange answers now:
+          > order-sync lookup a
+          > A person who knows better:
+          > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
+          > order-sync orders resolve a --as not-created --reason TEXT
+          > order-sync orders resolve a --as abandoned --reason TEXT
+          > A person should look at finding CREATE_UNKNOWN: (advice)
+      12:00:05.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome; is: sent 12:00:00.000Z, unknown.
+          > It is looked up, next by 12:00:15.000Z if nothing delays it; if no look-up finds an order it is held for a person.
+          > To see what the exchange answers now:
+          > order-sync lookup a
+          > A person who knows better:
+          > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
+          > order-sync orders resolve a --as not-created --reason TEXT
+          > order-sync orders resolve a --as abandoned --reason TEXT
+          > A person should look at finding CREATE_UNKNOWN: (advice)
+      12:00:15.000Z The status of the order is REQUEST.
+      12:00:15.000Z The status of the crypto transaction is NEW.
+      12:00:15.000Z The status of the fiat transaction is NEW.
+      12:00:15.000Z The exchange has the order now; it is followed.
+      12:00:15.000Z The newest record came: order o1, 1.5 BTC in.
+      12:00:15.000Z Finding CREATE_UNKNOWN is no longer true.
+          > It is followed to its end, next at 12:00:19.500Z.
+      12:00:15.000Z is open
+          > It is followed to its end, next at 12:00:19.500Z."
+    `);
+  });
+
+  it('that was held until a person knew better', async () => {
+    const { program, answers, pass, decide, replay } = await ordered('reset');
+    await pass(0);
+    for (let days = 0; days < 11; days += 1) await pass(DAY);
+    answers.create = undefined;
+    program.clock.advance(SECOND);
+    await decide({ kind: 'not-created' });
+    await pass(SECOND);
+    expect(await replay()).toMatchInlineSnapshot(`
+      "12:00:00.000Z The row was inserted.
+      12:00:00.000Z Create request 1 was about to go out.
+      12:00:00.000Z Nobody knows the outcome of the create: POST /api/v1/merchant/orders/request: ECONNRESET. It is looked up, not sent again.
+      12:00:00.000Z Finding CREATE_UNKNOWN (error): (meaning)
+          > It is looked up, next by 12:00:05.000Z if nothing delays it; if no look-up finds an order it is held for a person.
+          > To see what the exchange answers now:
+          > order-sync lookup a
+          > A person who knows better:
+          > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
+          > order-sync orders resolve a --as not-created --reason TEXT
+          > order-sync orders resolve a --as abandoned --reason TEXT
+          > A person should look at finding CREATE_UNKNOWN: (advice)
+      2026-01-15T12:00:00.000Z It was held for a person: the outcome of the create is unknown and 10 look-ups found no order; ask the exchange and use orders resolve.
+          > To see what the exchange answers now:
+          > order-sync lookup a
+          > A person must decide:
+          > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
+          > order-sync orders resolve a --as not-created --reason TEXT
+          > order-sync orders resolve a --as abandoned --reason TEXT
+          > Until then it is looked up once a day, in case the order appears, next by 2026-01-16T12:00:00.000Z if nothing delays it.
+          > A person should look at finding CREATE_UNKNOWN: (advice)
+      2026-01-16T12:00:00.000Z A look-up found no order.
+          > To see what the exchange answers now:
+          > order-sync lookup a
+          > A person must decide:
+          > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
+          > order-sync orders resolve a --as not-created --reason TEXT
+          > order-sync orders resolve a --as abandoned --reason TEXT
+          > Until then it is looked up once a day, in case the order appears, next by 2026-01-17T12:00:00.000Z if nothing delays it.
+          > A person should look at finding CREATE_UNKNOWN: (advice)
+      2026-01-16T12:00:01.000Z anna had it sent again, from held: asked the exchange.
+      2026-01-16T12:00:01.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome; is: sent 12:00:00.000Z, pending.
+          > It is sent again when its time has come.
+          > It cannot be cancelled: the exchange may have taken it before.
+          > A person should look at finding CREATE_UNKNOWN: (advice)
+      2026-01-16T12:00:02.000Z Create request 2 was about to go out.
+      2026-01-16T12:00:02.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
+      2026-01-16T12:00:02.000Z Finding CREATE_UNKNOWN is no longer true.
+          > It is looked up until its order appears, next at 2026-01-16T12:00:06.500Z.
+          > When it is certain that it was never taken up:
+          > order-sync orders resolve a --as abandoned --reason TEXT
+      2026-01-16T12:00:02.000Z is accepted
+          > It is looked up until its order appears, next at 2026-01-16T12:00:06.500Z.
+          > When it is certain that it was never taken up:
+          > order-sync orders resolve a --as abandoned --reason TEXT"
+    `);
+  });
+
+  it('that a person resolved, gave up, and that appeared all the same', async () => {
+    const { answers, pass, decide, replay } = await ordered('reset');
+    await pass(0);
+    await pass(MINUTE);
+    await decide({ kind: 'exists', preOrderId: 'p7' });
+    await pass(HOUR);
+    await decide({ kind: 'abandoned' });
+    answers.lookup = record('a');
+    await pass(HOUR);
+    expect(await replay()).toMatchInlineSnapshot(`
+      "12:00:00.000Z The row was inserted.
+      12:00:00.000Z Create request 1 was about to go out.
+      12:00:00.000Z Nobody knows the outcome of the create: POST /api/v1/merchant/orders/request: ECONNRESET. It is looked up, not sent again.
+      12:00:00.000Z Finding CREATE_UNKNOWN (error): (meaning)
+          > It is looked up, next by 12:00:05.000Z if nothing delays it; if no look-up finds an order it is held for a person.
+          > To see what the exchange answers now:
+          > order-sync lookup a
+          > A person who knows better:
+          > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
+          > order-sync orders resolve a --as not-created --reason TEXT
+          > order-sync orders resolve a --as abandoned --reason TEXT
+          > A person should look at finding CREATE_UNKNOWN: (advice)
+      12:01:00.000Z anna ended its look-ups to decide: asked the exchange.
+      12:01:00.000Z anna said that it exists at the exchange as pre-order p7: asked the exchange.
+      12:01:00.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome; is: sent 12:00:00.000Z, unknown.
+      12:01:00.000Z Finding CREATE_UNKNOWN is no longer true.
+          > It is looked up until its order appears.
+          > When it is certain that it was never taken up:
+          > order-sync orders resolve a --as abandoned --reason TEXT
+      13:01:00.000Z anna gave it up: asked the exchange.
+          > It is looked at again, in case an order appears all the same, next by 14:01:00.000Z if nothing delays it.
+      14:01:00.000Z The status of the order is REQUEST.
+      14:01:00.000Z The status of the crypto transaction is NEW.
+      14:01:00.000Z The status of the fiat transaction is NEW.
+      14:01:00.000Z The exchange has an order all the same, although the row was abandoned; it is followed.
+      14:01:00.000Z The newest record came: order o1, 1.5 BTC in.
+      14:01:00.000Z Finding UNEXPECTED_ORDER (error): (meaning) Expected: no order: abandoned; is: o1.
+          > It is followed to its end, next at 14:01:04.500Z.
+          > A person should look at finding UNEXPECTED_ORDER: (advice)
+      14:01:00.000Z is open
+          > It is followed to its end, next at 14:01:04.500Z.
+          > A person should look at finding UNEXPECTED_ORDER: (advice)"
+    `);
+  });
+
+  it('that was not taken, then rejected, and sent again by a person', async () => {
+    const { program, answers, pass, decide, replay } = await ordered({ status: 429, headers: { 'retry-after': '30' } });
+    await pass(0);
+    answers.create = refusal(400, 'currency is off');
+    await pass(HOUR);
+    program.clock.advance(SECOND);
+    await decide({ kind: 'retry', mayDuplicate: false });
+    answers.create = undefined;
+    await pass(SECOND);
+    expect(await replay()).toMatchInlineSnapshot(`
+      "12:00:00.000Z The row was inserted.
+      12:00:00.000Z Create request 1 was about to go out.
+      12:00:00.000Z It waits to be sent again: not taken: the exchange limits the rate (429).
+          > It is sent again when its time has come.
+          > To keep it from being sent:
+          > order-sync orders cancel a --reason TEXT
+      13:00:00.000Z Create request 2 was about to go out.
+      13:00:00.000Z The exchange refused it: HTTP 400 REFUSED: currency is off.
+          > It is looked at again, in case an order appears all the same, next by 14:00:00.000Z if nothing delays it.
+          > When what the exchange refused is put right:
+          > order-sync orders retry a --reason TEXT
+      13:00:01.000Z anna had it sent again, from rejected: asked the exchange.
+          > It is sent again when its time has come.
+          > To keep it from being sent:
+          > order-sync orders cancel a --reason TEXT
+      13:00:02.000Z Create request 3 was about to go out.
+      13:00:02.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
+          > It is looked up until its order appears, next at 13:00:06.500Z.
+          > When it is certain that it was never taken up:
+          > order-sync orders resolve a --as abandoned --reason TEXT
+      13:00:02.000Z is accepted
+          > It is looked up until its order appears, next at 13:00:06.500Z.
+          > When it is certain that it was never taken up:
+          > order-sync orders resolve a --as abandoned --reason TEXT"
+    `);
+  });
+
+  it('that was invalid and corrected', async () => {
+    const { program, pass, tell, replay } = await ordered(undefined, '0');
+    await pass(0);
+    program.clock.advance(SECOND);
+    program.merchant.exec(`update merchant_orders set asset = '2' where external_order_id = 'a'`);
+    program.merchant.exec(
+      `update merchant_orders set revision = revision + 1, next_action_at = '${program.clock.now().toISOString()}'`,
+    );
+    expect((await tell(program.clock.now())).next).toEqual([
+      'The row was changed: it is checked again as soon as a pass runs.',
+    ]);
+    await pass(SECOND);
+    expect(await replay()).toMatchInlineSnapshot(`
+      "12:00:00.000Z The row was inserted.
+      12:00:00.000Z Our own check refused the row and nothing was sent: asset must be positive, is "0".
+          > Nothing until the row is corrected; then it is checked again.
+      12:00:02.000Z The row was corrected and waits to be sent.
+      12:00:02.000Z Create request 1 was about to go out.
+      12:00:02.000Z The exchange accepted it as pre-order p1: 2 BTC to EUR.
+          > It is looked up until its order appears, next at 12:00:06.500Z.
+          > When it is certain that it was never taken up:
+          > order-sync orders resolve a --as abandoned --reason TEXT
+      12:00:02.000Z is accepted
+          > It is looked up until its order appears, next at 12:00:06.500Z.
+          > When it is certain that it was never taken up:
+          > order-sync orders resolve a --as abandoned --reason TEXT"
+    `);
+  });
+
+  it('that a person cancelled before it was sent', async () => {
+    const { program, decide, replay } = await ordered();
+    program.clock.advance(SECOND);
+    await decide({ kind: 'cancel' });
+    expect(await replay()).toMatchInlineSnapshot(`
+      "12:00:00.000Z The row was inserted.
+          > It is sent when its time has come.
+          > To keep it from being sent:
+          > order-sync orders cancel a --reason TEXT
+      12:00:01.000Z anna cancelled it before it was sent: asked the exchange.
+          > It is looked at again, in case an order appears all the same, next at 13:00:01.000Z.
+      12:00:01.000Z is cancelled
+          > It is looked at again, in case an order appears all the same, next at 13:00:01.000Z."
+    `);
+  });
+
+  it('that is final says when it is looked at again, and when no more', async () => {
+    const { answers, pass, tell, program } = await ordered();
+    answers.lookup = record('a', { status: 'COMPLETED', ...ENDED });
+    await pass(0);
+    const next = async (ms: number) => {
+      await pass(ms);
+      return (await tell(program.clock.now())).next;
+    };
+    const again = (at: string) => [`It is looked at again, in case it changes all the same, next at ${at}.`];
+    expect(await next(5 * SECOND)).toEqual(again('2026-01-05T13:00:05.000Z'));
+    expect(await next(HOUR)).toEqual(again('2026-01-06T12:00:05.000Z'));
+    expect(await next(DAY)).toEqual(again('2026-01-12T13:00:05.000Z'));
+    expect(await next(7 * DAY)).toEqual(['Nothing: it has ended.']);
+    expect((await tell(new Date('2026-01-06T12:30:00.000Z'))).next).toEqual([
+      'It is looked at again, in case it changes all the same, next by 2026-01-12T12:00:05.000Z if nothing delays it.',
+    ]);
+  });
+
+  it('that was final and opened again', async () => {
+    const { answers, pass, replay } = await ordered();
+    answers.lookup = record('a', { status: 'COMPLETED', ...ENDED, modificationDate: '2026-01-05T12:00:07Z' });
+    await pass(0);
+    await pass(5 * SECOND);
+    await pass(HOUR);
+    answers.lookup = record('a', { status: 'REQUEST', modificationDate: '2026-01-06T12:00:07Z' });
+    await pass(DAY);
+    expect(await replay()).toMatchInlineSnapshot(`
+      "12:00:00.000Z The row was inserted.
+      12:00:00.000Z Create request 1 was about to go out.
+      12:00:00.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
+          > It is looked up until its order appears.
+          > When it is certain that it was never taken up:
+          > order-sync orders resolve a --as abandoned --reason TEXT
+      12:00:05.000Z The status of the order is COMPLETED (the exchange dates it 12:00:07Z).
+      12:00:05.000Z The status of the crypto transaction is NEW (the exchange dates it 12:00:07Z).
+      12:00:05.000Z The status of the fiat transaction is NEW (the exchange dates it 12:00:07Z).
+      12:00:05.000Z The exchange has the order now; it is final.
+          > It is looked at again, in case it changes all the same, next by 13:00:05.000Z if nothing delays it.
+      2026-01-06T13:00:05.000Z The status of the order went from COMPLETED to REQUEST (the exchange dates it 2026-01-06T12:00:07Z).
+      2026-01-06T13:00:05.000Z The modificationDate of the record went from 12:00:07Z to 2026-01-06T12:00:07Z.
+      2026-01-06T13:00:05.000Z The completionDate of the record went from 12:00:07Z to nothing.
+      2026-01-06T13:00:05.000Z The order that was final is open again; it is followed.
+      2026-01-06T13:00:05.000Z The newest record came: order o1, 1.5 BTC in.
+      2026-01-06T13:00:05.000Z Finding TERMINAL_REOPENED (warning): (meaning) Expected: final as COMPLETED; is: open as REQUEST, modified 2026-01-06T12:00:07Z.
+          > It is followed to its end, next at 2026-01-06T13:00:09.500Z.
+          > A person should look at finding TERMINAL_REOPENED: (advice)
+      2026-01-06T13:00:05.000Z is open
+          > It is followed to its end, next at 2026-01-06T13:00:09.500Z.
+          > A person should look at finding TERMINAL_REOPENED: (advice)"
+    `);
+  });
+
+  it('is empty before it was inserted', async () => {
+    const { tell } = await ordered();
+    expect(await tell(new Date('2026-01-05T11:59:59.999Z'))).toEqual({
+      externalOrderId: 'a',
+      asOf: '2026-01-05T11:59:59.999Z',
+      state: null,
+      pace: null,
+      told: [],
+      next: ['There is no such order yet.'],
+    });
+  });
+});

@@ -1,0 +1,646 @@
+import { chmodSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ConfigError, configSources, loadConfig } from '../../src/settings/config.ts';
+import { isOpenToOthers } from '../../src/settings/settings-file.ts';
+import { temporaryFolder } from '../support/folders.ts';
+
+const KEY = 'k3y-that-must-stay-hidden';
+const EXCHANGE = { ORDER_SYNC_EXCHANGE_BASE_URL: 'https://exchange.example', ORDER_SYNC_EXCHANGE_API_KEY: KEY };
+let cwd = '';
+
+beforeEach(() => void (cwd = temporaryFolder()));
+
+function write(name: string, content: string | Buffer, mode = 0o600): string {
+  const path = join(cwd, name);
+  writeFileSync(path, content);
+  chmodSync(path, mode);
+  return path;
+}
+
+const load = (env: NodeJS.ProcessEnv = {}, file: string | null = null) =>
+  loadConfig({ env: { ...EXCHANGE, ...env }, cwd, file, requireExchange: true });
+
+/** The message of the ConfigError: one line, without the key. */
+function refusal(env: NodeJS.ProcessEnv, file: string | null = null): string {
+  try {
+    loadConfig({ env, cwd, file, requireExchange: true });
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    const { message } = error as ConfigError;
+    expect(message).not.toContain('\n');
+    expect(message).not.toContain(KEY);
+    return message;
+  }
+  throw new Error('was accepted');
+}
+const refusalOf = (env: NodeJS.ProcessEnv) => refusal({ ...EXCHANGE, ...env });
+const refusalOfFile = (yaml: string) => {
+  write('own.yaml', yaml);
+  return refusal(EXCHANGE, 'own.yaml');
+};
+
+describe('the layers', () => {
+  it('gives the documented defaults, frozen, with durations in milliseconds', () => {
+    const config = load();
+    expect(config).toEqual({
+      exchange: {
+        baseUrl: 'https://exchange.example',
+        apiKey: KEY,
+        rate: { requests: 10, interval: 1_000, mode: 'proved' },
+        concurrency: 8,
+        timeout: 15_000,
+        maxResponseBytes: 1_048_576,
+        absence: [],
+      },
+      database: {
+        kind: 'sqlite',
+        path: join(cwd, 'data/order-sync.db'),
+        address: join(cwd, 'data/order-sync.db'),
+      },
+      accounts: [
+        {
+          name: 'default',
+          exchange: config.exchange,
+          create: config.create,
+          guard: config.guard,
+          follow: config.follow,
+        },
+      ],
+      workers: { instances: 1 },
+      control: {},
+      schedule: { cron: '*/5 * * * * *' },
+      create: {
+        pauseAfterUnknown: 10,
+        onUnknown: 'hold',
+        verifyAfter: [5, 15, 45, 120, 300, 900, 3_600, 14_400, 43_200, 86_400].map((seconds) => seconds * 1_000),
+        refusedBy: 'documented',
+      },
+      guard: { assetPerHour: [] },
+      follow: {
+        finalStatuses: [],
+        openStatuses: ['REQUEST'],
+        succeededStatuses: [],
+        disputedBy: ['merchant', 'age', 'pair', 'type', 'amount', 'id'],
+        recheckFinalAfter: [3_600_000, 86_400_000, 604_800_000],
+        pace: 'learned',
+        worth: 2_000,
+        share: 0.5,
+      },
+      reconcile: {
+        tolerance: '0',
+        ignore: [],
+        orderMissingAfter: 86_400_000,
+        freshFor: 86_400_000,
+        cron: '*/10 * * * *',
+      },
+      links: { cron: '*/10 * * * *', finalStatuses: [] },
+      retention: {},
+      photos: {
+        listen: undefined,
+        folder: join(cwd, 'data/photos'),
+        types: [
+          'image/jpeg',
+          'image/png',
+          'image/webp',
+          'image/heic',
+          'application/pdf',
+          'image/gif',
+          'image/bmp',
+          'image/avif',
+          'image/tiff',
+        ],
+        tokenLifetime: 86_400_000,
+        maxFileBytes: 20 * 1024 ** 2,
+        maxFiles: 20,
+        maxTotalBytes: 100 * 1024 ** 2,
+        timeout: 120_000,
+        concurrency: 4,
+      },
+      ops: { listen: { host: '127.0.0.1', port: 9464 }, hosts: [], actions: 'off' },
+      webhooks: { endpoints: [] },
+      log: { level: 'info' },
+    });
+    expect(Object.isFrozen(config.exchange.rate) && Object.isFrozen(config.create.verifyAfter)).toBe(true);
+  });
+
+  it('lays a file over the defaults and the environment over the file', () => {
+    write('own.yaml', 'exchange:\n  timeout: 20s\n  concurrency: 4\n');
+    const { exchange } = load({ ORDER_SYNC_EXCHANGE_CONCURRENCY: '2' }, 'own.yaml');
+    expect([exchange.timeout, exchange.concurrency, exchange.rate.requests]).toEqual([20_000, 2, 10]);
+  });
+
+  it('takes the file from ORDER_SYNC_CONFIG, and --config before it', () => {
+    const env = { ...EXCHANGE, ORDER_SYNC_CONFIG: write('a.yaml', 'log: {level: warn}') };
+    write('b.yaml', 'log: {level: debug}');
+    expect(loadConfig({ env, cwd, requireExchange: true }).log.level).toBe('warn');
+    expect(loadConfig({ env, cwd, file: 'b.yaml', requireExchange: true }).log.level).toBe('debug');
+  });
+
+  it('says where each setting stands and hides secrets', () => {
+    write('own.yaml', `exchange:\n  apiKey: ${KEY}\nlog:\n  level: warn\n`);
+    const env = { ORDER_SYNC_FOLLOW_FINAL_STATUSES: 'A, B' };
+    const sources = configSources({ env, cwd, file: 'own.yaml' });
+    const of = (setting: string) => sources.find((source) => source.setting === setting);
+    expect(of('log.level')).toEqual({ setting: 'log.level', value: 'warn', source: 'own.yaml:4' });
+    expect(of('exchange.timeout')).toMatchObject({ value: '15s', source: 'default' });
+    expect(of('follow.finalStatuses')).toMatchObject({ value: 'A, B', source: 'ORDER_SYNC_FOLLOW_FINAL_STATUSES' });
+    expect(of('exchange.apiKey')).toMatchObject({ value: '(set, hidden)', source: 'own.yaml:2' });
+    expect(of('exchange.baseUrl')).toMatchObject({ value: '(not set)' });
+    expect(JSON.stringify(sources)).not.toContain(KEY);
+  });
+
+  it('takes only what can dispute an order for what disputes one, and no open status for one that paid', () => {
+    const follow = (name: string, value: string) => load({ [`ORDER_SYNC_FOLLOW_${name}`]: value }).follow;
+    expect(follow('DISPUTED_BY', 'amount, merchant').disputedBy).toEqual(['merchant', 'amount']);
+    expect(follow('DISPUTED_BY', '').disputedBy).toEqual([]);
+    expect(() => follow('DISPUTED_BY', 'amounts')).toThrow('follow.disputedBy');
+    expect(() => follow('SUCCEEDED_STATUSES', 'REQUEST')).toThrow('follow.succeededStatuses');
+  });
+
+  it('ignores findings only of classes that rest on a guess, and names the nearest', () => {
+    const ignoring = (value: string) => load({ ORDER_SYNC_RECONCILE_IGNORE: value }).reconcile.ignore;
+    expect(ignoring('[TX_HASH_REUSED, PREORDER_TOKEN_MISMATCH]')).toEqual([
+      'PREORDER_TOKEN_MISMATCH',
+      'TX_HASH_REUSED',
+    ]);
+    for (const name of ['AMOUNT_MISMATCH', 'ADDRESS_CHANGED', 'PREORDER_ECHO_MISMATCH', 'UNCHECKED']) {
+      expect(() => ignoring(name)).toThrow('reconcile.ignore');
+    }
+    expect(() => ignoring('TX_HASH_REUSE')).toThrow(/reconcile\.ignore.*TX_HASH_REUSED\?/);
+  });
+
+  it('keeps each digit of a key that looks like a number', () => {
+    write('own.yaml', 'exchange:\n  apiKey: 00123456789012345678901234567890\n');
+    const env = { ORDER_SYNC_EXCHANGE_BASE_URL: 'https://exchange.example' };
+    const { exchange } = loadConfig({ env, cwd, file: 'own.yaml', requireExchange: true });
+    expect(exchange.apiKey).toBe('00123456789012345678901234567890');
+  });
+
+  it('reads lists with and without brackets', () => {
+    for (const text of ['1s,2m', '[1s, 2m]']) {
+      expect(load({ ORDER_SYNC_CREATE_VERIFY_AFTER: text }).create.verifyAfter).toEqual([1_000, 120_000]);
+    }
+    expect(load({ ORDER_SYNC_FOLLOW_OPEN_STATUSES: '' }).follow.openStatuses).toEqual([]);
+    expect(load({ ORDER_SYNC_FOLLOW_OPEN_STATUSES: '["A", \'B\']' }).follow.openStatuses).toEqual(['A', 'B']);
+  });
+});
+
+describe('guard.assetPerHour', () => {
+  const limitsOf = (json: string) => load({ ORDER_SYNC_GUARD_ASSET_PER_HOUR: json }).guard.assetPerHour;
+
+  it('keeps amounts exact, in the first currency of the pair unless it says otherwise', () => {
+    const json =
+      '[{"from":"BTC","to":"EUR","asset":2.00000000000000000001},{"from":"BTC","to":"EUR","currency":"EUR","asset":"9"}]';
+    const pair = { from: 'BTC', to: 'EUR' };
+    expect(limitsOf(json)).toEqual([
+      { ...pair, currency: 'BTC', asset: '2.00000000000000000001' },
+      { ...pair, currency: 'EUR', asset: '9' },
+    ]);
+  });
+
+  it.each([
+    ['{}', 'must be a list'],
+    ['[{"from":"BTC","asset":1}]', '[0].to is missing'],
+    ['[{"from":"BTC","to":"EUR","asset":0}]', '[0].asset must be a decimal above 0'],
+    ['[{"from":"BTC","to":"EUR","asset":1,"currency":"USD"}]', '[0].currency must be one of its pair'],
+    ['[{"from":"BTC","to":"EUR","asset":1,"amount":1}]', '[0] has an unknown field amount'],
+    ['[{"from":"BTC","to":"EUR","asset":1},{"from":"btc","to":"EUR","asset":2}]', 'two limits'],
+  ])('refuses %s', (json, why) => {
+    expect(refusalOf({ ORDER_SYNC_GUARD_ASSET_PER_HOUR: json })).toContain(why);
+  });
+});
+
+describe('webhooks.endpoints', () => {
+  const SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+  const listOf = (...endpoints: readonly object[]) => ({ ORDER_SYNC_WEBHOOKS_ENDPOINTS: JSON.stringify(endpoints) });
+
+  it('are read from the environment and from a file in the same way', () => {
+    const url = 'https://shop.example/events?key=1';
+    const [endpoint] = load(listOf({ url, secrets: [SECRET], events: ['order.*'] })).webhooks.endpoints;
+    expect(endpoint).toEqual({
+      name: 'https://shop.example/events',
+      url,
+      secrets: [SECRET],
+      events: ['order.*'],
+      allowPrivate: false,
+    });
+    const path = write(
+      'own.yaml',
+      `webhooks:\n  endpoints:\n    - {name: shop, url: 'http://127.0.0.1:80/', secrets: [${SECRET}], allowPrivate: true}\n`,
+    );
+    chmodSync(path, 0o600);
+    expect(load({}, 'own.yaml').webhooks.endpoints).toMatchObject([{ name: 'shop', allowPrivate: true }]);
+    chmodSync(path, 0o644);
+    expect(() => load({}, 'own.yaml')).toThrow(/chmod 600/);
+  });
+
+  it.each([
+    [{ url: 'http://shop.example/', secrets: [SECRET] }, /https/],
+    [{ url: 'http://127.0.0.1/', secrets: [SECRET] }, /allowPrivate/],
+    [{ url: 'https://u:p@shop.example/', secrets: [SECRET] }, /password/],
+    [{ url: 'https://shop.example/', secrets: [] }, /1 or 2 secrets/],
+    [{ url: 'https://shop.example/', secrets: ['whsec_c2hvcnQ='] }, /24 to 64 bytes/],
+    [{ url: 'https://shop.example/', secrets: [SECRET], events: ['order.state'] }, /did you mean/],
+    [{ url: 'https://shop.example/', secrets: [SECRET], retries: 1 }, /unknown field/],
+    [{ url: 'https://shop.example/', secrets: [SECRET], name: 'a\nb' }, /name/],
+  ])('%j is refused, and no secret is shown', (endpoint, reason) => {
+    const message = refusalOf(listOf(endpoint));
+    expect(message).toMatch(reason);
+    expect(message).not.toContain(SECRET.slice(6, 20));
+  });
+
+  it('are not shown', () => {
+    const options = { env: listOf({ url: 'https://shop.example/', secrets: [SECRET] }), cwd, file: null };
+    const shown = configSources(options).find(({ setting }) => setting === 'webhooks.endpoints');
+    expect(shown?.value).toBe('(set, hidden)');
+  });
+});
+
+describe('exchange.absence', () => {
+  const SHAPES = [{ status: 404 }, { status: 200, pointer: '/a~1b/0', value: 'null' }, { status: 204, pointer: '' }];
+
+  it('is a list in a file and JSON in the environment, values by their text', () => {
+    write(
+      'own.yaml',
+      `exchange:\n  absence:\n    - {status: 404}\n    - status: 200\n      pointer: /a~1b/0\n      value: null\n    - {status: 204, pointer: ''}\n`,
+    );
+    expect(load({}, 'own.yaml').exchange.absence).toEqual(SHAPES);
+    const json = '[{"status":404},{"status":200,"pointer":"/a~1b/0","value":null},{"status":204,"pointer":""}]';
+    expect(load({ ORDER_SYNC_EXCHANGE_ABSENCE: json }).exchange.absence).toEqual(SHAPES);
+    for (const empty of ['', '[]']) expect(load({ ORDER_SYNC_EXCHANGE_ABSENCE: empty }).exchange.absence).toEqual([]);
+  });
+
+  it('knows a value that is empty, a number or a word of JSON', () => {
+    const values = ['[]', '{}', '17', 'true', '"NO_ORDER"'];
+    const json = values.map((value) => `{"status":200,"pointer":"/a","value":${value}}`).join(',');
+    const { absence } = load({ ORDER_SYNC_EXCHANGE_ABSENCE: `[${json}]` }).exchange;
+    expect(absence.map(({ value }) => value)).toEqual(['[]', '{}', '17', 'true', 'NO_ORDER']);
+  });
+
+  it.each([
+    ['404', ' must be a list'],
+    ['{"status":404}', ' must be a list'],
+    ['[null]', '[0] must have fields'],
+    ['[{}]', '[0].status is missing'],
+    ['[{"status":500}]', '[0].status must be a status'],
+    ['[{"status":401}]', '[0].status must be a status'],
+    ['[{"status":404,"value":"a"}]', '[0] needs a pointer'],
+    ['[{"status":404,"pointer":"code"}]', '[0].pointer must be a JSON pointer'],
+    ['[{"status":404,"pointer":"/a~2"}]', '[0].pointer must be a JSON pointer'],
+    ['[{"status":404,"pointer":"/a","value":{"b":1}}]', '[0].value must be text'],
+    ['[{"status":404,"path":"/a"}]', '[0] has an unknown field path'],
+  ])('is refused where it is no shape of an answer: %s', (text, reason) => {
+    expect(refusalOf({ ORDER_SYNC_EXCHANGE_ABSENCE: text })).toContain(`exchange.absence${reason}`);
+  });
+});
+
+describe('the exchange', () => {
+  it('is required where a command talks to it, and only there', () => {
+    expect(refusal({ ORDER_SYNC_EXCHANGE_API_KEY: KEY })).toMatch(/^exchange\.baseUrl is not set/);
+    expect(refusal({ ORDER_SYNC_EXCHANGE_BASE_URL: 'https://a.example' })).toMatch(/ORDER_SYNC_EXCHANGE_API_KEY_FILE/);
+    expect(loadConfig({ env: {}, cwd, file: null, requireExchange: false }).exchange.baseUrl).toBeUndefined();
+  });
+
+  it.each([
+    'https://a.example',
+    'https://a.example/base',
+    'http://localhost:80',
+    'http://127.3.2.1:9',
+    'http://[::1]:1',
+  ])('may be at %s', (url) => {
+    expect(load({ ORDER_SYNC_EXCHANGE_BASE_URL: `${url}/` }).exchange.baseUrl).toBe(
+      new URL(url).href.replace(/\/$/, ''),
+    );
+  });
+
+  it.each([
+    ['http://a.example', /https:\/\//],
+    ['http://127.0.0.1.a.example', /https:\/\//],
+    ['http://localhost.a.example', /https:\/\//],
+    ['http://0.0.0.0', /https:\/\//],
+    [`https://u:${KEY}@a.example`, /user name or password/],
+    ['https://@a.example', /user name or password/],
+    ['https://a.example/?x=1', /query/],
+    ['https://a.example/?', /query/],
+    ['https://a.example/#', /fragment/],
+    ['ftp://a.example', /address/],
+    ['https:/a.example', /address/],
+    ['https://a.exa mple', /address/],
+    ['a.example', /address/],
+  ])('may not be at %s', (url, reason) => {
+    expect(refusalOf({ ORDER_SYNC_EXCHANGE_BASE_URL: url })).toMatch(reason);
+  });
+
+  it.each([`${KEY} `.repeat(2), `${KEY}\nx`, `${KEY}ü`, `${KEY}\0`])(
+    'refuses a key that is no header value, unseen',
+    (key) => {
+      expect(refusalOf({ ORDER_SYNC_EXCHANGE_API_KEY: key })).toMatch(/exchange\.apiKey must be printable ASCII/);
+    },
+  );
+});
+
+describe('files with values', () => {
+  const withKeyFile = (path: string): NodeJS.ProcessEnv => ({
+    ORDER_SYNC_EXCHANGE_BASE_URL: 'https://a.example',
+    ORDER_SYNC_EXCHANGE_API_KEY_FILE: path,
+  });
+
+  it('give the key without its trailing newline', () => {
+    const env = withKeyFile(write('key', `${KEY}\n`));
+    expect(loadConfig({ env, cwd, file: null, requireExchange: true }).exchange.apiKey).toBe(KEY);
+  });
+
+  it.each([0o640, 0o604, 0o644])('are refused for a secret when others can read them (mode %o)', (mode) => {
+    expect(refusal(withKeyFile(write('key', KEY, mode)))).toMatch(/others can read it: run `chmod 600/);
+  });
+
+  it.each([
+    { owner: 0, reader: 990, mode: 0o100440, isOpen: false },
+    { owner: 0, reader: 990, mode: 0o100460, isOpen: true },
+    { owner: 0, reader: 990, mode: 0o100444, isOpen: true },
+    { owner: 0, reader: 0, mode: 0o100440, isOpen: true },
+    { owner: 990, reader: 990, mode: 0o100440, isOpen: true },
+    { owner: 990, reader: 990, mode: 0o100400, isOpen: false },
+  ])('of $owner, read by $reader, with mode $mode are open to others: $isOpen', ({ owner, reader, mode, isOpen }) => {
+    expect(isOpenToOthers({ uid: owner, mode }, reader)).toBe(isOpen);
+  });
+
+  it('are refused when empty, absent, a folder or not text', () => {
+    expect(refusal(withKeyFile(write('key', '\n')))).toMatch(/is empty/);
+    expect(refusal(withKeyFile(join(cwd, 'none')))).toMatch(
+      /^ORDER_SYNC_EXCHANGE_API_KEY_FILE: the file of exchange\.apiKey cannot be read: ENOENT/,
+    );
+    expect(refusal(withKeyFile(cwd))).toMatch(/cannot be read: EISDIR/);
+    expect(refusal(withKeyFile(write('raw', Buffer.from([0xff, 0xfe]))))).toMatch(/not UTF-8/);
+  });
+
+  it('are refused beside the variable itself', () => {
+    expect(refusalOf({ ORDER_SYNC_EXCHANGE_API_KEY_FILE: write('key', KEY) })).toMatch(
+      /ORDER_SYNC_EXCHANGE_API_KEY as well/,
+    );
+  });
+
+  it('are named in a file of settings too, where it is the key that stands in one', () => {
+    write('own.yaml', `exchange:\n  apiKeyFile: ${write('key', `${KEY}\n`)}\n`, 0o644);
+    const env = { ORDER_SYNC_EXCHANGE_BASE_URL: 'https://a.example' };
+    const { exchange } = loadConfig({ env, cwd, file: 'own.yaml', requireExchange: true });
+    expect(exchange).toMatchObject({ apiKey: KEY, apiKeyFile: join(cwd, 'key') });
+    expect(configSources({ env, cwd, file: 'own.yaml' })).toContainEqual({
+      setting: 'exchange.apiKey',
+      value: '(set, hidden)',
+      source: 'own.yaml:2',
+    });
+    // One that is not in force is not read.
+    chmodSync(join(cwd, 'key'), 0o644);
+    expect(refusal(env, 'own.yaml')).toMatch(/^own\.yaml:2: .*chmod 600/);
+    expect(load({}, 'own.yaml').exchange).toMatchObject({ apiKey: KEY });
+  });
+
+  it('are refused beside the key itself in one file', () => {
+    for (const yaml of ['apiKey: a\n  apiKeyFile: b', 'apiKeyFile: b\n  apiKey: a']) {
+      write('own.yaml', `exchange:\n  ${yaml}\n`);
+      expect(() => load({}, 'own.yaml')).toThrow('own.yaml:3: exchange.apiKey');
+    }
+  });
+
+  it('may be open to others when they hold no secret', () => {
+    expect(load({ ORDER_SYNC_LOG_LEVEL_FILE: write('level', 'warn\n', 0o644) }).log.level).toBe('warn');
+  });
+
+  it('of settings are refused when everybody can write to them: the key could be sent elsewhere', () => {
+    write('own.yaml', 'log:\n  level: warn\n', 0o646);
+    expect(() => load({}, 'own.yaml')).toThrow(/^own\.yaml: .*chmod o-w own\.yaml/);
+    chmodSync(join(cwd, 'own.yaml'), 0o664);
+    expect(load({}, 'own.yaml').log.level).toBe('warn');
+  });
+
+  it('of settings are refused when they hold a secret that others can read', () => {
+    write('own.yaml', `exchange:\n  apiKey: ${KEY}\n`, 0o644);
+    expect(refusal({ ORDER_SYNC_EXCHANGE_BASE_URL: 'https://a.example' }, 'own.yaml')).toMatch(
+      /own\.yaml holds exchange\.apiKey/,
+    );
+  });
+});
+
+describe('the ops endpoint', () => {
+  it.each(['0.0.0.0:9464', '[::]:9464', 'shop.example:9464'])('listens on %s with a token only', (listen) => {
+    const env = { ORDER_SYNC_OPS_LISTEN: listen };
+    expect(refusalOf(env)).toContain('ops.token');
+    expect(load({ ...env, ORDER_SYNC_OPS_TOKEN: KEY }).ops.token).toBe(KEY);
+  });
+
+  it.each(['127.0.0.1:0', '[::1]:9464', 'localhost:9464', 'off'])('listens on %s without one', (listen) => {
+    expect(load({ ORDER_SYNC_OPS_LISTEN: listen }).ops.token).toBeUndefined();
+  });
+
+  it('has names of hosts, in small letters and without a port', () => {
+    expect(load({ ORDER_SYNC_OPS_HOSTS: 'Ops.shop.example, ops' }).ops.hosts).toEqual(['ops.shop.example', 'ops']);
+    expect(refusalOf({ ORDER_SYNC_OPS_HOSTS: 'ops.shop.example:443' })).toContain(
+      'ops.hosts[0] must be the name of a host',
+    );
+  });
+
+  it('lets persons decide with a token only', () => {
+    const env = { ORDER_SYNC_OPS_ACTIONS: 'on' };
+    expect(refusalOf(env)).toMatch(/ops\.actions .*ops\.token/);
+    expect(load({ ...env, ORDER_SYNC_OPS_TOKEN: KEY }).ops.actions).toBe('on');
+  });
+
+  it('takes no token that can be guessed', () => {
+    expect(refusalOf({ ORDER_SYNC_OPS_TOKEN: 'fifteen-letters' })).toContain('at least 16');
+  });
+});
+
+describe('a slip in a file is named with its line', () => {
+  it.each([
+    [
+      'exchange:\n  baseURL: https://a.example',
+      'own.yaml:2: exchange.baseURL is not a setting; did you mean exchange.baseUrl?',
+    ],
+    ['exchagne:\n  timeout: 1s', 'own.yaml:1: exchagne is not a setting; did you mean exchange?'],
+    ['log:\n  level:\n    deep: 1', 'own.yaml:2: log.level takes one value'],
+    ['log: info', 'own.yaml:1: log holds settings by name, not a value'],
+    ['- a', 'own.yaml:1: the file holds settings by name, not a value'],
+    ['__proto__:\n  a: 1', 'own.yaml:1: __proto__ is not a setting; config/default.yaml has them all'],
+    ['log:\n  level: loud', 'own.yaml:2: log.level must be one of trace, debug, info, warn, error, fatal, silent'],
+    ['log:\n  level: [info]', 'own.yaml:2: log.level takes one value'],
+  ])('%j', (yaml, message) => {
+    expect(refusalOfFile(yaml)).toBe(message);
+  });
+
+  it('also when it is no sound YAML, without quoting it', () => {
+    expect(refusalOfFile('log:\n  level: info\n  level: warn')).toMatch(/^own\.yaml:3: is not sound YAML/);
+    expect(refusalOfFile(`exchange:\n  apiKey: "${KEY}\n`)).toMatch(/^own\.yaml:\d: is not sound YAML/);
+    expect(refusalOfFile(`log:\n  level: &a [*a]`)).toMatch(/^own\.yaml:\d/);
+  });
+
+  it('also when an alias stands for another alias, which could make few lines a value without end', () => {
+    write(
+      'own.yaml',
+      'exchange:\n  absence:\n    - &a {status: 404}\n    - *a\nfollow:\n  openStatuses: &b [X]\n  finalStatuses: []\n',
+    );
+    expect(load({}, 'own.yaml').exchange.absence).toEqual([{ status: 404 }, { status: 404 }]);
+    expect(refusalOfFile('exchange:\n  absence: &a [*a]')).toMatch(/^own\.yaml:2: an alias stands for another/);
+    expect(refusalOfFile('exchange: &a {}\nlog: *a')).toMatch(/^own\.yaml:2: log holds settings by name/);
+  });
+
+  it('also inside of a value', () => {
+    const message = refusalOfFile('exchange:\n  timeout: 9s\n  absence:\n    - {status: 404}\n    - {status: 500}\n');
+    expect(message).toMatch(/^own\.yaml:3: exchange\.absence\[1\]\.status must be a status/);
+  });
+
+  it('also when the file is missing', () => {
+    expect(refusal(EXCHANGE, 'none.yaml')).toMatch(/^none\.yaml cannot be read: ENOENT/);
+  });
+
+  it('but empty files and empty sections are fine', () => {
+    write('own.yaml', '# nothing yet\n');
+    write('two.yaml', 'exchange:\nlog:\n');
+    expect([load({}, 'own.yaml').log.level, load({}, 'two.yaml').log.level]).toEqual(['info', 'info']);
+  });
+});
+
+describe('a wrong value names the setting, what it takes and the variable', () => {
+  it.each([
+    ['EXCHANGE_TIMEOUT', '15', /^ORDER_SYNC_EXCHANGE_TIMEOUT: exchange\.timeout must be a duration/],
+    ['EXCHANGE_TIMEOUT', '15 seconds', /250ms, 5s, 10m/],
+    ['EXCHANGE_TIMEOUT', '0s', /above zero/],
+    ['EXCHANGE_TIMEOUT', '2h', /at most 1h/],
+    ['EXCHANGE_TIMEOUT', '', /duration/],
+    ['EXCHANGE_RATE_REQUESTS', '1.5', /whole number/],
+    ['EXCHANGE_RATE_REQUESTS', '007', /whole number/],
+    ['EXCHANGE_RATE_REQUESTS', '0', /from 1/],
+    ['EXCHANGE_CONCURRENCY', '1e2', /whole number/],
+    ['EXCHANGE_MAX_RESPONSE_BYTES', '1 MiBs', /size/],
+    ['CREATE_ON_UNKNOWN', 'Hold', /one of hold, resend/],
+    ['CREATE_VERIFY_AFTER', '5s,5s', /grow/],
+    ['CREATE_VERIFY_AFTER', '[]', /at least 1/],
+    ['CREATE_VERIFY_AFTER', '5s,,6s', /empty item/],
+    ['PHOTOS_LISTEN', '9464', /HOST:PORT/],
+    ['PHOTOS_LISTEN', '127.0.0.1:70000', /HOST:PORT/],
+    ['DATABASE_URL', 'postgres://a', /sqlite:PATH/],
+    ['DATABASE_URL', 'mysql://a/b', /postgres:/],
+    ['DATABASE_URL', 'sqlite:', /sqlite:PATH/],
+    ['FOLLOW_FINAL_STATUSES', 'DONE,REQUEST', /finalStatuses has REQUEST, and so has follow\.openStatuses/],
+    ['RECONCILE_TOLERANCE', '-0.01', /decimal of at least 0/],
+    ['RECONCILE_TOLERANCE', '1%', /decimal of at least 0/],
+    ['RECONCILE_TOLERANCE', '', /decimal of at least 0/],
+    ['RECONCILE_TOLERANCE', '{"EUR": "-1"}', /decimal of at least 0/],
+    ['RECONCILE_TOLERANCE', '{EUR: 0.01}', /JSON/],
+    ['EXCHANGE_OUTPUT_POSITION', 'OUTPUT', /inputAsset, outputAsset/],
+    ['RECONCILE_FRESH_FOR', '0h', /above zero/],
+    ['SCHEDULE_CRON', '* * * *', /cron expression of 5 or 6 fields/],
+    ['SCHEDULE_CRON', '61 * * * *', /cron expression/],
+    ['SCHEDULE_CRON', '0 0 31 2 *', /impossible/],
+    ['SCHEDULE_CRON', '0 0 31W 2 *', /never fire/],
+    ['SCHEDULE_CRON', '0 0 1 * 1#5', /never fire/],
+    ['SCHEDULE_CRON', '5-1 * * * *', /reversed range 5-1/],
+    ['SCHEDULE_CRON', '0 0 1,22-2/2 * *', /reversed range 22-2/],
+    ['SCHEDULE_CRON', '0 0 * nov-feb *', /reversed range nov-feb/],
+    ['SCHEDULE_CRON', '0 0 * * fri-mon', /reversed range fri-mon/],
+  ])('%s=%s', (name, value, reason) => {
+    expect(refusalOf({ [`ORDER_SYNC_${name}`]: value })).toMatch(reason);
+  });
+
+  it.each([
+    '*/5 * * * *',
+    '0 0 29 2 *',
+    '0 0 * * 5-7',
+    '0 0 * * fri-sun',
+    '0 0 L * *',
+    '0 22-23 1 jan-feb *',
+    '@daily',
+  ])('takes the cron expression %s', (cron) => {
+    expect(load({ ORDER_SYNC_SCHEDULE_CRON: cron }).schedule.cron).toBe(cron);
+  });
+
+  it.each([
+    ['1 MiB', 1_048_576],
+    ['512KiB', 524_288],
+    ['2048', 2_048],
+    ['1 MB', 1_000_000],
+  ])('takes the size %s', (text, bytes) => {
+    expect(load({ ORDER_SYNC_EXCHANGE_MAX_RESPONSE_BYTES: text }).exchange.maxResponseBytes).toBe(bytes);
+  });
+
+  it('keeps each digit of the tolerance, and takes an empty cron of reconcile as off', () => {
+    const env = { ORDER_SYNC_RECONCILE_TOLERANCE: '0.000000000000000000010', ORDER_SYNC_RECONCILE_CRON: '' };
+    expect(load(env).reconcile).toMatchObject({ tolerance: '0.000000000000000000010', cron: undefined });
+  });
+
+  it('takes a tolerance by currency, and keeps its digits', () => {
+    const byCurrency = { BTC: '0.00000001', EUR: '0.01', default: '0' };
+    const json = '{"BTC": 0.00000001, "EUR": "0.01", "default": 0}';
+    expect(load({ ORDER_SYNC_RECONCILE_TOLERANCE: json }).reconcile.tolerance).toEqual(byCurrency);
+    write('local.yaml', 'reconcile:\n  tolerance: {BTC: 0.00000001, EUR: 0.01, default: 0}\n');
+    expect(load({}, 'local.yaml').reconcile.tolerance).toEqual(byCurrency);
+  });
+
+  it('knows an address to listen on and off', () => {
+    expect(load({ ORDER_SYNC_PHOTOS_LISTEN: 'off' }).photos.listen).toBeUndefined();
+    expect(load({ ORDER_SYNC_PHOTOS_LISTEN: '[::1]:0' }).photos.listen).toEqual({ host: '::1', port: 0 });
+  });
+
+  it('names the nearest variable', () => {
+    const message = refusalOf({ ORDER_SYNC_EXCHANG_BASEURL: 'x' });
+    expect(message).toMatch(/^ORDER_SYNC_EXCHANG_BASEURL: .* did you mean ORDER_SYNC_EXCHANGE_BASE_URL\?/);
+  });
+});
+
+describe('a database of PostgreSQL', () => {
+  const at = (url: string, env: NodeJS.ProcessEnv = {}) => load({ ORDER_SYNC_DATABASE_URL: url, ...env }).database;
+
+  it.each([
+    ['postgres://u@db.example/orders', { host: 'db.example', port: 5432, user: 'u', name: 'orders', tls: 'verify' }],
+    ['postgresql://u@127.0.0.1:6000/o', { host: '127.0.0.1', port: 6000, tls: 'off' }],
+    ['postgres://u@[::1]/o', { host: '::1', tls: 'off', address: 'postgres://u@[::1]/o' }],
+    ['postgres://u@/o?host=/run/pg', { host: '/run/pg', tls: 'off', address: 'postgres://u@/o?host=/run/pg' }],
+    ['postgres://u@%2Frun%2Fpg:6000/o', { host: '/run/pg', port: 6000, address: 'postgres://u@:6000/o?host=/run/pg' }],
+    ['postgres://a%40b@h/x%2Fy', { user: 'a@b', name: 'x/y', address: 'postgres://a%40b@h/x%2Fy' }],
+  ])('is at %s', (url, parts) => {
+    const database = at(url);
+    expect(database).toMatchObject({ kind: 'postgres', poolSize: 10, ...parts });
+    expect(at(database.address)).toEqual(database);
+  });
+
+  it('takes its password from a file, or from the address, and shows it nowhere', () => {
+    const url = `postgres://u:${KEY}@db.example/o`;
+    expect(at(url)).toMatchObject({ password: KEY, address: 'postgres://u@db.example/o' });
+    const env = { ORDER_SYNC_DATABASE_PASSWORD_FILE: write('password', 'from-file\n') };
+    expect(at(url, env)).toMatchObject({ password: 'from-file' });
+    const sources = configSources({ env: { ORDER_SYNC_DATABASE_URL: url, ...env }, cwd, file: null });
+    expect(sources).toContainEqual(expect.objectContaining({ value: 'postgres://u@db.example/o' }));
+    expect(JSON.stringify(sources)).not.toMatch(/k3y|from-file/);
+  });
+
+  it.each([
+    ['postgres:///o', /name the host/],
+    ['postgres://h', /DATABASE/],
+    ['postgres://a,b/o', /DATABASE/],
+    ['postgres://h:0/o', /port/],
+    ['postgres://h/o?sslmode=disable', /database\.tls/],
+    ['postgres://h/o?hots=a', /parameter hots/],
+    ['postgres://h/o?host=run', /absolute folder/],
+    [`postgres://u:${KEY}%zz@h/o`, /hexadecimal/],
+    [`postgres://u:${KEY}@x@h/o`, /%40/],
+  ])('is not at %s', (url, reason) => {
+    expect(refusalOf({ ORDER_SYNC_DATABASE_URL: url })).toMatch(reason);
+  });
+});
+
+describe('the path of the database', () => {
+  const pathOf = (file: string) => load({ ORDER_SYNC_DATABASE_URL: `sqlite:${file}` }).database.address;
+
+  it('is the same by whatever symbolic links it is named, made or not', () => {
+    mkdirSync(join(cwd, 'data'));
+    symlinkSync('data', join(cwd, 'link'));
+    const made = join(realpathSync(cwd), 'data', 'orders.db');
+    expect(pathOf('link/orders.db')).toBe(made);
+    expect(pathOf('link/new/orders.db')).toBe(join(realpathSync(cwd), 'data', 'new', 'orders.db'));
+    write('data/orders.db', '');
+    symlinkSync('data/orders.db', join(cwd, 'orders.db'));
+    expect(pathOf('orders.db')).toBe(made);
+    expect(pathOf('link/orders.db')).toBe(made);
+  });
+});
