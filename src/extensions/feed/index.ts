@@ -1,0 +1,11 @@
+import type { Extension } from '../../cli/extension.ts';
+
+/** The events of the accounts, in their order: pages and streams. */
+export const feed: Extension = {
+  name: 'feed',
+  commands: {
+    'Every day:': {
+      events: ['what has happened, in its order, and what happens', () => import('./command.ts'), 'one-or-all'],
+    },
+  },
+};
