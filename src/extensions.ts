@@ -6,6 +6,7 @@ import { health } from './extensions/health/index.ts';
 import { intake } from './extensions/intake/index.ts';
 import { operate } from './extensions/operate/index.ts';
 import { postgres } from './extensions/postgres/index.ts';
+import { relay } from './extensions/relay/index.ts';
 import { reports } from './extensions/reports/index.ts';
 import { restore } from './extensions/restore/index.ts';
 import { sandbox } from './extensions/sandbox/index.ts';
@@ -26,4 +27,5 @@ export const EXTENSIONS: readonly Extension[] = [
   postgres,
   clients,
   api,
+  relay,
 ];

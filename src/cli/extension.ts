@@ -1,3 +1,4 @@
+import type { ServiceMaker } from '../daemon.ts';
 import type { Commands } from './commands.ts';
 
 /**
@@ -7,4 +8,6 @@ import type { Commands } from './commands.ts';
 export interface Extension {
   readonly name: string;
   readonly commands?: Commands;
+  /** Loaded when a daemon starts, with all extensions. */
+  readonly service?: (extensions: readonly Extension[]) => Promise<ServiceMaker>;
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { ServiceMaker } from '../../daemon.ts';
 import type { Extension } from '../extension.ts';
 
 const OF_PROGRAM = new WeakMap<Command, readonly Extension[]>();
@@ -10,4 +11,9 @@ export function setExtensions(program: Command, extensions: readonly Extension[]
 
 export function extensionsOf(command: Command): readonly Extension[] {
   return OF_PROGRAM.get(command) ?? (command.parent === null ? [] : extensionsOf(command.parent));
+}
+
+/** Loads the services of a daemon, in the order of the list. */
+export async function servicesOf(extensions: readonly Extension[]): Promise<readonly ServiceMaker[]> {
+  return await Promise.all(extensions.flatMap(({ service }) => service?.(extensions) ?? []));
 }

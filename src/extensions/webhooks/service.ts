@@ -1,0 +1,10 @@
+import type { ServiceMaker } from '../../daemon.ts';
+import { Webhooks } from './webhooks.ts';
+
+/** Sends the events of the accounts that this process drives. */
+export const webhooksService: ServiceMaker = {
+  async start(deps) {
+    const webhooks = new Webhooks({ ...deps, ...deps.config.webhooks });
+    return { take: (lease) => webhooks.take(lease), work: webhooks.run() };
+  },
+};
