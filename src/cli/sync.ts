@@ -15,8 +15,8 @@ import { accountConfig, duration } from './shared/options.ts';
 import { screenOf } from './shared/help.ts';
 import { progressLine, type ProgressLine } from './shared/progress.ts';
 import type { Tone } from '../extensions/documents/document.ts';
-import { problem, worstFirst } from '../extensions/health/status/problem.ts';
-import { countedProblems, holdProblems } from '../extensions/health/status/problems.ts';
+import { problem, worstFirst } from '../accounts/problem.ts';
+import { countedProblems, holdProblems } from '../accounts/problem.ts';
 import { print } from './shared/print.ts';
 import { accountWords } from '../accounts/rules/name.ts';
 

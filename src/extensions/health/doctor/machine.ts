@@ -8,7 +8,7 @@ import { lookup } from 'node:dns/promises';
 import { connect as connectTls } from 'node:tls';
 import type { Command } from 'commander';
 import type { DaemonStatus } from '../status/status.ts';
-import { problem } from '../status/problem.ts';
+import { problem } from '../../../accounts/problem.ts';
 import type { Config, AccountSettings } from '../../../settings/config.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
 import { fault, ofProblem, ok, warning, type CheckResult } from './check.ts';
