@@ -86,12 +86,12 @@ export async function runDaemon(
   const failed = new AbortController();
   const stop = AbortSignal.any([stopping, failed.signal]);
   const patience = new Patience({ store, clock, log });
-  const activities = new Activities(clock);
   const ending = { stop, gracePeriodOver: gracePeriodOver.signal };
-  const shared: Shared = { config, store, clock, log, patience, activities, ...ending };
+  const shared: Shared = { config, store, clock, log, patience, activities: new Activities(clock), ...ending };
   const accounts = new Accounts({
     ...shared,
     connect: overrides.connect,
+    listeners: shared.activities.accountListeners,
     passes: passesBy(config, () => orderTicks.tickedAt),
     tickedAt: () => orderTicks.tickedAt,
     onFailure: (error) => failed.abort(error),

@@ -47,7 +47,7 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void>
     await judgeChanged(deps, overdue, settings);
   });
   if (!signal.aborted) settings.pace.take(all, deps.clock.monotonic());
-  deps.observers.activity.overdue = waiting;
+  deps.observers.tell({ kind: 'followed.read', overdue: waiting });
   logOverdue(deps, waiting);
   await resolveFailOvers(deps.store, deps.account, deps.clock.now());
   for (const status of ['open', 'acknowledged']) {

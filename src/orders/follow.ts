@@ -155,7 +155,7 @@ export async function lookUp(
   if (recorded === undefined) {
     const isOutage = health === 'failed' || health === 'unreachable';
     // A probe for creates is about an order that waits, for which no answer is nothing to record.
-    if (answer.kind === 'unanswered' && isOutage) deps.observers.incidents.exchangeFailed(answer.why);
+    if (answer.kind === 'unanswered' && isOutage) deps.observers.tell({ kind: 'exchange.failed', cause: answer.why });
     return;
   }
   const { before, decision } = recorded;

@@ -179,7 +179,7 @@ describe('the sweep', () => {
     program.clock.advance(10 * MINUTE);
     await sweep(program.app, NEVER);
     expect(program.log.with(line)).toMatchObject([{ level: 'warn', overdue: 2 }]);
-    expect(program.app.observers.activity.overdue?.orders).toBe(2);
+    expect(program.activity.overdue?.orders).toBe(2);
     const pause = { kind: 'all-paused', since: program.clock.now(), until: null, reason: 'r', actor: 'ann' } as const;
     await program.app.store.writer.write((tx) => setHold(tx, program.app.account, pause, program.clock.now()));
     await program.app.restraints.read();

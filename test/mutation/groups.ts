@@ -37,8 +37,16 @@ export const GROUPS: readonly Group[] = [
   { name: 'findings', files: ['src/findings/rules/*.ts'], tests: ['test/findings/rules/*.test.ts'] },
   {
     name: 'accounts',
-    files: ['src/accounts/rules/*.ts', 'src/extensions/postgres/sharing/{heartbeats,share}.ts'],
-    tests: ['test/accounts/rules/*.test.ts', 'test/extensions/postgres/sharing/{heartbeats,share}.test.ts'],
+    files: [
+      'src/accounts/rules/*.ts',
+      'src/extensions/health/incident-story.ts',
+      'src/extensions/postgres/sharing/{heartbeats,share}.ts',
+    ],
+    tests: [
+      'test/accounts/rules/*.test.ts',
+      'test/extensions/health/incident-story.test.ts',
+      'test/extensions/postgres/sharing/{heartbeats,share}.test.ts',
+    ],
   },
   {
     name: 'clients',

@@ -50,7 +50,7 @@ export class SeveralAccounts implements Driven {
       connect,
       tickedAt,
       patience: new Patience({ store, clock, log }),
-      activities: new Activities(clock),
+      listeners: new Activities(clock).accountListeners,
       passes: this.#stirring(passesBy(config, tickedAt)),
       stop: this.#end,
       onFailure: (error) => this.#failed.abort(error),
