@@ -1,4 +1,5 @@
 import { createApp } from '../src/app.ts';
+import { learningPaces } from '../src/extensions/pace/follow-pace.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { loadConfig } from '../src/settings/config.ts';
 import { createPass } from '../src/orders/create.ts';
@@ -19,6 +20,7 @@ const now = () => new Date(clock.now().getTime() + aheadMs);
 let commits = 0;
 const app = await createApp(config, {
   clock: { ...clock, now },
+  makePaces: learningPaces,
   store: {
     expect: 'migrate',
     wrap(sql, statement) {

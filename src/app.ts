@@ -10,18 +10,18 @@ import { RateWindow, type RateLimit } from './exchange/transport/rate-window.ts'
 import type { Transport } from './exchange/transport/http.ts';
 import { httpTransport, type Connect } from './exchange/transport/transport.ts';
 import { Activity } from './extensions/health/activity.ts';
-import type { FlowDeps } from './orders/pass/deps.ts';
+import { flowSettings, type FlowDeps } from './orders/pass/deps.ts';
 import { CreateGuard } from './orders/pass/guard.ts';
 import { AccountRestraints } from './orders/pass/restraints.ts';
 import { Incidents } from './extensions/health/incidents.ts';
 import { CreatesInFlight } from './orders/pass/in-flight.ts';
 import { RateGroup, RequestLease, spentByLastOwner } from './orders/pass/lease.ts';
+import type { FollowPace, PaceMaker } from './orders/pass/pace.ts';
 import { SentIntents, Walk } from './orders/pass/sent-intents.ts';
 import { takeUpFailOvers } from './orders/fail-over.ts';
 import { WrongTimes } from './orders/correct-times.ts';
 import { recover } from './orders/recover.ts';
 import { newCounters } from './orders/pass/outcomes.ts';
-import { flowSettings, type FollowPace } from './extensions/pace/follow-pace.ts';
 import { createLog } from './base/log.ts';
 import { OwnedError } from './store/errors.ts';
 import { openAsOwner, type OwnerOptions } from './store/open.ts';
@@ -34,6 +34,8 @@ export interface Overrides {
   readonly log?: Logger;
   readonly store?: OwnerOptions;
   readonly ownerPatienceMs?: number;
+  /** Without it orders are looked up at each tick. */
+  readonly makePaces?: PaceMaker;
   readonly account?: string;
 }
 
@@ -53,6 +55,7 @@ interface AccountDeps {
   readonly log: Logger;
   readonly connect?: Connect | undefined;
   readonly rateGroup?: RateGroup | undefined;
+  readonly makePaces?: PaceMaker | undefined;
   /** The newest creates of this process, in all its accounts. */
   readonly intents?: SentIntents | undefined;
   readonly activity?: Activity;
@@ -62,7 +65,8 @@ interface AccountDeps {
 
 /** Owns one account until the app is disposed of. Throws `OwnedError` if another process does, and `StoreError`. */
 export async function createApp(config: Config, overrides: Overrides = {}): Promise<App> {
-  const { clock = systemClock(), ownerPatienceMs: patienceMs = 0, account = DEFAULT_ACCOUNT, connect } = overrides;
+  const { clock = systemClock(), ownerPatienceMs: patienceMs = 0, account = DEFAULT_ACCOUNT } = overrides;
+  const { connect, makePaces } = overrides;
   const log = overrides.log ?? createLog(config);
   await using undo = new AsyncDisposableStack();
   const worker = { settingsOf: settingsInForce(config) };
@@ -71,9 +75,11 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const accountLeases = await ownership.take(groupOf(config, account), patienceMs);
   const accountLease = accountLeases.find((one) => one.account === account);
   if (accountLease === undefined) throw new OwnedError(`the account ${account} cannot be driven`);
-  const rateGroup = accountLeases.length > 1 ? new RateGroup(accountLeases) : undefined;
+  const rateGroup = accountLeases.length > 1 ? new RateGroup(accountLeases, makePaces) : undefined;
   const owned = store.forAccount(account, accountLease);
-  const app = undo.use(await startApp(config, { store: owned, accountLease, clock, log, connect, rateGroup }));
+  const app = undo.use(
+    await startApp(config, { store: owned, accountLease, clock, log, connect, rateGroup, makePaces }),
+  );
   const endWaiting = () => [store, owned].forEach(({ writer }) => writer.endGracePeriod());
   // At once or not at all: the next owner waits two seconds for a lease that is left, a locked database lasts longer.
   undo.defer(endWaiting);
@@ -92,7 +98,8 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   const { store, accountLease, clock, log, activity = new Activity(accountLease.account, clock) } = deps;
   const { account } = accountLease;
   await using undo = new AsyncDisposableStack();
-  const settings = { ...flowSettings(config, deps.rateGroup?.demand), ...(deps.pace && { pace: deps.pace }) };
+  const paceOf = deps.rateGroup?.paceOf ?? deps.makePaces?.(1);
+  const settings = flowSettings(config, deps.pace ?? paceOf?.(config));
   const { concurrency, timeout: timeoutMs, absence } = config.exchange;
   undo.defer(() => activity.rests());
   const incidents = new Incidents({ account, store, clock, log, activity });

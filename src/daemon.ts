@@ -11,10 +11,11 @@ import { linksPass } from './extensions/clients/links.ts';
 import { sweep, sweepWithoutFindings } from './findings/sweep.ts';
 import { createPass } from './orders/create.ts';
 import { lookUpDue } from './orders/follow.ts';
+import type { PaceMaker } from './orders/pass/pace.ts';
 import { purgeByAge } from './extensions/intake/retention.ts';
 import { Activities } from './extensions/health/activity.ts';
 import { Patience, repeatEvery, withGracePeriod } from './orders/pass/run.ts';
-import { learnFirst } from './extensions/pace/learn-pace.ts';
+import { learningPaces } from './extensions/pace/follow-pace.ts';
 import type { StatusSources } from './extensions/health/status/read-status.ts';
 import { reachOf } from './extensions/api/reach.ts';
 import { serveControl } from './extensions/api/server.ts';
@@ -48,6 +49,7 @@ interface Shared extends Pick<App, 'store' | 'clock' | 'log' | 'gracePeriodOver'
   readonly config: Config;
   readonly patience: Patience;
   readonly activities: Activities;
+  readonly makePaces: PaceMaker;
   readonly stop: AbortSignal;
 }
 
@@ -58,11 +60,11 @@ export async function runDaemon(
   onReady: () => void,
   overrides: Overrides = {},
 ): Promise<void> {
-  const { clock = systemClock(), log = createLog(config), ownerPatienceMs: patienceMs = OWNER_PATIENCE_MS } = overrides;
+  const { clock = systemClock(), log = createLog(config), makePaces = learningPaces } = overrides;
+  const { ownerPatienceMs: patienceMs = OWNER_PATIENCE_MS } = overrides;
   const reach = await reachOf(config, clock);
-  const worker = { ...reach, settingsOf: settingsInForce(config) };
   const gracePeriodOver = new AbortController();
-  const opening = { patienceMs, worker, ...overrides.store };
+  const opening = { patienceMs, worker: { ...reach, settingsOf: settingsInForce(config) }, ...overrides.store };
   await using owned = await openUnlessStopped({ config, clock, log }, opening, stopping, gracePeriodOver);
   if (owned === undefined || stopping.aborted) return log.info({}, 'stopped');
   const { store, ownership } = owned;
@@ -72,7 +74,7 @@ export async function runDaemon(
   const patience = new Patience({ store, clock, log });
   const activities = new Activities(clock);
   const ending = { stop, gracePeriodOver: gracePeriodOver.signal };
-  const shared: Shared = { config, store, clock, log, patience, activities, ...ending };
+  const shared: Shared = { config, store, clock, log, patience, activities, makePaces, ...ending };
   const accounts = new Accounts({
     ...shared,
     connect: overrides.connect,
@@ -187,7 +189,7 @@ export function passesBy({ reconcile }: Config, tickedAt: () => Date): Passes {
   return {
     create: createPass,
     lookup: async (app, stop) => {
-      await learnFirst(app, stop);
+      await app.settings.pace.learnFirst(app, stop);
       await lookUpDue(app, tickedAt, stop);
     },
     links: linksPass,

@@ -12,6 +12,7 @@ import { ClockWatch } from '../orders/correct-times.ts';
 import { reportSent } from '../orders/fail-over.ts';
 import type { Activities } from '../extensions/health/activity.ts';
 import { LEASE_MS, RateGroup } from '../orders/pass/lease.ts';
+import type { PaceMaker } from '../orders/pass/pace.ts';
 import type { Patience } from '../orders/pass/run.ts';
 import { SentIntents } from '../orders/pass/sent-intents.ts';
 import type { AccountInUse, Accounts as UsableAccounts } from '../extensions/api/operations/operation.ts';
@@ -32,6 +33,7 @@ interface Deps extends AccountsDeps {
   readonly patience: Patience;
   readonly activities: Activities;
   readonly connect?: Connect | undefined;
+  readonly makePaces?: PaceMaker | undefined;
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -161,7 +163,7 @@ export class Accounts implements UsableAccounts {
   }
 
   async #wire({ accountLease, pace }: OwnedAccount) {
-    const { config, store, clock, log, connect, activities, stop } = this.#deps;
+    const { config, store, clock, log, connect, makePaces, activities, stop } = this.#deps;
     const { account, ending } = accountLease;
     if (stop.aborted || ending.aborted) return undefined;
     return await startApp(requireExchange(configOf(config, account)), {
@@ -171,6 +173,7 @@ export class Accounts implements UsableAccounts {
       log: this.isOnly ? log : log.child({ account }),
       connect,
       rateGroup: this.#rateGroupOf(account),
+      makePaces,
       activity: activities.of(account),
       intents: this.#intents,
       pace,
@@ -184,7 +187,7 @@ export class Accounts implements UsableAccounts {
     const [first] = leases;
     if (names.length === 1 || first === undefined) return undefined;
     // Its accounts come and go together: an earlier group counts no more, as another owner may have sent since.
-    const group = this.#rateGroups.get(first) ?? new RateGroup(leases);
+    const group = this.#rateGroups.get(first) ?? new RateGroup(leases, this.#deps.makePaces);
     this.#rateGroups.set(first, group);
     return group;
   }

@@ -10,6 +10,7 @@ import { createLog } from '../../src/base/log.ts';
 import { SandboxExchange } from '../../src/extensions/sandbox/exchange.ts';
 import { SCENARIOS } from '../../src/extensions/sandbox/scenario.ts';
 import { seededRandom } from '../../src/extensions/sandbox/random.ts';
+import { learningPaces } from '../../src/extensions/pace/follow-pace.ts';
 import { newDatabase } from '../support/folders.ts';
 import { testClock, type TestClock } from '../support/test-clock.ts';
 import type { SqliteConfig } from '../support/test-program.ts';
@@ -74,7 +75,13 @@ export async function ground({
   const transport = answer && transportOf(answer);
   const store = { synchronous: 'off' } as const;
   const app = undo.use(
-    await createApp(config, { clock, log: checkedLog(), store, ...(transport && { connect: () => transport }) }),
+    await createApp(config, {
+      clock,
+      log: checkedLog(),
+      store,
+      makePaces: learningPaces,
+      ...(transport && { connect: () => transport }),
+    }),
   );
   undo.defer(() => app.endGracePeriod());
   const merchant = undo.adopt(new Database(path), (opened) => void opened.close());

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import Database from 'better-sqlite3';
 import type { Logger } from 'pino';
 import { createApp, startApp, type App } from '../../src/app.ts';
+import { learningPaces } from '../../src/extensions/pace/follow-pace.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import type { Connect } from '../../src/exchange/transport/transport.ts';
 import { grantNext } from '../../src/store/tables/accounts.ts';
@@ -177,7 +178,7 @@ export class SimulatedProcess implements Life {
     }
     const app =
       plan.shared === null
-        ? await createApp(config, { clock, log, connect, store })
+        ? await createApp(config, { clock, log, connect, store, makePaces: learningPaces })
         : await this.#startShared(clock, connect);
     return new OneAccount(driving, app, this.#leaseOf(FIRST_ACCOUNT, 0));
   }
@@ -208,7 +209,15 @@ export class SimulatedProcess implements Life {
     // Also while it takes up what the last one left, as the daemon has it.
     this.#endGracePeriod = () => (this.#accounts ?? shared.writer).endGracePeriod();
     const app = undo.use(
-      await startApp(config, { store: shared, accountLease, clock, log, connect, intents: this.intents }),
+      await startApp(config, {
+        store: shared,
+        accountLease,
+        clock,
+        log,
+        connect,
+        makePaces: learningPaces,
+        intents: this.intents,
+      }),
     );
     const disposal = undo.move();
     return { ...app, [Symbol.asyncDispose]: () => disposal.disposeAsync() };

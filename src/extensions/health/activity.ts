@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Config } from '../../settings/config.ts';
 import { groupOf, groupsOf } from '../../settings/rate-groups.ts';
 import type { Restraint } from '../../accounts/rules/restraints.ts';
-import type { Overdue } from '../pace/status.ts';
+import type { Overdue } from '../../orders/pass/pace.ts';
 import type { RequestEnded, RequestEvent } from '../../exchange/account.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
 import type { KeptBack, OverdueStatus, RateUse, Times } from './status/status.ts';
