@@ -9,18 +9,18 @@ import { ExchangeClient } from './exchange/client.ts';
 import { RateWindow, type RateLimit } from './exchange/transport/rate-window.ts';
 import type { Transport } from './exchange/transport/http.ts';
 import { httpTransport, type Connect } from './exchange/transport/transport.ts';
-import type { FlowDeps } from './orders/pass/deps.ts';
+import { flowSettings, type FlowDeps } from './orders/pass/deps.ts';
 import { CreateGuard } from './orders/pass/guard.ts';
 import { AccountRestraints } from './orders/pass/restraints.ts';
 import { CreatesInFlight } from './orders/pass/in-flight.ts';
 import { RateGroup, RequestLease, spentByLastOwner } from './orders/pass/lease.ts';
 import { openListeners, type Listen } from './orders/pass/process-events.ts';
+import type { FollowPace, PaceMaker } from './orders/pass/pace.ts';
 import { SentIntents, Walk } from './orders/pass/sent-intents.ts';
 import { takeUpFailOvers } from './orders/fail-over.ts';
 import { WrongTimes } from './orders/correct-times.ts';
 import { recover } from './orders/recover.ts';
 import { newCounters } from './orders/pass/outcomes.ts';
-import { flowSettings, type FollowPace } from './extensions/pace/follow-pace.ts';
 import { createLog } from './base/log.ts';
 import { OwnedError } from './store/errors.ts';
 import { openAsOwner, type OwnerOptions } from './store/open.ts';
@@ -33,6 +33,8 @@ export interface Overrides {
   readonly log?: Logger;
   readonly store?: OwnerOptions;
   readonly ownerPatienceMs?: number;
+  /** Without it orders are looked up at each tick. */
+  readonly makePaces?: PaceMaker;
   readonly account?: string;
   readonly listeners?: readonly Listen[];
 }
@@ -55,6 +57,7 @@ interface AccountDeps {
   readonly log: Logger;
   readonly connect?: Connect | undefined;
   readonly rateGroup?: RateGroup | undefined;
+  readonly makePaces?: PaceMaker | undefined;
   /** The newest creates of this process, in all its accounts. */
   readonly intents?: SentIntents | undefined;
   /** Without any, each failure is logged by itself. */
@@ -66,7 +69,7 @@ interface AccountDeps {
 /** Owns one account until the app is disposed of. Throws `OwnedError` if another process does, and `StoreError`. */
 export async function createApp(config: Config, overrides: Overrides = {}): Promise<App> {
   const { clock = systemClock(), ownerPatienceMs: patienceMs = 0, account = DEFAULT_ACCOUNT } = overrides;
-  const { connect, listeners } = overrides;
+  const { connect, listeners, makePaces } = overrides;
   const log = overrides.log ?? createLog(config);
   await using undo = new AsyncDisposableStack();
   const worker = { settingsOf: settingsInForce(config) };
@@ -75,9 +78,9 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const accountLeases = await ownership.take(groupOf(config, account), patienceMs);
   const accountLease = accountLeases.find((one) => one.account === account);
   if (accountLease === undefined) throw new OwnedError(`the account ${account} cannot be driven`);
-  const rateGroup = accountLeases.length > 1 ? new RateGroup(accountLeases) : undefined;
+  const rateGroup = accountLeases.length > 1 ? new RateGroup(accountLeases, makePaces) : undefined;
   const owned = store.forAccount(account, accountLease);
-  const deps = { store: owned, accountLease, clock, log, connect, rateGroup, listeners };
+  const deps = { store: owned, accountLease, clock, log, connect, rateGroup, listeners, makePaces };
   const app = undo.use(await startApp(config, deps));
   const endWaiting = () => [store, owned].forEach(({ writer }) => writer.endGracePeriod());
   // At once or not at all: the next owner waits two seconds for a lease that is left, a locked database lasts longer.
@@ -97,7 +100,8 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   const { store, accountLease, clock, log } = deps;
   const { account } = accountLease;
   await using undo = new AsyncDisposableStack();
-  const settings = { ...flowSettings(config, deps.rateGroup?.demand), ...(deps.pace && { pace: deps.pace }) };
+  const paceOf = deps.rateGroup?.paceOf ?? deps.makePaces?.(1);
+  const settings = flowSettings(config, deps.pace ?? paceOf?.(config));
   const { concurrency, timeout: timeoutMs, absence } = config.exchange;
   const { tell, eachSecond } = undo.use(await openListeners({ account, store, clock, log }, deps.listeners));
   const observers = { counters: newCounters(), tell };

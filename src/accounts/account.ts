@@ -6,7 +6,7 @@ import type { Config } from '../settings/config.ts';
 import { DueTimes } from './rules/due.ts';
 import type { MerchantKey } from '../settings/settings-file.ts';
 import { KeyRefusedError } from '../exchange/reply.ts';
-import type { FollowPace } from '../extensions/pace/follow-pace.ts';
+import type { FollowPace } from '../orders/pass/pace.ts';
 import { withGracePeriod } from '../orders/pass/run.ts';
 import type { AccountInUse } from './in-use.ts';
 import type { SweptPass } from '../store/orders/due-times.ts';

@@ -31,8 +31,11 @@ export const GROUPS: readonly Group[] = [
   },
   {
     name: 'pace',
-    files: ['src/extensions/pace/{pace,status,stay-times}.ts'],
-    tests: ['test/extensions/pace/{history,learned-status,pace,status,stay-times}.test.ts'],
+    files: ['src/extensions/pace/{pace,status,stay-times}.ts', 'src/orders/pass/pace.ts'],
+    tests: [
+      'test/extensions/pace/{history,learned-status,pace,status,stay-times}.test.ts',
+      'test/orders/pass/pace.test.ts',
+    ],
   },
   { name: 'findings', files: ['src/findings/rules/*.ts'], tests: ['test/findings/rules/*.test.ts'] },
   {

@@ -2,13 +2,12 @@ import { FINDING_CLASSES } from '../../findings/rules/classes.ts';
 import type { Finding } from '../../findings/rules/finding.ts';
 import type { Logger } from 'pino';
 import type { CreateOutcome } from '../rules/create.ts';
-import type { Tracking, OrderEvent } from '../rules/tracking.ts';
+import { lateMsOf, type Tracking, type OrderEvent } from '../rules/tracking.ts';
 import type { LookupDecision } from '../rules/lookup.ts';
 import type { SeenStatus } from '../../store/tables/accounts.ts';
 import type { OrderLookup } from '../../exchange/asking.ts';
 import type { Health } from '../../exchange/transport/breaker.ts';
 import { REFUSALS } from '../../accounts/rules/restraints.ts';
-import { lateMsOf } from '../../extensions/pace/status.ts';
 import { preOrderIdsIn } from '../../exchange/ids.ts';
 import type { Failure, ProcessEvent } from './process-events.ts';
 
