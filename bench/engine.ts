@@ -1,5 +1,5 @@
 import { createApp } from '../src/app.ts';
-import { learningPaces } from '../src/extensions/pace/follow-pace.ts';
+import { makePaces } from '../test/support/pace.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { Activities } from '../src/extensions/health/activity.ts';
 import { loadConfig } from '../src/settings/config.ts';
@@ -22,7 +22,7 @@ let commits = 0;
 const app = await createApp(config, {
   clock: { ...clock, now },
   listeners: new Activities(clock).accountListeners,
-  makePaces: learningPaces,
+  makePaces,
   store: {
     expect: 'migrate',
     wrap(sql, statement) {

@@ -34,7 +34,7 @@ export interface Overrides {
   readonly store?: OwnerOptions;
   readonly ownerPatienceMs?: number;
   /** Without it orders are looked up at each tick. */
-  readonly makePaces?: PaceMaker;
+  readonly makePaces?: PaceMaker | undefined;
   readonly account?: string;
   readonly listeners?: readonly Listen[];
 }

@@ -13,7 +13,6 @@ import { lookUpDue } from './orders/follow.ts';
 import type { PaceMaker } from './orders/pass/pace.ts';
 import { Activities } from './extensions/health/activity.ts';
 import { Patience, repeatEvery, withGracePeriod } from './orders/pass/run.ts';
-import { learningPaces } from './extensions/pace/follow-pace.ts';
 import { messageOf } from './base/text.ts';
 import { createLog } from './base/log.ts';
 import { readHolds } from './store/tables/account-holds.ts';
@@ -43,7 +42,7 @@ interface Shared extends Pick<App, 'store' | 'clock' | 'log' | 'gracePeriodOver'
   readonly config: Config;
   readonly patience: Patience;
   readonly activities: Activities;
-  readonly makePaces: PaceMaker;
+  readonly makePaces: PaceMaker | undefined;
   readonly stop: AbortSignal;
 }
 
@@ -75,10 +74,9 @@ export async function runDaemon(
   config: Config,
   stopping: AbortSignal,
   onReady: () => void,
-  { services: makers = [], ...overrides }: Overrides & { readonly services?: readonly ServiceMaker[] } = {},
+  { services: makers = [], makePaces, ...overrides }: Overrides & { readonly services?: readonly ServiceMaker[] } = {},
 ): Promise<void> {
-  const { clock = systemClock(), log = createLog(config), makePaces = learningPaces } = overrides;
-  const { ownerPatienceMs: patienceMs = OWNER_PATIENCE_MS } = overrides;
+  const { clock = systemClock(), log = createLog(config), ownerPatienceMs: patienceMs = OWNER_PATIENCE_MS } = overrides;
   const worker: WorkerOptions = { settingsOf: settingsInForce(config) };
   for (const maker of makers) Object.assign(worker, await maker.prepare?.(config, clock));
   const gracePeriodOver = new AbortController();

@@ -1,4 +1,5 @@
 import type { ServiceMaker } from '../daemon.ts';
+import type { PaceMaker } from '../orders/pass/pace.ts';
 import type { Commands } from './commands.ts';
 
 /**
@@ -8,6 +9,8 @@ import type { Commands } from './commands.ts';
 export interface Extension {
   readonly name: string;
   readonly commands?: Commands;
+  /** Loaded when this process looks orders up: how soon it does, in place of each tick. */
+  readonly makePaces?: () => Promise<PaceMaker>;
   /** Loaded when a daemon starts, with all extensions. */
   readonly service?: (extensions: readonly Extension[]) => Promise<ServiceMaker>;
 }

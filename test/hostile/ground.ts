@@ -11,7 +11,7 @@ import { createLog } from '../../src/base/log.ts';
 import { SandboxExchange } from '../../src/extensions/sandbox/exchange.ts';
 import { SCENARIOS } from '../../src/extensions/sandbox/scenario.ts';
 import { seededRandom } from '../../src/extensions/sandbox/random.ts';
-import { learningPaces } from '../../src/extensions/pace/follow-pace.ts';
+import { makePaces } from '../support/pace.ts';
 import { newDatabase } from '../support/folders.ts';
 import { testClock, type TestClock } from '../support/test-clock.ts';
 import type { SqliteConfig } from '../support/test-program.ts';
@@ -83,7 +83,7 @@ export async function ground({
       log: checkedLog(),
       store,
       listeners: activities.accountListeners,
-      makePaces: learningPaces,
+      makePaces,
       ...(transport && { connect: () => transport }),
     }),
   );

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { ServiceMaker } from '../../daemon.ts';
+import type { PaceMaker } from '../../orders/pass/pace.ts';
 import type { Extension } from '../extension.ts';
 
 const OF_PROGRAM = new WeakMap<Command, readonly Extension[]>();
@@ -16,4 +17,9 @@ export function extensionsOf(command: Command): readonly Extension[] {
 /** Loads the services of a daemon, in the order of the list. */
 export async function servicesOf(extensions: readonly Extension[]): Promise<readonly ServiceMaker[]> {
   return await Promise.all(extensions.flatMap(({ service }) => service?.(extensions) ?? []));
+}
+
+/** Loads how soon orders are looked up; undefined if no extension decides it. */
+export async function paceMakerOf(extensions: readonly Extension[]): Promise<PaceMaker | undefined> {
+  return await extensions.find(({ makePaces }) => makePaces !== undefined)?.makePaces?.();
 }

@@ -13,6 +13,7 @@ import { printable } from '../../base/words.ts';
 import { OwnedError } from '../../store/errors.ts';
 import { answerText, type Tones } from '../../cli/shared/answer.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
+import { extensionsOf, paceMakerOf } from '../../cli/shared/extensions.ts';
 import { accountConfig } from '../../cli/shared/options.ts';
 import { screenOf } from '../../cli/shared/help.ts';
 
@@ -27,6 +28,7 @@ const OWNER_WRITES_MS = 10_000;
  * until `signal` aborts. `onLog` writes each line of the log.
  */
 export async function throughOwner<Value>(
+  command: Command,
   config: AccountSettings,
   beside: (owner: Owner) => Promise<Value>,
   alone: (app: App, config: WithExchange<AccountSettings>) => Promise<Value>,
@@ -45,7 +47,7 @@ export async function throughOwner<Value>(
     }
     try {
       const complete = requireExchange(config);
-      await using app = await becomeOwner(complete, onLog);
+      await using app = await becomeOwner(command, complete, onLog);
       return await alone(app, complete);
     } catch (error) {
       if (!(error instanceof OwnedError)) throw error;
@@ -102,11 +104,15 @@ export async function readFromDaemon(
 }
 
 /** Makes the app, with warnings on stderr. It is loaded here: it takes longer to load than most commands beside a daemon take. */
-async function becomeOwner(config: WithExchange<AccountSettings>, onLog: (write: () => void) => void): Promise<App> {
-  const [{ createApp }, { listeners }, { makePaces }, { createLog, standardError }] = await Promise.all([
+async function becomeOwner(
+  command: Command,
+  config: WithExchange<AccountSettings>,
+  onLog: (write: () => void) => void,
+): Promise<App> {
+  const [{ createApp }, { listeners }, makePaces, { createLog, standardError }] = await Promise.all([
     import('../../app.ts'),
     import('../../cli/listeners.ts'),
-    import('../../cli/shared/pace.ts'),
+    paceMakerOf(extensionsOf(command)),
     import('../../base/log.ts'),
   ]);
   const output = standardError();
@@ -125,6 +131,7 @@ export async function withExchange<Value>(
   config: AccountSettings = accountConfig(command),
 ): Promise<Value> {
   return await throughOwner(
+    command,
     config,
     (owner) => work((operation, input) => owner.ask(operation, input), config, false),
     async (app, complete) => {
