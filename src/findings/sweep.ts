@@ -7,8 +7,8 @@ import { resolveFailOvers } from '../store/tables/fail-overs.ts';
 import { unresolvedFindings, unresolvedPage } from '../store/tables/findings.ts';
 import { countFindings } from '../orders/pass/outcomes.ts';
 import type { FlowDeps } from '../orders/pass/deps.ts';
+import type { OverdueLookups } from '../orders/pass/process-events.ts';
 import type { SweepMaker } from '../orders/pass/sweeps.ts';
-import type { Overdue } from '../orders/pass/pace.ts';
 import { recordFindings, type NewFindings } from './record-findings.ts';
 import { NO_TURNS } from '../orders/rules/record-change.ts';
 import { readRecordView } from '../exchange/record-view.ts';
@@ -70,7 +70,10 @@ export async function sweepWithoutFindings(deps: SweepDeps, signal: AbortSignal)
   await deps.settings.pace.learn(deps, signal);
 }
 
-function logOverdue({ clock, exchange, restraints, log, settings }: SweepDeps, overdue: Overdue | undefined): void {
+function logOverdue(
+  { clock, exchange, restraints, log, settings }: SweepDeps,
+  overdue: OverdueLookups | undefined,
+): void {
   if (overdue === undefined || restraints.heldForMs('lookup') > 0 || exchange.breaker('lookup').openings > 0) return;
   const { orders, since } = overdue;
   if (clock.now().getTime() - since.getTime() <= WORTH_TELLING_MS + settings.pace.overdueAfterMs) return;
