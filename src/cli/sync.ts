@@ -47,7 +47,6 @@ export function define(command: Command): void {
       const scope = dueOnly === true ? 'due' : 'all';
       using progress = await progressLine();
       const result = await throughOwner(
-        command,
         config,
         extensionsOf(command),
         (owner) => besideDaemon(owner.sync({ scope, timeoutMs: timeout }), progress),
