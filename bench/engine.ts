@@ -1,6 +1,7 @@
 import { createApp } from '../src/app.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { loadConfig } from '../src/settings/config.ts';
+import { driver } from '../src/extensions/postgres/driver.ts';
 import { createPass } from '../src/orders/create.ts';
 import { followPass } from '../src/orders/follow.ts';
 import { serve } from './child.ts';
@@ -21,6 +22,7 @@ const app = await createApp(config, {
   clock: { ...clock, now },
   store: {
     expect: 'migrate',
+    drivers: [async () => driver],
     wrap(sql, statement) {
       if (sql !== 'commit') return statement;
       const run = statement.run.bind(statement);

@@ -8,6 +8,7 @@ import { createLog } from '../base/log.ts';
 import { fieldsText, type Field } from '../extensions/documents/terminal.ts';
 import { counted, inUnits, withCommas } from '../base/words.ts';
 import { RESTORE_ADVICE } from '../store/mark.ts';
+import { driversOf } from './shared/extensions.ts';
 import { explainError, EXIT, stopSignal } from './shared/exit.ts';
 import { screenOf } from './shared/help.ts';
 import { configOptions, wholeNumber } from './shared/options.ts';
@@ -42,7 +43,10 @@ export function define(command: Command): void {
       try {
         const config = loadConfig({ ...configOptions(command), requireExchange: true });
         log = createLog(config);
-        await runDaemon(config, stopSignal(), () => process.send?.('ready'), { log });
+        await runDaemon(config, stopSignal(), () => process.send?.('ready'), {
+          log,
+          store: { drivers: driversOf(command) },
+        });
       } catch (error) {
         // On a terminal the line on stderr is enough; who reads the log alone has this one.
         if (!process.stdout.isTTY || !process.stderr.isTTY) {

@@ -46,6 +46,7 @@ export function define(command: Command): void {
       const scope = dueOnly === true ? 'due' : 'all';
       using progress = await progressLine();
       const result = await throughOwner(
+        command,
         config,
         (owner) => besideDaemon(owner.sync({ scope, timeoutMs: timeout }), progress),
         (app) => alone(app, scope, signal, progress),

@@ -212,6 +212,8 @@ export interface Store {
    */
   changes(signal: AbortSignal): AsyncIterable<readonly string[]>;
   migrations(): Promise<MigrationStatus>;
+  /** Names the process that drives one of these accounts, for people; undefined if none does. */
+  driverOf(accounts: readonly string[]): Promise<string | undefined>;
   /** False once the file was moved, deleted or replaced: what is written then would be lost. */
   isInPlace(): boolean;
   /** The same database for another account; with a lease its owner writes, who is refused once another has followed. */

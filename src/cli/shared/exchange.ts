@@ -12,8 +12,10 @@ import { controlSocketOf, NoOwnerError, socketTransport, type Transport } from '
 import { printable } from '../../base/words.ts';
 import type { Status } from '../../extensions/health/status/status.ts';
 import { OwnedError } from '../../store/errors.ts';
+import type { LoadDriver } from '../../store/open.ts';
 import { answerText, type Tones } from './answer.ts';
 import { CommandError, EXIT } from './exit.ts';
+import { driversOf } from './extensions.ts';
 import { accountConfig } from './options.ts';
 import { screenOf } from './help.ts';
 
@@ -28,13 +30,15 @@ const OWNER_WRITES_MS = 10_000;
  * until `signal` aborts. `onLog` writes each line of the log.
  */
 export async function throughOwner<Value>(
+  command: Command,
   config: AccountSettings,
   beside: (owner: Owner) => Promise<Value>,
   alone: (app: App, config: WithExchange<AccountSettings>) => Promise<Value>,
   { signal, onLog = (write) => write() }: { signal?: AbortSignal; onLog?: (write: () => void) => void } = {},
 ): Promise<Value> {
   const clock = systemClock();
-  await using ways = await waysToOwner(config, clock);
+  const drivers = driversOf(command);
+  await using ways = await waysToOwner(config, clock, drivers);
   const asking = { account: config.account, graceMs: config.exchange.timeout + OWNER_WRITES_MS, signal };
   for (let tries = 1; ; tries += 1) {
     for (const way of await ways.find()) {
@@ -46,7 +50,7 @@ export async function throughOwner<Value>(
     }
     try {
       const complete = requireExchange(config);
-      await using app = await becomeOwner(complete, onLog);
+      await using app = await becomeOwner(complete, drivers, onLog);
       return await alone(app, complete);
     } catch (error) {
       if (!(error instanceof OwnedError)) throw error;
@@ -57,7 +61,11 @@ export async function throughOwner<Value>(
 }
 
 /** The socket beside a SQLite file, which may have no owner; on PostgreSQL the socket of a worker on this machine, or else the database. */
-async function waysToOwner(config: Pick<AccountSettings, 'account' | 'control' | 'database'>, clock: Clock) {
+async function waysToOwner(
+  config: Pick<AccountSettings, 'account' | 'control' | 'database'>,
+  clock: Clock,
+  drivers: readonly LoadDriver[],
+) {
   const { account, database } = config;
   if (database.kind === 'sqlite') {
     const socketPath = controlSocketOf(config);
@@ -66,10 +74,10 @@ async function waysToOwner(config: Pick<AccountSettings, 'account' | 'control' |
   }
   const [{ openStore }, { workerOf }, { tableTransport }] = await Promise.all([
     import('../../store/open.ts'),
-    import('../../extensions/relay/tables/account-requests.ts'),
+    import('../../extensions/postgres/sharing/workers.ts'),
     import('../../extensions/relay/table-transport.ts'),
   ]);
-  const store = await openStore(database, clock, { expect: 'current' });
+  const store = await openStore(database, clock, { expect: 'current', drivers });
   return {
     /** The shortest way first. */
     async find(): Promise<readonly Transport[]> {
@@ -87,10 +95,14 @@ async function waysToOwner(config: Pick<AccountSettings, 'account' | 'control' |
 }
 
 /** Asks a daemon that drives the account, or one of those of all; undefined if none answers. */
-export async function askDaemon(config: Config, account: string | undefined): Promise<Status | undefined> {
+export async function askDaemon(
+  command: Command,
+  config: Config,
+  account: string | undefined,
+): Promise<Status | undefined> {
   const driven = config.accounts.find(({ name }) => account === undefined || name === account);
   if (driven === undefined) return undefined;
-  await using ways = await waysToOwner({ ...config, account: driven.name }, systemClock());
+  await using ways = await waysToOwner({ ...config, account: driven.name }, systemClock(), driversOf(command));
   for (const way of await ways.find()) {
     const status = await new Owner(way, { account: account ?? 'all', graceMs: 0 }).status();
     if (status !== undefined) return status;
@@ -99,7 +111,11 @@ export async function askDaemon(config: Config, account: string | undefined): Pr
 }
 
 /** Makes the app, with warnings on stderr. It is loaded here: it takes longer to load than most commands beside a daemon take. */
-async function becomeOwner(config: WithExchange<AccountSettings>, onLog: (write: () => void) => void): Promise<App> {
+async function becomeOwner(
+  config: WithExchange<AccountSettings>,
+  drivers: readonly LoadDriver[],
+  onLog: (write: () => void) => void,
+): Promise<App> {
   const [{ createApp }, { createLog, standardError }] = await Promise.all([
     import('../../app.ts'),
     import('../../base/log.ts'),
@@ -107,7 +123,7 @@ async function becomeOwner(config: WithExchange<AccountSettings>, onLog: (write:
   const output = standardError();
   const write = (line: string) => onLog(() => output.write(line));
   const log = createLog({ log: { level: 'warn' } }, { write });
-  return await createApp(config, { clock: systemClock(), log, account: config.account });
+  return await createApp(config, { clock: systemClock(), log, account: config.account, store: { drivers } });
 }
 
 /** Has one operation done. Throws `UnusableIdError`. */
@@ -120,6 +136,7 @@ export async function withExchange<Value>(
   config: AccountSettings = accountConfig(command),
 ): Promise<Value> {
   return await throughOwner(
+    command,
     config,
     (owner) => work((id, input) => owner.ask(id, input), config, false),
     async (app, complete) => {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { LoadDriver } from '../../store/open.ts';
 import type { Extension } from '../extension.ts';
 
 const OF_PROGRAM = new WeakMap<Command, readonly Extension[]>();
@@ -10,4 +11,8 @@ export function setExtensions(program: Command, extensions: readonly Extension[]
 
 export function extensionsOf(command: Command): readonly Extension[] {
   return OF_PROGRAM.get(command) ?? (command.parent === null ? [] : extensionsOf(command.parent));
+}
+
+export function driversOf(command: Command): readonly LoadDriver[] {
+  return extensionsOf(command).flatMap(({ database }) => database ?? []);
 }

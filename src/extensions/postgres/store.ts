@@ -14,7 +14,14 @@ import {
   migrationStatus,
   type AppliedMigrations,
 } from '../../store/migrations.ts';
-import { NewEvents, type AccountLease, type Snapshot, type Store, type Writer } from '../../store/port.ts';
+import {
+  NewEvents,
+  type AccountLease,
+  type Database,
+  type Snapshot,
+  type Store,
+  type Writer,
+} from '../../store/port.ts';
 import { MarksFile } from '../../store/sqlite/mark.ts';
 import type { OpenOptions } from '../../store/sqlite/store.ts';
 import { cursorPages } from '../../store/snapshot.ts';
@@ -23,6 +30,7 @@ import { openConnections, type Connections } from './connection.ts';
 import { isTwice, postgresError } from './errors.ts';
 import { AccountMarks, readIdentity } from './marks.ts';
 import { changesOf } from './sharing/notices.ts';
+import { workerOf } from './sharing/workers.ts';
 import { Standbys } from './standbys.ts';
 import { otherTables, takenNames } from './tables.ts';
 import { AccountTransactions, isRolledBack } from './writer.ts';
@@ -93,11 +101,20 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
     snapshot: () => openSnapshot(readings),
     migrations: async () => migrationStatus('postgres', await appliedMigrations(connections)),
     changes: (signal) => changesOf({ db: connections.db, clock, publicKey, notices }, signal),
+    driverOf: (accounts) => driverOf(connections.db, accounts),
     isInPlace: () => true,
     forAccount,
     close: async () => {},
   });
   return { ...forAccount('default'), close: () => disposal.disposeAsync() };
+}
+
+async function driverOf(db: Database, accounts: readonly string[]): Promise<string | undefined> {
+  for (const account of accounts) {
+    const worker = await workerOf(db, account);
+    if (worker !== undefined) return `the worker ${worker.holder} on ${worker.host}`;
+  }
+  return undefined;
 }
 
 const probeStatement = statement(() => queries.selectNoFrom(sql.lit(1).as('probe')));

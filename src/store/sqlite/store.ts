@@ -18,6 +18,7 @@ import { COPIED_TABLES } from '../../extensions/postgres/move/tables.ts';
 import { NewEvents, type Store, type Writer, type Snapshot } from '../port.ts';
 import { missingDatabase, openError, storeError } from './errors.ts';
 import { FileMark, type ReplaceFile } from './mark.ts';
+import { lockHolder } from './owner.ts';
 import { FileTransactions } from './writer.ts';
 import Database from 'better-sqlite3';
 import { DecimalSum } from '../../base/decimal.ts';
@@ -72,6 +73,7 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
     snapshot: () => openSnapshot(path),
     changes: (signal) => changesOf(connection, clock, signal, options.watch),
     migrations: async () => migrationStatus('sqlite', appliedMigrations(connection.sqlite)),
+    driverOf: async () => lockHolder(path),
     isInPlace: () => connection.isInPlace(),
     // The whole file has one writer, whatever account it writes for.
     forAccount: () => ({ ...store, writer: shared, close: async () => {} }),
