@@ -129,6 +129,8 @@ export interface Ownership extends AsyncDisposable {
 export interface MigrationStatus {
   readonly applied: readonly string[];
   readonly pending: readonly string[];
+  /** The applied ones that this version does not know. */
+  readonly newer: readonly string[];
 }
 
 /** How far a database has come: the owners it has had, and the id of its newest event. */

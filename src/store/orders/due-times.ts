@@ -76,7 +76,7 @@ function dueMs(time: string): number {
 /** The passes for which each account is looked at now and then, whatever is due. */
 export type SweptPass = 'links' | 'findings';
 
-const linked = () => queries.selectFrom('links').select('links.account').where('links.account', '=', ofOwner);
+const linked = () => sql`(select links.account from links where links.account = ${ofOwner})`;
 /** Findings that time alone brings or ends, and records that were not compared yet. */
 const judged = () => [
   queries

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { eventsAfter } from '../dialect.ts';
+import { isAfterEvent, orderOfEvents } from '../dialect.ts';
 import { hashedText } from './events.ts';
 import type { Database, NewEvent } from '../port.ts';
 import type { EventsTable } from '../schema.ts';
@@ -32,12 +32,11 @@ export async function checkChains(
   const last = new Map<string, string>();
   let events = 0;
   for (let place = { account: '', id: 0 }; ;) {
-    const { isAfter, order } = eventsAfter(place);
     const page: ChainedEvent[] = await db
       .selectFrom('events')
       .selectAll()
-      .where(isAfter)
-      .orderBy(order)
+      .where(isAfterEvent(place))
+      .orderBy(orderOfEvents())
       .limit(PAGE)
       .execute();
     for (const event of page) {

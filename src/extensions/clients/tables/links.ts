@@ -3,10 +3,26 @@ import type { LinkDecision, LinkSource, TrackedLink } from '../link.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
 import { listAccounts, newestFirst, type ListQuery, type OfAccount } from '../../operate/tables/listed.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
-import type { LinksTable } from '../../../store/schema.ts';
 import { insertEvents } from '../../../store/tables/events.ts';
 
+/** A client link (§2.1) that is remembered. `reference` is the merchant's own name for it. */
+interface LinksTable {
+  account: string;
+  link_id: string;
+  reference: string | null;
+  source: string;
+  status: string;
+  created_at: string;
+  updated_at: string;
+  last_checked_at: string;
+  missing_since: string | null;
+}
+
 type LinkRow = Selectable<LinksTable>;
+
+function withLinks(db: Database) {
+  return db.withTables<{ links: LinksTable }>();
+}
 
 /** A place in the list of links to check; a pass goes on after it, so that it meets each link once. */
 export interface CheckKey {
@@ -22,7 +38,7 @@ export async function linksToCheck(
   query: { account: string; finalStatuses: readonly string[]; before: Date; from: CheckKey; limit: number },
 ): Promise<CheckKey[]> {
   const { account, finalStatuses, before, from, limit } = query;
-  let links = db
+  let links = withLinks(db)
     .selectFrom('links')
     .select(['link_id', 'last_checked_at'])
     .where('account', '=', account)
@@ -36,7 +52,7 @@ export async function linksToCheck(
 }
 
 export async function readLink(db: Database, account: string, linkId: string): Promise<LinkRow | undefined> {
-  return await db
+  return await withLinks(db)
     .selectFrom('links')
     .selectAll()
     .where((link) => link.and({ account, link_id: linkId }))
@@ -49,7 +65,7 @@ export async function listLinks(
 ): Promise<readonly LinkRow[]> {
   const compare = (one: LinkRow, other: LinkRow) => newestFirst(one.created_at, other.created_at);
   const list = async ({ account, status, limit }: OfAccount<typeof query>) => {
-    let links = db.selectFrom('links').selectAll().where('account', '=', account);
+    let links = withLinks(db).selectFrom('links').selectAll().where('account', '=', account);
     if (status !== undefined) links = links.where('status', '=', status);
     const rows = await links.orderBy('created_at', 'desc').orderBy('link_id').limit(limit).execute();
     return { rows, isCut: false };
@@ -59,7 +75,7 @@ export async function listLinks(
 
 /** Sets up to `limit` checks that a clock ahead of this one wrote to `now`: their links would wait. Returns how many. */
 export async function correctCheckTimes(tx: Transaction, account: string, now: Date, limit: number): Promise<number> {
-  const ahead = await tx
+  const ahead = await withLinks(tx)
     .selectFrom('links')
     .select('link_id')
     .where('account', '=', account)
@@ -70,7 +86,7 @@ export async function correctCheckTimes(tx: Transaction, account: string, now: D
     .execute();
   if (ahead.length === 0) return 0;
   const ids = ahead.map((row) => row.link_id);
-  await tx
+  await withLinks(tx)
     .updateTable('links')
     .set({ last_checked_at: now.toISOString() })
     .where('account', '=', account)
@@ -94,7 +110,7 @@ export async function saveLink(
     last_checked_at: link.lastCheckedAt.toISOString(),
     missing_since: link.missingSince?.toISOString() ?? null,
   };
-  await tx
+  await withLinks(tx)
     .insertInto('links')
     .values({ account, link_id: linkId, source, created_at: link.createdAt.toISOString(), ...changing })
     .onConflict((conflict) => conflict.columns(['account', 'link_id']).doUpdateSet(changing))
