@@ -1,6 +1,5 @@
 import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
 import type { Tracking } from '../orders/rules/tracking.ts';
-import type { Counts } from './tables/counts.ts';
 import type { Query } from './dialect.ts';
 import type { StoreError } from './errors.ts';
 import type { OrderRow } from './orders/order-columns.ts';
@@ -35,6 +34,12 @@ export interface Intent {
 export type NewEvent = Omit<EventsTable, 'id' | 'previous_hash' | 'hash'>;
 
 export type ChainedEvent = NewEvent & { previous_hash: string; hash: string };
+
+/** What an account has, as its events tell: orders by state, and open findings by class. What there is none of is left out. */
+export interface Counts {
+  readonly orders: Record<string, number>;
+  readonly findings: Record<string, number>;
+}
 
 /** The newest event of a chain; id 0 and no hash before the first. */
 export interface EventHead {

@@ -83,7 +83,7 @@ export interface EventHeadsTable {
   account: string;
   id: number;
   hash: string;
-  /** JSON: see `src/store/tables/counts.ts`. */
+  /** JSON: see `Counts`. */
   counts: Generated<string>;
 }
 

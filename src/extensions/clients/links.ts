@@ -8,6 +8,7 @@ import {
   type LinkSource,
   type TrackedLink,
 } from './link.ts';
+import { after } from '../../base/instant.ts';
 import { isPlainText, LONGEST_PLAIN_TEXT, messageOf } from '../../base/text.ts';
 import type { Answer } from '../../orders/rules/record.ts';
 import { linkIdsIn, UnusableIdError } from '../../exchange/ids.ts';
@@ -15,7 +16,16 @@ import { type Reply, refusalReason } from '../../exchange/reply.ts';
 import type { Link } from '../../exchange/schemas.ts';
 import { StoreError } from '../../store/errors.ts';
 import { keepAnswer } from '../../store/tables/kept-answers.ts';
-import { FIRST_CHECK, linksToCheck, readLink, saveLink, trackedLinkOf, type CheckKey } from './tables/links.ts';
+import {
+  areChecksAhead,
+  correctCheckTimes,
+  FIRST_CHECK,
+  linksToCheck,
+  readLink,
+  saveLink,
+  trackedLinkOf,
+  type CheckKey,
+} from './tables/links.ts';
 import { rememberStatuses } from '../../store/tables/accounts.ts';
 import { pagesAfter } from '../../store/pages.ts';
 import type { Transaction } from '../../store/port.ts';
@@ -116,9 +126,21 @@ export async function adoptLink(
  * the circuit breaker opens or `signal` aborts.
  */
 export async function linksPass(deps: FlowDeps, signal: AbortSignal, since: Date = deps.clock.now()): Promise<void> {
+  await correctAhead(deps, since);
   // Orders are more urgent, so most turns are left to them.
   const concurrency = Math.ceil(deps.settings.concurrency / 4);
   await forEachConcurrently(uncheckedLinks(deps, signal, since), concurrency, (key) => check(deps, key, signal));
+}
+
+/** Has links checked in this pass whose last check was written under a clock that was ahead. In pages. */
+async function correctAhead({ account, store, clock, log }: FlowDeps, before: Date): Promise<void> {
+  if (!(await areChecksAhead(store.db, account, clock.now()))) return;
+  let links = 0;
+  for (let corrected = PAGE; corrected >= PAGE; links += corrected) {
+    const correction = { account, latest: clock.now(), to: after(before, -1), limit: PAGE };
+    corrected = await store.writer.write((tx) => correctCheckTimes(tx, correction));
+  }
+  log.warn({ links }, 'checks of links were written under another clock; these links are checked now');
 }
 
 async function* uncheckedLinks(

@@ -73,23 +73,39 @@ export async function listLinks(
   return (await listAccounts(query, () => accountsIn(db, 'links'), list, compare)).rows;
 }
 
-/** Sets up to `limit` checks that a clock ahead of this one wrote to `now`: their links would wait. Returns how many. */
-export async function correctCheckTimes(tx: Transaction, account: string, now: Date, limit: number): Promise<number> {
-  const ahead = await withLinks(tx)
-    .selectFrom('links')
-    .select('link_id')
-    .where('account', '=', account)
-    .where('last_checked_at', '>', now.toISOString())
-    // PostgreSQL then uses the index even if it expects that most links are ahead.
-    .orderBy('last_checked_at')
-    .limit(limit)
-    .execute();
-  if (ahead.length === 0) return 0;
-  const ids = ahead.map((row) => row.link_id);
+interface CheckCorrection {
+  readonly account: string;
+  readonly latest: Date;
+  readonly to: Date;
+  readonly limit: number;
+}
+
+function checksAfter(db: Database, { account, latest, limit }: Omit<CheckCorrection, 'to'>) {
+  return (
+    withLinks(db)
+      .selectFrom('links')
+      .select('link_id')
+      .where('account', '=', account)
+      .where('last_checked_at', '>', latest.toISOString())
+      // PostgreSQL then uses the index even if it expects that most links are ahead.
+      .orderBy('last_checked_at')
+      .limit(limit)
+  );
+}
+
+/** True if a clock ahead of this one wrote checks: their links would wait. */
+export async function areChecksAhead(db: Database, account: string, now: Date): Promise<boolean> {
+  return (await checksAfter(db, { account, latest: now, limit: 1 }).executeTakeFirst()) !== undefined;
+}
+
+/** Sets up to `limit` checks that are later than `latest` to another time. Returns how many. */
+export async function correctCheckTimes(tx: Transaction, correction: CheckCorrection): Promise<number> {
+  const ids = (await checksAfter(tx, correction).execute()).map((row) => row.link_id);
+  if (ids.length === 0) return 0;
   await withLinks(tx)
     .updateTable('links')
-    .set({ last_checked_at: now.toISOString() })
-    .where('account', '=', account)
+    .set({ last_checked_at: correction.to.toISOString() })
+    .where('account', '=', correction.account)
     .where('link_id', 'in', ids)
     .execute();
   return ids.length;
@@ -131,4 +147,14 @@ export function trackedLinkOf(row: LinkRow): TrackedLink {
     lastCheckedAt: new Date(row.last_checked_at),
     missingSince: row.missing_since === null ? null : new Date(row.missing_since),
   };
+}
+
+export async function linkEvents(db: Database, account: string, linkId: string) {
+  return await db
+    .selectFrom('events')
+    .select(['id', 'account', 'subject as link_id', 'field', 'old_value', 'new_value', 'observed_at'])
+    .select(['source', 'reason'])
+    .where((event) => event.and({ account, type: 'link', subject: linkId }))
+    .orderBy('id')
+    .execute();
 }
