@@ -17,9 +17,8 @@ import { createLog } from './base/log.ts';
 import { readHolds } from './store/tables/account-holds.ts';
 import { assertNotNewer } from './store/migrations.ts';
 import { isPassing } from './store/errors.ts';
-import { openAsOwner, type OwnedStore, type OwnerOptions } from './store/open.ts';
+import { openAsOwner, type OwnedStore, type OwnerOptions, type WorkerOptions } from './store/open.ts';
 import type { AccountLease } from './store/port.ts';
-import type { WorkerOptions } from './extensions/postgres/sharing/workers.ts';
 import { countWaiting } from './store/find-orders.ts';
 
 /** A second daemon waits this long for the first to go, as when pm2 restarts it. */

@@ -1,5 +1,6 @@
 import type { AppParts } from '../app.ts';
 import type { ServiceMaker } from '../daemon.ts';
+import type { LoadDriver } from '../store/open.ts';
 import type { Commands } from './commands.ts';
 
 /**
@@ -13,4 +14,6 @@ export interface Extension {
   readonly parts?: () => Promise<AppParts>;
   /** Loaded when a daemon starts, with all extensions. */
   readonly service?: (extensions: readonly Extension[]) => Promise<ServiceMaker>;
+  /** A kind of database beside SQLite. */
+  readonly database?: LoadDriver;
 }

@@ -9,7 +9,7 @@ import { fieldsText, type Field } from '../extensions/documents/terminal.ts';
 import { counted, inUnits, withCommas } from '../base/words.ts';
 import { RESTORE_ADVICE } from '../store/mark.ts';
 import { explainError, EXIT, stopSignal } from './shared/exit.ts';
-import { extensionsOf, partsOf, servicesOf } from './shared/extensions.ts';
+import { driversOf, extensionsOf, partsOf, servicesOf } from './shared/extensions.ts';
 import { screenOf } from './shared/help.ts';
 import { configOptions, wholeNumber } from './shared/options.ts';
 import { withStore } from './shared/store.ts';
@@ -45,7 +45,8 @@ export function define(command: Command): void {
         log = createLog(config);
         const extensions = extensionsOf(command);
         const [services, parts] = await Promise.all([servicesOf(extensions), partsOf(extensions)]);
-        await runDaemon(config, stopSignal(), () => process.send?.('ready'), { ...parts, log, services });
+        const store = { drivers: driversOf(command) };
+        await runDaemon(config, stopSignal(), () => process.send?.('ready'), { ...parts, log, services, store });
       } catch (error) {
         // On a terminal the line on stderr is enough; who reads the log alone has this one.
         if (!process.stdout.isTTY || !process.stderr.isTTY) {

@@ -15,7 +15,7 @@ import { Webhooks } from '../../src/extensions/webhooks/webhooks.ts';
 import type { AccountLease } from '../../src/store/port.ts';
 import { accountsToSend, accountsToJudge, dueTimes } from '../../src/store/orders/due-times.ts';
 import { accountsOfAnotherClock } from '../../src/store/orders/wrong-due-times.ts';
-import { newestEventId } from '../../src/store/tables/events.ts';
+import { newestEventId } from '../../src/store/tables/chain.ts';
 import { feedHeads, newestOfOrder } from '../../src/extensions/feed/tables/events.ts';
 import { findingsOfOrder } from '../../src/store/tables/findings.ts';
 import { listFindings } from '../../src/extensions/operate/tables/listed-findings.ts';

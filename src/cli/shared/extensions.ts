@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { AppParts } from '../../app.ts';
 import type { ServiceMaker } from '../../daemon.ts';
+import type { LoadDriver } from '../../store/open.ts';
 import type { Extension } from '../extension.ts';
 
 const OF_PROGRAM = new WeakMap<Command, readonly Extension[]>();
@@ -27,4 +28,12 @@ export async function partsOf(extensions: readonly Extension[]): Promise<AppPart
     listeners: all.flatMap(({ listeners = [] }) => listeners),
     sweeps: all.flatMap(({ sweeps = [] }) => sweeps),
   };
+}
+
+export function driversOf(command: Command): readonly LoadDriver[] {
+  return driversIn(extensionsOf(command));
+}
+
+export function driversIn(extensions: readonly Extension[]): readonly LoadDriver[] {
+  return extensions.flatMap(({ database }) => database ?? []);
 }

@@ -6,6 +6,7 @@ import { isKnownAccount } from '../../store/tables/accounts.ts';
 import type { Store, Database } from '../../store/port.ts';
 import { openStore, type OpenOptions } from '../../store/open.ts';
 import { accountFilterOf, accountOf } from './account.ts';
+import { driversOf } from './extensions.ts';
 import { plainConfig, configOptions } from './options.ts';
 import { databaseUrl } from '../../settings/database-url.ts';
 import { reader } from '../../settings/values.ts';
@@ -14,16 +15,17 @@ import { DEFAULT_ACCOUNT } from '../../accounts/rules/name.ts';
 import { shellWord } from '../../base/text.ts';
 import { accountWithOrder } from '../../store/orders/orders.ts';
 
-/** Opens the database of the settings, or of `config`, for as long as `work` takes. Says so on stderr when it has made a new one. */
+/** Opens the database of the settings for as long as `work` takes. Says so on stderr when it has made a new one. */
 export async function withStore<Result>(
-  from: Command | Config,
+  command: Command,
   options: OpenOptions['expect'] | OpenOptions,
   work: (store: Store, config: Config) => Promise<Result>,
+  config: Config = plainConfig(command),
 ): Promise<Result> {
-  const config = 'database' in from ? from : plainConfig(from);
   const { database } = config;
   const isNew = database.kind === 'sqlite' && !existsSync(database.path);
-  const store = await openStore(database, systemClock(), typeof options === 'string' ? { expect: options } : options);
+  const opening = typeof options === 'string' ? { expect: options } : options;
+  const store = await openStore(database, systemClock(), { ...opening, drivers: driversOf(command) });
   if (isNew) process.stderr.write(`made a new database: ${database.address}\n`);
   try {
     return await work(store, config);
@@ -41,9 +43,9 @@ export async function withAccount<Result>(
   const config = plainConfig(command);
   const account = accountOf(command, config);
   if (expect === 'migrate') configOf(config, account);
-  return await withStore(config, expect, async (store) =>
-    work(store.forAccount(account), await settingsOf(store, config, account)),
-  );
+  const ofAccount = async (store: Store) =>
+    await work(store.forAccount(account), await settingsOf(store, config, account));
+  return await withStore(command, expect, ofAccount, config);
 }
 
 export async function withAccounts<Result>(
@@ -53,9 +55,9 @@ export async function withAccounts<Result>(
 ): Promise<Result> {
   const config = plainConfig(command);
   const account = filterOf(command, config);
-  return await withStore(config, 'current', async (store) =>
-    work(store, account, account === undefined ? config : await settingsOf(store, config, account)),
-  );
+  const ofAccount = async (store: Store) =>
+    await work(store, account, account === undefined ? config : await settingsOf(store, config, account));
+  return await withStore(command, 'current', ofAccount, config);
 }
 
 /** For a decision about an account, or about each of the settings. Says on stderr if the account stands in no settings of this machine. */

@@ -8,6 +8,7 @@ import {
   type LinkSource,
   type TrackedLink,
 } from './link.ts';
+import { after } from '../../base/instant.ts';
 import { isPlainText, LONGEST_PLAIN_TEXT, messageOf } from '../../base/text.ts';
 import type { Answer } from '../../orders/rules/record.ts';
 import { linkIdsIn, UnusableIdError } from '../../exchange/ids.ts';
@@ -18,6 +19,8 @@ import { keepAnswer } from '../../store/tables/kept-answers.ts';
 import type { SweepMaker } from '../../orders/pass/sweeps.ts';
 import {
   accountsWithLinks,
+  areChecksAhead,
+  correctCheckTimes,
   FIRST_CHECK,
   linksToCheck,
   readLink,
@@ -134,9 +137,21 @@ export const linksSweep: SweepMaker = ({ links: { cron } }) => ({
  * the circuit breaker opens or `signal` aborts.
  */
 export async function linksPass(deps: FlowDeps, signal: AbortSignal, since: Date = deps.clock.now()): Promise<void> {
+  await correctAhead(deps, since);
   // Orders are more urgent, so most turns are left to them.
   const concurrency = Math.ceil(deps.settings.concurrency / 4);
   await forEachConcurrently(uncheckedLinks(deps, signal, since), concurrency, (key) => check(deps, key, signal));
+}
+
+/** Has links checked in this pass whose last check was written under a clock that was ahead. In pages. */
+async function correctAhead({ account, store, clock, log }: FlowDeps, before: Date): Promise<void> {
+  if (!(await areChecksAhead(store.db, account, clock.now()))) return;
+  let links = 0;
+  for (let corrected = PAGE; corrected >= PAGE; links += corrected) {
+    const correction = { account, latest: clock.now(), to: after(before, -1), limit: PAGE };
+    corrected = await store.writer.write((tx) => correctCheckTimes(tx, correction));
+  }
+  log.warn({ links }, 'checks of links were written under another clock; these links are checked now');
 }
 
 async function* uncheckedLinks(

@@ -12,6 +12,7 @@ import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../ope
 import { counted } from '../../base/words.ts';
 import { plainConfig, rowId } from '../../cli/shared/options.ts';
 import { readFailOvers } from '../../store/tables/fail-overs.ts';
+import { driversOf } from '../../cli/shared/extensions.ts';
 import { openInput } from '../../cli/shared/files.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
 import { print } from '../../cli/shared/print.ts';
@@ -74,7 +75,11 @@ export function define(command: Command): void {
         const lock = await lockFile(database.path, clock, 0);
         resources.defer(() => lock.release());
       }
-      const store = await openStore(database, clock, { expect: 'upgrade', isRestored: true });
+      const store = await openStore(database, clock, {
+        expect: 'upgrade',
+        isRestored: true,
+        drivers: driversOf(command),
+      });
       resources.defer(() => store.close());
       const stores = database.kind === 'sqlite' ? [store] : await storesOf(store, account, config);
       const signs = await Promise.all(stores.map(({ mark }) => mark.sign()));

@@ -17,7 +17,7 @@ import { systemClock } from '../../base/clock.ts';
 import { feedEventOf, type EventRow } from '../feed/event.ts';
 import type { WebhookEndpoint } from '../../settings/shapes.ts';
 import { readFeed } from '../feed/tables/events.ts';
-import { newestEventId } from '../../store/tables/events.ts';
+import { newestEventId } from '../../store/tables/chain.ts';
 import type { Store } from '../../store/port.ts';
 import { accountOf } from '../../cli/shared/account.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';

@@ -50,7 +50,7 @@ export function define(command: Command): void {
     .action(async ({ watch, json }: { watch?: boolean; json?: boolean }) => {
       const config = plainConfig(command);
       const account = accountOrAll(command, config);
-      const read = async () => (await askDaemon(config, account)) ?? (await readAlone(command));
+      const read = async () => (await askDaemon(command, config, account)) ?? (await readAlone(command));
       const asText = (status: Status) =>
         json === true
           ? `${JSON.stringify({ verdict: judgeStatus(status), ...status })}\n`
@@ -80,9 +80,8 @@ async function watchStatus(read: () => Promise<Status>, asText: (status: Status)
 }
 
 async function readAlone(command: Command): Promise<Status> {
-  const [{ withAccounts }, { driverOf }, { readOverview }] = await Promise.all([
+  const [{ withAccounts }, { readOverview }] = await Promise.all([
     import('../../../cli/shared/store.ts'),
-    import('../../../store/open.ts'),
     import('../tables/overview.ts'),
   ]);
   const read = async (store: Store, account: string | undefined, config: Config): Promise<Status> => {
@@ -92,7 +91,7 @@ async function readAlone(command: Command): Promise<Status> {
     const overview = await readOverview(store.db, { account, endpoints, now });
     const accounts = (account === undefined ? config.accounts.map(({ name }) => name) : [account]).slice(0, MOST_MARKS);
     const olderState = await olderStateOf(store, accounts);
-    const driver = (await driverOf(config.database, store, accounts)) ?? null;
+    const driver = (await store.driverOf(accounts)) ?? null;
     const { databaseAheadMs = null } = clock;
     const asOf = now.toISOString();
     return { asOf, database: store.address, daemon: null, driver, olderState, databaseAheadMs, overview };

@@ -42,7 +42,7 @@ export function define(command: Command): void {
       const { story, document } = await withAccount(command, 'current', async (store, settings) => {
         // The clock follows the database once that is open.
         const until = asOf === undefined ? systemClock().now() : new Date(asOf);
-        const daemon = asOf === undefined ? (await askDaemon(settings, settings.account))?.daemon : undefined;
+        const daemon = asOf === undefined ? (await askDaemon(command, settings, settings.account))?.daemon : undefined;
         const found = await storyOf(store, settings, externalOrderId, {
           asOf: until,
           readPace: paceIn(store, settings, until),

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import type { Clock } from '../../../base/clock.ts';
 import { loadConfig, processEnvironment, type Config } from '../../../settings/config.ts';
-import { openStore } from '../../../store/open.ts';
+import { driverFor, openStore, type LoadDriver, type OtherPlace } from '../../../store/open.ts';
 import type { Store } from '../../../store/port.ts';
 import { type Sandbox, startSandbox } from '../server.ts';
 import { seededRandom } from '../random.ts';
@@ -150,13 +150,14 @@ export interface Play extends Stage {
 
 interface StageOptions extends Pick<Play, 'shops' | 'sandbox' | 'clock' | 'opsListen'> {
   /** A new SQLite file unless given. */
-  readonly database: Config['database'] | undefined;
+  readonly database: OtherPlace | undefined;
+  readonly drivers: readonly LoadDriver[];
   /** Leaves the folder and the tables behind. */
   readonly isKept: boolean;
 }
 
 export async function setStage(options: StageOptions): Promise<Stage> {
-  const { clock, isKept, database, opsListen = 'off' } = options;
+  const { clock, isKept, database, drivers, opsListen = 'off' } = options;
   await using undo = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-demo-'));
   undo.defer(() => {
@@ -175,14 +176,14 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   });
   const config = loadConfig({ requireExchange: true, cwd: folder, env: {}, file: settingsFile });
   if (database !== undefined) {
-    const { assertNoTables, dropTables } = await import('../../postgres/tables.ts');
-    const empty = undo.adopt(await openStore(database, clock, { expect: 'any' }), (opened) => opened.close());
-    await assertNoTables(empty.db, database.address);
+    const trial = undo.use(await (await driverFor(database, { drivers })).openTrial(database, clock));
     undo.defer(async () => {
-      if (!isKept) await dropTables(empty.db);
+      if (!isKept) await trial.dropTables();
     });
   }
-  const store = undo.adopt(await openStore(config.database, clock, { expect: 'migrate' }), (opened) => opened.close());
+  const store = undo.adopt(await openStore(config.database, clock, { expect: 'migrate', drivers }), (opened) =>
+    opened.close(),
+  );
   const disposal = undo.move();
   return { folder, settingsFile, config, store, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
 }

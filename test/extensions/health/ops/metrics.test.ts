@@ -6,6 +6,7 @@ import { GAUGES } from '../../../../src/extensions/health/ops/metrics.ts';
 import { isSqlite } from '../../../support/database.ts';
 import { testOps, type TestOps } from '../../../support/ops-endpoint.ts';
 import { parseMetrics, type Metric } from '../../../support/prometheus.ts';
+import { withWebhooks } from '../../../../src/extensions/webhooks/tables/tables.ts';
 
 async function scrape({ get }: TestOps): Promise<Map<string, Metric>> {
   const answer = await get('/metrics');
@@ -137,11 +138,11 @@ describe('/metrics', () => {
     const since = program.clock.now().toISOString();
     program.insert({ external_order_id: 'a' });
     await createPass(program.app, new AbortController().signal);
-    await program.app.store.db
+    await withWebhooks(program.app.store.db)
       .insertInto('webhook_endpoints')
       .values({ name: 'shop', since, failing_since: since })
       .execute();
-    await program.app.store.db
+    await withWebhooks(program.app.store.db)
       .insertInto('webhook_deliveries')
       .values({
         endpoint: 'shop',
