@@ -2,7 +2,7 @@ import { partsWith } from '../test/support/parts.ts';
 import { createApp } from '../src/app.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { Activities } from '../src/extensions/health/activity.ts';
-import { loadConfig } from '../src/settings/config.ts';
+import { loadConfig } from '../test/support/settings.ts';
 import { createPass } from '../src/orders/create.ts';
 import { followPass } from '../src/orders/follow.ts';
 import { serve } from './child.ts';

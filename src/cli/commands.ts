@@ -1,27 +1,7 @@
-import type { Command } from 'commander';
-import type { AccountScope } from './shared/account.ts';
-
-type Define = (command: Command) => void;
-
-type Load = () => Promise<{ readonly define: Define | Readonly<Record<string, Define>> }>;
-
-/** A module is loaded when one of its commands is called: to load all of them takes longer than most commands take. */
-type Entry = readonly [text: string, load: Load, scope?: AccountScope];
-
-/** A group of commands. Extensions that add commands to the group of another leave out its text. */
-interface Group {
-  readonly text?: string;
-  readonly example?: string;
-  readonly commands: Entries;
-}
-
-export type Entries = Readonly<Record<string, Entry | Group>>;
+import type { Commands, Entries, Heading } from './extension.ts';
 
 /** In the order of the help. */
-const HEADINGS = ['First steps:', 'Every day:', 'The exchange, as it answers now:', 'Other:'] as const;
-
-/** Commands by the heading under which the help has them. */
-export type Commands = Partial<Readonly<Record<(typeof HEADINGS)[number], Entries>>>;
+const HEADINGS: readonly Heading[] = ['First steps:', 'Every day:', 'The exchange, as it answers now:', 'Other:'];
 
 /** Joins commands by heading. Groups of one name become one. */
 export function joined(parts: readonly Commands[]): readonly (readonly [heading: string, Entries])[] {

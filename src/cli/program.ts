@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { programVersion } from '../base/version.ts';
 import { printableLines } from '../base/words.ts';
-import type { Extension } from './extension.ts';
-import { joined, type Commands, type Entries } from './commands.ts';
+import { joined } from './commands.ts';
+import type { Commands, Entries, Extension } from './extension.ts';
 import { addAccountOption } from './shared/account.ts';
 import { setExtensions } from './shared/extensions.ts';
 import { fitted, takeNearChoices, withSuggestion, screenOf } from './shared/help.ts';

@@ -10,6 +10,7 @@ import { isAnythingAwaited } from '../../store/orders/due-times.ts';
 import { orderAges } from '../../store/orders/orders-with-records.ts';
 import { learnHistory, type Learned } from './learn-pace.ts';
 import { LONGEST_GAP_MS, PaceLearner, type LearnedPace, type PaceLimits } from './pace.ts';
+import { paceSettings } from './settings.ts';
 import { withOverdue } from './status.ts';
 
 /** How long a plan counts: later the account may be driven no more. */
@@ -55,7 +56,9 @@ export class LearningPace implements FollowPace {
   isNew: boolean;
   readonly #shared: SharedDemand;
 
-  constructor({ follow, reconcile, exchange, schedule }: PaceSettings, shared: SharedDemand) {
+  constructor(config: PaceSettings, shared: SharedDemand) {
+    const { reconcile, exchange, schedule } = config;
+    const { follow } = paceSettings.of(config);
     const tickMs = shortestCronGapMs(schedule.cron);
     const perMs = exchange.rate.requests / exchange.rate.interval;
     this.isEveryTick = follow.pace === 'every-tick';
