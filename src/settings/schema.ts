@@ -60,7 +60,7 @@ function namesOf(type: z.ZodObject, secrets: readonly string[], absent: readonly
   const isSecretFile = (path: string) => secrets.some((secret) => path === `${secret}File`);
   const paths = fieldsIn(type).flatMap(([path]) => (isSecretFile(path) ? [] : path));
   const sections = [...paths, ...absent].flatMap((path) =>
-    path.split('.').map((_, at, names) => names.slice(0, at).join('.')),
+    path.split('.').flatMap((_, at, names) => (at === 0 ? [] : names.slice(0, at).join('.'))),
   );
   return { paths: new Set(paths), absent: new Set(absent), sections: new Set(sections) };
 }
