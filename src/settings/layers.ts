@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { z } from 'zod';
-import { schemaOf, type Schema, type SchemaOptions } from './schema.ts';
+import { schemaOf, variableOf, type Schema, type SchemaOptions } from './schema.ts';
 import { ConfigError, settingOf, type ConfigProblem } from './settings.ts';
 import { collect, readSettingsFile, readValueFile, type WrittenSetting } from './settings-file.ts';
 import { suggestion } from '../base/text.ts';
@@ -121,19 +121,9 @@ function layerOf(
   return { entries, accounts };
 }
 
-/** `exchange.baseUrl` is EXCHANGE_BASE_URL. */
-function variableOf(path: string): string {
-  return path.replace(/[A-Z]/g, '_$&').replaceAll('.', '_').toUpperCase();
-}
-
 /** `shop-1` is SHOP_1, and so is `Shop.1`. */
 function variableOfAccount(name: string): string {
   return name.replaceAll(/[.-]/g, '_').toUpperCase();
-}
-
-function variablesOf({ paths, absent }: Schema['general' | 'account']): ReadonlyMap<string, string> {
-  const all = [...paths, ...absent];
-  return new Map(all.flatMap((path) => ['', '_FILE'].map((suffix) => [variableOf(path) + suffix, path] as const)));
 }
 
 function readVariables(
@@ -141,11 +131,10 @@ function readVariables(
   accounts: readonly string[],
   { schema, cwd, problems }: Context,
 ): readonly WrittenSetting[] {
-  const variables = { general: variablesOf(schema.general), ofAccount: variablesOf(schema.account), gone: schema.gone };
   return Object.entries(env).flatMap(([source, text = '']) => {
     if (!source.startsWith(PREFIX) || source === 'ORDER_SYNC_CONFIG') return [];
     const name = source.slice(PREFIX.length);
-    const meant = collect(problems, { source }, () => settingMeant(name, accounts, variables));
+    const meant = collect(problems, { source }, () => settingMeant(name, accounts, schema));
     if (meant === undefined) return [];
     const { path, account } = meant;
     const isFile = name.endsWith(`${variableOf(path)}_FILE`);
@@ -157,22 +146,16 @@ function readVariables(
   });
 }
 
-interface Variables {
-  readonly general: ReadonlyMap<string, string>;
-  readonly ofAccount: ReadonlyMap<string, string>;
-  readonly gone: Schema['gone'];
-}
-
 /** The setting that EXCHANGE_TIMEOUT, or ACCOUNTS_SHOP_1_EXCHANGE_TIMEOUT, means. Throws ConfigError if there is none. */
 function settingMeant(
   name: string,
   accounts: readonly string[],
-  { general, ofAccount, gone }: Variables,
+  { general, account: ofAccount, gone }: Schema,
 ): Pick<WrittenSetting, 'path' | 'account'> {
-  const ofAll = general.get(name);
+  const ofAll = general.variables.get(name);
   if (ofAll !== undefined) return { path: ofAll };
-  if (!name.startsWith(ACCOUNTS)) throw unknownVariable(name, [...general.keys()], gone);
-  const [variable, path] = [...ofAccount].find(([ending]) => name.endsWith(`_${ending}`)) ?? [];
+  if (!name.startsWith(ACCOUNTS)) throw unknownVariable(name, [...general.variables.keys()], gone);
+  const [variable, path] = [...ofAccount.variables].find(([ending]) => name.endsWith(`_${ending}`)) ?? [];
   if (variable === undefined || path === undefined) throw unknownVariable(name, [], gone);
   const named = name.slice(ACCOUNTS.length, -variable.length - 1);
   const [account, ...others] = accounts.filter((known) => variableOfAccount(known) === named);

@@ -62,7 +62,20 @@ function namesOf(type: z.ZodObject, secrets: readonly string[], absent: readonly
   const sections = [...paths, ...absent].flatMap((path) =>
     path.split('.').flatMap((_, at, names) => (at === 0 ? [] : names.slice(0, at).join('.'))),
   );
-  return { paths: new Set(paths), absent: new Set(absent), sections: new Set(sections) };
+  const variables = [...paths, ...absent].flatMap((path) =>
+    ['', '_FILE'].map((suffix) => [variableOf(path) + suffix, path] as const),
+  );
+  return {
+    paths: new Set(paths),
+    absent: new Set(absent),
+    sections: new Set(sections),
+    variables: new Map(variables),
+  };
+}
+
+/** `exchange.baseUrl` is EXCHANGE_BASE_URL. */
+export function variableOf(path: string): string {
+  return path.replace(/[A-Z]/g, '_$&').replaceAll('.', '_').toUpperCase();
 }
 
 function fieldsIn({ shape }: z.ZodObject): (readonly [path: string, field: z.core.$ZodType])[] {

@@ -1,5 +1,4 @@
 import type { Config } from '../../settings/config.ts';
-import { shortestCronGapMs } from '../../settings/cron.ts';
 import { after } from '../../base/instant.ts';
 import { EVERY_TICK, type FollowPace, type Lesson, type PaceDeps } from '../../orders/pass/pace.ts';
 import type { OverdueLookups } from '../../orders/pass/process-events.ts';
@@ -10,6 +9,7 @@ import { isAnythingAwaited } from '../../store/orders/due-times.ts';
 import { orderAges } from '../../store/orders/orders-with-records.ts';
 import { learnHistory, type Learned } from './learn-pace.ts';
 import { LONGEST_GAP_MS, PaceLearner, type LearnedPace, type PaceLimits } from './pace.ts';
+import { shortestCronGapMs } from './cron-gap.ts';
 import { paceSettings } from './settings.ts';
 import { withOverdue } from './status.ts';
 
