@@ -75,7 +75,7 @@ export async function runDaemon(
   onReady: () => void,
   { services: makers = [], ...overrides }: Overrides & { readonly services?: readonly ServiceMaker[] } = {},
 ): Promise<void> {
-  const { clock = systemClock(), log = createLog(config) } = overrides;
+  const { clock = systemClock(), log = createLog(config.log.level) } = overrides;
   const { ownerPatienceMs: patienceMs = OWNER_PATIENCE_MS } = overrides;
   const worker: WorkerOptions = { settingsOf: settingsInForce(config) };
   for (const maker of makers) Object.assign(worker, await maker.prepare?.(config, clock));

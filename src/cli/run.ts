@@ -41,8 +41,8 @@ export function define(command: Command): void {
       if (rows !== undefined || json === true) command.error('error: --rows and --json are for --dry-run');
       let log: ReturnType<typeof createLog> | undefined;
       try {
-        const config = loadConfig({ ...configOptions(command), requireExchange: true });
-        log = createLog(config);
+        const config = loadConfig({ ...(await configOptions(command)), requireExchange: true });
+        log = createLog(config.log.level);
         const extensions = extensionsOf(command);
         const [services, parts] = await Promise.all([servicesOf(extensions), partsOf(extensions)]);
         const store = { drivers: driversOf(command) };
@@ -51,7 +51,7 @@ export function define(command: Command): void {
         // On a terminal the line on stderr is enough; who reads the log alone has this one.
         if (!process.stdout.isTTY || !process.stderr.isTTY) {
           const { code: exitCode, message: cause } = explainError(error);
-          (log ?? createLog({ log: { level: 'info' } })).fatal({ cause, exitCode }, 'order-sync cannot go on');
+          (log ?? createLog('info')).fatal({ cause, exitCode }, 'order-sync cannot go on');
         }
         throw error;
       }

@@ -31,6 +31,7 @@ import { scriptedProgram, type TestProgram } from './test-program.ts';
 import { DAY, HOUR, MINUTE } from './tracking.ts';
 import { unguarded } from './unguarded.ts';
 import { endpointAt, webhookReceiver } from './webhooks.ts';
+import { withSettings } from './settings.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -82,7 +83,10 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
   }
   await linksPass(program.app, NEVER);
   await purgeAccount(
-    { ...program.app, retention: { keptAnswers: DAY, deadLetters: DAY, photos: DAY } },
+    {
+      ...program.app,
+      config: withSettings(program.config, { retention: { keptAnswers: DAY, deadLetters: DAY, photos: DAY } }),
+    },
     'default',
     NEVER,
   );

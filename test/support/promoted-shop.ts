@@ -2,7 +2,7 @@ import { PARTS } from './parts.ts';
 import { onTestFinished } from 'vitest';
 import { createApp, type App, type Overrides } from '../../src/app.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { loadConfig } from '../../src/settings/config.ts';
+import { loadConfig } from './settings.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { openStore } from '../../src/extensions/postgres/store.ts';
 import { capturedLog } from './captured-log.ts';

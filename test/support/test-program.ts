@@ -1,7 +1,8 @@
 import { partsWith } from './parts.ts';
 import { onTestFinished } from 'vitest';
 import { createApp, startApp, type App, type Overrides } from '../../src/app.ts';
-import { loadConfig, type Config, type SqliteDatabase } from '../../src/settings/config.ts';
+import type { Config, SqliteDatabase } from '../../src/settings/config.ts';
+import { loadConfig } from './settings.ts';
 import { DEFAULT_ACCOUNT } from '../../src/accounts/rules/name.ts';
 import { nextGeneration } from '../../src/store/tables/accounts.ts';
 import { openStore } from '../../src/store/open.ts';

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { AppParts } from '../../app.ts';
 import type { ServiceMaker } from '../../daemon.ts';
 import type { LoadDriver } from '../../store/open.ts';
+import type { SettingsPart } from '../../settings/settings.ts';
 import type { Extension } from '../extension.ts';
 
 const OF_PROGRAM = new WeakMap<Command, readonly Extension[]>();
@@ -13,6 +14,11 @@ export function setExtensions(program: Command, extensions: readonly Extension[]
 
 export function extensionsOf(command: Command): readonly Extension[] {
   return OF_PROGRAM.get(command) ?? (command.parent === null ? [] : extensionsOf(command.parent));
+}
+
+/** Loads what extensions add to the settings. */
+export async function settingsOf(extensions: readonly Extension[]): Promise<readonly SettingsPart[]> {
+  return await Promise.all(extensions.flatMap(({ settings }) => settings?.() ?? []));
 }
 
 /** Loads the services of a daemon, in the order of the list. */

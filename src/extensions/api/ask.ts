@@ -62,7 +62,7 @@ export async function throughOwner<Value>(
 
 /** The socket beside a SQLite file, which may have no owner; on PostgreSQL the socket of a worker on this machine, or else the database. */
 async function waysToOwner(
-  config: Pick<AccountSettings, 'account' | 'control' | 'database'>,
+  config: Pick<AccountSettings, 'account' | 'database'>,
   clock: Clock,
   drivers: readonly LoadDriver[],
 ) {
@@ -124,7 +124,7 @@ async function becomeOwner(
   ]);
   const output = standardError();
   const write = (line: string) => onLog(() => output.write(line));
-  const log = createLog({ log: { level: 'warn' } }, { write });
+  const log = createLog('warn', { write });
   return await createApp(config, {
     clock: systemClock(),
     log,
@@ -141,8 +141,9 @@ export async function withExchange<Value>(
   command: Command,
   work: (ask: Ask, config: Config, isAlone: boolean) => Promise<Value>,
   // A key that is handed over in a pipe can be read only once.
-  config: AccountSettings = accountConfig(command),
+  given?: AccountSettings,
 ): Promise<Value> {
+  const config = given ?? (await accountConfig(command));
   return await throughOwner(
     config,
     extensionsOf(command),

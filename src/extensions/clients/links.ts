@@ -31,6 +31,7 @@ import {
 import { rememberStatuses } from '../../store/tables/accounts.ts';
 import { pagesAfter } from '../../store/pages.ts';
 import type { Transaction } from '../../store/port.ts';
+import { clientsSettings } from './settings.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 import type { Failure } from '../../orders/pass/process-events.ts';
 import { forEachConcurrently } from '../../orders/pass/run.ts';
@@ -124,13 +125,10 @@ export async function adoptLink(
 }
 
 /** Checks links by `links.cron`. */
-export const linksSweep: SweepMaker = ({ links: { cron } }) => ({
-  name: 'links',
-  cron,
-  isAtStart: cron !== undefined,
-  accounts: accountsWithLinks,
-  run: linksPass,
-});
+export const linksSweep: SweepMaker = (config) => {
+  const { cron } = clientsSettings.of(config).links;
+  return { name: 'links', cron, isAtStart: cron !== undefined, accounts: accountsWithLinks, run: linksPass };
+};
 
 /**
  * Checks every link without a final status that was not checked since `since`, the oldest check first. Ends early if
@@ -155,11 +153,11 @@ async function correctAhead({ account, store, clock, log }: FlowDeps, before: Da
 }
 
 async function* uncheckedLinks(
-  { account, store, exchange, settings: { links } }: FlowDeps,
+  { account, config, store, exchange }: FlowDeps,
   signal: AbortSignal,
   before: Date,
 ): AsyncGenerator<CheckKey> {
-  const { finalStatuses } = links;
+  const { finalStatuses } = clientsSettings.of(config).links;
   const unchecked = (from = FIRST_CHECK) =>
     linksToCheck(store.db, { account, finalStatuses, before, from, limit: PAGE });
   for await (const page of pagesAfter(PAGE, unchecked)) {

@@ -4,7 +4,7 @@ import { receivePhotos } from './photo-receiver.ts';
 /** Receives photos. */
 export const clientsService: ServiceMaker = {
   async start(deps) {
-    const photos = await receivePhotos({ ...deps, photos: deps.config.photos }, deps.stop);
+    const photos = await receivePhotos(deps, deps.stop);
     return { work: photos.waiting, close: photos.close };
   },
 };

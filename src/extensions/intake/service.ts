@@ -3,8 +3,7 @@ import { purgeByAge } from './retention.ts';
 
 /** Deletes by `retention.*`. */
 export const intakeService: ServiceMaker = {
-  async start({ accounts, config, ...deps }) {
-    const { retention, photos } = config;
-    return { work: purgeByAge({ ...deps, retention, photos }, () => accounts.names, deps.stop) };
+  async start(deps) {
+    return { work: purgeByAge(deps, () => deps.accounts.names, deps.stop) };
   },
 };

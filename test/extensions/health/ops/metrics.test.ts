@@ -7,6 +7,7 @@ import { isSqlite } from '../../../support/database.ts';
 import { testOps, type TestOps } from '../../../support/ops-endpoint.ts';
 import { parseMetrics, type Metric } from '../../../support/prometheus.ts';
 import { withWebhooks } from '../../../../src/extensions/webhooks/tables/tables.ts';
+import { withSettings } from '../../../support/settings.ts';
 
 async function scrape({ get }: TestOps): Promise<Map<string, Metric>> {
   const answer = await get('/metrics');
@@ -109,8 +110,7 @@ describe('/metrics', () => {
     const on = await testOps({
       instead: ({ config }) => ({
         config: {
-          ...config,
-          ops: { ...config.ops, listen: { host: '127.0.0.1', port: 0 } },
+          ...withSettings(config, { ops: { listen: { host: '127.0.0.1', port: 0 } } }),
           accounts: names.map((name) => ({ ...config.accounts[0]!, name })),
         },
         accounts: { names },
@@ -127,11 +127,10 @@ describe('/metrics', () => {
     const endpoint = { name: 'shop', url: 'https://shop.example', secrets: [], events: ['*'], allowPrivate: false };
     const on = await testOps({
       instead: ({ config }) => ({
-        config: {
-          ...config,
-          ops: { ...config.ops, listen: { host: '127.0.0.1', port: 0 } },
+        config: withSettings(config, {
+          ops: { listen: { host: '127.0.0.1', port: 0 } },
           webhooks: { endpoints: [endpoint] },
-        },
+        }),
       }),
     });
     const { program } = on;
