@@ -1,7 +1,7 @@
 import type { Row as SheetRow, CellObject } from 'write-excel-file/node';
 import type Big from 'big.js';
 import {
-  SECTION_PARTS,
+  PARTS,
   type ReportDocument,
   type Section,
   type Tone,
@@ -50,8 +50,9 @@ export async function xlsxBytes(document: ReportDocument): Promise<Buffer> {
 }
 
 function inOrder(sections: readonly Section[]): readonly Section[] {
+  const parts = Object.keys(PARTS);
   const place = ({ part = 'details', isForPrograms }: Section) =>
-    isForPrograms === true ? SECTION_PARTS.length : SECTION_PARTS.indexOf(part);
+    isForPrograms === true ? parts.length : parts.indexOf(part);
   return sections.toSorted((a, b) => place(a) - place(b));
 }
 

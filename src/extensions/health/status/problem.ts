@@ -1,4 +1,5 @@
 import { accountWords } from '../../../accounts/rules/name.ts';
+import { KEPT_BACK_REMEDY } from '../../../accounts/rules/restraints.ts';
 import type { Severity } from '../../../findings/rules/classes.ts';
 
 type Weight = Exclude<Severity, 'info'>;
@@ -30,7 +31,7 @@ const PROBLEMS = {
   'disk-full': ['error', 'make room on the disk'],
   stopping: ['error', 'wait until it is started again'],
   unknown: ['warning', 'order-sync orders list --state unknown{words}'],
-  'kept-back': ['warning', 'look at the row of the order and at the triggers of merchant_orders'],
+  'kept-back': ['warning', KEPT_BACK_REMEDY],
   'no-daemon': ['warning', 'order-sync run'],
   'silent-owner': ['warning', 'see whether it is a command that ends by itself; if it hangs, stop it and see its log'],
   unreadable: ['warning', 'order-sync probe{words}'],

@@ -1,5 +1,5 @@
 import { CLOCKS_APART_MS } from '../../../base/clock.ts';
-import { stopRemedy, type RestraintKind } from '../../../accounts/rules/restraints.ts';
+import { describeKeptBack, stopRemedy, type RestraintKind } from '../../../accounts/rules/restraints.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
 import { findingClass } from '../../../findings/rules/classes.ts';
 import { WAITING_STATES } from '../../../orders/rules/states.ts';
@@ -69,10 +69,10 @@ export function stalledMsOf({ passes, answeredAt }: Pick<LiveStatus, 'passes' | 
   return Math.max(0, ...waits);
 }
 
-export function keptBackProblems({ account, keptBack }: Pick<LiveStatus, 'account' | 'keptBack'>): readonly Problem[] {
-  return keptBack.map(({ externalOrderId, since, cause }) => {
-    const text = `order ${externalOrderId} cannot be written, so that nothing is done for it: ${cause}`;
-    return problem('kept-back', text, { about: { account, externalOrderId }, since });
+function keptBackProblems({ account, keptBack }: Pick<LiveStatus, 'account' | 'keptBack'>): readonly Problem[] {
+  return keptBack.map(({ since, ...kept }) => {
+    const about = { account, externalOrderId: kept.externalOrderId };
+    return problem('kept-back', describeKeptBack(kept).why, { about, since });
   });
 }
 

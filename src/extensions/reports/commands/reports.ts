@@ -13,7 +13,7 @@ import { WAITING_STATES } from '../../../orders/rules/states.ts';
 import { ageingDocument, Ages } from '../ageing.ts';
 import { changesDocument } from '../changes.ts';
 import { newestEventId } from '../../../store/tables/events.ts';
-import { changesOf } from '../../feed/tables/events.ts';
+import { changesOf } from '../tables/changes.ts';
 
 export const define = { summary: defineSummary, ageing: defineAgeing, changes: defineChanges };
 

@@ -73,13 +73,16 @@ class Money {
 }
 
 export function moneySection(groups: readonly GroupTotals[]): Section {
-  const totals = new Map<Cell, Row>();
-  const rows = byCurrency(groups, currencyName).flatMap(([currency, ofCurrency]) => {
+  const rows: Row[] = [];
+  const rowsForPeople: Row[] = [];
+  for (const [currency, ofCurrency] of byCurrency(groups, currencyName)) {
     const pairs = [...Map.groupBy(ofCurrency, ({ pair }) => pair)].toSorted(([a], [b]) => compareTexts(a, b));
     const row = (pair: string, same: readonly GroupTotals[]) => ({ currency, pair, ...sumOf(same).asRow() });
-    if (pairs.length > 1 && ofCurrency[0]?.currency !== null) totals.set(currency, row('all pairs', ofCurrency));
-    return pairs.map(([pair, same]) => row(pair, same));
-  });
+    const ofPairs = pairs.map(([pair, same]) => row(pair, same));
+    rows.push(...ofPairs);
+    rowsForPeople.push(...ofPairs);
+    if (pairs.length > 1 && ofCurrency[0]?.currency !== null) rowsForPeople.push(row('all pairs', ofCurrency));
+  }
   return {
     name: 'money',
     title: 'Money by currency and pair',
@@ -88,7 +91,8 @@ export function moneySection(groups: readonly GroupTotals[]): Section {
     empty: NO_ORDER,
     columns: MONEY_COLUMNS,
     rows,
-    groups: { key: 'currency', describe: headOf(groups, currencyName), totals },
+    rowsForPeople,
+    groups: { key: 'currency', describe: headOf(groups, currencyName) },
   };
 }
 

@@ -13,8 +13,9 @@ import {
   type Verdict,
 } from '../../documents/document.ts';
 import { capitalized, counted, inWords } from '../../../base/words.ts';
-import { currencyOfRow } from '../reconciliation/rows.ts';
-import { isCommand, type StoryEvidence, type StoryFinding } from './next.ts';
+import { currencyOfRow, pairOf } from '../reconciliation/rows.ts';
+import type { StoryEvidence, StoryFinding } from '../tables/story.ts';
+import { isCommand } from './next.ts';
 import { isOpen, type Story } from './story.ts';
 
 const STATES: Readonly<Record<OrderState, string>> = {
@@ -53,7 +54,7 @@ type StorySettings = Pick<AmountSettings, 'outputPosition'>;
 
 export function storyDocument(story: Story, evidence: StoryEvidence, settings: StorySettings): ReportDocument {
   const { externalOrderId, asOf, told, next } = story;
-  const findings = evidence.findings.filter(({ firstSeenAt }) => firstSeenAt <= asOf);
+  const findings = evidence.findings.filter(({ first_seen_at }) => first_seen_at <= asOf);
   return {
     schema: null,
     title: `Order ${externalOrderId}`,
@@ -98,10 +99,10 @@ function nextRows(next: readonly string[]): readonly Row[] {
 
 function verdictOf({ state, asOf }: Story, { order, events, findings }: StoryEvidence): Verdict {
   if (state === null) return { tone: 'neutral', text: 'There was no such order yet', reasons: [] };
-  const outcome = state === 'final' && order.updatedAt <= asOf ? order.outcome : null;
+  const outcome = state === 'final' && order.updated_at <= asOf ? order.outcome : null;
   const tone = outcome === null ? toneOf('state', state) : toneOf('outcome', outcome);
   const text = outcome === null ? STATES[state] : `${STATES[state]}: it ${outcome}`;
-  const moves = events.filter(({ field, observedAt }) => field === 'state' && observedAt <= asOf);
+  const moves = events.filter(({ field, observed_at }) => field === 'state' && observed_at <= asOf);
   const reason = moves.at(-1)?.reason ?? null;
   const open = findings.filter((finding) => isOpen(finding, asOf));
   const tones = [tone, ...open.map(({ severity }) => toneOf('severity', severity))];
@@ -117,20 +118,18 @@ function verdictOf({ state, asOf }: Story, { order, events, findings }: StoryEvi
 
 function cardsOf({ state, asOf }: Story, evidence: StoryEvidence, settings: StorySettings): readonly Card[] {
   const { order, events } = evidence;
-  const { asset, assetPosition, fromCurrency, toCurrency } = order;
-  const row = { asset_position: assetPosition, from_currency: fromCurrency, to_currency: toCurrency };
-  const currency = currencyOfRow(row, settings);
-  const pair = `${fromCurrency ?? '?'}/${toCurrency ?? '?'}`;
-  const moves = events.filter(({ field, observedAt }) => field === 'state' && observedAt <= asOf);
-  const sinceMs = instantMs(moves.at(-1)?.observedAt ?? order.createdAt);
+  const currency = currencyOfRow(order, settings);
+  const pair = pairOf(order);
+  const moves = events.filter(({ field, observed_at }) => field === 'state' && observed_at <= asOf);
+  const sinceMs = instantMs(moves.at(-1)?.observed_at ?? order.created_at);
   const since = sinceMs === undefined ? {} : { note: `for ${inWords((instantMs(asOf) ?? 0) - sinceMs)}` };
   const { preOrderId, orderId } = idsAt(evidence, asOf);
   return [
     { label: 'State', value: state ?? '', tone: toneOf('state', state), ...since, section: 'timeline' },
     {
       label: 'Amount',
-      value: `${asset ?? 'none'} ${currency ?? ''}`.trim(),
-      note: currency === null ? `${pair}, position ${assetPosition}: currency not shown` : pair,
+      value: `${order.asset ?? 'none'} ${currency ?? ''}`.trim(),
+      note: currency === null ? `${pair}, position ${order.asset_position}: currency not shown` : pair,
     },
     ...(preOrderId === null ? [] : [{ label: 'Pre-order', value: preOrderId }]),
     ...(orderId === null ? [] : [{ label: 'Order at the exchange', value: orderId }]),
@@ -139,8 +138,8 @@ function cardsOf({ state, asOf }: Story, evidence: StoryEvidence, settings: Stor
 
 function idsAt({ order, record }: StoryEvidence, asOf: string) {
   return {
-    preOrderId: order.updatedAt <= asOf ? order.preOrderId : null,
-    orderId: record !== null && record.receivedAt <= asOf ? (record.view?.orderId ?? null) : null,
+    preOrderId: order.updated_at <= asOf ? order.pre_order_id : null,
+    orderId: record !== null && record.received_at <= asOf ? (record.view?.orderId ?? null) : null,
   };
 }
 
@@ -156,11 +155,11 @@ function factsOf({ externalOrderId, asOf, state }: Story, evidence: StoryEvidenc
 }
 
 function findingRow(finding: StoryFinding, asOf: string): Row {
-  const { class: name, severity, expected, actual, firstSeenAt, resolvedAt } = finding;
-  const isResolved = resolvedAt !== null && resolvedAt <= asOf;
+  const { class: name, severity, expected, actual, first_seen_at, resolved_at } = finding;
+  const isResolved = resolved_at !== null && resolved_at <= asOf;
   const status = isOpen(finding, asOf) ? 'open' : isResolved ? 'resolved' : 'acknowledged';
   const advice = status === 'open' ? (findingClass(name)?.advice ?? null) : null;
-  return { class: name, severity, status, expected, actual, first_seen_at: firstSeenAt, advice };
+  return { class: name, severity, status, expected, actual, first_seen_at: first_seen_at, advice };
 }
 
 function sentence(text: string): string {
