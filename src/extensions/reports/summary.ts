@@ -4,7 +4,7 @@ import { countOf, PERSON_STATES, statesOf } from './ageing.ts';
 import { accountColumns, accountFact, emptyVerdict, periodFacts, type PeriodScope } from '../documents/sections.ts';
 import type { Card, Column, ReportDocument, Verdict } from '../documents/document.ts';
 import { counted, sumOf } from '../../base/words.ts';
-import { amountsByCurrency, type MoneyGroup } from './reconciliation/money.ts';
+import { byCurrency, OUTCOME_COLUMNS, sumOf as moneyOf, type MoneyGroup } from './reconciliation/money.ts';
 import { outcomeOf, sumsByOutcome, currencyOfRow, pairOf, type AmountRow } from './reconciliation/rows.ts';
 
 const MOST_CURRENCIES = 6;
@@ -124,12 +124,15 @@ export function moneyGroup(part: SummaryPart, settings: Pick<AmountSettings, 'ou
 
 /** The money of each currency: what succeeded, or else the first of the others, and the others below it. */
 function moneyCards(parts: readonly SummaryPart[], settingsOf: SummaryFacts['settingsOf']): readonly Card[] {
-  return amountsByCurrency(parts.map((part) => moneyGroup(part, settingsOf(part.account))))
+  const groups = parts.map((part) => moneyGroup(part, settingsOf(part.account)));
+  return byCurrency(groups.filter(({ currency }) => currency !== null))
     .slice(0, MOST_CURRENCIES)
-    .flatMap(({ currency, amounts: [first, ...others] }) => {
+    .flatMap(([currency, same]) => {
+      const sums = moneyOf(same);
+      const [first, ...others] = OUTCOME_COLUMNS.filter(({ key }) => sums[key] !== '0');
       if (first === undefined) return [];
-      const note = others.map(({ label, sum }) => `${label.toLowerCase()} ${sum}`).join(', ');
-      const card = { label: first.label, value: `${first.sum} ${currency}`, section: 'summary' };
+      const note = others.map(({ key, label }) => `${label.toLowerCase()} ${sums[key]}`).join(', ');
+      const card = { label: first.label, value: `${sums[first.key]} ${currency}`, section: 'summary' };
       return [note === '' ? card : { ...card, note }];
     });
 }

@@ -13,7 +13,8 @@ import {
 import { counted, cut, sumOf } from '../../../base/words.ts';
 import { chartsByDay, findingsChart } from './charts/by-day.ts';
 import type { JudgedOrder } from './judge.ts';
-import { pairOf, type ReconciledRow } from './rows.ts';
+import type { ReconciledRow } from '../tables/reconciliation.ts';
+import { pairOf } from './rows.ts';
 import type { ClassTotals, GroupTotals } from './totals.ts';
 
 const MOST_ROWS = 8;
