@@ -51,7 +51,7 @@ function defineAgeing(command: Command): void {
     .action(async (options: PeriodOptions & OutputOptions & { asOf?: string }) => {
       const { from = null, to = null, asOf = systemClock().now().toISOString(), allowEmpty: mayBeEmpty } = options;
       const { document, isEmpty } = await withAccounts(command, async (store, account) => {
-        const ages = new Ages(WAITING_STATES, MOST_OLDEST);
+        const ages = new Ages(WAITING_STATES, MOST_OLDEST, asOf);
         for (const one of await reportedAccounts(store.db, account)) {
           await readAges(store, { account: one, from, to, asOf }, ages);
         }
