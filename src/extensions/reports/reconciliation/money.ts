@@ -1,4 +1,4 @@
-import { DecimalSum } from '../../../base/decimal.ts';
+import { decimalDifference, sumOfDecimals } from '../../../base/decimal.ts';
 import { compareTexts, sumOf as totalOf } from '../../../base/words.ts';
 import type { Cell, Column, GroupHead, Row, Section } from '../../documents/document.ts';
 import type { GroupTotals } from './totals.ts';
@@ -41,17 +41,17 @@ export type MoneyGroup = Omit<GroupTotals, 'day' | Compared> & Partial<Pick<Grou
 export function sumOf(
   groups: readonly MoneyGroup[],
 ): Row & Readonly<Record<'orders' | 'compared' | 'unreadable', number>> {
-  const decimals = ORDERS_AND_AMOUNTS.filter(({ kind }) => kind === 'decimal');
-  const sums = new Map(decimals.map(({ key }) => [key, new DecimalSum()]));
-  for (const { outcome, asset, ours = '0', theirs = '0' } of groups) {
-    sums.get(outcome ?? 'not_at_exchange')?.add(asset);
-    sums.get('ours')?.add(ours);
-    sums.get('theirs')?.add(theirs);
-    sums.get('difference')?.add(theirs);
-    sums.get('difference')?.subtract(ours);
-  }
+  const byOutcome = OUTCOME_COLUMNS.map(({ key }) => {
+    const same = groups.filter(({ outcome }) => (outcome ?? 'not_at_exchange') === key);
+    return [key, sumOfDecimals(same.map(({ asset }) => asset))] as const;
+  });
+  const ours = sumOfDecimals(groups.map((group) => group.ours ?? '0'));
+  const theirs = sumOfDecimals(groups.map((group) => group.theirs ?? '0'));
   return {
-    ...Object.fromEntries([...sums].map(([key, sum]) => [key, sum.toString()])),
+    ...Object.fromEntries(byOutcome),
+    ours,
+    theirs,
+    difference: decimalDifference(theirs, ours),
     orders: totalOf(groups, ({ orders }) => orders),
     compared: totalOf(groups, ({ compared = 0 }) => compared),
     unreadable: totalOf(groups, ({ unreadable }) => unreadable),

@@ -1,4 +1,4 @@
-import { DecimalSum, type AmountSettings } from '../../../base/decimal.ts';
+import { decimalDifference, DecimalSum, type AmountSettings } from '../../../base/decimal.ts';
 import { compareTexts, sumOf } from '../../../base/words.ts';
 import type { Column, Row } from '../../documents/document.ts';
 import type { ReportFinding } from './findings.ts';
@@ -85,11 +85,8 @@ function addTo(line: Line, { counts, sums }: Line): void {
 
 function rowOf({ day, pair, outcome, position, counts, sums }: Line): Row {
   const texts = Object.fromEntries(SUMS.map((key) => [key, sums[key].toString()])) as Record<Sum, string>;
-  const difference = new DecimalSum();
-  difference.add(texts.theirs);
-  difference.subtract(texts.ours);
-  const byOutcome = sumsByOutcome(outcome, texts.asset);
-  return { day, pair, outcome, position, ...counts, ...texts, ...byOutcome, difference: difference.toString() };
+  const difference = decimalDifference(texts.theirs, texts.ours);
+  return { day, pair, outcome, position, ...counts, ...texts, ...sumsByOutcome(outcome, texts.asset), difference };
 }
 
 const OUTCOME_PLACES: readonly (string | null)[] = [...OUTCOMES, 'disputed', null];
