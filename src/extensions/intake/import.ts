@@ -1,3 +1,4 @@
+import type { ImportFormat } from '../documents/commands/files.ts';
 import { type Readable, pipeline } from 'node:stream';
 import { quote } from '../../base/text.ts';
 import { COLUMN_OF, columnsOf, ORDER_COLUMNS } from '../../store/orders/order-columns.ts';
@@ -7,8 +8,6 @@ import { checkFields } from './add.ts';
 import { assumeOrderSent, type Assuming } from '../../orders/assume-sent.ts';
 import { CsvError, parse as parseCsv, type CsvErrorCode, type Info } from 'csv-parse';
 import { isLosslessNumber, parse as parseJson } from 'lossless-json';
-
-export type ImportFormat = 'csv' | 'ndjson';
 
 interface ImportProblem {
   readonly line: number;

@@ -9,7 +9,7 @@ import { tableText } from '../../documents/table.ts';
 import { printable } from '../../../base/words.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
-import { writeFolder, writePieces, type Pieces } from '../../../cli/shared/files.ts';
+import { writeFolder, writePieces, type Pieces } from '../../documents/commands/files.ts';
 
 /** Writers of a document, by format. Those that draw or zip take time to load, so they are loaded when they are needed. */
 const WRITERS = {

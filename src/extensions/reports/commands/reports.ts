@@ -8,7 +8,7 @@ import type { OrderTime } from '../tables/reconciliation.ts';
 import { summaryParts, type RowFilter, readAges } from '../tables/summary.ts';
 import { withAccounts } from '../../../cli/shared/store.ts';
 import { addReportOptions, writeReport, type OutputOptions } from './output.ts';
-import { addByOption, addPeriodOptions, type PeriodOptions, addAsOfOption } from '../../../cli/shared/options.ts';
+import { addByOption, addPeriodOptions, type PeriodOptions, addAsOfOption } from '../../documents/commands/options.ts';
 import { WAITING_STATES } from '../../../orders/rules/states.ts';
 import { ageingDocument, Ages } from '../ageing.ts';
 import { changesDocument } from '../changes.ts';
