@@ -23,14 +23,6 @@ const HEADINGS = ['First steps:', 'Every day:', 'The exchange, as it answers now
 /** Commands by the heading under which the help has them. */
 export type Commands = Partial<Readonly<Record<(typeof HEADINGS)[number], Entries>>>;
 
-/** The commands of the core. */
-export const COMMANDS: Commands = {
-  'Every day:': {
-    run: ['runs the daemon: sends pending orders, follows them to the end', () => import('./run.ts')],
-    sync: ['makes one pass: sends what is due, looks up what is followed', () => import('./sync.ts'), 'one'],
-  },
-};
-
 /** Joins commands by heading. Groups of one name become one. */
 export function joined(parts: readonly Commands[]): readonly (readonly [heading: string, Entries])[] {
   const found = HEADINGS.map((heading) => [heading, parts.map((part) => part[heading] ?? {}).reduce(together, {})]);

@@ -1,10 +1,10 @@
 import { type Readable, pipeline } from 'node:stream';
 import { quote } from '../../base/text.ts';
 import { COLUMN_OF, columnsOf, ORDER_COLUMNS } from '../../store/orders/order-columns.ts';
-import { ImportTables, InsertedMeanwhile, settleImport, type ImportRow } from './tables/import-rows.ts';
-import type { Store } from '../../store/port.ts';
+import { ImportTables, InsertedMeanwhile, ordersOf, settleImport, type ImportRow } from './tables/import-rows.ts';
+import type { Store, Transaction } from '../../store/port.ts';
 import { checkFields } from './add.ts';
-import { assumeImportSent, type Assuming } from '../../orders/assume-sent.ts';
+import { assumeOrderSent, type Assuming } from '../../orders/assume-sent.ts';
 import { CsvError, parse as parseCsv, type CsvErrorCode, type Info } from 'csv-parse';
 import { isLosslessNumber, parse as parseJson } from 'lossless-json';
 
@@ -72,6 +72,23 @@ export async function importOrders(
   problems.count += conflictCount - conflicts.length;
   const alreadyPresent = problems.count === 0 ? read - inserted : 0;
   return { read, inserted, alreadyPresent, assumedSent, problems: problems.named, problemCount: problems.count };
+}
+
+/** Assumes that the waiting orders of an import were sent, also if the merchant inserted them. Returns their number. */
+async function assumeImportSent(
+  tx: Transaction,
+  tables: ImportTables,
+  account: string,
+  deps: Assuming,
+): Promise<number> {
+  const how = { source: 'import', reason: 'it may have been sent by a database that is lost' } as const;
+  let orders = 0;
+  for await (const page of ordersOf(tx, tables, account)) {
+    const waiting = page.filter(({ state }) => state === 'pending' || state === 'invalid');
+    for (const { external_order_id: id } of waiting)
+      orders += await assumeOrderSent(tx, { account, id: id ?? '', how }, deps);
+  }
+  return orders;
 }
 
 /** Begins anew where the merchant inserted orders of the import meanwhile: they are compared with it then. */

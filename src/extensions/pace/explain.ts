@@ -3,13 +3,14 @@ import { counted, inUnits, withCommas } from '../../base/words.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { trackingOf } from '../../store/orders/order-columns.ts';
 import { readOrder } from '../../store/orders/orders.ts';
-import type { FollowPace } from './follow-pace.ts';
+import type { LearningPace } from './follow-pace.ts';
 import { readHistory } from './learn-pace.ts';
 import { PaceLearner } from './pace.ts';
-import { isPaced, statusKey, statusName } from './status.ts';
+import { isPaced } from '../../orders/rules/states.ts';
+import { statusKey, statusName } from './status.ts';
 import { ageBy, LONGEST_MS } from './stay-times.ts';
 
-type ExplainDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'> & { readonly pace: FollowPace };
+type ExplainDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'> & { readonly pace: LearningPace };
 
 /** With fewer stays than these nothing is said of how long they took. */
 const FEW_STAYS = 10;
@@ -25,8 +26,8 @@ export async function explainPace(
   const since = instantMs(row?.changed_at ?? null);
   if (order === undefined || since === undefined || !isPaced(order.state)) return undefined;
   const status = statusName(order);
-  const facts = { kind: pace.kind, status, since: row?.changed_at };
-  if (pace.kind === 'every-tick') {
+  const facts = { kind: pace.isEveryTick ? 'every-tick' : 'learned', status, since: row?.changed_at };
+  if (pace.isEveryTick) {
     return { facts, text: 'It is looked up at each tick of schedule.cron (follow.pace).' };
   }
   const { stays: ended, from } = await readHistory(deps, signal);

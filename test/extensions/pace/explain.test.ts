@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { explainPace, learnedText } from '../../../src/extensions/pace/explain.ts';
-import { flowSettings } from '../../../src/extensions/pace/follow-pace.ts';
+import { learningPaces } from '../../../src/extensions/pace/follow-pace.ts';
 import { record } from '../../support/scripted-exchange.ts';
 import { acceptedOrders, type TestProgram } from '../../support/test-program.ts';
 import { MINUTE, SECOND } from '../../support/tracking.ts';
@@ -10,7 +10,7 @@ const ids = Array.from({ length: 12 }, (_, index) => `a-${index}`);
 const LEARNED = { environment: { ORDER_SYNC_FOLLOW_PACE: 'learned' } };
 
 async function paceOf({ app, config, clock }: TestProgram, externalOrderId: string) {
-  const deps = { account: 'default', store: app.store, clock, pace: flowSettings(config).pace };
+  const deps = { account: 'default', store: app.store, clock, pace: learningPaces(1)(config) };
   return await explainPace(deps, externalOrderId, { asOf: clock.now(), signal });
 }
 

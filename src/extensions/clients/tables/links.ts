@@ -2,11 +2,28 @@ import { sql, type Selectable, type SqlBool } from 'kysely';
 import type { LinkDecision, LinkSource, TrackedLink } from '../link.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
 import { listAccounts, newestFirst, type ListQuery, type OfAccount } from '../../operate/tables/listed.ts';
+import { accountsWhere, ofOwner } from '../../../store/orders/due-times.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
-import type { LinksTable } from '../../../store/schema.ts';
 import { insertEvents } from '../../../store/tables/events.ts';
 
+/** A client link (§2.1) that is remembered. `reference` is the merchant's own name for it. */
+interface LinksTable {
+  account: string;
+  link_id: string;
+  reference: string | null;
+  source: string;
+  status: string;
+  created_at: string;
+  updated_at: string;
+  last_checked_at: string;
+  missing_since: string | null;
+}
+
 type LinkRow = Selectable<LinksTable>;
+
+function withLinks(db: Database) {
+  return db.withTables<{ links: LinksTable }>();
+}
 
 /** A place in the list of links to check; a pass goes on after it, so that it meets each link once. */
 export interface CheckKey {
@@ -22,7 +39,7 @@ export async function linksToCheck(
   query: { account: string; finalStatuses: readonly string[]; before: Date; from: CheckKey; limit: number },
 ): Promise<CheckKey[]> {
   const { account, finalStatuses, before, from, limit } = query;
-  let links = db
+  let links = withLinks(db)
     .selectFrom('links')
     .select(['link_id', 'last_checked_at'])
     .where('account', '=', account)
@@ -36,7 +53,7 @@ export async function linksToCheck(
 }
 
 export async function readLink(db: Database, account: string, linkId: string): Promise<LinkRow | undefined> {
-  return await db
+  return await withLinks(db)
     .selectFrom('links')
     .selectAll()
     .where((link) => link.and({ account, link_id: linkId }))
@@ -49,7 +66,7 @@ export async function listLinks(
 ): Promise<readonly LinkRow[]> {
   const compare = (one: LinkRow, other: LinkRow) => newestFirst(one.created_at, other.created_at);
   const list = async ({ account, status, limit }: OfAccount<typeof query>) => {
-    let links = db.selectFrom('links').selectAll().where('account', '=', account);
+    let links = withLinks(db).selectFrom('links').selectAll().where('account', '=', account);
     if (status !== undefined) links = links.where('status', '=', status);
     const rows = await links.orderBy('created_at', 'desc').orderBy('link_id').limit(limit).execute();
     return { rows, isCut: false };
@@ -57,23 +74,39 @@ export async function listLinks(
   return (await listAccounts(query, () => accountsIn(db, 'links'), list, compare)).rows;
 }
 
-/** Sets up to `limit` checks that a clock ahead of this one wrote to `now`: their links would wait. Returns how many. */
-export async function correctCheckTimes(tx: Transaction, account: string, now: Date, limit: number): Promise<number> {
-  const ahead = await tx
-    .selectFrom('links')
-    .select('link_id')
-    .where('account', '=', account)
-    .where('last_checked_at', '>', now.toISOString())
-    // PostgreSQL then uses the index even if it expects that most links are ahead.
-    .orderBy('last_checked_at')
-    .limit(limit)
-    .execute();
-  if (ahead.length === 0) return 0;
-  const ids = ahead.map((row) => row.link_id);
-  await tx
+interface CheckCorrection {
+  readonly account: string;
+  readonly latest: Date;
+  readonly to: Date;
+  readonly limit: number;
+}
+
+function checksAfter(db: Database, { account, latest, limit }: Omit<CheckCorrection, 'to'>) {
+  return (
+    withLinks(db)
+      .selectFrom('links')
+      .select('link_id')
+      .where('account', '=', account)
+      .where('last_checked_at', '>', latest.toISOString())
+      // PostgreSQL then uses the index even if it expects that most links are ahead.
+      .orderBy('last_checked_at')
+      .limit(limit)
+  );
+}
+
+/** True if a clock ahead of this one wrote checks: their links would wait. */
+export async function areChecksAhead(db: Database, account: string, now: Date): Promise<boolean> {
+  return (await checksAfter(db, { account, latest: now, limit: 1 }).executeTakeFirst()) !== undefined;
+}
+
+/** Sets up to `limit` checks that are later than `latest` to another time. Returns how many. */
+export async function correctCheckTimes(tx: Transaction, correction: CheckCorrection): Promise<number> {
+  const ids = (await checksAfter(tx, correction).execute()).map((row) => row.link_id);
+  if (ids.length === 0) return 0;
+  await withLinks(tx)
     .updateTable('links')
-    .set({ last_checked_at: now.toISOString() })
-    .where('account', '=', account)
+    .set({ last_checked_at: correction.to.toISOString() })
+    .where('account', '=', correction.account)
     .where('link_id', 'in', ids)
     .execute();
   return ids.length;
@@ -94,7 +127,7 @@ export async function saveLink(
     last_checked_at: link.lastCheckedAt.toISOString(),
     missing_since: link.missingSince?.toISOString() ?? null,
   };
-  await tx
+  await withLinks(tx)
     .insertInto('links')
     .values({ account, link_id: linkId, source, created_at: link.createdAt.toISOString(), ...changing })
     .onConflict((conflict) => conflict.columns(['account', 'link_id']).doUpdateSet(changing))
@@ -115,4 +148,21 @@ export function trackedLinkOf(row: LinkRow): TrackedLink {
     lastCheckedAt: new Date(row.last_checked_at),
     missingSince: row.missing_since === null ? null : new Date(row.missing_since),
   };
+}
+
+const linkedStatement = accountsWhere(() => [sql`(select links.account from links where links.account = ${ofOwner})`]);
+
+/** Reads which accounts of a range have links. */
+export async function accountsWithLinks(db: Database, from: string, to: string): Promise<readonly string[]> {
+  return (await linkedStatement(db, { from, to })).rows.map(({ account }) => account);
+}
+
+export async function linkEvents(db: Database, account: string, linkId: string) {
+  return await db
+    .selectFrom('events')
+    .select(['id', 'account', 'subject as link_id', 'field', 'old_value', 'new_value', 'observed_at'])
+    .select(['source', 'reason'])
+    .where((event) => event.and({ account, type: 'link', subject: linkId }))
+    .orderBy('id')
+    .execute();
 }

@@ -83,14 +83,6 @@ function inOrder(read: readonly { readonly rows: readonly EventRow[] }[]): reado
   return read.flatMap(({ rows }) => rows).toSorted((one, other) => one.id - other.id);
 }
 
-const hashStatement = statement((v: { account: string; id: number }) =>
-  queries.selectFrom('events').select('hash').where('account', '=', v.account).where('id', '=', v.id),
-);
-
-export async function eventHash(db: Database, account: string, id: number): Promise<string | undefined> {
-  return (await hashStatement(db, { account, id })).rows[0]?.hash;
-}
-
 const headStatement = statement((v: { account: string }) =>
   queries.selectFrom('event_heads').select(['id', 'hash']).where('account', '=', v.account),
 );

@@ -5,13 +5,13 @@ import type { AccountSettings } from '../../../settings/config.ts';
 import { describeKeptBack, stopRemedy } from '../../../accounts/rules/restraints.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
 import { explainPace } from '../../pace/explain.ts';
-import { flowSettings } from '../../pace/follow-pace.ts';
+import { learningPaces } from '../../pace/follow-pace.ts';
 import { storyOf } from '../story/read-story.ts';
 import { PLAIN, wrapped, type Screen } from '../../documents/terminal.ts';
 import { printable } from '../../../base/words.ts';
 import { isCommand } from '../story/next.ts';
 import type { Story } from '../story/story.ts';
-import { askDaemon } from '../../../cli/shared/exchange.ts';
+import { askDaemon } from '../../health/status/ask.ts';
 import type { Store } from '../../../store/port.ts';
 import { chooseFormat, isFolder, writeReport } from './output.ts';
 import { utcTime } from '../../../cli/shared/options.ts';
@@ -44,12 +44,12 @@ export function define(command: Command): void {
         const { account } = settings;
         // The clock follows the database once that is open.
         const until = asOf === undefined ? systemClock().now() : new Date(asOf);
-        const deps = { account, store, clock: systemClock(), pace: flowSettings(settings).pace };
+        const deps = { account, store, clock: systemClock(), pace: learningPaces(1)(settings) };
         const { signal } = new AbortController();
         const found = await storyOf(store, settings, externalOrderId, {
           asOf: until,
           readSpacing: () => explainPace(deps, externalOrderId, { asOf: until, signal }),
-          blocked: (await olderStateOf(store)) ?? (await keptBackOf(asOf, settings, externalOrderId)),
+          blocked: (await olderStateOf(store)) ?? (await keptBackOf(command, asOf, settings, externalOrderId)),
         });
         return found ?? Promise.reject(await absentOrder(store.db, settings, externalOrderId));
       });
@@ -63,8 +63,13 @@ export function define(command: Command): void {
 }
 
 /** Of the past no daemon tells what it could not write. */
-async function keptBackOf(asOf: string | undefined, settings: AccountSettings, externalOrderId: string) {
-  const status = asOf === undefined ? await askDaemon(settings, settings.account) : undefined;
+async function keptBackOf(
+  command: Command,
+  asOf: string | undefined,
+  settings: AccountSettings,
+  externalOrderId: string,
+) {
+  const status = asOf === undefined ? await askDaemon(command, settings, settings.account) : undefined;
   const orders = status?.daemon?.accounts.flatMap(({ keptBack }) => keptBack) ?? [];
   const kept = orders.find((order) => order.externalOrderId === externalOrderId);
   return kept && describeKeptBack(kept);

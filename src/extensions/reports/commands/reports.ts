@@ -12,7 +12,7 @@ import { addByOption, addPeriodOptions, type PeriodOptions, addAsOfOption } from
 import { WAITING_STATES } from '../../../orders/rules/states.ts';
 import { ageingDocument, Ages } from '../ageing.ts';
 import { changesDocument } from '../changes.ts';
-import { newestEventId } from '../../../store/tables/events.ts';
+import { newestEventId } from '../../../store/tables/chain.ts';
 import { changesOf } from '../tables/changes.ts';
 
 export const define = { summary: defineSummary, ageing: defineAgeing, changes: defineChanges };

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { newestEventId } from '../../../../src/store/tables/events.ts';
+import { newestEventId } from '../../../../src/store/tables/chain.ts';
 import { changesOf, type ChangesScope } from '../../../../src/extensions/reports/tables/changes.ts';
 import type { Store } from '../../../../src/store/port.ts';
 import { eventWriter } from '../../../support/events.ts';
