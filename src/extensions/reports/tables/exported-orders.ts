@@ -1,9 +1,9 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
-import type { Outcome } from '../../reports/reconciliation/rows.ts';
+import type { Outcome } from '../reconciliation/rows.ts';
 import type { OrderRow } from '../../../store/orders/order-columns.ts';
 import { allOf, bytesOf, indexedBy, textOf, unindexed } from '../../../store/dialect.ts';
 import type { Database } from '../../../store/port.ts';
-import type { OrderTime, ReportScope } from '../../reports/tables/reconciliation.ts';
+import type { OrderTime, ReportScope } from './reconciliation.ts';
 
 const PAGE = 200;
 
