@@ -25,7 +25,6 @@ import { Webhooks } from './extensions/webhooks/webhooks.ts';
 import { messageOf } from './base/text.ts';
 import { createLog } from './base/log.ts';
 import { readHolds } from './store/tables/account-holds.ts';
-import { hasStandbys, NO_TIME_LINE, readTimeLine, UNPROVED_STANDBYS } from './store/tables/fail-overs.ts';
 import { assertNotNewer } from './store/migrations.ts';
 import { isPassing } from './store/errors.ts';
 import { openAsOwner, type OwnedStore, type OwnerOptions } from './store/open.ts';
@@ -66,7 +65,7 @@ export async function runDaemon(
   await using owned = await openUnlessStopped({ config, clock, log }, opening, stopping, gracePeriodOver);
   if (owned === undefined || stopping.aborted) return log.info({}, 'stopped');
   const { store, ownership } = owned;
-  await tellOfMarks(config, store, log);
+  await tellOfWeaknesses(store, log);
   const failed = new AbortController();
   const stop = AbortSignal.any([stopping, failed.signal]);
   const patience = new Patience({ store, clock, log });
@@ -197,14 +196,11 @@ export function passesBy({ reconcile }: Config, tickedAt: () => Date): Passes {
   };
 }
 
-/** On PostgreSQL the marks are of this machine: one that has none drives a database that was put back as any other. */
-async function tellOfMarks({ database }: Config, { db, mark }: Store, log: Logger): Promise<void> {
-  if (database.kind !== 'postgres') return;
-  if ((await readTimeLine(db)) === null) log.warn({ database: database.address }, NO_TIME_LINE);
-  if (database.synchronousStandbys === 0 && (await hasStandbys(db))) {
-    log.warn({ database: database.address }, UNPROVED_STANDBYS);
-  }
-  if (!(await mark.isMissing())) return;
+/** Marks of accounts are of this machine: one that has none drives a database that was put back as any other. */
+async function tellOfWeaknesses(store: Store, log: Logger): Promise<void> {
+  const { address: database, mark } = store;
+  for (const { text } of await store.weaknesses()) log.warn({ database }, text);
+  if (mark.account === undefined || !(await mark.isMissing())) return;
   const advice = 'after a restore stop all workers and run: order-sync db accept-restore --account all';
   log.warn({ marks: mark.path, advice }, 'no mark here of any account: an older state is noticed from now on');
 }

@@ -19,8 +19,7 @@ import { addListOptions, printList, sayCut, print, type ListColumn, type ListOpt
 import { withAccounts, withAccount, absentOrder } from '../../cli/shared/store.ts';
 import { styled } from '../documents/terminal.ts';
 import { readOrder } from '../../store/orders/orders.ts';
-import { readRecord } from '../../store/tables/order-records.ts';
-import { readPreOrder } from '../../store/tables/pre-orders.ts';
+import { readPreOrder, readRecord } from '../../store/tables/order-records.ts';
 import { orderEvents } from '../../store/tables/events.ts';
 import { answerText, rowWithHistory } from '../../cli/shared/answer.ts';
 import { screenOf } from '../../cli/shared/help.ts';

@@ -10,7 +10,7 @@ import { accountsToSend } from '../../../store/orders/due-times.ts';
 import { countsOf, recount } from '../../../store/tables/chain.ts';
 import { newestEvents } from '../../feed/tables/events.ts';
 import type { Counts, Database, Store } from '../../../store/port.ts';
-import { rowsAtOnce } from '../../../store/snapshot.ts';
+import { rowsAtOnce } from '../../../store/pages.ts';
 import { compileFor } from '../../../store/statement.ts';
 import { readWebhooks } from '../../webhooks/tables/endpoints.ts';
 

@@ -10,7 +10,7 @@ import { pairOf } from './rows.ts';
 import { ReconciliationTotals } from './totals.ts';
 import { accountNames } from '../../../store/tables/accounts.ts';
 import type { Snapshot, Store } from '../../../store/port.ts';
-import { allRows } from '../../../store/snapshot.ts';
+import { allRows } from '../../../store/pages.ts';
 import {
   knownFindings,
   reconciledRows,
