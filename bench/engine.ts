@@ -1,7 +1,9 @@
+import { partsWith } from '../test/support/parts.ts';
 import { createApp } from '../src/app.ts';
 import { systemClock } from '../src/base/clock.ts';
-import { loadConfig } from '../src/settings/config.ts';
+import { Activities } from '../src/extensions/health/activity.ts';
 import { driver } from '../src/extensions/postgres/driver.ts';
+import { loadConfig } from '../test/support/settings.ts';
 import { createPass } from '../src/orders/create.ts';
 import { followPass } from '../src/orders/follow.ts';
 import { serve } from './child.ts';
@@ -20,6 +22,7 @@ const now = () => new Date(clock.now().getTime() + aheadMs);
 let commits = 0;
 const app = await createApp(config, {
   clock: { ...clock, now },
+  ...partsWith(new Activities(clock)),
   store: {
     expect: 'migrate',
     drivers: [async () => driver],

@@ -5,7 +5,9 @@ import { feed } from './extensions/feed/index.ts';
 import { health } from './extensions/health/index.ts';
 import { intake } from './extensions/intake/index.ts';
 import { operate } from './extensions/operate/index.ts';
+import { pace } from './extensions/pace/index.ts';
 import { postgres } from './extensions/postgres/index.ts';
+import { relay } from './extensions/relay/index.ts';
 import { reports } from './extensions/reports/index.ts';
 import { restore } from './extensions/restore/index.ts';
 import { sandbox } from './extensions/sandbox/index.ts';
@@ -19,11 +21,14 @@ export const EXTENSIONS: readonly Extension[] = [
   health,
   intake,
   operate,
+  pace,
   reports,
   feed,
   webhooks,
   restore,
+  pace,
   postgres,
   clients,
   api,
+  relay,
 ];

@@ -1,7 +1,7 @@
 import type { CompiledQuery, QueryResult } from 'kysely';
 import pg from 'pg';
 import { systemClock } from '../../src/base/clock.ts';
-import { loadConfig } from '../../src/settings/config.ts';
+import { loadConfig } from '../../test/support/settings.ts';
 import { accountsToSend } from '../../src/store/orders/due-times.ts';
 import { driver } from '../../src/extensions/postgres/driver.ts';
 import { openStore } from '../../src/store/open.ts';

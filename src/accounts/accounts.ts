@@ -1,8 +1,9 @@
 import PQueue from 'p-queue';
 import { OwnedAccount, type AccountsDeps } from './account.ts';
+import type { AccountInUse } from './in-use.ts';
 import { DueAccounts } from './due-accounts.ts';
 import { isOfAll, isOvertaken, retryFailed, stopFailed, takeUpStopped } from './failures.ts';
-import { startApp } from '../app.ts';
+import { startApp, type AppParts } from '../app.ts';
 import { configOf, requireExchange } from '../settings/config.ts';
 import { groupOf } from '../settings/rate-groups.ts';
 import { after } from '../base/instant.ts';
@@ -10,11 +11,10 @@ import { LONGEST_WAIT_MS } from '../orders/rules/schedule.ts';
 import type { Connect } from '../exchange/transport/transport.ts';
 import { ClockWatch } from '../orders/correct-times.ts';
 import { reportSent } from '../orders/fail-over.ts';
-import type { Activities } from '../extensions/health/activity.ts';
 import { LEASE_MS, RateGroup } from '../orders/pass/lease.ts';
 import type { Patience } from '../orders/pass/run.ts';
+import type { Sweep } from '../orders/pass/sweeps.ts';
 import { SentIntents } from '../orders/pass/sent-intents.ts';
-import type { AccountInUse, Accounts as UsableAccounts } from '../extensions/api/operations/operation.ts';
 import { accountsOfFailOvers } from '../store/tables/fail-overs.ts';
 import { partsOf } from '../store/pages.ts';
 import type { AccountLease } from '../store/port.ts';
@@ -30,13 +30,16 @@ const MOST_NAMED = 20;
 
 interface Deps extends AccountsDeps {
   readonly patience: Patience;
-  readonly activities: Activities;
   readonly connect?: Connect | undefined;
+  /** They are read when an account is wired. */
+  readonly parts: AppParts;
+  /** Those of the core and of extensions. */
+  readonly sweeps: readonly Sweep[];
   readonly onFailure: (error: unknown) => void;
 }
 
 /** The accounts that this process owns. Each is wired while something is due in it; one that fails stops no other. */
-export class Accounts implements UsableAccounts {
+export class Accounts {
   readonly due: DueAccounts;
   readonly #deps: Deps;
   readonly #owned = new Map<string, OwnedAccount>();
@@ -161,17 +164,17 @@ export class Accounts implements UsableAccounts {
   }
 
   async #wire({ accountLease, pace }: OwnedAccount) {
-    const { config, store, clock, log, connect, activities, stop } = this.#deps;
+    const { config, store, clock, log, connect, parts, stop } = this.#deps;
     const { account, ending } = accountLease;
     if (stop.aborted || ending.aborted) return undefined;
     return await startApp(requireExchange(configOf(config, account)), {
+      ...parts,
       store: store.forAccount(account, accountLease),
       accountLease,
       clock,
       log: this.isOnly ? log : log.child({ account }),
       connect,
       rateGroup: this.#rateGroupOf(account),
-      activity: activities.of(account),
       intents: this.#intents,
       pace,
     });
@@ -184,7 +187,7 @@ export class Accounts implements UsableAccounts {
     const [first] = leases;
     if (names.length === 1 || first === undefined) return undefined;
     // Its accounts come and go together: an earlier group counts no more, as another owner may have sent since.
-    const group = this.#rateGroups.get(first) ?? new RateGroup(leases);
+    const group = this.#rateGroups.get(first) ?? new RateGroup(leases, this.#deps.parts.makePaces);
     this.#rateGroups.set(first, group);
     return group;
   }
@@ -208,13 +211,12 @@ export class Accounts implements UsableAccounts {
     for (const pass of this.#swept) this.due.sweep(pass);
   }
 
-  /** Records that an earlier version stored are compared at the start also if nothing is swept. */
-  get #swept() {
-    return this.#deps.config.links.cron === undefined ? (['findings'] as const) : (['findings', 'links'] as const);
+  get #swept(): readonly string[] {
+    return this.#deps.sweeps.filter(({ isAtStart }) => isAtStart).map(({ name }) => name);
   }
 
   async #beginOnly(account: OwnedAccount | undefined): Promise<void> {
-    for (const pass of ['create', 'lookup', ...this.#swept] as const) account?.wake(pass);
+    for (const pass of ['create', 'lookup', ...this.#swept]) account?.wake(pass);
     using _ = await account?.use();
   }
 

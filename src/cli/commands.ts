@@ -1,15 +1,27 @@
-import type { Commands, Entries, Heading } from './extension.ts';
+import type { Command } from 'commander';
+import type { AccountScope } from './shared/account.ts';
+
+type Define = (command: Command) => void;
+
+type Load = () => Promise<{ readonly define: Define | Readonly<Record<string, Define>> }>;
+
+/** A module is loaded when one of its commands is called: to load all of them takes longer than most commands take. */
+type Entry = readonly [text: string, load: Load, scope?: AccountScope];
+
+/** A group of commands. Extensions that add commands to the group of another leave out its text. */
+interface Group {
+  readonly text?: string;
+  readonly example?: string;
+  readonly commands: Entries;
+}
+
+export type Entries = Readonly<Record<string, Entry | Group>>;
 
 /** In the order of the help. */
-const HEADINGS: readonly Heading[] = ['First steps:', 'Every day:', 'The exchange, as it answers now:', 'Other:'];
+const HEADINGS = ['First steps:', 'Every day:', 'The exchange, as it answers now:', 'Other:'] as const;
 
-/** The commands of the core. */
-export const COMMANDS: Commands = {
-  'Every day:': {
-    run: ['runs the daemon: sends pending orders, follows them to the end', () => import('./run.ts')],
-    sync: ['makes one pass: sends what is due, looks up what is followed', () => import('./sync.ts'), 'one'],
-  },
-};
+/** Commands by the heading under which the help has them. */
+export type Commands = Partial<Readonly<Record<(typeof HEADINGS)[number], Entries>>>;
 
 /** Joins commands by heading. Groups of one name become one. */
 export function joined(parts: readonly Commands[]): readonly (readonly [heading: string, Entries])[] {

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { programVersion } from '../base/version.ts';
 import { printableLines } from '../base/words.ts';
-import { COMMANDS, joined } from './commands.ts';
-import type { Entries, Extension } from './extension.ts';
+import type { Extension } from './extension.ts';
+import { joined, type Commands, type Entries } from './commands.ts';
 import { addAccountOption } from './shared/account.ts';
 import { setExtensions } from './shared/extensions.ts';
 import { fitted, takeNearChoices, withSuggestion, screenOf } from './shared/help.ts';
@@ -11,6 +11,14 @@ const DESCRIPTION = `keeps a merchant's order table and a crypto/fiat exchange i
 
 New here? \`order-sync demo\` shows it at work on a sandbox exchange, without any
 settings. \`order-sync init\` sets it up for your own.`;
+
+/** The commands of the core. */
+const COMMANDS: Commands = {
+  'Every day:': {
+    run: ['runs the daemon: sends pending orders, follows them to the end', () => import('./run.ts')],
+    sync: ['makes one pass: sends what is due, looks up what is followed', () => import('./sync.ts'), 'one'],
+  },
+};
 
 /** The texts of a help stand beside their names unless they would have less room. */
 const NARROWEST_TEXT = 20;

@@ -5,18 +5,19 @@ import { describeRestraint, REFUSALS } from '../accounts/rules/restraints.ts';
 import type { FollowScope } from '../orders/follow.ts';
 import type { SyncEnd, SyncResult, SyncSummary } from '../orders/sync.ts';
 import { OwnerGoneError, OwnerRefusalError } from '../extensions/api/client.ts';
-import type { SyncLine } from '../extensions/api/operations/sync.ts';
+import type { SyncLine } from '../extensions/api/sync.ts';
 import { toned, wrapped, fieldsText } from '../extensions/documents/terminal.ts';
 import { printable, withCommas } from '../base/words.ts';
 import { StoreError } from '../store/errors.ts';
-import { commandError, throughOwner } from './shared/exchange.ts';
+import { commandError, throughOwner } from '../extensions/api/ask.ts';
+import { extensionsOf } from './shared/extensions.ts';
 import { CommandError, EXIT, stopSignal } from './shared/exit.ts';
 import { accountConfig, duration } from './shared/options.ts';
 import { screenOf } from './shared/help.ts';
 import { progressLine, type ProgressLine } from './shared/progress.ts';
 import type { Tone } from '../extensions/documents/document.ts';
-import { problem, worstFirst } from '../extensions/health/status/problem.ts';
-import { countedProblems, holdProblems } from '../extensions/health/status/problems.ts';
+import { problem, worstFirst } from '../accounts/problem.ts';
+import { countedProblems, holdProblems } from '../accounts/problem.ts';
 import { print } from './shared/print.ts';
 import { accountWords } from '../accounts/rules/name.ts';
 
@@ -39,15 +40,15 @@ export function define(command: Command): void {
     .option('--due-only', 'look up only the orders that are due')
     .addHelpText('after', '\nExample:\n  order-sync sync --json --timeout 2m')
     .action(async ({ json, timeout, dueOnly }: { json?: boolean; timeout: number; dueOnly?: boolean }) => {
-      const config = accountConfig(command);
+      const config = await accountConfig(command);
       const { account } = config;
       const stop = stopSignal();
       const signal = AbortSignal.any([stop, deadline(timeout)]);
       const scope = dueOnly === true ? 'due' : 'all';
       using progress = await progressLine();
       const result = await throughOwner(
-        command,
         config,
+        extensionsOf(command),
         (owner) => besideDaemon(owner.sync({ scope, timeoutMs: timeout }), progress),
         (app) => alone(app, scope, signal, progress),
         { signal: stop, onLog: (write) => progress.above(write) },

@@ -2,12 +2,11 @@ import { viewOf, type RestraintView } from '../accounts/rules/restraints.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES } from './rules/states.ts';
 import { countByState } from '../store/orders/orders.ts';
 import { countOpenFindings } from '../store/tables/findings.ts';
-import { linksPass } from '../extensions/clients/links.ts';
 import { createPass } from './create.ts';
 import type { FlowDeps } from './pass/deps.ts';
+import type { Sweep } from './pass/sweeps.ts';
 import { followPass, type FollowScope } from './follow.ts';
 import { sweep } from '../findings/sweep.ts';
-import { learnFirst } from '../extensions/pace/learn-pace.ts';
 import { newCounters, type Counters } from './pass/outcomes.ts';
 
 /** `unknown`, `held` and `disputed` are states after the pass; `findings` are open; explanations are left out. */
@@ -27,11 +26,11 @@ const MOST_OPENINGS = 2;
 const LONGEST_WAIT_MS = 10_000;
 
 /**
- * Sends due orders, then looks up every followed order and every link once. Waits for a breaker that opens briefly.
+ * Sends due orders, then looks up every followed order once, and makes the sweeps of extensions. Waits for a breaker that opens briefly.
  * `onProgress` gets the pass's live counters, and about how many requests it has to make.
  */
 export async function syncOnce(
-  deps: FlowDeps,
+  deps: FlowDeps & { readonly sweeps?: readonly Sweep[] },
   scope: FollowScope,
   signal: AbortSignal,
   onProgress?: (counters: Readonly<Counters>, requests: number) => void,
@@ -42,11 +41,13 @@ export async function syncOnce(
   const since = deps.clock.now();
   // Whoever asks for a pass may have paused the account just before.
   await deps.restraints.read();
-  await learnFirst(deps, signal);
+  await deps.settings.pace.learnFirst(deps, signal);
   if (onProgress !== undefined) onProgress(counters, await requestsToMake(deps, scope, since));
   await repeatWhileOpen(pass, 'create', signal, () => createPass(pass, signal));
   await repeatWhileOpen(pass, 'lookup', signal, () => followPass(pass, scope, signal, since));
-  await repeatWhileOpen(pass, 'lookup', signal, () => linksPass(pass, signal, since));
+  for (const more of deps.sweeps ?? []) {
+    await repeatWhileOpen(pass, 'lookup', signal, () => more.run(pass, signal, since));
+  }
   if (!signal.aborted) await sweep(pass, signal);
   const orders = await countByState(deps.store.db, deps.account, ['unknown', 'held', 'disputed', 'pending']);
   const { findings: newFindings, ...counts } = counters;

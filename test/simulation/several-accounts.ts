@@ -1,3 +1,6 @@
+import type { App } from '../../src/app.ts';
+import { findingsSweep } from '../../src/findings/sweep.ts';
+import { partsWith } from '../support/parts.ts';
 import { once } from 'node:events';
 import { Accounts } from '../../src/accounts/accounts.ts';
 import type { Passes } from '../../src/accounts/account.ts';
@@ -42,6 +45,8 @@ export class SeveralAccounts implements Driven {
     this.#tickedAt = clock.now();
     const { store } = owned;
     const tickedAt = () => this.#tickedAt;
+    const parts = partsWith(new Activities(clock));
+    const sweeps = [findingsSweep, ...(parts.sweeps ?? [])].map((make) => make(config));
     this.#accounts = new Accounts({
       config,
       store,
@@ -50,8 +55,9 @@ export class SeveralAccounts implements Driven {
       connect,
       tickedAt,
       patience: new Patience({ store, clock, log }),
-      activities: new Activities(clock),
-      passes: this.#stirring(passesBy(config, tickedAt)),
+      parts,
+      sweeps,
+      passes: this.#stirring(passesBy(sweeps, tickedAt)),
       stop: this.#end,
       onFailure: (error) => this.#failed.abort(error),
     });
@@ -148,9 +154,9 @@ export class SeveralAccounts implements Driven {
 
   /** What a pass leaves may be due sooner than what was slept until. */
   #stirring(passes: Passes): Passes {
-    const stirring = Object.entries(passes).map(([name, pass]): [string, Passes['create']] => [
+    const stirring = Object.entries<Passes['create'] | undefined>(passes).map(([name, pass]) => [
       name,
-      (app, stop) => pass(app, stop).finally(() => this.#stir()),
+      async (app: App, stop: AbortSignal) => await pass?.(app, stop).finally(() => this.#stir()),
     ]);
     return Object.fromEntries(stirring) as Passes;
   }

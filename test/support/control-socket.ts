@@ -1,9 +1,11 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { onTestFinished } from 'vitest';
+import { Activities } from '../../src/extensions/health/activity.ts';
 import { serveControl, type ControlSocket, type Served } from '../../src/extensions/api/server.ts';
 import type { App } from '../../src/app.ts';
+import { EXTENSIONS } from '../../src/extensions.ts';
 import type { Config } from '../../src/settings/config.ts';
-import type { EnvelopeError } from '../../src/extensions/relay/envelope.ts';
+import type { EnvelopeError } from '../../src/extensions/api/envelope.ts';
 import { controlSocketPath } from '../../src/extensions/api/transport.ts';
 import type { CapturedLog } from './captured-log.ts';
 import type { ScriptedExchange } from './scripted-exchange.ts';
@@ -91,7 +93,7 @@ export function failureIn({ text }: SocketAnswer): EnvelopeError {
 }
 
 /** What a control socket is served with that answers for the account of an app alone. */
-export function served(app: App, wakeCreates: () => void = () => {}): Served {
+export function served(app: App, activities = new Activities(app.clock), wakeCreates: () => void = () => {}): Served {
   const inUse = { app: { ...app, wakeCreates }, [Symbol.dispose]: () => {} };
   const status = () => ({
     ...app,
@@ -100,15 +102,17 @@ export function served(app: App, wakeCreates: () => void = () => {}): Served {
       accounts: [],
       webhooks: { endpoints: [] },
     } as unknown as Config,
-    activities: {
-      all: [app.observers.activity],
-      find: (name: string) => (name === app.account ? app.observers.activity : undefined),
-    },
+    activities,
     accounts: { names: [app.account] },
     ops: { failure: undefined },
     process: { pid: process.pid, version: '1.2.3', startedAt: app.clock.now().toISOString() },
   });
-  return { ...app, status, use: async (account) => (account === app.account ? inUse : undefined) };
+  return {
+    ...app,
+    services: { status },
+    extensions: EXTENSIONS,
+    use: async (account) => (account === app.account ? inUse : undefined),
+  };
 }
 
 async function serve<Program extends TestProgram>(program: Program): Promise<ServedSocket<Program>> {
@@ -116,7 +120,7 @@ async function serve<Program extends TestProgram>(program: Program): Promise<Ser
   const stopping = new AbortController();
   let wakes = 0;
   const control = await serveControl(
-    served(program.app, () => (wakes += 1)),
+    served(program.app, program.activities, () => (wakes += 1)),
     socketPath,
     stopping.signal,
   );

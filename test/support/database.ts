@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { inject, onTestFinished } from 'vitest';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
-import { loadConfig } from '../../src/settings/config.ts';
+import { loadConfig } from './settings.ts';
 import { openStore, type OpenOptions, type Place } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/port.ts';
 import { newDatabase, temporaryFolder } from './folders.ts';

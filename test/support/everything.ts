@@ -1,3 +1,4 @@
+import { accountsWithLinks } from '../../src/extensions/clients/tables/links.ts';
 import { expect } from 'vitest';
 import type { Overrides } from '../../src/app.ts';
 import { BEGINNING, writeCursor, type FeedEvent } from '../../src/extensions/feed/event.ts';
@@ -12,7 +13,7 @@ import { syncOnce } from '../../src/orders/sync.ts';
 import { dryRun } from '../../src/extensions/intake/dry-run.ts';
 import { Webhooks } from '../../src/extensions/webhooks/webhooks.ts';
 import type { AccountLease } from '../../src/store/port.ts';
-import { accountsToSend, accountsWith, dueTimes } from '../../src/store/orders/due-times.ts';
+import { accountsToSend, accountsToJudge, dueTimes } from '../../src/store/orders/due-times.ts';
 import { accountsOfAnotherClock } from '../../src/store/orders/wrong-due-times.ts';
 import { newestEventId } from '../../src/store/tables/chain.ts';
 import { feedHeads, newestOfOrder } from '../../src/extensions/feed/tables/events.ts';
@@ -30,6 +31,7 @@ import { scriptedProgram, type TestProgram } from './test-program.ts';
 import { DAY, HOUR, MINUTE } from './tracking.ts';
 import { unguarded } from './unguarded.ts';
 import { endpointAt, webhookReceiver } from './webhooks.ts';
+import { withSettings } from './settings.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -81,7 +83,10 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
   }
   await linksPass(program.app, NEVER);
   await purgeAccount(
-    { ...program.app, retention: { keptAnswers: DAY, deadLetters: DAY, photos: DAY } },
+    {
+      ...program.app,
+      config: withSettings(program.config, { retention: { keptAnswers: DAY, deadLetters: DAY, photos: DAY } }),
+    },
     'default',
     NEVER,
   );
@@ -95,7 +100,8 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
     due: program.clock.now(),
     lease: program.clock.now(),
   });
-  for (const pass of ['links', 'findings'] as const) await accountsWith(pass, program.app.store.db, 'a', 'z');
+  await accountsToJudge(program.app.store.db, 'a', 'z');
+  await accountsWithLinks(program.app.store.db, 'a', 'z');
   const action = { actor: 'a', reason: 'r', judgement: { kind: 'abandoned' } } as const;
   await listTargets(program.app, { state: 'held', limit: 10 }, action);
   for (const state of ['held', 'final'] as const)

@@ -1,7 +1,8 @@
+import { PARTS } from './parts.ts';
 import { onTestFinished } from 'vitest';
 import { createApp, type App, type Overrides } from '../../src/app.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { loadConfig } from '../../src/settings/config.ts';
+import { loadConfig } from './settings.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { openStore } from '../../src/extensions/postgres/store.ts';
 import { capturedLog } from './captured-log.ts';
@@ -61,7 +62,8 @@ export async function shop(orders: number): Promise<Shop> {
     settings,
     async drive(place, work, more, overrides = {}) {
       const config = loadConfig({ requireExchange: true, cwd: temporaryFolder(), env: settings(place, more) });
-      const options = { log: capturedLog().logger, ownerPatienceMs: 10_000, store: { drivers: DRIVERS }, ...overrides };
+      const store = { drivers: DRIVERS };
+      const options = { log: capturedLog().logger, ownerPatienceMs: 10_000, ...PARTS, store, ...overrides };
       await using app = await createApp(config, options);
       return await work(app);
     },

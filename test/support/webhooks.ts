@@ -9,7 +9,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { onTestFinished } from 'vitest';
-import type { WebhookEndpoint } from '../../src/settings/shapes.ts';
+import type { WebhookEndpoint } from '../../src/extensions/webhooks/settings.ts';
 import type { DeliveryStatus } from '../../src/extensions/webhooks/delivery.ts';
 import type { FeedEvent } from '../../src/extensions/feed/event.ts';
 import { LAST_ANSWERS_MS, Webhooks, type WebhooksDeps } from '../../src/extensions/webhooks/webhooks.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { systemClock } from '../../src/base/clock.ts';
-import { loadConfig } from '../../src/settings/config.ts';
+import { loadConfig } from '../support/settings.ts';
 import type { SandboxExchange } from '../../src/extensions/sandbox/exchange.ts';
 import { seededRandom } from '../../src/extensions/sandbox/random.ts';
 import { startSandbox, type Sandbox } from '../../src/extensions/sandbox/server.ts';

@@ -20,8 +20,9 @@ export async function withStore<Result>(
   command: Command,
   options: OpenOptions['expect'] | OpenOptions,
   work: (store: Store, config: Config) => Promise<Result>,
-  config: Config = plainConfig(command),
+  given?: Config,
 ): Promise<Result> {
+  const config = given ?? (await plainConfig(command));
   const { database } = config;
   const isNew = database.kind === 'sqlite' && !existsSync(database.path);
   const opening = typeof options === 'string' ? { expect: options } : options;
@@ -40,7 +41,7 @@ export async function withAccount<Result>(
   expect: 'current' | 'migrate',
   work: (store: Store, settings: AccountSettings) => Promise<Result>,
 ): Promise<Result> {
-  const config = plainConfig(command);
+  const config = await plainConfig(command);
   const account = accountOf(command, config);
   if (expect === 'migrate') configOf(config, account);
   const ofAccount = async (store: Store) =>
@@ -53,7 +54,7 @@ export async function withAccounts<Result>(
   work: (store: Store, account: string | undefined, config: Config) => Promise<Result>,
   filterOf: typeof accountFilterOf = accountFilterOf,
 ): Promise<Result> {
-  const config = plainConfig(command);
+  const config = await plainConfig(command);
   const account = filterOf(command, config);
   const ofAccount = async (store: Store) =>
     await work(store, account, account === undefined ? config : await settingsOf(store, config, account));
@@ -90,16 +91,16 @@ async function settingsOf({ db }: Store, config: Config, account: string): Promi
 const FORMS = { sqlite: 'sqlite:PATH', postgres: 'postgres://USER@HOST/DATABASE' } as const;
 
 /** The place that an argument names, with the settings of how it is reached. An error does not quote it: it may hold a password. */
-export function placeOf<Kind extends keyof typeof FORMS>(
+export async function placeOf<Kind extends keyof typeof FORMS>(
   command: Command,
   kind: Kind,
   url: string,
   name: string,
-): Extract<Config['database'], { readonly kind: Kind }> {
+): Promise<Extract<Config['database'], { readonly kind: Kind }>> {
   let problem = `must be ${FORMS[kind]}`;
   try {
     if (reader(databaseUrl)(url).kind === kind)
-      return configuredPlace(command, url) as ReturnType<typeof placeOf<Kind>>;
+      return (await configuredPlace(command, url)) as Awaited<ReturnType<typeof placeOf<Kind>>>;
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     problem = (error as Error).message;
@@ -107,8 +108,8 @@ export function placeOf<Kind extends keyof typeof FORMS>(
   throw new CommandError(EXIT.usage, `${name} ${problem}`);
 }
 
-function configuredPlace(command: Command, url: string): Config['database'] {
-  const { env, ...options } = configOptions(command);
+async function configuredPlace(command: Command, url: string): Promise<Config['database']> {
+  const { env, ...options } = await configOptions(command);
   const { ORDER_SYNC_DATABASE_URL_FILE: _url, ORDER_SYNC_WORKERS_INSTANCES_FILE: _instances, ...others } = env;
   // As many workers as the other database may have would contradict a file.
   const named = { ...others, ORDER_SYNC_DATABASE_URL: url, ORDER_SYNC_WORKERS_INSTANCES: '1' };

@@ -1,4 +1,5 @@
 import type { Extension } from '../../cli/extension.ts';
+import { CLIENT_OPERATIONS } from './addresses.ts';
 
 const operations = () => import('./commands/operations.ts');
 const remembered = () => import('./commands/remembered.ts');
@@ -6,6 +7,10 @@ const remembered = () => import('./commands/remembered.ts');
 /** Client links, identity verification, cards, SDK tokens and photos. */
 export const clients: Extension = {
   name: 'clients',
+  settings: async () => (await import('./settings.ts')).clientsSettings,
+  parts: async () => ({ sweeps: [(await import('./links.ts')).linksSweep] }),
+  service: async () => (await import('./service.ts')).clientsService,
+  operations: CLIENT_OPERATIONS,
   commands: {
     'The exchange, as it answers now:': {
       lookup: ['shows an order record as the exchange answers now', operations, 'one'],

@@ -16,7 +16,9 @@ import { type Reply, refusalReason } from '../../exchange/reply.ts';
 import type { Link } from '../../exchange/schemas.ts';
 import { StoreError } from '../../store/errors.ts';
 import { keepAnswer } from '../../store/tables/order-records.ts';
+import type { SweepMaker } from '../../orders/pass/sweeps.ts';
 import {
+  accountsWithLinks,
   areChecksAhead,
   correctCheckTimes,
   FIRST_CHECK,
@@ -29,8 +31,9 @@ import {
 import { rememberStatuses } from '../../store/tables/accounts.ts';
 import { pagesAfter } from '../../store/pages.ts';
 import type { Transaction } from '../../store/port.ts';
+import { clientsSettings } from './settings.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
-import type { LoggedFailure } from '../health/incidents.ts';
+import type { Failure } from '../../orders/pass/process-events.ts';
 import { forEachConcurrently } from '../../orders/pass/run.ts';
 
 type LinkDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'gracePeriodOver' | 'observers'>;
@@ -100,10 +103,10 @@ async function keepUnread(deps: LinkDeps, answer: Answer, reference: string | nu
 function writeDurably<Result>(
   { store, gracePeriodOver, observers }: LinkDeps,
   work: (tx: Transaction) => Promise<Result>,
-  late: Pick<LoggedFailure, 'message' | 'subject' | 'facts'>,
+  late: Pick<Failure, 'message' | 'subject' | 'facts'>,
 ): Promise<Result> {
   return store.writer.writeUntilDurable(work, gracePeriodOver, ({ message: cause }) =>
-    observers.incidents.failed({ level: 'error', kind: 'database', cause, ...late }),
+    observers.tell({ kind: 'failed', failure: { level: 'error', kind: 'database', cause, ...late } }),
   );
 }
 
@@ -120,6 +123,12 @@ export async function adoptLink(
   logSaved(deps, await deps.store.writer.write((tx) => remember(deps, tx, answer.value, reference, 'followed')));
   return answer;
 }
+
+/** Checks links by `links.cron`. */
+export const linksSweep: SweepMaker = (config) => {
+  const { cron } = clientsSettings.of(config).links;
+  return { name: 'links', cron, isAtStart: cron !== undefined, accounts: accountsWithLinks, run: linksPass };
+};
 
 /**
  * Checks every link without a final status that was not checked since `since`, the oldest check first. Ends early if
@@ -144,11 +153,11 @@ async function correctAhead({ account, store, clock, log }: FlowDeps, before: Da
 }
 
 async function* uncheckedLinks(
-  { account, store, exchange, settings: { links } }: FlowDeps,
+  { account, config, store, exchange }: FlowDeps,
   signal: AbortSignal,
   before: Date,
 ): AsyncGenerator<CheckKey> {
-  const { finalStatuses } = links;
+  const { finalStatuses } = clientsSettings.of(config).links;
   const unchecked = (from = FIRST_CHECK) =>
     linksToCheck(store.db, { account, finalStatuses, before, from, limit: PAGE });
   for await (const page of pagesAfter(PAGE, unchecked)) {
@@ -172,14 +181,11 @@ async function check(deps: FlowDeps, key: CheckKey, signal: AbortSignal): Promis
   if (evidence === undefined) return;
   if (!('cause' in evidence)) return await recordCheck(deps, key, evidence);
   const message = 'the check of a link was not answered and will be repeated';
-  deps.observers.incidents.failed({ message, ...evidence, facts: { linkId } });
+  deps.observers.tell({ kind: 'failed', failure: { message, ...evidence, facts: { linkId } } });
 }
 
 /** The link or the documented 404 are evidence; of any other reply the cause, and its subject or kind of incident. */
-function evidenceOf(
-  reply: Reply<Link>,
-  linkId: string,
-): LinkAnswer | Pick<LoggedFailure, 'cause' | 'kind' | 'subject'> {
+function evidenceOf(reply: Reply<Link>, linkId: string): LinkAnswer | Pick<Failure, 'cause' | 'kind' | 'subject'> {
   switch (reply.kind) {
     case 'ok':
       if (reply.value.linkId !== linkId) return { cause: 'the answer is about another link', subject: linkId };
@@ -240,7 +246,7 @@ async function save(
 
 function logSaved({ log, observers }: LinkDeps, { link: { linkId, status }, events, isUnseen }: Saved): void {
   if (isUnseen && !DOCUMENTED_STATUSES.includes(status)) {
-    observers.incidents.sawStatus('link.status', status);
+    observers.tell({ kind: 'status.new', field: 'link.status', value: status });
   }
   for (const { field, oldValue, newValue } of events) {
     if (field === 'status') log.info({ linkId, oldValue, newValue }, 'the status of a link changed');

@@ -31,7 +31,7 @@ import {
   type ReceivedFile,
   type RefusalKind,
 } from './photo-delivery.ts';
-import type { Config } from '../../settings/config.ts';
+import { clientsSettings } from './settings.ts';
 
 const TOKEN_BYTES = 32;
 const SHORTEST_TOKEN = 16;
@@ -42,7 +42,7 @@ const PAGE = 200;
 const ACCOUNTS_LOOKED_AT = 20;
 
 /** The dependencies of the receiver, which serves all accounts: a delivery's token knows its account. */
-export type DeliveryDeps = Pick<FlowDeps, 'store' | 'clock' | 'log'> & Pick<Config, 'photos'>;
+export type DeliveryDeps = Pick<FlowDeps, 'config' | 'store' | 'clock' | 'log'>;
 type PhotoDeps = DeliveryDeps & Pick<FlowDeps, 'account'>;
 
 /** The outcome of a delivery. Nothing of it stays on the disk unless it is `stored`. */
@@ -74,11 +74,12 @@ function assertUsable(token: string, isReceivedHere: boolean): void {
  * answer. The photos bear `requestId`. Throws `UnusableIdError`.
  */
 export async function requestPhotos(
-  { account, store, exchange, clock, log, photos }: PhotoDeps & Pick<FlowDeps, 'exchange'>,
+  { account, config, store, exchange, clock, log }: PhotoDeps & Pick<FlowDeps, 'exchange'>,
   { linkId, level, actionId, token: ownToken }: PhotosAsked,
   signal?: AbortSignal,
 ): Promise<Reply<{ status: string; requestId: string }>> {
   storableLinkId(linkId);
+  const { photos } = clientsSettings.of(config);
   if (ownToken !== undefined) assertUsable(ownToken, photos.listen !== undefined);
   const token = ownToken ?? randomBytes(TOKEN_BYTES).toString('base64url');
   const tokenHash = hashOf(token);
@@ -114,11 +115,12 @@ export async function requestPhotos(
 
 /** Accepts a delivery (§6). Files stay in quarantine until their rows are committed. Throws errors of the disk. */
 export async function acceptDelivery(deps: DeliveryDeps, parts: AsyncIterable<DeliveryPart>): Promise<DeliveryOutcome> {
-  const folder = new PhotoFolder(deps.photos.folder);
+  const { photos } = clientsSettings.of(deps.config);
+  const folder = new PhotoFolder(photos.folder);
   const delivery = randomName();
   try {
     await folder.begin(delivery);
-    const form = await readForm(deps.photos, folder, delivery, parts);
+    const form = await readForm(photos, folder, delivery, parts);
     return await record(deps, folder, delivery, form);
   } catch (error) {
     if (!(error instanceof DeliveryRefusal)) throw error;
@@ -131,8 +133,8 @@ export async function acceptDelivery(deps: DeliveryDeps, parts: AsyncIterable<De
 
 /** A delivery that an earlier process left in quarantine is moved if it was recorded, and deleted if not. */
 export async function sweepPhotos(deps: DeliveryDeps): Promise<void> {
-  const { store, clock, log, photos } = deps;
-  const folder = new PhotoFolder(photos.folder);
+  const { config, store, clock, log } = deps;
+  const folder = new PhotoFolder(clientsSettings.of(config).photos.folder);
   const left = await folder.open();
   for (const delivery of left) await settle(deps, folder, delivery);
   if (left.length > 0) log.warn({ deliveries: left.length }, 'interrupted photo deliveries were cleaned up');
@@ -145,12 +147,9 @@ export async function sweepPhotos(deps: DeliveryDeps): Promise<void> {
 }
 
 /** Deletes photos that are older than `olderThanMs`, files first. Returns how many. */
-export async function purgePhotos(
-  { account, store, clock, photos }: Omit<PhotoDeps, 'log'>,
-  olderThanMs: number,
-): Promise<number> {
+export async function purgePhotos(deps: Omit<PhotoDeps, 'log'>, olderThanMs: number): Promise<number> {
   for (let purged = 0; ;) {
-    const step = await purgeSomePhotos({ account, store, clock, photos }, olderThanMs);
+    const step = await purgeSomePhotos(deps, olderThanMs);
     purged += step.purged;
     if (step.isLast) return purged;
   }
@@ -158,13 +157,13 @@ export async function purgePhotos(
 
 /** The same for some of them, the oldest. */
 export async function purgeSomePhotos(
-  { account, store, clock, photos }: Omit<PhotoDeps, 'log'>,
+  { account, config, store, clock }: Omit<PhotoDeps, 'log'>,
   olderThanMs: number,
 ): Promise<{ readonly purged: number; readonly isLast: boolean }> {
   const before = after(clock.now(), -olderThanMs);
   const page = await photosBefore(store.db, { account, before, limit: PAGE });
   if (page.length === 0) return { purged: 0, isLast: true };
-  await new PhotoFolder(photos.folder).remove(storedNames(page));
+  await new PhotoFolder(clientsSettings.of(config).photos.folder).remove(storedNames(page));
   const ids = page.map(({ id }) => id);
   await store.writer.write(async (tx) => {
     await deletePhotos(tx, account, ids);

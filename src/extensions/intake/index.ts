@@ -1,10 +1,14 @@
 import type { Extension } from '../../cli/extension.ts';
+import { INTAKE_OPERATIONS } from './addresses.ts';
 
 const insert = () => import('./commands/insert.ts');
 
 /** Ways in and out for orders beside the table: import, export, adoption, and trying what would be sent. */
 export const intake: Extension = {
   name: 'intake',
+  settings: async () => (await import('./settings.ts')).intakeSettings,
+  service: async () => (await import('./service.ts')).intakeService,
+  operations: INTAKE_OPERATIONS,
   commands: {
     'Every day:': {
       orders: {

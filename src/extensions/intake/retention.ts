@@ -1,17 +1,19 @@
-import type { Config } from '../../settings/config.ts';
 import { after } from '../../base/instant.ts';
 import { messageOf } from '../../base/text.ts';
 import { deleteKeptAnswers } from './tables/kept-answers.ts';
 import { deleteDelivered } from '../webhooks/tables/deliveries.ts';
 import { purgeSomePhotos } from '../clients/photos.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
+import { clientsSettings } from '../clients/settings.ts';
+import { webhooksSettings } from '../webhooks/settings.ts';
+import { intakeSettings } from './settings.ts';
 
 const LOOK_MS = 60 * 60_000;
 /** Between two steps of so many rows, so that nothing else waits for them. */
 const STEP_MS = 1_000;
 const PAGE = 200;
 
-type RetentionDeps = Pick<FlowDeps, 'store' | 'clock' | 'log'> & Pick<Config, 'photos' | 'retention'>;
+type RetentionDeps = Pick<FlowDeps, 'config' | 'store' | 'clock' | 'log'>;
 
 /** One step of a purge; `isLast` where nothing more is old enough. */
 interface Step {
@@ -25,8 +27,8 @@ export async function purgeByAge(
   names: () => readonly string[],
   stop: AbortSignal,
 ): Promise<void> {
-  const { clock, log, retention } = deps;
-  if (Object.values(retention).every((age) => age === undefined)) return;
+  const { config, clock, log } = deps;
+  if (Object.values(intakeSettings.of(config).retention).every((age) => age === undefined)) return;
   while (!stop.aborted) {
     await clock.sleep(LOOK_MS, stop).catch(() => undefined);
     for (const account of names()) {
@@ -45,7 +47,7 @@ export async function purgeAccount(
   account: string,
   stop: AbortSignal,
 ): Promise<Readonly<Record<string, number>>> {
-  const { clock, log, retention, photos } = deps;
+  const { config, clock, log } = deps;
   const store = deps.store.forAccount(account);
   const purge = async (ageMs: number | undefined, step: (ageMs: number) => Promise<Step>): Promise<number> => {
     for (let all = 0; ;) {
@@ -62,9 +64,11 @@ export async function purgeAccount(
     return { purged: count, isLast: count < PAGE };
   };
   const purged = {
-    keptAnswers: await purge(retention.keptAnswers, stepOf(deleteKeptAnswers)),
-    deadLetters: await purge(retention.deadLetters, stepOf(deleteDelivered)),
-    photos: await purge(retention.photos, (ageMs) => purgeSomePhotos({ account, store, clock, photos }, ageMs)),
+    keptAnswers: await purge(intakeSettings.of(config).retention.keptAnswers, stepOf(deleteKeptAnswers)),
+    deadLetters: await purge(webhooksSettings.of(config).retention.deadLetters, stepOf(deleteDelivered)),
+    photos: await purge(clientsSettings.of(config).retention.photos, (ageMs) =>
+      purgeSomePhotos({ account, config, store, clock }, ageMs),
+    ),
   };
   if (Object.values(purged).some((count) => count > 0))
     log.info({ account, ...purged }, 'deleted by age (retention.*)');

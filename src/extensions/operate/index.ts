@@ -8,6 +8,13 @@ const pause = () => import('./pause.ts');
 /** Lists of orders and findings, and what a person decides about them. */
 export const operate: Extension = {
   name: 'operate',
+  operations: {
+    showOrder: {
+      method: 'GET',
+      url: '/orders/:externalOrderId',
+      read: async () => (await import('./operations.ts')).OPERATIONS.showOrder,
+    },
+  },
   commands: {
     'Every day:': {
       pause: ['stops creates of an account, or look-ups as well', pause, 'one-or-all'],

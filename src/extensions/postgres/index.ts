@@ -3,6 +3,7 @@ import type { Extension } from '../../cli/extension.ts';
 /** PostgreSQL as the database, with accounts shared by several workers. */
 export const postgres: Extension = {
   name: 'postgres',
+  service: async () => (await import('./service.ts')).postgresService,
   database: async () => (await import('./driver.ts')).driver,
   commands: {
     'Every day:': {

@@ -66,7 +66,7 @@ export function define(command: Command): void {
       const { reason, assumeNotSent: isNothingSent = false, failover } = options;
       if (failover !== undefined) return await decide(command, failover, options);
       if (isNothingSent && reason === undefined) command.error('error: --assume-not-sent needs --reason');
-      const config = plainConfig(command);
+      const config = await plainConfig(command);
       const { database } = config;
       const account = accountAccepted(command, config);
       const clock = systemClock();

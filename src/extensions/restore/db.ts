@@ -59,7 +59,7 @@ function defineBackup(command: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', BACKUP_HELP)
     .action(async (file: string, { json }: { json?: boolean }) => {
-      const path = sqlitePath(plainConfig(command), 'back a database of PostgreSQL up with pg_dump');
+      const path = sqlitePath(await plainConfig(command), 'back a database of PostgreSQL up with pg_dump');
       assertFile(path, { expect: 'any' });
       const line = await terminalLine();
       await backUp(path, file, (share) => line?.(`${Math.floor(share * 100)} % copied`)).finally(() => line?.clear());

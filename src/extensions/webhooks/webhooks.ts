@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../base/clock.ts';
 import { programVersion } from '../../base/version.ts';
-import type { WebhookEndpoint } from '../../settings/shapes.ts';
+import type { WebhookEndpoint } from './settings.ts';
 import { messageOf } from '../../base/text.ts';
 import { repeatEvery } from '../../orders/pass/run.ts';
 import { isPassing, OwnedError } from '../../store/errors.ts';

@@ -1,8 +1,6 @@
 import { after } from '../../base/instant.ts';
-import type { FollowSettings, LookupAnswer } from './lookup.ts';
-import { LEAST_GAP_MS } from '../../extensions/pace/pace.ts';
-import { isPaced } from '../../extensions/pace/status.ts';
-import { RECHECKED_STATES, type OrderState } from './states.ts';
+import { LEAST_GAP_MS, type FollowSettings, type LookupAnswer } from './lookup.ts';
+import { isPaced, RECHECKED_STATES, type OrderState } from './states.ts';
 import type { Decision, Tracking } from './tracking.ts';
 
 const SECOND = 1_000;

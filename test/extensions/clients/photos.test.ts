@@ -13,6 +13,7 @@ import { JPEG, photoProgram, PNG, type PhotoProgram } from '../../support/photo-
 import { refusal } from '../../support/scripted-exchange.ts';
 import { DAY, HOUR } from '../../support/tracking.ts';
 import { ofSqlite } from '../../support/database.ts';
+import { withSettings } from '../../support/settings.ts';
 
 const NEVER = new AbortController().signal;
 const FORBIDDEN = { kind: 'refused', why: 'forbidden' };
@@ -498,7 +499,7 @@ describe('the purge', () => {
     on.program.clock.advance(2 * HOUR);
     const deps = (photos: number) => ({
       ...on.program.app,
-      retention: { keptAnswers: undefined, deadLetters: undefined, photos },
+      config: withSettings(on.program.config, { retention: { photos } }),
     });
     expect(await purgeAccount(deps(3 * HOUR), 'default', NEVER)).toMatchObject({ photos: 0 });
     expect(await purgeAccount(deps(HOUR), 'default', NEVER)).toMatchObject({ photos: 1 });

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { createApp, type App } from '../../../src/app.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { checkDatabase } from '../../../src/extensions/health/doctor/database.ts';
-import { loadConfig } from '../../../src/settings/config.ts';
+import { loadConfig } from '../../support/settings.ts';
 import { ConfigError } from '../../../src/settings/settings.ts';
 import { createPass } from '../../../src/orders/create.ts';
 import { followPass } from '../../../src/orders/follow.ts';

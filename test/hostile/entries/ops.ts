@@ -1,12 +1,12 @@
 import type { OpsDeps } from '../../../src/extensions/health/ops/server.ts';
 import { serveOps } from '../../../src/extensions/health/ops/server.ts';
-import { Activities } from '../../../src/extensions/health/activity.ts';
 import { createPass } from '../../../src/orders/create.ts';
 import { followPass } from '../../../src/orders/follow.ts';
 import { testClock } from '../../support/test-clock.ts';
 import { broken, type Entry } from '../entry.ts';
 import { BEGINNING, ground, NEVER, sandbox, SECRET } from '../ground.ts';
 import { answerTo, checkAnswer, checkHealth, oddRequest, type Route } from '../odd-requests.ts';
+import { withSettings } from '../../support/settings.ts';
 
 /** Stands in a request for the token of the forms of this process. */
 const FORM_TOKEN = 'form-token-of-the-process';
@@ -51,17 +51,9 @@ export const ops: Entry<string> = {
     await createPass(on.app, NEVER);
     clock.advance(60_000);
     await followPass(on.app, 'all', NEVER);
-    const { app } = on;
-    const activities = new Activities(clock);
-    activities.of(app.account).live = {
-      exchange: app.exchange,
-      restraints: app.restraints,
-      accountLease: { isTrusted: () => true },
-    };
-    const config = {
-      ...on.config,
-      ops: { ...on.config.ops, listen: { host: '127.0.0.1', port: 0 }, token: SECRET, actions: 'on' as const },
-    };
+    const { app, activities } = on;
+    const listen = { host: '127.0.0.1', port: 0 };
+    const config = withSettings(on.config, { ops: { listen, token: SECRET, actions: 'on' } });
     const own = { config, activities, accounts: { names: [app.account] }, heedDecision: async () => {}, version: '0' };
     const stopping = new AbortController();
     const endpoint = await serveOps({ ...app, ...own } satisfies OpsDeps, stopping.signal);

@@ -95,8 +95,8 @@ function definePurge(command: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  order-sync photos purge --older-than 90d')
     .action(async ({ olderThan, json }: { olderThan: number; json?: boolean }) => {
-      const purged = await withAccount(command, 'current', (store, { account, photos }) =>
-        purgePhotos({ account, store, clock: systemClock(), photos }, olderThan),
+      const purged = await withAccount(command, 'current', (store, config) =>
+        purgePhotos({ account: config.account, config, store, clock: systemClock() }, olderThan),
       );
       print(json, { purged }, () => `${counted(purged, 'photo')} purged\n`);
     });

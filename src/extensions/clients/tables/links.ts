@@ -2,6 +2,7 @@ import { sql, type Selectable, type SqlBool } from 'kysely';
 import type { LinkDecision, LinkSource, TrackedLink } from '../link.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
 import { listAccounts, newestFirst, type ListQuery, type OfAccount } from '../../operate/tables/listed.ts';
+import { accountsWhere, ofOwner } from '../../../store/orders/due-times.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
 import { insertEvents } from '../../../store/tables/events.ts';
 
@@ -147,6 +148,13 @@ export function trackedLinkOf(row: LinkRow): TrackedLink {
     lastCheckedAt: new Date(row.last_checked_at),
     missingSince: row.missing_since === null ? null : new Date(row.missing_since),
   };
+}
+
+const linkedStatement = accountsWhere(() => [sql`(select links.account from links where links.account = ${ofOwner})`]);
+
+/** Reads which accounts of a range have links. */
+export async function accountsWithLinks(db: Database, from: string, to: string): Promise<readonly string[]> {
+  return (await linkedStatement(db, { from, to })).rows.map(({ account }) => account);
 }
 
 export async function linkEvents(db: Database, account: string, linkId: string) {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { configOf } from '../../../settings/config.ts';
+import { healthSettings } from '../settings.ts';
 import { viewOf } from '../../../accounts/rules/restraints.ts';
 import { messageOf } from '../../../base/text.ts';
 import { storyOf } from '../../reports/story/read-story.ts';
@@ -50,7 +51,7 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
   const reader = new DashboardReader(deps);
   const { accounts } = reader;
   // It stands in each form of this process: a page of another site cannot read it.
-  const token = deps.config.ops.actions === 'on' ? randomBytes(32).toString('base64url') : undefined;
+  const token = healthSettings.of(deps.config).ops.actions === 'on' ? randomBytes(32).toString('base64url') : undefined;
   const pages: Pages = { deps, accounts, token };
   server.setErrorHandler((error, _request, reply) => {
     if (!(error instanceof Refused)) throw error;

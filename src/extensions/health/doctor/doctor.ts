@@ -10,10 +10,11 @@ import { styled, toned, wrapped } from '../../documents/terminal.ts';
 import { printable } from '../../../base/words.ts';
 import { accountOrAll } from '../../../cli/shared/account.ts';
 import { EXIT, CommandError } from '../../../cli/shared/exit.ts';
+import { webhooksSettings } from '../../webhooks/settings.ts';
 import { configOptions, plainConfig } from '../../../cli/shared/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { rightSettings } from '../../setup/config.ts';
-import { askDaemon } from '../../../cli/shared/exchange.ts';
+import { askDaemon } from '../status/ask.ts';
 import { checkAccounts, checkClock, checkDatabase } from './database.ts';
 import { checkAddress, checkKey, checkDisk, checkFiles, checkOps, checkRuntime, checkService } from './machine.ts';
 import { exitCodeOf, fault, ok, runCheck, warning, type Check, type CheckResult } from './check.ts';
@@ -70,8 +71,8 @@ async function* examine(
   bundle: string | undefined,
 ): AsyncGenerator<CheckResult> {
   yield checkRuntime(programVersion());
-  yield* await runCheck({ name: 'settings', run: async () => checkSettings(command) });
-  const config = readable(command);
+  yield* await runCheck({ name: 'settings', run: () => checkSettings(command) });
+  const config = await readable(command);
   if (config !== undefined) for (const check of checksOf(command, config)) yield* await runCheck(check);
   if (bundle === undefined) return;
   yield* await runCheck({ name: 'bundle', run: async () => [await writeBundle(command, results, bundle)] });
@@ -104,7 +105,7 @@ function checksOf(command: Command, config: Config): readonly Check[] {
     })),
     ...(baseUrls.size === 0 ? [] : asked.map((name): Check => ({ name: 'key', run: () => keyOf(name) }))),
     ...(othersLeft === 0 ? [] : [{ name: 'key', run: async () => [ok('key', left)] }]),
-    ...config.webhooks.endpoints.map(({ url, allowPrivate }): Check => ({
+    ...webhooksSettings.of(config).webhooks.endpoints.map(({ url, allowPrivate }): Check => ({
       name: 'webhook',
       run: (signal) => checkAddress('webhook', url, clock, signal, !allowPrivate),
     })),
@@ -114,18 +115,18 @@ function checksOf(command: Command, config: Config): readonly Check[] {
 }
 
 /** The settings; undefined if they cannot be read, which another check says. */
-function readable(command: Command): Config | undefined {
+async function readable(command: Command): Promise<Config | undefined> {
   try {
-    return plainConfig(command);
+    return await plainConfig(command);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return undefined;
   }
 }
 
-function checkSettings(command: Command): readonly CheckResult[] {
+async function checkSettings(command: Command): Promise<readonly CheckResult[]> {
   try {
-    const { config, warnings } = rightSettings(configOptions(command), false);
+    const { config, warnings } = rightSettings(await configOptions(command), false);
     if (warnings.length > 0) return warnings.map((text) => warning('settings', text, 'order-sync config show'));
     return [
       ok('settings', `they are right; accounts: ${config.accounts.length}`, { accounts: config.accounts.length }),
@@ -177,10 +178,10 @@ function pseudonyms(): Pseudonym {
 /** The settings and the database; null if they cannot be read, which a check says. */
 async function contentOf(command: Command, pseudonym: Pseudonym): Promise<object> {
   try {
-    const config = plainConfig(command);
-    const settings = configSources(configOptions(command)).map((one) => bundledSetting(one, pseudonym));
+    const config = await plainConfig(command);
+    const settings = configSources(await configOptions(command)).map((one) => bundledSetting(one, pseudonym));
     const daemon = (await askDaemon(command, config, undefined))?.daemon ?? null;
-    const { endpoints } = config.webhooks;
+    const { endpoints } = webhooksSettings.of(config).webhooks;
     const content = async ({ db }: Store) => {
       const overview = await readOverview(db, { account: undefined, endpoints, now: systemClock().now() });
       const events = await newestEvents(db, undefined, NEWEST_EVENTS);

@@ -4,7 +4,9 @@ import { dirname } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock } from '../../../base/clock.ts';
 import type { Config, DatabaseConfig } from '../../../settings/config.ts';
+import type { PaceMaker } from '../../../orders/pass/pace.ts';
 import { messageOf } from '../../../base/text.ts';
+import { webhooksSettings } from '../../webhooks/settings.ts';
 import type { Activities } from '../activity.ts';
 import type { Overview } from '../status/status.ts';
 import { readOverview } from '../tables/overview.ts';
@@ -18,6 +20,7 @@ export interface OpsSources {
   readonly accounts: { readonly names: readonly string[] };
   readonly heedDecision: (account: string) => Promise<void>;
   readonly activities: Activities;
+  readonly makePaces?: PaceMaker | undefined;
 }
 
 export interface OpsPages extends OpsSources {
@@ -61,11 +64,11 @@ export class Readings {
     store,
     clock,
   }: {
-    readonly config: Pick<Config, 'database' | 'webhooks'>;
+    readonly config: Pick<Config, 'database'>;
     readonly store: Pick<Store, 'db' | 'isInPlace'>;
     readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
   }) {
-    const { endpoints } = config.webhooks;
+    const { endpoints } = webhooksSettings.of(config).webhooks;
     this.overview = shared(clock, async () => {
       if (!store.isInPlace()) return { failure: 'its file was moved, deleted or replaced' };
       return await inTime(clock, read(readOverview(store.db, { account: undefined, endpoints, now: clock.now() })));

@@ -7,10 +7,11 @@ import { statusText } from './text.ts';
 import { judgeStatus, type StatusEnd } from './problems.ts';
 import { accountOrAll } from '../../../cli/shared/account.ts';
 import { CommandError, EXIT, stopSignal } from '../../../cli/shared/exit.ts';
+import { webhooksSettings } from '../../webhooks/settings.ts';
 import { plainConfig } from '../../../cli/shared/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import type { Store } from '../../../store/port.ts';
-import { askDaemon } from '../../../cli/shared/exchange.ts';
+import { askDaemon } from './ask.ts';
 import { terminalLine } from '../../../cli/shared/progress.ts';
 
 const HELP = `
@@ -48,7 +49,7 @@ export function define(command: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', HELP)
     .action(async ({ watch, json }: { watch?: boolean; json?: boolean }) => {
-      const config = plainConfig(command);
+      const config = await plainConfig(command);
       const account = accountOrAll(command, config);
       const read = async () => (await askDaemon(command, config, account)) ?? (await readAlone(command));
       const asText = (status: Status) =>
@@ -85,7 +86,7 @@ async function readAlone(command: Command): Promise<Status> {
     import('../tables/overview.ts'),
   ]);
   const read = async (store: Store, account: string | undefined, config: Config): Promise<Status> => {
-    const { endpoints } = config.webhooks;
+    const { endpoints } = webhooksSettings.of(config).webhooks;
     const clock = systemClock();
     const now = clock.now();
     const overview = await readOverview(store.db, { account, endpoints, now });

@@ -32,7 +32,8 @@ export function define(command: Command): void {
     .addHelpText('after', HELP)
     .action(async (from: string, to: string, { json }: { json?: boolean }) => {
       const clock = systemClock();
-      const [old, place] = [placeOf(command, 'sqlite', from, '<from>'), placeOf(command, 'postgres', to, '<to>')];
+      const old = await placeOf(command, 'sqlite', from, '<from>');
+      const place = await placeOf(command, 'postgres', to, '<to>');
       const startedAt = clock.monotonic();
       await using resources = new AsyncDisposableStack();
       const lock = await lockFile(old.path, clock, 0);

@@ -1,21 +1,23 @@
 import type { AccountSettings } from '../../../settings/config.ts';
 import { instantMs } from '../../../base/instant.ts';
 import { PaceLearner } from '../../pace/pace.ts';
-import { isPaced, statusKey, statusName, type PacedOrder } from '../../pace/status.ts';
+import { statusKey, statusName } from '../../pace/status.ts';
+import type { PacedOrder } from '../../../orders/rules/lookup.ts';
+import { isPaced } from '../../../orders/rules/states.ts';
 import { ageBy } from '../../pace/stay-times.ts';
 import { preOrderIdsIn } from '../../../exchange/ids.ts';
 import { readRecordView } from '../../../exchange/record-view.ts';
 import type { ReportDocument } from '../../documents/document.ts';
 import { capitalized } from '../../../base/words.ts';
-import { keptBackProblems } from '../../health/status/problems.ts';
+import { keptBackProblems } from '../../../accounts/problem.ts';
 import type { KeptBack } from '../../health/status/status.ts';
 import { storyDocument } from './document.ts';
 import type { StoryEvidence, StoryPace, StorySettings } from './next.ts';
 import { buildStory, type Story } from './story.ts';
 import type { Store } from '../../../store/port.ts';
 import { readStory, type StoryRows } from '../tables/story.ts';
-import type { FlowDeps } from '../../../orders/pass/deps.ts';
-import type { FollowPace } from '../../pace/follow-pace.ts';
+import type { PaceDeps } from '../../../orders/pass/pace.ts';
+import type { LearningPace } from '../../pace/follow-pace.ts';
 import { readHistory } from '../../pace/learn-pace.ts';
 
 interface OrderStory {
@@ -55,10 +57,8 @@ export async function storyOf(
   return { story, document: storyDocument(story, evidence, exchange), evidence };
 }
 
-type PaceDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'> & { readonly pace: FollowPace };
-
 export async function paceOfOrder(
-  { pace, ...deps }: PaceDeps,
+  { pace, ...deps }: PaceDeps & { readonly pace: LearningPace },
   order: PacedOrder & { readonly changedAt: string | null },
   signal: AbortSignal,
 ): Promise<StoryPace | undefined> {
@@ -66,10 +66,10 @@ export async function paceOfOrder(
   const sinceMs = instantMs(since);
   if (!isPaced(order.state) || since === null || sinceMs === undefined) return undefined;
   const of = { status: statusName(order), since };
-  if (pace.kind === 'every-tick') return { kind: pace.kind, ...of };
+  if (pace.isEveryTick) return { kind: 'every-tick', ...of };
   const { stays: ended, from } = await readHistory(deps, signal);
   const learned = new PaceLearner(ended, from).pace(pace.limits);
   const key = statusKey(order);
   const stays = learned.statuses.find((one) => one.key === key)?.stays ?? 0;
-  return { kind: pace.kind, ...of, stays, halfMs: ageBy(0.5, learned.hazardsOf(key)) };
+  return { kind: 'learned', ...of, stays, halfMs: ageBy(0.5, learned.hazardsOf(key)) };
 }

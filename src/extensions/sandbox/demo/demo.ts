@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Option, type Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
-import { processEnvironment } from '../../../settings/config.ts';
+import { processEnvironment, type ConfigOptions } from '../../../settings/config.ts';
 import type { LoadDriver, OtherPlace as Place } from '../../../store/open.ts';
 import { DEFAULT_ACCOUNT } from '../../../accounts/rules/name.ts';
 import { shellWord } from '../../../base/text.ts';
@@ -9,7 +9,7 @@ import { counted, sumOf } from '../../../base/words.ts';
 import { placeOf } from '../../../cli/shared/store.ts';
 import { driversOf } from '../../../cli/shared/extensions.ts';
 import { CommandError, EXIT, stopSignal } from '../../../cli/shared/exit.ts';
-import { wholeNumber } from '../../../cli/shared/options.ts';
+import { configOptions, wholeNumber } from '../../../cli/shared/options.ts';
 import { nextSteps } from '../../../cli/shared/program-name.ts';
 import {
   DEMO_SCENARIOS,
@@ -80,27 +80,29 @@ export function define(command: Command): void {
     .option('--database <url>', 'a database of PostgreSQL in place of a new file')
     .addHelpText('after', HELP)
     .action(async ({ database, ...options }: DemoOptions) => {
-      const place = database === undefined ? undefined : placeOf(command, 'postgres', database, '--database');
+      const place = database === undefined ? undefined : await placeOf(command, 'postgres', database, '--database');
       const signal = stopSignal();
-      await demonstrate({ ...options, drivers: driversOf(command) }, place, signal).catch((error: unknown) => {
+      const { parts } = await configOptions(command);
+      const given = { ...options, parts, drivers: driversOf(command) };
+      await demonstrate(given, place, signal).catch((error: unknown) => {
         throw signal.aborted ? new CommandError(EXIT.unavailable, 'the demonstration was stopped') : error;
       });
     });
 }
 
 async function demonstrate(
-  options: Omit<DemoOptions, 'database'> & { readonly drivers: readonly LoadDriver[] },
+  options: Omit<DemoOptions, 'database'> & Pick<ConfigOptions, 'parts'> & { readonly drivers: readonly LoadDriver[] },
   database: Place | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  const { drivers, scenario, keep: isKept = false, hold: isHeld = false, orders: count } = options;
+  const { drivers, parts, scenario, keep: isKept = false, hold: isHeld = false, orders: count } = options;
   const { accounts, workers } = database === undefined ? ONE : MANY;
   const clock = systemClock();
   const shops = shopsOf(accounts, demoOrders(scenario, count));
   await using resources = new AsyncDisposableStack();
   const opsListen = isHeld ? await freeAddress() : undefined;
   const sandbox = resources.adopt(await openExchange(shops, clock), (exchange) => exchange.close());
-  const stage = resources.use(await setStage({ shops, sandbox, clock, database, drivers, isKept, opsListen }));
+  const stage = resources.use(await setStage({ shops, sandbox, clock, parts, database, drivers, isKept, opsListen }));
   say(`A sandbox exchange listens on ${sandbox.url}; a few of its answers are lost on purpose.`);
   const play: Play = { ...stage, shops, sandbox, clock, signal, opsListen };
   const { isSettled, later } = await performUntilHeld(play, workers);

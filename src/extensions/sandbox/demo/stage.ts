@@ -7,14 +7,14 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import type { Clock } from '../../../base/clock.ts';
-import { loadConfig, processEnvironment, type Config } from '../../../settings/config.ts';
+import { loadConfig, processEnvironment, type Config, type ConfigOptions } from '../../../settings/config.ts';
 import { driverFor, openStore, type LoadDriver, type OtherPlace } from '../../../store/open.ts';
 import type { Store } from '../../../store/port.ts';
 import { type Sandbox, startSandbox } from '../server.ts';
 import { seededRandom } from '../random.ts';
 import { addOrder } from '../../intake/add.ts';
 import { decideOrders } from '../../../orders/operator-decisions.ts';
-import { flowSettings } from '../../pace/follow-pace.ts';
+import { flowSettings } from '../../../orders/pass/deps.ts';
 import { STRAY_ORDER, TAMPERINGS, tamperingNamedIn, type Tampering } from '../tampering.ts';
 
 const SPEED = 4;
@@ -152,12 +152,13 @@ interface StageOptions extends Pick<Play, 'shops' | 'sandbox' | 'clock' | 'opsLi
   /** A new SQLite file unless given. */
   readonly database: OtherPlace | undefined;
   readonly drivers: readonly LoadDriver[];
+  readonly parts: ConfigOptions['parts'];
   /** Leaves the folder and the tables behind. */
   readonly isKept: boolean;
 }
 
 export async function setStage(options: StageOptions): Promise<Stage> {
-  const { clock, isKept, database, drivers, opsListen = 'off' } = options;
+  const { clock, parts, isKept, database, drivers, opsListen = 'off' } = options;
   await using undo = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-demo-'));
   undo.defer(() => {
@@ -174,7 +175,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   writeFileSync(settingsFile, `# Settings of a demonstration. Its exchange ends with it.\n${settings}`, {
     mode: 0o600,
   });
-  const config = loadConfig({ requireExchange: true, cwd: folder, env: {}, file: settingsFile });
+  const config = loadConfig({ requireExchange: true, cwd: folder, env: {}, file: settingsFile, parts });
   if (database !== undefined) {
     const trial = undo.use(await (await driverFor(database, { drivers })).openTrial(database, clock));
     undo.defer(async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { CheckResult } from '../../../../src/extensions/health/doctor/check.ts';
 import { createPass } from '../../../../src/orders/create.ts';
-import { problem } from '../../../../src/extensions/health/status/problem.ts';
+import { problem } from '../../../../src/accounts/problem.ts';
 import type { StatusVerdict } from '../../../../src/extensions/health/status/problems.ts';
 import type { Status } from '../../../../src/extensions/health/status/status.ts';
 import { setHold } from '../../../../src/store/tables/account-holds.ts';
@@ -35,8 +35,8 @@ describe('order-sync status', () => {
     exchange.answer = (request) => (request.method === 'POST' ? echo(request) : NOT_FOUND);
     program.insert({ external_order_id: 'a' });
     await createPass(program.app, NEVER);
-    program.app.observers.activity.tell({ kind: 'change.seen', lateMs: 3_000 });
-    program.app.observers.activity.overdue = { orders: 2, since: program.clock.now() };
+    program.activity.hear({ kind: 'change.seen', lateMs: 3_000 });
+    program.activity.overdue = { orders: 2, since: program.clock.now() };
     const { code, status } = await commandOf(program).json();
     expect(code).toBe(0);
     expect(status).toMatchObject({

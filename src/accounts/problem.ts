@@ -1,0 +1,168 @@
+import { withCommas } from '../base/words.ts';
+import { accountWords } from './rules/name.ts';
+import type { RestraintKind, RestraintView } from './rules/restraints.ts';
+import type { Severity } from '../findings/rules/classes.ts';
+
+type Weight = Exclude<Severity, 'info'>;
+
+const RESUME = 'order-sync resume{words} --reason TEXT';
+
+/**
+ * Every problem with its weight and what helps, the worst first by the money that it concerns; `{words}` stand for the words
+ * that name its account. A finding has the weight of its class.
+ */
+const PROBLEMS = {
+  disputed: ['error', 'order-sync orders list --state disputed{words}'],
+  held: ['error', 'order-sync orders list --state held{words}'],
+  finding: ['error', 'order-sync findings list --status open{words}'],
+  'older-state': ['error', 'order-sync db accept-restore'],
+  stopped: ['error', 'order-sync doctor{words}'],
+  'database-unreadable': ['error', 'see whether it is in its place and its server runs'],
+  'database-unwritten': ['error', 'order-sync doctor'],
+  'other-migrations': ['error', 'start the version that migrated it'],
+  'key-refused': ['error', 'put the right key into the file of exchange.apiKey: it is tried within a minute'],
+  'out-of-reach': ['error', 'order-sync doctor{words}'],
+  forbidden: ['error', 'ask the exchange why the account may not create'],
+  guarded: ['error', RESUME],
+  slowed: ['error', RESUME],
+  restored: ['error', RESUME],
+  'not-owner': ['error', 'wait, or look into its log'],
+  'lease-lost': ['error', 'see whether the database answers'],
+  stalled: ['error', 'look into the log, then start the daemon anew'],
+  'disk-full': ['error', 'make room on the disk'],
+  stopping: ['error', 'wait until it is started again'],
+  unknown: ['warning', 'order-sync orders list --state unknown{words}'],
+  'kept-back': ['warning', 'look at the row of the order and at the triggers of merchant_orders'],
+  'no-daemon': ['warning', 'order-sync run'],
+  'silent-owner': ['warning', 'see whether it is a command that ends by itself; if it hangs, stop it and see its log'],
+  unreadable: ['warning', 'order-sync probe{words}'],
+  'all-paused': ['warning', RESUME],
+  'creates-paused': ['warning', RESUME],
+  'orders-wait': ['warning', 'order-sync orders list --state pending{words}'],
+  'pass-waits': ['warning', 'the log of the daemon says why'],
+  'receiver-fails': ['warning', 'order-sync webhooks list'],
+  'dead-letters': ['warning', 'order-sync webhooks list'],
+  parked: ['warning', 'order-sync webhooks list'],
+  clock: ['warning', 'check the time service of this machine and that of the database'],
+  ops: ['warning', 'give ops.listen a free port, or off; the log of the daemon says more'],
+} as const satisfies Record<string, readonly [Weight, string]>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** Something that is not well, in the words that every surface uses. */
+export interface Problem {
+  readonly code: ProblemCode;
+  readonly severity: Weight;
+  /** An account is named if the problem is of one alone. */
+  readonly about: { readonly account?: string; readonly externalOrderId?: string; readonly receiver?: string };
+  readonly since: string | null;
+  readonly text: string;
+  /** A command, or else advice. */
+  readonly remedy: string;
+}
+
+/** The parts of a problem that its code does not decide; `group`: its accounts, all of them unless given. */
+type Parts = Partial<Omit<Problem, 'code' | 'text'>> & { readonly group?: readonly OfAccount[] };
+
+interface OfAccount {
+  readonly account: string;
+  readonly since?: string | null;
+}
+
+export function problem(code: ProblemCode, text: string, { group = [], ...parts }: Parts = {}): Problem {
+  const [severity, remedy] = PROBLEMS[code];
+  const [first] = group;
+  const account = group.length === 1 ? first?.account : undefined;
+  return {
+    code,
+    severity,
+    about: account === undefined ? {} : { account },
+    since: first?.since ?? null,
+    text,
+    remedy: remedy.replace('{words}', wordsOf(group)),
+    ...parts,
+  };
+}
+
+export function worstFirst(problems: readonly (Problem | false)[]): readonly Problem[] {
+  const codes = Object.keys(PROBLEMS);
+  const placeOf = ({ code, severity }: Problem) => (severity === 'error' ? 0 : codes.length) + codes.indexOf(code);
+  return problems.filter((found) => found !== false).toSorted((a, b) => placeOf(a) - placeOf(b));
+}
+
+export function problemText({ text, since }: Problem): string {
+  return since === null ? text : `${text} (since ${since})`;
+}
+
+export function wordsOf(group: readonly OfAccount[]): string {
+  return group.length === 1 ? accountWords(group[0]?.account ?? '') : ' --account all';
+}
+
+const MOST_NAMED = 3;
+
+/** Names accounts in a text; the one that was asked for is named by nothing. */
+export function forAccounts(group: readonly OfAccount[], asked: string | null): string {
+  if (asked !== null) return '';
+  const names = group.slice(0, MOST_NAMED).map(({ account }) => account);
+  return ` for ${names.join(', ')}${group.length > MOST_NAMED ? ` and ${group.length - MOST_NAMED} more` : ''}`;
+}
+
+const STATES = {
+  held: ['order is held', 'orders are held'],
+  disputed: ['order is disputed', 'orders are disputed'],
+  unknown: ['order has an unknown outcome', 'orders have unknown outcomes'],
+} as const;
+
+export function countedProblems(
+  state: keyof typeof STATES,
+  orders: number,
+  group: readonly OfAccount[],
+  isMore = false,
+): readonly Problem[] {
+  if (orders <= 0) return [];
+  const text = `${withCommas(orders)}${isMore ? ' more' : ''} ${STATES[state][orders === 1 ? 0 : 1]}`;
+  return [problem(state, text, { group })];
+}
+
+/** A hold of the rate ends by itself within minutes. */
+const HOLDS: Readonly<Record<Exclude<RestraintKind, 'rate-limited'>, string>> = {
+  'creates-paused': 'no order is created: paused',
+  'all-paused': 'nothing is created or looked up: paused',
+  restored: 'no order is created: the database was put back',
+  'key-refused': 'the exchange refuses the key',
+  forbidden: 'the exchange does not let the account create orders',
+  guarded: 'no order is created: a limit of guard.* was reached',
+  slowed: 'few orders are created: creates have unknown outcomes',
+};
+
+/** Groups holds of the same kind, reason and person. `asked`: the account of the reading; null if it is of all. */
+export function holdProblems(holds: readonly (RestraintView & OfAccount)[], asked: string | null): readonly Problem[] {
+  const groups = Map.groupBy(holds, ({ kind, reason, actor }) => JSON.stringify([kind, reason, actor]));
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined || first.kind === 'rate-limited') return [];
+    const { kind, reason, actor } = first;
+    const by = actor === null ? '' : ` by ${actor}`;
+    return [problem(kind, `${HOLDS[kind]}${forAccounts(group, asked)}${by}: ${reason}`, { group })];
+  });
+}
+
+/** An order that the database, such as a trigger of the merchant's, does not let the daemon write. */
+interface KeptBack {
+  readonly externalOrderId: string;
+  readonly since: string;
+  readonly cause: string;
+}
+
+export function keptBackProblems({
+  account,
+  keptBack,
+}: {
+  readonly account: string;
+  readonly keptBack: readonly KeptBack[];
+}): readonly Problem[] {
+  return keptBack.map(({ externalOrderId, since, cause }) => {
+    const text = `order ${externalOrderId} cannot be written, so that nothing is done for it: ${cause}`;
+    return problem('kept-back', text, { about: { account, externalOrderId }, since });
+  });
+}

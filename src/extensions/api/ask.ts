@@ -1,0 +1,233 @@
+import { hostname } from 'node:os';
+import type { Command } from 'commander';
+import type { App } from '../../app.ts';
+import { systemClock, type Clock } from '../../base/clock.ts';
+import { requireExchange, type AccountSettings, type Config, type WithExchange } from '../../settings/config.ts';
+import { after } from '../../base/instant.ts';
+import { refusalReason, type RefusalReason } from '../../exchange/reply.ts';
+import { Owner } from './client.ts';
+import type { AskedOperation, InputOf, OperationAddress } from './operation.ts';
+import type { FailedResult, Result } from './envelope.ts';
+import { controlSocketOf, NoOwnerError, socketTransport, type Transport } from './transport.ts';
+import { printable } from '../../base/words.ts';
+import { OwnedError } from '../../store/errors.ts';
+import { answerText, type Tones } from '../../cli/shared/answer.ts';
+import { CommandError, EXIT } from '../../cli/shared/exit.ts';
+import type { Extension } from '../../cli/extension.ts';
+import { driversIn, driversOf, extensionsOf, partsOf } from '../../cli/shared/extensions.ts';
+import { accountConfig } from '../../cli/shared/options.ts';
+import { screenOf } from '../../cli/shared/help.ts';
+import type { LoadDriver } from '../../store/open.ts';
+
+const TRIES = 20;
+const TRY_AGAIN_MS = 200;
+/** After its own limits, the owner needs up to this long to record the outcome of a request. */
+const OWNER_WRITES_MS = 10_000;
+
+/**
+ * Asks the owner of the account, or becomes the owner for as long as `alone` takes: only that needs an exchange and its key in
+ * the settings. An owner that is starting or stopping cannot be reached for a moment: it is waited for, for a few seconds,
+ * until `signal` aborts. `onLog` writes each line of the log.
+ */
+export async function throughOwner<Value>(
+  config: AccountSettings,
+  extensions: readonly Extension[],
+  beside: (owner: Owner) => Promise<Value>,
+  alone: (app: App, config: WithExchange<AccountSettings>) => Promise<Value>,
+  { signal, onLog = (write) => write() }: { signal?: AbortSignal; onLog?: (write: () => void) => void } = {},
+): Promise<Value> {
+  const clock = systemClock();
+  const drivers = driversIn(extensions);
+  await using ways = await waysToOwner(config, clock, drivers);
+  const asking = { account: config.account, graceMs: config.exchange.timeout + OWNER_WRITES_MS, signal };
+  for (let tries = 1; ; tries += 1) {
+    for (const way of await ways.find()) {
+      try {
+        return await beside(new Owner(way, asking));
+      } catch (error) {
+        if (!(error instanceof NoOwnerError)) throw error;
+      }
+    }
+    try {
+      const complete = requireExchange(config);
+      await using app = await becomeOwner(complete, extensions, onLog);
+      return await alone(app, complete);
+    } catch (error) {
+      if (!(error instanceof OwnedError)) throw error;
+      if (tries >= TRIES) throw new OwnedError(`${error.message} (${ways.unreachable})`);
+      await clock.sleep(TRY_AGAIN_MS, signal);
+    }
+  }
+}
+
+/** The socket beside a SQLite file, which may have no owner; on PostgreSQL the socket of a worker on this machine, or else the database. */
+async function waysToOwner(
+  config: Pick<AccountSettings, 'account' | 'database'>,
+  clock: Clock,
+  drivers: readonly LoadDriver[],
+) {
+  const { account, database } = config;
+  if (database.kind === 'sqlite') {
+    const socketPath = controlSocketOf(config);
+    const find = async (): Promise<readonly Transport[]> => [socketTransport(socketPath)];
+    return { find, unreachable: `it does not listen on ${socketPath}`, [Symbol.asyncDispose]: async () => {} };
+  }
+  const [{ openStore }, { workerOf }, { tableTransport }] = await Promise.all([
+    import('../../store/open.ts'),
+    import('../postgres/sharing/workers.ts'),
+    import('../relay/table-transport.ts'),
+  ]);
+  const store = await openStore(database, clock, { expect: 'current', drivers });
+  return {
+    /** The shortest way first. */
+    async find(): Promise<readonly Transport[]> {
+      const worker = await workerOf(store.db, account);
+      if (worker === undefined) return [];
+      const { holder, host, socket, publicKey } = worker;
+      return [
+        ...(socket !== null && host === hostname() ? [socketTransport(socket)] : []),
+        ...(publicKey === null ? [] : [tableTransport({ store, clock }, { holder, publicKey }, account)]),
+      ];
+    },
+    unreachable: 'it answers neither on a socket of this machine nor through the database',
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+}
+
+/** Reads from a daemon that drives the account, or one of those of all; undefined if none answers. */
+export async function readFromDaemon(
+  command: Command,
+  config: Config,
+  operation: OperationAddress,
+  account: string | undefined,
+): Promise<unknown> {
+  const driven = config.accounts.find(({ name }) => account === undefined || name === account);
+  if (driven === undefined) return undefined;
+  await using ways = await waysToOwner({ ...config, account: driven.name }, systemClock(), driversOf(command));
+  for (const way of await ways.find()) {
+    const value = await new Owner(way, { account: account ?? 'all', graceMs: 0 }).read(operation);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/** Makes the app, with warnings on stderr. It is loaded here: it takes longer to load than most commands beside a daemon take. */
+async function becomeOwner(
+  config: WithExchange<AccountSettings>,
+  extensions: readonly Extension[],
+  onLog: (write: () => void) => void,
+): Promise<App> {
+  const [{ createApp }, { createLog, standardError }, parts] = await Promise.all([
+    import('../../app.ts'),
+    import('../../base/log.ts'),
+    partsOf(extensions),
+  ]);
+  const output = standardError();
+  const write = (line: string) => onLog(() => output.write(line));
+  const log = createLog('warn', { write });
+  return await createApp(config, {
+    clock: systemClock(),
+    log,
+    account: config.account,
+    ...parts,
+    store: { drivers: driversIn(extensions) },
+  });
+}
+
+/** Has one operation done. Throws `UnusableIdError`. */
+export type Ask = <Asked extends AskedOperation>(operation: Asked, input: InputOf<Asked>) => Promise<Result>;
+
+export async function withExchange<Value>(
+  command: Command,
+  work: (ask: Ask, config: Config, isAlone: boolean) => Promise<Value>,
+  // A key that is handed over in a pipe can be read only once.
+  given?: AccountSettings,
+): Promise<Value> {
+  const config = given ?? (await accountConfig(command));
+  return await throughOwner(
+    config,
+    extensionsOf(command),
+    (owner) => work((operation, input) => owner.ask(operation, input), config, false),
+    async (app, complete) => {
+      const deps = { ...app, wakeCreates: () => {} };
+      return await work(async (operation, input) => await (await operation.load()).run(deps, input), complete, true);
+    },
+  );
+}
+
+/** Has one operation done, and returns its answer as the exchange wrote it. `isAlone` if no daemon did it. Throws `CommandError`. */
+export async function ask<Asked extends AskedOperation>(command: Command, operation: Asked, input: InputOf<Asked>) {
+  return await withExchange(command, async (askOwner, config, isAlone) => {
+    const result = await askOwner(operation, input);
+    if (result.kind !== 'ok') throw commandError(result, absentFor(operation, input));
+    return { body: result.body, config, isAlone };
+  });
+}
+
+export function printAnswer(body: string, asJson: boolean | undefined, tones?: Tones): void {
+  process.stdout.write(asJson === true ? `${body}\n` : answerText(body, screenOf(), tones));
+}
+
+/** Prints the answer of §4.2 or §4.5. The exit code of any word other than the documented one is 1. */
+export function printWord(body: string, documented: 'OK' | 'ok', asJson: boolean | undefined): void {
+  printAnswer(body, asJson);
+  const { status } = JSON.parse(body) as { status: string };
+  if (status === documented) return;
+  throw new CommandError(EXIT.look, `the exchange answered ${JSON.stringify(status)}, and not ${documented}`);
+}
+
+function absentFor({ absent = 'no link' }: OperationAddress, input: object): string | undefined {
+  const { linkId, externalOrderId, id } = input as Readonly<Record<string, string | undefined>>;
+  if (externalOrderId !== undefined) return `no order with the external order id ${JSON.stringify(externalOrderId)}`;
+  if (id !== undefined) return `no pre-order with the id ${JSON.stringify(id)}`;
+  // An e-mail address given by mistake must stand in no error.
+  if (linkId?.includes('@') === true) return 'an e-mail address is no link id: no such link';
+  if (linkId === undefined) return undefined;
+  return `${absent} ${JSON.stringify(linkId)}`;
+}
+
+/** The error of a failed result: a reason of ours, or what the exchange said. Quotes no e-mail address and no token. */
+export function commandError(result: FailedResult, absent?: string): CommandError {
+  const { unavailable } = EXIT;
+  switch (result.kind) {
+    case 'refused':
+      return refusal(result, absent);
+    case 'key-refused':
+      return new CommandError(EXIT.keyRefused, 'the exchange refuses the key (401); check exchange.apiKey');
+    case 'rate-limited': {
+      const until = after(systemClock().now(), result.retryAfterMs).toISOString();
+      return new CommandError(unavailable, `the exchange limits the rate; try again at ${until}`);
+    }
+    case 'not-sent':
+      return new CommandError(unavailable, `nothing was sent to the exchange: ${result.why}; try again`);
+    case 'unknown':
+      return new CommandError(unavailable, `the exchange gave no usable answer: ${result.why}`);
+    case 'unusable':
+      return new CommandError(EXIT.usage, result.message);
+    case 'invalid':
+      return result.httpStatus === 404
+        ? new CommandError(
+            unavailable,
+            'the daemon does not know this operation, it may be of another version; start it again',
+          )
+        : new CommandError(EXIT.usage, `the daemon does not take this: ${result.message}`);
+    case 'not-owner':
+    case 'failed':
+      return new CommandError(unavailable, `the daemon could not do it: ${result.message}`);
+  }
+}
+
+const MEANING: Partial<Record<RefusalReason, string>> = {
+  'invalid-email': 'the exchange does not take the e-mail address',
+  'link-already-exists': 'there is a link for this e-mail address already',
+  'upload-url-not-set': 'the exchange has no address to deliver photos to; set it in the merchant settings there',
+};
+
+function refusal(result: Extract<Result, { kind: 'refused' }>, absent: string | undefined): CommandError {
+  const { message, status, code } = result.error;
+  const said = `HTTP ${result.httpStatus} ${printable(status ?? code)}: ${printable(message)}`;
+  const notFound = result.httpStatus === 404 && absent !== undefined ? `${absent} at the exchange` : undefined;
+  const meaning = MEANING[refusalReason(result)] ?? notFound;
+  const text = meaning === undefined ? `the exchange refused: ${said}` : `${meaning} (${said})`;
+  return new CommandError(notFound === undefined ? EXIT.look : EXIT.absent, text);
+}

@@ -1,0 +1,13 @@
+import type { Command } from 'commander';
+import { extensionsOf } from '../../cli/shared/extensions.ts';
+import { controlDocument } from './openapi.ts';
+
+export function define(command: Command): void {
+  command
+    .option('--json', 'the document is JSON in any case')
+    .addHelpText('after', '\nExample:\n  order-sync openapi > openapi.json')
+    .action(async () => {
+      const document = await controlDocument(command.parent?.version() ?? '', extensionsOf(command));
+      process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+    });
+}

@@ -1,0 +1,216 @@
+import type { FastifySchema } from 'fastify';
+import { z } from 'zod';
+import type { ServerResponse } from 'node:http';
+import type { AccountInUse, OperationDeps } from '../../accounts/in-use.ts';
+import type { Services } from '../../daemon.ts';
+import type { Store } from '../../store/port.ts';
+import type { Clock } from '../../base/clock.ts';
+import { envelopeError, failureSchema, invalid, type FailedResult, type Result } from './envelope.ts';
+
+export interface Accounts {
+  use(account: string): Promise<AccountInUse | undefined>;
+}
+
+/** Where an operation is asked for. It is loaded apart from what it does, so that a command beside a daemon stays light. */
+export interface OperationAddress {
+  readonly method: 'GET' | 'POST';
+  /** A `:name` stands for a field of the input. */
+  readonly url: string;
+  /** The part of the request that carries the other fields of the input. */
+  readonly rest?: 'query' | 'body';
+  /** The error of a command where the exchange has no such thing begins so; `no link` unless given. */
+  readonly absent?: string;
+}
+
+/** An operation that the owner of the account does, with one answer. */
+export type AskedOperation = OperationAddress & { readonly load: () => Promise<Operation> };
+
+/** An operation that reads the database: any process does it, whichever drives the account. */
+export type ReadAddress = OperationAddress & { readonly read: () => Promise<ReadOperation> };
+
+export type InputOf<Asked extends AskedOperation> = Parameters<Awaited<ReturnType<Asked['load']>>['run']>[1] & object;
+
+declare module '../../cli/extension.ts' {
+  interface Extension {
+    /** Operations of the control socket, by the ids that its document gives them. */
+    readonly operations?: Readonly<Record<string, AskedOperation | ReadAddress>>;
+  }
+}
+
+export function textParameter(description: string, example: string): z.ZodString {
+  return z.string().meta({ description, examples: [example] });
+}
+
+export function countParameter(description: string, most: number, usual: number) {
+  return z.coerce
+    .number<string>()
+    .int()
+    .min(1)
+    .max(most)
+    .default(usual)
+    .meta({ description, examples: [usual] });
+}
+
+const account = textParameter('Name of the account, as the settings have it.', 'default').min(1).max(200);
+export const accountQuery = z.object({ account: account.default('default') });
+
+export interface Operation<Params = unknown, Query = unknown, Body = unknown> {
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly params?: z.ZodType<Params>;
+  readonly query?: z.ZodObject & z.ZodType<Query>;
+  readonly body?: z.ZodType<Body>;
+  readonly value: z.ZodType;
+  /** The HTTP statuses of a success; 200 unless given. */
+  readonly statuses?: readonly number[];
+  readonly errors: readonly ErrorStatus[];
+  /** Does it. `signal` aborts when nobody waits for the answer any more. Throws `UnusableIdError`. */
+  run(deps: OperationDeps, input: Params & Query & Body, signal?: AbortSignal): Promise<Result>;
+}
+
+export interface ReadDeps {
+  readonly store: Pick<Store, 'db' | 'newEvents'>;
+  readonly clock: Clock;
+  readonly services: Services;
+  /** Ends what is read on and on. */
+  readonly stopping: AbortSignal;
+}
+
+export interface ReadOperation<Params = unknown, Query = unknown> extends Omit<
+  Operation<Params, Query>,
+  'run' | 'body'
+> {
+  run(deps: ReadDeps, input: Params & Query & { readonly account: string }): Promise<Result>;
+  /** Makes the streams that answer `accept: text/event-stream`, once a server. */
+  streams?(deps: ReadDeps): Streams<Params & Query & { readonly account: string }>;
+}
+
+interface Streams<Input> {
+  /** Returns what begins the stream, or why there is none. */
+  open(input: Input, lastId: string | undefined): Promise<FailedResult | ((response: ServerResponse) => void)>;
+}
+
+export function reading<Params, Query>(described: ReadOperation<Params, Query>): ReadOperation<Params, Query> {
+  return described;
+}
+
+export function operation<Params, Query, Body>(
+  described: Operation<Params, Query, Body>,
+): Operation<Params, Query, Body> {
+  return described;
+}
+
+/** Names the schema of a value for the document. Nothing is checked against it but the example. */
+export function named(id: string, description: string, schema: z.ZodType, example: unknown): z.ZodType {
+  return schema.meta({ id, description, examples: [example] });
+}
+
+export function schemaOf(operationId: string, described: Omit<Operation, 'run'>): FastifySchema {
+  const { tag, summary, description, params, query, body, value, statuses = [200], errors } = described;
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    ...(params !== undefined && { params }),
+    querystring: z.object({ ...query?.shape, ...accountQuery.shape }),
+    ...(body !== undefined && { body }),
+    response: { ...Object.fromEntries(statuses.map((status) => [status, success(value)])), ...errorAnswers(errors) },
+  };
+}
+
+export function errorAnswers(errors: readonly ErrorStatus[]): Record<string, z.ZodType> {
+  return Object.fromEntries(
+    errors.toSorted().map((status) => [status, failureSchema.describe(ERRORS[status].response.description)]),
+  );
+}
+
+function success(value: z.ZodType): z.ZodType {
+  const { description = '', examples = [] } = value.meta() ?? {};
+  return z
+    .object({ ok: z.literal(true), value })
+    .meta({ description, examples: (examples as unknown[]).map((example) => ({ ok: true, value: example })) });
+}
+
+function documented(name: string, description: string, results: Record<string, FailedResult>) {
+  const examples = Object.entries(results).map(([example, result]) => [
+    example,
+    { value: { ok: false, error: envelopeError(result) } },
+  ]);
+  const json = { schema: { $ref: '#/components/schemas/Failure' }, examples: Object.fromEntries(examples) as object };
+  const headers = { 'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } } };
+  const content = { 'application/json': json };
+  return { name, response: { description, ...('rateLimited' in results && { headers }), content } };
+}
+
+function refused(httpStatus: number, message: string, code: string, status?: string): FailedResult {
+  return { kind: 'refused', httpStatus, error: { message, code, ...(status !== undefined && { status }) } };
+}
+
+export const NOT_OWNER_RESULT = {
+  kind: 'not-owner',
+  message: 'this process does not drive the account; ask the one that does',
+  httpStatus: 421,
+} as const satisfies FailedResult;
+
+export const ERRORS = {
+  '400': documented('BadRequest', 'The request is wrong, an id cannot be sent, or the exchange refused the request.', {
+    invalid: invalid('body/email: Invalid input: expected string'),
+    unusable: { kind: 'unusable', message: '".." cannot be an id; check the id and try again', httpStatus: 400 },
+    invalidEmail: refused(400, 'invalid email', '400', 'INVALID_EMAIL'),
+    linkExists: refused(400, 'link already exists', '400', 'LINK_ALREADY_EXISTS'),
+    badRequest: refused(400, 'validation error', '400', 'BAD_REQUEST'),
+    noUploadUrl: refused(400, 'Upload url was not set', 'INVALID_VALUE'),
+  }),
+  '404': documented('NotFound', 'The exchange does not have it, or the database where only that was asked.', {
+    linkNotFound: refused(404, 'link not found', '404', 'NOT_FOUND'),
+    orderNotFound: { ...invalid('there is no order "shop-1001"', 404), reason: 'not-found' },
+  }),
+  '409': documented(
+    'Conflict',
+    'The table has an order of this id with other content, or the cursor is not of this feed. Nothing was changed.',
+    {
+      differs: invalid('"shop-1001" stands in the table with another asset', 409),
+      cursorAhead: { ...invalid('the cursor 1042 is ahead of the feed, which ends at 7', 409), reason: 'cursor-ahead' },
+    },
+  ),
+  '413': documented('TooLarge', 'The body of the request is too large.', {
+    tooLarge: invalid('Request body is too large', 413),
+  }),
+  '421': documented(
+    'NotOwner',
+    'This process does not drive the account. Nothing was done; another process may drive it.',
+    { notOwner: NOT_OWNER_RESULT },
+  ),
+  '4xx': documented('Refused', 'Any other refusal of the exchange, with its own HTTP status, or of this request.', {
+    otherRefusal: refused(403, 'not for this merchant', '403', 'FORBIDDEN'),
+  }),
+  '500': documented(
+    'Failed',
+    'The daemon failed; its log says why. The message names a link that was made and cannot be remembered.',
+    { failed: { kind: 'failed', message: 'the daemon failed; its log says why', httpStatus: 500 } },
+  ),
+  '502': documented('KeyRefused', 'The exchange refuses the merchant key.', { keyRefused: { kind: 'key-refused' } }),
+  '503': documented(
+    'NotNow',
+    'Nothing was done; ask again, after Retry-After where it is given. The exchange limits the rate, it cannot be ' +
+      'reached, the daemon stops, or its database cannot be written.',
+    {
+      rateLimited: { kind: 'rate-limited', retryAfterMs: 7_000 },
+      notSent: { kind: 'not-sent', why: 'GET /api/v1/merchant/client/link-1: ECONNREFUSED' },
+    },
+  ),
+  '504': documented(
+    'OutcomeUnknown',
+    'No answer came, or none that can be read. Nobody can tell whether the exchange did what was asked.',
+    { unknown: { kind: 'unknown', why: 'POST /api/v1/merchant/client: ETIMEDOUT' } },
+  ),
+};
+
+export type ErrorStatus = keyof typeof ERRORS;
+
+export const OWN_ERRORS: readonly ErrorStatus[] = ['400', '421', '4xx', '500', '503'];
+export const EXCHANGE_ERRORS: readonly ErrorStatus[] = [...OWN_ERRORS, '502', '504'];
+export const READ_ERRORS: readonly ErrorStatus[] = ['400', '4xx', '500', '503'];
+export const LOOKUP_ERRORS: readonly ErrorStatus[] = [...EXCHANGE_ERRORS, '404'];

@@ -1,0 +1,102 @@
+import type { FastifySchema } from 'fastify';
+import { z } from 'zod';
+import type { AccountInUse } from '../../accounts/in-use.ts';
+import { messageOf } from '../../base/text.ts';
+import { syncOnce, type SyncResult } from '../../orders/sync.ts';
+import type { Counters } from '../../orders/pass/outcomes.ts';
+import { STORE_PROBLEMS, StoreError, type StoreProblem } from '../../store/errors.ts';
+import { accountQuery, countParameter, errorAnswers, OWN_ERRORS } from './operation.ts';
+
+export type SyncLine =
+  | { readonly type: 'progress'; readonly counts: Counters; readonly requests: number }
+  | ({ readonly type: 'result' } & SyncResult)
+  | { readonly type: 'error'; readonly message: string; readonly problem?: StoreProblem };
+
+const PROGRESS_MS = 250;
+const LONGEST_PASS_MS = 24 * 60 * 60_000;
+
+const count = z.int().min(0);
+const querySchema = z.object({
+  scope: z
+    .enum(['all', 'due'])
+    .default('all')
+    .meta({ description: 'Which of the followed orders are looked up.', examples: ['due'] }),
+  timeoutMs: countParameter('The pass ends after so many milliseconds.', LONGEST_PASS_MS, 600_000),
+});
+const lineSchema = z
+  .discriminatedUnion('type', [
+    z.object({
+      type: z.literal('progress'),
+      counts: z.record(z.string(), count),
+      requests: count.describe('About so many requests the pass had before it when it began.'),
+    }),
+    z.object({
+      type: z.literal('result'),
+      end: z.enum(['done', 'look', 'out-of-reach', 'out-of-time', 'key-refused']),
+      summary: z.record(z.string(), count),
+      holds: z.array(z.record(z.string(), z.string().nullable())).describe('Why the account sends nothing of a kind.'),
+    }),
+    z.object({
+      type: z.literal('error'),
+      message: z.string(),
+      problem: z.enum(STORE_PROBLEMS).optional().describe('The problem of the database, where the database failed.'),
+    }),
+  ])
+  .meta({
+    description: 'One line of the answer.',
+    examples: [
+      { type: 'progress', counts: { sent: 3, accepted: 2 }, requests: 5 },
+      { type: 'result', end: 'done', summary: { sent: 3, accepted: 3, remaining: 0 }, holds: [] },
+    ],
+  });
+
+export type SyncInput = z.output<typeof querySchema>;
+
+export const SYNC_SCHEMA: FastifySchema = {
+  operationId: 'sync',
+  tags: ['sync'],
+  summary: 'One pass: sends what is pending and due, looks up every followed order once.',
+  description: 'The answer comes in lines of JSON: `progress` now and then, at the end one `result` or `error`.',
+  querystring: querySchema.extend(accountQuery.shape),
+  response: {
+    200: {
+      description: 'Lines of JSON; the last one is a `result` or an `error`.',
+      content: { 'application/x-ndjson': { schema: lineSchema } },
+    },
+    ...errorAnswers(OWN_ERRORS),
+  },
+};
+
+/** Begins one pass, and gives its progress and its end in lines of JSON. `signal` aborts when nobody reads them any more. */
+export function syncLines(
+  used: AccountInUse,
+  scope: SyncInput['scope'],
+  signal: AbortSignal,
+  onRun: (running: Promise<unknown>) => void,
+): AsyncGenerator<string> {
+  const { app } = used;
+  let progress: { readonly counts: Readonly<Counters>; readonly requests: number } | undefined;
+  let last: SyncLine | undefined;
+  const running = syncOnce(app, scope, signal, (counts, requests) => (progress = { counts, requests }))
+    .then((result) => (last = { type: 'result', ...result }))
+    .catch((error: unknown) => {
+      app.log.error({ cause: messageOf(error) }, 'a pass that was asked for failed');
+      const message = error instanceof Error ? error.message : 'the pass failed';
+      last = { type: 'error', message, ...(error instanceof StoreError && { problem: error.problem }) };
+    })
+    .finally(() => used[Symbol.dispose]());
+  onRun(running);
+  return lines();
+
+  async function* lines(): AsyncGenerator<string> {
+    while (last === undefined) {
+      await Promise.race([running, app.clock.sleep(PROGRESS_MS)]);
+      if (last === undefined && progress !== undefined) {
+        yield lineOf({ type: 'progress', counts: { ...progress.counts }, requests: progress.requests });
+      }
+    }
+    yield lineOf(last);
+  }
+}
+
+const lineOf = (value: SyncLine) => `${JSON.stringify(value)}\n`;

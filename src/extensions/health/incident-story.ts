@@ -1,0 +1,195 @@
+import type { Failure } from '../../orders/pass/process-events.ts';
+
+/** The causes that keep orders from going on for a while; there is one incident of each kind at the most. */
+export type IncidentKind = NonNullable<Failure['kind']>;
+
+type Messages = readonly [level: 'warn' | 'error', begun: string, lasting: string, ended: string];
+
+const HELD = ['requests are held back', 'requests are still held back', 'requests are no longer held back'] as const;
+const MESSAGES: Partial<Record<IncidentKind, Messages>> = {
+  exchange: ['error', 'the exchange is out of reach', 'the exchange is still out of reach', 'the exchange is back'],
+  database: [
+    'error',
+    'the database cannot be written; nothing is sent until it can',
+    'the database still cannot be written',
+    'the database can be written again',
+  ],
+  forbidden: ['error', ...HELD],
+  'key-refused': [
+    'error',
+    'the exchange refuses the key; check exchange.apiKey',
+    'the exchange still refuses the key; check exchange.apiKey',
+    'the exchange takes the key again',
+  ],
+};
+
+export function messagesOf(kind: IncidentKind): Messages {
+  return MESSAGES[kind] ?? ['warn', ...HELD];
+}
+
+export interface Condition {
+  readonly kind: IncidentKind;
+  readonly cause: string;
+  /** Undefined if it is not known: another process may have seen it begin. */
+  readonly lastedMs?: number;
+}
+
+type IncidentStage = 'begun' | 'lasting' | 'over' | 'ended';
+
+export interface IncidentNews {
+  readonly stage: IncidentStage;
+  readonly kind: IncidentKind;
+  readonly cause: string;
+  /** Up to now, or to its end. */
+  readonly lastedMs: number;
+  /** Failures that it explains: since the last news, at its end all. */
+  readonly failures: number;
+}
+
+interface RepeatedFailures extends Pick<Failure, 'message' | 'cause'> {
+  readonly times: number;
+}
+
+interface Incident {
+  readonly kind: IncidentKind;
+  readonly firstCause: string;
+  cause: string;
+  readonly since: number;
+  reportedAt: number;
+  overAt: number | undefined;
+  failures: number;
+  allFailures: number;
+}
+
+interface Shown {
+  readonly failure: Failure;
+  times: number;
+  latestAt: number;
+}
+
+const REMINDER_MS = 60_000;
+/** One that comes back within this time has not ended. */
+const SETTLING_MS = 5_000;
+/** Failures of one message that are shown in a minute, each of its own; more are counted. */
+const MOST_SHOWN = 50;
+const MOST_REMEMBERED = 5_000;
+export const OTHER_CAUSES = 'others';
+
+/** Tells when incidents begin, last and end, and counts equal failures. Times are monotonic, in ms. */
+export class IncidentStory {
+  readonly #incidents = new Map<IncidentKind, Incident>();
+  readonly #shown = new Map<string, Shown>();
+  #shownInMinute = new Map<string, { shown: number; others: number }>();
+  #minuteBegan = Number.NEGATIVE_INFINITY;
+
+  observe(conditions: readonly Condition[], now: number): readonly IncidentNews[] {
+    const news: IncidentNews[] = [];
+    for (const condition of conditions) {
+      const known = this.#incidents.get(condition.kind);
+      if (known !== undefined) {
+        known.overAt = undefined;
+        known.cause = condition.cause;
+        if (now - known.reportedAt >= REMINDER_MS) news.push(newsOf(known, 'lasting', now));
+        continue;
+      }
+      const { kind, cause, lastedMs = 0 } = condition;
+      const since = now - lastedMs;
+      const counts = { failures: 0, allFailures: 0 };
+      const begun = { kind, firstCause: cause, cause, since, reportedAt: now, overAt: undefined, ...counts };
+      this.#incidents.set(kind, begun);
+      news.push(newsOf(begun, 'begun', now));
+    }
+    for (const incident of this.#incidents.values()) {
+      if (conditions.some(({ kind }) => kind === incident.kind)) continue;
+      if (incident.overAt === undefined) {
+        incident.overAt = now;
+        news.push(newsOf(incident, 'over', now));
+      }
+      if (now - incident.overAt >= SETTLING_MS) news.push(this.#end(incident));
+    }
+    return news;
+  }
+
+  /** Returns true if the failure must be shown: no equal failure was, and no incident explains it. */
+  fail(failure: Failure, now: number): boolean {
+    const { message, cause, subject = '', kind } = failure;
+    const incident = kind && this.explain(kind);
+    const isTold = failure.subject === undefined && (kind === 'database' || incident?.firstCause === cause);
+    if (incident !== undefined && isTold) return false;
+    const key = JSON.stringify([message, cause, subject]);
+    const known = this.#shown.get(key);
+    if (known !== undefined) {
+      if (incident === undefined) known.times += 1;
+      known.latestAt = now;
+      return false;
+    }
+    const inMinute = this.#shownInMinute.get(message) ?? { shown: 0, others: 0 };
+    this.#shownInMinute.set(message, inMinute);
+    const isShown = inMinute.shown < MOST_SHOWN;
+    if (isShown) {
+      inMinute.shown += 1;
+      this.#remember(key, { failure, times: 0, latestAt: now });
+    } else if (incident === undefined) inMinute.others += 1;
+    return isShown;
+  }
+
+  explain(kind: IncidentKind): Pick<Incident, 'firstCause'> | undefined {
+    const incident = this.#incidents.get(kind);
+    if (incident === undefined) return undefined;
+    incident.failures += 1;
+    incident.allFailures += 1;
+    return incident;
+  }
+
+  /** Returns, once a minute, how many failures were counted since. A failure that did not come again is news the next time. */
+  takeRepeated(now: number): readonly RepeatedFailures[] {
+    if (now - this.#minuteBegan < REMINDER_MS) return [];
+    return this.#takeAll(now);
+  }
+
+  /** Returns the news that are left when nothing more is observed. */
+  close(now: number): { ended: readonly IncidentNews[]; repeated: readonly RepeatedFailures[] } {
+    const over = [...this.#incidents.values()].filter(({ overAt }) => overAt !== undefined);
+    return { ended: over.map((incident) => this.#end(incident)), repeated: this.#takeAll(now) };
+  }
+
+  #end(incident: Incident): IncidentNews {
+    this.#incidents.delete(incident.kind);
+    return { ...newsOf(incident, 'ended', incident.overAt ?? incident.reportedAt), failures: incident.allFailures };
+  }
+
+  #takeAll(now: number): readonly RepeatedFailures[] {
+    const counted = new Map<string, RepeatedFailures>();
+    const count = (message: string, cause: string, times: number) => {
+      const key = JSON.stringify([message, cause]);
+      if (times > 0) counted.set(key, { message, cause, times: (counted.get(key)?.times ?? 0) + times });
+    };
+    for (const [key, shown] of this.#shown) {
+      const { message, cause, subject, kind } = shown.failure;
+      count(message, cause, shown.times);
+      shown.times = 0;
+      const isExplained = kind !== undefined && this.#incidents.has(kind);
+      if (subject === undefined && !isExplained && now - shown.latestAt >= REMINDER_MS) this.#shown.delete(key);
+    }
+    for (const [message, { others }] of this.#shownInMinute) count(message, OTHER_CAUSES, others);
+    this.#shownInMinute = new Map();
+    this.#minuteBegan = now;
+    return [...counted.values()];
+  }
+
+  #remember(key: string, shown: Shown): void {
+    this.#shown.set(key, shown);
+    if (this.#shown.size <= MOST_REMEMBERED) return;
+    const [oldest] = this.#shown.keys();
+    if (oldest !== undefined) this.#shown.delete(oldest);
+  }
+}
+
+function newsOf(incident: Incident, stage: IncidentStage, now: number): IncidentNews {
+  const { kind, cause, since, failures } = incident;
+  if (stage !== 'over') {
+    incident.reportedAt = now;
+    incident.failures = 0;
+  }
+  return { stage, kind, cause, lastedMs: now - since, failures };
+}

@@ -1,0 +1,152 @@
+import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
+import { z } from 'zod';
+import { quote } from '../../base/text.ts';
+import { addOrder, adoptOrder } from './add.ts';
+import { probe } from './probe/probe.ts';
+import { PROBE_STEPS, probeRow } from './probe/questions.ts';
+import { done, invalid } from '../api/envelope.ts';
+import { EXCHANGE_ERRORS, named, operation, OWN_ERRORS } from '../api/operation.ts';
+
+const tag = 'orders';
+/** Bodies are read with every digit of their numbers. */
+const jsonNumber = z.custom<LosslessNumber>(isLosslessNumber, 'expected a number').meta({ type: 'number' });
+const amount = z.union([z.string(), jsonNumber]).describe('A decimal, as text or as a number; every digit counts.');
+
+const addedOrderValue = named(
+  'AddedOrder',
+  'The order in the table.',
+  z.object({ external_order_id: z.string(), state: z.string() }),
+  { external_order_id: 'shop-1001', state: 'pending' },
+);
+
+const orderBody = z
+  .strictObject({
+    external_order_id: z.string().describe('Id of the order in your system.'),
+    asset: amount,
+    asset_position: z.string().optional().describe('INPUT unless given.'),
+    from_currency: z.string(),
+    to_currency: z.string(),
+    order_type: z.string().optional().describe('DEPOSIT unless given.'),
+    order_limit: amount.nullish(),
+    payment_token: z.string().nullish(),
+    provider_type: z.string().nullish(),
+    crypto_address: z.string().nullish(),
+    bonus: amount.nullish(),
+  })
+  .meta({
+    examples: [{ external_order_id: 'shop-1001', asset: '0.25', from_currency: 'BTC', to_currency: 'EUR' }],
+  });
+
+const adoptedOrderValue = named(
+  'AdoptedOrder',
+  'What came of it; `state` is that of the order in the table, null where it was not inserted.',
+  z.object({
+    external_order_id: z.string(),
+    result: z.enum(['adopted', 'present', 'absent']),
+    state: z.string().nullable(),
+  }),
+  { external_order_id: 'shop-1001', result: 'adopted', state: 'open' },
+);
+
+/** From 1 to 30: more look-ups at once show nothing more. Bodies are read with every digit of their numbers, so it is text. */
+const MOST_REQUESTS = /^([1-9]|[12]\d|30)$/;
+
+const probedValue = named(
+  'Probed',
+  'What was seen, the settings that follow, and the answers without key and tokens.',
+  z.object({
+    rows: z.array(probeRow),
+    evidence: z.array(
+      z.object({
+        request: z.string(),
+        askedAt: z.string(),
+        tookMs: z.number(),
+        status: z.number().nullable(),
+        headers: z.record(z.string(), z.string()),
+        body: z.string(),
+        why: z.string().nullable(),
+      }),
+    ),
+  }),
+  {
+    rows: [
+      {
+        question: 'a look-up of an id that no order has (§4.11)',
+        seen: '404, empty',
+        follows: 'without a setting likely absence',
+        setting: { path: 'exchange.absence', value: [{ status: 404 }] },
+        isOdd: false,
+      },
+    ],
+    evidence: [
+      {
+        request: 'GET /api/v1/merchant/orders?externalOrderId=order-sync-probe-1',
+        askedAt: '2026-01-05T12:00:00.000Z',
+        tookMs: 41,
+        status: 404,
+        headers: { date: 'Mon, 05 Jan 2026 12:00:00 GMT' },
+        body: '',
+        why: null,
+      },
+    ],
+  },
+);
+
+export const OPERATIONS = {
+  addOrder: operation({
+    tag,
+    summary: 'Puts an order into the table, as inserting a row does.',
+    description: 'The answer is 201 for a new order, and 200 for one that is there with the same content.',
+    body: orderBody,
+    value: addedOrderValue,
+    statuses: [200, 201],
+    errors: [...OWN_ERRORS, '409', '413'],
+    async run(deps, fields) {
+      const added = await addOrder(deps, fields);
+      if (added.kind === 'invalid') return invalid(added.problems.join('; '));
+      const { kind, externalOrderId } = added;
+      if (kind === 'differs') {
+        return invalid(`${quote(externalOrderId)} stands in the table with another ${added.columns.join(', ')}`, 409);
+      }
+      if (kind === 'inserted') deps.wakeCreates();
+      return done({ external_order_id: externalOrderId, state: added.state }, kind === 'inserted' ? 201 : 200);
+    },
+  }),
+  adoptOrder: operation({
+    tag,
+    summary: 'Takes over an order that exists at the exchange: it is looked up, put into the table, and never created.',
+    description:
+      'An order that the exchange does not find (`absent`) is not put in; one that stands in the table (`present`) stays as it is.',
+    body: orderBody,
+    value: adoptedOrderValue,
+    errors: [...EXCHANGE_ERRORS, '413'],
+    async run(deps, fields, signal) {
+      const adopted = await adoptOrder(deps, fields, signal);
+      if (adopted.kind === 'invalid') return invalid(adopted.problems.join('; '));
+      if (adopted.kind === 'unanswered') return { kind: 'unknown', why: adopted.why };
+      const state = adopted.kind === 'absent' ? null : adopted.state;
+      return done({ external_order_id: adopted.externalOrderId, result: adopted.kind, state });
+    },
+  }),
+  probe: operation({
+    tag,
+    summary: 'Asks the exchange what its document leaves open, one step at a time.',
+    description:
+      'The step `order` creates the order that is given, as any other is created; `repeat` sends its create once more, which ' +
+      'may make a second pre-order. The other steps make nothing.',
+    body: z
+      .strictObject({
+        step: z.enum(PROBE_STEPS),
+        order: orderBody.optional(),
+        requests: z.string().regex(MOST_REQUESTS).optional().describe('Of the step `rate`: from 1 to 30.'),
+      })
+      .meta({ examples: [{ step: 'absence' }] }),
+    value: probedValue,
+    errors: [...EXCHANGE_ERRORS, '413'],
+    async run(deps, input, signal) {
+      const probed = await probe(deps, input, signal);
+      if (probed.kind === 'invalid') return invalid(probed.message);
+      return probed.kind === 'failed' ? probed.reply : done({ rows: probed.rows, evidence: probed.evidence });
+    },
+  }),
+};

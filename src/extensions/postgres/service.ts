@@ -1,0 +1,14 @@
+import type { ServiceMaker } from '../../daemon.ts';
+
+/** Says at the start what the server and the marks of this machine leave unproved. */
+export const postgresService: ServiceMaker = {
+  async start({ store, log }) {
+    const { address: database, mark } = store;
+    for (const { text } of await store.weaknesses()) log.warn({ database }, text);
+    // Marks of accounts are of this machine: one that has none drives a database that was put back as any other.
+    if (mark.account === undefined || !(await mark.isMissing())) return {};
+    const advice = 'after a restore stop all workers and run: order-sync db accept-restore --account all';
+    log.warn({ marks: mark.path, advice }, 'no mark here of any account: an older state is noticed from now on');
+    return {};
+  },
+};

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { readEnvelope, writeEnvelope, type Result } from '../../../src/extensions/api/envelope.ts';
+
+const RESULTS: readonly Result[] = [
+  { kind: 'ok', body: '{"asset":12345678901234567.123456789}', httpStatus: 200 },
+  { kind: 'ok', body: '[]', httpStatus: 201 },
+  { kind: 'ok', body: ' null', httpStatus: 200 },
+  { kind: 'refused', httpStatus: 404, error: { message: 'link not found', code: '404', status: 'NOT_FOUND' } },
+  { kind: 'refused', httpStatus: 400, error: { message: 'Upload url was not set', code: 'INVALID_VALUE' } },
+  { kind: 'refused', httpStatus: 418, error: { message: '"', code: '', status: '' } },
+  { kind: 'key-refused' },
+  { kind: 'rate-limited', retryAfterMs: 7_000 },
+  { kind: 'rate-limited', retryAfterMs: 0 },
+  { kind: 'not-sent', why: 'w' },
+  { kind: 'unknown', why: 'w' },
+  { kind: 'unusable', message: 'm', httpStatus: 400 },
+  { kind: 'invalid', message: 'm', httpStatus: 409 },
+  { kind: 'failed', message: 'm', httpStatus: 503 },
+];
+
+describe('an envelope of the control socket', () => {
+  it.each(RESULTS.map((result) => [JSON.stringify(result), result] as const))('tells all of %s', (_name, result) => {
+    expect(readEnvelope(writeEnvelope(result))).toEqual(result);
+  });
+
+  it('says when to come again in whole seconds, not too early', () => {
+    expect(writeEnvelope({ kind: 'rate-limited', retryAfterMs: 1_001 }).retryAfterSeconds).toBe(2);
+  });
+
+  it.each([
+    '',
+    'OK',
+    'null',
+    '[]',
+    '{}',
+    '{"error":"Not Found","statusCode":404}',
+    '{"ok":false,"error":{"kind":"new"}}',
+  ])('that cannot be read, %s, is a failure that says what to do', (body) => {
+    expect(readEnvelope({ httpStatus: 404, body })).toMatchObject({
+      kind: 'failed',
+      message: expect.stringMatching(/another version; start it again$/) as string,
+    });
+  });
+});
