@@ -1,6 +1,6 @@
 import { after } from '../../base/instant.ts';
 import { messageOf } from '../../base/text.ts';
-import { deleteKeptAnswers } from '../../store/tables/kept-answers.ts';
+import { deleteKeptAnswers } from './tables/kept-answers.ts';
 import { deleteDelivered } from '../webhooks/tables/deliveries.ts';
 import { purgeSomePhotos } from '../clients/photos.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';

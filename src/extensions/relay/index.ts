@@ -1,4 +1,3 @@
-import type {} from '../api/transport.ts';
 import type { Extension } from '../../cli/extension.ts';
 
 /** The way from a command to the owner of an account on another machine: a sealed row of PostgreSQL. */

@@ -1,6 +1,6 @@
 import { StoreError } from '../../../store/errors.ts';
 import { ORDER_COLUMNS, type OrderColumns } from '../../../store/orders/order-columns.ts';
-import { insertMissing, ordersById, type ColumnsAndState } from '../../../store/orders/inserted-orders.ts';
+import { insertMissing, ordersById, type ColumnsAndState } from './inserted-orders.ts';
 import type { Transaction } from '../../../store/port.ts';
 import { TemporaryTables } from '../../../store/temporary.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Counts, Store } from '../../../store/port.ts';
-import { rowsAtOnce } from '../../../store/snapshot.ts';
+import { rowsAtOnce } from '../../../store/pages.ts';
 import { countsOf, recount } from '../../../store/tables/chain.ts';
 
 /** A count of rows; of the kind `kept` the name is the text of the counts. */
