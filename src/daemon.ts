@@ -11,7 +11,7 @@ import { linksPass } from './extensions/clients/links.ts';
 import { sweep, sweepWithoutFindings } from './findings/sweep.ts';
 import { createPass } from './orders/create.ts';
 import { lookUpDue } from './orders/follow.ts';
-import { purgeByAge } from './extensions/intake/retention.ts';
+import { purgeByAge, purgeKeptAnswers } from './extensions/intake/retention.ts';
 import { Activities } from './extensions/health/activity.ts';
 import { Patience, repeatEvery, withGracePeriod } from './orders/pass/run.ts';
 import { learnFirst } from './extensions/pace/learn-pace.ts';
@@ -21,7 +21,7 @@ import { serveControl } from './extensions/api/server.ts';
 import { sendHeartbeats } from './extensions/health/ops/readiness.ts';
 import { serveOps } from './extensions/health/ops/server.ts';
 import { receivePhotos } from './extensions/clients/photo-receiver.ts';
-import { Webhooks } from './extensions/webhooks/webhooks.ts';
+import { purgeDeadLetters, Webhooks } from './extensions/webhooks/webhooks.ts';
 import { messageOf } from './base/text.ts';
 import { createLog } from './base/log.ts';
 import { readHolds } from './store/tables/account-holds.ts';
@@ -98,7 +98,7 @@ export async function runDaemon(
     photos.waiting,
     reach.relay(shared, stop),
     sendHeartbeats({ ...shared, accounts }, stop),
-    ...lookAfter(accounts, webhooks, shared, [orderTicks, linkTicks, sweepTicks]),
+    ...lookAfter(accounts, { webhooks, photos }, shared, [orderTicks, linkTicks, sweepTicks]),
   ];
   for (const task of tasks) task.catch((error: unknown) => failed.abort(error));
   gracePeriodOver.signal.addEventListener('abort', () => accounts.endGracePeriod());
@@ -164,17 +164,18 @@ function controlled(accounts: Accounts, shared: Shared, ops: StatusSources['ops'
 
 function lookAfter(
   accounts: Accounts,
-  webhooks: Webhooks,
+  { webhooks, photos }: { readonly webhooks: Webhooks; readonly photos: Awaited<ReturnType<typeof receivePhotos>> },
   { config, store, clock, log, stop }: Shared,
   crons: readonly Cron[],
 ): readonly Promise<void>[] {
-  const { retention, photos } = config;
+  const { retention } = config;
+  const purges = { keptAnswers: purgeKeptAnswers, deadLetters: purgeDeadLetters, photos: photos.purge };
   return [
     webhooks.run(),
     accounts.due.wakeInTime(stop),
     repeatEvery(clock, READ_VERSION_MS, stop, () => assertNotNewer(store)),
     repeatEvery(clock, READ_KEY_MS, stop, () => accounts.rereadKeys()),
-    purgeByAge({ store, clock, log, retention, photos }, () => accounts.names, stop),
+    purgeByAge({ store, clock, log, retention, purges }, () => accounts.names, stop),
     repeatEvery(clock, SECOND_MS, stop, async () => {
       for (const ticks of crons) ticks.tickIfOverdue();
       tellMissed(crons, log);

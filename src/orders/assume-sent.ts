@@ -2,7 +2,6 @@ import { assumeSent, type Assumption } from './rules/create.ts';
 import { trackingOf, type OrderRow } from '../store/orders/order-columns.ts';
 import { lockOrder, saveDecision } from '../store/orders/orders.ts';
 import type { Transaction } from '../store/port.ts';
-import { ordersOf, type ImportTables } from '../extensions/intake/tables/import-rows.ts';
 import { recordUnknownOutcome } from '../findings/record-findings.ts';
 import type { FlowDeps } from './pass/deps.ts';
 
@@ -34,21 +33,4 @@ export async function assumeRowSent(
   const before = trackingOf(row);
   const unknown = await saveDecision(tx, before, assumeSent(before, how, now, settings), now);
   await recordUnknownOutcome(tx, before, unknown, now);
-}
-
-/** Assumes that waiting orders of an import were sent, also if the merchant inserted them. Returns their number. */
-export async function assumeImportSent(
-  tx: Transaction,
-  tables: ImportTables,
-  account: string,
-  deps: Assuming,
-): Promise<number> {
-  const how = { source: 'import', reason: 'it may have been sent by a database that is lost' } as const;
-  let orders = 0;
-  for await (const page of ordersOf(tx, tables, account)) {
-    const waiting = page.filter(({ state }) => state === 'pending' || state === 'invalid');
-    for (const { external_order_id: id } of waiting)
-      orders += await assumeOrderSent(tx, { account, id: id ?? '', how }, deps);
-  }
-  return orders;
 }

@@ -4,6 +4,7 @@ import { BEGINNING, writeCursor, type FeedEvent } from '../../src/extensions/fee
 import { linksPass } from '../../src/extensions/clients/links.ts';
 import { placeOf, readPage } from '../../src/extensions/feed/feed.ts';
 import { sweep } from '../../src/findings/sweep.ts';
+import { purgesOf } from './purges.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
 import { decideOrders, listTargets } from '../../src/orders/operator-decisions.ts';
@@ -81,7 +82,7 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
   }
   await linksPass(program.app, NEVER);
   await purgeAccount(
-    { ...program.app, retention: { keptAnswers: DAY, deadLetters: DAY, photos: DAY } },
+    { ...program.app, purges: purgesOf(program.app), retention: { keptAnswers: DAY, deadLetters: DAY, photos: DAY } },
     'default',
     NEVER,
   );

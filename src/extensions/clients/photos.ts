@@ -145,32 +145,29 @@ export async function sweepPhotos(deps: DeliveryDeps): Promise<void> {
 }
 
 /** Deletes photos that are older than `olderThanMs`, files first. Returns how many. */
-export async function purgePhotos(
-  { account, store, clock, photos }: Omit<PhotoDeps, 'log'>,
-  olderThanMs: number,
-): Promise<number> {
+export async function purgePhotos(deps: Omit<PhotoDeps, 'log'>, olderThanMs: number): Promise<number> {
+  const query = { account: deps.account, before: after(deps.clock.now(), -olderThanMs), limit: PAGE };
   for (let purged = 0; ;) {
-    const step = await purgeSomePhotos({ account, store, clock, photos }, olderThanMs);
-    purged += step.purged;
-    if (step.isLast) return purged;
+    const count = await purgeSomePhotos(deps, query);
+    purged += count;
+    if (count < PAGE) return purged;
   }
 }
 
-/** The same for some of them, the oldest. */
+/** The same for the oldest of them, at most `limit`. */
 export async function purgeSomePhotos(
-  { account, store, clock, photos }: Omit<PhotoDeps, 'log'>,
-  olderThanMs: number,
-): Promise<{ readonly purged: number; readonly isLast: boolean }> {
-  const before = after(clock.now(), -olderThanMs);
-  const page = await photosBefore(store.db, { account, before, limit: PAGE });
-  if (page.length === 0) return { purged: 0, isLast: true };
+  { store, clock, photos }: Omit<DeliveryDeps, 'log'>,
+  query: Parameters<typeof photosBefore>[1],
+): Promise<number> {
+  const page = await photosBefore(store.db, query);
+  if (page.length === 0) return 0;
   await new PhotoFolder(photos.folder).remove(storedNames(page));
   const ids = page.map(({ id }) => id);
   await store.writer.write(async (tx) => {
-    await deletePhotos(tx, account, ids);
-    await forgetSpentTokens(tx, account, after(clock.now(), -LISTED_MS));
+    await deletePhotos(tx, query.account, ids);
+    await forgetSpentTokens(tx, query.account, after(clock.now(), -LISTED_MS));
   });
-  return { purged: page.length, isLast: page.length < PAGE };
+  return page.length;
 }
 
 /** Looks only for the newest photos: that shows whether photos.folder is the right one. */

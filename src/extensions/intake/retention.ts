@@ -1,22 +1,26 @@
 import type { Config } from '../../settings/config.ts';
 import { after } from '../../base/instant.ts';
 import { messageOf } from '../../base/text.ts';
-import { deleteKeptAnswers } from '../../store/tables/kept-answers.ts';
-import { deleteDelivered } from '../webhooks/tables/deliveries.ts';
-import { purgeSomePhotos } from '../clients/photos.ts';
+import { repeatEvery } from '../../orders/pass/run.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
+import type { Store } from '../../store/port.ts';
+import { deleteKeptAnswers } from '../../store/tables/kept-answers.ts';
 
 const LOOK_MS = 60 * 60_000;
 /** Between two steps of so many rows, so that nothing else waits for them. */
 const STEP_MS = 1_000;
 const PAGE = 200;
 
-type RetentionDeps = Pick<FlowDeps, 'store' | 'clock' | 'log'> & Pick<Config, 'photos' | 'retention'>;
+/** Deletes the oldest rows of an account that are older than `before`, at most `limit`. Returns how many. */
+type Purge = (
+  store: Store,
+  query: { readonly account: string; readonly before: Date; readonly limit: number },
+) => Promise<number>;
 
-/** One step of a purge; `isLast` where nothing more is old enough. */
-interface Step {
-  readonly purged: number;
-  readonly isLast: boolean;
+export const purgeKeptAnswers: Purge = (store, query) => store.writer.write((tx) => deleteKeptAnswers(tx, query));
+
+interface RetentionDeps extends Pick<FlowDeps, 'store' | 'clock' | 'log'>, Pick<Config, 'retention'> {
+  readonly purges: Readonly<Record<keyof Config['retention'], Purge>>;
 }
 
 /** Deletes by `retention.*` once an hour, in small steps, until `stop` aborts. Failures are tried an hour later. */
@@ -27,45 +31,32 @@ export async function purgeByAge(
 ): Promise<void> {
   const { clock, log, retention } = deps;
   if (Object.values(retention).every((age) => age === undefined)) return;
-  while (!stop.aborted) {
-    await clock.sleep(LOOK_MS, stop).catch(() => undefined);
+  await repeatEvery(clock, LOOK_MS, stop, async () => {
     for (const account of names()) {
       if (stop.aborted) return;
-      try {
-        await purgeAccount(deps, account, stop);
-      } catch (error) {
+      await purgeAccount(deps, account, stop).catch((error: unknown) => {
         log.warn({ account, cause: messageOf(error) }, 'what is older than retention.* cannot be deleted now');
-      }
+      });
     }
-  }
+  });
 }
 
 export async function purgeAccount(
-  deps: RetentionDeps,
+  { store, clock, log, retention, purges }: RetentionDeps,
   account: string,
   stop: AbortSignal,
 ): Promise<Readonly<Record<string, number>>> {
-  const { clock, log, retention, photos } = deps;
-  const store = deps.store.forAccount(account);
-  const purge = async (ageMs: number | undefined, step: (ageMs: number) => Promise<Step>): Promise<number> => {
-    for (let all = 0; ;) {
-      if (ageMs === undefined || stop.aborted) return all;
-      const { purged, isLast } = await step(ageMs);
-      all += purged;
-      if (isLast) return all;
+  const purged = { keptAnswers: 0, deadLetters: 0, photos: 0 };
+  for (const kind of ['keptAnswers', 'deadLetters', 'photos'] as const) {
+    const ageMs = retention[kind];
+    while (ageMs !== undefined && !stop.aborted) {
+      const query = { account, before: after(clock.now(), -ageMs), limit: PAGE };
+      const count = await purges[kind](store.forAccount(account), query);
+      purged[kind] += count;
+      if (count < PAGE) break;
       await clock.sleep(STEP_MS, stop).catch(() => undefined);
     }
-  };
-  const stepOf = (deletePage: typeof deleteDelivered) => async (ageMs: number) => {
-    const query = { account, before: after(clock.now(), -ageMs), limit: PAGE };
-    const count = await store.writer.write((tx) => deletePage(tx, query));
-    return { purged: count, isLast: count < PAGE };
-  };
-  const purged = {
-    keptAnswers: await purge(retention.keptAnswers, stepOf(deleteKeptAnswers)),
-    deadLetters: await purge(retention.deadLetters, stepOf(deleteDelivered)),
-    photos: await purge(retention.photos, (ageMs) => purgeSomePhotos({ account, store, clock, photos }, ageMs)),
-  };
+  }
   if (Object.values(purged).some((count) => count > 0))
     log.info({ account, ...purged }, 'deleted by age (retention.*)');
   return purged;

@@ -7,7 +7,7 @@ import { repeatEvery } from '../../orders/pass/run.ts';
 import { isPassing, OwnedError } from '../../store/errors.ts';
 import type { AccountLease, Store } from '../../store/port.ts';
 import { accountsBehind, noteEndpoint, registerEndpoint } from './tables/endpoints.ts';
-import { nextAttempts } from './tables/deliveries.ts';
+import { deleteDelivered, nextAttempts } from './tables/deliveries.ts';
 import type { AccountDelivery } from './turn.ts';
 import { EndpointDelivery } from './endpoint.ts';
 import type { EndpointFacts } from './condition.ts';
@@ -169,4 +169,9 @@ export class Webhooks {
     await writing.store.writer.write(async (tx) => await noteEndpoint(tx, delivery.name, columns));
     this.#noted.set(delivery, text);
   }
+}
+
+/** Deletes dead letters by age, those that were resent and taken. */
+export function purgeDeadLetters(store: Store, query: Parameters<typeof deleteDelivered>[1]): Promise<number> {
+  return store.writer.write((tx) => deleteDelivered(tx, query));
 }

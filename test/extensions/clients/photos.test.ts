@@ -10,6 +10,7 @@ import { purgeAccount } from '../../../src/extensions/intake/retention.ts';
 import { StoreError } from '../../../src/store/errors.ts';
 import { listAwaited, listPhotos } from '../../../src/extensions/clients/tables/photos.ts';
 import { JPEG, photoProgram, PNG, type PhotoProgram } from '../../support/photo-program.ts';
+import { purgesOf } from '../../support/purges.ts';
 import { refusal } from '../../support/scripted-exchange.ts';
 import { DAY, HOUR } from '../../support/tracking.ts';
 import { ofSqlite } from '../../support/database.ts';
@@ -498,6 +499,7 @@ describe('the purge', () => {
     on.program.clock.advance(2 * HOUR);
     const deps = (photos: number) => ({
       ...on.program.app,
+      purges: purgesOf(on.program.app),
       retention: { keptAnswers: undefined, deadLetters: undefined, photos },
     });
     expect(await purgeAccount(deps(3 * HOUR), 'default', NEVER)).toMatchObject({ photos: 0 });

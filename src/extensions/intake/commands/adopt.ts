@@ -4,12 +4,12 @@ import { readLines, type ImportFormat, type ImportLine } from '../import.ts';
 import { forEachConcurrently } from '../../../orders/pass/run.ts';
 import type { InputOf } from '../../api/operations/index.ts';
 import { printable } from '../../../base/words.ts';
-import { columnsOf, COLUMN_OF } from '../../../store/orders/order-columns.ts';
+import { columnsOf } from '../../../store/orders/order-columns.ts';
 import { commandError, withExchange, type Ask } from '../../../cli/shared/exchange.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
 import { addFileOptions, openFile } from '../../../cli/shared/files.ts';
 import { print } from '../../../cli/shared/print.ts';
-import { checkFields } from '../add.ts';
+import { checkFields, describe } from '../add.ts';
 
 const CONCURRENCY = 8;
 
@@ -101,5 +101,5 @@ export function checkedOrder(line: ImportLine) {
   if ('problem' in line) return line.column === undefined ? line.problem : `${line.column} ${line.problem}`;
   const checked = checkFields(line.fields);
   if (checked.ok) return checked.order;
-  return checked.problems.map(({ field, reason }) => `${COLUMN_OF[field]} ${reason}`).join('; ');
+  return checked.problems.map(describe).join('; ');
 }

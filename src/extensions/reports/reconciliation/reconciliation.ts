@@ -24,7 +24,7 @@ import { ReportTables } from '../tables/report.ts';
 import type { AskedPreOrders } from './pre-orders.ts';
 import { open } from 'node:fs/promises';
 import { quote } from '../../../base/text.ts';
-import { csvRecords } from '../../intake/import.ts';
+import { csvRecords } from '../../documents/csv.ts';
 
 interface ReconciliationRequest extends Omit<ReportScope, 'account' | 'asOf'> {
   /** All accounts where none is named: then there is no ledger, as an id of an order is one of its account alone. */
