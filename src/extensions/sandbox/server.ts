@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { ServerResponse } from 'node:http';
 import Fastify, { type FastifyRequest, type FastifyReply } from 'fastify';
-import { Deliveries, type LoggedDelivery } from './photos.ts';
+import { photoDeliveries, type LoggedDelivery } from './photos.ts';
 import { SandboxExchange, type SandboxOptions } from './exchange.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { SandboxAnswer } from './api.ts';
@@ -160,7 +160,7 @@ export async function startSandbox(options: SandboxServerOptions) {
     }),
   );
   const exchange = exchanges.get(options.apiKey)!;
-  const deliveries = new Deliveries(options);
+  const deliveries = photoDeliveries(options);
   const requests: LoggedRequest[] = [];
   /** Calls whose ids name a fault and that had it already. */
   const faulted = new Set<string>();

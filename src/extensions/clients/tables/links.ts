@@ -1,20 +1,14 @@
-import { sql, type Selectable, type SqlBool } from 'kysely';
-import type { LinkDecision, LinkSource, TrackedLink } from '../link.ts';
+import { sql, type SqlBool } from 'kysely';
+import type { LinkDecision, LinkRow } from '../link.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
 import { listAccounts, newestFirst, type ListQuery, type OfAccount } from '../../operate/tables/listed.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
-import type { LinksTable } from '../../../store/schema.ts';
 import { insertEvents } from '../../../store/tables/events.ts';
 
-type LinkRow = Selectable<LinksTable>;
-
 /** A place in the list of links to check; a pass goes on after it, so that it meets each link once. */
-export interface CheckKey {
-  readonly lastCheckedAt: string;
-  readonly linkId: string;
-}
+export type CheckKey = Pick<LinkRow, 'link_id' | 'last_checked_at'>;
 
-export const FIRST_CHECK: CheckKey = { lastCheckedAt: '', linkId: '' };
+export const FIRST_CHECK: CheckKey = { last_checked_at: '', link_id: '' };
 
 /** Reads links that were last checked before `before` and whose status is not final, the longest waiting first, after `from`. */
 export async function linksToCheck(
@@ -27,12 +21,12 @@ export async function linksToCheck(
     .select(['link_id', 'last_checked_at'])
     .where('account', '=', account)
     .where('last_checked_at', '<', before.toISOString())
-    .where(sql<SqlBool>`(last_checked_at, link_id) > (${from.lastCheckedAt}, ${from.linkId})`)
+    .where(sql<SqlBool>`(last_checked_at, link_id) > (${from.last_checked_at}, ${from.link_id})`)
     .orderBy('last_checked_at')
     .orderBy('link_id')
     .limit(limit);
   if (finalStatuses.length > 0) links = links.where('status', 'not in', finalStatuses);
-  return (await links.execute()).map((row) => ({ lastCheckedAt: row.last_checked_at, linkId: row.link_id }));
+  return await links.execute();
 }
 
 export async function readLink(db: Database, account: string, linkId: string): Promise<LinkRow | undefined> {
@@ -82,37 +76,16 @@ export async function correctCheckTimes(tx: Transaction, account: string, now: D
 /** Writes a decision about a link: the row and its events, together. `before` is the row as this transaction read it. */
 export async function saveLink(
   tx: Transaction,
-  before: TrackedLink | undefined,
+  before: LinkRow | undefined,
   { link, events }: LinkDecision,
   now: Date,
 ): Promise<void> {
-  const { account, linkId, reference, source, status } = link;
-  const changing = {
-    reference,
-    status,
-    updated_at: link.updatedAt.toISOString(),
-    last_checked_at: link.lastCheckedAt.toISOString(),
-    missing_since: link.missingSince?.toISOString() ?? null,
-  };
+  const { account, link_id, source, created_at, ...changing } = link;
   await tx
     .insertInto('links')
-    .values({ account, link_id: linkId, source, created_at: link.createdAt.toISOString(), ...changing })
+    .values(link)
     .onConflict((conflict) => conflict.columns(['account', 'link_id']).doUpdateSet(changing))
     .execute();
-  const subject = { account, type: 'link', subject: linkId } as const;
-  await insertEvents(tx, { ...subject, lookedUpBefore: before?.lastCheckedAt ?? null, now }, events);
-}
-
-export function trackedLinkOf(row: LinkRow): TrackedLink {
-  return {
-    account: row.account,
-    linkId: row.link_id,
-    reference: row.reference,
-    source: row.source as LinkSource,
-    status: row.status,
-    createdAt: new Date(row.created_at),
-    updatedAt: new Date(row.updated_at),
-    lastCheckedAt: new Date(row.last_checked_at),
-    missingSince: row.missing_since === null ? null : new Date(row.missing_since),
-  };
+  const lookedUpBefore = before === undefined ? null : new Date(before.last_checked_at);
+  await insertEvents(tx, { account, type: 'link', subject: link_id, lookedUpBefore, now }, events);
 }
