@@ -1,5 +1,6 @@
 import { explainError } from './cli/shared/exit.ts';
 import { createProgram } from './cli/program.ts';
+import { EXTENSIONS } from './extensions.ts';
 
 // Database, socket and report files hold people's orders: no other user may read them.
 process.umask(0o077);
@@ -9,7 +10,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  const program = await createProgram(process.argv.slice(2));
+  const program = await createProgram(process.argv.slice(2), EXTENSIONS);
   await program.parseAsync();
 } catch (error) {
   end(error);

@@ -4,7 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import open from './house-open.json' with { type: 'json' };
 
-/** The rooms of the core, from the lowest up. A file uses its own room and those before it. */
+/**
+ * The rooms of the core, from the lowest up. A file uses its own room and those before it. `cli/` is the folder, `cli` the
+ * launcher.
+ */
 const ROOMS: readonly string[] = [
   'runtime',
   'base',
@@ -20,12 +23,16 @@ const ROOMS: readonly string[] = [
   'app',
   'accounts',
   'daemon',
+  'cli/',
+  'extensions',
   'cli',
   'bin',
 ];
 const RULES = ['base', 'orders/rules', 'findings/rules', 'accounts/rules'];
 const EXTENSION = /^src\/extensions\/([^/]+)\//;
 const MOST_FILES = 12;
+/** Nothing but the launcher knows which extensions there are. */
+const LIST = 'src/extensions.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 interface Import {
@@ -41,7 +48,7 @@ function extensionOf(file: string): string | undefined {
 /** The longest name in `ROOMS` that a file answers to: `src/orders/rules/create.ts` is in `orders/rules`. */
 function roomOf(file: string): string | undefined {
   const path = file.replace(/^src\//, '').replace(/\.\w+$/, '');
-  return ROOMS.filter((room) => path === room || path.startsWith(`${room}/`)).toSorted(
+  return ROOMS.filter((room) => path === room || path.startsWith(room.endsWith('/') ? room : `${room}/`)).toSorted(
     (one, other) => other.length - one.length,
   )[0];
 }
@@ -68,11 +75,6 @@ const imports: Import[] = files.flatMap((file) =>
 );
 const texts = (found: readonly Import[]) => found.map(({ text }) => text).toSorted();
 
-/** What is still to be turned, exactly: a list that only gets shorter. */
-function expectOpen(name: keyof typeof open, found: readonly string[]): void {
-  expect(found.toSorted()).toEqual(open[name]);
-}
-
 describe('the house', () => {
   it('has a room for every file', () => {
     expect(files.length).toBeGreaterThan(0);
@@ -81,9 +83,9 @@ describe('the house', () => {
 
   it('has a core that imports no extension', () => {
     const out = imports.filter(
-      ({ file, target }) => extensionOf(file) === undefined && extensionOf(target) !== undefined,
+      ({ file, target }) => extensionOf(file) === undefined && file !== LIST && extensionOf(target) !== undefined,
     );
-    expectOpen('extensionsInCore', texts(out));
+    expect(texts(out)).toEqual(open.extensionsInCore);
   });
 
   it('has no arrow from a room of the core to a higher one', () => {
@@ -93,7 +95,7 @@ describe('the house', () => {
       const isInCore = extensionOf(file) === undefined && extensionOf(target) === undefined;
       return isInCore && target.startsWith('src/') && place(target) > place(file);
     });
-    expectOpen('arrowsUp', texts(up));
+    expect(texts(up)).toEqual(open.arrowsUp);
   });
 
   it('has no circle of extensions', () => {
@@ -108,7 +110,7 @@ describe('the house', () => {
       before = left.size;
       left = new Set([...left].filter((pair) => [...left].some((other) => other.startsWith(`${pair.split(' ')[1]} `))));
     }
-    expectOpen('extensionsInCircles', [...left]);
+    expect([...left].toSorted()).toEqual(open.extensionsInCircles);
   });
 
   it('has no circle of files, types counted', () => {
@@ -124,7 +126,7 @@ describe('the house', () => {
   it('has at most 12 files in a room, and folders two deep below an extension', () => {
     const rooms = Map.groupBy(files, (file) => dirname(file));
     const full = [...rooms].filter(([, inRoom]) => inRoom.length > MOST_FILES).map(([room]) => room);
-    expectOpen('fullRooms', full);
+    expect(full.toSorted()).toEqual(open.fullRooms);
     expect(files.filter((file) => extensionOf(file) !== undefined && file.split('/').length > 6)).toEqual([]);
   });
 
@@ -149,7 +151,7 @@ describe('the house', () => {
     const isPure = (target: string) => RULES.includes(roomOf(target) ?? '') && target !== 'src/base/clock.ts';
     const outside = imports.filter(({ file, target }) => ofRules.includes(file) && !isPure(target));
     const builtins = ofRules.filter((file) => specifiersOf(file).some((name) => name.startsWith('node:')));
-    expectOpen('impureRules', texts(outside));
+    expect(texts(outside)).toEqual(open.impureRules);
     expect(builtins).toEqual([]);
   });
 

@@ -8,7 +8,7 @@ import type { MerchantKey } from '../settings/settings-file.ts';
 import { KeyRefusedError } from '../exchange/reply.ts';
 import type { FollowPace } from '../extensions/pace/follow-pace.ts';
 import { withGracePeriod } from '../orders/pass/run.ts';
-import type { AccountInUse } from '../extensions/api/operations/operation.ts';
+import type { AccountInUse } from './in-use.ts';
 import type { SweptPass } from '../store/orders/due-times.ts';
 import { isPassing } from '../store/errors.ts';
 import type { AccountLease, Store } from '../store/port.ts';

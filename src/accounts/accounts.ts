@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
 import { OwnedAccount, type AccountsDeps } from './account.ts';
+import type { AccountInUse } from './in-use.ts';
 import { DueAccounts } from './due-accounts.ts';
 import { isOfAll, isOvertaken, retryFailed, stopFailed, takeUpStopped } from './failures.ts';
 import { startApp } from '../app.ts';
@@ -14,7 +15,6 @@ import type { Activities } from '../extensions/health/activity.ts';
 import { LEASE_MS, RateGroup } from '../orders/pass/lease.ts';
 import type { Patience } from '../orders/pass/run.ts';
 import { SentIntents } from '../orders/pass/sent-intents.ts';
-import type { AccountInUse, Accounts as UsableAccounts } from '../extensions/api/operations/operation.ts';
 import { accountsOfFailOvers } from '../store/tables/fail-overs.ts';
 import { partsOf } from '../store/pages.ts';
 import type { AccountLease } from '../store/port.ts';
@@ -36,7 +36,7 @@ interface Deps extends AccountsDeps {
 }
 
 /** The accounts that this process owns. Each is wired while something is due in it; one that fails stops no other. */
-export class Accounts implements UsableAccounts {
+export class Accounts {
   readonly due: DueAccounts;
   readonly #deps: Deps;
   readonly #owned = new Map<string, OwnedAccount>();

@@ -1,8 +1,10 @@
 import { Command } from 'commander';
 import { programVersion } from '../base/version.ts';
 import { printableLines } from '../base/words.ts';
-import { COMMANDS, type Entries } from './commands.ts';
+import type { Extension } from './extension.ts';
+import { joined, type Commands, type Entries } from './commands.ts';
 import { addAccountOption } from './shared/account.ts';
+import { setExtensions } from './shared/extensions.ts';
 import { fitted, takeNearChoices, withSuggestion, screenOf } from './shared/help.ts';
 
 const DESCRIPTION = `keeps a merchant's order table and a crypto/fiat exchange in step
@@ -10,11 +12,25 @@ const DESCRIPTION = `keeps a merchant's order table and a crypto/fiat exchange i
 New here? \`order-sync demo\` shows it at work on a sandbox exchange, without any
 settings. \`order-sync init\` sets it up for your own.`;
 
+/** The commands of the core. */
+const COMMANDS: Commands = {
+  'Every day:': {
+    run: ['runs the daemon: sends pending orders, follows them to the end', () => import('./run.ts')],
+    sync: ['makes one pass: sends what is due, looks up what is followed', () => import('./sync.ts'), 'one'],
+  },
+};
+
 /** The texts of a help stand beside their names unless they would have less room. */
 const NARROWEST_TEXT = 20;
 
-/** Registers every command by its name, and loads only the commands that `args` call. Parsing throws `CommanderError` when Commander would end the process. */
-export async function createProgram(args: readonly string[] = []): Promise<Command> {
+/**
+ * Registers every command by its name, and loads only the commands that `args` call. Parsing throws `CommanderError` when
+ * Commander would end the process.
+ */
+export async function createProgram(
+  args: readonly string[] = [],
+  extensions: readonly Extension[] = [],
+): Promise<Command> {
   const program = new Command('order-sync')
     .description(DESCRIPTION)
     .version(programVersion())
@@ -25,10 +41,11 @@ export async function createProgram(args: readonly string[] = []): Promise<Comma
     .configureHelp({ subcommandTerm: (command) => command.name(), minWidthToWrap: NARROWEST_TEXT })
     .showSuggestionAfterError(false)
     .exitOverride();
+  setExtensions(program, extensions);
   sayForPeople(program);
   // The words that name a command: without options and the file of `--config`.
   const words = args.filter((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--config');
-  for (const [heading, entries] of Object.entries(COMMANDS)) {
+  for (const [heading, entries] of joined([COMMANDS, ...extensions.map(({ commands = {} }) => commands)])) {
     program.commandsGroup(heading);
     await addCommands(program, entries, words[0] === 'completion' ? [words, words.slice(2)] : [words]);
   }
@@ -43,7 +60,8 @@ async function addCommands(parent: Command, entries: Entries, lines: readonly (r
     sayForPeople(command);
     const more = called.filter(([word]) => word === name).map(([, ...words]) => words);
     if ('commands' in entry) {
-      command.description(entry.text).addHelpText('after', `\nExample:\n  ${entry.example}`);
+      command.description(entry.text ?? '');
+      if (entry.example !== undefined) command.addHelpText('after', `\nExample:\n  ${entry.example}`);
       await addCommands(command, entry.commands, more);
       continue;
     }

@@ -9,6 +9,7 @@ import { fieldsText, type Field } from '../extensions/documents/terminal.ts';
 import { counted, inUnits, withCommas } from '../base/words.ts';
 import { RESTORE_ADVICE } from '../store/mark.ts';
 import { explainError, EXIT, stopSignal } from './shared/exit.ts';
+import { extensionsOf, servicesOf } from './shared/extensions.ts';
 import { screenOf } from './shared/help.ts';
 import { configOptions, wholeNumber } from './shared/options.ts';
 import { withStore } from './shared/store.ts';
@@ -42,7 +43,8 @@ export function define(command: Command): void {
       try {
         const config = loadConfig({ ...configOptions(command), requireExchange: true });
         log = createLog(config);
-        await runDaemon(config, stopSignal(), () => process.send?.('ready'), { log });
+        const services = await servicesOf(extensionsOf(command));
+        await runDaemon(config, stopSignal(), () => process.send?.('ready'), { log, services });
       } catch (error) {
         // On a terminal the line on stderr is enough; who reads the log alone has this one.
         if (!process.stdout.isTTY || !process.stderr.isTTY) {

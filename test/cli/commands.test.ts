@@ -5,6 +5,7 @@ import { CommanderError, type Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CommandError, EXIT, explainError } from '../../src/cli/shared/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
+import { EXTENSIONS } from '../../src/extensions.ts';
 import { ConfigError } from '../../src/settings/config.ts';
 import { UnusableIdError } from '../../src/exchange/ids.ts';
 import { KeyRefusedError } from '../../src/exchange/reply.ts';
@@ -21,7 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const run = (args: readonly string[], options: Partial<CommandOptions> = {}) =>
   runCommand(args, { cwd: folder, ...options });
 
-const WHOLE = await createProgram();
+const WHOLE = await createProgram([], EXTENSIONS);
 
 /** Every command that does something, with the words that call it. */
 function leaves(command: Command, words: readonly string[] = []): [string, Command][] {
@@ -39,7 +40,7 @@ function groups(command: Command, words: readonly string[] = []): string[] {
 async function usage(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   let out = '';
   let err = '';
-  const program = await createProgram(args);
+  const program = await createProgram(args, EXTENSIONS);
   const listen = (command: Command): void => {
     command.configureOutput({ writeOut: (text) => (out += text), writeErr: (text) => (err += text) });
     command.commands.forEach((child) => listen(child));
@@ -97,7 +98,7 @@ describe('help', () => {
   );
 
   it.each(leaves(WHOLE).map(([words]) => words))('of "%s" has defaults as they are typed', async (words) => {
-    const options = leaves(await createProgram(words.split(' '))).flatMap(([, command]) => command.options);
+    const options = leaves(await createProgram(words.split(' '), EXTENSIONS)).flatMap(([, command]) => command.options);
     for (const { defaultValue, defaultValueDescription: shown, parseArg: parse } of options) {
       if (defaultValue === undefined) continue;
       const typed = shown ?? String(defaultValue);
@@ -121,7 +122,7 @@ describe('the command line', () => {
     [['orders', 'frob', 'list'], undefined],
     [['--config', 'sync'], undefined],
   ])('of %j has the options of the command that it calls, and of no other', async (args, name) => {
-    const loaded = leaves(await createProgram(args)).filter(([, command]) => command.options.length > 0);
+    const loaded = leaves(await createProgram(args, EXTENSIONS)).filter(([, command]) => command.options.length > 0);
     expect(loaded.map(([, command]) => command.name())).toEqual(name === undefined ? [] : [name]);
   });
 });

@@ -1,38 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { commandFolder } from '../support/folders.ts';
 import { controlSocket } from '../support/control-socket.ts';
 import { loadedBy } from '../support/loaded-modules.ts';
 
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const place = commandFolder();
 
-/** The commands among files. */
+/** The modules of commands among files. */
 const commandsIn = (files: readonly string[]) =>
-  files.filter((file) => /^src\/cli\/(?!shared\/)[^/]+\//.test(file)).map((file) => file.slice('src/cli/'.length));
+  files.filter((file) => /^export (function|const) define\b/m.test(readFileSync(join(ROOT, file), 'utf8')));
 
 describe('a command loads what it uses and nothing else:', () => {
   it('--help loads no command, no settings and no database', async () => {
     const { packages, files } = await loadedBy(['--help']);
     expect(packages).toEqual(['commander', 'fastest-levenshtein']);
-    expect(files).toEqual([
+    expect(files.filter((file) => !/^src\/extensions\/\w+\/(index|addresses)\.ts$/.test(file))).toEqual([
+      'src/accounts/rules/name.ts',
+      'src/base/clock.ts',
+      'src/base/text.ts',
+      'src/base/version.ts',
+      'src/base/words.ts',
       'src/cli.ts',
       'src/cli/commands.ts',
       'src/cli/program.ts',
       'src/cli/shared/account.ts',
       'src/cli/shared/exit.ts',
+      'src/cli/shared/extensions.ts',
       'src/cli/shared/help.ts',
-      'src/base/clock.ts',
-      'src/base/version.ts',
-      'src/accounts/rules/name.ts',
-      'src/base/text.ts',
-      'src/base/words.ts',
+      'src/extensions.ts',
       'src/store/errors.ts',
       'src/store/sqlite/errors.ts',
     ]);
   });
 
   it.each([
-    ['orders list --help', ['orders/list.ts']],
-    ['help sync', ['operate/sync.ts']],
+    ['orders list --help', ['src/extensions/operate/list.ts']],
+    ['help sync', ['src/cli/sync.ts']],
     ['orders --help', []],
   ])('%s', async (line, commands) => {
     expect(commandsIn((await loadedBy(line.split(' '))).files)).toEqual(commands);
@@ -42,8 +48,10 @@ describe('a command loads what it uses and nothing else:', () => {
     const { packages, files } = await loadedBy(['db', 'status'], place.options.environment);
     expect(packages).toEqual(expect.arrayContaining(['better-sqlite3', 'kysely']));
     for (const name of ['got', 'fastify', 'pino', 'p-queue', 'log-update']) expect(packages).not.toContain(name);
-    expect(commandsIn(files)).toEqual(['database/db.ts']);
-    expect(files.filter((file) => /^src\/(exchange|http|sandbox|flows)\//.test(file))).toEqual([]);
+    expect(commandsIn(files)).toEqual(['src/extensions/restore/db.ts']);
+    expect(files.filter((file) => /^src\/(exchange|orders|findings|extensions\/http)\/(?!rules)/.test(file))).toEqual(
+      [],
+    );
   });
 
   it('a command beside a daemon loads no exchange client, no server and no database', async () => {
@@ -57,7 +65,7 @@ describe('a command loads what it uses and nothing else:', () => {
     for (const name of ['got', 'fastify', 'pino', 'p-queue', 'better-sqlite3', 'kysely']) {
       expect(packages).not.toContain(name);
     }
-    expect(commandsIn(files)).toEqual(['exchange/operations.ts']);
+    expect(commandsIn(files)).toEqual(['src/extensions/clients/commands/operations.ts']);
     expect(program.sandbox.requests).toHaveLength(1);
   });
 });

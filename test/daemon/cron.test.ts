@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { runDaemon } from '../../src/daemon.ts';
+import { runDaemon } from '../support/daemon.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { echo, NOT_FOUND, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-exchange.ts';
 import { scriptedProgram } from '../support/test-program.ts';

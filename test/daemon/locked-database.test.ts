@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import type { SqliteStatement } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { runDaemon } from '../../src/daemon.ts';
+import { runDaemon } from '../support/daemon.ts';
 import { startCommand } from '../support/cli-process.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { SLOW_MS } from '../../src/extensions/sandbox/server.ts';

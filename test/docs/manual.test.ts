@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import { EXIT } from '../../src/cli/shared/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
+import { EXTENSIONS } from '../../src/extensions.ts';
 import { EVENT_TYPES } from '../../src/extensions/feed/event.ts';
 import { OTHER_FIELDS, RECORD_EVENTS } from '../../src/orders/rules/record-change.ts';
 import { ALLOWED_NEXT } from '../../src/orders/rules/states.ts';
@@ -185,7 +186,7 @@ describe('commands', () => {
   it.each(lines)('of $path are understood: $line', async ({ line }) => {
     const words = wordsOf(line);
     const args = words.slice(words.indexOf('order-sync') + 1);
-    const program = await createProgram(args);
+    const program = await createProgram(args, EXTENSIONS);
     const reached: string[] = [];
     replaceActions(program, reached);
     await program.parseAsync(args, { from: 'user' });
@@ -193,7 +194,7 @@ describe('commands', () => {
   });
 
   it.each(PAGES)('that $path names in short are there', async (shown) => {
-    const { commands } = await createProgram();
+    const { commands } = await createProgram([], EXTENSIONS);
     const named = codeSpans(shown).map((code) => code.split(' '));
     const missing = named.filter(([group = '', name = '-']) => {
       const subcommands = commands.find((command) => command.name() === group)?.commands ?? [];

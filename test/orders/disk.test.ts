@@ -2,7 +2,7 @@ import { renameSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { sql, type SqliteStatement } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { runDaemon } from '../../src/daemon.ts';
+import { runDaemon } from '../support/daemon.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
 import { StoreError } from '../../src/store/errors.ts';

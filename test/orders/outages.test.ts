@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { runDaemon } from '../../src/daemon.ts';
+import { runDaemon } from '../support/daemon.ts';
 import { TransportError, type HttpRequest, type HttpResponse } from '../../src/exchange/transport/http.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';

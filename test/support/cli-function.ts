@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import { vi } from 'vitest';
 import { EXIT, explainError } from '../../src/cli/shared/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
+import { EXTENSIONS } from '../../src/extensions.ts';
 
 /** What a command line came to. */
 export interface CommandResult {
@@ -44,7 +45,7 @@ export function runProgram(args: readonly string[], options: ProgramOptions = {}
 /** The exit code; does with an error what the process would do. */
 async function endOf(args: readonly string[], written: Written): Promise<number> {
   try {
-    const program = await createProgram(args);
+    const program = await createProgram(args, EXTENSIONS);
     await program.parseAsync([...args], { from: 'user' });
     return Number(process.exitCode ?? EXIT.ok);
   } catch (error) {

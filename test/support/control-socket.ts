@@ -2,8 +2,9 @@ import { request, type IncomingHttpHeaders } from 'node:http';
 import { onTestFinished } from 'vitest';
 import { serveControl, type ControlSocket, type Served } from '../../src/extensions/api/server.ts';
 import type { App } from '../../src/app.ts';
+import { EXTENSIONS } from '../../src/extensions.ts';
 import type { Config } from '../../src/settings/config.ts';
-import type { EnvelopeError } from '../../src/extensions/relay/envelope.ts';
+import type { EnvelopeError } from '../../src/extensions/api/envelope.ts';
 import { controlSocketPath } from '../../src/extensions/api/transport.ts';
 import type { CapturedLog } from './captured-log.ts';
 import type { ScriptedExchange } from './scripted-exchange.ts';
@@ -108,7 +109,12 @@ export function served(app: App, wakeCreates: () => void = () => {}): Served {
     ops: { failure: undefined },
     process: { pid: process.pid, version: '1.2.3', startedAt: app.clock.now().toISOString() },
   });
-  return { ...app, status, use: async (account) => (account === app.account ? inUse : undefined) };
+  return {
+    ...app,
+    services: { status, purges: {} },
+    extensions: EXTENSIONS,
+    use: async (account) => (account === app.account ? inUse : undefined),
+  };
 }
 
 async function serve<Program extends TestProgram>(program: Program): Promise<ServedSocket<Program>> {

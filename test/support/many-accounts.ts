@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import type { Overrides } from '../../src/app.ts';
 import { loadConfig } from '../../src/settings/config.ts';
-import { runDaemon } from '../../src/daemon.ts';
+import { runDaemon } from './daemon.ts';
 import { capturedLog, type CapturedLog } from './captured-log.ts';
 import { newDatabase, temporaryFolder } from './folders.ts';
 import { echo, NOT_FOUND, refusal, scriptedExchange, type ScriptedExchange } from './scripted-exchange.ts';

@@ -1,11 +1,10 @@
 import { deadline } from '../../base/clock.ts';
 import { pathId, queryId } from '../../exchange/ids.ts';
 import { StoreError } from '../../store/errors.ts';
-import type { Status } from '../health/status/status.ts';
-import { readEnvelope, type FailedResult, type Result } from '../relay/envelope.ts';
-import { ADDRESSES, type OperationAddress, type OperationId } from './operations/addresses.ts';
-import type { AskedOperation, InputOf } from './operations/index.ts';
-import type { SyncInput, SyncLine } from './operations/sync.ts';
+import { readEnvelope, type FailedResult, type Result } from './envelope.ts';
+import { SYNC } from './addresses.ts';
+import type { AskedOperation, InputOf, OperationAddress } from './operation.ts';
+import type { SyncInput, SyncLine } from './sync.ts';
 import { NoOwnerError, type OwnerReply, type OwnerRequest, type Transport } from './transport.ts';
 
 /** The error when the owner listened, and went away before its answer was complete. */
@@ -23,7 +22,7 @@ export class OwnerRefusalError extends Error {
   }
 }
 
-const STATUS_MS = 5_000;
+const READ_MS = 5_000;
 /** The owner sends no request whose turn has not come by then. */
 export const LONGEST_WAIT_MS = 60_000;
 
@@ -45,8 +44,8 @@ export class Owner {
   }
 
   /** The outcome is unknown if the owner goes away or does not answer. Throws `UnusableIdError` before anything is sent. */
-  async ask<Id extends AskedOperation>(id: Id, input: InputOf<Id>): Promise<Result> {
-    const asked = requestFor(id, this.#asking.account, input);
+  async ask<Asked extends AskedOperation>(operation: Asked, input: InputOf<Asked>): Promise<Result> {
+    const asked = requestFor(operation, this.#asking.account, input);
     const tooLate = deadline(LONGEST_WAIT_MS + this.#asking.graceMs);
     try {
       return await readResult(await this.#send(asked, tooLate));
@@ -61,7 +60,7 @@ export class Owner {
   async *sync(input: SyncInput): AsyncGenerator<SyncLine> {
     const tooLate = deadline(input.timeoutMs + this.#asking.graceMs);
     try {
-      const reply = await this.#send(requestFor('sync', this.#asking.account, input), tooLate);
+      const reply = await this.#send(requestFor(SYNC, this.#asking.account, input), tooLate);
       if (reply.httpStatus !== 200) {
         const result = await readResult(reply);
         if (result.kind !== 'ok') throw new OwnerRefusalError(result);
@@ -74,12 +73,12 @@ export class Owner {
     }
   }
 
-  /** Undefined if no answer comes within 5 s, whatever the cause: the database is there to be read. */
-  async status(): Promise<Status | undefined> {
+  /** Reads the value of an answer. Undefined if none comes within 5 s, whatever the cause: the database is there to be read. */
+  async read(operation: OperationAddress): Promise<unknown> {
     try {
-      const asked = requestFor('status', this.#asking.account, {});
-      const result = await readResult(await this.#send(asked, deadline(STATUS_MS)));
-      return result.kind === 'ok' ? (JSON.parse(result.body) as Status) : undefined;
+      const asked = requestFor(operation, this.#asking.account, {});
+      const result = await readResult(await this.#send(asked, deadline(READ_MS)));
+      return result.kind === 'ok' ? JSON.parse(result.body) : undefined;
     } catch {
       return undefined;
     }
@@ -97,8 +96,7 @@ export class Owner {
   }
 }
 
-function requestFor(id: OperationId, account: string, input: object): OwnerRequest {
-  const { method, url, rest }: OperationAddress = ADDRESSES[id];
+function requestFor({ method, url, rest }: OperationAddress, account: string, input: object): OwnerRequest {
   const fields = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
   const path = url.replaceAll(/:(\w+)/g, (_, name: string) => {
     const value = pathId(String(fields.get(name)));

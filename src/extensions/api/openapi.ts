@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
-import { ERRORS } from './operations/operation.ts';
+import type { Extension } from '../../cli/extension.ts';
+import { ERRORS } from './operation.ts';
 import { addRoutes } from './routes.ts';
 import { controlServer } from './server.ts';
 
@@ -46,7 +47,7 @@ const TAGS = [
   { name: 'sync', description: 'The work of the daemon, done now.' },
 ];
 
-export async function controlDocument(version: string): Promise<Json> {
+export async function controlDocument(version: string, extensions: readonly Extension[]): Promise<Json> {
   const server = controlServer({ error: () => {} });
   await server.register(swagger, {
     openapi: {
@@ -59,7 +60,7 @@ export async function controlDocument(version: string): Promise<Json> {
     transform: jsonSchemaTransform,
     transformObject: jsonSchemaTransformObject,
   });
-  addRoutes(server, () => {
+  await addRoutes(server, extensions, () => {
     throw new Error('the routes are described here, not served');
   });
   await server.ready();

@@ -3,15 +3,15 @@ import type { FastifyError, FastifyInstance } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { parse } from 'lossless-json';
 import type { Logger } from 'pino';
+import type { Extension } from '../../cli/extension.ts';
+import type { Services } from '../../daemon.ts';
 import { UnusableIdError } from '../../exchange/ids.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
-import type { StatusSources } from '../health/status/read-status.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Store } from '../../store/port.ts';
-import { EventStreams, MOST_STREAMS } from '../feed/stream.ts';
 import { closeServer, createServer } from '../http/server.ts';
-import { invalid, writeEnvelope, type OwnRefusal } from '../relay/envelope.ts';
-import type { Accounts } from './operations/operation.ts';
+import { invalid, writeEnvelope, type OwnRefusal } from './envelope.ts';
+import type { Accounts } from './operation.ts';
 import { addRoutes } from './routes.ts';
 import { unusableSocket } from './transport.ts';
 
@@ -23,14 +23,15 @@ const LIMITS = {
   /** Longer than any id once encoded; the exchange client judges the id itself. */
   routerOptions: { maxParamLength: 8_000 },
 };
-/** Beside those of streams. */
-const MAX_CONNECTIONS = 256;
+/** Twice the streams of events that are served at most. */
+const MAX_CONNECTIONS = 512;
 /** The mode of the socket's file: a user who may connect may ask for everything. */
 const OWNER_ONLY = 0o600;
 
 export interface Served extends Accounts, Pick<FlowDeps, 'log' | 'clock' | 'gracePeriodOver'> {
   readonly store: Pick<Store, 'db' | 'newEvents'>;
-  readonly status: () => StatusSources;
+  readonly services: Services;
+  readonly extensions: readonly Extension[];
 }
 
 export type ControlSocket = Awaited<ReturnType<typeof serveControl>>;
@@ -40,17 +41,15 @@ export async function serveControl(served: Served, socketPath: string, stopping:
   const server = controlServer(served.log);
   const running = new Set<Promise<unknown>>();
   const serving = {
+    ...served,
     accounts: served,
-    db: served.store.db,
-    streams: new EventStreams(served, stopping),
-    status: served.status,
     stopping,
     onRun(operation: Promise<unknown>) {
       running.add(operation);
       void operation.finally(() => running.delete(operation)).catch(() => undefined);
     },
   };
-  addRoutes(server, () => serving);
+  await addRoutes(server, served.extensions, () => serving);
   try {
     removeSocket(socketPath);
     await server.listen({ path: socketPath });
@@ -76,7 +75,7 @@ function removeSocket(path: string): void {
 export function controlServer(log: Pick<Logger, 'error'>): FastifyInstance {
   const server = createServer({
     limits: LIMITS,
-    maxConnections: MAX_CONNECTIONS + MOST_STREAMS,
+    maxConnections: MAX_CONNECTIONS,
     unreadable: (httpStatus, { message }) => writeEnvelope(invalid(message, httpStatus)).body,
   });
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {

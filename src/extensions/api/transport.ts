@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { sqlitePath, type Config } from '../../settings/config.ts';
 import { messageOf } from '../../base/text.ts';
 import { StoreError } from '../../store/errors.ts';
-import type { OperationAddress } from './operations/addresses.ts';
+import type { OperationAddress } from './operation.ts';
 
 /** The error when no process listens on the control socket, or one that does not drive the account: nothing was done. */
 export class NoOwnerError extends Error {

@@ -11,7 +11,7 @@ import {
 import { adoptLink, makeLink } from './links.ts';
 import { requestPhotos } from './photos.ts';
 import { listLinks } from './tables/links.ts';
-import { done } from '../relay/envelope.ts';
+import { done } from '../api/envelope.ts';
 import {
   countParameter,
   EXCHANGE_ERRORS,
@@ -20,7 +20,7 @@ import {
   operation,
   OWN_ERRORS,
   textParameter,
-} from '../api/operations/operation.ts';
+} from '../api/operation.ts';
 
 const tag = 'clients';
 const linkId = textParameter('Id of a link (§2.1).', 'link-1');
@@ -61,7 +61,7 @@ const rememberedLinksValue = named(
   ],
 );
 
-export const CLIENT_OPERATIONS = {
+export const OPERATIONS = {
   createLink: operation({
     tag,
     summary: 'Registers a client and makes a link, or links a registered client (§4.1). The link is remembered.',

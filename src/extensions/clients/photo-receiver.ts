@@ -5,9 +5,8 @@ import { type Config, ConfigError, type ListenAddress } from '../../settings/con
 import { StoreError } from '../../store/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import { DeliveryRefusal, type DeliveryPart } from './photo-delivery.ts';
-import { acceptDelivery, purgeSomePhotos, sweepPhotos, type DeliveryDeps } from './photos.ts';
+import { acceptDelivery, sweepPhotos, type DeliveryDeps } from './photos.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
-import type { Store } from '../../store/port.ts';
 import { repeatEvery } from '../../orders/pass/run.ts';
 import { closeServer, createServer, listenAt } from '../http/server.ts';
 
@@ -291,8 +290,5 @@ export async function receivePhotos(deps: OneReceiverDeps, stopping: AbortSignal
     await waiting.catch(() => undefined);
     await receiver?.close();
   };
-  /** Deletes photos by age. */
-  const purge = (store: Store, query: Parameters<typeof purgeSomePhotos>[1]) =>
-    purgeSomePhotos({ ...deps, store }, query);
-  return { waiting, close, purge, [Symbol.asyncDispose]: close };
+  return { waiting, close, [Symbol.asyncDispose]: close };
 }

@@ -1,9 +1,9 @@
+import type { Purge, Services } from '../../daemon.ts';
 import type { Config } from '../../settings/config.ts';
 import { after } from '../../base/instant.ts';
 import { messageOf } from '../../base/text.ts';
 import { repeatEvery } from '../../orders/pass/run.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
-import type { Store } from '../../store/port.ts';
 import { deleteKeptAnswers } from '../../store/tables/kept-answers.ts';
 
 const LOOK_MS = 60 * 60_000;
@@ -11,17 +11,9 @@ const LOOK_MS = 60 * 60_000;
 const STEP_MS = 1_000;
 const PAGE = 200;
 
-/** Deletes the oldest rows of an account that are older than `before`, at most `limit`. Returns how many. */
-type Purge = (
-  store: Store,
-  query: { readonly account: string; readonly before: Date; readonly limit: number },
-) => Promise<number>;
-
 export const purgeKeptAnswers: Purge = (store, query) => store.writer.write((tx) => deleteKeptAnswers(tx, query));
 
-interface RetentionDeps extends Pick<FlowDeps, 'store' | 'clock' | 'log'>, Pick<Config, 'retention'> {
-  readonly purges: Readonly<Record<keyof Config['retention'], Purge>>;
-}
+type RetentionDeps = Pick<FlowDeps, 'store' | 'clock' | 'log'> & Pick<Config, 'retention'> & Pick<Services, 'purges'>;
 
 /** Deletes by `retention.*` once an hour, in small steps, until `stop` aborts. Failures are tried an hour later. */
 export async function purgeByAge(
@@ -48,10 +40,10 @@ export async function purgeAccount(
 ): Promise<Readonly<Record<string, number>>> {
   const purged = { keptAnswers: 0, deadLetters: 0, photos: 0 };
   for (const kind of ['keptAnswers', 'deadLetters', 'photos'] as const) {
-    const ageMs = retention[kind];
-    while (ageMs !== undefined && !stop.aborted) {
+    const [ageMs, purge] = [retention[kind], purges[kind]];
+    while (ageMs !== undefined && purge !== undefined && !stop.aborted) {
       const query = { account, before: after(clock.now(), -ageMs), limit: PAGE };
-      const count = await purges[kind](store.forAccount(account), query);
+      const count = await purge(store.forAccount(account), query);
       purged[kind] += count;
       if (count < PAGE) break;
       await clock.sleep(STEP_MS, stop).catch(() => undefined);

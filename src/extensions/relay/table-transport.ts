@@ -20,7 +20,7 @@ import {
 } from './tables/account-requests.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Store } from '../../store/port.ts';
-import { writeEnvelope, type Envelope } from './envelope.ts';
+import { writeEnvelope, type Envelope } from '../api/envelope.ts';
 import { NoOwnerError, type OwnerReply, type OwnerRequest, type Transport } from '../api/transport.ts';
 
 /** A worker that does not take a request within this time has other things to do, or is gone. */

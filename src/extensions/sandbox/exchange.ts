@@ -40,7 +40,7 @@ export class SandboxExchange {
     if (waitMs > 0) {
       return refuse('tooManyRequests', undefined, { 'retry-after': String(Math.ceil(waitMs / 1_000)) });
     }
-    return serve(this, request);
+    return answerBy(this, request);
   }
 
   preOrdersOf(externalOrderId: string): readonly SandboxPreOrder[] {
@@ -131,7 +131,7 @@ const LONGEST_ID = 500;
 const MATCHERS = Object.values<Route>(ROUTES).map((route) => ({ route, matcher: new RegExp(`^${route.path}$`) }));
 
 /** Has the endpoint of a method and a path serve the request. The path is not normalized: `..` stays a part of it. */
-function serve(exchange: SandboxExchange, request: SandboxRequest): SandboxAnswer {
+function answerBy(exchange: SandboxExchange, request: SandboxRequest): SandboxAnswer {
   const [path = '', ...rest] = request.path.split('?');
   for (const { route, matcher } of MATCHERS) {
     const match = matcher.exec(path);

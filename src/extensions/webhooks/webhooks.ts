@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../base/clock.ts';
 import { programVersion } from '../../base/version.ts';
+import type { Purge } from '../../daemon.ts';
 import type { WebhookEndpoint } from '../../settings/shapes.ts';
 import { messageOf } from '../../base/text.ts';
 import { repeatEvery } from '../../orders/pass/run.ts';
@@ -172,6 +173,4 @@ export class Webhooks {
 }
 
 /** Deletes dead letters by age, those that were resent and taken. */
-export function purgeDeadLetters(store: Store, query: Parameters<typeof deleteDelivered>[1]): Promise<number> {
-  return store.writer.write((tx) => deleteDelivered(tx, query));
-}
+export const purgeDeadLetters: Purge = (store, query) => store.writer.write((tx) => deleteDelivered(tx, query));

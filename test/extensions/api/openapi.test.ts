@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { controlServer } from '../../../src/extensions/api/server.ts';
 import { controlDocument } from '../../../src/extensions/api/openapi.ts';
+import { EXTENSIONS } from '../../../src/extensions.ts';
 import { addRoutes } from '../../../src/extensions/api/routes.ts';
 import { controlSocket, type ServedSocket } from '../../support/control-socket.ts';
 import type { SandboxProgram } from '../../support/test-program.ts';
@@ -32,7 +33,7 @@ interface Document {
 }
 
 const validator = new Validator();
-const document = await controlDocument('1.2.3');
+const document = await controlDocument('1.2.3', EXTENSIONS);
 const verdict = await validator.validate(structuredClone(document));
 /** The document with what is referred to in its place. */
 const resolved = validator.resolveRefs() as unknown as Document;
@@ -73,7 +74,7 @@ describe('the document of the control socket', () => {
     const server = controlServer({ error: () => {} });
     const routes: string[] = [];
     server.addHook('onRoute', ({ method, url }) => void routes.push(`${String(method)} ${url}`));
-    addRoutes(server, () => expect.fail());
+    await addRoutes(server, EXTENSIONS, () => expect.fail());
     await server.ready();
     const shown = operations.map(({ method, path }) => `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
     expect(shown.toSorted()).toEqual(routes.toSorted());

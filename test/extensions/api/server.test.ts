@@ -1,3 +1,4 @@
+import { CLIENT_OPERATIONS } from '../../../src/extensions/clients/addresses.ts';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -278,7 +279,7 @@ describe('an account that the process does not drive', () => {
     const answer = await on.ask('POST', '/orders?account=shop-2', row);
     expect([answer.status, failureIn(answer).kind]).toEqual([421, 'not-owner']);
     const other = ownerAt(on.socketPath, { account: 'shop-2' });
-    await expect(other.ask('listLinks', { limit: 1 })).rejects.toThrow(NoOwnerError);
+    await expect(other.ask(CLIENT_OPERATIONS.listLinks, { limit: 1 })).rejects.toThrow(NoOwnerError);
     await expect(other.sync({ scope: 'all', timeoutMs: 1_000 }).next()).rejects.toThrow(NoOwnerError);
     expect(on.program.merchant.prepare('select count(*) from merchant_orders').pluck().get()).toBe(0);
   });
@@ -313,7 +314,7 @@ describe('the file of the socket', () => {
     left.close();
     await once(left, 'close');
     expect(statSync(on.socketPath).isSocket()).toBe(true);
-    await expect(ownerAt(on.socketPath).ask('listLinks', { limit: 1 })).rejects.toThrow(NoOwnerError);
+    await expect(ownerAt(on.socketPath).ask(CLIENT_OPERATIONS.listLinks, { limit: 1 })).rejects.toThrow(NoOwnerError);
     const again = await serveControl(served(on.program.app), on.socketPath, on.stopping.signal);
     expect(await askSocket(on.socketPath, 'GET', '/links')).toMatchObject({ status: 200 });
     await again.close();
@@ -340,7 +341,9 @@ describe('an owner that listens and does not answer to the end', () => {
   }
 
   it('leaves it open what became of the request', async () => {
-    expect(await ownerAt(await hung(), { graceMs: 1 - LONGEST_WAIT_MS }).ask('listLinks', { limit: 1 })).toMatchObject({
+    expect(
+      await ownerAt(await hung(), { graceMs: 1 - LONGEST_WAIT_MS }).ask(CLIENT_OPERATIONS.listLinks, { limit: 1 }),
+    ).toMatchObject({
       kind: 'unknown',
       why: expect.stringMatching(/did not answer in time; nobody can tell whether it was done/) as string,
     });

@@ -1,3 +1,4 @@
+import { CLIENT_OPERATIONS } from '../../../src/extensions/clients/addresses.ts';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
@@ -5,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { loadConfig } from '../../../src/settings/config.ts';
-import { runDaemon } from '../../../src/daemon.ts';
+import { runDaemon } from '../../support/daemon.ts';
 import { Owner } from '../../../src/extensions/api/client.ts';
 import { controlSocketPath, socketTransport } from '../../../src/extensions/api/transport.ts';
 import { capturedLog } from '../../support/captured-log.ts';
@@ -41,9 +42,9 @@ async function receiving(on: ProgramProcesses): Promise<{ daemon: Daemon; url: s
 /** Makes a link and asks for its photos, as the merchant's own program does: over the control socket. */
 async function ask(on: ProgramProcesses, email: string): Promise<string> {
   const owner = new Owner(socketTransport(controlSocketPath(on.path)), { account: 'default', graceMs: 60_000 });
-  const made = await owner.ask('createLink', { email });
+  const made = await owner.ask(CLIENT_OPERATIONS.createLink, { email });
   const { linkId } = JSON.parse(made.kind === 'ok' ? made.body : '{}') as { linkId: string };
-  const asked = await owner.ask('requestPhotos', { linkId, level: 'MAIN' });
+  const asked = await owner.ask(CLIENT_OPERATIONS.requestPhotos, { linkId, level: 'MAIN' });
   expect([made.kind, asked.kind]).toEqual(['ok', 'ok']);
   return linkId;
 }

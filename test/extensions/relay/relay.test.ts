@@ -1,9 +1,11 @@
+import { CLIENT_OPERATIONS } from '../../../src/extensions/clients/addresses.ts';
+import { EXCHANGE_OPERATIONS } from '../../../src/extensions/api/addresses.ts';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { Owner } from '../../../src/extensions/api/client.ts';
 import { Patience } from '../../../src/orders/pass/run.ts';
-import { relayRequests } from '../../../src/extensions/api/reach.ts';
+import { relayRequests } from '../../../src/extensions/relay/relay.ts';
 import { newKeyPair, tableTransport } from '../../../src/extensions/relay/table-transport.ts';
 import { NoOwnerError } from '../../../src/extensions/api/transport.ts';
 import type { Store } from '../../../src/store/port.ts';
@@ -62,18 +64,27 @@ describe('an owner that is asked through the database', () => {
     const found = '{"order":{"id":"o1","status":"NEW","sum":12345678901234567.123456789}}';
     on.exchange.answer = () => ({ status: 200, body: found });
     const { store, owner } = await elsewhere(on);
-    expect(await owner().ask('lookUpOrder', { externalOrderId: 'a' })).toMatchObject({ kind: 'ok', body: found });
+    expect(await owner().ask(EXCHANGE_OPERATIONS.lookUpOrder, { externalOrderId: 'a' })).toMatchObject({
+      kind: 'ok',
+      body: found,
+    });
     on.exchange.answer = () => ({ status: 404, body: '{"message":"none","code":"404","status":"NOT_FOUND"}' });
-    expect(await owner().ask('showPreOrder', { id: 'p1' })).toMatchObject({ kind: 'refused', httpStatus: 404 });
+    expect(await owner().ask(EXCHANGE_OPERATIONS.showPreOrder, { id: 'p1' })).toMatchObject({
+      kind: 'refused',
+      httpStatus: 404,
+    });
     on.exchange.answer = () => ({ status: 429, headers: { 'retry-after': '7' } });
-    expect(await owner().ask('showPreOrder', { id: 'p1' })).toEqual({ kind: 'rate-limited', retryAfterMs: 7_000 });
+    expect(await owner().ask(EXCHANGE_OPERATIONS.showPreOrder, { id: 'p1' })).toEqual({
+      kind: 'rate-limited',
+      retryAfterMs: 7_000,
+    });
     expect(await requestsIn(store)).toEqual([]);
   });
 
   it('says that it does not drive an account, and the command goes on', async () => {
     const on = await controlSocket();
     const { store, owner } = await elsewhere(on);
-    await expect(owner('shop-2').ask('listLinks', { limit: 1 })).rejects.toThrow(NoOwnerError);
+    await expect(owner('shop-2').ask(CLIENT_OPERATIONS.listLinks, { limit: 1 })).rejects.toThrow(NoOwnerError);
     await expect(owner('shop-2').sync(PASS).next()).rejects.toThrow(NoOwnerError);
     expect(await requestsIn(store)).toEqual([]);
   });
@@ -124,7 +135,7 @@ describe('an owner that is asked through the database', () => {
         insert into copies select new.*; return new; end $$;
       create trigger copied after insert or update on account_requests for each row execute function copy()`;
     await copied.execute(store.db);
-    const asked = owner().ask('createLink', { email: 'ada@canary.example' });
+    const asked = owner().ask(CLIENT_OPERATIONS.createLink, { email: 'ada@canary.example' });
     await arrived;
     release({ status: 200, body: '{"linkId":"canary-link","status":"NEW"}' });
     expect(await asked).toMatchObject({ kind: 'ok', body: expect.stringContaining('canary-link') as string });
@@ -148,7 +159,10 @@ describe('an owner that is asked through the database', () => {
       create trigger changed before insert on account_requests for each row execute function change()`.execute(
       store.db,
     );
-    expect(await owner().ask('listLinks', { limit: 1 })).toMatchObject({ kind: 'invalid', httpStatus: 400 });
+    expect(await owner().ask(CLIENT_OPERATIONS.listLinks, { limit: 1 })).toMatchObject({
+      kind: 'invalid',
+      httpStatus: 400,
+    });
   });
 
   it('leaves it open what was done where its answer was changed', async () => {
@@ -159,7 +173,7 @@ describe('an owner that is asked through the database', () => {
       create trigger changed before update of answer on account_requests for each row execute function change()`.execute(
       store.db,
     );
-    expect(await owner().ask('listLinks', { limit: 1 })).toMatchObject({ kind: 'unknown' });
+    expect(await owner().ask(CLIENT_OPERATIONS.listLinks, { limit: 1 })).toMatchObject({ kind: 'unknown' });
   });
 });
 
@@ -169,7 +183,7 @@ describe('an owner that goes away', () => {
     const { store, owner, end } = await elsewhere(on);
     await end();
     await endHeartbeat(store, HOLDER);
-    await expect(owner().ask('listLinks', { limit: 1 })).rejects.toThrow(NoOwnerError);
+    await expect(owner().ask(CLIENT_OPERATIONS.listLinks, { limit: 1 })).rejects.toThrow(NoOwnerError);
     expect(await requestsIn(store)).toEqual([]);
   });
 
@@ -177,7 +191,7 @@ describe('an owner that goes away', () => {
     const on = await scriptedControlSocket();
     const { arrived, release } = waiting(on);
     const { store, owner } = await elsewhere(on);
-    const asked = owner().ask('lookUpOrder', { externalOrderId: 'a' });
+    const asked = owner().ask(EXCHANGE_OPERATIONS.lookUpOrder, { externalOrderId: 'a' });
     await arrived;
     await endHeartbeat(store, HOLDER);
     expect(await asked).toMatchObject({ kind: 'unknown' });
@@ -189,7 +203,7 @@ describe('an owner that goes away', () => {
     const on = await scriptedControlSocket();
     const { arrived, release } = waiting(on);
     const { owner, end } = await elsewhere(on);
-    const asked = owner().ask('lookUpOrder', { externalOrderId: 'a' });
+    const asked = owner().ask(EXCHANGE_OPERATIONS.lookUpOrder, { externalOrderId: 'a' });
     await arrived;
     const ended = end();
     release(record('a'));
@@ -205,6 +219,6 @@ describe('a command elsewhere', () => {
     await end();
     await sql`insert into account_requests (account, id, holder, public_key, input, asked_at)
       select 'default', n::text, '', '', '', '' from generate_series(1, 100) n`.execute(store.db);
-    expect(await owner().ask('listLinks', { limit: 1 })).toMatchObject({ kind: 'not-sent' });
+    expect(await owner().ask(CLIENT_OPERATIONS.listLinks, { limit: 1 })).toMatchObject({ kind: 'not-sent' });
   });
 });

@@ -1,8 +1,9 @@
 import { createPass } from '../../../src/orders/create.ts';
 import { followPass } from '../../../src/orders/follow.ts';
-import { writeEnvelope } from '../../../src/extensions/relay/envelope.ts';
-import { OPERATIONS } from '../../../src/extensions/api/operations/index.ts';
-import type { Operation } from '../../../src/extensions/api/operations/operation.ts';
+import { writeEnvelope } from '../../../src/extensions/api/envelope.ts';
+import { EXCHANGE_OPERATIONS } from '../../../src/extensions/api/addresses.ts';
+import type { AskedOperation } from '../../../src/extensions/api/operation.ts';
+import { CLIENT_OPERATIONS } from '../../../src/extensions/clients/addresses.ts';
 import type { HttpRequest } from '../../../src/exchange/transport/http.ts';
 import { testClock } from '../../support/test-clock.ts';
 import { broken, type Entry } from '../entry.ts';
@@ -20,6 +21,8 @@ const REFUSALS: readonly number[] = [401, 403, 429];
 const INPUT = { linkId: 'l1', email: 'a@b.example', level: 'MAIN', reference: null, id: 'p1', externalOrderId: 'x' };
 
 /** Answers of the exchange: an odd one speaks of its order alone, and what is recorded is what came. */
+const OPERATIONS: Readonly<Record<string, AskedOperation>> = { ...CLIENT_OPERATIONS, ...EXCHANGE_OPERATIONS };
+
 export const answers: Entry<OddAnswer> = {
   name: 'answers',
   inputs: oddAnswer,
@@ -85,7 +88,9 @@ export const answers: Entry<OddAnswer> = {
 
     /** Through what the control socket and the commands do. */
     async function askForPerson({ call }: OddAnswer): Promise<void> {
-      const operation = OPERATIONS[call as keyof typeof OPERATIONS] as Operation<unknown, unknown, unknown>;
+      const asked = OPERATIONS[call ?? ''];
+      if (asked === undefined) throw new Error(`no operation is ${call}`);
+      const operation = await asked.load();
       const deps = { ...app, wakeCreates: () => {} };
       const { body, httpStatus } = writeEnvelope(await operation.run(deps, INPUT, NEVER));
       const { ok } = JSON.parse(body) as { ok: unknown };

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { createProgram } from '../../../src/cli/program.ts';
+import { EXTENSIONS } from '../../../src/extensions.ts';
 import { EXIT, explainError } from '../../../src/cli/shared/exit.ts';
 import { createPass } from '../../../src/orders/create.ts';
 import { followPass } from '../../../src/orders/follow.ts';
@@ -104,7 +105,7 @@ async function run(args: readonly string[], environment: Readonly<Record<string,
     Object.defineProperty(stream, 'write', { value: write, configurable: true, writable: true });
   try {
     process.exitCode = undefined;
-    const program = await createProgram(args);
+    const program = await createProgram(args, EXTENSIONS);
     await program.parseAsync([...args], { from: 'user' });
     return { code: process.exitCode ?? EXIT.ok, output };
   } catch (error) {

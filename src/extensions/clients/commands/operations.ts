@@ -1,9 +1,11 @@
 import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
-import type { AskedOperation, InputOf } from '../../api/operations/index.ts';
+import { EXCHANGE_OPERATIONS } from '../../api/addresses.ts';
+import type { AskedOperation } from '../../api/operation.ts';
+import { CLIENT_OPERATIONS } from '../addresses.ts';
 import type { Config } from '../../../settings/config.ts';
 import type { Tone } from '../../documents/document.ts';
-import { ask, printAnswer, printWord } from '../../../cli/shared/exchange.ts';
+import { ask, printAnswer, printWord } from '../../api/ask.ts';
 import { REVEAL } from '../../../cli/shared/options.ts';
 import { VERIFICATION_LEVELS, type VerificationLevel } from '../../../exchange/schemas.ts';
 import { readJson, withDigits } from '../../../exchange/json.ts';
@@ -11,50 +13,62 @@ import { tableOf, textColumns } from '../../documents/terminal.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { print } from '../../../cli/shared/print.ts';
 
-type Entry = {
-  [Id in AskedOperation]: {
-    readonly operation: Id;
-    readonly field: keyof InputOf<Id> & string;
-    readonly argument?: string;
-    readonly argumentText?: string;
-    readonly description?: string;
-    readonly example: string;
-    readonly hasReference?: true;
-    readonly hasLevel?: true;
-    /** The tokens of the answer are hidden unless `--reveal`. */
-    readonly isRecord?: true;
-  };
-}[AskedOperation];
+interface Entry {
+  readonly operation: AskedOperation;
+  /** The field of the input that the argument is. */
+  readonly field: string;
+  readonly argument?: string;
+  readonly argumentText?: string;
+  readonly description?: string;
+  readonly example: string;
+  readonly hasReference?: true;
+  readonly hasLevel?: true;
+  /** The tokens of the answer are hidden unless `--reveal`. */
+  readonly isRecord?: true;
+}
+
+const {
+  createLink,
+  followLink,
+  listCards,
+  requestPhotos,
+  sdkToken,
+  showCustomer,
+  showLink,
+  validateEmail,
+  verificationToken,
+} = CLIENT_OPERATIONS;
+const { lookUpOrder, showPreOrder } = EXCHANGE_OPERATIONS;
 
 /** The commands by the words that call them. An e-mail address is printed, stored and logged nowhere. */
 const COMMANDS: Readonly<Record<string, Entry>> = {
   'client create': {
-    operation: 'createLink',
+    operation: createLink,
     field: 'email',
     argumentText: 'goes to the exchange and is kept nowhere',
     description: 'registers a client and makes a link, or links a registered client; the link is remembered',
     example: 'ada@shop.example --reference customer-7',
     hasReference: true,
   },
-  'client validate': { operation: 'validateEmail', field: 'email', example: 'ada@shop.example' },
-  'client show': { operation: 'showLink', field: 'linkId', example: '7f1c2a' },
+  'client validate': { operation: validateEmail, field: 'email', example: 'ada@shop.example' },
+  'client show': { operation: showLink, field: 'linkId', example: '7f1c2a' },
   'client follow': {
-    operation: 'followLink',
+    operation: followLink,
     field: 'linkId',
     example: '7f1c2a --reference customer-7',
     hasReference: true,
   },
-  'customer show': { operation: 'showCustomer', field: 'linkId', example: '7f1c2a' },
-  'idv token': { operation: 'verificationToken', field: 'linkId', example: '7f1c2a --level MAIN', hasLevel: true },
-  'sdk-token': { operation: 'sdkToken', field: 'linkId', example: '7f1c2a' },
+  'customer show': { operation: showCustomer, field: 'linkId', example: '7f1c2a' },
+  'idv token': { operation: verificationToken, field: 'linkId', example: '7f1c2a --level MAIN', hasLevel: true },
+  'sdk-token': { operation: sdkToken, field: 'linkId', example: '7f1c2a' },
   'pre-order show': {
-    operation: 'showPreOrder',
+    operation: showPreOrder,
     field: 'id',
     argument: 'preOrderId',
     example: '4be1c7',
     isRecord: true,
   },
-  lookup: { operation: 'lookUpOrder', field: 'externalOrderId', example: 'shop-1001', isRecord: true },
+  lookup: { operation: lookUpOrder, field: 'externalOrderId', example: 'shop-1001', isRecord: true },
 };
 
 interface AnswerOptions {
@@ -98,7 +112,7 @@ function defineOperation(command: Command): void {
     .action(async (given: string, { json, reference, level, reveal }: AnswerOptions) => {
       const input = { [field]: given, reference, level } as never;
       const answer = await ask(command, operation, input);
-      if (operation === 'validateEmail') return printWord(answer.body, 'OK', json);
+      if (operation === validateEmail) return printWord(answer.body, 'OK', json);
       const isHidden = isRecord === true && reveal !== true;
       // Loaded here: the client of the exchange takes longer to load than most commands beside a daemon take.
       const body = isHidden ? (await import('../../../exchange/reply.ts')).withoutTokens(answer.body) : answer.body;
@@ -145,7 +159,7 @@ function definePhotos(command: Command): void {
         command.error('error: --action-id is taken with --level LIVENESS only');
       }
       const token = given === '-' ? (await text(process.stdin)).trim() : given;
-      const answer = await ask(command, 'requestPhotos', { linkId, level, actionId, token });
+      const answer = await ask(command, requestPhotos, { linkId, level, actionId, token });
       if (answer.isAlone && answer.config.photos.listen !== undefined) {
         process.stderr.write('no daemon runs here: the photos are received only while order-sync run does\n');
       }
@@ -169,7 +183,7 @@ function defineCards(command: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  order-sync customer cards 7f1c2a')
     .action(async (linkId: string, { reveal, json }: { reveal?: boolean; json?: boolean }) => {
-      const { body } = await ask(command, 'listCards', { linkId });
+      const { body } = await ask(command, listCards, { linkId });
       if (reveal === true && json === true) return printAnswer(body, true);
       const names = reveal === true ? REVEALED : SHOWN;
       const cards = rows(body, names).map((card) =>

@@ -80,7 +80,7 @@ export async function saveLink(
   { link, events }: LinkDecision,
   now: Date,
 ): Promise<void> {
-  const { account, link_id, source, created_at, ...changing } = link;
+  const { account, link_id, source: _source, created_at: _madeAt, ...changing } = link;
   await tx
     .insertInto('links')
     .values(link)

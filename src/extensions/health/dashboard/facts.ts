@@ -1,6 +1,6 @@
 import type { Row } from '../../documents/document.ts';
 import type { MoneyGroup } from '../../reports/reconciliation/money.ts';
-import type { Problem } from '../status/problem.ts';
+import type { Problem } from '../../../accounts/problem.ts';
 import type { OverdueStatus, Overview, RateUse, Times } from '../status/status.ts';
 
 /** What a dashboard shows, read at one moment. Times are UTC, ISO 8601; a list that is cut says so. */

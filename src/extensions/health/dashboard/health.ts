@@ -3,7 +3,7 @@ import { toneOf, type Column, type Tone } from '../../documents/document.ts';
 import { boxText, type Box } from '../../documents/html.ts';
 import { ageOf, momentText, timeText, escapeText, icon, proseText } from '../../documents/html/cells.ts';
 import { capitalized, counted } from '../../../base/words.ts';
-import type { Problem, ProblemCode } from '../status/problem.ts';
+import type { Problem, ProblemCode } from '../../../accounts/problem.ts';
 import type { DashboardFacts } from './facts.ts';
 import { badge, count, empty, orderLink, rowPath, table } from './markup.ts';
 

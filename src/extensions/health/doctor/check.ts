@@ -1,5 +1,5 @@
 import { deadline } from '../../../base/clock.ts';
-import { problemText, type Problem } from '../status/problem.ts';
+import { problemText, type Problem } from '../../../accounts/problem.ts';
 import { explainError, EXIT } from '../../../cli/shared/exit.ts';
 
 export interface CheckResult {

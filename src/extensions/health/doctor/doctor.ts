@@ -13,7 +13,7 @@ import { EXIT, CommandError } from '../../../cli/shared/exit.ts';
 import { configOptions, plainConfig } from '../../../cli/shared/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { rightSettings } from '../../setup/config.ts';
-import { askDaemon } from '../../../cli/shared/exchange.ts';
+import { askDaemon } from '../status/ask.ts';
 import { checkAccounts, checkClock, checkDatabase } from './database.ts';
 import { checkAddress, checkKey, checkDisk, checkFiles, checkOps, checkRuntime, checkService } from './machine.ts';
 import { exitCodeOf, fault, ok, runCheck, warning, type Check, type CheckResult } from './check.ts';

@@ -8,12 +8,13 @@ import { lookup } from 'node:dns/promises';
 import { connect as connectTls } from 'node:tls';
 import type { Command } from 'commander';
 import type { DaemonStatus } from '../status/status.ts';
-import { problem } from '../status/problem.ts';
+import { problem } from '../../../accounts/problem.ts';
 import type { Config, AccountSettings } from '../../../settings/config.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
 import { fault, ofProblem, ok, warning, type CheckResult } from './check.ts';
 import type { Clock } from '../../../base/clock.ts';
-import { withExchange } from '../../../cli/shared/exchange.ts';
+import { EXCHANGE_OPERATIONS } from '../../api/addresses.ts';
+import { withExchange } from '../../api/ask.ts';
 import { isPublic } from '../../webhooks/sender.ts';
 
 const GIB = 1_024 ** 3;
@@ -185,7 +186,11 @@ function codeOf(error: unknown): string {
 /** Checks that the exchange takes the key: looks up an id that no order has, by the owner of the account if there is one. */
 export async function checkKey(command: Command, config: AccountSettings): Promise<CheckResult> {
   const externalOrderId = `order-sync-doctor-${randomUUID()}`;
-  const result = await withExchange(command, (ask) => ask('lookUpOrder', { externalOrderId }), config);
+  const result = await withExchange(
+    command,
+    (ask) => ask(EXCHANGE_OPERATIONS.lookUpOrder, { externalOrderId }),
+    config,
+  );
   switch (result.kind) {
     case 'ok':
     case 'refused':

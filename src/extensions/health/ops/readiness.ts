@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { repeatEvery } from '../../../orders/pass/run.ts';
 import { readingOf, type ReadingSources } from '../status/read-status.ts';
-import { problemText, type Problem, type ProblemCode } from '../status/problem.ts';
+import { problemText, type Problem, type ProblemCode } from '../../../accounts/problem.ts';
 import { problemsOf } from '../status/problems.ts';
 import type { Overview, ProcessFacts } from '../status/status.ts';
 import { type Disk, Readings } from './readings.ts';

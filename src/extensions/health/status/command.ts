@@ -10,7 +10,7 @@ import { CommandError, EXIT, stopSignal } from '../../../cli/shared/exit.ts';
 import { plainConfig } from '../../../cli/shared/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import type { Store } from '../../../store/port.ts';
-import { askDaemon } from '../../../cli/shared/exchange.ts';
+import { askDaemon } from './ask.ts';
 import { terminalLine } from '../../../cli/shared/progress.ts';
 
 const HELP = `

@@ -1,12 +1,22 @@
 import { CLOCKS_APART_MS } from '../../../base/clock.ts';
-import { stopRemedy, type RestraintKind } from '../../../accounts/rules/restraints.ts';
+import { stopRemedy } from '../../../accounts/rules/restraints.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
 import { findingClass } from '../../../findings/rules/classes.ts';
 import { WAITING_STATES } from '../../../orders/rules/states.ts';
 import { shellWord } from '../../../base/text.ts';
 import { counted, inUnits, withCommas } from '../../../base/words.ts';
 import type { Overview, ReceiverState, LiveStatus, ProcessFacts, Reading } from './status.ts';
-import { forAccounts, problem, worstFirst, wordsOf, type Problem, type ProblemCode } from './problem.ts';
+import {
+  countedProblems,
+  forAccounts,
+  holdProblems,
+  keptBackProblems,
+  problem,
+  worstFirst,
+  wordsOf,
+  type Problem,
+  type ProblemCode,
+} from '../../../accounts/problem.ts';
 
 /** A receiver that fails for longer than this wants a person, as does work that waits for longer: in ms. */
 const LONG_MS = 5 * 60_000;
@@ -69,13 +79,6 @@ export function stalledMsOf({ passes, answeredAt }: Pick<LiveStatus, 'passes' | 
   return Math.max(0, ...waits);
 }
 
-export function keptBackProblems({ account, keptBack }: Pick<LiveStatus, 'account' | 'keptBack'>): readonly Problem[] {
-  return keptBack.map(({ externalOrderId, since, cause }) => {
-    const text = `order ${externalOrderId} cannot be written, so that nothing is done for it: ${cause}`;
-    return problem('kept-back', text, { about: { account, externalOrderId }, since });
-  });
-}
-
 export function clockProblems(databaseAheadMs: number): readonly Problem[] {
   if (Math.abs(databaseAheadMs) < CLOCKS_APART_MS) return [];
   const apart = `${inUnits(Math.abs(databaseAheadMs))} ${databaseAheadMs > 0 ? 'behind' : 'ahead of'}`;
@@ -114,23 +117,6 @@ function undecidedProblems(state: 'held' | 'disputed', overview: Overview): read
   ];
 }
 
-const STATES = {
-  held: ['order is held', 'orders are held'],
-  disputed: ['order is disputed', 'orders are disputed'],
-  unknown: ['order has an unknown outcome', 'orders have unknown outcomes'],
-} as const;
-
-export function countedProblems(
-  state: keyof typeof STATES,
-  orders: number,
-  group: ReturnType<typeof groupOf>,
-  isMore = false,
-): readonly Problem[] {
-  if (orders <= 0) return [];
-  const text = `${withCommas(orders)}${isMore ? ' more' : ''} ${STATES[state][orders === 1 ? 0 : 1]}`;
-  return [problem(state, text, { group })];
-}
-
 function findingProblems(overview: Overview): readonly Problem[] {
   return overview.findings.flatMap(({ class: name, open }) => {
     const { severity = 'warning', meaning } = findingClass(name) ?? {};
@@ -139,29 +125,6 @@ function findingProblems(overview: Overview): readonly Problem[] {
     const group = groupOf(overview);
     const remedy = `order-sync findings list --class ${name}${wordsOf(group)}`;
     return [problem('finding', meaning === undefined ? text : `${text}: ${meaning}`, { group, severity, remedy })];
-  });
-}
-
-/** A hold of the rate ends by itself within minutes. */
-const HOLDS: Readonly<Record<Exclude<RestraintKind, 'rate-limited'>, string>> = {
-  'creates-paused': 'no order is created: paused',
-  'all-paused': 'nothing is created or looked up: paused',
-  restored: 'no order is created: the database was put back',
-  'key-refused': 'the exchange refuses the key',
-  forbidden: 'the exchange does not let the account create orders',
-  guarded: 'no order is created: a limit of guard.* was reached',
-  slowed: 'few orders are created: creates have unknown outcomes',
-};
-
-/** Groups holds of the same kind, reason and person. `asked`: the account of the reading; null if it is of all. */
-export function holdProblems(holds: Overview['holds'], asked: string | null): readonly Problem[] {
-  const groups = Map.groupBy(holds, ({ kind, reason, actor }) => JSON.stringify([kind, reason, actor]));
-  return [...groups.values()].flatMap((group) => {
-    const [first] = group;
-    if (first === undefined || first.kind === 'rate-limited') return [];
-    const { kind, reason, actor } = first;
-    const by = actor === null ? '' : ` by ${actor}`;
-    return [problem(kind, `${HOLDS[kind]}${forAccounts(group, asked)}${by}: ${reason}`, { group })];
   });
 }
 

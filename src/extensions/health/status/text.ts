@@ -3,7 +3,7 @@ import type { Tone } from '../../documents/document.ts';
 import { fieldsText, styled, toned, wrapped, type Field, type Screen } from '../../documents/terminal.ts';
 import { printable, counted, inUnits, withCommas } from '../../../base/words.ts';
 import type { NamedOrder, ReceiverState, DaemonStatus, Status } from './status.ts';
-import { problemText } from './problem.ts';
+import { problemText } from '../../../accounts/problem.ts';
 import { judgeStatus, type StatusEnd, type StatusVerdict } from './problems.ts';
 
 const VERDICTS: Readonly<Record<StatusEnd, readonly [tone: Tone, text: string]>> = {

@@ -2,10 +2,11 @@ import type { Command } from 'commander';
 import { parse } from 'lossless-json';
 import { readLines, type ImportFormat, type ImportLine } from '../import.ts';
 import { forEachConcurrently } from '../../../orders/pass/run.ts';
-import type { InputOf } from '../../api/operations/index.ts';
+import type { InputOf } from '../../api/operation.ts';
+import { INTAKE_OPERATIONS } from '../addresses.ts';
 import { printable } from '../../../base/words.ts';
 import { columnsOf } from '../../../store/orders/order-columns.ts';
-import { commandError, withExchange, type Ask } from '../../../cli/shared/exchange.ts';
+import { commandError, withExchange, type Ask } from '../../api/ask.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
 import { addFileOptions, openFile } from '../../../cli/shared/files.ts';
 import { print } from '../../../cli/shared/print.ts';
@@ -65,12 +66,14 @@ async function* linesOf(lines: AsyncGenerator<ImportLine>, again: ImportLine[]):
   }
 }
 
+const { adoptOrder } = INTAKE_OPERATIONS;
+
 async function adopt(ask: Ask, read: ImportLine): Promise<Adopted> {
   const { line } = read;
   const checked = checkedOrder(read);
   if (typeof checked === 'string') return { line, externalOrderId: null, result: 'invalid', state: null, why: checked };
   const { externalOrderId } = checked;
-  const result = await ask('adoptOrder', columnsOf(checked) as InputOf<'adoptOrder'>);
+  const result = await ask(adoptOrder, columnsOf(checked) as InputOf<typeof adoptOrder>);
   if (result.kind !== 'ok') {
     const why = commandError(result).message;
     return { line, externalOrderId, result: 'unanswered', state: null, why };

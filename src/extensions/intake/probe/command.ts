@@ -6,12 +6,13 @@ import { systemClock } from '../../../base/clock.ts';
 import type { Config } from '../../../settings/config.ts';
 import type { Evidence } from '../../../exchange/examine.ts';
 import { readLines } from '../import.ts';
-import type { InputOf } from '../../api/operations/index.ts';
+import type { InputOf } from '../../api/operation.ts';
+import { INTAKE_OPERATIONS } from '../addresses.ts';
 import { printable } from '../../../base/words.ts';
 import { columnsOf } from '../../../store/orders/order-columns.ts';
 import { formatOf, openInput } from '../../../cli/shared/files.ts';
 import { agrees } from '../../operate/decision-options.ts';
-import { commandError, withExchange, type Ask } from '../../../cli/shared/exchange.ts';
+import { commandError, withExchange, type Ask } from '../../api/ask.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import type { ProbeRow, ProbeStep } from './questions.ts';
 import { nested } from '../../../settings/layers.ts';
@@ -47,7 +48,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-type Order = InputOf<'addOrder'>;
+type Order = InputOf<typeof INTAKE_OPERATIONS.addOrder>;
 
 interface Seen {
   readonly rows: ProbeRow[];
@@ -117,7 +118,7 @@ async function take(ask: Ask, seen: Seen, order: Order | undefined, config: Conf
     const [step] = seen.rest;
     if (step === undefined || seen.stopped !== undefined) return;
     const isOfOrder = step === 'order' || step === 'repeat';
-    const result = await ask('probe', {
+    const result = await ask(INTAKE_OPERATIONS.probe, {
       step,
       ...(isOfOrder && { order }),
       ...(step === 'rate' && { requests }),

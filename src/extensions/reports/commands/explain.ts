@@ -10,7 +10,7 @@ import { PLAIN, wrapped, type Screen } from '../../documents/terminal.ts';
 import { printable } from '../../../base/words.ts';
 import { isCommand, isNewest } from '../story/next.ts';
 import type { Story } from '../story/story.ts';
-import { askDaemon } from '../../../cli/shared/exchange.ts';
+import { askDaemon } from '../../health/status/ask.ts';
 import type { Store } from '../../../store/port.ts';
 import { chooseFormat, isFolder, writeReport } from './output.ts';
 import { utcTime } from '../../../cli/shared/options.ts';

@@ -12,7 +12,8 @@ import {
 import { counted } from '../../../base/words.ts';
 import type { Store } from '../../../store/port.ts';
 import type { OrderTime, ReportScope } from '../tables/reconciliation.ts';
-import { commandError, withExchange, type Ask } from '../../../cli/shared/exchange.ts';
+import { EXCHANGE_OPERATIONS } from '../../api/addresses.ts';
+import { commandError, withExchange, type Ask } from '../../api/ask.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
 import { withAccounts } from '../../../cli/shared/store.ts';
 import { isOfAll } from '../../../cli/shared/account.ts';
@@ -119,7 +120,7 @@ async function askExchange(
 
 async function answerFor(preOrderId: string, ask: Ask): Promise<PreOrderAnswer> {
   try {
-    const result = await ask('showPreOrder', { id: preOrderId });
+    const result = await ask(EXCHANGE_OPERATIONS.showPreOrder, { id: preOrderId });
     if (result.kind === 'key-refused') throw commandError(result);
     if (result.kind === 'ok') return { kind: 'known', body: result.body };
     return { kind: result.kind === 'refused' && result.httpStatus === 404 ? 'missing' : 'unanswered' };

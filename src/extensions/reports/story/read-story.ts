@@ -7,7 +7,7 @@ import { preOrderIdsIn } from '../../../exchange/ids.ts';
 import { readRecordView } from '../../../exchange/record-view.ts';
 import type { ReportDocument } from '../../documents/document.ts';
 import { capitalized } from '../../../base/words.ts';
-import { keptBackProblems } from '../../health/status/problems.ts';
+import { keptBackProblems } from '../../../accounts/problem.ts';
 import type { KeptBack } from '../../health/status/status.ts';
 import { storyDocument } from './document.ts';
 import type { StoryEvidence, StoryPace, StorySettings } from './next.ts';

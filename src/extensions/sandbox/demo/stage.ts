@@ -186,8 +186,8 @@ export async function setStage({ accounts, orders, database, isKept, isHeld, ...
   }
   const store = undo.adopt(await openStore(config.database, clock, { expect: 'migrate' }), (opened) => opened.close());
   const disposal = undo.move();
-  const end = { [Symbol.asyncDispose]: () => disposal.disposeAsync() };
-  return { ...given, folder, settingsFile, config, store, shops, sandbox, opsListen, ...end };
+  const place = { folder, settingsFile, config, store, opsListen };
+  return { ...given, ...place, shops, sandbox, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
 }
 
 const SETTINGS = {

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { Patience } from '../../../../src/orders/pass/run.ts';
-import { relayRequests } from '../../../../src/extensions/api/reach.ts';
+import { relayRequests } from '../../../../src/extensions/relay/relay.ts';
 import { newKeyPair } from '../../../../src/extensions/relay/table-transport.ts';
 import { runProgram } from '../../../support/cli-function.ts';
 import { scriptedControlSocket } from '../../../support/control-socket.ts';

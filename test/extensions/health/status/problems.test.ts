@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readinessChecks } from '../../../../src/extensions/health/ops/readiness.ts';
 import { needsText } from '../../../../src/extensions/health/dashboard/health.ts';
 import { PLAIN } from '../../../../src/extensions/documents/terminal.ts';
-import { problemText } from '../../../../src/extensions/health/status/problem.ts';
+import { problemText } from '../../../../src/accounts/problem.ts';
 import {
   LEAST_FREE_BYTES,
   problemsOf,

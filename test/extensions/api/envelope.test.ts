@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readEnvelope, writeEnvelope, type Result } from '../../../src/extensions/relay/envelope.ts';
+import { readEnvelope, writeEnvelope, type Result } from '../../../src/extensions/api/envelope.ts';
 
 const RESULTS: readonly Result[] = [
   { kind: 'ok', body: '{"asset":12345678901234567.123456789}', httpStatus: 200 },

@@ -1,46 +1,16 @@
 import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
 import { z } from 'zod';
-import { ORDER_RECORD, PRE_ORDER } from '../../../orders/rules/record-fields.ts';
-import { quote } from '../../../base/text.ts';
-import { addOrder, adoptOrder } from '../../intake/add.ts';
-import { probe } from '../../intake/probe/probe.ts';
-import { PROBE_STEPS, probeRow } from '../../intake/probe/questions.ts';
-import { done, invalid } from '../../relay/envelope.ts';
-import { EXCHANGE_ERRORS, LOOKUP_ERRORS, named, operation, OWN_ERRORS, textParameter } from './operation.ts';
+import { quote } from '../../base/text.ts';
+import { addOrder, adoptOrder } from './add.ts';
+import { probe } from './probe/probe.ts';
+import { PROBE_STEPS, probeRow } from './probe/questions.ts';
+import { done, invalid } from '../api/envelope.ts';
+import { EXCHANGE_ERRORS, named, operation, OWN_ERRORS } from '../api/operation.ts';
 
 const tag = 'orders';
 /** Bodies are read with every digit of their numbers. */
 const jsonNumber = z.custom<LosslessNumber>(isLosslessNumber, 'expected a number').meta({ type: 'number' });
 const amount = z.union([z.string(), jsonNumber]).describe('A decimal, as text or as a number; every digit counts.');
-
-const preOrderValue = named('PreOrder', 'A pre-order (§2.6), as received.', PRE_ORDER, {
-  id: '4be1c7',
-  asset: 0.25,
-  assetPosition: 'INPUT',
-  currencyPair: { fromCurrency: 'BTC', toCurrency: 'EUR' },
-  externalOrderId: 'shop-1001',
-  orderType: 'DEPOSIT',
-  exchangeType: 'SELL',
-  limit: null,
-});
-
-const orderRecordValue = named('OrderRecord', 'An order record (§2.7), as received.', ORDER_RECORD, {
-  externalOrderId: 'shop-1001',
-  merchant: { id: 'merchant-1' },
-  order: {
-    id: 'order-1',
-    number: 1,
-    orderType: 'DEPOSIT',
-    exchangeType: 'SELL',
-    status: 'REQUEST',
-    creationDate: '2026-01-05T12:00:00Z',
-    cryptoTransaction: { currency: 'BTC', status: 'NEW' },
-    fiatTransaction: { currency: 'EUR', status: 'NEW' },
-  },
-  percent: 1.5,
-  percentEnabled: true,
-  reward: 0,
-});
 
 const addedOrderValue = named(
   'AddedOrder',
@@ -122,7 +92,7 @@ const probedValue = named(
   },
 );
 
-export const ORDER_OPERATIONS = {
+export const OPERATIONS = {
   addOrder: operation({
     tag,
     summary: 'Puts an order into the table, as inserting a row does.',
@@ -157,22 +127,6 @@ export const ORDER_OPERATIONS = {
       const state = adopted.kind === 'absent' ? null : adopted.state;
       return done({ external_order_id: adopted.externalOrderId, result: adopted.kind, state });
     },
-  }),
-  lookUpOrder: operation({
-    tag,
-    summary: 'The order record of an external order id (§4.11), as the exchange answers now.',
-    query: z.object({ externalOrderId: textParameter('Id of the order in your system.', 'shop-1001') }),
-    value: orderRecordValue,
-    errors: LOOKUP_ERRORS,
-    run: ({ exchange }, input, signal) => exchange.showOrder(input.externalOrderId, signal),
-  }),
-  showPreOrder: operation({
-    tag,
-    summary: 'A pre-order (§4.10), as the exchange answers now.',
-    params: z.object({ id: textParameter('Id of the pre-order.', '4be1c7') }),
-    value: preOrderValue,
-    errors: LOOKUP_ERRORS,
-    run: ({ exchange }, input, signal) => exchange.showPreOrder(input.id, signal),
   }),
   probe: operation({
     tag,

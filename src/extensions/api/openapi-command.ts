@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { extensionsOf } from '../../cli/shared/extensions.ts';
 import { controlDocument } from './openapi.ts';
 
 export function define(command: Command): void {
@@ -6,7 +7,7 @@ export function define(command: Command): void {
     .option('--json', 'the document is JSON in any case')
     .addHelpText('after', '\nExample:\n  order-sync openapi > openapi.json')
     .action(async () => {
-      const document = await controlDocument(command.parent?.version() ?? '');
+      const document = await controlDocument(command.parent?.version() ?? '', extensionsOf(command));
       process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
     });
 }

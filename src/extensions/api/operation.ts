@@ -1,21 +1,40 @@
 import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
-import type { FlowDeps } from '../../../orders/pass/deps.ts';
-import { envelopeError, failureSchema, invalid, type FailedResult, type Result } from '../../relay/envelope.ts';
-import type { Config } from '../../../settings/config.ts';
-
-interface OperationDeps extends FlowDeps, Pick<Config, 'photos'> {
-  /** Wakes the create pass: orders were put in, and need not wait for the next tick. */
-  readonly wakeCreates: () => void;
-}
-
-/** An account that is in use, until this is disposed of: it is not stopped meanwhile, unless the process stops. */
-export interface AccountInUse extends Disposable {
-  readonly app: OperationDeps;
-}
+import type { ServerResponse } from 'node:http';
+import type { AccountInUse, OperationDeps } from '../../accounts/in-use.ts';
+import type { Services } from '../../daemon.ts';
+import type { Store } from '../../store/port.ts';
+import type { Clock } from '../../base/clock.ts';
+import { envelopeError, failureSchema, invalid, type FailedResult, type Result } from './envelope.ts';
 
 export interface Accounts {
   use(account: string): Promise<AccountInUse | undefined>;
+}
+
+/** Where an operation is asked for. It is loaded apart from what it does, so that a command beside a daemon stays light. */
+export interface OperationAddress {
+  readonly method: 'GET' | 'POST';
+  /** A `:name` stands for a field of the input. */
+  readonly url: string;
+  /** The part of the request that carries the other fields of the input. */
+  readonly rest?: 'query' | 'body';
+  /** The error of a command where the exchange has no such thing begins so; `no link` unless given. */
+  readonly absent?: string;
+}
+
+/** An operation that the owner of the account does, with one answer. */
+export type AskedOperation = OperationAddress & { readonly load: () => Promise<Operation> };
+
+/** An operation that reads the database: any process does it, whichever drives the account. */
+export type ReadAddress = OperationAddress & { readonly read: () => Promise<ReadOperation> };
+
+export type InputOf<Asked extends AskedOperation> = Parameters<Awaited<ReturnType<Asked['load']>>['run']>[1] & object;
+
+declare module '../../cli/extension.ts' {
+  interface Extension {
+    /** Operations of the control socket, by the ids that its document gives them. */
+    readonly operations?: Readonly<Record<string, AskedOperation | ReadAddress>>;
+  }
 }
 
 export function textParameter(description: string, example: string): z.ZodString {
@@ -48,6 +67,32 @@ export interface Operation<Params = unknown, Query = unknown, Body = unknown> {
   readonly errors: readonly ErrorStatus[];
   /** Does it. `signal` aborts when nobody waits for the answer any more. Throws `UnusableIdError`. */
   run(deps: OperationDeps, input: Params & Query & Body, signal?: AbortSignal): Promise<Result>;
+}
+
+export interface ReadDeps {
+  readonly store: Pick<Store, 'db' | 'newEvents'>;
+  readonly clock: Clock;
+  readonly services: Services;
+  /** Ends what is read on and on. */
+  readonly stopping: AbortSignal;
+}
+
+export interface ReadOperation<Params = unknown, Query = unknown> extends Omit<
+  Operation<Params, Query>,
+  'run' | 'body'
+> {
+  run(deps: ReadDeps, input: Params & Query & { readonly account: string }): Promise<Result>;
+  /** Makes the streams that answer `accept: text/event-stream`, once a server. */
+  streams?(deps: ReadDeps): Streams<Params & Query & { readonly account: string }>;
+}
+
+interface Streams<Input> {
+  /** Returns what begins the stream, or why there is none. */
+  open(input: Input, lastId: string | undefined): Promise<FailedResult | ((response: ServerResponse) => void)>;
+}
+
+export function reading<Params, Query>(described: ReadOperation<Params, Query>): ReadOperation<Params, Query> {
+  return described;
 }
 
 export function operation<Params, Query, Body>(
@@ -167,4 +212,5 @@ export type ErrorStatus = keyof typeof ERRORS;
 
 export const OWN_ERRORS: readonly ErrorStatus[] = ['400', '421', '4xx', '500', '503'];
 export const EXCHANGE_ERRORS: readonly ErrorStatus[] = [...OWN_ERRORS, '502', '504'];
+export const READ_ERRORS: readonly ErrorStatus[] = ['400', '4xx', '500', '503'];
 export const LOOKUP_ERRORS: readonly ErrorStatus[] = [...EXCHANGE_ERRORS, '404'];

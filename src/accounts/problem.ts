@@ -1,5 +1,7 @@
-import { accountWords } from '../../../accounts/rules/name.ts';
-import type { Severity } from '../../../findings/rules/classes.ts';
+import { withCommas } from '../base/words.ts';
+import { accountWords } from './rules/name.ts';
+import type { RestraintKind, RestraintView } from './rules/restraints.ts';
+import type { Severity } from '../findings/rules/classes.ts';
 
 type Weight = Exclude<Severity, 'info'>;
 
@@ -103,4 +105,64 @@ export function forAccounts(group: readonly OfAccount[], asked: string | null): 
   if (asked !== null) return '';
   const names = group.slice(0, MOST_NAMED).map(({ account }) => account);
   return ` for ${names.join(', ')}${group.length > MOST_NAMED ? ` and ${group.length - MOST_NAMED} more` : ''}`;
+}
+
+const STATES = {
+  held: ['order is held', 'orders are held'],
+  disputed: ['order is disputed', 'orders are disputed'],
+  unknown: ['order has an unknown outcome', 'orders have unknown outcomes'],
+} as const;
+
+export function countedProblems(
+  state: keyof typeof STATES,
+  orders: number,
+  group: readonly OfAccount[],
+  isMore = false,
+): readonly Problem[] {
+  if (orders <= 0) return [];
+  const text = `${withCommas(orders)}${isMore ? ' more' : ''} ${STATES[state][orders === 1 ? 0 : 1]}`;
+  return [problem(state, text, { group })];
+}
+
+/** A hold of the rate ends by itself within minutes. */
+const HOLDS: Readonly<Record<Exclude<RestraintKind, 'rate-limited'>, string>> = {
+  'creates-paused': 'no order is created: paused',
+  'all-paused': 'nothing is created or looked up: paused',
+  restored: 'no order is created: the database was put back',
+  'key-refused': 'the exchange refuses the key',
+  forbidden: 'the exchange does not let the account create orders',
+  guarded: 'no order is created: a limit of guard.* was reached',
+  slowed: 'few orders are created: creates have unknown outcomes',
+};
+
+/** Groups holds of the same kind, reason and person. `asked`: the account of the reading; null if it is of all. */
+export function holdProblems(holds: readonly (RestraintView & OfAccount)[], asked: string | null): readonly Problem[] {
+  const groups = Map.groupBy(holds, ({ kind, reason, actor }) => JSON.stringify([kind, reason, actor]));
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined || first.kind === 'rate-limited') return [];
+    const { kind, reason, actor } = first;
+    const by = actor === null ? '' : ` by ${actor}`;
+    return [problem(kind, `${HOLDS[kind]}${forAccounts(group, asked)}${by}: ${reason}`, { group })];
+  });
+}
+
+/** An order that the database, such as a trigger of the merchant's, does not let the daemon write. */
+interface KeptBack {
+  readonly externalOrderId: string;
+  readonly since: string;
+  readonly cause: string;
+}
+
+export function keptBackProblems({
+  account,
+  keptBack,
+}: {
+  readonly account: string;
+  readonly keptBack: readonly KeptBack[];
+}): readonly Problem[] {
+  return keptBack.map(({ externalOrderId, since, cause }) => {
+    const text = `order ${externalOrderId} cannot be written, so that nothing is done for it: ${cause}`;
+    return problem('kept-back', text, { about: { account, externalOrderId }, since });
+  });
 }

@@ -1,11 +1,11 @@
 import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
-import { messageOf } from '../../../base/text.ts';
-import { syncOnce, type SyncResult } from '../../../orders/sync.ts';
-import type { Counters } from '../../../orders/pass/outcomes.ts';
-import { STORE_PROBLEMS, StoreError, type StoreProblem } from '../../../store/errors.ts';
-import type { OperationId } from './addresses.ts';
-import { accountQuery, countParameter, errorAnswers, OWN_ERRORS, type AccountInUse } from './operation.ts';
+import type { AccountInUse } from '../../accounts/in-use.ts';
+import { messageOf } from '../../base/text.ts';
+import { syncOnce, type SyncResult } from '../../orders/sync.ts';
+import type { Counters } from '../../orders/pass/outcomes.ts';
+import { STORE_PROBLEMS, StoreError, type StoreProblem } from '../../store/errors.ts';
+import { accountQuery, countParameter, errorAnswers, OWN_ERRORS } from './operation.ts';
 
 export type SyncLine =
   | { readonly type: 'progress'; readonly counts: Counters; readonly requests: number }
@@ -53,7 +53,7 @@ const lineSchema = z
 export type SyncInput = z.output<typeof querySchema>;
 
 export const SYNC_SCHEMA: FastifySchema = {
-  operationId: 'sync' satisfies OperationId,
+  operationId: 'sync',
   tags: ['sync'],
   summary: 'One pass: sends what is pending and due, looks up every followed order once.',
   description: 'The answer comes in lines of JSON: `progress` now and then, at the end one `result` or `error`.',

@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { Cron, tellMissed } from '../../src/daemon.ts';
+import { Cron, tellMissed } from '../../src/accounts/cron.ts';
 import { capturedLog } from '../support/captured-log.ts';
 
 const MISSED = /ticks of the schedule were missed/;

@@ -5,17 +5,16 @@ import { systemClock, type Clock } from '../../base/clock.ts';
 import { requireExchange, type AccountSettings, type Config, type WithExchange } from '../../settings/config.ts';
 import { after } from '../../base/instant.ts';
 import { refusalReason, type RefusalReason } from '../../exchange/reply.ts';
-import { Owner } from '../../extensions/api/client.ts';
-import type { AskedOperation, InputOf } from '../../extensions/api/operations/index.ts';
-import type { FailedResult, Result } from '../../extensions/relay/envelope.ts';
-import { controlSocketOf, NoOwnerError, socketTransport, type Transport } from '../../extensions/api/transport.ts';
+import { Owner } from './client.ts';
+import type { AskedOperation, InputOf, OperationAddress } from './operation.ts';
+import type { FailedResult, Result } from './envelope.ts';
+import { controlSocketOf, NoOwnerError, socketTransport, type Transport } from './transport.ts';
 import { printable } from '../../base/words.ts';
-import type { Status } from '../../extensions/health/status/status.ts';
 import { OwnedError } from '../../store/errors.ts';
-import { answerText, type Tones } from './answer.ts';
-import { CommandError, EXIT } from './exit.ts';
-import { accountConfig } from './options.ts';
-import { screenOf } from './help.ts';
+import { answerText, type Tones } from '../../cli/shared/answer.ts';
+import { CommandError, EXIT } from '../../cli/shared/exit.ts';
+import { accountConfig } from '../../cli/shared/options.ts';
+import { screenOf } from '../../cli/shared/help.ts';
 
 const TRIES = 20;
 const TRY_AGAIN_MS = 200;
@@ -66,8 +65,8 @@ async function waysToOwner(config: Pick<AccountSettings, 'account' | 'control' |
   }
   const [{ openStore }, { workerOf }, { tableTransport }] = await Promise.all([
     import('../../store/open.ts'),
-    import('../../extensions/relay/tables/account-requests.ts'),
-    import('../../extensions/relay/table-transport.ts'),
+    import('../relay/tables/account-requests.ts'),
+    import('../relay/table-transport.ts'),
   ]);
   const store = await openStore(database, clock, { expect: 'current' });
   return {
@@ -86,14 +85,18 @@ async function waysToOwner(config: Pick<AccountSettings, 'account' | 'control' |
   };
 }
 
-/** Asks a daemon that drives the account, or one of those of all; undefined if none answers. */
-export async function askDaemon(config: Config, account: string | undefined): Promise<Status | undefined> {
+/** Reads from a daemon that drives the account, or one of those of all; undefined if none answers. */
+export async function readFromDaemon(
+  config: Config,
+  operation: OperationAddress,
+  account: string | undefined,
+): Promise<unknown> {
   const driven = config.accounts.find(({ name }) => account === undefined || name === account);
   if (driven === undefined) return undefined;
   await using ways = await waysToOwner({ ...config, account: driven.name }, systemClock());
   for (const way of await ways.find()) {
-    const status = await new Owner(way, { account: account ?? 'all', graceMs: 0 }).status();
-    if (status !== undefined) return status;
+    const value = await new Owner(way, { account: account ?? 'all', graceMs: 0 }).read(operation);
+    if (value !== undefined) return value;
   }
   return undefined;
 }
@@ -111,7 +114,7 @@ async function becomeOwner(config: WithExchange<AccountSettings>, onLog: (write:
 }
 
 /** Has one operation done. Throws `UnusableIdError`. */
-export type Ask = <Id extends AskedOperation>(id: Id, input: InputOf<Id>) => Promise<Result>;
+export type Ask = <Asked extends AskedOperation>(operation: Asked, input: InputOf<Asked>) => Promise<Result>;
 
 export async function withExchange<Value>(
   command: Command,
@@ -121,20 +124,19 @@ export async function withExchange<Value>(
 ): Promise<Value> {
   return await throughOwner(
     config,
-    (owner) => work((id, input) => owner.ask(id, input), config, false),
+    (owner) => work((operation, input) => owner.ask(operation, input), config, false),
     async (app, complete) => {
-      const { OPERATIONS } = await import('../../extensions/api/operations/index.ts');
       const deps = { ...app, wakeCreates: () => {} };
-      return await work((id, input) => OPERATIONS[id].run(deps, input as never), complete, true);
+      return await work(async (operation, input) => await (await operation.load()).run(deps, input), complete, true);
     },
   );
 }
 
 /** Has one operation done, and returns its answer as the exchange wrote it. `isAlone` if no daemon did it. Throws `CommandError`. */
-export async function ask<Id extends AskedOperation>(command: Command, id: Id, input: InputOf<Id>) {
+export async function ask<Asked extends AskedOperation>(command: Command, operation: Asked, input: InputOf<Asked>) {
   return await withExchange(command, async (askOwner, config, isAlone) => {
-    const result = await askOwner(id, input);
-    if (result.kind !== 'ok') throw commandError(result, absentFor(id, input));
+    const result = await askOwner(operation, input);
+    if (result.kind !== 'ok') throw commandError(result, absentFor(operation, input));
     return { body: result.body, config, isAlone };
   });
 }
@@ -151,15 +153,14 @@ export function printWord(body: string, documented: 'OK' | 'ok', asJson: boolean
   throw new CommandError(EXIT.look, `the exchange answered ${JSON.stringify(status)}, and not ${documented}`);
 }
 
-function absentFor(operation: AskedOperation, input: object): string | undefined {
+function absentFor({ absent = 'no link' }: OperationAddress, input: object): string | undefined {
   const { linkId, externalOrderId, id } = input as Readonly<Record<string, string | undefined>>;
   if (externalOrderId !== undefined) return `no order with the external order id ${JSON.stringify(externalOrderId)}`;
   if (id !== undefined) return `no pre-order with the id ${JSON.stringify(id)}`;
   // An e-mail address given by mistake must stand in no error.
   if (linkId?.includes('@') === true) return 'an e-mail address is no link id: no such link';
   if (linkId === undefined) return undefined;
-  const isCustomerAsked = operation === 'showCustomer' || operation === 'listCards';
-  return `${isCustomerAsked ? 'no customer, or no link,' : 'no link'} ${JSON.stringify(linkId)}`;
+  return `${absent} ${JSON.stringify(linkId)}`;
 }
 
 /** The error of a failed result: a reason of ours, or what the exchange said. Quotes no e-mail address and no token. */

@@ -1,0 +1,13 @@
+import type { App } from '../app.ts';
+import type { FlowDeps } from '../orders/pass/deps.ts';
+
+/** What an operation of an account works with. */
+export interface OperationDeps extends FlowDeps, Pick<App, 'photos'> {
+  /** Wakes the create pass: orders were put in, and need not wait for the next tick. */
+  readonly wakeCreates: () => void;
+}
+
+/** An account that is in use, until this is disposed of: it is not stopped meanwhile, unless the process stops. */
+export interface AccountInUse extends Disposable {
+  readonly app: OperationDeps;
+}

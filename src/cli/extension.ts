@@ -1,0 +1,13 @@
+import type { ServiceMaker } from '../daemon.ts';
+import type { Commands } from './commands.ts';
+
+/**
+ * A folder of `src/extensions` that can be deleted, with its line in `src/extensions.ts`. The core imports none; what an
+ * extension adds to the program stands here.
+ */
+export interface Extension {
+  readonly name: string;
+  readonly commands?: Commands;
+  /** Loaded when a daemon starts, with all extensions. */
+  readonly service?: (extensions: readonly Extension[]) => Promise<ServiceMaker>;
+}

@@ -1,0 +1,12 @@
+import type { Extension } from '../../cli/extension.ts';
+import { EXCHANGE_OPERATIONS } from './addresses.ts';
+
+/** The control socket of a daemon. */
+export const api: Extension = {
+  name: 'api',
+  service: async (extensions) => (await import('./service.ts')).controlService(extensions),
+  operations: EXCHANGE_OPERATIONS,
+  commands: {
+    'Other:': { openapi: ['prints the OpenAPI document of the control socket', () => import('./openapi-command.ts')] },
+  },
+};

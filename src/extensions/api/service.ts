@@ -1,0 +1,36 @@
+import type { Extension } from '../../cli/extension.ts';
+import type { ServiceMaker } from '../../daemon.ts';
+import { reachOf, type Reach } from './reach.ts';
+import { serveControl } from './server.ts';
+
+declare module '../../daemon.ts' {
+  interface Services {
+    /** The path of the control socket of this process. */
+    socketPath?: string;
+  }
+}
+
+/** Serves the control socket, with the operations of all extensions. */
+export function controlService(extensions: readonly Extension[]): ServiceMaker {
+  let reach: Reach | undefined;
+  return {
+    async prepare(config, clock) {
+      reach = await reachOf(config, clock);
+      return { socket: reach.socket };
+    },
+    async start(deps) {
+      reach ??= await reachOf(deps.config, deps.clock);
+      const { socket } = reach;
+      const use = (name: string) => deps.accounts.use(name);
+      const control = await serveControl({ ...deps, use, extensions }, socket, deps.stop);
+      deps.services.socketPath = socket;
+      const name = await reach.publish();
+      return {
+        async close() {
+          await control.close();
+          name[Symbol.dispose]();
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import type { Extension } from '../../cli/extension.ts';
+import { STATUS } from './addresses.ts';
+
+/** Whether the program does its work: status, doctor, the ops endpoint and its dashboard. */
+export const health: Extension = {
+  name: 'health',
+  service: async () => (await import('./service.ts')).healthService,
+  operations: { status: STATUS },
+  commands: {
+    'Every day:': {
+      status: ['shows how orders, daemon and exchange do', () => import('./status/command.ts'), 'one-or-all'],
+      doctor: [
+        'looks for what is wrong with the set-up, and says what to do',
+        () => import('./doctor/doctor.ts'),
+        'one-or-all',
+      ],
+    },
+  },
+};

@@ -1,0 +1,24 @@
+import { programVersion } from '../../base/version.ts';
+import type { ServiceMaker } from '../../daemon.ts';
+import { sendHeartbeats } from './ops/readiness.ts';
+import { serveOps } from './ops/server.ts';
+import type { StatusSources } from './status/read-status.ts';
+
+declare module '../../daemon.ts' {
+  interface Services {
+    status?: () => StatusSources;
+  }
+}
+
+/** Serves the ops endpoint, and calls `ops.heartbeatUrl`. */
+export const healthService: ServiceMaker = {
+  async start(deps) {
+    const { accounts, clock, services, stop } = deps;
+    const heedDecision = (name: string) => accounts.heedDecision(name);
+    const version = programVersion();
+    const ops = await serveOps({ ...deps, heedDecision, version }, stop);
+    const process = { pid: globalThis.process.pid, version, startedAt: clock.now().toISOString() };
+    services.status = () => ({ ...deps, ops, process });
+    return { work: sendHeartbeats(deps, stop), close: () => ops.close() };
+  },
+};

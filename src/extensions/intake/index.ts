@@ -1,0 +1,30 @@
+import type { Extension } from '../../cli/extension.ts';
+import { INTAKE_OPERATIONS } from './addresses.ts';
+
+const insert = () => import('./commands/insert.ts');
+
+/** Ways in and out for orders beside the table: import, export, adoption, and trying what would be sent. */
+export const intake: Extension = {
+  name: 'intake',
+  service: async () => (await import('./service.ts')).intakeService,
+  operations: INTAKE_OPERATIONS,
+  commands: {
+    'Every day:': {
+      orders: {
+        commands: {
+          add: ['inserts one order', insert, 'one'],
+          import: ['inserts the rows of a file, all or none', insert, 'one'],
+          adopt: ['takes over orders that exist at the exchange', () => import('./commands/adopt.ts'), 'one'],
+          export: [
+            'writes orders with every field of the exchange',
+            () => import('./commands/export.ts'),
+            'one-or-all',
+          ],
+        },
+      },
+    },
+    'The exchange, as it answers now:': {
+      probe: ['asks the exchange what its document leaves open', () => import('./probe/command.ts'), 'one'],
+    },
+  },
+};

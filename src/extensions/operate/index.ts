@@ -1,0 +1,44 @@
+import type { Extension } from '../../cli/extension.ts';
+
+const decision = () => import('./decision.ts');
+const findings = () => import('./findings.ts');
+const orders = () => import('./list.ts');
+const pause = () => import('./pause.ts');
+
+/** Lists of orders and findings, and what a person decides about them. */
+export const operate: Extension = {
+  name: 'operate',
+  operations: {
+    showOrder: {
+      method: 'GET',
+      url: '/orders/:externalOrderId',
+      read: async () => (await import('./operations.ts')).OPERATIONS.showOrder,
+    },
+  },
+  commands: {
+    'Every day:': {
+      pause: ['stops creates of an account, or look-ups as well', pause, 'one-or-all'],
+      resume: ['ends what pause began, and other holds of creates', pause, 'one-or-all'],
+      orders: {
+        text: 'put orders in, look at them, decide about them',
+        example: 'order-sync orders list --state held',
+        commands: {
+          list: ['lists the newest orders', orders, 'one-or-all'],
+          show: ['shows one order: row, history, answers of the exchange', orders, 'one'],
+          resolve: ['records what became of orders that were sent', decision, 'one'],
+          retry: ['sends rejected, invalid or unknown orders again', decision, 'one'],
+          cancel: ['ends orders that were not sent yet', decision, 'one'],
+        },
+      },
+      findings: {
+        text: 'what reconciliation found: look at it, acknowledge it',
+        example: 'order-sync findings list --class AMOUNT_MISMATCH',
+        commands: {
+          list: ['lists the newest findings', findings, 'one-or-all'],
+          ack: ['acknowledges open findings', findings, 'one'],
+        },
+      },
+      report: { commands: { explain: ['what a class of findings means, and what to do about it', findings] } },
+    },
+  },
+};

@@ -1,0 +1,12 @@
+import type { Extension } from '../../cli/extension.ts';
+
+/** PostgreSQL as the database, with accounts shared by several workers. */
+export const postgres: Extension = {
+  name: 'postgres',
+  service: async () => (await import('./service.ts')).postgresService,
+  commands: {
+    'Every day:': {
+      db: { commands: { copy: ['moves a SQLite database to PostgreSQL', () => import('./move/command.ts')] } },
+    },
+  },
+};

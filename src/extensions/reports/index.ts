@@ -1,0 +1,35 @@
+import type { Extension } from '../../cli/extension.ts';
+
+const tables = () => import('./commands/reports.ts');
+
+/** Reports from the database. */
+export const reports: Extension = {
+  name: 'reports',
+  commands: {
+    'Every day:': {
+      orders: {
+        commands: {
+          explain: [
+            'tells the story of one order, and what happens next',
+            () => import('./commands/explain.ts'),
+            'one',
+          ],
+        },
+      },
+      report: {
+        text: 'reports from the database',
+        example: 'order-sync report summary',
+        commands: {
+          summary: ['counts and exact sums by pair, state and status', tables, 'one-or-all'],
+          reconciliation: [
+            'our orders beside those of the exchange, to the last digit',
+            () => import('./commands/reconciliation.ts'),
+            'one-or-all',
+          ],
+          ageing: ['how long orders have been in their state; the oldest', tables, 'one-or-all'],
+          changes: ['every change of a period, in order', tables, 'one-or-all'],
+        },
+      },
+    },
+  },
+};

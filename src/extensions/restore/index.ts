@@ -1,0 +1,27 @@
+import type { Extension } from '../../cli/extension.ts';
+
+const db = () => import('./db.ts');
+
+/** Copies of the database, and what follows when one is put back. */
+export const restore: Extension = {
+  name: 'restore',
+  commands: {
+    'Every day:': {
+      db: {
+        text: 'the database',
+        example: 'order-sync db status',
+        commands: {
+          migrate: ['makes the database, or brings it up to date', db],
+          status: ['says which migrations the database has', db],
+          check: ['says whether the database is sound, and not older than its mark', db],
+          'accept-restore': [
+            'accepts a database that was put back to an older state',
+            () => import('./command.ts'),
+            'one-or-all',
+          ],
+          backup: ['copies the database while it is in use', db],
+        },
+      },
+    },
+  },
+};

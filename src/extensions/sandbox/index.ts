@@ -1,0 +1,12 @@
+import type { Extension } from '../../cli/extension.ts';
+
+/** An exchange to try things on, and a demonstration on it. */
+export const sandbox: Extension = {
+  name: 'sandbox',
+  commands: {
+    'First steps:': {
+      demo: ['runs the orders of a shop to their end, on a sandbox exchange', () => import('./demo/demo.ts')],
+      sandbox: ['runs an exchange to try things on', () => import('./command.ts')],
+    },
+  },
+};

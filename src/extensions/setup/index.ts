@@ -1,0 +1,23 @@
+import type { Extension } from '../../cli/extension.ts';
+
+const config = () => import('./config.ts');
+
+/** Making the settings and looking at them, and completion for shells. */
+export const setup: Extension = {
+  name: 'setup',
+  commands: {
+    'First steps:': {
+      init: ['makes the settings, the file of the key and the database', () => import('./init.ts')],
+      config: {
+        text: 'settings, where they come from, and whether they are right',
+        example: 'order-sync config check',
+        commands: {
+          show: ['shows every setting with its source', config],
+          check: ['says what is wrong with the settings', config],
+          schema: ['prints the JSON Schema of the settings', config],
+        },
+      },
+    },
+    'Other:': { completion: ['prints the completion script for a shell', () => import('./completion.ts')] },
+  },
+};

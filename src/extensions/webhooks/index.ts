@@ -1,0 +1,24 @@
+import type { Extension } from '../../cli/extension.ts';
+
+const commands = () => import('./commands.ts');
+
+/** Events, sent to receivers of the merchant. */
+export const webhooks: Extension = {
+  name: 'webhooks',
+  service: async () => (await import('./service.ts')).webhooksService,
+  commands: {
+    'Every day:': {
+      webhooks: {
+        text: 'receivers of events: what they have taken, refused and missed',
+        example: 'order-sync webhooks list',
+        commands: {
+          list: ['lists the endpoints, with what waits for each', commands],
+          show: ['shows the events that an endpoint has refused, and its dead letters', commands],
+          resend: ['sends dead letters or other events once more', commands, 'one'],
+          test: ['sends one message to an endpoint, to try it', commands],
+          verify: ['checks the signature of a received message', commands],
+        },
+      },
+    },
+  },
+};
