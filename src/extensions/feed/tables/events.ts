@@ -1,6 +1,5 @@
 import type { Selectable } from 'kysely';
-import { ROW_TYPES } from '../../webhooks/delivery.ts';
-import type { EventRow } from '../event.ts';
+import { ROW_TYPES, type EventRow } from '../event.ts';
 import { unindexed } from '../../../store/dialect.ts';
 import type { Database } from '../../../store/port.ts';
 import type { OrderEventsView } from '../../../store/schema.ts';
