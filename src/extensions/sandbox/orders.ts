@@ -45,7 +45,7 @@ export interface OrderOptions {
    * of the others is rejected.
    */
   readonly scenarioOf?: (externalOrderId: string) => Scenario | undefined;
-  /** The factor by which orders are faster than their scenarios. */
+  /** The factor by which orders are faster than their scenarios, and verifications of clients than their courses. */
   readonly speed?: number;
   readonly merchantId?: string;
 }
