@@ -1,5 +1,7 @@
 import { createApp } from '../src/app.ts';
+import { learningPaces } from '../src/extensions/pace/follow-pace.ts';
 import { systemClock } from '../src/base/clock.ts';
+import { Activities } from '../src/extensions/health/activity.ts';
 import { loadConfig } from '../src/settings/config.ts';
 import { createPass } from '../src/orders/create.ts';
 import { followPass } from '../src/orders/follow.ts';
@@ -19,6 +21,8 @@ const now = () => new Date(clock.now().getTime() + aheadMs);
 let commits = 0;
 const app = await createApp(config, {
   clock: { ...clock, now },
+  listeners: new Activities(clock).accountListeners,
+  makePaces: learningPaces,
   store: {
     expect: 'migrate',
     wrap(sql, statement) {

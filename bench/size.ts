@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createApp } from '../src/app.ts';
+import { learningPaces } from '../src/extensions/pace/follow-pace.ts';
 import { loadConfig } from '../src/settings/config.ts';
 import { syncOnce } from '../src/orders/sync.ts';
 import { createLog } from '../src/base/log.ts';
@@ -43,7 +44,10 @@ async function longestStallMs(settings: Record<string, string>, folder: string):
   const delays = monitorEventLoopDelay({ resolution: 1 });
   delays.enable();
   {
-    await using app = await createApp(config, { log: createLog({ log: { level: 'silent' } } as never) });
+    await using app = await createApp(config, {
+      log: createLog({ log: { level: 'silent' } } as never),
+      makePaces: learningPaces,
+    });
     await syncOnce(app, 'all', new AbortController().signal);
   }
   delays.disable();

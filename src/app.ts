@@ -9,19 +9,18 @@ import { ExchangeClient } from './exchange/client.ts';
 import { RateWindow, type RateLimit } from './exchange/transport/rate-window.ts';
 import type { Transport } from './exchange/transport/http.ts';
 import { httpTransport, type Connect } from './exchange/transport/transport.ts';
-import { Activity } from './extensions/health/activity.ts';
-import type { FlowDeps } from './orders/pass/deps.ts';
+import { flowSettings, type FlowDeps } from './orders/pass/deps.ts';
 import { CreateGuard } from './orders/pass/guard.ts';
 import { AccountRestraints } from './orders/pass/restraints.ts';
-import { Incidents } from './extensions/health/incidents.ts';
 import { CreatesInFlight } from './orders/pass/in-flight.ts';
 import { RateGroup, RequestLease, spentByLastOwner } from './orders/pass/lease.ts';
+import { openListeners, type Listen } from './orders/pass/process-events.ts';
+import type { FollowPace, PaceMaker } from './orders/pass/pace.ts';
 import { SentIntents, Walk } from './orders/pass/sent-intents.ts';
 import { takeUpFailOvers } from './orders/fail-over.ts';
 import { WrongTimes } from './orders/correct-times.ts';
 import { recover } from './orders/recover.ts';
 import { newCounters } from './orders/pass/outcomes.ts';
-import { flowSettings, type FollowPace } from './extensions/pace/follow-pace.ts';
 import { createLog } from './base/log.ts';
 import { OwnedError } from './store/errors.ts';
 import { openAsOwner, type OwnerOptions } from './store/open.ts';
@@ -34,13 +33,18 @@ export interface Overrides {
   readonly log?: Logger;
   readonly store?: OwnerOptions;
   readonly ownerPatienceMs?: number;
+  /** Without it orders are looked up at each tick. */
+  readonly makePaces?: PaceMaker;
   readonly account?: string;
+  readonly listeners?: readonly Listen[];
 }
 
 /** The program, wired for one account: it drives the account until it is disposed of. */
 export interface App extends FlowDeps, AsyncDisposable {
   readonly wrongTimes: WrongTimes;
   readonly photos: Config['photos'];
+  /** Is called once a second while a daemon drives the account. */
+  eachSecond(): Promise<void>;
   /** Breaks off requests in flight, and no longer waits for results that cannot be written. */
   endGracePeriod(): void;
 }
@@ -53,16 +57,19 @@ interface AccountDeps {
   readonly log: Logger;
   readonly connect?: Connect | undefined;
   readonly rateGroup?: RateGroup | undefined;
+  readonly makePaces?: PaceMaker | undefined;
   /** The newest creates of this process, in all its accounts. */
   readonly intents?: SentIntents | undefined;
-  readonly activity?: Activity;
+  /** Without any, each failure is logged by itself. */
+  readonly listeners?: readonly Listen[] | undefined;
   /** The pace as it was learned while this process drove the account before, and put right what the last owner left. */
   readonly pace?: FollowPace | undefined;
 }
 
 /** Owns one account until the app is disposed of. Throws `OwnedError` if another process does, and `StoreError`. */
 export async function createApp(config: Config, overrides: Overrides = {}): Promise<App> {
-  const { clock = systemClock(), ownerPatienceMs: patienceMs = 0, account = DEFAULT_ACCOUNT, connect } = overrides;
+  const { clock = systemClock(), ownerPatienceMs: patienceMs = 0, account = DEFAULT_ACCOUNT } = overrides;
+  const { connect, listeners, makePaces } = overrides;
   const log = overrides.log ?? createLog(config);
   await using undo = new AsyncDisposableStack();
   const worker = { settingsOf: settingsInForce(config) };
@@ -71,9 +78,10 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const accountLeases = await ownership.take(groupOf(config, account), patienceMs);
   const accountLease = accountLeases.find((one) => one.account === account);
   if (accountLease === undefined) throw new OwnedError(`the account ${account} cannot be driven`);
-  const rateGroup = accountLeases.length > 1 ? new RateGroup(accountLeases) : undefined;
+  const rateGroup = accountLeases.length > 1 ? new RateGroup(accountLeases, makePaces) : undefined;
   const owned = store.forAccount(account, accountLease);
-  const app = undo.use(await startApp(config, { store: owned, accountLease, clock, log, connect, rateGroup }));
+  const deps = { store: owned, accountLease, clock, log, connect, rateGroup, listeners, makePaces };
+  const app = undo.use(await startApp(config, deps));
   const endWaiting = () => [store, owned].forEach(({ writer }) => writer.endGracePeriod());
   // At once or not at all: the next owner waits two seconds for a lease that is left, a locked database lasts longer.
   undo.defer(endWaiting);
@@ -89,16 +97,14 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 }
 
 export async function startApp(config: Config, deps: AccountDeps): Promise<App> {
-  const { store, accountLease, clock, log, activity = new Activity(accountLease.account, clock) } = deps;
+  const { store, accountLease, clock, log } = deps;
   const { account } = accountLease;
   await using undo = new AsyncDisposableStack();
-  const settings = { ...flowSettings(config, deps.rateGroup?.demand), ...(deps.pace && { pace: deps.pace }) };
+  const paceOf = deps.rateGroup?.paceOf ?? deps.makePaces?.(1);
+  const settings = flowSettings(config, deps.pace ?? paceOf?.(config));
   const { concurrency, timeout: timeoutMs, absence } = config.exchange;
-  undo.defer(() => activity.rests());
-  const incidents = new Incidents({ account, store, clock, log, activity });
-  await incidents.open();
-  undo.defer(() => incidents.close());
-  const observers = { counters: newCounters(), incidents, activity };
+  const { tell, eachSecond } = undo.use(await openListeners({ account, store, clock, log }, deps.listeners));
+  const observers = { counters: newCounters(), tell };
   const written = { account, store, clock, log, settings, observers };
   const base = { ...written, wrongTimes: await WrongTimes.open(written) };
   const { window, ...taken } = await takeOver(
@@ -109,7 +115,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   const gracePeriodOver = ending.signal;
   const lease = new RequestLease({ ...base, accountLease, window, concurrency, timeoutMs, gracePeriodOver });
   const key = merchantKey(config, log);
-  const restraints = new AccountRestraints({ ...base, incidents, rereadKey: key.reread });
+  const restraints = new AccountRestraints({ ...base, rereadKey: key.reread });
   await restraints.open();
   const guard = new CreateGuard({ account, restraints, settings: { ...settings, ...config.guard } });
   await guard.open(store.db);
@@ -120,12 +126,12 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
     reading: { absence, refusedBy: config.create.refusedBy },
     window,
     account: restraints,
-    tell: (event) => activity.tell(event),
+    tell,
     lease,
     gracePeriodOver,
   });
   undo.defer(() => exchange.close());
-  activity.live = { exchange, restraints, accountLease };
+  tell({ kind: 'account.wired', live: { exchange, restraints, accountLease } });
   undo.defer(() =>
     lease.release().catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'the lease was not released')),
   );
@@ -137,6 +143,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
     restraints,
     creates: { lease, guard, inFlight: new CreatesInFlight(concurrency), ...taken },
     gracePeriodOver,
+    eachSecond,
     endGracePeriod() {
       store.writer.endGracePeriod();
       ending.abort();

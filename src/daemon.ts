@@ -10,9 +10,10 @@ import { linksPass } from './extensions/clients/links.ts';
 import { sweep, sweepWithoutFindings } from './findings/sweep.ts';
 import { createPass } from './orders/create.ts';
 import { lookUpDue } from './orders/follow.ts';
+import type { PaceMaker } from './orders/pass/pace.ts';
 import { Activities } from './extensions/health/activity.ts';
 import { Patience, repeatEvery, withGracePeriod } from './orders/pass/run.ts';
-import { learnFirst } from './extensions/pace/learn-pace.ts';
+import { learningPaces } from './extensions/pace/follow-pace.ts';
 import { messageOf } from './base/text.ts';
 import { createLog } from './base/log.ts';
 import { readHolds } from './store/tables/account-holds.ts';
@@ -50,6 +51,7 @@ interface Shared extends Pick<App, 'store' | 'clock' | 'log' | 'gracePeriodOver'
   readonly config: Config;
   readonly patience: Patience;
   readonly activities: Activities;
+  readonly makePaces: PaceMaker;
   readonly stop: AbortSignal;
 }
 
@@ -83,7 +85,8 @@ export async function runDaemon(
   onReady: () => void,
   { services: makers = [], ...overrides }: Overrides & { readonly services?: readonly ServiceMaker[] } = {},
 ): Promise<void> {
-  const { clock = systemClock(), log = createLog(config), ownerPatienceMs: patienceMs = OWNER_PATIENCE_MS } = overrides;
+  const { clock = systemClock(), log = createLog(config), makePaces = learningPaces } = overrides;
+  const { ownerPatienceMs: patienceMs = OWNER_PATIENCE_MS } = overrides;
   const worker: WorkerOptions = { settingsOf: settingsInForce(config) };
   for (const maker of makers) Object.assign(worker, await maker.prepare?.(config, clock));
   const gracePeriodOver = new AbortController();
@@ -94,12 +97,13 @@ export async function runDaemon(
   const failed = new AbortController();
   const stop = AbortSignal.any([stopping, failed.signal]);
   const patience = new Patience({ store, clock, log });
-  const activities = new Activities(clock);
   const ending = { stop, gracePeriodOver: gracePeriodOver.signal };
-  const shared: Shared = { config, store, clock, log, patience, activities, ...ending };
+  const activities = new Activities(clock);
+  const shared: Shared = { config, store, clock, log, patience, activities, makePaces, ...ending };
   const accounts = new Accounts({
     ...shared,
     connect: overrides.connect,
+    listeners: shared.activities.accountListeners,
     passes: passesBy(config, () => orderTicks.tickedAt),
     tickedAt: () => orderTicks.tickedAt,
     onFailure: (error) => failed.abort(error),
@@ -200,7 +204,7 @@ export function passesBy({ reconcile }: Config, tickedAt: () => Date): Passes {
   return {
     create: createPass,
     lookup: async (app, stop) => {
-      await learnFirst(app, stop);
+      await app.settings.pace.learnFirst(app, stop);
       await lookUpDue(app, tickedAt, stop);
     },
     links: linksPass,

@@ -1,4 +1,5 @@
-import { LEAST_GAP_MS, type PaceLimits } from '../../src/extensions/pace/pace.ts';
+import { LEAST_GAP_MS } from '../../src/orders/rules/schedule.ts';
+import { type PaceLimits } from '../../src/extensions/pace/pace.ts';
 import { quantile } from '../figures.ts';
 import { Oracle } from './oracle.ts';
 import { roundRobin } from './round-robin.ts';

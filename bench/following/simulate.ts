@@ -1,4 +1,4 @@
-import type { PacedOrder } from '../../src/extensions/pace/status.ts';
+import type { PacedOrder } from '../../src/orders/rules/lookup.ts';
 import {
   LOOKUPS_A_ROUND,
   nextRound,

@@ -1,5 +1,6 @@
+import type { Pace } from '../../src/orders/rules/lookup.ts';
 import { staysOf, type Stay, type StatusEvent } from '../../src/extensions/pace/status.ts';
-import { PaceLearner, type LearnedPace, type Pace, type PaceLimits } from '../../src/extensions/pace/pace.ts';
+import { PaceLearner, type LearnedPace, type PaceLimits } from '../../src/extensions/pace/pace.ts';
 import { statusOf, type Follower, type SeenOrder } from './simulate.ts';
 import { DAY, HOUR, MINUTE, SECOND, type World } from './world.ts';
 

@@ -1,4 +1,4 @@
-import type { PacedOrder } from '../../src/extensions/pace/status.ts';
+import type { PacedOrder } from '../../src/orders/rules/lookup.ts';
 import { seededRandom } from '../../src/extensions/sandbox/random.ts';
 import type { Duration } from './durations.ts';
 

@@ -1,4 +1,4 @@
-import type { PacedOrder } from '../../src/extensions/pace/status.ts';
+import type { PacedOrder } from '../../src/orders/rules/lookup.ts';
 import { between, logNormal, pareto, withStaying, type Duration } from './durations.ts';
 import { DAY, drawPlans, HOUR, MINUTE, SECOND, type OrderPlan, type Stage, type World } from './world.ts';
 

@@ -6,7 +6,7 @@ import type { Config } from '../settings/config.ts';
 import { DueTimes } from './rules/due.ts';
 import type { MerchantKey } from '../settings/settings-file.ts';
 import { KeyRefusedError } from '../exchange/reply.ts';
-import type { FollowPace } from '../extensions/pace/follow-pace.ts';
+import type { FollowPace } from '../orders/pass/pace.ts';
 import { withGracePeriod } from '../orders/pass/run.ts';
 import type { AccountInUse } from './in-use.ts';
 import type { SweptPass } from '../store/orders/due-times.ts';
@@ -205,7 +205,7 @@ class WiredAccount {
   }
 
   run(pass: PassName): void {
-    this.app.observers.activity.tell({ kind: 'pass.wanted', pass });
+    this.app.observers.tell({ kind: 'pass.wanted', pass });
     if (!this.isStopping && !this.#running.has(pass)) this.#running.set(pass, this.#repeat(pass));
   }
 
@@ -251,18 +251,18 @@ class WiredAccount {
 
   async #runOnce(pass: PassName): Promise<void> {
     const { passes, woken, onPass } = this.#deps;
-    const { observers, clock } = this.app;
-    const { activity } = observers;
+    const { clock, observers } = this.app;
+    const { tell } = observers;
     const beganAt = clock.now().getTime();
-    activity.tell({ kind: 'pass.began', pass });
+    tell({ kind: 'pass.began', pass });
     let isGood = false;
     try {
       await passes[pass](this.app, this.#stop);
       await onPass();
       isGood = true;
     } finally {
-      activity.tell({ kind: 'pass.ended', pass, tookMs: clock.now().getTime() - beganAt, isGood });
-      if (woken.has(pass)) activity.tell({ kind: 'pass.wanted', pass });
+      tell({ kind: 'pass.ended', pass, tookMs: clock.now().getTime() - beganAt, isGood });
+      if (woken.has(pass)) tell({ kind: 'pass.wanted', pass });
       this.#activeAt = clock.monotonic();
     }
   }
@@ -270,12 +270,8 @@ class WiredAccount {
   #waitOut(pass: PassName, error: unknown): void {
     const { store, observers, clock } = this.app;
     if (!isPassing(error) || !store.isInPlace()) throw error;
-    observers.incidents.failed({
-      level: 'error',
-      message: 'a pass was broken off by the database',
-      cause: error.message,
-      kind: 'database',
-    });
+    const message = 'a pass was broken off by the database';
+    observers.tell({ kind: 'failed', failure: { level: 'error', message, cause: error.message, kind: 'database' } });
     // One timer at a time: the other wakes of the pass must not add to them.
     if (this.#triedAgain.has(pass)) return;
     this.#triedAgain.add(pass);

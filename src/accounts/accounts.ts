@@ -11,8 +11,9 @@ import { LONGEST_WAIT_MS } from '../orders/rules/schedule.ts';
 import type { Connect } from '../exchange/transport/transport.ts';
 import { ClockWatch } from '../orders/correct-times.ts';
 import { reportSent } from '../orders/fail-over.ts';
-import type { Activities } from '../extensions/health/activity.ts';
 import { LEASE_MS, RateGroup } from '../orders/pass/lease.ts';
+import type { Listen } from '../orders/pass/process-events.ts';
+import type { PaceMaker } from '../orders/pass/pace.ts';
 import type { Patience } from '../orders/pass/run.ts';
 import { SentIntents } from '../orders/pass/sent-intents.ts';
 import { accountsOfFailOvers } from '../store/tables/fail-overs.ts';
@@ -30,8 +31,9 @@ const MOST_NAMED = 20;
 
 interface Deps extends AccountsDeps {
   readonly patience: Patience;
-  readonly activities: Activities;
+  readonly listeners?: readonly Listen[] | undefined;
   readonly connect?: Connect | undefined;
+  readonly makePaces?: PaceMaker | undefined;
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -161,7 +163,7 @@ export class Accounts {
   }
 
   async #wire({ accountLease, pace }: OwnedAccount) {
-    const { config, store, clock, log, connect, activities, stop } = this.#deps;
+    const { config, store, clock, log, connect, listeners, makePaces, stop } = this.#deps;
     const { account, ending } = accountLease;
     if (stop.aborted || ending.aborted) return undefined;
     return await startApp(requireExchange(configOf(config, account)), {
@@ -171,7 +173,8 @@ export class Accounts {
       log: this.isOnly ? log : log.child({ account }),
       connect,
       rateGroup: this.#rateGroupOf(account),
-      activity: activities.of(account),
+      listeners,
+      makePaces,
       intents: this.#intents,
       pace,
     });
@@ -184,7 +187,7 @@ export class Accounts {
     const [first] = leases;
     if (names.length === 1 || first === undefined) return undefined;
     // Its accounts come and go together: an earlier group counts no more, as another owner may have sent since.
-    const group = this.#rateGroups.get(first) ?? new RateGroup(leases);
+    const group = this.#rateGroups.get(first) ?? new RateGroup(leases, this.#deps.makePaces);
     this.#rateGroups.set(first, group);
     return group;
   }

@@ -117,7 +117,7 @@ export class DueAccounts {
   async attend(account: OwnedAccount, isCrowded: boolean): Promise<void> {
     const { wired, due } = account;
     if (wired === undefined) return;
-    await wired.app.observers.incidents.report();
+    await wired.app.eachSecond();
     if (wired.app.wrongTimes.dueInMs <= 0) account.wake('uncorrected');
     // Long passes, and others that use the account, bring new times.
     if (wired.isBusy) return await this.read(account.name);

@@ -192,13 +192,9 @@ interface Judged {
 /** Logs that an order cannot be judged. Throws the error again when it is the database's. */
 export function logUnjudged({ observers }: JudgeDeps, externalOrderId: string, error: unknown): void {
   if (isOfDatabase(error)) throw error;
-  observers.incidents.failed({
-    level: 'error',
-    message: 'a look-up cannot be compared with its order',
-    cause: String(error),
-    subject: externalOrderId,
-    facts: { externalOrderId },
-  });
+  const message = 'a look-up cannot be compared with its order';
+  const about = { subject: externalOrderId, facts: { externalOrderId } };
+  observers.tell({ kind: 'failed', failure: { level: 'error', message, cause: String(error), ...about } });
 }
 
 export async function judgeRecord(

@@ -1,14 +1,13 @@
 import { findOverdue, judgedIn, OVERDUE_CLASSES, type OverdueSettings } from './rules/age.ts';
 import type { FindingClassName } from './rules/classes.ts';
-import { after } from '../base/instant.ts';
-import { withOverdue, type Overdue } from '../extensions/pace/status.ts';
-import { orderAgesById, type AgedOrder, readFollowed } from '../store/orders/orders-with-records.ts';
+import { FOLLOWED_STATES } from '../orders/rules/states.ts';
+import { orderAges, orderAgesById, type AgedOrder, readFollowed } from '../store/orders/orders-with-records.ts';
 import { isAnythingAwaited } from '../store/orders/due-times.ts';
 import { resolveFailOvers } from '../store/tables/fail-overs.ts';
 import { unresolvedFindings, unresolvedPage } from '../store/tables/findings.ts';
 import { countFindings } from '../orders/pass/outcomes.ts';
 import type { FlowDeps } from '../orders/pass/deps.ts';
-import { addFollowed, learnHistory, learnPace } from '../extensions/pace/learn-pace.ts';
+import type { Overdue } from '../orders/pass/pace.ts';
 import { recordFindings, type NewFindings } from './record-findings.ts';
 import { NO_TURNS } from '../orders/rules/record-change.ts';
 import { readRecordView } from '../exchange/record-view.ts';
@@ -38,16 +37,16 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void>
   if (!(await isAnythingAwaited(deps.store.db, deps.account))) {
     return await resolveFailOvers(deps.store, deps.account, deps.clock.now());
   }
-  const { learner, stuckAfter } = await learnHistory(deps, signal);
-  const settings = { ...deps.settings, stuckAfter };
-  let waiting: Overdue | undefined;
-  const all = await addFollowed(deps, learner.again(), signal, async (page, now) => {
-    waiting = withOverdue(waiting, page, after(now, -settings.pace.overdueAfterMs));
+  const lesson = await deps.settings.pace.beginLesson(deps, signal);
+  const settings = { ...deps.settings, stuckAfter: lesson.stuckAfter };
+  for await (const page of orderAges(deps, FOLLOWED_STATES, signal)) {
+    const now = deps.clock.now();
+    lesson.see(page, now);
     const overdue = page.filter((order) => findOverdue(order, now, settings).length > 0);
     await judgeChanged(deps, overdue, settings);
-  });
-  if (!signal.aborted) settings.pace.take(all, deps.clock.monotonic());
-  deps.observers.activity.overdue = waiting;
+  }
+  const waiting = lesson.end();
+  deps.observers.tell({ kind: 'followed.read', overdue: waiting });
   logOverdue(deps, waiting);
   await resolveFailOvers(deps.store, deps.account, deps.clock.now());
   for (const status of ['open', 'acknowledged']) {
@@ -58,7 +57,7 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void>
 /** Compares the records that were not compared yet, and learns the pace of look-ups: what time alone brings is not judged. */
 export async function sweepWithoutFindings(deps: SweepDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
-  await learnPace(deps, signal);
+  await deps.settings.pace.learn(deps, signal);
 }
 
 function logOverdue({ clock, exchange, restraints, log, settings }: SweepDeps, overdue: Overdue | undefined): void {

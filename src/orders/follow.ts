@@ -1,8 +1,7 @@
 import { decideLookup, isLookedUp, isOvertaken } from './rules/follow.ts';
 import type { LookupAnswer } from './rules/lookup.ts';
-import { isPaced } from '../extensions/pace/status.ts';
 import { isNeverLookedUp, type LookupSource, LOOKUPS_A_ROUND, nextRound } from './rules/schedule.ts';
-import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from './rules/states.ts';
+import { FOLLOWED_STATES, isPaced, RECHECKED_STATES, type OrderState } from './rules/states.ts';
 import type { OrderEvent } from './rules/tracking.ts';
 import type { OrderLookup } from '../exchange/asking.ts';
 import { MERCHANT_ID, readAccountFact, rememberStatuses, seenStatuses } from '../store/tables/accounts.ts';
@@ -54,7 +53,7 @@ export async function followPass(
  * one. Unknown outcomes are due at their own times. Ends like `followPass`.
  */
 export async function lookUpDue(deps: FollowDeps, until: () => Date, signal: AbortSignal): Promise<void> {
-  const isEveryTick = deps.settings.pace.kind === 'every-tick';
+  const { isEveryTick } = deps.settings.pace;
   let tick = until();
   const dueUntil = (source: LookupSource) => {
     if (source === 'unknown') return deps.clock.now();
@@ -155,7 +154,7 @@ export async function lookUp(
   if (recorded === undefined) {
     const isOutage = health === 'failed' || health === 'unreachable';
     // A probe for creates is about an order that waits, for which no answer is nothing to record.
-    if (answer.kind === 'unanswered' && isOutage) deps.observers.incidents.exchangeFailed(answer.why);
+    if (answer.kind === 'unanswered' && isOutage) deps.observers.tell({ kind: 'exchange.failed', cause: answer.why });
     return;
   }
   const { before, decision } = recorded;

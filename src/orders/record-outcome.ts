@@ -108,7 +108,7 @@ async function writeOutcome<Recorded>(
     onHeldUp();
     const message = 'the outcome of a create cannot be written yet';
     const facts = { externalOrderId };
-    observers.incidents.failed({ level: 'error', message, cause, kind: 'database', facts });
+    observers.tell({ kind: 'failed', failure: { level: 'error', message, cause, kind: 'database', facts } });
   };
   // Where two orders are given the same pre-order, the second finds the first.
   const about = [externalOrderId, ...(outcome.kind === 'accepted' ? [`pre-order ${outcome.preOrder.id}`] : [])];

@@ -7,7 +7,6 @@ import { createPass } from './create.ts';
 import type { FlowDeps } from './pass/deps.ts';
 import { followPass, type FollowScope } from './follow.ts';
 import { sweep } from '../findings/sweep.ts';
-import { learnFirst } from '../extensions/pace/learn-pace.ts';
 import { newCounters, type Counters } from './pass/outcomes.ts';
 
 /** `unknown`, `held` and `disputed` are states after the pass; `findings` are open; explanations are left out. */
@@ -42,7 +41,7 @@ export async function syncOnce(
   const since = deps.clock.now();
   // Whoever asks for a pass may have paused the account just before.
   await deps.restraints.read();
-  await learnFirst(deps, signal);
+  await deps.settings.pace.learnFirst(deps, signal);
   if (onProgress !== undefined) onProgress(counters, await requestsToMake(deps, scope, since));
   await repeatWhileOpen(pass, 'create', signal, () => createPass(pass, signal));
   await repeatWhileOpen(pass, 'lookup', signal, () => followPass(pass, scope, signal, since));

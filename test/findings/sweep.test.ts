@@ -4,11 +4,9 @@ import { followPass } from '../../src/orders/follow.ts';
 import { compareNewRecords, sweep } from '../../src/findings/sweep.ts';
 import type { FindingClassName } from '../../src/findings/rules/classes.ts';
 import { syncOnce } from '../../src/orders/sync.ts';
-import { setHold } from '../../src/store/tables/account-holds.ts';
 import { scriptedProgram, type TestProgram, type TestProgramOptions } from '../support/test-program.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../support/scripted-exchange.ts';
-import { DAY, HOUR, MINUTE, SECOND } from '../support/tracking.ts';
-import { eventWriter } from '../support/events.ts';
+import { DAY, HOUR, SECOND } from '../support/tracking.ts';
 import { ofSqlite } from '../support/database.ts';
 
 const NEVER = new AbortController().signal;
@@ -31,19 +29,6 @@ async function followed(shown: Readonly<Record<string, ScriptedAnswer>>, options
   await createPass(program.app, NEVER);
   await followPass(program.app, 'all', NEVER);
   return { program, exchange };
-}
-
-/** History of `count` orders that each changed once more, after so long. */
-function changesAfter(program: TestProgram, count: number, gapMs: number): void {
-  const write = eventWriter(program.merchant);
-  const began = program.clock.now().getTime() - 90 * DAY;
-  for (let index = 0; index < count; index += 1) {
-    const order = { external_order_id: `old-${index}`, field: 'order.status' };
-    const found = new Date(began).toISOString();
-    write({ ...order, new_value: 'REQUEST', observed_at: found });
-    write({ ...order, field: 'state', old_value: 'pending', new_value: 'open', observed_at: found });
-    write({ ...order, old_value: 'REQUEST', new_value: 'DONE', observed_at: new Date(began + gapMs).toISOString() });
-  }
 }
 
 describe('the sweep', () => {
@@ -105,22 +90,6 @@ describe('the sweep', () => {
     expect(exchange.count('GET') - lookups).toBe(3);
   });
 
-  it('learns from the newest changes after what time an order is stuck', async () => {
-    const { program } = await followed({ a: record('a') });
-    changesAfter(program, 200, 3 * DAY);
-    const stuck = () => findings(program).filter((one) => String(one).includes('STUCK'));
-    program.clock.advance(3 * DAY);
-    await sweep(program.app, NEVER);
-    expect(stuck()).toEqual([]);
-    program.clock.advance(SECOND);
-    await sweep(program.app, NEVER);
-    expect(stuck()).toEqual(['a STUCK open']);
-    // What is usual has become longer.
-    changesAfter(program, 200, 9 * DAY);
-    await sweep(program.app, NEVER);
-    expect(stuck()).toEqual(['a STUCK resolved']);
-  });
-
   it('finds a look-up that is too old by reconcile.freshFor, and a missing order by reconcile.orderMissingAfter', async () => {
     const environment = { ORDER_SYNC_RECONCILE_FRESH_FOR: '2h', ORDER_SYNC_RECONCILE_ORDER_MISSING_AFTER: '1h' };
     const { program } = await followed({ a: NOT_FOUND }, { environment });
@@ -168,23 +137,6 @@ describe('the sweep', () => {
     await sweep(program.app, NEVER);
     const seen = program.merchant.prepare('select distinct last_seen_at from findings').pluck().all();
     expect(seen).toEqual([program.clock.now().toISOString()]);
-  });
-
-  it('logs that look-ups are not made in time, where nothing that holds them back is logged already', async () => {
-    const { program } = await followed({ a: record('a'), b: record('b') });
-    const line = 'more look-ups are due than were made in time';
-    program.clock.advance(10 * MINUTE);
-    await sweep(program.app, NEVER);
-    expect(program.log.with(line)).toEqual([]);
-    program.clock.advance(10 * MINUTE);
-    await sweep(program.app, NEVER);
-    expect(program.log.with(line)).toMatchObject([{ level: 'warn', overdue: 2 }]);
-    expect(program.app.observers.activity.overdue?.orders).toBe(2);
-    const pause = { kind: 'all-paused', since: program.clock.now(), until: null, reason: 'r', actor: 'ann' } as const;
-    await program.app.store.writer.write((tx) => setHold(tx, program.app.account, pause, program.clock.now()));
-    await program.app.restraints.read();
-    await sweep(program.app, NEVER);
-    expect(program.log.with(line)).toHaveLength(1);
   });
 
   it('stops between two pages when it must', async () => {

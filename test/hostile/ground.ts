@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Logger } from 'pino';
 import { createApp, type App } from '../../src/app.ts';
+import { Activities } from '../../src/extensions/health/activity.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import type { HttpRequest, HttpResponse, Transport } from '../../src/exchange/transport/http.ts';
 import { createLog } from '../../src/base/log.ts';
 import { SandboxExchange } from '../../src/extensions/sandbox/exchange.ts';
 import { SCENARIOS } from '../../src/extensions/sandbox/scenario.ts';
 import { seededRandom } from '../../src/extensions/sandbox/random.ts';
+import { learningPaces } from '../../src/extensions/pace/follow-pace.ts';
 import { newDatabase } from '../support/folders.ts';
 import { testClock, type TestClock } from '../support/test-clock.ts';
 import type { SqliteConfig } from '../support/test-program.ts';
@@ -27,6 +29,7 @@ export interface Ground extends AsyncDisposable {
   readonly config: SqliteConfig;
   readonly clock: TestClock;
   readonly app: App;
+  readonly activities: Activities;
   /** The merchant's own connection. */
   readonly merchant: Database.Database;
 }
@@ -73,13 +76,30 @@ export async function ground({
   const config = loadConfig({ requireExchange: true, cwd: folder, file: null, env }) as SqliteConfig;
   const transport = answer && transportOf(answer);
   const store = { synchronous: 'off' } as const;
+  const activities = new Activities(clock);
   const app = undo.use(
-    await createApp(config, { clock, log: checkedLog(), store, ...(transport && { connect: () => transport }) }),
+    await createApp(config, {
+      clock,
+      log: checkedLog(),
+      store,
+      listeners: activities.accountListeners,
+      makePaces: learningPaces,
+      ...(transport && { connect: () => transport }),
+    }),
   );
   undo.defer(() => app.endGracePeriod());
   const merchant = undo.adopt(new Database(path), (opened) => void opened.close());
   const disposal = undo.move();
-  return { folder, path, config, clock, app, merchant, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
+  return {
+    folder,
+    path,
+    config,
+    clock,
+    app,
+    activities,
+    merchant,
+    [Symbol.asyncDispose]: () => disposal.disposeAsync(),
+  };
 }
 
 /** A log of which each line must be JSON, with no field twice. What cannot be encoded is written as U+FFFD. */

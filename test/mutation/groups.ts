@@ -31,14 +31,25 @@ export const GROUPS: readonly Group[] = [
   },
   {
     name: 'pace',
-    files: ['src/extensions/pace/{pace,status,stay-times}.ts'],
-    tests: ['test/extensions/pace/{history,learned-status,pace,status,stay-times}.test.ts'],
+    files: ['src/extensions/pace/{pace,status,stay-times}.ts', 'src/orders/pass/pace.ts'],
+    tests: [
+      'test/extensions/pace/{history,learned-status,pace,status,stay-times}.test.ts',
+      'test/orders/pass/pace.test.ts',
+    ],
   },
   { name: 'findings', files: ['src/findings/rules/*.ts'], tests: ['test/findings/rules/*.test.ts'] },
   {
     name: 'accounts',
-    files: ['src/accounts/rules/*.ts', 'src/extensions/postgres/sharing/{heartbeats,share}.ts'],
-    tests: ['test/accounts/rules/*.test.ts', 'test/extensions/postgres/sharing/{heartbeats,share}.test.ts'],
+    files: [
+      'src/accounts/rules/*.ts',
+      'src/extensions/health/incident-story.ts',
+      'src/extensions/postgres/sharing/{heartbeats,share}.ts',
+    ],
+    tests: [
+      'test/accounts/rules/*.test.ts',
+      'test/extensions/health/incident-story.test.ts',
+      'test/extensions/postgres/sharing/{heartbeats,share}.test.ts',
+    ],
   },
   {
     name: 'clients',

@@ -52,7 +52,7 @@ async function waiting() {
   const named = () => program.log.with(/cannot be written, it is passed over/);
   /** The problem by which `status` names the order `a`. */
   const keptBack = () => {
-    const live = liveStatus({ keptBack: program.app.observers.activity.keptBack(program.clock.now()) });
+    const live = liveStatus({ keptBack: program.activity.keptBack(program.clock.now()) });
     const problems = problemsOf(readingOf({ daemon: { unwritten: null, opsFailure: null, accounts: [live] } }));
     return problems.find(({ about }) => about.externalOrderId === 'a');
   };

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import { sweep } from '../../src/findings/sweep.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { lookUpDue } from '../../src/orders/follow.ts';
+import { syncOnce } from '../../src/orders/sync.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../support/scripted-exchange.ts';
-import { scriptedProgram } from '../support/test-program.ts';
+import { acceptedOrders, scriptedProgram } from '../support/test-program.ts';
 import { DAY, HOUR, SECOND } from '../support/tracking.ts';
 
 const NEVER = new AbortController().signal;
@@ -92,4 +95,22 @@ describe('with the pace every-tick', () => {
     expect(looked.filter((id) => id !== 'open')).toHaveLength(ended.length);
     expect(looked.filter((id) => id === 'open').length).toBeGreaterThan(2);
   });
+});
+
+it('a program that is made without a pace follows its orders at every tick', async () => {
+  const { program, exchange, answers } = await acceptedOrders(['a', 'b']);
+  const { clock, log } = program;
+  await program.app[Symbol.asyncDispose]();
+  program.app = await createApp(program.config, { clock, log: log.logger });
+  answers.set('a', record('a'));
+  for (let tick = 0; tick < 3; tick += 1) {
+    clock.advance(PERIOD_MS);
+    await lookUpDue(program.app, () => clock.now(), NEVER);
+  }
+  expect(exchange.count('GET')).toBe(6);
+  clock.advance(DAY + SECOND);
+  await sweep(program.app, NEVER);
+  const stuck = program.merchant.prepare(`select external_order_id from findings where class = 'STUCK'`).pluck().all();
+  expect(stuck).toEqual(['a']);
+  expect((await syncOnce(program.app, 'all', NEVER)).summary.lookedUp).toBe(2);
 });

@@ -5,7 +5,7 @@ import { LOOKUP_SOURCES } from '../../src/orders/rules/schedule.ts';
 import { followPass, lookUpDue } from '../../src/orders/follow.ts';
 import { acceptedOrders, keptRecord, type TestProgram } from '../support/test-program.ts';
 import { bodyOf, echo, NOT_FOUND, record, refusal } from '../support/scripted-exchange.ts';
-import { DAY } from '../support/tracking.ts';
+import { DAY, SECOND } from '../support/tracking.ts';
 import { unguarded } from '../support/unguarded.ts';
 import { ofSqlite } from '../support/database.ts';
 
@@ -203,8 +203,9 @@ describe('the log of a look-up', () => {
 
 describe('a status that was not seen before', () => {
   /** The statuses of the lines that name new ones. */
-  const said = ({ app, log }: TestProgram) => {
-    app.observers.incidents.close();
+  const said = async ({ app, clock, log }: TestProgram) => {
+    clock.advance(10 * SECOND);
+    await app.eachSecond();
     return log.with(/were not seen before/).map(({ level, count, statuses }) => [level, count, statuses]);
   };
 
@@ -215,12 +216,12 @@ describe('a status that was not seen before', () => {
     await lookUp();
     await lookUp();
     const both = ['info', 2, [`order.status ${strange}`, `cryptoTransaction.status ${strange}`]];
-    expect(said(program)).toEqual([both]);
+    expect(await said(program)).toEqual([both]);
     expect(program.row('b')).toMatchObject({ state: 'open', order_status: strange, crypto_status: strange });
     answers.set('b', record('b', { status: 'NEXT' }));
     await lookUp();
     expect(program.events('b')).toContain(`order.status ${strange} → NEXT`);
-    expect(said(program)).toEqual([both, ['info', 1, ['order.status NEXT']]]);
+    expect(await said(program)).toEqual([both, ['info', 1, ['order.status NEXT']]]);
     expect(program.log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
@@ -231,7 +232,7 @@ describe('a status that was not seen before', () => {
     await program.restart();
     answers.set('b', record('b', { status: 'REQUEST', fiat: 'OTHER' }));
     await lookUp();
-    expect(said(program)).toEqual([['info', 1, ['fiatTransaction.status OTHER']]]);
+    expect(await said(program)).toEqual([['info', 1, ['fiatTransaction.status OTHER']]]);
   });
 });
 

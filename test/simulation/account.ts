@@ -3,7 +3,8 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../src/base/clock.ts';
 import { configOf } from '../../src/settings/config.ts';
 import type { Transport } from '../../src/exchange/transport/http.ts';
-import { flowSettings } from '../../src/extensions/pace/follow-pace.ts';
+import { learningPaces } from '../../src/extensions/pace/follow-pace.ts';
+import { flowSettings } from '../../src/orders/pass/deps.ts';
 import { decideFailOver } from '../../src/extensions/restore/restore.ts';
 import { reportSent } from '../../src/orders/fail-over.ts';
 import type { SentIntents } from '../../src/orders/pass/sent-intents.ts';
@@ -85,7 +86,8 @@ export class SimulatedAccount implements AsyncDisposable {
     }
     const { account } = this.plan;
     const deps = { account, store: await this.#openStore(), clock: this.#clock() };
-    const settings = flowSettings(configOf(this.#world.config, account));
+    const config = configOf(this.#world.config, account);
+    const settings = flowSettings(config, learningPaces(1)(config));
     const person = new Person({ ...deps, settings }, this.exchange.sandbox, this.observer);
     this.#person = person;
     for (const decision of decisions) this.#decideAfter(decision.at, decision, person);

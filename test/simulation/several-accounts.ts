@@ -8,6 +8,7 @@ import { KeyRefusedError } from '../../src/exchange/reply.ts';
 import type { Connect } from '../../src/exchange/transport/transport.ts';
 import { syncOnce } from '../../src/orders/sync.ts';
 import { Activities } from '../../src/extensions/health/activity.ts';
+import { learningPaces } from '../../src/extensions/pace/follow-pace.ts';
 import { Patience, repeatEvery, withGracePeriod } from '../../src/orders/pass/run.ts';
 import type { OwnedStore } from '../../src/store/open.ts';
 import { isPassing } from '../../src/store/errors.ts';
@@ -48,9 +49,10 @@ export class SeveralAccounts implements Driven {
       clock,
       log,
       connect,
+      makePaces: learningPaces,
       tickedAt,
       patience: new Patience({ store, clock, log }),
-      activities: new Activities(clock),
+      listeners: new Activities(clock).accountListeners,
       passes: this.#stirring(passesBy(config, tickedAt)),
       stop: this.#end,
       onFailure: (error) => this.#failed.abort(error),

@@ -1,5 +1,6 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { onTestFinished } from 'vitest';
+import { Activities } from '../../src/extensions/health/activity.ts';
 import { serveControl, type ControlSocket, type Served } from '../../src/extensions/api/server.ts';
 import type { App } from '../../src/app.ts';
 import { EXTENSIONS } from '../../src/extensions.ts';
@@ -92,7 +93,7 @@ export function failureIn({ text }: SocketAnswer): EnvelopeError {
 }
 
 /** What a control socket is served with that answers for the account of an app alone. */
-export function served(app: App, wakeCreates: () => void = () => {}): Served {
+export function served(app: App, activities = new Activities(app.clock), wakeCreates: () => void = () => {}): Served {
   const inUse = { app: { ...app, wakeCreates }, [Symbol.dispose]: () => {} };
   const status = () => ({
     ...app,
@@ -101,10 +102,7 @@ export function served(app: App, wakeCreates: () => void = () => {}): Served {
       accounts: [],
       webhooks: { endpoints: [] },
     } as unknown as Config,
-    activities: {
-      all: [app.observers.activity],
-      find: (name: string) => (name === app.account ? app.observers.activity : undefined),
-    },
+    activities,
     accounts: { names: [app.account] },
     ops: { failure: undefined },
     process: { pid: process.pid, version: '1.2.3', startedAt: app.clock.now().toISOString() },
@@ -122,7 +120,7 @@ async function serve<Program extends TestProgram>(program: Program): Promise<Ser
   const stopping = new AbortController();
   let wakes = 0;
   const control = await serveControl(
-    served(program.app, () => (wakes += 1)),
+    served(program.app, program.activities, () => (wakes += 1)),
     socketPath,
     stopping.signal,
   );

@@ -1,5 +1,9 @@
-import { type Stay, statusKey, type FollowedOrder, type PacedOrder } from '../../src/extensions/pace/status.ts';
-import { LEAST_GAP_MS, PaceLearner } from '../../src/extensions/pace/pace.ts';
+import { LEAST_GAP_MS } from '../../src/orders/rules/schedule.ts';
+import type { PacedOrder } from '../../src/orders/rules/lookup.ts';
+import { type Stay, statusKey, type FollowedOrder } from '../../src/extensions/pace/status.ts';
+import type { App } from '../../src/app.ts';
+import { LearningPace } from '../../src/extensions/pace/follow-pace.ts';
+import { PaceLearner } from '../../src/extensions/pace/pace.ts';
 import { DAY, MINUTE, SECOND } from './tracking.ts';
 
 export const LIMITS = {
@@ -35,4 +39,10 @@ export function learnerWith(ended: readonly Stay[], orders: readonly (readonly [
     for (let index = 0; index < count; index += 1) learner.addOrder(followed(order, ageMs), NOW);
   }
   return learner;
+}
+
+/** The pace of a program as the extension sees it. */
+export function learningPaceOf({ settings: { pace } }: App): LearningPace {
+  if (!(pace instanceof LearningPace)) throw new Error('the program was made with another pace');
+  return pace;
 }

@@ -4,6 +4,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { openStore } from '../../src/extensions/postgres/store.ts';
+import { learningPaces } from '../../src/extensions/pace/follow-pace.ts';
 import { capturedLog } from './captured-log.ts';
 import { temporaryFolder } from './folders.ts';
 import { openMerchant } from './merchant-postgres.ts';
@@ -60,7 +61,7 @@ export async function shop(orders: number): Promise<Shop> {
     settings,
     async drive(place, work, more, overrides = {}) {
       const config = loadConfig({ requireExchange: true, cwd: temporaryFolder(), env: settings(place, more) });
-      const options = { log: capturedLog().logger, ownerPatienceMs: 10_000, ...overrides };
+      const options = { log: capturedLog().logger, ownerPatienceMs: 10_000, makePaces: learningPaces, ...overrides };
       await using app = await createApp(config, options);
       return await work(app);
     },

@@ -5,11 +5,13 @@ import { DEFAULT_ACCOUNT } from '../../src/accounts/rules/name.ts';
 import { nextGeneration } from '../../src/store/tables/accounts.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { AccountLease } from '../../src/store/port.ts';
+import { Activities, type Activity } from '../../src/extensions/health/activity.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
 import { type FaultPlan, startSandbox, type Sandbox } from '../../src/extensions/sandbox/server.ts';
 import { seededRandom } from '../../src/extensions/sandbox/random.ts';
 import { SCENARIOS, type Scenario } from '../../src/extensions/sandbox/scenario.ts';
+import { learningPaces } from '../../src/extensions/pace/follow-pace.ts';
 import { capturedLog, type CapturedLog } from './captured-log.ts';
 import { isSqlite, newTestDatabase, type TestDatabase } from './database.ts';
 import { temporaryFolder } from './folders.ts';
@@ -39,6 +41,9 @@ export interface TestProgram {
   readonly database: TestDatabase;
   readonly log: CapturedLog;
   app: App;
+  /** The state of the accounts of `app`, and that of its own. */
+  readonly activities: Activities;
+  readonly activity: Activity;
   /** The merchant's own connection. */
   readonly merchant: Merchant;
   insert(...rows: MerchantRow[]): void;
@@ -159,7 +164,9 @@ async function start(url: string, clock: TestClock, options: TestProgramOptions)
   }) as SqliteConfig;
   // No test here takes the power away.
   const store = { synchronous: 'off', watch: 'off', ...options.overrides?.store } as const;
-  const given = { clock, log: log.logger, ...options.overrides, store };
+  const activities = new Activities(clock);
+  const listeners = activities.accountListeners;
+  const given = { clock, log: log.logger, listeners, makePaces: learningPaces, ...options.overrides, store };
   const createTestApp = (overrides: Overrides & typeof given = given, settings: Config = config) =>
     isSqlite() ? createApp(settings, overrides) : drive(settings, overrides);
   const app = await createTestApp();
@@ -170,6 +177,8 @@ async function start(url: string, clock: TestClock, options: TestProgramOptions)
     database,
     log,
     app,
+    activities,
+    activity: activities.of(DEFAULT_ACCOUNT),
     merchant,
     insert(...rows) {
       const insert = merchant.prepare(
@@ -200,7 +209,14 @@ async function start(url: string, clock: TestClock, options: TestProgramOptions)
     },
     start: (overrides, settings) =>
       createTestApp(
-        { clock, log: log.logger, ...overrides, store: { synchronous: 'off', watch: 'off', ...overrides?.store } },
+        {
+          clock,
+          log: log.logger,
+          listeners: new Activities(clock).accountListeners,
+          makePaces: learningPaces,
+          ...overrides,
+          store: { synchronous: 'off', watch: 'off', ...overrides?.store },
+        },
         settings,
       ),
   };
@@ -211,7 +227,7 @@ async function start(url: string, clock: TestClock, options: TestProgramOptions)
 /** Drives the account as its owner, without a heartbeat: that would go by the clock that the test moves. */
 async function drive(
   config: Config,
-  { clock, log, connect }: Overrides & Required<Pick<Overrides, 'clock' | 'log'>>,
+  { clock, log, connect, listeners, makePaces }: Overrides & Required<Pick<Overrides, 'clock' | 'log'>>,
 ): Promise<App> {
   await using undo = new AsyncDisposableStack();
   const store = undo.adopt(await openStore(config.database, clock, { expect: 'current' }), (opened) => opened.close());
@@ -227,7 +243,9 @@ async function drive(
     release: async () => {},
   };
   const owned = store.forAccount(DEFAULT_ACCOUNT, accountLease);
-  const app = undo.use(await startApp(config, { store: owned, accountLease, clock, log, connect }));
+  const app = undo.use(
+    await startApp(config, { store: owned, accountLease, clock, log, connect, listeners, makePaces }),
+  );
   const disposal = undo.move();
   return { ...app, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
 }

@@ -103,14 +103,16 @@ export async function readFromDaemon(
 
 /** Makes the app, with warnings on stderr. It is loaded here: it takes longer to load than most commands beside a daemon take. */
 async function becomeOwner(config: WithExchange<AccountSettings>, onLog: (write: () => void) => void): Promise<App> {
-  const [{ createApp }, { createLog, standardError }] = await Promise.all([
+  const [{ createApp }, { listeners }, { makePaces }, { createLog, standardError }] = await Promise.all([
     import('../../app.ts'),
+    import('../../cli/listeners.ts'),
+    import('../../cli/shared/pace.ts'),
     import('../../base/log.ts'),
   ]);
   const output = standardError();
   const write = (line: string) => onLog(() => output.write(line));
   const log = createLog({ log: { level: 'warn' } }, { write });
-  return await createApp(config, { clock: systemClock(), log, account: config.account });
+  return await createApp(config, { clock: systemClock(), log, account: config.account, listeners, makePaces });
 }
 
 /** Has one operation done. Throws `UnusableIdError`. */

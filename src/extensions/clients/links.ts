@@ -20,7 +20,7 @@ import { rememberStatuses } from '../../store/tables/accounts.ts';
 import { pagesAfter } from '../../store/pages.ts';
 import type { Transaction } from '../../store/port.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
-import type { LoggedFailure } from '../health/incidents.ts';
+import type { Failure } from '../../orders/pass/process-events.ts';
 import { forEachConcurrently } from '../../orders/pass/run.ts';
 
 type LinkDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'gracePeriodOver' | 'observers'>;
@@ -90,10 +90,10 @@ async function keepUnread(deps: LinkDeps, answer: Answer, reference: string | nu
 function writeDurably<Result>(
   { store, gracePeriodOver, observers }: LinkDeps,
   work: (tx: Transaction) => Promise<Result>,
-  late: Pick<LoggedFailure, 'message' | 'subject' | 'facts'>,
+  late: Pick<Failure, 'message' | 'subject' | 'facts'>,
 ): Promise<Result> {
   return store.writer.writeUntilDurable(work, gracePeriodOver, ({ message: cause }) =>
-    observers.incidents.failed({ level: 'error', kind: 'database', cause, ...late }),
+    observers.tell({ kind: 'failed', failure: { level: 'error', kind: 'database', cause, ...late } }),
   );
 }
 
@@ -150,14 +150,11 @@ async function check(deps: FlowDeps, key: CheckKey, signal: AbortSignal): Promis
   if (evidence === undefined) return;
   if (!('cause' in evidence)) return await recordCheck(deps, key, evidence);
   const message = 'the check of a link was not answered and will be repeated';
-  deps.observers.incidents.failed({ message, ...evidence, facts: { linkId } });
+  deps.observers.tell({ kind: 'failed', failure: { message, ...evidence, facts: { linkId } } });
 }
 
 /** The link or the documented 404 are evidence; of any other reply the cause, and its subject or kind of incident. */
-function evidenceOf(
-  reply: Reply<Link>,
-  linkId: string,
-): LinkAnswer | Pick<LoggedFailure, 'cause' | 'kind' | 'subject'> {
+function evidenceOf(reply: Reply<Link>, linkId: string): LinkAnswer | Pick<Failure, 'cause' | 'kind' | 'subject'> {
   switch (reply.kind) {
     case 'ok':
       if (reply.value.linkId !== linkId) return { cause: 'the answer is about another link', subject: linkId };
@@ -212,7 +209,7 @@ async function save(tx: Transaction, before: LinkRow | undefined, decision: Link
 
 function logSaved({ log, observers }: LinkDeps, { link: { link_id: linkId, status }, events, isUnseen }: Saved): void {
   if (isUnseen && !DOCUMENTED_STATUSES.includes(status)) {
-    observers.incidents.sawStatus('link.status', status);
+    observers.tell({ kind: 'status.new', field: 'link.status', value: status });
   }
   for (const { field, oldValue, newValue } of events) {
     if (field === 'status') log.info({ linkId, oldValue, newValue }, 'the status of a link changed');

@@ -1,28 +1,13 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Config } from '../../settings/config.ts';
 import { groupOf, groupsOf } from '../../settings/rate-groups.ts';
-import type { Restraint } from '../../accounts/rules/restraints.ts';
-import type { Overdue } from '../pace/status.ts';
-import type { RequestEnded, RequestEvent } from '../../exchange/account.ts';
-import type { ExchangeClient } from '../../exchange/client.ts';
+import type { RequestEnded } from '../../exchange/account.ts';
+import type { Listen, Listener, LiveAccount, OverdueLookups, ProcessEvent } from '../../orders/pass/process-events.ts';
 import type { KeptBack, OverdueStatus, RateUse, Times } from './status/status.ts';
-import type { AccountLease } from '../../store/port.ts';
-
-/** Events of the accounts of a process: requests, passes, and a look-up that saw a change so long after it was made. */
-export type ProcessEvent =
-  | RequestEvent
-  | { readonly kind: 'pass.wanted' | 'pass.began'; readonly pass: string }
-  | { readonly kind: 'pass.ended'; readonly pass: string; readonly tookMs: number; readonly isGood: boolean }
-  | { readonly kind: 'change.seen'; readonly lateMs: number };
+import { Incidents } from './incidents.ts';
 
 /** Hears of the events of all accounts of a process. It must be quick: the accounts wait for it. */
 export type ProcessListener = (account: string, event: ProcessEvent) => void;
-
-interface LiveAccount {
-  readonly exchange: Pick<ExchangeClient, 'breaker' | 'isSilent'>;
-  readonly restraints: { readonly all: readonly Restraint[]; now(): Date };
-  readonly accountLease: Pick<AccountLease, 'isTrusted'>;
-}
 
 interface PassActivity {
   /** It was woken then, and none has ended well since. */
@@ -63,7 +48,7 @@ export function timesOf(parts: readonly NewestTimes[]): Times {
 }
 
 /** The state of an account in this process, as its events made it. It is only shown: nothing is decided by it. */
-export class Activity {
+export class Activity implements Listener {
   readonly account: string;
   /** Undefined while nothing drives the account. */
   live: LiveAccount | undefined;
@@ -73,7 +58,7 @@ export class Activity {
   lastRequest: RequestEnded | undefined;
   readonly passes = new Map<string, PassActivity>();
   /** The orders that waited for a look-up which was due, when the followed ones were last read. */
-  overdue: Overdue | undefined;
+  overdue: OverdueLookups | undefined;
   /** How late the newest changes were seen. */
   readonly seenLate = new NewestTimes();
   readonly #clock: ActivityClock;
@@ -88,8 +73,11 @@ export class Activity {
     this.#listeners = listeners;
   }
 
-  tell(event: ProcessEvent): void {
+  hear(event: ProcessEvent): void {
     switch (event.kind) {
+      case 'account.wired':
+        this.live = event.live;
+        break;
       case 'request.left':
         this.inFlight += 1;
         break;
@@ -113,7 +101,16 @@ export class Activity {
       case 'change.seen':
         this.seenLate.add(event.lateMs);
         break;
-      case 'turn.came':
+      case 'followed.read':
+        this.overdue = event.overdue;
+        break;
+      case 'order.written':
+        this.#keptBack.delete(event.externalOrderId);
+        break;
+      case 'order.unwritten':
+        this.#keepBack(event.externalOrderId, event.cause);
+        break;
+      default:
     }
     for (const listen of this.#listeners) listen(this.account, event);
   }
@@ -123,19 +120,6 @@ export class Activity {
     return [...this.#requests].reduce((sum, [second, requests]) => (second > before ? sum + requests : sum), 0);
   }
 
-  orderRefused(externalOrderId: string, cause: string): void {
-    const triedAt = this.#clock.now();
-    const since = this.#keptBack.get(externalOrderId)?.since ?? triedAt;
-    this.#keptBack.delete(externalOrderId);
-    this.#keptBack.set(externalOrderId, { since, triedAt, cause });
-    const [oldest] = this.#keptBack.keys();
-    if (this.#keptBack.size > MOST_KEPT_BACK && oldest !== undefined) this.#keptBack.delete(oldest);
-  }
-
-  orderTaken(externalOrderId: string): void {
-    this.#keptBack.delete(externalOrderId);
-  }
-
   /** Lists orders that the database did not let be written; one that was not tried for long may be gone. */
   keptBack(now: Date): readonly KeptBack[] {
     return [...this.#keptBack]
@@ -143,7 +127,7 @@ export class Activity {
       .map(([externalOrderId, { since, cause }]) => ({ externalOrderId, since: since.toISOString(), cause }));
   }
 
-  rests(): void {
+  close(): void {
     this.live = undefined;
     this.overdue = undefined;
     for (const name of this.passes.keys()) this.#change(name, ({ goodAt }) => ({ ...NEVER, goodAt }));
@@ -151,6 +135,15 @@ export class Activity {
 
   #change(name: string, change: (pass: PassActivity) => PassActivity): void {
     this.passes.set(name, change(this.passes.get(name) ?? NEVER));
+  }
+
+  #keepBack(externalOrderId: string, cause: string): void {
+    const triedAt = this.#clock.now();
+    const since = this.#keptBack.get(externalOrderId)?.since ?? triedAt;
+    this.#keptBack.delete(externalOrderId);
+    this.#keptBack.set(externalOrderId, { since, triedAt, cause });
+    const [oldest] = this.#keptBack.keys();
+    if (this.#keptBack.size > MOST_KEPT_BACK && oldest !== undefined) this.#keptBack.delete(oldest);
   }
 
   #second(): number {
@@ -168,6 +161,8 @@ export class Activity {
 }
 
 export class Activities {
+  /** They keep the state of each account, and log its incidents. */
+  readonly accountListeners: readonly Listen[] = [async ({ account }) => this.of(account), Incidents.open];
   readonly #clock: ActivityClock;
   readonly #listeners: ProcessListener[] = [];
   readonly #byAccount = new Map<string, Activity>();

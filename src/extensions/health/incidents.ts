@@ -1,33 +1,10 @@
-import type { Logger } from 'pino';
-import type { Clock } from '../../base/clock.ts';
-import {
-  IncidentStory,
-  messagesOf,
-  type Condition,
-  type Failure,
-  type IncidentKind,
-  type IncidentNews,
-} from '../../accounts/rules/incidents.ts';
 import { after } from '../../base/instant.ts';
 import { messageOf } from '../../base/text.ts';
 import { BREAKER_LANES, type BreakerLane } from '../../exchange/transport/breaker.ts';
 import { insertHappenings, newestOfAccount } from '../../store/tables/events.ts';
-import type { Store } from '../../store/port.ts';
-import type { Activity } from './activity.ts';
+import type { Failure, HeardAccount, Listener, LiveAccount, ProcessEvent } from '../../orders/pass/process-events.ts';
 import { countWaiting, MOST_COUNTED, type WaitingOrders } from '../../store/find-orders.ts';
-
-interface IncidentDeps {
-  readonly account: string;
-  readonly store: Pick<Store, 'db' | 'writer' | 'mark'>;
-  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  readonly log: Logger;
-  readonly activity: Pick<Activity, 'live'>;
-}
-
-export interface LoggedFailure extends Failure {
-  readonly level?: 'warn' | 'error';
-  readonly facts?: Readonly<Record<string, unknown>>;
-}
+import { IncidentStory, messagesOf, type Condition, type IncidentKind, type IncidentNews } from './incident-story.ts';
 
 const LANE_NAMES: Readonly<Record<BreakerLane, string>> = { create: 'creates', lookup: 'look-ups' };
 /** Unreadable records of this many orders in a row speak of the account. */
@@ -48,8 +25,8 @@ interface Begun {
 }
 
 /** Logs an incident at its beginning, once a minute while something waits, and at its end; counts equal failures. */
-export class Incidents {
-  readonly #deps: IncidentDeps;
+export class Incidents implements Listener {
+  readonly #deps: HeardAccount;
   readonly #story = new IncidentStory();
   /** The troubles of the exchange that have begun and not ended, by the newest events of the account. */
   readonly #troubles = new Set<Trouble>();
@@ -58,45 +35,73 @@ export class Incidents {
   readonly #begun = new Map<IncidentKind, Begun>();
   readonly #statuses = new Set<string>();
   #statusesSince = 0;
+  #live: LiveAccount | undefined;
   #exchangeCause: string | undefined;
   #later: IncidentNews[] = [];
   #hasPending = true;
 
-  constructor(deps: IncidentDeps) {
+  private constructor(deps: HeardAccount) {
     this.#deps = deps;
   }
 
-  async open(): Promise<void> {
-    const { store, account } = this.#deps;
+  static async open(this: void, deps: HeardAccount): Promise<Incidents> {
+    const incidents = new Incidents(deps);
     for (const trouble of ['exchange', 'answers'] as const) {
-      if ((await newestOfAccount(store.db, account, trouble)) !== null) this.#troubles.add(trouble);
+      const newest = await newestOfAccount(deps.store.db, deps.account, trouble);
+      if (newest !== null) incidents.#troubles.add(trouble);
+    }
+    return incidents;
+  }
+
+  hear(event: ProcessEvent): void {
+    switch (event.kind) {
+      case 'account.wired':
+        this.#live = event.live;
+        break;
+      case 'failed':
+        this.#fail(event.failure);
+        break;
+      case 'exchange.failed':
+        this.#exchangeCause = event.cause;
+        this.#observe();
+        this.#story.explain('exchange');
+        break;
+      case 'exchange.served':
+        this.#served();
+        break;
+      case 'key.refused':
+        // The exchange is within reach, although its circuit breakers wait for a request that it serves.
+        this.#exchangeCause = undefined;
+        this.#record('exchange', null);
+        break;
+      case 'record.read':
+        this.#unreadable.clear();
+        this.#record('answers', null);
+        break;
+      case 'record.unreadable':
+        this.#recordUnreadable(event.externalOrderId);
+        break;
+      case 'status.new':
+        if (this.#statuses.size === 0) this.#statusesSince = this.#deps.clock.monotonic();
+        this.#statuses.add(`${event.field} ${event.value}`);
+        break;
+      default:
     }
   }
 
-  served(): void {
+  #served(): void {
     if (this.#troubles.has('exchange') && this.#failingLanes().length === 0) this.#record('exchange', null);
   }
 
-  /** The exchange refused the key: it is within reach, although its circuit breakers wait for a request that it serves. */
-  keyRefused(): void {
-    this.#exchangeCause = undefined;
-    this.#record('exchange', null);
-  }
-
-  recordUnreadable(externalOrderId: string): void {
+  #recordUnreadable(externalOrderId: string): void {
     if (this.#unreadable.size < UNREADABLE_ORDERS) this.#unreadable.add(externalOrderId);
     if (this.#unreadable.size === UNREADABLE_ORDERS) {
       this.#record('answers', `order records cannot be read, for one that of ${[...this.#unreadable][0]}`);
     }
   }
 
-  recordRead(): void {
-    this.#unreadable.clear();
-    this.#record('answers', null);
-  }
-
   /** Logs a failure if there was no equal one lately, and counts it if there was. */
-  failed(failure: LoggedFailure): void {
+  #fail(failure: Failure): void {
     const { clock, log } = this.#deps;
     if (failure.kind === 'exchange') this.#exchangeCause = failure.cause;
     this.#observe();
@@ -105,20 +110,7 @@ export class Incidents {
     log[level]({ ...facts, cause }, message);
   }
 
-  /** A request failed at the exchange, and has a line of its own. */
-  exchangeFailed(cause: string): void {
-    this.#exchangeCause = cause;
-    this.#observe();
-    this.#story.explain('exchange');
-  }
-
-  /** The exchange uses a status that no order or link of the account ever had. */
-  sawStatus(field: string, value: string): void {
-    if (this.#statuses.size === 0) this.#statusesSince = this.#deps.clock.monotonic();
-    this.#statuses.add(`${field} ${value}`);
-  }
-
-  async report(): Promise<void> {
+  async eachSecond(): Promise<void> {
     const { clock } = this.#deps;
     if (this.#isFailing('create')) this.#hasPending = (await this.#countWaiting(1))?.pending !== 0;
     this.#observe();
@@ -146,7 +138,7 @@ export class Incidents {
   #conditions(): readonly Condition[] {
     const unwritten = this.#whyUnwritten();
     const database = unwritten === undefined ? [] : [{ kind: 'database', cause: unwritten } as const];
-    const { restraints } = this.#deps.activity.live ?? {};
+    const { restraints } = this.#live ?? {};
     const held = restraints?.all.map(({ kind, reason: cause, since }) => {
       return { kind, cause, lastedMs: Math.max(0, restraints.now().getTime() - since.getTime()) };
     });
@@ -169,13 +161,13 @@ export class Incidents {
   /** The lanes whose circuit breakers are not closed. Creates that nobody waits for do not count once anything is answered. */
   #failingLanes(): readonly BreakerLane[] {
     const failing = BREAKER_LANES.filter((lane) => this.#isFailing(lane));
-    const isSilent = this.#deps.activity.live?.exchange.isSilent === true;
+    const isSilent = this.#live?.exchange.isSilent === true;
     const isOfNobody = failing.join() === 'create' && !isSilent && !this.#hasPending;
     return isOfNobody ? [] : failing;
   }
 
   #isFailing(lane: BreakerLane): boolean {
-    return (this.#deps.activity.live?.exchange.breaker(lane).openings ?? 0) > 0;
+    return (this.#live?.exchange.breaker(lane).openings ?? 0) > 0;
   }
 
   async #tell(news: IncidentNews): Promise<void> {
@@ -220,7 +212,7 @@ export class Incidents {
   }
 
   #factsOf(kind: IncidentKind): Readonly<Record<string, unknown>> {
-    const { exchange, restraints } = this.#deps.activity.live ?? {};
+    const { exchange, restraints } = this.#live ?? {};
     if (kind === 'exchange') {
       const lanes = this.#failingLanes();
       const requests = lanes.map((lane) => LANE_NAMES[lane]).join(' and ');

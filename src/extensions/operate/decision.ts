@@ -10,11 +10,12 @@ import {
   type OperatorResult,
   type OperatorTarget,
 } from '../../orders/operator-decisions.ts';
-import { flowSettings } from '../pace/follow-pace.ts';
+import { flowSettings } from '../../orders/pass/deps.ts';
 import { printable, counted } from '../../base/words.ts';
 import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from './decision-options.ts';
 import { EXIT } from '../../cli/shared/exit.ts';
 import { addPeriodOptions, type PeriodOptions } from '../../cli/shared/options.ts';
+import { makePaces } from '../../cli/shared/pace.ts';
 import { withAccount } from '../../cli/shared/store.ts';
 import type { ListColumn } from '../../cli/shared/print.ts';
 
@@ -75,7 +76,8 @@ export function define(command: Command): void {
       const action = { judgement, reason: options.reason, actor: actorOf(options) };
       await withAccount(command, 'current', async (store, config) => {
         const { account } = config;
-        const deps: OperatorDeps = { account, store, clock: systemClock(), settings: flowSettings(config) };
+        const settings = flowSettings(config, makePaces(1)(config));
+        const deps: OperatorDeps = { account, store, clock: systemClock(), settings };
         const targets =
           state === undefined
             ? [...new Set(ids)].map((externalOrderId) => ({ externalOrderId }))

@@ -1,24 +1,15 @@
 import type { Config } from '../../settings/config.ts';
 import { shortestCronGapMs } from '../../settings/cron.ts';
-import { longestFreshMs } from '../../orders/rules/schedule.ts';
-import {
-  EVERY_TICK,
-  LEAST_GAP_MS,
-  LONGEST_GAP_MS,
-  PaceLearner,
-  type LearnedPace,
-  type Pace,
-  type PaceLimits,
-} from './pace.ts';
-import type { PacedOrder } from './status.ts';
-
-export interface Learned {
-  readonly changes: number;
-  readonly lastId: number;
-  readonly learner: PaceLearner;
-  /** An order that has not changed for longer is stuck; in milliseconds. */
-  readonly stuckAfter: number;
-}
+import { after } from '../../base/instant.ts';
+import { EVERY_TICK, type FollowPace, type Lesson, type Overdue, type PaceDeps } from '../../orders/pass/pace.ts';
+import type { PacedOrder } from '../../orders/rules/lookup.ts';
+import { LEAST_GAP_MS, longestFreshMs } from '../../orders/rules/schedule.ts';
+import { isPaced, PACED_STATES } from '../../orders/rules/states.ts';
+import { isAnythingAwaited } from '../../store/orders/due-times.ts';
+import { orderAges } from '../../store/orders/orders-with-records.ts';
+import { learnHistory, type Learned } from './learn-pace.ts';
+import { LONGEST_GAP_MS, PaceLearner, type LearnedPace, type PaceLimits } from './pace.ts';
+import { withOverdue } from './status.ts';
 
 /** How long a plan counts: later the account may be driven no more. */
 const PLANNED_FOR_MS = 60 * 60_000;
@@ -29,7 +20,7 @@ const LATE_MS = 60_000;
 /** The look-ups that accounts plan which share a rate. */
 export class SharedDemand {
   readonly accounts: number;
-  readonly #planned = new Map<FollowPace, { readonly demand: number; readonly at: number }>();
+  readonly #planned = new Map<LearningPace, { readonly demand: number; readonly at: number }>();
 
   /** `accounts` is their number, whether they look orders up or not. */
   constructor(accounts: number) {
@@ -37,7 +28,7 @@ export class SharedDemand {
   }
 
   /** Look-ups a millisecond that one account may plan of `all`: the rest of the others, and an equal part in any case. */
-  leftFor(account: FollowPace, all: number, now: number): number {
+  leftFor(account: LearningPace, all: number, now: number): number {
     let left = all;
     for (const [other, { demand, at }] of this.#planned) {
       if (other !== account && now - at < PLANNED_FOR_MS) left -= demand;
@@ -45,7 +36,7 @@ export class SharedDemand {
     return Math.max(all / this.accounts, left);
   }
 
-  plan(account: FollowPace, demand: number, now: number): void {
+  plan(account: LearningPace, demand: number, now: number): void {
     this.#planned.set(account, { demand, at: now });
   }
 }
@@ -57,16 +48,16 @@ type PaceSettings = Pick<Config['follow'], 'pace' | 'worth' | 'share'> & {
   readonly tickMs: number;
 };
 
-export class FollowPace implements Pace {
+export class LearningPace implements FollowPace {
   readonly kind: PaceSettings['pace'];
   /** The limits of an account that has its rate for itself. */
   readonly limits: PaceLimits;
   history: Learned | undefined;
-  readonly #shared: SharedDemand | undefined;
+  readonly #shared: SharedDemand;
   #learned: LearnedPace;
   #isLearned = false;
 
-  constructor({ pace, worth, share, freshFor, rate, tickMs }: PaceSettings, shared?: SharedDemand) {
+  constructor({ pace, worth, share, freshFor, rate, tickMs }: PaceSettings, shared: SharedDemand) {
     this.kind = pace;
     this.#shared = shared;
     const perMs = rate.requests / rate.interval;
@@ -82,11 +73,15 @@ export class FollowPace implements Pace {
   }
 
   gapMs(order: PacedOrder, sinceChangeMs: number): number {
-    return (this.kind === 'every-tick' ? EVERY_TICK : this.#learned).gapMs(order, sinceChangeMs);
+    return (this.isEveryTick ? EVERY_TICK : this.#learned).gapMs(order, sinceChangeMs);
+  }
+
+  get isEveryTick(): boolean {
+    return this.kind === 'every-tick';
   }
 
   get isNew(): boolean {
-    return this.kind === 'learned' && !this.#isLearned;
+    return !this.isEveryTick && !this.#isLearned;
   }
 
   /** The pace that was learned last, whether it is in force or not. */
@@ -94,28 +89,55 @@ export class FollowPace implements Pace {
     return this.#learned;
   }
 
-  /** An order whose look-up was due for longer waits for its turn, in milliseconds. With `every-tick` each is due all the time. */
   get overdueAfterMs(): number {
-    return this.kind === 'every-tick' ? Number.POSITIVE_INFINITY : LATE_MS + (this.limits.tickMs ?? 0);
+    return this.isEveryTick ? EVERY_TICK.overdueAfterMs : LATE_MS + (this.limits.tickMs ?? 0);
+  }
+
+  /** Without an order that waits the history would be read in vain. */
+  async learnFirst(deps: PaceDeps, signal: AbortSignal): Promise<void> {
+    if (this.isNew && (await isAnythingAwaited(deps.store.db, deps.account))) await this.learn(deps, signal);
+  }
+
+  async learn(deps: PaceDeps, signal: AbortSignal): Promise<void> {
+    const lesson = await this.beginLesson(deps, signal);
+    for await (const page of orderAges(deps, PACED_STATES, signal)) lesson.see(page, deps.clock.now());
+    lesson.end();
+  }
+
+  /** The followed orders' number and ages decide the price of a look-up. */
+  async beginLesson(deps: PaceDeps, signal: AbortSignal): Promise<Lesson> {
+    const history = await learnHistory(deps, this.history, signal);
+    if (!signal.aborted) this.history = history;
+    const learner = history.learner.again();
+    let overdue: Overdue | undefined;
+    return {
+      stuckAfter: history.stuckAfter,
+      see: (page, now) => {
+        for (const order of page) if (isPaced(order.state)) learner.addOrder(order, now);
+        overdue = withOverdue(overdue, page, after(now, -this.overdueAfterMs));
+      },
+      end: () => {
+        if (!signal.aborted) this.take(learner, deps.clock.monotonic());
+        return overdue;
+      },
+    };
   }
 
   /** `now` is on the monotonic clock. */
   take(learner: PaceLearner, now: number): void {
-    const left = (all: number) => this.#shared?.leftFor(this, all, now) ?? all;
+    const left = (all: number) => this.#shared.leftFor(this, all, now);
     const limits = { ...this.limits, rate: left(this.limits.rate), budget: left(this.limits.budget) };
     this.#learned = learner.pace(limits);
-    this.#shared?.plan(this, this.#learned.demand, now);
+    this.#shared.plan(this, this.#learned.demand, now);
     this.#isLearned = true;
   }
 }
 
-/** The pace has learned nothing yet; `shared` is of the accounts that share the rate. */
-export function flowSettings(config: Config, shared?: SharedDemand) {
-  const { create, follow, reconcile, exchange, schedule, accounts, links } = config;
-  const { rate, outputPosition } = exchange;
-  const tickMs = shortestCronGapMs(schedule.cron);
-  const pace = new FollowPace({ ...follow, freshFor: reconcile.freshFor, rate, tickMs }, shared);
-  // While half of the orders wait for their answers, the others are claimed and recorded.
-  const passes = { pace, links, isOnlyAccount: accounts.length === 1, concurrency: exchange.concurrency * 2 };
-  return { ...create, ...follow, ...reconcile, outputPosition, ...passes };
+/** Makes the paces of accounts that share a rate; they have learned nothing yet. */
+export function learningPaces(accounts: number) {
+  const shared = new SharedDemand(accounts);
+  return ({ follow, reconcile, exchange, schedule }: Config) => {
+    const tickMs = shortestCronGapMs(schedule.cron);
+    return new LearningPace({ ...follow, freshFor: reconcile.freshFor, rate: exchange.rate, tickMs }, shared);
+  };
 }

@@ -1,14 +1,9 @@
 import { instantMs } from '../../base/instant.ts';
-import { type Stay, isAccepted, statusKey, type FollowedOrder, type PacedOrder } from './status.ts';
+import type { Pace } from '../../orders/rules/lookup.ts';
+import { LEAST_GAP_MS } from '../../orders/rules/schedule.ts';
+import { type Stay, isAccepted, statusKey, type FollowedOrder } from './status.ts';
 import { AGE_BINS, binOf, gapMs, leaving, StayTimes } from './stay-times.ts';
 
-export interface Pace {
-  /** The time until the next look-up, in milliseconds, of an order that has been as it is for `sinceChangeMs`. */
-  gapMs(order: PacedOrder, sinceChangeMs: number): number;
-}
-
-/** An order is due at the first tick of `schedule.cron` after this time; a tenth of 5 s is left for the look-up itself. */
-export const LEAST_GAP_MS = 4_500;
 export const LONGEST_GAP_MS = 7 * 24 * 60 * 60_000;
 
 /** The bounds of each pace, and what a learned one may spend; times in milliseconds. */
@@ -25,9 +20,6 @@ export interface PaceLimits extends Budget {
 /** More statuses than these share what is assumed where nothing is known. */
 export const MOST_STATUSES = 200;
 export const OTHERS = '';
-
-/** An order is due at each tick of `schedule.cron`; of those that are due, the one that was looked up least recently goes first. */
-export const EVERY_TICK: Pace = { gapMs: () => 1 };
 
 /** Orders of one status and one bin of age, each as at its last look-up: their number, the sum of their ages, and of 1 / gap. */
 interface Followed {

@@ -1,23 +1,16 @@
-import type { OrderState } from '../../orders/rules/states.ts';
-import type { Tracking, Decision } from '../../orders/rules/tracking.ts';
+import { isPaced, type OrderState } from '../../orders/rules/states.ts';
+import { lateMs } from '../../orders/rules/tracking.ts';
+import type { PacedOrder } from '../../orders/rules/lookup.ts';
+import type { Overdue } from '../../orders/pass/pace.ts';
+import { STUCK_AFTER_MS } from '../../findings/rules/age.ts';
 import { instantMs } from '../../base/instant.ts';
 import type { EndedStay } from './stay-times.ts';
-
-/** What decides how soon an order may change: its state, and the statuses of its record (§2.7). */
-export type PacedOrder = Pick<Tracking, 'state' | 'orderStatus' | 'cryptoStatus' | 'fiatStatus'>;
 
 export interface FollowedOrder extends PacedOrder {
   readonly changedAt: Date | null;
   readonly lastLookupAt: Date | null;
   /** UTC, empty if there is none. */
   readonly nextActionAt: string;
-}
-
-/** States whose orders are looked up at a pace; those of other states have times of their own. */
-export const PACED_STATES = ['accepted', 'open', 'disputed'] as const satisfies readonly OrderState[];
-
-export function isPaced(state: string): boolean {
-  return (PACED_STATES as readonly string[]).includes(state);
 }
 
 /** The text by which orders that wait for the same are known. An accepted pre-order has no record yet. */
@@ -35,12 +28,6 @@ export function statusName({ state, orderStatus, cryptoStatus, fiatStatus }: Pac
   if (state === 'accepted' || statuses.every((status) => status === null)) return state;
   const name = statuses.map((status) => status ?? 'none').join(' / ');
   return state === 'open' ? name : `${name}, ${state}`;
-}
-
-/** Followed orders whose look-up was due before the last tick. */
-export interface Overdue {
-  readonly orders: number;
-  readonly since: Date;
 }
 
 /** Adds the orders of a page that were due before a time; undefined while no order was. */
@@ -76,8 +63,6 @@ export interface Stay extends EndedStay {
   /** How long after the change it was seen, in milliseconds; undefined if the exchange does not say when it was. */
   readonly lateMs: number | undefined;
 }
-
-const CLOCKS_DIFFER_MS = 60_000;
 
 const COLUMNS = {
   state: 'state',
@@ -148,25 +133,18 @@ function isByExchange({ field, newValue, source }: StatusEvent): boolean {
   return source === 'lookup' && !(field === 'state' && newValue === 'abandoned');
 }
 
-/** How many ms after the exchange changed an order a look-up saw it; undefined if that is not known. */
-export function lateMsOf(before: Tracking, { tracking, events }: Decision): number | undefined {
-  const change = events.find(({ field }) => field in COLUMNS);
-  if (change === undefined || !isPaced(before.state) || tracking.changedAt === null) return undefined;
-  const [enteredAt, lookedUpAt] = [before.changedAt, before.lastLookupAt].map((at) => at?.getTime() ?? 0);
-  const unchangedAt = Math.max(enteredAt ?? 0, lookedUpAt ?? 0);
-  return lateMs(instantMs(change.exchangeTime) ?? null, unchangedAt, tracking.changedAt.getTime());
-}
-
-/** A date that lies before the look-up that found no change is not that of the change. */
-function lateMs(exchangeTime: number | null, unchangedAt: number, observedAt: number): number | undefined {
-  if (exchangeTime === null) return undefined;
-  const isOfChange = exchangeTime >= unchangedAt - CLOCKS_DIFFER_MS && exchangeTime <= observedAt + CLOCKS_DIFFER_MS;
-  if (!isOfChange) return undefined;
-  return Math.max(0, observedAt - Math.max(exchangeTime, unchangedAt));
-}
-
 function columnOf(field: string): keyof PacedOrder {
   return COLUMNS[field as ChangeField];
+}
+
+/** With fewer changes than this nothing is learned from them. */
+const ENOUGH_GAPS = 100;
+
+/** Learns after how many ms without a change an order is stuck: a day, or longer than 99 of 100 changes took. */
+export function learnStuckAfter(gapsMs: readonly number[]): number {
+  if (gapsMs.length < ENOUGH_GAPS) return STUCK_AFTER_MS;
+  const sorted = gapsMs.toSorted((left, right) => left - right);
+  return Math.max(STUCK_AFTER_MS, sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0);
 }
 
 interface Lateness {

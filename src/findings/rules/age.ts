@@ -50,16 +50,8 @@ export function isUnchecked(order: OrderAge, now: Date, settings: FreshSettings)
   return state !== 'final' && now.getTime() - lastLookupAt.getTime() > settings.freshFor;
 }
 
-const DAY_MS = 24 * 60 * 60_000;
-/** With fewer changes than this nothing is learned from them. */
-const ENOUGH_GAPS = 100;
-
-/** Learns after how many ms without a change an order is stuck: a day, or longer than 99 of 100 changes took. */
-export function learnStuckAfter(gapsMs: readonly number[]): number {
-  if (gapsMs.length < ENOUGH_GAPS) return DAY_MS;
-  const sorted = gapsMs.toSorted((left, right) => left - right);
-  return Math.max(DAY_MS, sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0);
-}
+/** After so long without a change an order is stuck, unless changes are known to take longer. */
+export const STUCK_AFTER_MS = 24 * 60 * 60_000;
 
 /** Finds that nobody knows the outcome of a create. Sending it again does not tell the outcome of the one before. */
 export function findUnknownOutcome(

@@ -7,11 +7,12 @@ import type { OverdueSettings } from '../../findings/rules/age.ts';
 import type { ReconcileSettings } from '../../findings/rules/finding.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
 import type { Store } from '../../store/port.ts';
-import type { FollowPace } from '../../extensions/pace/follow-pace.ts';
+import type { Config } from '../../settings/config.ts';
 import type { CreateGuard } from './guard.ts';
 import type { AccountRestraints } from './restraints.ts';
 import type { CreatesInFlight } from './in-flight.ts';
 import type { RequestLease } from './lease.ts';
+import { EVERY_TICK, type FollowPace } from './pace.ts';
 import type { SentIntents, Walk } from './sent-intents.ts';
 import type { Observers } from './outcomes.ts';
 
@@ -50,4 +51,12 @@ export interface FlowDeps {
   readonly observers: Observers;
   /** Aborts when the process has no time left for requests in flight and for results that cannot be written. */
   readonly gracePeriodOver: AbortSignal;
+}
+
+export function flowSettings(config: Config, pace: FollowPace = EVERY_TICK) {
+  const { create, follow, reconcile, exchange, accounts, links } = config;
+  const { outputPosition } = exchange;
+  // While half of the orders wait for their answers, the others are claimed and recorded.
+  const passes = { pace, links, isOnlyAccount: accounts.length === 1, concurrency: exchange.concurrency * 2 };
+  return { ...create, ...follow, ...reconcile, outputPosition, ...passes };
 }

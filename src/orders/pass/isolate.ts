@@ -15,7 +15,7 @@ export async function isolateFailure(
   const { account, store, clock, observers } = deps;
   try {
     await work();
-    observers.activity.orderTaken(externalOrderId);
+    observers.tell({ kind: 'order.written', externalOrderId });
   } catch (error) {
     if (!isRefusal(error)) throw error;
     countFailure(observers, {
@@ -27,7 +27,7 @@ export async function isolateFailure(
     });
     // That would wait for the same lock.
     if (error instanceof RowLockedError) return;
-    observers.activity.orderRefused(externalOrderId, error.message);
+    observers.tell({ kind: 'order.unwritten', externalOrderId, cause: error.message });
     const until = after(clock.now(), POSTPONE_MS);
     await store.writer
       .write((tx) => postpone(tx, { account, externalOrderId, until }))

@@ -9,7 +9,7 @@ import {
 import { assertNewestOwner, leaseRequests, readLease, type Lease } from '../../store/tables/accounts.ts';
 import { OwnedError, StoreError } from '../../store/errors.ts';
 import type { AccountLease, Store, Transaction } from '../../store/port.ts';
-import { SharedDemand } from '../../extensions/pace/follow-pace.ts';
+import type { PaceMaker } from './pace.ts';
 
 /** A lease lasts this long: one small write in this time while requests go out. */
 export const LEASE_MS = 2_000;
@@ -201,13 +201,14 @@ function granted(lease: Lease, until: number, lastOwnerUntil: number | undefined
 
 /** Accounts that share a rate limit while this process owns them: the requests of each count for all. */
 export class RateGroup {
-  readonly demand: SharedDemand;
+  /** Makes the pace of each of them. */
+  readonly paceOf: ReturnType<PaceMaker> | undefined;
   readonly #leases: readonly AccountLease[];
   #window: Promise<SharedWindow> | undefined;
 
-  constructor(accountLeases: readonly AccountLease[]) {
+  constructor(accountLeases: readonly AccountLease[], makePaces?: PaceMaker) {
     this.#leases = accountLeases;
-    this.demand = new SharedDemand(accountLeases.length);
+    this.paceOf = makePaces?.(accountLeases.length);
   }
 
   async windowOf(

@@ -1,17 +1,15 @@
 import { FINDING_CLASSES } from '../../findings/rules/classes.ts';
 import type { Finding } from '../../findings/rules/finding.ts';
 import type { Logger } from 'pino';
-import type { Activity } from '../../extensions/health/activity.ts';
-import type { Incidents, LoggedFailure } from '../../extensions/health/incidents.ts';
 import type { CreateOutcome } from '../rules/create.ts';
-import type { Tracking, OrderEvent } from '../rules/tracking.ts';
+import { lateMsOf, type Tracking, type OrderEvent } from '../rules/tracking.ts';
 import type { LookupDecision } from '../rules/lookup.ts';
 import type { SeenStatus } from '../../store/tables/accounts.ts';
 import type { OrderLookup } from '../../exchange/asking.ts';
 import type { Health } from '../../exchange/transport/breaker.ts';
 import { REFUSALS } from '../../accounts/rules/restraints.ts';
-import { lateMsOf } from '../../extensions/pace/status.ts';
 import { preOrderIdsIn } from '../../exchange/ids.ts';
+import type { Failure, ProcessEvent } from './process-events.ts';
 
 const NOTHING = {
   sent: 0,
@@ -42,12 +40,10 @@ export function countFindings(counters: Counters, findings: readonly Finding[]):
 /** Status values that the interface document shows (§3). */
 const DOCUMENTED_STATUSES: readonly string[] = ['REQUEST', 'NEW'];
 
-/** The counts, the log and the status of an account. Nothing is decided by them. */
+/** The counts of an account, and its listeners. Nothing is decided by them. */
 export interface Observers {
   readonly counters: Counters;
-  /** What fails for a while, or again and again: it is not logged at each request. */
-  readonly incidents: Incidents;
-  readonly activity: Activity;
+  readonly tell: (event: ProcessEvent) => void;
 }
 
 interface Telling {
@@ -71,10 +67,10 @@ export interface RecordedLookup {
   readonly unseen: readonly Pick<SeenStatus, 'field' | 'value'>[];
 }
 
-/** Counts an order as failed. Its failure is logged unless there was an equal one lately. */
-export function countFailure({ counters, incidents }: Observers, failure: LoggedFailure): void {
+/** Counts an order as failed. */
+export function countFailure({ counters, tell }: Observers, failure: Failure): void {
   counters.failed += 1;
-  incidents.failed(failure);
+  tell({ kind: 'failed', failure });
 }
 
 /** Counts and logs a create, once that is durable. */
@@ -82,7 +78,7 @@ export function tellCreate(
   { log, observers }: Telling,
   { outcome, before, after, isLate, findings }: RecordedCreate,
 ): void {
-  const { counters, incidents } = observers;
+  const { counters, tell } = observers;
   const { externalOrderId, state, stateReason: cause } = after;
   if (isLate) {
     const fields = { externalOrderId, stateBefore: before.state, state, outcome: outcome.kind };
@@ -116,7 +112,7 @@ export function tellCreate(
       counters.unknown += 1;
       const ids = outcome.answer && preOrderIdsIn(outcome.answer.body);
       log.warn({ externalOrderId, cause, ids }, 'the outcome of a create is unknown, it will be looked up');
-      incidents.exchangeFailed(outcome.why);
+      tell({ kind: 'exchange.failed', cause: outcome.why });
       return;
     }
     case 'key-refused':
@@ -134,7 +130,7 @@ export function tellCreate(
 
 type NotTaken = Extract<CreateOutcome, { kind: 'key-refused' | 'forbidden' | 'not-sent' | 'rate-limited' }>;
 
-function whyNotTaken(outcome: NotTaken): Pick<LoggedFailure, 'kind' | 'cause'> {
+function whyNotTaken(outcome: NotTaken): Pick<Failure, 'kind' | 'cause'> {
   if (outcome.kind === 'not-sent') return { kind: 'exchange', cause: outcome.why };
   return { kind: outcome.kind, cause: outcome.kind === 'forbidden' ? outcome.reason : REFUSALS[outcome.kind] };
 }
@@ -145,16 +141,16 @@ export function tellLookup(
   { answer, health }: Pick<OrderLookup, 'answer' | 'health'>,
   { before: tracked, decision, findings, unseen }: RecordedLookup,
 ): void {
-  const { counters, incidents, activity } = observers;
+  const { counters, tell } = observers;
   const { state: before } = tracked;
   for (const { field, value } of unseen) {
-    if (!DOCUMENTED_STATUSES.includes(value)) incidents.sawStatus(field, value);
+    if (!DOCUMENTED_STATUSES.includes(value)) tell({ kind: 'status.new', field, value });
   }
   const { externalOrderId, state, stateReason: cause } = decision.tracking;
   countFindings(counters, findings);
   logFindings(log, externalOrderId, findings);
   if (answer.kind === 'unanswered') {
-    if (answer.isUnreadable) incidents.recordUnreadable(externalOrderId);
+    if (answer.isUnreadable) tell({ kind: 'record.unreadable', externalOrderId });
     return countFailure(observers, whyUnanswered(externalOrderId, answer.why, health));
   }
   counters.lookedUp += 1;
@@ -162,7 +158,7 @@ export function tellLookup(
   if (changes.length > 0) {
     counters.changed += 1;
     const lateMs = lateMsOf(tracked, decision);
-    if (lateMs !== undefined) activity.tell({ kind: 'change.seen', lateMs });
+    if (lateMs !== undefined) tell({ kind: 'change.seen', lateMs });
     log.info({ externalOrderId, ...Object.fromEntries(changes.map(shownChange)) }, 'order changed');
   }
   if (state === 'final' && before !== 'final') counters.final += 1;
@@ -174,11 +170,11 @@ export function tellLookup(
     counters.held += 1;
     log.warn({ externalOrderId, cause }, 'order is held, a person must decide');
   }
-  if (answer.kind === 'found') incidents.recordRead();
+  if (answer.kind === 'found') tell({ kind: 'record.read' });
 }
 
 /** An odd answer speaks of its order, any other of the exchange or the account. */
-function whyUnanswered(externalOrderId: string, why: string, health: Health): LoggedFailure {
+function whyUnanswered(externalOrderId: string, why: string, health: Health): Failure {
   const failure = { message: 'a look-up brought no answer, it will be tried again', facts: { externalOrderId } };
   if (health === 'answered') return { ...failure, cause: why, subject: externalOrderId };
   if (why === 'rate-limited' || why === 'key-refused') return { ...failure, cause: REFUSALS[why], kind: why };

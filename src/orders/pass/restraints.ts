@@ -23,14 +23,14 @@ import type { AccountState } from '../../exchange/account.ts';
 import { endHolds, readHolds, setHold } from '../../store/tables/account-holds.ts';
 import { readAccountFact, setAccountFact } from '../../store/tables/accounts.ts';
 import type { Store, Transaction } from '../../store/port.ts';
-import type { Incidents } from '../../extensions/health/incidents.ts';
+import type { Observers } from './outcomes.ts';
 
 interface RestraintDeps {
   readonly account: string;
   readonly store: Store;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly log: Logger;
-  readonly incidents: Pick<Incidents, 'failed' | 'served' | 'keyRefused'>;
+  readonly observers: Pick<Observers, 'tell'>;
   readonly settings: RestraintSettings;
   readonly rereadKey: () => boolean;
 }
@@ -123,12 +123,13 @@ export class AccountRestraints implements AccountState {
   }
 
   note(news: AccountNews, askedAt: Date): void {
+    const { tell } = this.#deps.observers;
     const isFirstTaken = news.kind === 'served' && !this.#isKeyTaken;
     if (news.kind === 'served') {
       this.#isKeyTaken = true;
-      this.#deps.incidents.served();
+      tell({ kind: 'exchange.served' });
     }
-    if (news.kind === 'key-refused') this.#deps.incidents.keyRefused();
+    if (news.kind === 'key-refused') tell({ kind: 'key.refused' });
     if (news.kind === 'served' || news.kind === 'key-refused') this.#isKeyRefused = news.kind === 'key-refused';
     const change = decideRestraints(this.#state, news, askedAt, this.now(), this.#deps.settings);
     const { unknownInARow, evidence } = change;
@@ -144,7 +145,8 @@ export class AccountRestraints implements AccountState {
     if (news.kind === 'rate-limited' && news.hadRoom === true && !isLimited) {
       const message =
         'the exchange answers 429 although exchange.rate has room: its limit is lower, or something else uses the key';
-      this.#deps.incidents.failed({ message, cause: '429', facts: { retryAfterMs: news.retryAfterMs } });
+      const { retryAfterMs } = news;
+      tell({ kind: 'failed', failure: { message, cause: '429', facts: { retryAfterMs } } });
     }
     this.#apply(change);
     void this.#write(change, facts);

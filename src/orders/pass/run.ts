@@ -1,11 +1,22 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../base/clock.ts';
-import { IncidentStory } from '../../accounts/rules/incidents.ts';
 import { messageOf } from '../../base/text.ts';
 import { isPassing } from '../../store/errors.ts';
 import type { Store } from '../../store/port.ts';
 
 const GRACE_PERIOD_MS = 16_000;
+const REMINDER_MS = 60_000;
+/** An outage that comes back within this time has not ended. */
+const SETTLING_MS = 5_000;
+
+/** Times are monotonic, in ms. */
+interface Outage {
+  readonly since: number;
+  loggedAt: number;
+  failures: number;
+  failuresLogged: number;
+  overAt: number | undefined;
+}
 
 interface PatienceDeps {
   readonly store: Pick<Store, 'isInPlace'>;
@@ -20,7 +31,7 @@ interface PatienceDeps {
  */
 export class Patience {
   readonly #deps: PatienceDeps;
-  readonly #story = new IncidentStory();
+  #outage: Outage | undefined;
 
   constructor(deps: PatienceDeps) {
     this.#deps = deps;
@@ -30,23 +41,37 @@ export class Patience {
   async with(work: () => Promise<void>, isWaitedOut: (error: unknown) => boolean = isPassing): Promise<void> {
     try {
       await work();
-      this.#observe();
+      this.#succeeded();
     } catch (error) {
       if (!isWaitedOut(error) || !this.#deps.store.isInPlace()) throw error;
-      this.#observe(messageOf(error));
+      this.#failed(messageOf(error));
     }
   }
 
-  #observe(cause?: string): void {
+  #failed(cause: string): void {
     const { clock, log } = this.#deps;
-    const conditions = cause === undefined ? [] : [{ kind: 'database', cause } as const];
-    for (const { stage, failures, lastedMs } of this.#story.observe(conditions, clock.monotonic())) {
-      const facts = { failures, lastedMs: Math.round(lastedMs), cause };
-      if (stage === 'begun') log.error({ cause }, 'the database cannot be read; it is tried again');
-      if (stage === 'lasting') log.error(facts, 'the database still cannot be read; it is tried again');
-      if (stage === 'ended') log.info(facts, 'the database can be read again');
+    const now = clock.monotonic();
+    if (this.#outage === undefined) log.error({ cause }, 'the database cannot be read; it is tried again');
+    this.#outage ??= { since: now, loggedAt: now, failures: 0, failuresLogged: 0, overAt: undefined };
+    const { since, loggedAt, failures, failuresLogged } = this.#outage;
+    if (now - loggedAt >= REMINDER_MS) {
+      const facts = { failures: failures - failuresLogged, lastedMs: Math.round(now - since), cause };
+      log.error(facts, 'the database still cannot be read; it is tried again');
+      this.#outage.loggedAt = now;
+      this.#outage.failuresLogged = failures;
     }
-    if (cause !== undefined) this.#story.explain('database');
+    this.#outage.failures += 1;
+    this.#outage.overAt = undefined;
+  }
+
+  #succeeded(): void {
+    const { clock, log } = this.#deps;
+    if (this.#outage === undefined) return;
+    this.#outage.overAt ??= clock.monotonic();
+    const { since, overAt, failures } = this.#outage;
+    if (clock.monotonic() - overAt < SETTLING_MS) return;
+    log.info({ failures, lastedMs: Math.round(overAt - since) }, 'the database can be read again');
+    this.#outage = undefined;
   }
 }
 

@@ -1,8 +1,15 @@
 import { checkOrder, describeProblems, NULL_ACCOUNT, NULL_STANDS_FOR, WHOSE } from './check.ts';
 import type { Answer, EchoDifference, MerchantOrder, UncheckedOrder } from './record.ts';
-import { createBackoffMs, longestFreshMs, plannedGapMs, REJECTED_LOOKUPS_MS, spreadMs } from './schedule.ts';
+import type { Pace } from './lookup.ts';
+import {
+  createBackoffMs,
+  LEAST_GAP_MS,
+  longestFreshMs,
+  plannedGapMs,
+  REJECTED_LOOKUPS_MS,
+  spreadMs,
+} from './schedule.ts';
 import { after } from '../../base/instant.ts';
-import { LEAST_GAP_MS, type Pace } from '../../extensions/pace/pace.ts';
 import { finding, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
 
 /** The outcome of one create request (§4.9). Only `unknown` leaves open whether the exchange took the order. */

@@ -1,7 +1,6 @@
 import type { ContradictionKind } from './contradictions.ts';
 import { instant } from '../../base/instant.ts';
 import type { Difference, RecordView } from './record.ts';
-import type { Pace } from '../../extensions/pace/pace.ts';
 import type { RecordComparison, Turns } from './record-change.ts';
 import type { Decision, Tracking } from './tracking.ts';
 
@@ -32,6 +31,14 @@ export interface AbsenceShape {
   readonly pointer?: string;
   /** The text that stands there, or the text of the number, `true`, `false`, `null`, `[]` or `{}`. */
   readonly value?: string;
+}
+
+/** What decides how soon an order may change: its state, and the statuses of its record (§2.7). */
+export type PacedOrder = Pick<Tracking, 'state' | 'orderStatus' | 'cryptoStatus' | 'fiatStatus'>;
+
+export interface Pace {
+  /** The time until the next look-up, in milliseconds, of an order that has been as it is for `sinceChangeMs`. */
+  gapMs(order: PacedOrder, sinceChangeMs: number): number;
 }
 
 /** Settings that decide about look-ups; times in milliseconds. */

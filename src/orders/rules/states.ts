@@ -41,6 +41,9 @@ export const FOLLOWED_STATES = [
   'held',
 ] as const satisfies readonly OrderState[];
 
+/** States whose orders are looked up at a pace; those of other states have times of their own. */
+export const PACED_STATES = ['accepted', 'open', 'disputed'] as const satisfies readonly OrderState[];
+
 /** States that an order leaves only when a person decides, or when the exchange shows something new. */
 export const ATTENTION_STATES = ['held', 'disputed'] as const satisfies readonly OrderState[];
 
@@ -51,6 +54,10 @@ export const RECHECKED_STATES = [
   'cancelled',
   'abandoned',
 ] as const satisfies readonly OrderState[];
+
+export function isPaced(state: string): boolean {
+  return (PACED_STATES as readonly string[]).includes(state);
+}
 
 export function isAllowedMove(from: OrderState, to: OrderState): boolean {
   return (ALLOWED_NEXT[from] as readonly OrderState[]).includes(to);

@@ -1,4 +1,5 @@
-import { isAllowedMove, type OrderState } from './states.ts';
+import { instantMs } from '../../base/instant.ts';
+import { isAllowedMove, isPaced, type OrderState } from './states.ts';
 
 /** The columns of `merchant_orders` that only this program writes: what it knows of an order and plans with it. */
 export interface Tracking {
@@ -105,4 +106,23 @@ export function move(
 
 export function finding(name: string, source: EventSource, reason: string, exchangeTime: string | null): OrderEvent {
   return { field: 'finding', oldValue: null, newValue: name, exchangeTime, source, reason };
+}
+
+const CLOCKS_DIFFER_MS = 60_000;
+
+/** How many ms after the exchange changed an order a look-up saw it; undefined if that is not known. */
+export function lateMsOf(before: Tracking, { tracking, events }: Decision): number | undefined {
+  const change = events.find(({ field }) => field === 'state' || field.endsWith('.status'));
+  if (change === undefined || !isPaced(before.state) || tracking.changedAt === null) return undefined;
+  const [enteredAt, lookedUpAt] = [before.changedAt, before.lastLookupAt].map((at) => at?.getTime() ?? 0);
+  const unchangedAt = Math.max(enteredAt ?? 0, lookedUpAt ?? 0);
+  return lateMs(instantMs(change.exchangeTime) ?? null, unchangedAt, tracking.changedAt.getTime());
+}
+
+/** A date that lies before the look-up that found no change is not that of the change. */
+export function lateMs(exchangeTime: number | null, unchangedAt: number, observedAt: number): number | undefined {
+  if (exchangeTime === null) return undefined;
+  const isOfChange = exchangeTime >= unchangedAt - CLOCKS_DIFFER_MS && exchangeTime <= observedAt + CLOCKS_DIFFER_MS;
+  if (!isOfChange) return undefined;
+  return Math.max(0, observedAt - Math.max(exchangeTime, unchangedAt));
 }

@@ -1,10 +1,11 @@
 import { sql, type SelectQueryBuilder, type SqlBool } from 'kysely';
 import type { OrderAge } from '../../findings/rules/age.ts';
+import type { Clock } from '../../base/clock.ts';
 import { readTime } from '../../base/instant.ts';
 import type { OrderState } from '../../orders/rules/states.ts';
 import { MERCHANT_ID } from '../tables/accounts.ts';
 import { ROW_COLUMNS, type OrderRow } from './order-columns.ts';
-import type { DueKey } from '../find-orders.ts';
+import { FIRST_DUE, type DueKey } from '../find-orders.ts';
 import type { Database, Transaction } from '../port.ts';
 import { queries, statement } from '../statement.ts';
 
@@ -75,20 +76,30 @@ export interface AgedOrder extends OrderAge, DueKey {
   readonly fiatStatus: string | null;
 }
 
-/** Reads the ages of orders of one state, in the order in which they are due, after `from`. */
-export async function orderAges(
-  db: Database,
-  query: { account: string; state: OrderState; from: DueKey; limit: number },
-): Promise<AgedOrder[]> {
-  const { account, state, from } = query;
-  const rows = await withAge(db)
-    .where((order) => order.and({ 'o.account': account, 'o.state': state }))
-    .where(sql<SqlBool>`(o.next_action_at, o.external_order_id) > (${from.nextActionAt}, ${from.externalOrderId})`)
-    .orderBy('o.next_action_at')
-    .orderBy('o.external_order_id')
-    .limit(query.limit)
-    .execute();
-  return rows.map(aged);
+const PAGE = 200;
+
+/** Yields the ages of the orders of some states in pages, until `signal` aborts. Other work goes on between two pages. */
+export async function* orderAges(
+  { account, store: { db }, clock }: { account: string; store: { db: Database }; clock: Pick<Clock, 'turn'> },
+  states: readonly OrderState[],
+  signal: AbortSignal,
+): AsyncGenerator<readonly AgedOrder[]> {
+  for (const state of states) {
+    for (let [from, isLast] = [FIRST_DUE, false]; !isLast && !signal.aborted;) {
+      const rows = await withAge(db)
+        .where((order) => order.and({ 'o.account': account, 'o.state': state }))
+        .where(sql<SqlBool>`(o.next_action_at, o.external_order_id) > (${from.nextActionAt}, ${from.externalOrderId})`)
+        .orderBy('o.next_action_at')
+        .orderBy('o.external_order_id')
+        .limit(PAGE)
+        .execute();
+      const page = rows.map(aged);
+      yield page;
+      from = page.at(-1) ?? from;
+      isLast = page.length < PAGE;
+      await clock.turn();
+    }
+  }
 }
 
 export async function orderAgesById(

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import type { AccountStop, StopKind } from '../../accounts/rules/restraints.ts';
-import type { LostReach } from '../../extensions/health/status/status.ts';
 import { insertHappenings, newestOfAccount, type AccountField } from './events.ts';
 import type { Database, Snapshot, Transaction } from '../port.ts';
 import { allRows } from '../snapshot.ts';
@@ -38,7 +37,7 @@ export async function lostReach(
   db: Database,
   account: string | undefined,
   field: 'exchange' | 'answers',
-): Promise<readonly LostReach[]> {
+): Promise<readonly Omit<AccountStop, 'kind'>[]> {
   const { rows } = await newestTroubles(account, field).execute(db);
   return rows.map(({ account: name, since, reason }) => ({ account: name, since, reason }));
 }

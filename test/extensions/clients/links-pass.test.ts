@@ -37,7 +37,8 @@ describe('a pass over the links', () => {
       ['a', 'PENDING'],
       ['b', 'PENDING'],
     ]);
-    program.app.observers.incidents.close();
+    program.clock.advance(10 * SECOND);
+    await program.app.eachSecond();
     expect(log.with(/were not seen before/)).toMatchObject([{ statuses: ['link.status PENDING'] }]);
   });
 

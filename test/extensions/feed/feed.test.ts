@@ -64,7 +64,7 @@ it('tells once that the exchange is out of reach and once that it is back, also 
   await createPass(program.app, NEVER);
   const reach = async () => typesOf(await feed()).filter((type) => type.startsWith('account.'));
   for (let tries = 0; tries < 4; tries += 1) await lookUp(OUTAGE);
-  await program.app.observers.incidents.report();
+  await program.app.eachSecond();
   expect(await reach()).toEqual(['account.out_of_reach']);
   await program.restart();
   for (let tries = 0; tries < 2; tries += 1) await lookUp(record('a'));

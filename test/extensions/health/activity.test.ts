@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createPass } from '../../../src/orders/create.ts';
-import { Activities, rateUse, type Activity, type ProcessEvent } from '../../../src/extensions/health/activity.ts';
+import { Activities, rateUse, type Activity } from '../../../src/extensions/health/activity.ts';
+import type { ProcessEvent } from '../../../src/orders/pass/process-events.ts';
 import { NOT_FOUND, record } from '../../support/scripted-exchange.ts';
 import { testClock } from '../../support/test-clock.ts';
 import { acceptedOrders, scriptedProgram } from '../../support/test-program.ts';
@@ -10,16 +11,16 @@ const { signal } = new AbortController();
 
 /** The events of a kind that an account has told of, from now on. */
 function heard<Kind extends ProcessEvent['kind']>(activity: Activity, kind: Kind) {
-  const tell = vi.spyOn(activity, 'tell');
+  const hear = vi.spyOn(activity, 'hear');
   const isOfKind = (event: ProcessEvent): event is Extract<ProcessEvent, { kind: Kind }> => event.kind === kind;
-  return () => tell.mock.calls.map(([event]) => event).filter(isOfKind);
+  return () => hear.mock.calls.map(([event]) => event).filter(isOfKind);
 }
 
 describe('what an account does', () => {
   it('is known of each request: its operation, what came of it, and the wait for its turn', async () => {
     const { program, exchange } = await scriptedProgram();
-    const { observers, exchange: client } = program.app;
-    const { activity } = observers;
+    const { exchange: client } = program.app;
+    const { activity } = program;
     const [ended, turned] = [heard(activity, 'request.ended'), heard(activity, 'turn.came')];
     program.insert({ external_order_id: 'a' });
     await createPass(program.app, signal);
@@ -47,7 +48,7 @@ describe('what an account does', () => {
     const { program, exchange } = await scriptedProgram();
     exchange.answer = () => answer;
     await program.app.exchange.lookUpOrder('a');
-    const { activity } = program.app.observers;
+    const { activity } = program;
     expect([activity.lastRequest, activity.answeredAt]).toEqual([
       expect.objectContaining({ outcome, isAnswered }),
       isAnswered ? program.clock.now() : undefined,
@@ -56,7 +57,7 @@ describe('what an account does', () => {
 
   it('is known of each change that a look-up sees: how long it was there', async () => {
     const { program, answers, lookUp } = await acceptedOrders(['a']);
-    const changes = heard(program.app.observers.activity, 'change.seen');
+    const changes = heard(program.activity, 'change.seen');
     const changed = (status: string, modificationDate?: string) =>
       void answers.set('a', record('a', { status, modificationDate }));
     changed('REQUEST', program.clock.now().toISOString());
@@ -82,7 +83,7 @@ describe('the use of the rate', () => {
       tookMs: 5,
       isAnswered: true,
     } as const;
-    const ask = (account: string) => activities.of(account).tell(request);
+    const ask = (account: string) => activities.of(account).hear(request);
     const account = (name: string, rateGroup?: string) =>
       ({ name, rateGroup, exchange: { rate: { requests: 3, interval: 2 * SECOND } } }) as never;
     const accounts = [account('a', 'group'), account('b', 'group'), account('c')];
@@ -104,17 +105,17 @@ describe('a pass', () => {
     const clock = testClock();
     const activity = new Activities(clock).of('a');
     const began = clock.now();
-    activity.tell({ kind: 'pass.wanted', pass: 'create' });
+    activity.hear({ kind: 'pass.wanted', pass: 'create' });
     clock.advance(SECOND);
-    activity.tell({ kind: 'pass.wanted', pass: 'create' });
-    activity.tell({ kind: 'pass.began', pass: 'create' });
+    activity.hear({ kind: 'pass.wanted', pass: 'create' });
+    activity.hear({ kind: 'pass.began', pass: 'create' });
     expect(activity.passes.get('create')?.runningSince).toEqual(clock.now());
-    activity.tell({ kind: 'pass.ended', pass: 'create', tookMs: 0, isGood: false });
+    activity.hear({ kind: 'pass.ended', pass: 'create', tookMs: 0, isGood: false });
     expect(activity.passes.get('create')).toEqual({ wantedSince: began, runningSince: undefined, goodAt: undefined });
-    activity.tell({ kind: 'pass.ended', pass: 'create', tookMs: 0, isGood: true });
+    activity.hear({ kind: 'pass.ended', pass: 'create', tookMs: 0, isGood: true });
     expect(activity.passes.get('create')).toEqual({ goodAt: clock.now() });
-    activity.tell({ kind: 'pass.wanted', pass: 'create' });
-    activity.rests();
+    activity.hear({ kind: 'pass.wanted', pass: 'create' });
+    activity.close();
     expect(activity.passes.get('create')).toEqual({ goodAt: clock.now() });
   });
 });

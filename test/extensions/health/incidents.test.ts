@@ -35,7 +35,7 @@ async function live({ app, clock }: TestProgram, ms: number): Promise<void> {
       await createPass(app, NEVER);
       await followPass(app, 'due', NEVER);
     }
-    await app.observers.incidents.report();
+    await app.eachSecond();
     clock.advance(SECOND);
   }
 }
@@ -229,7 +229,7 @@ describe('the log of a database that cannot be written', () => {
       const second = async () => {
         for (const pass of ['create', 'lookup'] as const) account.wake(pass);
         await on.clock.turn();
-        await on.app.observers.incidents.report();
+        await on.app.eachSecond();
         on.clock.advance(SECOND);
       };
       for (let seconds = 0; seconds < 150; seconds += 1) await second();

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { PacedOrder } from '../../../src/orders/rules/lookup.ts';
 import { PaceLearner } from '../../../src/extensions/pace/pace.ts';
-import { statusKey, type PacedOrder } from '../../../src/extensions/pace/status.ts';
-import { FollowPace, SharedDemand } from '../../../src/extensions/pace/follow-pace.ts';
+import { statusKey } from '../../../src/extensions/pace/status.ts';
+import { LearningPace, SharedDemand } from '../../../src/extensions/pace/follow-pace.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../support/tracking.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
@@ -15,10 +16,10 @@ const SETTINGS = {
 } as const;
 
 /** Accounts that share one look-up a second, half of it for orders that are followed. */
-function accounts(count: number): readonly FollowPace[] {
+function accounts(count: number): readonly LearningPace[] {
   const shared = new SharedDemand(count);
   const rate = { requests: 1, interval: SECOND, mode: 'proved' } as const;
-  return Array.from({ length: count }, () => new FollowPace({ ...SETTINGS, rate }, shared));
+  return Array.from({ length: count }, () => new LearningPace({ ...SETTINGS, rate }, shared));
 }
 
 /** A learner of so many accepted orders that were looked up a minute ago, and of some that were taken up within 17 h. */

@@ -1,10 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { after } from '../../../src/base/instant.ts';
-import { decideLookup } from '../../../src/orders/rules/follow.ts';
-import { lateMsOf, latenessOf, staysOf, type StatusEvent, statusKey } from '../../../src/extensions/pace/status.ts';
-import type { Tracking } from '../../../src/orders/rules/tracking.ts';
-import { found, HOUR, MINUTE, SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';
+import { latenessOf, staysOf, type StatusEvent, statusKey } from '../../../src/extensions/pace/status.ts';
+import { MINUTE, SECOND } from '../../support/tracking.ts';
 
 let id = 0;
 
@@ -178,53 +175,6 @@ describe('the stays of an order', () => {
     const broken = taken(31, null, { observedAt: Number.NaN, lookedUpBefore: Number.NaN, exchangeTime: MINUTE });
     expect(seen([...sent(), ...broken])).toEqual([['accepted', Number.NaN, Number.NaN]]);
     expect(staysOf([], 0)).toEqual([]);
-  });
-});
-
-describe('how late a look-up sees a change', () => {
-  const NOW = new Date('2026-01-05T12:00:00.000Z');
-  const ago = (ms: number) => after(NOW, -ms);
-  const known = {
-    state: 'open',
-    attempts: 1,
-    orderStatus: 'REQUEST',
-    cryptoStatus: 'NEW',
-    fiatStatus: 'NEW',
-    changedAt: ago(HOUR),
-    lastLookupAt: ago(5 * MINUTE),
-  } as const;
-
-  /** The delay where a look-up finds such an order, which the exchange changed so long ago. */
-  function late(before: Partial<Tracking>, changedMs: number | null, fiatStatus = 'PAID') {
-    const tracking = trackingWith({ ...known, ...before });
-    const modificationDate = changedMs === null ? null : ago(changedMs).toISOString();
-    return lateMsOf(tracking, decideLookup(tracking, found({ fiatStatus, modificationDate }), NOW, 0.5, SETTINGS));
-  }
-
-  it.each<[string, Partial<Tracking>, number, number | undefined]>([
-    ['since the exchange changed it', {}, 2 * MINUTE, 2 * MINUTE],
-    ['since the last look-up, where the clock of the exchange is behind', {}, 5 * MINUTE + 30 * SECOND, 5 * MINUTE],
-    ['not at all, where it is ahead', {}, -30 * SECOND, 0],
-    ['since the last change, where nobody looked after it', { changedAt: ago(MINUTE) }, 90 * SECOND, MINUTE],
-    ['since then, where nobody had looked', { changedAt: null, lastLookupAt: null }, 2 * HOUR, 2 * HOUR],
-    ['nobody knows, where the date is that of an earlier change', {}, 20 * MINUTE, undefined],
-    ['nobody knows of an order that is looked up at no pace', { state: 'held' }, 2 * MINUTE, undefined],
-  ])('is %s', (_name, before, changedMs, ms) => {
-    expect(late(before, changedMs)).toBe(ms);
-  });
-
-  it('is known of no change without a date, and of no look-up without a change', () => {
-    expect(late({}, null)).toBeUndefined();
-    expect(late({}, 2 * MINUTE, 'NEW')).toBeUndefined();
-  });
-
-  it('is not known of a change that is no move and no status, nor of one without a time', () => {
-    const tracking = trackingWith({ ...known, changedAt: NOW });
-    const event = { oldValue: '1', newValue: '2', exchangeTime: ago(MINUTE).toISOString(), source: 'lookup' } as const;
-    const decision = { tracking, events: [{ ...event, field: 'record.ratio', reason: null }] } as const;
-    expect(lateMsOf(trackingWith(known), decision)).toBeUndefined();
-    const undated = { tracking: trackingWith(), events: [{ ...event, field: 'state', reason: null }] } as const;
-    expect(lateMsOf(trackingWith(known), undated)).toBeUndefined();
   });
 });
 

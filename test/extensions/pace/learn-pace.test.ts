@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import type { PacedOrder } from '../../../src/orders/rules/lookup.ts';
 import { OwnedAccount } from '../../../src/accounts/account.ts';
 import { MOST_STATUSES, PaceLearner } from '../../../src/extensions/pace/pace.ts';
-import { statusKey, type PacedOrder } from '../../../src/extensions/pace/status.ts';
+import { statusKey } from '../../../src/extensions/pace/status.ts';
 import { lookUpDue } from '../../../src/orders/follow.ts';
 import { syncOnce } from '../../../src/orders/sync.ts';
 import { sweep, sweepWithoutFindings } from '../../../src/findings/sweep.ts';
-import { learnFirst, readHistory } from '../../../src/extensions/pace/learn-pace.ts';
+import { readHistory } from '../../../src/extensions/pace/learn-pace.ts';
 import { eventWriter } from '../../support/events.ts';
+import { learningPaceOf } from '../../support/paces.ts';
 import { NOT_FOUND, record, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
 import { acceptedOrders, scriptedProgram, type TestProgram } from '../../support/test-program.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../support/tracking.ts';
@@ -20,7 +22,7 @@ const AGES = [0, 30 * SECOND, 10 * MINUTE, DAY];
 /** The gaps of orders of some ages. */
 const gaps = ({ app }: TestProgram, order = OPEN) => AGES.map((age) => app.settings.pace.gapMs(order, age));
 const assumed = ({ app }: TestProgram, order = OPEN) => {
-  const pace = new PaceLearner().pace(app.settings.pace.limits);
+  const pace = new PaceLearner().pace(learningPaceOf(app).limits);
   return AGES.map((age) => pace.gapMs(order, age));
 };
 
@@ -94,7 +96,10 @@ describe('the history', () => {
   });
 
   it.each([
-    ['when the first orders are looked up', async ({ app }: TestProgram) => await learnFirst(app, NEVER)],
+    [
+      'when the first orders are looked up',
+      async ({ app }: TestProgram) => await app.settings.pace.learnFirst(app, NEVER),
+    ],
     ['before sync asks for any order', async ({ app }: TestProgram) => void (await syncOnce(app, 'due', NEVER))],
     ['at the start, where findings are not', async ({ app }: TestProgram) => await sweepWithoutFindings(app, NEVER)],
   ])('of the time before is gone by from the first look-up on: %s', async (_, begin) => {
@@ -103,7 +108,7 @@ describe('the history', () => {
     program.insert({ external_order_id: 'waits' });
     expect(gaps(program)).toEqual(assumed(program));
     await begin(program);
-    expect(program.app.settings.pace.isNew).toBe(false);
+    expect(learningPaceOf(program.app).isNew).toBe(false);
     expect(program.app.settings.pace.gapMs(OPEN, 0)).toBeLessThan(45 * SECOND);
     expect(program.app.settings.pace.gapMs(ACCEPTED, 0)).toBeGreaterThan(assumed(program, ACCEPTED)[0]!);
   });
@@ -116,8 +121,8 @@ describe('the history', () => {
         throw new Error('the database is read');
       },
     };
-    await learnFirst({ ...program.app, store }, NEVER);
-    expect(program.app.settings.pace.isNew).toBe(false);
+    await program.app.settings.pace.learnFirst({ ...program.app, store }, NEVER);
+    expect(learningPaceOf(program.app).isNew).toBe(false);
   });
 
   it.each([
@@ -143,7 +148,7 @@ describe('the history', () => {
       observed_at: at,
     });
     await sweep(program.app, NEVER);
-    const { learned } = program.app.settings.pace;
+    const { learned } = learningPaceOf(program.app);
     expect(learned.statuses.length).toBeLessThanOrEqual(MOST_STATUSES + 1);
     expect(learned.statuses.reduce((sum, { stays }) => sum + stays, 0)).toBe(0);
     expect(gaps(program, { ...OPEN, orderStatus: 'S7' })).toEqual(assumed(program));
@@ -156,7 +161,7 @@ describe('the sweep', () => {
     const environment = { ...LEARNED, ORDER_SYNC_FOLLOW_SHARE: '0.00001' };
     const ids = Array.from({ length: 30 }, (_, index) => `o${index}`);
     const { program, answers, lookUp } = await acceptedOrders(ids, { environment });
-    const { pace } = program.app.settings;
+    const pace = learningPaceOf(program.app);
     await sweep(program.app, NEVER);
     const dear = pace.learned.priceMs;
     expect(dear).toBeGreaterThan(2 * pace.limits.worthMs);
@@ -177,21 +182,21 @@ describe('sync', () => {
     const { program, exchange } = await acceptedOrders(ids, { environment });
     const prices: number[] = [];
     exchange.answer = () => {
-      prices.push(program.app.settings.pace.learned.priceMs);
+      prices.push(learningPaceOf(program.app).learned.priceMs);
       return NOT_FOUND;
     };
     await program.restart();
     program.clock.advance(MINUTE);
     await syncOnce(program.app, 'due', NEVER);
     expect(prices).toHaveLength(30);
-    expect(Math.min(...prices)).toBeGreaterThan(10 * program.app.settings.pace.limits.worthMs);
+    expect(Math.min(...prices)).toBeGreaterThan(10 * learningPaceOf(program.app).limits.worthMs);
   });
 });
 
 describe('what was learned', () => {
   it('is learned from the history again once that has grown by a part', async () => {
     const { program } = await scriptedProgram({ environment: LEARNED });
-    const { pace } = program.app.settings;
+    const pace = learningPaceOf(program.app);
     writeHistory(program, 1_000, 10 * MINUTE, 40 * SECOND);
     await sweep(program.app, NEVER);
     expect(pace.history).toBeUndefined();

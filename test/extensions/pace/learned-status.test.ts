@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { LEAST_GAP_MS, PaceLearner, type LearnedPace } from '../../../src/extensions/pace/pace.ts';
-import { statusKey, type FollowedOrder, type PacedOrder } from '../../../src/extensions/pace/status.ts';
+import type { PacedOrder } from '../../../src/orders/rules/lookup.ts';
+import { LEAST_GAP_MS } from '../../../src/orders/rules/schedule.ts';
+import { PaceLearner, type LearnedPace } from '../../../src/extensions/pace/pace.ts';
+import { statusKey, type FollowedOrder } from '../../../src/extensions/pace/status.ts';
 import { leaving } from '../../../src/extensions/pace/stay-times.ts';
 import { ACCEPTED, ago, followed, learnerWith, LIMITS, NOW, OPEN, stay, stays } from '../../support/paces.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../support/tracking.ts';

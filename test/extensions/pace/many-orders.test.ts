@@ -1,5 +1,5 @@
+import type { Pace } from '../../../src/orders/rules/lookup.ts';
 import { describe, expect, it } from 'vitest';
-import type { Pace } from '../../../src/extensions/pace/pace.ts';
 import { ACCEPTED, learnerWith, LIMITS, OPEN, spread, stays } from '../../support/paces.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../support/tracking.ts';
 

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   demandAt,
-  EVERY_TICK,
   LONGEST_GAP_MS,
   MOST_STATUSES,
   OTHERS,
@@ -182,12 +181,6 @@ describe('the price of a look-up', () => {
     for (let index = 0; index < 1_000; index += 1) learner.addOrder(followed(ACCEPTED, HOUR, waiting), NOW);
     // That is one look-up each within two hours, not one every few seconds.
     expect(learner.pace({ ...LIMITS, budget: 1 / SECOND }).priceMs).toBe(LIMITS.worthMs);
-  });
-});
-
-describe('other paces', () => {
-  it('at every tick makes an order due again before the next one, and not within the same', () => {
-    expect(EVERY_TICK.gapMs(OPEN, 0)).toBe(1);
   });
 });
 

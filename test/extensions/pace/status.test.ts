@@ -1,23 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { PacedOrder } from '../../../src/orders/rules/lookup.ts';
+import type { Overdue } from '../../../src/orders/pass/pace.ts';
 import { OTHERS } from '../../../src/extensions/pace/pace.ts';
 import {
   isAccepted,
-  isPaced,
+  learnStuckAfter,
   withOverdue,
-  type Overdue,
   statusKey,
   statusName,
   type FollowedOrder,
-  type PacedOrder,
 } from '../../../src/extensions/pace/status.ts';
-import { ORDER_STATES } from '../../../src/orders/rules/states.ts';
 import { ACCEPTED, ago, followed, OPEN } from '../../support/paces.ts';
 import { DAY, HOUR, MINUTE } from '../../support/tracking.ts';
-
-it('orders that are accepted, open or disputed are looked up at a pace', () => {
-  expect(ORDER_STATES.filter(isPaced).toSorted()).toEqual(['accepted', 'disputed', 'open']);
-});
 
 describe('the key of a status', () => {
   const status = () => fc.option(fc.oneof(fc.constantFrom('', 'NEW', '","'), fc.string()));
@@ -79,5 +74,23 @@ describe('orders that wait for their look-up', () => {
     const held = due({ ...OPEN, state: 'held' }, DAY);
     expect(overdue(due(OPEN, MINUTE), due(OPEN, -HOUR), due(OPEN, 0, { nextActionAt: '' }), held)).toBeUndefined();
     expect(overdue()).toBeUndefined();
+  });
+});
+
+describe('the time after which an order is stuck', () => {
+  it('is a day until there is enough to learn from', () => {
+    expect(learnStuckAfter([])).toBe(DAY);
+    expect(learnStuckAfter(Array.from({ length: 99 }, () => 9 * DAY))).toBe(DAY);
+    expect(learnStuckAfter(Array.from({ length: 100 }, () => 9 * DAY))).toBe(9 * DAY);
+  });
+
+  it('is a day when nearly every change comes sooner', () => {
+    expect(learnStuckAfter([...Array.from({ length: 99 }, () => HOUR), 9 * DAY])).toBe(DAY);
+  });
+
+  it('is what 99 of 100 changes took, in whatever order they come', () => {
+    const gaps = Array.from({ length: 200 }, (_, index) => (index + 1) * DAY);
+    expect(learnStuckAfter(gaps)).toBe(198 * DAY);
+    expect(learnStuckAfter(gaps.toReversed())).toBe(198 * DAY);
   });
 });

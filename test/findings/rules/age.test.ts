@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AmountField } from '../../../src/base/decimal.ts';
 import { ORDER_STATES } from '../../../src/orders/rules/states.ts';
-import { findOverdue, isUnchecked, judgedIn, learnStuckAfter, type OrderAge } from '../../../src/findings/rules/age.ts';
+import { findOverdue, isUnchecked, judgedIn, STUCK_AFTER_MS, type OrderAge } from '../../../src/findings/rules/age.ts';
 import { DAY, HOUR, MINUTE } from '../../support/tracking.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
@@ -148,20 +148,6 @@ describe('what time alone brings', () => {
   });
 });
 
-describe('the time after which an order is stuck', () => {
-  it('is a day until there is enough to learn from', () => {
-    expect(learnStuckAfter([])).toBe(DAY);
-    expect(learnStuckAfter(Array.from({ length: 99 }, () => 9 * DAY))).toBe(DAY);
-    expect(learnStuckAfter(Array.from({ length: 100 }, () => 9 * DAY))).toBe(9 * DAY);
-  });
-
-  it('is a day when nearly every change comes sooner', () => {
-    expect(learnStuckAfter([...Array.from({ length: 99 }, () => HOUR), 9 * DAY])).toBe(DAY);
-  });
-
-  it('is what 99 of 100 changes took, in whatever order they come', () => {
-    const gaps = Array.from({ length: 200 }, (_, index) => (index + 1) * DAY);
-    expect(learnStuckAfter(gaps)).toBe(198 * DAY);
-    expect(learnStuckAfter(gaps.toReversed())).toBe(198 * DAY);
-  });
+it('an order is stuck after a day, unless changes are known to take longer', () => {
+  expect(STUCK_AFTER_MS).toBe(DAY);
 });

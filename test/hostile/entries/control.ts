@@ -40,7 +40,7 @@ export const control: Entry<string> = {
     const on = undo.use(await ground({ clock, answer: sandbox(clock).answer }));
     const path = controlSocketPath(on.path);
     const stopping = new AbortController();
-    const socket = await serveControl(served(on.app), path, stopping.signal);
+    const socket = await serveControl(served(on.app, on.activities), path, stopping.signal);
     undo.defer(async () => {
       stopping.abort();
       on.app.endGracePeriod();

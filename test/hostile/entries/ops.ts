@@ -1,6 +1,5 @@
 import type { OpsDeps } from '../../../src/extensions/health/ops/server.ts';
 import { serveOps } from '../../../src/extensions/health/ops/server.ts';
-import { Activities } from '../../../src/extensions/health/activity.ts';
 import { createPass } from '../../../src/orders/create.ts';
 import { followPass } from '../../../src/orders/follow.ts';
 import { testClock } from '../../support/test-clock.ts';
@@ -51,13 +50,7 @@ export const ops: Entry<string> = {
     await createPass(on.app, NEVER);
     clock.advance(60_000);
     await followPass(on.app, 'all', NEVER);
-    const { app } = on;
-    const activities = new Activities(clock);
-    activities.of(app.account).live = {
-      exchange: app.exchange,
-      restraints: app.restraints,
-      accountLease: { isTrusted: () => true },
-    };
+    const { app, activities } = on;
     const config = {
       ...on.config,
       ops: { ...on.config.ops, listen: { host: '127.0.0.1', port: 0 }, token: SECRET, actions: 'on' as const },

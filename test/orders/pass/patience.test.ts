@@ -34,7 +34,11 @@ it('a database that is read now and then not is logged once, each minute, and wh
   await succeed();
   await succeed();
   expect(levels()).toEqual(['error', 'error', 'info']);
-  expect(log.lines).toMatchObject([{ cause: FULL.message }, { cause: FULL.message, failures: 60 }, { failures: 120 }]);
+  expect(log.lines).toMatchObject([
+    { cause: FULL.message },
+    { cause: FULL.message, failures: 60, lastedMs: MINUTE },
+    { failures: 120, lastedMs: 2 * MINUTE - SECOND },
+  ]);
 });
 
 it('what does not pass by itself is not waited out', async () => {

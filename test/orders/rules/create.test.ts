@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { PacedOrder } from '../../../src/orders/rules/lookup.ts';
+import { LEAST_GAP_MS } from '../../../src/orders/rules/schedule.ts';
 import {
   becomesUnknown,
   decideClaim,
@@ -12,8 +14,6 @@ import { ORDER_STATES } from '../../../src/orders/rules/states.ts';
 import type { Decision } from '../../../src/orders/rules/tracking.ts';
 import type { UncheckedOrder } from '../../../src/orders/rules/record.ts';
 import { after } from '../../../src/base/instant.ts';
-import { LEAST_GAP_MS } from '../../../src/extensions/pace/pace.ts';
-import type { PacedOrder } from '../../../src/extensions/pace/status.ts';
 import { DAY, HOUR, SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { decideLookup, isLookedUp } from '../../../src/orders/rules/follow.ts';
-import { isFinalRecord, type LookupAnswer } from '../../../src/orders/rules/lookup.ts';
+import { isFinalRecord, type LookupAnswer, type PacedOrder } from '../../../src/orders/rules/lookup.ts';
 import { isAcceptedAndAbsent, RESEND_NOT_BEFORE_MS } from '../../../src/orders/rules/absent.ts';
-import { isAllowedMove, type OrderState } from '../../../src/orders/rules/states.ts';
+import { isAllowedMove, type OrderState, PACED_STATES } from '../../../src/orders/rules/states.ts';
 import { stepPace } from '../../../bench/following/strategies.ts';
-import { PACED_STATES, type PacedOrder } from '../../../src/extensions/pace/status.ts';
 import { after } from '../../../src/base/instant.ts';
 import type { OrderEvent, Tracking } from '../../../src/orders/rules/tracking.ts';
 import { DAY, newRecord, found, HOUR, MINUTE, SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';

@@ -5,8 +5,7 @@ import {
   statesFor,
   type Judgement,
 } from '../../../src/orders/rules/operator-decisions.ts';
-import type { PacedOrder } from '../../../src/extensions/pace/status.ts';
-import type { FollowSettings } from '../../../src/orders/rules/lookup.ts';
+import type { FollowSettings, PacedOrder } from '../../../src/orders/rules/lookup.ts';
 import { isAllowedMove, ORDER_STATES, type OrderState } from '../../../src/orders/rules/states.ts';
 import { HOUR, MINUTE, newRecord, SETTINGS, trackingWith } from '../../support/tracking.ts';
 

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { MOVES as GUARDED_MOVES } from '../../../migrations/rules.ts';
-import { ALLOWED_NEXT, isAllowedMove, ORDER_STATES, type OrderState } from '../../../src/orders/rules/states.ts';
+import {
+  ALLOWED_NEXT,
+  isAllowedMove,
+  isPaced,
+  ORDER_STATES,
+  type OrderState,
+} from '../../../src/orders/rules/states.ts';
 import { move } from '../../../src/orders/rules/tracking.ts';
 import { trackingWith } from '../../support/tracking.ts';
 
@@ -75,4 +81,8 @@ describe('a move', () => {
   it('without a reason takes away the last one', () => {
     expect(move(trackingWith({ stateReason: 'old' }), 'sending', { source: 'create' }).tracking.stateReason).toBeNull();
   });
+});
+
+it('orders that are accepted, open or disputed are looked up at a pace', () => {
+  expect(ORDER_STATES.filter(isPaced).toSorted()).toEqual(['accepted', 'disputed', 'open']);
 });

@@ -5,7 +5,7 @@ import type { Judgement } from '../../../orders/rules/operator-decisions.ts';
 import { messageOf } from '../../../base/text.ts';
 import { pathId } from '../../../exchange/ids.ts';
 import { decideOrders } from '../../../orders/operator-decisions.ts';
-import { flowSettings } from '../../pace/follow-pace.ts';
+import { flowSettings } from '../../../orders/pass/deps.ts';
 import { LONGEST_TEXT } from './forms.ts';
 import { accountPath, orderPath } from './markup.ts';
 import { endHolds, setHold } from '../../../store/tables/account-holds.ts';
@@ -82,19 +82,16 @@ function plainText(form: URLSearchParams, name: string): string {
 }
 
 async function decideOrder(deps: OpsSources, { account, actor, reason, form }: Decision): Promise<string> {
-  const { store, clock, config } = deps;
+  const { store, clock, makePaces } = deps;
   const externalOrderId = form.get('externalOrderId') ?? '';
   const row = await readOrder(store.db, account, externalOrderId);
   if (row === undefined) throw new Refused(404, 'There is no such order.');
   const now = trackingOf(row);
   // An order that has changed since the person was shown it is passed over.
   const seen = { state: form.get('state') as typeof now.state, attempts: Number(form.get('attempts')) };
-  const operator = {
-    account,
-    store: store.forAccount(account),
-    clock,
-    settings: flowSettings(configOf(config, account)),
-  };
+  const config = configOf(deps.config, account);
+  const settings = flowSettings(config, makePaces?.(1)(config));
+  const operator = { account, store: store.forAccount(account), clock, settings };
   const action = { judgement: judgementOf(form), actor, reason };
   for await (const result of decideOrders(operator, [{ externalOrderId, listed: { ...now, ...seen } }], action)) {
     if (result.kind === 'passed-over') throw new Refused(409, `Nothing was changed: ${result.why}.`);

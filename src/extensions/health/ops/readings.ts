@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock } from '../../../base/clock.ts';
 import type { Config, DatabaseConfig } from '../../../settings/config.ts';
+import type { PaceMaker } from '../../../orders/pass/pace.ts';
 import { messageOf } from '../../../base/text.ts';
 import type { Activities } from '../activity.ts';
 import type { Overview } from '../status/status.ts';
@@ -18,6 +19,7 @@ export interface OpsSources {
   readonly accounts: { readonly names: readonly string[] };
   readonly heedDecision: (account: string) => Promise<void>;
   readonly activities: Activities;
+  readonly makePaces?: PaceMaker;
 }
 
 export interface OpsPages extends OpsSources {

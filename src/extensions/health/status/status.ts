@@ -106,7 +106,6 @@ const hold = z.object({
 });
 
 const lostReach = z.object({ account: z.string(), since: time, reason: z.string().nullable() });
-export type LostReach = Immutable<z.infer<typeof lostReach>>;
 
 const accountCounts = z.object({
   account: z.string(),

@@ -4,7 +4,7 @@ import { systemClock } from '../../../base/clock.ts';
 import type { AccountSettings } from '../../../settings/config.ts';
 import { stopRemedy } from '../../../accounts/rules/restraints.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
-import { flowSettings } from '../../pace/follow-pace.ts';
+import { learningPaces } from '../../pace/follow-pace.ts';
 import { paceOfOrder, storyOf, type ReadPace } from '../story/read-story.ts';
 import { PLAIN, wrapped, type Screen } from '../../documents/terminal.ts';
 import { printable } from '../../../base/words.ts';
@@ -63,7 +63,7 @@ export function define(command: Command): void {
 
 function paceIn(store: Store, settings: AccountSettings, asOf: Date): ReadPace {
   const { account } = settings;
-  const { pace } = flowSettings(settings);
+  const pace = learningPaces(1)(settings);
   const { signal } = new AbortController();
   return async (order) => {
     // Of the past nobody tells the pace.

@@ -1,7 +1,9 @@
 import type { AccountSettings } from '../../../settings/config.ts';
 import { instantMs } from '../../../base/instant.ts';
 import { PaceLearner } from '../../pace/pace.ts';
-import { isPaced, statusKey, statusName, type PacedOrder } from '../../pace/status.ts';
+import { statusKey, statusName } from '../../pace/status.ts';
+import type { PacedOrder } from '../../../orders/rules/lookup.ts';
+import { isPaced } from '../../../orders/rules/states.ts';
 import { ageBy } from '../../pace/stay-times.ts';
 import { preOrderIdsIn } from '../../../exchange/ids.ts';
 import { readRecordView } from '../../../exchange/record-view.ts';
@@ -14,8 +16,8 @@ import type { StoryEvidence, StoryPace, StorySettings } from './next.ts';
 import { buildStory, type Story } from './story.ts';
 import type { Store } from '../../../store/port.ts';
 import { readStory, type StoryRows } from '../tables/story.ts';
-import type { FlowDeps } from '../../../orders/pass/deps.ts';
-import type { FollowPace } from '../../pace/follow-pace.ts';
+import type { PaceDeps } from '../../../orders/pass/pace.ts';
+import type { LearningPace } from '../../pace/follow-pace.ts';
 import { readHistory } from '../../pace/learn-pace.ts';
 
 interface OrderStory {
@@ -55,10 +57,8 @@ export async function storyOf(
   return { story, document: storyDocument(story, evidence, exchange), evidence };
 }
 
-type PaceDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'> & { readonly pace: FollowPace };
-
 export async function paceOfOrder(
-  { pace, ...deps }: PaceDeps,
+  { pace, ...deps }: PaceDeps & { readonly pace: LearningPace },
   order: PacedOrder & { readonly changedAt: string | null },
   signal: AbortSignal,
 ): Promise<StoryPace | undefined> {

@@ -1,6 +1,6 @@
 import type { StoryEvent, StoryFinding, StoryOrder } from '../story/next.ts';
 import type { AccountStop, RestraintView } from '../../../accounts/rules/restraints.ts';
-import type { PacedOrder } from '../../pace/status.ts';
+import type { PacedOrder } from '../../../orders/rules/lookup.ts';
 import { storedHolds } from '../../../store/tables/account-holds.ts';
 import { readStop } from '../../../store/tables/account-stops.ts';
 import { queries } from '../../../store/statement.ts';

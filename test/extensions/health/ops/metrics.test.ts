@@ -30,9 +30,9 @@ function valueOf(metrics: Map<string, Metric>, name: string, labels: Record<stri
 describe('/metrics', () => {
   it('has every gauge that is known, in the format of Prometheus', async () => {
     const on = await testOps();
-    on.activity.tell({ kind: 'pass.ended', pass: 'create', tookMs: 0, isGood: true });
-    on.activity.tell({ kind: 'request.left' });
-    on.activity.tell({ kind: 'request.ended', operation: 'look_up_order', outcome: 'ok', tookMs: 5, isAnswered: true });
+    on.activity.hear({ kind: 'pass.ended', pass: 'create', tookMs: 0, isGood: true });
+    on.activity.hear({ kind: 'request.left' });
+    on.activity.hear({ kind: 'request.ended', operation: 'look_up_order', outcome: 'ok', tookMs: 5, isAnswered: true });
     const metrics = await scrape(on);
     const rare = isSqlite() ? /^order_sync_webhook_\w+$/ : /^order_sync_(?:webhook_\w+|database_(?:wal_)?bytes)$/;
     expect(Object.keys(GAUGES).filter((name) => !metrics.has(name) && !rare.test(name))).toEqual([]);
@@ -42,8 +42,8 @@ describe('/metrics', () => {
 
   it('passes the checks of promtool: names that say their type, no label of another type, a base unit, a sentence', async () => {
     const on = await testOps();
-    on.activity.tell({ kind: 'pass.ended', pass: 'create', tookMs: 0, isGood: true });
-    on.activity.tell({ kind: 'request.ended', operation: 'look_up_order', outcome: 'ok', tookMs: 5, isAnswered: true });
+    on.activity.hear({ kind: 'pass.ended', pass: 'create', tookMs: 0, isGood: true });
+    on.activity.hear({ kind: 'request.ended', operation: 'look_up_order', outcome: 'ok', tookMs: 5, isAnswered: true });
     for (const { name, type, help, samples } of (await scrape(on)).values()) {
       const labels = new Set(samples.flatMap((one) => Object.keys(one.labels)));
       expect([name, labels.has('quantile'), labels.has('le') && type !== 'histogram']).toEqual([name, false, false]);
@@ -79,18 +79,18 @@ describe('/metrics', () => {
 
   it('counts requests by operation and outcome, waits, passes and how late changes are seen', async () => {
     const on = await testOps();
-    on.activity.tell({ kind: 'request.left' });
-    on.activity.tell({ kind: 'request.left' });
-    on.activity.tell({
+    on.activity.hear({ kind: 'request.left' });
+    on.activity.hear({ kind: 'request.left' });
+    on.activity.hear({
       kind: 'request.ended',
       operation: 'create_pre_order',
       outcome: 'not-sent',
       tookMs: 1_500,
       isAnswered: false,
     });
-    on.activity.tell({ kind: 'turn.came', lane: 'create', waitedMs: 250 });
-    on.activity.tell({ kind: 'pass.ended', pass: 'create', tookMs: 0, isGood: false });
-    on.activity.tell({ kind: 'change.seen', lateMs: 3_000 });
+    on.activity.hear({ kind: 'turn.came', lane: 'create', waitedMs: 250 });
+    on.activity.hear({ kind: 'pass.ended', pass: 'create', tookMs: 0, isGood: false });
+    on.activity.hear({ kind: 'change.seen', lateMs: 3_000 });
     on.activity.overdue = { orders: 7, since: new Date(0) };
     const metrics = await scrape(on);
     const labels = { account: 'default', operation: 'create_pre_order', outcome: 'not_sent' };
@@ -115,7 +115,7 @@ describe('/metrics', () => {
         accounts: { names },
       }),
     });
-    for (const name of names) on.activities.of(name).tell({ kind: 'request.left' });
+    for (const name of names) on.activities.of(name).hear({ kind: 'request.left' });
     const metrics = await scrape(on);
     const samples = metrics.get('order_sync_requests_in_flight')?.samples ?? [];
     expect(samples).toHaveLength(51);

@@ -54,7 +54,7 @@ describe('/readyz', () => {
     await createPass(on.program.app, new AbortController().signal);
     expect(await readyz(on)).toEqual([503, 'key']);
     // Where the account rests, its holds stand in the database, once what was asked for before is written.
-    on.activity.rests();
+    on.activity.close();
     await on.program.app.store.writer.write(async () => {});
     on.program.clock.advance(1_000);
     expect(await readyz(on)).toEqual([503, 'key']);
@@ -88,11 +88,11 @@ describe('/readyz', () => {
 
   it('answers 503 when work waits and nothing is done, and 200 once a request is answered', async () => {
     const on = await testOps();
-    on.activity.tell({ kind: 'pass.wanted', pass: 'create' });
+    on.activity.hear({ kind: 'pass.wanted', pass: 'create' });
     on.program.clock.advance(STALLED_AFTER_MS + 1_000);
     expect(await readyz(on)).toEqual([503, 'passes']);
-    on.activity.tell({ kind: 'request.left' });
-    on.activity.tell({ kind: 'request.ended', operation: 'look_up_order', outcome: 'ok', tookMs: 5, isAnswered: true });
+    on.activity.hear({ kind: 'request.left' });
+    on.activity.hear({ kind: 'request.ended', operation: 'look_up_order', outcome: 'ok', tookMs: 5, isAnswered: true });
     on.program.clock.advance(2_000);
     expect(await readyz(on)).toEqual([200]);
   });

@@ -35,8 +35,8 @@ describe('order-sync status', () => {
     exchange.answer = (request) => (request.method === 'POST' ? echo(request) : NOT_FOUND);
     program.insert({ external_order_id: 'a' });
     await createPass(program.app, NEVER);
-    program.app.observers.activity.tell({ kind: 'change.seen', lateMs: 3_000 });
-    program.app.observers.activity.overdue = { orders: 2, since: program.clock.now() };
+    program.activity.hear({ kind: 'change.seen', lateMs: 3_000 });
+    program.activity.overdue = { orders: 2, since: program.clock.now() };
     const { code, status } = await commandOf(program).json();
     expect(code).toBe(0);
     expect(status).toMatchObject({

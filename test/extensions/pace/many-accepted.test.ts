@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
-import { LOOKUPS_A_ROUND } from '../../src/orders/rules/schedule.ts';
-import { sweepWithoutFindings } from '../../src/findings/sweep.ts';
-import { lookUpDue } from '../../src/orders/follow.ts';
-import { isSqlite } from '../support/database.ts';
-import { NOT_FOUND, record } from '../support/scripted-exchange.ts';
-import { scriptedProgram, type TestProgram } from '../support/test-program.ts';
-import { HOUR, SECOND } from '../support/tracking.ts';
-import { unguarded } from '../support/unguarded.ts';
+import { LOOKUPS_A_ROUND } from '../../../src/orders/rules/schedule.ts';
+import { sweepWithoutFindings } from '../../../src/findings/sweep.ts';
+import { lookUpDue } from '../../../src/orders/follow.ts';
+import { isSqlite } from '../../support/database.ts';
+import { NOT_FOUND, record } from '../../support/scripted-exchange.ts';
+import { learningPaceOf } from '../../support/paces.ts';
+import { scriptedProgram, type TestProgram } from '../../support/test-program.ts';
+import { HOUR, SECOND } from '../../support/tracking.ts';
+import { unguarded } from '../../support/unguarded.ts';
 
 const NEVER = new AbortController().signal;
 /** PostgreSQL takes much longer to be filled. */
@@ -33,7 +34,7 @@ it('500,000 accepted orders that are due delay an open one by a turn of the queu
   const environment = { ORDER_SYNC_FOLLOW_PACE: 'learned', ORDER_SYNC_FOLLOW_SHARE: '0.00005' };
   const { program, exchange } = await scriptedProgram({ environment });
   const { app, clock } = program;
-  const { pace } = app.settings;
+  const pace = learningPaceOf(app);
   insertMany(program, 'open', 1, SECOND);
   await sweepWithoutFindings(app, NEVER);
   const gapAlone = pace.gapMs(OPEN, 0);

@@ -4,9 +4,9 @@ import {
   messagesOf,
   OTHER_CAUSES,
   type Condition,
-  type Failure,
   type IncidentKind,
-} from '../../../src/accounts/rules/incidents.ts';
+} from '../../../src/extensions/health/incident-story.ts';
+import type { Failure } from '../../../src/orders/pass/process-events.ts';
 import { MINUTE, SECOND } from '../../support/tracking.ts';
 
 const OUT_OF_REACH: Condition = { kind: 'exchange', cause: 'ECONNREFUSED' };

@@ -1,7 +1,7 @@
-import type { RestraintKind } from './restraints.ts';
+import type { Failure } from '../../orders/pass/process-events.ts';
 
 /** The causes that keep orders from going on for a while; there is one incident of each kind at the most. */
-export type IncidentKind = 'exchange' | 'database' | RestraintKind;
+export type IncidentKind = NonNullable<Failure['kind']>;
 
 type Messages = readonly [level: 'warn' | 'error', begun: string, lasting: string, ended: string];
 
@@ -44,15 +44,6 @@ export interface IncidentNews {
   readonly lastedMs: number;
   /** Failures that it explains: since the last news, at its end all. */
   readonly failures: number;
-}
-
-export interface Failure {
-  readonly message: string;
-  readonly cause: string;
-  /** The order or link of which alone the failure speaks: it is shown once for each. */
-  readonly subject?: string | undefined;
-  /** The incident that explains it while it goes on. */
-  readonly kind?: IncidentKind | undefined;
 }
 
 interface RepeatedFailures extends Pick<Failure, 'message' | 'cause'> {

@@ -1,0 +1,52 @@
+import type { Clock } from '../../base/clock.ts';
+import { STUCK_AFTER_MS } from '../../findings/rules/age.ts';
+import type { Config } from '../../settings/config.ts';
+import type { AgedOrder } from '../../store/orders/orders-with-records.ts';
+import type { Store } from '../../store/port.ts';
+import type { Pace } from '../rules/lookup.ts';
+
+export interface PaceDeps {
+  readonly account: string;
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+/** How the look-ups of an account's followed orders are spaced. */
+export interface FollowPace extends Pace {
+  /** Every order is due at each tick of `schedule.cron`; the next tick begins once all were looked up that were due. */
+  readonly isEveryTick: boolean;
+  /** An order whose look-up was due for longer waits for its turn, in milliseconds. */
+  readonly overdueAfterMs: number;
+  /** Learns before the first look-ups, unless it has learned already. */
+  learnFirst(deps: PaceDeps, signal: AbortSignal): Promise<void>;
+  learn(deps: PaceDeps, signal: AbortSignal): Promise<void>;
+  /** Begins to learn from the followed orders while a sweep reads them. */
+  beginLesson(deps: PaceDeps, signal: AbortSignal): Promise<Lesson>;
+}
+
+export interface Lesson {
+  /** An order that has not changed for longer is stuck; in milliseconds. */
+  readonly stuckAfter: number;
+  see(page: readonly AgedOrder[], now: Date): void;
+  /** Returns the orders that wait for their turn; undefined if no order does. */
+  end(): Overdue | undefined;
+}
+
+/** Followed orders whose look-up was due before the last tick. */
+export interface Overdue {
+  readonly orders: number;
+  readonly since: Date;
+}
+
+/** Makes the paces of accounts that share a rate limit; `accounts` is their number, whether they look orders up or not. */
+export type PaceMaker = (accounts: number) => (config: Config) => FollowPace;
+
+/** The pace of the core: of the orders that are due, the one that was looked up least recently goes first. */
+export const EVERY_TICK: FollowPace = {
+  isEveryTick: true,
+  overdueAfterMs: Number.POSITIVE_INFINITY,
+  gapMs: () => 1,
+  learnFirst: async () => {},
+  learn: async () => {},
+  beginLesson: async () => ({ stuckAfter: STUCK_AFTER_MS, see: () => {}, end: () => undefined }),
+};
