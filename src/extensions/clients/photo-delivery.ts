@@ -16,7 +16,7 @@ export interface DeliveryPart {
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-export type RefusalKind = 'unreadable' | 'too-large' | 'too-slow' | 'forbidden';
+type RefusalKind = 'unreadable' | 'too-large' | 'too-slow' | 'forbidden' | 'busy';
 
 export class DeliveryRefusal extends Error {
   override readonly name = 'DeliveryRefusal';

@@ -29,7 +29,6 @@ import {
   readForm,
   type DeliveryPart,
   type ReceivedFile,
-  type RefusalKind,
 } from './photo-delivery.ts';
 import type { Config } from '../../settings/config.ts';
 
@@ -45,10 +44,8 @@ const ACCOUNTS_LOOKED_AT = 20;
 export type DeliveryDeps = Pick<FlowDeps, 'store' | 'clock' | 'log'> & Pick<Config, 'photos'>;
 type PhotoDeps = DeliveryDeps & Pick<FlowDeps, 'account'>;
 
-/** The outcome of a delivery. Nothing of it stays on the disk unless it is `stored`. */
-type DeliveryOutcome =
-  | { readonly kind: 'stored' | 'repeated' }
-  | { readonly kind: 'refused'; readonly why: RefusalKind; readonly reason: string };
+/** A delivery that came before is `repeated`. Nothing of one stays on the disk unless it is `stored`. */
+type DeliveryOutcome = 'stored' | 'repeated';
 
 interface PhotosAsked {
   readonly linkId: string;
@@ -112,7 +109,7 @@ export async function requestPhotos(
   return { ...answer, value, body: stringify(value) ?? answer.body };
 }
 
-/** Accepts a delivery (§6). Files stay in quarantine until their rows are committed. Throws errors of the disk. */
+/** Accepts a delivery (§6). Files stay in quarantine until their rows are committed. Throws `DeliveryRefusal`, and errors of the disk. */
 export async function acceptDelivery(deps: DeliveryDeps, parts: AsyncIterable<DeliveryPart>): Promise<DeliveryOutcome> {
   const folder = new PhotoFolder(deps.photos.folder);
   const delivery = randomName();
@@ -120,10 +117,6 @@ export async function acceptDelivery(deps: DeliveryDeps, parts: AsyncIterable<De
     await folder.begin(delivery);
     const form = await readForm(deps.photos, folder, delivery, parts);
     return await record(deps, folder, delivery, form);
-  } catch (error) {
-    if (!(error instanceof DeliveryRefusal)) throw error;
-    deps.log.warn({ refused: error.kind, cause: error.message }, 'a photo delivery was refused');
-    return { kind: 'refused', why: error.kind, reason: error.message };
   } finally {
     await settle(deps, folder, delivery);
   }
@@ -220,7 +213,7 @@ async function record(
   for (const { refusal: cause } of files) {
     if (cause !== null) log.warn({ linkId, cause }, 'a file of a photo delivery was refused');
   }
-  return { kind: decision === 'store' ? 'stored' : 'repeated' };
+  return decision === 'store' ? 'stored' : 'repeated';
 }
 
 async function settle({ store }: Pick<DeliveryDeps, 'store'>, folder: PhotoFolder, delivery: string): Promise<void> {
