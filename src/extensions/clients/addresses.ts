@@ -1,8 +1,7 @@
 import type { AskedOperation } from '../api/operation.ts';
+import type { OPERATIONS } from './operations.ts';
 
-type Operations = (typeof import('./operations.ts'))['OPERATIONS'];
-
-function loading<Id extends keyof Operations>(id: Id): () => Promise<Operations[Id]> {
+function loading<Id extends keyof typeof OPERATIONS>(id: Id): () => Promise<(typeof OPERATIONS)[Id]> {
   return async () => (await import('./operations.ts')).OPERATIONS[id];
 }
 
