@@ -1,5 +1,5 @@
+import { partsWith } from '../test/support/parts.ts';
 import { createApp } from '../src/app.ts';
-import { learningPaces } from '../src/extensions/pace/follow-pace.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { Activities } from '../src/extensions/health/activity.ts';
 import { loadConfig } from '../src/settings/config.ts';
@@ -21,8 +21,7 @@ const now = () => new Date(clock.now().getTime() + aheadMs);
 let commits = 0;
 const app = await createApp(config, {
   clock: { ...clock, now },
-  listeners: new Activities(clock).accountListeners,
-  makePaces: learningPaces,
+  ...partsWith(new Activities(clock)),
   store: {
     expect: 'migrate',
     wrap(sql, statement) {

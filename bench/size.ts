@@ -1,6 +1,6 @@
+import { PARTS } from '../test/support/parts.ts';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createApp } from '../src/app.ts';
-import { learningPaces } from '../src/extensions/pace/follow-pace.ts';
 import { loadConfig } from '../src/settings/config.ts';
 import { syncOnce } from '../src/orders/sync.ts';
 import { createLog } from '../src/base/log.ts';
@@ -46,7 +46,7 @@ async function longestStallMs(settings: Record<string, string>, folder: string):
   {
     await using app = await createApp(config, {
       log: createLog({ log: { level: 'silent' } } as never),
-      makePaces: learningPaces,
+      ...PARTS,
     });
     await syncOnce(app, 'all', new AbortController().signal);
   }

@@ -16,6 +16,7 @@ import { CreatesInFlight } from './orders/pass/in-flight.ts';
 import { RateGroup, RequestLease, spentByLastOwner } from './orders/pass/lease.ts';
 import { openListeners, type Listen } from './orders/pass/process-events.ts';
 import type { FollowPace, PaceMaker } from './orders/pass/pace.ts';
+import type { Sweep, SweepMaker } from './orders/pass/sweeps.ts';
 import { SentIntents, Walk } from './orders/pass/sent-intents.ts';
 import { takeUpFailOvers } from './orders/fail-over.ts';
 import { WrongTimes } from './orders/correct-times.ts';
@@ -26,30 +27,37 @@ import { OwnedError } from './store/errors.ts';
 import { openAsOwner, type OwnerOptions } from './store/open.ts';
 import type { AccountLease, Store } from './store/port.ts';
 
-/** Replacements for tests, the simulation and the benchmark. */
-export interface Overrides {
+/** What extensions add to an account. With nothing of it, the core does its work alone. */
+export interface AppParts {
+  /** Without it orders are looked up at each tick. */
+  readonly makePaces?: PaceMaker | undefined;
+  /** Without any, each failure is logged by itself. */
+  readonly listeners?: readonly Listen[] | undefined;
+  readonly sweeps?: readonly SweepMaker[] | undefined;
+}
+
+/** Replacements for tests, the simulation and the benchmark, and what extensions add. */
+export interface Overrides extends AppParts {
   readonly clock?: Clock;
   readonly connect?: Connect;
   readonly log?: Logger;
   readonly store?: OwnerOptions;
   readonly ownerPatienceMs?: number;
-  /** Without it orders are looked up at each tick. */
-  readonly makePaces?: PaceMaker;
   readonly account?: string;
-  readonly listeners?: readonly Listen[];
 }
 
 /** The program, wired for one account: it drives the account until it is disposed of. */
 export interface App extends FlowDeps, AsyncDisposable {
   readonly wrongTimes: WrongTimes;
   readonly photos: Config['photos'];
+  readonly sweeps: readonly Sweep[];
   /** Is called once a second while a daemon drives the account. */
   eachSecond(): Promise<void>;
   /** Breaks off requests in flight, and no longer waits for results that cannot be written. */
   endGracePeriod(): void;
 }
 
-interface AccountDeps {
+interface AccountDeps extends AppParts {
   /** The database, as the owner of the account writes it. */
   readonly store: Store;
   readonly accountLease: AccountLease;
@@ -57,11 +65,8 @@ interface AccountDeps {
   readonly log: Logger;
   readonly connect?: Connect | undefined;
   readonly rateGroup?: RateGroup | undefined;
-  readonly makePaces?: PaceMaker | undefined;
   /** The newest creates of this process, in all its accounts. */
   readonly intents?: SentIntents | undefined;
-  /** Without any, each failure is logged by itself. */
-  readonly listeners?: readonly Listen[] | undefined;
   /** The pace as it was learned while this process drove the account before, and put right what the last owner left. */
   readonly pace?: FollowPace | undefined;
 }
@@ -69,7 +74,7 @@ interface AccountDeps {
 /** Owns one account until the app is disposed of. Throws `OwnedError` if another process does, and `StoreError`. */
 export async function createApp(config: Config, overrides: Overrides = {}): Promise<App> {
   const { clock = systemClock(), ownerPatienceMs: patienceMs = 0, account = DEFAULT_ACCOUNT } = overrides;
-  const { connect, listeners, makePaces } = overrides;
+  const { connect, listeners, makePaces, sweeps } = overrides;
   const log = overrides.log ?? createLog(config);
   await using undo = new AsyncDisposableStack();
   const worker = { settingsOf: settingsInForce(config) };
@@ -80,7 +85,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   if (accountLease === undefined) throw new OwnedError(`the account ${account} cannot be driven`);
   const rateGroup = accountLeases.length > 1 ? new RateGroup(accountLeases, makePaces) : undefined;
   const owned = store.forAccount(account, accountLease);
-  const deps = { store: owned, accountLease, clock, log, connect, rateGroup, listeners, makePaces };
+  const deps = { store: owned, accountLease, clock, log, connect, rateGroup, listeners, makePaces, sweeps };
   const app = undo.use(await startApp(config, deps));
   const endWaiting = () => [store, owned].forEach(({ writer }) => writer.endGracePeriod());
   // At once or not at all: the next owner waits two seconds for a lease that is left, a locked database lasts longer.
@@ -140,6 +145,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
     ...base,
     exchange,
     photos: config.photos,
+    sweeps: (deps.sweeps ?? []).map((make) => make(config)),
     restraints,
     creates: { lease, guard, inFlight: new CreatesInFlight(concurrency), ...taken },
     gracePeriodOver,

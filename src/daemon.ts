@@ -2,18 +2,16 @@ import { once } from 'node:events';
 import { Accounts } from './accounts/accounts.ts';
 import { Cron, tellMissed } from './accounts/cron.ts';
 import type { Passes } from './accounts/account.ts';
-import type { App, Overrides } from './app.ts';
+import type { App, AppParts, Overrides } from './app.ts';
 import { systemClock, type Clock } from './base/clock.ts';
 import type { Config } from './settings/config.ts';
 import { groupsOf, settingsInForce } from './settings/rate-groups.ts';
-import { linksPass } from './extensions/clients/links.ts';
-import { sweep, sweepWithoutFindings } from './findings/sweep.ts';
+import { findingsSweep } from './findings/sweep.ts';
 import { createPass } from './orders/create.ts';
 import { lookUpDue } from './orders/follow.ts';
-import type { PaceMaker } from './orders/pass/pace.ts';
-import { Activities } from './extensions/health/activity.ts';
+import type { Listen } from './orders/pass/process-events.ts';
+import type { Sweep } from './orders/pass/sweeps.ts';
 import { Patience, repeatEvery, withGracePeriod } from './orders/pass/run.ts';
-import { learningPaces } from './extensions/pace/follow-pace.ts';
 import { messageOf } from './base/text.ts';
 import { createLog } from './base/log.ts';
 import { readHolds } from './store/tables/account-holds.ts';
@@ -50,19 +48,20 @@ export interface Services {
 interface Shared extends Pick<App, 'store' | 'clock' | 'log' | 'gracePeriodOver'> {
   readonly config: Config;
   readonly patience: Patience;
-  readonly activities: Activities;
-  readonly makePaces: PaceMaker;
   readonly stop: AbortSignal;
 }
 
 export interface ServiceDeps extends Shared {
   readonly accounts: Accounts;
+  readonly parts: AppParts;
   /** A service finds here what those before it have put in. */
   readonly services: Services;
 }
 
 /** Work of an extension in a daemon, beside the accounts. */
 export interface Service {
+  /** Hear of each account before anything happens in it. */
+  readonly listeners?: readonly Listen[];
   /** Is told of each account that this process takes. */
   readonly take?: (lease: AccountLease) => void;
   /** Goes on until `stop` aborts. The daemon ends if it rejects. */
@@ -85,7 +84,7 @@ export async function runDaemon(
   onReady: () => void,
   { services: makers = [], ...overrides }: Overrides & { readonly services?: readonly ServiceMaker[] } = {},
 ): Promise<void> {
-  const { clock = systemClock(), log = createLog(config), makePaces = learningPaces } = overrides;
+  const { clock = systemClock(), log = createLog(config) } = overrides;
   const { ownerPatienceMs: patienceMs = OWNER_PATIENCE_MS } = overrides;
   const worker: WorkerOptions = { settingsOf: settingsInForce(config) };
   for (const maker of makers) Object.assign(worker, await maker.prepare?.(config, clock));
@@ -98,25 +97,29 @@ export async function runDaemon(
   const stop = AbortSignal.any([stopping, failed.signal]);
   const patience = new Patience({ store, clock, log });
   const ending = { stop, gracePeriodOver: gracePeriodOver.signal };
-  const activities = new Activities(clock);
-  const shared: Shared = { config, store, clock, log, patience, activities, makePaces, ...ending };
+  const shared: Shared = { config, store, clock, log, patience, ...ending };
+  const listeners = [...(overrides.listeners ?? [])];
+  const parts = { ...overrides, listeners };
+  const sweeps = [findingsSweep, ...(overrides.sweeps ?? [])].map((make) => make(config));
   const accounts = new Accounts({
     ...shared,
     connect: overrides.connect,
-    listeners: shared.activities.accountListeners,
-    passes: passesBy(config, () => orderTicks.tickedAt),
+    parts,
+    sweeps,
+    passes: passesBy(sweeps, () => orderTicks.tickedAt),
     tickedAt: () => orderTicks.tickedAt,
     onFailure: (error) => failed.abort(error),
   });
-  await using orderTicks = new Cron(clock, config.schedule.cron, () => accounts.due.tick());
-  await using linkTicks = new Cron(clock, config.links.cron, () => accounts.due.sweep('links'));
-  await using sweepTicks = new Cron(clock, config.reconcile.cron, () => accounts.due.sweep('findings'));
-  const services = await startServices(makers, { ...shared, accounts, services: { purges: {} } }, failed);
+  await using crons = new AsyncDisposableStack();
+  const orderTicks = crons.use(new Cron(clock, config.schedule.cron, () => accounts.due.tick()));
+  const sweepTicks = sweeps.map(({ name, cron }) => crons.use(new Cron(clock, cron, () => accounts.due.sweep(name))));
+  const services = await startServices(makers, { ...shared, accounts, parts, services: { purges: {} } }, failed);
+  listeners.push(...services.flatMap((service) => service.listeners ?? []));
   const take = (lease: AccountLease) => [accounts, ...services].forEach((one) => one.take?.(lease));
   const tasks = [
     unlessStopped(stop, () => ownership.share(groupsOf(config), take, stop)),
     accounts.heedChanges(),
-    ...lookAfter(accounts, shared, [orderTicks, linkTicks, sweepTicks]),
+    ...lookAfter(accounts, shared, [orderTicks, ...sweepTicks]),
   ];
   for (const task of tasks) task.catch((error: unknown) => failed.abort(error));
   gracePeriodOver.signal.addEventListener('abort', () => accounts.endGracePeriod());
@@ -200,17 +203,16 @@ function lookAfter(
   ];
 }
 
-export function passesBy({ reconcile }: Config, tickedAt: () => Date): Passes {
+export function passesBy(sweeps: readonly Sweep[], tickedAt: () => Date): Passes {
   return {
     create: createPass,
     lookup: async (app, stop) => {
       await app.settings.pace.learnFirst(app, stop);
       await lookUpDue(app, tickedAt, stop);
     },
-    links: linksPass,
-    findings: reconcile.cron === undefined ? sweepWithoutFindings : sweep,
     clock: (app) => app.wrongTimes.correct(true),
     uncorrected: (app) => app.wrongTimes.correctLeft(),
+    ...Object.fromEntries(sweeps.map((sweep) => [sweep.name, (app: App, stop: AbortSignal) => sweep.run(app, stop)])),
   };
 }
 

@@ -5,6 +5,7 @@ import { feed } from './extensions/feed/index.ts';
 import { health } from './extensions/health/index.ts';
 import { intake } from './extensions/intake/index.ts';
 import { operate } from './extensions/operate/index.ts';
+import { pace } from './extensions/pace/index.ts';
 import { postgres } from './extensions/postgres/index.ts';
 import { relay } from './extensions/relay/index.ts';
 import { reports } from './extensions/reports/index.ts';
@@ -24,6 +25,7 @@ export const EXTENSIONS: readonly Extension[] = [
   feed,
   webhooks,
   restore,
+  pace,
   postgres,
   clients,
   api,

@@ -1,4 +1,4 @@
-import { LEAST_GAP_MS } from '../../src/orders/rules/schedule.ts';
+import { LEAST_GAP_MS } from '../../src/orders/rules/lookup.ts';
 import { type PaceLimits } from '../../src/extensions/pace/pace.ts';
 import { quantile } from '../figures.ts';
 import { Oracle } from './oracle.ts';

@@ -9,17 +9,20 @@ import { KeyRefusedError } from '../exchange/reply.ts';
 import type { FollowPace } from '../orders/pass/pace.ts';
 import { withGracePeriod } from '../orders/pass/run.ts';
 import type { AccountInUse } from './in-use.ts';
-import type { SweptPass } from '../store/orders/due-times.ts';
 import { isPassing } from '../store/errors.ts';
 import type { AccountLease, Store } from '../store/port.ts';
 
 /** A pass that the database broke off runs again after this time. */
 const TRY_AGAIN_MS = 1_000;
 
-/** `clock` corrects due times planned before the clock was set back; `uncorrected` tries refused corrections again. */
-type PassName = 'create' | 'lookup' | 'clock' | 'uncorrected' | SweptPass;
+type Pass = (app: App, stop: AbortSignal) => Promise<void>;
 
-export type Passes = Readonly<Record<PassName, (app: App, stop: AbortSignal) => Promise<void>>>;
+/**
+ * The passes of an account, and sweeps by their names. `clock` corrects due times planned before the clock was set back;
+ * `uncorrected` tries refused corrections again.
+ */
+export type Passes = Readonly<Record<'create' | 'lookup' | 'clock' | 'uncorrected', Pass>> &
+  Readonly<Partial<Record<string, Pass>>>;
 
 /** The dependencies of all accounts of the process. */
 export interface AccountsDeps {
@@ -53,7 +56,7 @@ export class OwnedAccount {
   readonly accountLease: AccountLease;
   readonly due = new DueTimes();
   /** The passes of a sweep that is under way for which the account is still to be looked at. */
-  unswept: readonly SweptPass[] = [];
+  unswept: readonly string[] = [];
   /** Resolves when the account is not wired any more; undefined if it is not. */
   life: Promise<void> | undefined;
   hasFailed = false;
@@ -62,7 +65,7 @@ export class OwnedAccount {
   /** The pace of the time before, if the account was wired before: then the work of the last owner is put right already. */
   pace: FollowPace | undefined;
   readonly #deps: AccountDeps;
-  readonly #woken = new Set<PassName>();
+  readonly #woken = new Set<string>();
   #wired: WiredAccount | undefined;
   #onWired: PromiseWithResolvers<void> | undefined;
 
@@ -81,7 +84,7 @@ export class OwnedAccount {
   }
 
   /** Runs a pass, or, if it is running, once more when it has ended; not if the account has failed. */
-  wake(pass: PassName): void {
+  wake(pass: string): void {
     if (this.#isOver || this.hasFailed) return;
     this.#woken.add(pass);
     if (this.wired === undefined) this.#begin();
@@ -157,7 +160,7 @@ export class OwnedAccount {
 
 interface WiredDeps {
   readonly passes: Passes;
-  readonly woken: Set<PassName>;
+  readonly woken: Set<string>;
   readonly onPass: () => Promise<void>;
 }
 
@@ -166,8 +169,8 @@ class WiredAccount {
   readonly #deps: WiredDeps;
   readonly #stop: AbortSignal;
   readonly #stopping = new AbortController();
-  readonly #running = new Map<PassName, Promise<void>>();
-  readonly #triedAgain = new Set<PassName>();
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #triedAgain = new Set<string>();
   #failure: { readonly error: unknown } | undefined;
   #uses = 0;
   #activeAt: number;
@@ -204,7 +207,7 @@ class WiredAccount {
     return wrongTimes.isAny || exchange.breaker('create').openings > 0 || exchange.breaker('lookup').openings > 0;
   }
 
-  run(pass: PassName): void {
+  run(pass: string): void {
     this.app.observers.tell({ kind: 'pass.wanted', pass });
     if (!this.isStopping && !this.#running.has(pass)) this.#running.set(pass, this.#repeat(pass));
   }
@@ -233,7 +236,7 @@ class WiredAccount {
   }
 
   /** A full disk or a locked database is waited out; any other error ends the account, as a key does that never worked. */
-  async #repeat(pass: PassName): Promise<void> {
+  async #repeat(pass: string): Promise<void> {
     try {
       while (!this.#stop.aborted && this.#deps.woken.delete(pass)) {
         await this.#runOnce(pass).catch((error: unknown) => this.#waitOut(pass, error));
@@ -249,7 +252,7 @@ class WiredAccount {
     }
   }
 
-  async #runOnce(pass: PassName): Promise<void> {
+  async #runOnce(pass: string): Promise<void> {
     const { passes, woken, onPass } = this.#deps;
     const { clock, observers } = this.app;
     const { tell } = observers;
@@ -257,7 +260,7 @@ class WiredAccount {
     tell({ kind: 'pass.began', pass });
     let isGood = false;
     try {
-      await passes[pass](this.app, this.#stop);
+      await passes[pass]?.(this.app, this.#stop);
       await onPass();
       isGood = true;
     } finally {
@@ -267,7 +270,7 @@ class WiredAccount {
     }
   }
 
-  #waitOut(pass: PassName, error: unknown): void {
+  #waitOut(pass: string, error: unknown): void {
     const { store, observers, clock } = this.app;
     if (!isPassing(error) || !store.isInPlace()) throw error;
     const message = 'a pass was broken off by the database';

@@ -3,7 +3,7 @@ import { OwnedAccount, type AccountsDeps } from './account.ts';
 import type { AccountInUse } from './in-use.ts';
 import { DueAccounts } from './due-accounts.ts';
 import { isOfAll, isOvertaken, retryFailed, stopFailed, takeUpStopped } from './failures.ts';
-import { startApp } from '../app.ts';
+import { startApp, type AppParts } from '../app.ts';
 import { configOf, requireExchange } from '../settings/config.ts';
 import { groupOf } from '../settings/rate-groups.ts';
 import { after } from '../base/instant.ts';
@@ -12,9 +12,8 @@ import type { Connect } from '../exchange/transport/transport.ts';
 import { ClockWatch } from '../orders/correct-times.ts';
 import { reportSent } from '../orders/fail-over.ts';
 import { LEASE_MS, RateGroup } from '../orders/pass/lease.ts';
-import type { Listen } from '../orders/pass/process-events.ts';
-import type { PaceMaker } from '../orders/pass/pace.ts';
 import type { Patience } from '../orders/pass/run.ts';
+import type { Sweep } from '../orders/pass/sweeps.ts';
 import { SentIntents } from '../orders/pass/sent-intents.ts';
 import { accountsOfFailOvers } from '../store/tables/fail-overs.ts';
 import { partsOf } from '../store/pages.ts';
@@ -31,9 +30,11 @@ const MOST_NAMED = 20;
 
 interface Deps extends AccountsDeps {
   readonly patience: Patience;
-  readonly listeners?: readonly Listen[] | undefined;
   readonly connect?: Connect | undefined;
-  readonly makePaces?: PaceMaker | undefined;
+  /** They are read when an account is wired. */
+  readonly parts: AppParts;
+  /** Those of the core and of extensions. */
+  readonly sweeps: readonly Sweep[];
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -163,18 +164,17 @@ export class Accounts {
   }
 
   async #wire({ accountLease, pace }: OwnedAccount) {
-    const { config, store, clock, log, connect, listeners, makePaces, stop } = this.#deps;
+    const { config, store, clock, log, connect, parts, stop } = this.#deps;
     const { account, ending } = accountLease;
     if (stop.aborted || ending.aborted) return undefined;
     return await startApp(requireExchange(configOf(config, account)), {
+      ...parts,
       store: store.forAccount(account, accountLease),
       accountLease,
       clock,
       log: this.isOnly ? log : log.child({ account }),
       connect,
       rateGroup: this.#rateGroupOf(account),
-      listeners,
-      makePaces,
       intents: this.#intents,
       pace,
     });
@@ -187,7 +187,7 @@ export class Accounts {
     const [first] = leases;
     if (names.length === 1 || first === undefined) return undefined;
     // Its accounts come and go together: an earlier group counts no more, as another owner may have sent since.
-    const group = this.#rateGroups.get(first) ?? new RateGroup(leases, this.#deps.makePaces);
+    const group = this.#rateGroups.get(first) ?? new RateGroup(leases, this.#deps.parts.makePaces);
     this.#rateGroups.set(first, group);
     return group;
   }
@@ -211,13 +211,12 @@ export class Accounts {
     for (const pass of this.#swept) this.due.sweep(pass);
   }
 
-  /** Records that an earlier version stored are compared at the start also if nothing is swept. */
-  get #swept() {
-    return this.#deps.config.links.cron === undefined ? (['findings'] as const) : (['findings', 'links'] as const);
+  get #swept(): readonly string[] {
+    return this.#deps.sweeps.filter(({ isAtStart }) => isAtStart).map(({ name }) => name);
   }
 
   async #beginOnly(account: OwnedAccount | undefined): Promise<void> {
-    for (const pass of ['create', 'lookup', ...this.#swept] as const) account?.wake(pass);
+    for (const pass of ['create', 'lookup', ...this.#swept]) account?.wake(pass);
     using _ = await account?.use();
   }
 

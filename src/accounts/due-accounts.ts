@@ -1,11 +1,11 @@
 import type { DueKind, DueTimes } from './rules/due.ts';
-import { accountsToSend, accountsWith, dueTimes, type SweptPass } from '../store/orders/due-times.ts';
+import { accountsToSend, dueTimes } from '../store/orders/due-times.ts';
+import type { Sweep } from '../orders/pass/sweeps.ts';
 import type { AccountsDeps, OwnedAccount } from './account.ts';
 
 const PASS_OF = { create: 'create', verify: 'lookup', follow: 'lookup' } as const satisfies Record<DueKind, string>;
 const KINDS = Object.keys(PASS_OF) as DueKind[];
 const BY_TIME = ['create', 'verify'] as const;
-const SWEPT = ['links', 'findings'] as const satisfies readonly SweptPass[];
 
 const REST_AFTER_MS = 60_000;
 /** The clock may be set, so that a time comes sooner than its timer. */
@@ -16,6 +16,7 @@ const MOST_NAMED = 20;
 
 interface DueDeps extends AccountsDeps {
   readonly owned: ReadonlyMap<string, OwnedAccount>;
+  readonly sweeps: readonly Sweep[];
 }
 
 export class DueAccounts {
@@ -84,7 +85,7 @@ export class DueAccounts {
   }
 
   /** Has `readNext` look at the accounts one after the other, and wake the pass in each that has work for it. */
-  sweep(pass: SweptPass): void {
+  sweep(pass: string): void {
     for (const account of this.#deps.owned.values()) {
       if (this.#isOnly) account.wake(pass);
       else if (!account.unswept.includes(pass)) account.unswept = [...account.unswept, pass];
@@ -101,13 +102,13 @@ export class DueAccounts {
     const accounts = slice.flatMap((name) => owned.get(name) ?? []);
     for (const { wired } of accounts) await wired?.app.restraints.read();
     await this.read(from, to);
-    for (const pass of SWEPT) {
-      const unswept = accounts.filter((account) => account.unswept.includes(pass));
+    for (const sweep of this.#deps.sweeps) {
+      const unswept = accounts.filter((account) => account.unswept.includes(sweep.name));
       if (unswept.length === 0) continue;
-      const found = new Set(await accountsWith(pass, store.db, from, to));
+      const found = new Set(await sweep.accounts(store.db, from, to));
       for (const account of unswept) {
-        account.unswept = account.unswept.filter((one) => one !== pass);
-        if (found.has(account.name)) account.wake(pass);
+        account.unswept = account.unswept.filter((name) => name !== sweep.name);
+        if (found.has(account.name)) account.wake(sweep.name);
       }
     }
     this.#place += slice.length;

@@ -1,3 +1,4 @@
+import type { AppParts } from '../app.ts';
 import type { ServiceMaker } from '../daemon.ts';
 import type { Commands } from './commands.ts';
 
@@ -8,6 +9,8 @@ import type { Commands } from './commands.ts';
 export interface Extension {
   readonly name: string;
   readonly commands?: Commands;
+  /** Loaded when a process drives accounts. */
+  readonly parts?: () => Promise<AppParts>;
   /** Loaded when a daemon starts, with all extensions. */
   readonly service?: (extensions: readonly Extension[]) => Promise<ServiceMaker>;
 }

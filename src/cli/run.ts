@@ -9,7 +9,7 @@ import { fieldsText, type Field } from '../extensions/documents/terminal.ts';
 import { counted, inUnits, withCommas } from '../base/words.ts';
 import { RESTORE_ADVICE } from '../store/mark.ts';
 import { explainError, EXIT, stopSignal } from './shared/exit.ts';
-import { extensionsOf, servicesOf } from './shared/extensions.ts';
+import { extensionsOf, partsOf, servicesOf } from './shared/extensions.ts';
 import { screenOf } from './shared/help.ts';
 import { configOptions, wholeNumber } from './shared/options.ts';
 import { withStore } from './shared/store.ts';
@@ -43,8 +43,9 @@ export function define(command: Command): void {
       try {
         const config = loadConfig({ ...configOptions(command), requireExchange: true });
         log = createLog(config);
-        const services = await servicesOf(extensionsOf(command));
-        await runDaemon(config, stopSignal(), () => process.send?.('ready'), { log, services });
+        const extensions = extensionsOf(command);
+        const [services, parts] = await Promise.all([servicesOf(extensions), partsOf(extensions)]);
+        await runDaemon(config, stopSignal(), () => process.send?.('ready'), { ...parts, log, services });
       } catch (error) {
         // On a terminal the line on stderr is enough; who reads the log alone has this one.
         if (!process.stdout.isTTY || !process.stderr.isTTY) {

@@ -10,6 +10,7 @@ import { toned, wrapped, fieldsText } from '../extensions/documents/terminal.ts'
 import { printable, withCommas } from '../base/words.ts';
 import { StoreError } from '../store/errors.ts';
 import { commandError, throughOwner } from '../extensions/api/ask.ts';
+import { extensionsOf } from './shared/extensions.ts';
 import { CommandError, EXIT, stopSignal } from './shared/exit.ts';
 import { accountConfig, duration } from './shared/options.ts';
 import { screenOf } from './shared/help.ts';
@@ -47,6 +48,7 @@ export function define(command: Command): void {
       using progress = await progressLine();
       const result = await throughOwner(
         config,
+        extensionsOf(command),
         (owner) => besideDaemon(owner.sync({ scope, timeoutMs: timeout }), progress),
         (app) => alone(app, scope, signal, progress),
         { signal: stop, onLog: (write) => progress.above(write) },

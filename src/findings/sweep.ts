@@ -2,12 +2,13 @@ import { findOverdue, judgedIn, OVERDUE_CLASSES, type OverdueSettings } from './
 import type { FindingClassName } from './rules/classes.ts';
 import { FOLLOWED_STATES } from '../orders/rules/states.ts';
 import { orderAges, orderAgesById, type AgedOrder, readFollowed } from '../store/orders/orders-with-records.ts';
-import { isAnythingAwaited } from '../store/orders/due-times.ts';
+import { accountsToJudge, isAnythingAwaited } from '../store/orders/due-times.ts';
 import { resolveFailOvers } from '../store/tables/fail-overs.ts';
 import { unresolvedFindings, unresolvedPage } from '../store/tables/findings.ts';
 import { countFindings } from '../orders/pass/outcomes.ts';
 import type { FlowDeps } from '../orders/pass/deps.ts';
-import type { Overdue } from '../orders/pass/pace.ts';
+import type { OverdueLookups } from '../orders/pass/process-events.ts';
+import type { SweepMaker } from '../orders/pass/sweeps.ts';
 import { recordFindings, type NewFindings } from './record-findings.ts';
 import { NO_TURNS } from '../orders/rules/record-change.ts';
 import { readRecordView } from '../exchange/record-view.ts';
@@ -55,12 +56,24 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void>
 }
 
 /** Compares the records that were not compared yet, and learns the pace of look-ups: what time alone brings is not judged. */
+/** Sweeps by `reconcile.cron`. Records that an earlier version stored are compared at the start also without it. */
+export const findingsSweep: SweepMaker = ({ reconcile: { cron } }) => ({
+  name: 'findings',
+  cron,
+  isAtStart: true,
+  accounts: accountsToJudge,
+  run: cron === undefined ? sweepWithoutFindings : sweep,
+});
+
 export async function sweepWithoutFindings(deps: SweepDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
   await deps.settings.pace.learn(deps, signal);
 }
 
-function logOverdue({ clock, exchange, restraints, log, settings }: SweepDeps, overdue: Overdue | undefined): void {
+function logOverdue(
+  { clock, exchange, restraints, log, settings }: SweepDeps,
+  overdue: OverdueLookups | undefined,
+): void {
   if (overdue === undefined || restraints.heldForMs('lookup') > 0 || exchange.breaker('lookup').openings > 0) return;
   const { orders, since } = overdue;
   if (clock.now().getTime() - since.getTime() <= WORTH_TELLING_MS + settings.pace.overdueAfterMs) return;

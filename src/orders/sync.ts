@@ -2,9 +2,9 @@ import { viewOf, type RestraintView } from '../accounts/rules/restraints.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES } from './rules/states.ts';
 import { countByState } from '../store/orders/orders.ts';
 import { countOpenFindings } from '../store/tables/findings.ts';
-import { linksPass } from '../extensions/clients/links.ts';
 import { createPass } from './create.ts';
 import type { FlowDeps } from './pass/deps.ts';
+import type { Sweep } from './pass/sweeps.ts';
 import { followPass, type FollowScope } from './follow.ts';
 import { sweep } from '../findings/sweep.ts';
 import { newCounters, type Counters } from './pass/outcomes.ts';
@@ -26,11 +26,11 @@ const MOST_OPENINGS = 2;
 const LONGEST_WAIT_MS = 10_000;
 
 /**
- * Sends due orders, then looks up every followed order and every link once. Waits for a breaker that opens briefly.
+ * Sends due orders, then looks up every followed order once, and makes the sweeps of extensions. Waits for a breaker that opens briefly.
  * `onProgress` gets the pass's live counters, and about how many requests it has to make.
  */
 export async function syncOnce(
-  deps: FlowDeps,
+  deps: FlowDeps & { readonly sweeps?: readonly Sweep[] },
   scope: FollowScope,
   signal: AbortSignal,
   onProgress?: (counters: Readonly<Counters>, requests: number) => void,
@@ -45,7 +45,9 @@ export async function syncOnce(
   if (onProgress !== undefined) onProgress(counters, await requestsToMake(deps, scope, since));
   await repeatWhileOpen(pass, 'create', signal, () => createPass(pass, signal));
   await repeatWhileOpen(pass, 'lookup', signal, () => followPass(pass, scope, signal, since));
-  await repeatWhileOpen(pass, 'lookup', signal, () => linksPass(pass, signal, since));
+  for (const more of deps.sweeps ?? []) {
+    await repeatWhileOpen(pass, 'lookup', signal, () => more.run(pass, signal, since));
+  }
   if (!signal.aborted) await sweep(pass, signal);
   const orders = await countByState(deps.store.db, deps.account, ['unknown', 'held', 'disputed', 'pending']);
   const { findings: newFindings, ...counts } = counters;

@@ -24,8 +24,15 @@ function page(path: string): Page {
   return { path, text: readFileSync(join(ROOT, path), 'utf8') };
 }
 
-const DOCS = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
-const PAGES: readonly Page[] = ['README.md', ...DOCS.map((name) => `docs/${name}`)].map(page);
+function pathsIn(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `${folder}/${name}`);
+}
+
+const DOCS = pathsIn('docs');
+const BESIDE_CODE = pathsIn('src');
+const PAGES: readonly Page[] = ['README.md', 'CONTRIBUTING.md', ...DOCS, ...BESIDE_CODE].map(page);
 
 /** The lines of every code block, fenced or indented; a line that ends with a backslash goes on in the next. */
 function codeLines({ text }: Page): string[] {
@@ -84,9 +91,20 @@ describe('the README', () => {
     expect(page('README.md').text.trimEnd().split('\n').length).toBeLessThanOrEqual(120);
   });
 
-  it('leads to every page of docs', () => {
-    const pages = PAGES.filter(({ path }) => path !== 'README.md').map(({ path }) => `](${path})`);
+  it('leads to every page of docs, to the house and to how it is changed', () => {
+    const pages = [...DOCS, 'src/README.md', 'CONTRIBUTING.md'].map((path) => `](${path})`);
     expect(pages.filter((link) => !page('README.md').text.includes(link))).toEqual([]);
+  });
+});
+
+describe('the house', () => {
+  const pages = BESIDE_CODE.filter((path) => path !== 'src/README.md');
+
+  it('leads to every page beside the code, each of at most 120 lines', () => {
+    const links = pages.map((path) => `](${relative('src', path)})`);
+    expect(links.length).toBeGreaterThan(3);
+    expect(links.filter((link) => !page('src/README.md').text.includes(link))).toEqual([]);
+    expect(BESIDE_CODE.filter((path) => page(path).text.trimEnd().split('\n').length > 120)).toEqual([]);
   });
 });
 

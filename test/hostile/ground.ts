@@ -1,3 +1,4 @@
+import { partsWith } from '../support/parts.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +12,6 @@ import { createLog } from '../../src/base/log.ts';
 import { SandboxExchange } from '../../src/extensions/sandbox/exchange.ts';
 import { SCENARIOS } from '../../src/extensions/sandbox/scenario.ts';
 import { seededRandom } from '../../src/extensions/sandbox/random.ts';
-import { learningPaces } from '../../src/extensions/pace/follow-pace.ts';
 import { newDatabase } from '../support/folders.ts';
 import { testClock, type TestClock } from '../support/test-clock.ts';
 import type { SqliteConfig } from '../support/test-program.ts';
@@ -82,8 +82,7 @@ export async function ground({
       clock,
       log: checkedLog(),
       store,
-      listeners: activities.accountListeners,
-      makePaces: learningPaces,
+      ...partsWith(activities),
       ...(transport && { connect: () => transport }),
     }),
   );

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../src/base/clock.ts';
 import { configOf } from '../../src/settings/config.ts';
 import type { Transport } from '../../src/exchange/transport/http.ts';
-import { learningPaces } from '../../src/extensions/pace/follow-pace.ts';
+import { PARTS } from '../support/parts.ts';
 import { flowSettings } from '../../src/orders/pass/deps.ts';
 import { decideFailOver } from '../../src/extensions/restore/restore.ts';
 import { reportSent } from '../../src/orders/fail-over.ts';
@@ -87,7 +87,7 @@ export class SimulatedAccount implements AsyncDisposable {
     const { account } = this.plan;
     const deps = { account, store: await this.#openStore(), clock: this.#clock() };
     const config = configOf(this.#world.config, account);
-    const settings = flowSettings(config, learningPaces(1)(config));
+    const settings = flowSettings(config, PARTS.makePaces?.(1)(config));
     const person = new Person({ ...deps, settings }, this.exchange.sandbox, this.observer);
     this.#person = person;
     for (const decision of decisions) this.#decideAfter(decision.at, decision, person);

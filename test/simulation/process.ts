@@ -1,9 +1,9 @@
+import { partsWith } from '../support/parts.ts';
 import { once } from 'node:events';
 import Database from 'better-sqlite3';
 import type { Logger } from 'pino';
 import { createApp, startApp, type App } from '../../src/app.ts';
 import { Activities } from '../../src/extensions/health/activity.ts';
-import { learningPaces } from '../../src/extensions/pace/follow-pace.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import type { Connect } from '../../src/exchange/transport/transport.ts';
 import { grantNext } from '../../src/store/tables/accounts.ts';
@@ -177,10 +177,10 @@ export class SimulatedProcess implements Life {
         plan.shared === null ? await openAsOwner(config.database, watched, store) : await this.#openShared(watched);
       return await SeveralAccounts.open(driving, open, connect);
     }
-    const listeners = new Activities(clock).accountListeners;
+    const parts = partsWith(new Activities(clock));
     const app =
       plan.shared === null
-        ? await createApp(config, { clock, log, connect, store, listeners, makePaces: learningPaces })
+        ? await createApp(config, { clock, log, connect, store, ...parts })
         : await this.#startShared(clock, connect);
     return new OneAccount(driving, app, this.#leaseOf(FIRST_ACCOUNT, 0));
   }
@@ -210,16 +210,14 @@ export class SimulatedProcess implements Life {
     const shared = sharedStore(store, clock, accountLease, this.#server());
     // Also while it takes up what the last one left, as the daemon has it.
     this.#endGracePeriod = () => (this.#accounts ?? shared.writer).endGracePeriod();
-    const listeners = new Activities(clock).accountListeners;
     const deps = {
+      ...partsWith(new Activities(clock)),
       store: shared,
       accountLease,
       clock,
       log,
       connect,
       intents: this.intents,
-      listeners,
-      makePaces: learningPaces,
     };
     const app = undo.use(await startApp(config, deps));
     const disposal = undo.move();

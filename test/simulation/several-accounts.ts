@@ -1,3 +1,6 @@
+import type { App } from '../../src/app.ts';
+import { findingsSweep } from '../../src/findings/sweep.ts';
+import { partsWith } from '../support/parts.ts';
 import { once } from 'node:events';
 import { Accounts } from '../../src/accounts/accounts.ts';
 import type { Passes } from '../../src/accounts/account.ts';
@@ -8,7 +11,6 @@ import { KeyRefusedError } from '../../src/exchange/reply.ts';
 import type { Connect } from '../../src/exchange/transport/transport.ts';
 import { syncOnce } from '../../src/orders/sync.ts';
 import { Activities } from '../../src/extensions/health/activity.ts';
-import { learningPaces } from '../../src/extensions/pace/follow-pace.ts';
 import { Patience, repeatEvery, withGracePeriod } from '../../src/orders/pass/run.ts';
 import type { OwnedStore } from '../../src/store/open.ts';
 import { isPassing } from '../../src/store/errors.ts';
@@ -43,17 +45,19 @@ export class SeveralAccounts implements Driven {
     this.#tickedAt = clock.now();
     const { store } = owned;
     const tickedAt = () => this.#tickedAt;
+    const parts = partsWith(new Activities(clock));
+    const sweeps = [findingsSweep, ...(parts.sweeps ?? [])].map((make) => make(config));
     this.#accounts = new Accounts({
       config,
       store,
       clock,
       log,
       connect,
-      makePaces: learningPaces,
       tickedAt,
       patience: new Patience({ store, clock, log }),
-      listeners: new Activities(clock).accountListeners,
-      passes: this.#stirring(passesBy(config, tickedAt)),
+      parts,
+      sweeps,
+      passes: this.#stirring(passesBy(sweeps, tickedAt)),
       stop: this.#end,
       onFailure: (error) => this.#failed.abort(error),
     });
@@ -150,9 +154,9 @@ export class SeveralAccounts implements Driven {
 
   /** What a pass leaves may be due sooner than what was slept until. */
   #stirring(passes: Passes): Passes {
-    const stirring = Object.entries(passes).map(([name, pass]): [string, Passes['create']] => [
+    const stirring = Object.entries<Passes['create'] | undefined>(passes).map(([name, pass]) => [
       name,
-      (app, stop) => pass(app, stop).finally(() => this.#stir()),
+      async (app: App, stop: AbortSignal) => await pass?.(app, stop).finally(() => this.#stir()),
     ]);
     return Object.fromEntries(stirring) as Passes;
   }

@@ -1,3 +1,4 @@
+import { accountsWithLinks } from '../../src/extensions/clients/tables/links.ts';
 import { expect } from 'vitest';
 import type { Overrides } from '../../src/app.ts';
 import { BEGINNING, writeCursor, type FeedEvent } from '../../src/extensions/feed/event.ts';
@@ -13,7 +14,7 @@ import { syncOnce } from '../../src/orders/sync.ts';
 import { dryRun } from '../../src/extensions/intake/dry-run.ts';
 import { Webhooks } from '../../src/extensions/webhooks/webhooks.ts';
 import type { AccountLease } from '../../src/store/port.ts';
-import { accountsToSend, accountsWith, dueTimes } from '../../src/store/orders/due-times.ts';
+import { accountsToSend, accountsToJudge, dueTimes } from '../../src/store/orders/due-times.ts';
 import { accountsOfAnotherClock } from '../../src/store/orders/wrong-due-times.ts';
 import { newestEventId } from '../../src/store/tables/events.ts';
 import { feedHeads, newestOfOrder } from '../../src/extensions/feed/tables/events.ts';
@@ -96,7 +97,8 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
     due: program.clock.now(),
     lease: program.clock.now(),
   });
-  for (const pass of ['links', 'findings'] as const) await accountsWith(pass, program.app.store.db, 'a', 'z');
+  await accountsToJudge(program.app.store.db, 'a', 'z');
+  await accountsWithLinks(program.app.store.db, 'a', 'z');
   const action = { actor: 'a', reason: 'r', judgement: { kind: 'abandoned' } } as const;
   await listTargets(program.app, { state: 'held', limit: 10 }, action);
   for (const state of ['held', 'final'] as const)

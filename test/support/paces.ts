@@ -1,5 +1,4 @@
-import { LEAST_GAP_MS } from '../../src/orders/rules/schedule.ts';
-import type { PacedOrder } from '../../src/orders/rules/lookup.ts';
+import { LEAST_GAP_MS, type PacedOrder } from '../../src/orders/rules/lookup.ts';
 import { type Stay, statusKey, type FollowedOrder } from '../../src/extensions/pace/status.ts';
 import type { App } from '../../src/app.ts';
 import { LearningPace } from '../../src/extensions/pace/follow-pace.ts';

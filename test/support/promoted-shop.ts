@@ -1,10 +1,10 @@
+import { PARTS } from './parts.ts';
 import { onTestFinished } from 'vitest';
 import { createApp, type App, type Overrides } from '../../src/app.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { openStore } from '../../src/extensions/postgres/store.ts';
-import { learningPaces } from '../../src/extensions/pace/follow-pace.ts';
 import { capturedLog } from './captured-log.ts';
 import { temporaryFolder } from './folders.ts';
 import { openMerchant } from './merchant-postgres.ts';
@@ -61,7 +61,7 @@ export async function shop(orders: number): Promise<Shop> {
     settings,
     async drive(place, work, more, overrides = {}) {
       const config = loadConfig({ requireExchange: true, cwd: temporaryFolder(), env: settings(place, more) });
-      const options = { log: capturedLog().logger, ownerPatienceMs: 10_000, makePaces: learningPaces, ...overrides };
+      const options = { log: capturedLog().logger, ownerPatienceMs: 10_000, ...PARTS, ...overrides };
       await using app = await createApp(config, options);
       return await work(app);
     },

@@ -1,3 +1,4 @@
+import { partsWith } from './parts.ts';
 import { onTestFinished } from 'vitest';
 import { createApp, startApp, type App, type Overrides } from '../../src/app.ts';
 import { loadConfig, type Config, type SqliteDatabase } from '../../src/settings/config.ts';
@@ -11,7 +12,6 @@ import { followPass } from '../../src/orders/follow.ts';
 import { type FaultPlan, startSandbox, type Sandbox } from '../../src/extensions/sandbox/server.ts';
 import { seededRandom } from '../../src/extensions/sandbox/random.ts';
 import { SCENARIOS, type Scenario } from '../../src/extensions/sandbox/scenario.ts';
-import { learningPaces } from '../../src/extensions/pace/follow-pace.ts';
 import { capturedLog, type CapturedLog } from './captured-log.ts';
 import { isSqlite, newTestDatabase, type TestDatabase } from './database.ts';
 import { temporaryFolder } from './folders.ts';
@@ -165,8 +165,7 @@ async function start(url: string, clock: TestClock, options: TestProgramOptions)
   // No test here takes the power away.
   const store = { synchronous: 'off', watch: 'off', ...options.overrides?.store } as const;
   const activities = new Activities(clock);
-  const listeners = activities.accountListeners;
-  const given = { clock, log: log.logger, listeners, makePaces: learningPaces, ...options.overrides, store };
+  const given = { clock, log: log.logger, ...partsWith(activities), ...options.overrides, store };
   const createTestApp = (overrides: Overrides & typeof given = given, settings: Config = config) =>
     isSqlite() ? createApp(settings, overrides) : drive(settings, overrides);
   const app = await createTestApp();
@@ -212,8 +211,7 @@ async function start(url: string, clock: TestClock, options: TestProgramOptions)
         {
           clock,
           log: log.logger,
-          listeners: new Activities(clock).accountListeners,
-          makePaces: learningPaces,
+          ...partsWith(new Activities(clock)),
           ...overrides,
           store: { synchronous: 'off', watch: 'off', ...overrides?.store },
         },
@@ -227,7 +225,7 @@ async function start(url: string, clock: TestClock, options: TestProgramOptions)
 /** Drives the account as its owner, without a heartbeat: that would go by the clock that the test moves. */
 async function drive(
   config: Config,
-  { clock, log, connect, listeners, makePaces }: Overrides & Required<Pick<Overrides, 'clock' | 'log'>>,
+  { clock, log, connect, listeners, makePaces, sweeps }: Overrides & Required<Pick<Overrides, 'clock' | 'log'>>,
 ): Promise<App> {
   await using undo = new AsyncDisposableStack();
   const store = undo.adopt(await openStore(config.database, clock, { expect: 'current' }), (opened) => opened.close());
@@ -244,7 +242,7 @@ async function drive(
   };
   const owned = store.forAccount(DEFAULT_ACCOUNT, accountLease);
   const app = undo.use(
-    await startApp(config, { store: owned, accountLease, clock, log, connect, listeners, makePaces }),
+    await startApp(config, { store: owned, accountLease, clock, log, connect, listeners, makePaces, sweeps }),
   );
   const disposal = undo.move();
   return { ...app, [Symbol.asyncDispose]: () => disposal.disposeAsync() };

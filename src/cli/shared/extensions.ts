@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { AppParts } from '../../app.ts';
 import type { ServiceMaker } from '../../daemon.ts';
 import type { Extension } from '../extension.ts';
 
@@ -16,4 +17,14 @@ export function extensionsOf(command: Command): readonly Extension[] {
 /** Loads the services of a daemon, in the order of the list. */
 export async function servicesOf(extensions: readonly Extension[]): Promise<readonly ServiceMaker[]> {
   return await Promise.all(extensions.flatMap(({ service }) => service?.(extensions) ?? []));
+}
+
+/** Loads what extensions add to the accounts that a process drives. */
+export async function partsOf(extensions: readonly Extension[]): Promise<AppParts> {
+  const all = await Promise.all(extensions.flatMap(({ parts }) => parts?.() ?? []));
+  return {
+    makePaces: all.find(({ makePaces }) => makePaces !== undefined)?.makePaces,
+    listeners: all.flatMap(({ listeners = [] }) => listeners),
+    sweeps: all.flatMap(({ sweeps = [] }) => sweeps),
+  };
 }

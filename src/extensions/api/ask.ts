@@ -13,6 +13,8 @@ import { printable } from '../../base/words.ts';
 import { OwnedError } from '../../store/errors.ts';
 import { answerText, type Tones } from '../../cli/shared/answer.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
+import type { Extension } from '../../cli/extension.ts';
+import { extensionsOf, partsOf } from '../../cli/shared/extensions.ts';
 import { accountConfig } from '../../cli/shared/options.ts';
 import { screenOf } from '../../cli/shared/help.ts';
 
@@ -28,6 +30,7 @@ const OWNER_WRITES_MS = 10_000;
  */
 export async function throughOwner<Value>(
   config: AccountSettings,
+  extensions: readonly Extension[],
   beside: (owner: Owner) => Promise<Value>,
   alone: (app: App, config: WithExchange<AccountSettings>) => Promise<Value>,
   { signal, onLog = (write) => write() }: { signal?: AbortSignal; onLog?: (write: () => void) => void } = {},
@@ -45,7 +48,7 @@ export async function throughOwner<Value>(
     }
     try {
       const complete = requireExchange(config);
-      await using app = await becomeOwner(complete, onLog);
+      await using app = await becomeOwner(complete, extensions, onLog);
       return await alone(app, complete);
     } catch (error) {
       if (!(error instanceof OwnedError)) throw error;
@@ -102,17 +105,20 @@ export async function readFromDaemon(
 }
 
 /** Makes the app, with warnings on stderr. It is loaded here: it takes longer to load than most commands beside a daemon take. */
-async function becomeOwner(config: WithExchange<AccountSettings>, onLog: (write: () => void) => void): Promise<App> {
-  const [{ createApp }, { listeners }, { makePaces }, { createLog, standardError }] = await Promise.all([
+async function becomeOwner(
+  config: WithExchange<AccountSettings>,
+  extensions: readonly Extension[],
+  onLog: (write: () => void) => void,
+): Promise<App> {
+  const [{ createApp }, { createLog, standardError }, parts] = await Promise.all([
     import('../../app.ts'),
-    import('../../cli/listeners.ts'),
-    import('../../cli/shared/pace.ts'),
     import('../../base/log.ts'),
+    partsOf(extensions),
   ]);
   const output = standardError();
   const write = (line: string) => onLog(() => output.write(line));
   const log = createLog({ log: { level: 'warn' } }, { write });
-  return await createApp(config, { clock: systemClock(), log, account: config.account, listeners, makePaces });
+  return await createApp(config, { clock: systemClock(), log, account: config.account, ...parts });
 }
 
 /** Has one operation done. Throws `UnusableIdError`. */
@@ -126,6 +132,7 @@ export async function withExchange<Value>(
 ): Promise<Value> {
   return await throughOwner(
     config,
+    extensionsOf(command),
     (owner) => work((operation, input) => owner.ask(operation, input), config, false),
     async (app, complete) => {
       const deps = { ...app, wakeCreates: () => {} };

@@ -15,7 +15,8 @@ import { type Reply, refusalReason } from '../../exchange/reply.ts';
 import type { Link } from '../../exchange/schemas.ts';
 import { StoreError } from '../../store/errors.ts';
 import { keepAnswer } from '../../store/tables/kept-answers.ts';
-import { FIRST_CHECK, linksToCheck, readLink, saveLink, type CheckKey } from './tables/links.ts';
+import type { SweepMaker } from '../../orders/pass/sweeps.ts';
+import { accountsWithLinks, FIRST_CHECK, linksToCheck, readLink, saveLink, type CheckKey } from './tables/links.ts';
 import { rememberStatuses } from '../../store/tables/accounts.ts';
 import { pagesAfter } from '../../store/pages.ts';
 import type { Transaction } from '../../store/port.ts';
@@ -110,6 +111,15 @@ export async function adoptLink(
   logSaved(deps, await deps.store.writer.write((tx) => remember(deps, tx, answer.value, reference, 'followed')));
   return answer;
 }
+
+/** Checks links by `links.cron`. */
+export const linksSweep: SweepMaker = ({ links: { cron } }) => ({
+  name: 'links',
+  cron,
+  isAtStart: cron !== undefined,
+  accounts: accountsWithLinks,
+  run: linksPass,
+});
 
 /**
  * Checks every link without a final status that was not checked since `since`, the oldest check first. Ends early if

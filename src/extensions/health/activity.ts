@@ -4,7 +4,6 @@ import { groupOf, groupsOf } from '../../settings/rate-groups.ts';
 import type { RequestEnded } from '../../exchange/account.ts';
 import type { Listen, Listener, LiveAccount, OverdueLookups, ProcessEvent } from '../../orders/pass/process-events.ts';
 import type { KeptBack, OverdueStatus, RateUse, Times } from './status/status.ts';
-import { Incidents } from './incidents.ts';
 
 /** Hears of the events of all accounts of a process. It must be quick: the accounts wait for it. */
 export type ProcessListener = (account: string, event: ProcessEvent) => void;
@@ -161,8 +160,8 @@ export class Activity implements Listener {
 }
 
 export class Activities {
-  /** They keep the state of each account, and log its incidents. */
-  readonly accountListeners: readonly Listen[] = [async ({ account }) => this.of(account), Incidents.open];
+  /** Keeps the state of each account. */
+  readonly listener: Listen = async ({ account }) => this.of(account);
   readonly #clock: ActivityClock;
   readonly #listeners: ProcessListener[] = [];
   readonly #byAccount = new Map<string, Activity>();

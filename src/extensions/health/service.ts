@@ -1,5 +1,6 @@
 import { programVersion } from '../../base/version.ts';
 import type { ServiceMaker } from '../../daemon.ts';
+import { Activities } from './activity.ts';
 import { sendHeartbeats } from './ops/readiness.ts';
 import { serveOps } from './ops/server.ts';
 import type { StatusSources } from './status/read-status.ts';
@@ -13,12 +14,17 @@ declare module '../../daemon.ts' {
 /** Serves the ops endpoint, and calls `ops.heartbeatUrl`. */
 export const healthService: ServiceMaker = {
   async start(deps) {
-    const { accounts, clock, services, stop } = deps;
+    const { accounts, clock, parts, services, stop } = deps;
+    const activities = new Activities(clock);
     const heedDecision = (name: string) => accounts.heedDecision(name);
     const version = programVersion();
-    const ops = await serveOps({ ...deps, heedDecision, version }, stop);
+    const ops = await serveOps({ ...deps, ...parts, activities, heedDecision, version }, stop);
     const process = { pid: globalThis.process.pid, version, startedAt: clock.now().toISOString() };
-    services.status = () => ({ ...deps, ops, process });
-    return { work: sendHeartbeats(deps, stop), close: () => ops.close() };
+    services.status = () => ({ ...deps, activities, ops, process });
+    return {
+      listeners: [activities.listener],
+      work: sendHeartbeats({ ...deps, activities }, stop),
+      close: () => ops.close(),
+    };
   },
 };

@@ -15,7 +15,7 @@ import { printable, counted } from '../../base/words.ts';
 import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from './decision-options.ts';
 import { EXIT } from '../../cli/shared/exit.ts';
 import { addPeriodOptions, type PeriodOptions } from '../../cli/shared/options.ts';
-import { makePaces } from '../../cli/shared/pace.ts';
+import { extensionsOf, partsOf } from '../../cli/shared/extensions.ts';
 import { withAccount } from '../../cli/shared/store.ts';
 import type { ListColumn } from '../../cli/shared/print.ts';
 
@@ -76,7 +76,8 @@ export function define(command: Command): void {
       const action = { judgement, reason: options.reason, actor: actorOf(options) };
       await withAccount(command, 'current', async (store, config) => {
         const { account } = config;
-        const settings = flowSettings(config, makePaces(1)(config));
+        const { makePaces } = await partsOf(extensionsOf(command));
+        const settings = flowSettings(config, makePaces?.(1)(config));
         const deps: OperatorDeps = { account, store, clock: systemClock(), settings };
         const targets =
           state === undefined

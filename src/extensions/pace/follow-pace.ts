@@ -1,9 +1,10 @@
 import type { Config } from '../../settings/config.ts';
 import { shortestCronGapMs } from '../../settings/cron.ts';
 import { after } from '../../base/instant.ts';
-import { EVERY_TICK, type FollowPace, type Lesson, type Overdue, type PaceDeps } from '../../orders/pass/pace.ts';
-import type { PacedOrder } from '../../orders/rules/lookup.ts';
-import { LEAST_GAP_MS, longestFreshMs } from '../../orders/rules/schedule.ts';
+import { EVERY_TICK, type FollowPace, type Lesson, type PaceDeps } from '../../orders/pass/pace.ts';
+import type { OverdueLookups } from '../../orders/pass/process-events.ts';
+import { LEAST_GAP_MS, type PacedOrder } from '../../orders/rules/lookup.ts';
+import { longestFreshMs } from '../../orders/rules/schedule.ts';
 import { isPaced, PACED_STATES } from '../../orders/rules/states.ts';
 import { isAnythingAwaited } from '../../store/orders/due-times.ts';
 import { orderAges } from '../../store/orders/orders-with-records.ts';
@@ -18,7 +19,7 @@ const PLANNED_FOR_MS = 60 * 60_000;
 const LATE_MS = 60_000;
 
 /** The look-ups that accounts plan which share a rate. */
-export class SharedDemand {
+class SharedDemand {
   readonly accounts: number;
   readonly #planned = new Map<LearningPace, { readonly demand: number; readonly at: number }>();
 
@@ -41,56 +42,39 @@ export class SharedDemand {
   }
 }
 
-type PaceSettings = Pick<Config['follow'], 'pace' | 'worth' | 'share'> & {
-  readonly freshFor: number;
-  readonly rate: Config['exchange']['rate'];
-  /** The shortest time between two ticks of `schedule.cron`, in milliseconds. */
-  readonly tickMs: number;
-};
+type PaceSettings = Pick<Config, 'follow' | 'reconcile' | 'exchange' | 'schedule'>;
 
 export class LearningPace implements FollowPace {
-  readonly kind: PaceSettings['pace'];
+  readonly isEveryTick: boolean;
+  readonly overdueAfterMs: number;
   /** The limits of an account that has its rate for itself. */
   readonly limits: PaceLimits;
   history: Learned | undefined;
+  /** The pace that was learned last, whether it is in force or not. */
+  learned: LearnedPace;
+  isNew: boolean;
   readonly #shared: SharedDemand;
-  #learned: LearnedPace;
-  #isLearned = false;
 
-  constructor({ pace, worth, share, freshFor, rate, tickMs }: PaceSettings, shared: SharedDemand) {
-    this.kind = pace;
+  constructor({ follow, reconcile, exchange, schedule }: PaceSettings, shared: SharedDemand) {
+    const tickMs = shortestCronGapMs(schedule.cron);
+    const perMs = exchange.rate.requests / exchange.rate.interval;
+    this.isEveryTick = follow.pace === 'every-tick';
+    this.isNew = !this.isEveryTick;
+    this.overdueAfterMs = this.isEveryTick ? EVERY_TICK.overdueAfterMs : LATE_MS + tickMs;
     this.#shared = shared;
-    const perMs = rate.requests / rate.interval;
     this.limits = {
       leastMs: LEAST_GAP_MS,
       tickMs,
-      mostMs: Math.min(LONGEST_GAP_MS, longestFreshMs(freshFor)),
-      worthMs: worth,
+      mostMs: Math.min(LONGEST_GAP_MS, longestFreshMs(reconcile.freshFor)),
+      worthMs: follow.worth,
       rate: perMs,
-      budget: share * perMs,
+      budget: follow.share * perMs,
     };
-    this.#learned = new PaceLearner().pace(this.limits);
+    this.learned = new PaceLearner().pace(this.limits);
   }
 
   gapMs(order: PacedOrder, sinceChangeMs: number): number {
-    return (this.isEveryTick ? EVERY_TICK : this.#learned).gapMs(order, sinceChangeMs);
-  }
-
-  get isEveryTick(): boolean {
-    return this.kind === 'every-tick';
-  }
-
-  get isNew(): boolean {
-    return !this.isEveryTick && !this.#isLearned;
-  }
-
-  /** The pace that was learned last, whether it is in force or not. */
-  get learned(): LearnedPace {
-    return this.#learned;
-  }
-
-  get overdueAfterMs(): number {
-    return this.isEveryTick ? EVERY_TICK.overdueAfterMs : LATE_MS + (this.limits.tickMs ?? 0);
+    return (this.isEveryTick ? EVERY_TICK : this.learned).gapMs(order, sinceChangeMs);
   }
 
   /** Without an order that waits the history would be read in vain. */
@@ -109,7 +93,7 @@ export class LearningPace implements FollowPace {
     const history = await learnHistory(deps, this.history, signal);
     if (!signal.aborted) this.history = history;
     const learner = history.learner.again();
-    let overdue: Overdue | undefined;
+    let overdue: OverdueLookups | undefined;
     return {
       stuckAfter: history.stuckAfter,
       see: (page, now) => {
@@ -127,17 +111,14 @@ export class LearningPace implements FollowPace {
   take(learner: PaceLearner, now: number): void {
     const left = (all: number) => this.#shared.leftFor(this, all, now);
     const limits = { ...this.limits, rate: left(this.limits.rate), budget: left(this.limits.budget) };
-    this.#learned = learner.pace(limits);
-    this.#shared.plan(this, this.#learned.demand, now);
-    this.#isLearned = true;
+    this.learned = learner.pace(limits);
+    this.#shared.plan(this, this.learned.demand, now);
+    this.isNew = false;
   }
 }
 
 /** Makes the paces of accounts that share a rate; they have learned nothing yet. */
 export function learningPaces(accounts: number) {
   const shared = new SharedDemand(accounts);
-  return ({ follow, reconcile, exchange, schedule }: Config) => {
-    const tickMs = shortestCronGapMs(schedule.cron);
-    return new LearningPace({ ...follow, freshFor: reconcile.freshFor, rate: exchange.rate, tickMs }, shared);
-  };
+  return (settings: PaceSettings) => new LearningPace(settings, shared);
 }

@@ -55,7 +55,7 @@ export async function learnHistory(deps: PaceDeps, known: Learned | undefined, s
   const { stays, from, changes, lastId } = await readHistory(deps, signal);
   const changed = stays.filter(({ state, isByExchange }) => state === 'open' && isByExchange);
   return {
-    learner: new PaceLearner(stays, from).again(),
+    learner: new PaceLearner(stays, from),
     stuckAfter: learnStuckAfter(changed.map(({ to }) => to)),
     changes,
     lastId,

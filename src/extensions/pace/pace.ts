@@ -1,6 +1,5 @@
 import { instantMs } from '../../base/instant.ts';
-import type { Pace } from '../../orders/rules/lookup.ts';
-import { LEAST_GAP_MS } from '../../orders/rules/schedule.ts';
+import { LEAST_GAP_MS, type Pace } from '../../orders/rules/lookup.ts';
 import { type Stay, isAccepted, statusKey, type FollowedOrder } from './status.ts';
 import { AGE_BINS, binOf, gapMs, leaving, StayTimes } from './stay-times.ts';
 
@@ -28,12 +27,8 @@ interface Followed {
   lookups: number;
 }
 
-interface StatusHistory {
+interface StatusFacts {
   readonly times: StayTimes;
-  readonly lateMs: readonly number[];
-}
-
-interface StatusFacts extends StatusHistory {
   readonly followed: readonly Followed[];
 }
 
@@ -44,10 +39,6 @@ interface LearnedStatus {
   readonly hazards: Float64Array;
   /** The price of a look-up of one of them in milliseconds of delay. */
   readonly priceMs: number;
-  /** The time until the next look-up, in milliseconds, of one that has been in it for so long. */
-  gapMs(ageMs: number): number;
-  /** How late the ends of its stays were seen, in milliseconds, where the exchange says when they were. */
-  readonly lateMs: readonly number[];
   /** Look-ups a millisecond of its orders, and how many of them are expected to leave it in that time. */
   readonly demand: number;
   readonly news: number;
@@ -64,22 +55,21 @@ export interface LearnedPace extends Pace {
 }
 
 export class PaceLearner {
-  readonly #history: ReadonlyMap<string, StatusHistory>;
+  readonly #history: ReadonlyMap<string, StayTimes>;
   readonly #facts: Map<string, StatusFacts>;
   readonly #others = newFacts();
   readonly #historyFrom: Date | null;
 
   /** `historyFrom` is when the part of the history begins whose stays these are; null if it is all. */
-  constructor(stays: readonly Stay[] | ReadonlyMap<string, StatusHistory> = [], historyFrom: Date | null = null) {
+  constructor(stays: readonly Stay[] | ReadonlyMap<string, StayTimes> = [], historyFrom: Date | null = null) {
     this.#history = stays instanceof Map ? stays : historyOf(stays as readonly Stay[]);
-    this.#facts = new Map([...this.#history].map(([key, history]) => [key, newFacts(history)]));
+    this.#facts = new Map([...this.#history].map(([key, times]) => [key, newFacts(times)]));
     this.#historyFrom = historyFrom;
   }
 
-  /** A learner of the same stays without any orders. It has forgotten how late their ends were seen, which nothing is learned from. */
+  /** A learner of the same stays without any orders. */
   again(): PaceLearner {
-    const history = [...this.#history].map(([key, { times }]) => [key, { times, lateMs: [] }] as const);
-    return new PaceLearner(new Map(history), this.#historyFrom);
+    return new PaceLearner(this.#history, this.#historyFrom);
   }
 
   /**
@@ -117,8 +107,6 @@ export class PaceLearner {
       orders: groups.reduce((sum, { orders }) => sum + orders, 0),
       hazards,
       priceMs: priceOf(key),
-      gapMs: (ageMs: number) => boundedGap(hazards, ageMs, priceOf(key), limits),
-      lateMs: facts.lateMs,
       demand: demandAt(groups, priceOf(key)),
       news: groups.reduce((sum, { news }) => sum + news, 0),
     }));
@@ -147,26 +135,24 @@ export class PaceLearner {
 }
 
 /** Of more statuses than there is room for, those with the most stays are known. */
-function historyOf(stays: readonly Stay[]): Map<string, StatusHistory> {
+function historyOf(stays: readonly Stay[]): Map<string, StayTimes> {
   const byKey = [...Map.groupBy(stays, ({ key }) => key)];
   const most = byKey.toSorted(([, one], [, other]) => other.length - one.length).slice(0, MOST_STATUSES);
-  return new Map(most.map(([key, ofStatus]) => [key, statusHistory(ofStatus)]));
+  return new Map(most.map(([key, ofStatus]) => [key, timesOf(ofStatus)]));
 }
 
-function statusHistory(stays: readonly Stay[]): StatusHistory {
+function timesOf(stays: readonly Stay[]): StayTimes {
   const times = new StayTimes();
-  const lateMs: number[] = [];
   for (const stay of stays) {
     if (stay.isByExchange) times.ended(stay);
     else times.watched(stay.from);
-    if (stay.isByExchange && stay.lateMs !== undefined) lateMs.push(stay.lateMs);
   }
-  return { times, lateMs };
+  return times;
 }
 
-function newFacts({ times, lateMs }: StatusHistory = { times: new StayTimes(), lateMs: [] }): StatusFacts {
+function newFacts(times = new StayTimes()): StatusFacts {
   const followed = Array.from({ length: AGE_BINS }, () => ({ orders: 0, ageMs: 0, lookups: 0 }));
-  return { times: times.copy(), lateMs, followed };
+  return { times: times.copy(), followed };
 }
 
 type StatusGroup = PacedGroup & { readonly orders: number; readonly news: number };

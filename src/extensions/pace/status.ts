@@ -1,7 +1,7 @@
 import { isPaced, type OrderState } from '../../orders/rules/states.ts';
 import { lateMs } from '../../orders/rules/tracking.ts';
 import type { PacedOrder } from '../../orders/rules/lookup.ts';
-import type { Overdue } from '../../orders/pass/pace.ts';
+import type { OverdueLookups } from '../../orders/pass/process-events.ts';
 import { STUCK_AFTER_MS } from '../../findings/rules/age.ts';
 import { instantMs } from '../../base/instant.ts';
 import type { EndedStay } from './stay-times.ts';
@@ -31,7 +31,7 @@ export function statusName({ state, orderStatus, cryptoStatus, fiatStatus }: Pac
 }
 
 /** Adds the orders of a page that were due before a time; undefined while no order was. */
-export function withOverdue(known: Overdue | undefined, orders: readonly FollowedOrder[], before: Date) {
+export function withOverdue(known: OverdueLookups | undefined, orders: readonly FollowedOrder[], before: Date) {
   const due = orders
     .filter(({ state }) => isPaced(state))
     .map(({ nextActionAt }) => instantMs(nextActionAt) ?? Number.POSITIVE_INFINITY)

@@ -1,15 +1,10 @@
-import type { Clock } from '../../base/clock.ts';
 import { STUCK_AFTER_MS } from '../../findings/rules/age.ts';
 import type { Config } from '../../settings/config.ts';
 import type { AgedOrder } from '../../store/orders/orders-with-records.ts';
-import type { Store } from '../../store/port.ts';
 import type { Pace } from '../rules/lookup.ts';
+import type { HeardAccount, OverdueLookups } from './process-events.ts';
 
-export interface PaceDeps {
-  readonly account: string;
-  readonly store: Store;
-  readonly clock: Clock;
-}
+export type PaceDeps = Pick<HeardAccount, 'account' | 'store' | 'clock'>;
 
 /** How the look-ups of an account's followed orders are spaced. */
 export interface FollowPace extends Pace {
@@ -29,13 +24,7 @@ export interface Lesson {
   readonly stuckAfter: number;
   see(page: readonly AgedOrder[], now: Date): void;
   /** Returns the orders that wait for their turn; undefined if no order does. */
-  end(): Overdue | undefined;
-}
-
-/** Followed orders whose look-up was due before the last tick. */
-export interface Overdue {
-  readonly orders: number;
-  readonly since: Date;
+  end(): OverdueLookups | undefined;
 }
 
 /** Makes the paces of accounts that share a rate limit; `accounts` is their number, whether they look orders up or not. */

@@ -1,14 +1,7 @@
 import { checkOrder, describeProblems, NULL_ACCOUNT, NULL_STANDS_FOR, WHOSE } from './check.ts';
 import type { Answer, EchoDifference, MerchantOrder, UncheckedOrder } from './record.ts';
-import type { Pace } from './lookup.ts';
-import {
-  createBackoffMs,
-  LEAST_GAP_MS,
-  longestFreshMs,
-  plannedGapMs,
-  REJECTED_LOOKUPS_MS,
-  spreadMs,
-} from './schedule.ts';
+import { LEAST_GAP_MS, type Pace } from './lookup.ts';
+import { createBackoffMs, longestFreshMs, plannedGapMs, REJECTED_LOOKUPS_MS, spreadMs } from './schedule.ts';
 import { after } from '../../base/instant.ts';
 import { finding, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
 

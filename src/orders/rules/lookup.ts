@@ -41,6 +41,9 @@ export interface Pace {
   gapMs(order: PacedOrder, sinceChangeMs: number): number;
 }
 
+/** An order is due at the first tick of `schedule.cron` after this time; a tenth of 5 s is left for the look-up itself. */
+export const LEAST_GAP_MS = 4_500;
+
 /** Settings that decide about look-ups; times in milliseconds. */
 export interface FollowSettings {
   readonly verifyAfter: readonly number[];

@@ -1,5 +1,5 @@
 import { after } from '../../base/instant.ts';
-import type { FollowSettings, LookupAnswer } from './lookup.ts';
+import { LEAST_GAP_MS, type FollowSettings, type LookupAnswer } from './lookup.ts';
 import { isPaced, RECHECKED_STATES, type OrderState } from './states.ts';
 import type { Decision, Tracking } from './tracking.ts';
 
@@ -10,9 +10,6 @@ const DAY = 24 * HOUR;
 
 /** The longest wait of any schedule. A due time further away was written by a wrong clock. */
 export const LONGEST_WAIT_MS = 8 * DAY;
-
-/** An order is due at the first tick of `schedule.cron` after this time; a tenth of 5 s is left for the look-up itself. */
-export const LEAST_GAP_MS = 4_500;
 
 /** Draws a time from [0.5, 1) of `ms`, so that many retries do not come at once. `random` is in [0, 1). */
 export function withJitter(ms: number, random: number): number {

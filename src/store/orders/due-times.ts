@@ -73,10 +73,6 @@ function dueMs(time: string): number {
   return Number.isNaN(ms) ? (time < '2' ? 0 : Number.POSITIVE_INFINITY) : ms;
 }
 
-/** The passes for which each account is looked at now and then, whatever is due. */
-export type SweptPass = 'links' | 'findings';
-
-const linked = () => queries.selectFrom('links').select('links.account').where('links.account', '=', ofOwner);
 /** Findings that time alone brings or ends, and records that were not compared yet. */
 const judged = () => [
   queries
@@ -99,7 +95,8 @@ const judged = () => [
     .where('order_records.account', '=', ofOwner)
     .where('order_records.compared_at', 'is', null),
 ];
-const accountsWhere = (rowsOf: () => readonly Expression<unknown>[]) =>
+/** Makes the statement that reads in which accounts, from one name to another, one of the queries finds a row. */
+export const accountsWhere = (rowsOf: () => readonly Expression<unknown>[]) =>
   statement<{ from: string; to: string }, { account: string }>((v) =>
     queries
       .selectFrom('account_owners')
@@ -111,23 +108,18 @@ const accountsWhere = (rowsOf: () => readonly Expression<unknown>[]) =>
         where.or(rowsOf().map((rows) => where(sql`(select 1 from ${rows} as found limit 1)`, 'is not', null))),
       ),
   );
-const sweptStatements = { links: accountsWhere(() => [linked()]), findings: accountsWhere(judged) };
+const judgedStatement = accountsWhere(judged);
 
-/** Reads in which accounts of a range a swept pass has work. */
-export async function accountsWith(
-  pass: SweptPass,
-  db: Database,
-  from: string,
-  to: string,
-): Promise<readonly string[]> {
-  return (await sweptStatements[pass](db, { from, to })).rows.map(({ account }) => account);
+/** Reads in which accounts of a range the sweep of findings has work. */
+export async function accountsToJudge(db: Database, from: string, to: string): Promise<readonly string[]> {
+  return (await judgedStatement(db, { from, to })).rows.map(({ account }) => account);
 }
 
 /** True if an order of the account is due ever, or the account has work for a sweep. */
 export async function isAnythingAwaited(db: Database, account: string): Promise<boolean> {
   const [times] = await dueTimes(db, account);
   if (times !== undefined && [times.create, times.verify, times.follow].some((at) => at !== undefined)) return true;
-  return (await accountsWith('findings', db, account, account)).length > 0;
+  return (await accountsToJudge(db, account, account)).length > 0;
 }
 
 /** Accounts of one look at the most; the next look goes on after them. */

@@ -2,24 +2,23 @@ import { describe, expect, it } from 'vitest';
 import type { PacedOrder } from '../../../src/orders/rules/lookup.ts';
 import { PaceLearner } from '../../../src/extensions/pace/pace.ts';
 import { statusKey } from '../../../src/extensions/pace/status.ts';
-import { LearningPace, SharedDemand } from '../../../src/extensions/pace/follow-pace.ts';
-import { DAY, HOUR, MINUTE, SECOND } from '../../support/tracking.ts';
+import { loadConfig } from '../../../src/settings/config.ts';
+import { learningPaces, type LearningPace } from '../../../src/extensions/pace/follow-pace.ts';
+import { temporaryFolder } from '../../support/folders.ts';
+import { HOUR, MINUTE } from '../../support/tracking.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
 const ACCEPTED: PacedOrder = { state: 'accepted', orderStatus: null, cryptoStatus: null, fiatStatus: null };
-const SETTINGS = {
-  pace: 'learned',
-  worth: 2 * SECOND,
-  share: 0.5,
-  freshFor: DAY,
-  tickMs: 5 * SECOND,
-} as const;
-
 /** Accounts that share one look-up a second, half of it for orders that are followed. */
 function accounts(count: number): readonly LearningPace[] {
-  const shared = new SharedDemand(count);
-  const rate = { requests: 1, interval: SECOND, mode: 'proved' } as const;
-  return Array.from({ length: count }, () => new LearningPace({ ...SETTINGS, rate }, shared));
+  const settings = loadConfig({
+    requireExchange: false,
+    cwd: temporaryFolder(),
+    file: null,
+    env: { ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '1', ORDER_SYNC_EXCHANGE_RATE_INTERVAL: '1s' },
+  });
+  const makePace = learningPaces(count);
+  return Array.from({ length: count }, () => makePace(settings));
 }
 
 /** A learner of so many accepted orders that were looked up a minute ago, and of some that were taken up within 17 h. */

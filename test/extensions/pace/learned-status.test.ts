@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PacedOrder } from '../../../src/orders/rules/lookup.ts';
-import { LEAST_GAP_MS } from '../../../src/orders/rules/schedule.ts';
+import { LEAST_GAP_MS, type PacedOrder } from '../../../src/orders/rules/lookup.ts';
 import { PaceLearner, type LearnedPace } from '../../../src/extensions/pace/pace.ts';
 import { statusKey, type FollowedOrder } from '../../../src/extensions/pace/status.ts';
 import { leaving } from '../../../src/extensions/pace/stay-times.ts';
@@ -39,22 +38,6 @@ describe('what is known of a status', () => {
       [statusKey(OPEN), 7, 7],
       [statusKey(ACCEPTED), 0, 3],
     ]);
-  });
-
-  it('is how late the exchange was seen to end stays, and not how late a person was', () => {
-    const ended = [
-      stay(OPEN, HOUR, { lateMs: 5 }),
-      stay(OPEN, HOUR),
-      stay(OPEN, HOUR, { lateMs: 7, isByExchange: false }),
-      stay(OPEN, HOUR, { lateMs: 0 }),
-    ];
-    expect(statusOf(learnerWith(ended).pace(LIMITS), OPEN).lateMs).toEqual([5, 0]);
-    expect(statusOf(learnerWith([], [[OPEN, HOUR, 1]]).pace(LIMITS), OPEN).lateMs).toEqual([]);
-  });
-
-  it('says how soon its orders are looked up, as the pace does', () => {
-    const pace = paceWith();
-    for (const order of [OPEN, ACCEPTED]) expect(statusOf(pace, order).gapMs(MINUTE)).toBe(pace.gapMs(order, MINUTE));
   });
 });
 
@@ -96,14 +79,13 @@ describe('the look-ups that a status takes', () => {
 });
 
 describe('a pace learned again from the same stays', () => {
-  it('knows nothing of the orders that were followed, nor how late ends were seen', () => {
-    const learner = new PaceLearner([...ENDED, stay(OPEN, HOUR, { lateMs: 5 })], ago(30 * DAY));
+  it('knows nothing of the orders that were followed', () => {
+    const learner = new PaceLearner(ENDED, ago(30 * DAY));
     const alone = learner.pace(LIMITS);
     for (let index = 0; index < 100; index += 1) learner.addOrder(followed(OPEN, 20 * DAY), NOW);
     const again = learner.again().pace(LIMITS);
     expect(again.gapMs(OPEN, HOUR)).toBe(alone.gapMs(OPEN, HOUR));
-    expect(statusOf(again, OPEN)).toMatchObject({ stays: 101, orders: 0, demand: 0, lateMs: [] });
-    expect(statusOf(alone, OPEN).lateMs).toEqual([5]);
+    expect(statusOf(again, OPEN)).toMatchObject({ stays: 100, orders: 0, demand: 0 });
   });
 
   it('counts of each order the time that lies in the same part of the history', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PacedOrder } from '../../../src/orders/rules/lookup.ts';
-import type { Overdue } from '../../../src/orders/pass/pace.ts';
+import type { OverdueLookups } from '../../../src/orders/pass/process-events.ts';
 import { OTHERS } from '../../../src/extensions/pace/pace.ts';
 import {
   isAccepted,
@@ -56,7 +56,7 @@ const due = (order: PacedOrder, ms: number, changes: Partial<FollowedOrder> = {}
 
 /** Those of some orders that wait for longer than a minute; they are read in pages of two. */
 function overdue(...orders: readonly FollowedOrder[]) {
-  let waiting: Overdue | undefined;
+  let waiting: OverdueLookups | undefined;
   for (let start = 0; start < orders.length; start += 2)
     waiting = withOverdue(waiting, orders.slice(start, start + 2), ago(MINUTE));
   return waiting;

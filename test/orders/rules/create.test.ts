@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PacedOrder } from '../../../src/orders/rules/lookup.ts';
-import { LEAST_GAP_MS } from '../../../src/orders/rules/schedule.ts';
+import { LEAST_GAP_MS, type PacedOrder } from '../../../src/orders/rules/lookup.ts';
 import {
   becomesUnknown,
   decideClaim,

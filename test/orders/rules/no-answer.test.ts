@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { LEAST_GAP_MS } from '../../../src/orders/rules/schedule.ts';
 import { after } from '../../../src/base/instant.ts';
 import { isAcceptedAndAbsent } from '../../../src/orders/rules/absent.ts';
 import { decideLookup } from '../../../src/orders/rules/follow.ts';
-import type { LookupAnswer } from '../../../src/orders/rules/lookup.ts';
+import { LEAST_GAP_MS, type LookupAnswer } from '../../../src/orders/rules/lookup.ts';
 import type { Tracking } from '../../../src/orders/rules/tracking.ts';
 import { DAY, found, HOUR, MINUTE, SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';
 

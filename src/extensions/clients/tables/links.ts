@@ -2,6 +2,8 @@ import { sql, type SqlBool } from 'kysely';
 import type { LinkDecision, LinkRow } from '../link.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
 import { listAccounts, newestFirst, type ListQuery, type OfAccount } from '../../operate/tables/listed.ts';
+import { accountsWhere, ofOwner } from '../../../store/orders/due-times.ts';
+import { queries } from '../../../store/statement.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
 import { insertEvents } from '../../../store/tables/events.ts';
 
@@ -88,4 +90,13 @@ export async function saveLink(
     .execute();
   const lookedUpBefore = before === undefined ? null : new Date(before.last_checked_at);
   await insertEvents(tx, { account, type: 'link', subject: link_id, lookedUpBefore, now }, events);
+}
+
+const linkedStatement = accountsWhere(() => [
+  queries.selectFrom('links').select('links.account').where('links.account', '=', ofOwner),
+]);
+
+/** Reads which accounts of a range have links. */
+export async function accountsWithLinks(db: Database, from: string, to: string): Promise<readonly string[]> {
+  return (await linkedStatement(db, { from, to })).rows.map(({ account }) => account);
 }

@@ -19,7 +19,7 @@ export interface OpsSources {
   readonly accounts: { readonly names: readonly string[] };
   readonly heedDecision: (account: string) => Promise<void>;
   readonly activities: Activities;
-  readonly makePaces?: PaceMaker;
+  readonly makePaces?: PaceMaker | undefined;
 }
 
 export interface OpsPages extends OpsSources {

@@ -66,10 +66,10 @@ export async function paceOfOrder(
   const sinceMs = instantMs(since);
   if (!isPaced(order.state) || since === null || sinceMs === undefined) return undefined;
   const of = { status: statusName(order), since };
-  if (pace.kind === 'every-tick') return { kind: pace.kind, ...of };
+  if (pace.isEveryTick) return { kind: 'every-tick', ...of };
   const { stays: ended, from } = await readHistory(deps, signal);
   const learned = new PaceLearner(ended, from).pace(pace.limits);
   const key = statusKey(order);
   const stays = learned.statuses.find((one) => one.key === key)?.stays ?? 0;
-  return { kind: pace.kind, ...of, stays, halfMs: ageBy(0.5, learned.hazardsOf(key)) };
+  return { kind: 'learned', ...of, stays, halfMs: ageBy(0.5, learned.hazardsOf(key)) };
 }

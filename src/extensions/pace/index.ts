@@ -1,0 +1,7 @@
+import type { Extension } from '../../cli/extension.ts';
+
+/** Look-ups spaced by what the history teaches: `follow.pace: learned`. */
+export const pace: Extension = {
+  name: 'pace',
+  parts: async () => ({ makePaces: (await import('./follow-pace.ts')).learningPaces }),
+};

@@ -1,0 +1,16 @@
+import type { Config } from '../../settings/config.ts';
+import type { Database } from '../../store/port.ts';
+import type { FlowDeps } from './deps.ts';
+
+/** A pass for which each account is looked at now and then, whatever is due in it. */
+export interface Sweep {
+  readonly name: string;
+  /** When it begins; undefined if it never does. */
+  readonly cron: string | undefined;
+  readonly isAtStart: boolean;
+  /** Reads in which accounts, from one name to another, it has work. */
+  accounts(db: Database, from: string, to: string): Promise<readonly string[]>;
+  run(deps: FlowDeps, stop: AbortSignal, since?: Date): Promise<void>;
+}
+
+export type SweepMaker = (config: Config) => Sweep;
