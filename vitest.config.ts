@@ -35,7 +35,7 @@ const ON_BOTH = [
   'test/extensions/health/{activity,incidents}.test.ts',
   'test/extensions/health/{dashboard/dashboard,dashboard/dashboard-actions,ops/metrics,ops/readiness}.test.ts',
   'test/extensions/intake/{import,retention}.test.ts',
-  'test/extensions/pace/{follow-pace,learn-pace}.test.ts',
+  'test/extensions/pace/{explain,follow-pace,learn-pace}.test.ts',
   'test/extensions/reports/reconciliation/{month,period,pre-orders,reconciliation,verdict}.test.ts',
   'test/extensions/reports/story/read-story.test.ts',
   'test/extensions/webhooks/{restart,sender,turn,waiting,webhooks}.test.ts',

@@ -2,7 +2,8 @@ import { partsWith } from '../test/support/parts.ts';
 import { createApp } from '../src/app.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { Activities } from '../src/extensions/health/activity.ts';
-import { loadConfig } from '../src/settings/config.ts';
+import { driver } from '../src/extensions/postgres/driver.ts';
+import { loadConfig } from '../test/support/settings.ts';
 import { createPass } from '../src/orders/create.ts';
 import { followPass } from '../src/orders/follow.ts';
 import { serve } from './child.ts';
@@ -24,6 +25,7 @@ const app = await createApp(config, {
   ...partsWith(new Activities(clock)),
   store: {
     expect: 'migrate',
+    drivers: [async () => driver],
     wrap(sql, statement) {
       if (sql !== 'commit') return statement;
       const run = statement.run.bind(statement);

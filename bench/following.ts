@@ -1,4 +1,4 @@
-import { loadConfig } from '../src/settings/config.ts';
+import { loadConfig } from '../test/support/settings.ts';
 import { LONGEST_GAP_MS } from '../src/extensions/pace/pace.ts';
 import { longestFreshMs } from '../src/orders/rules/schedule.ts';
 import type { Figure } from './figures.ts';
@@ -8,6 +8,7 @@ import { RATIOS, ratiosOf } from './following/targets.ts';
 import { HOUR, SECOND, type World } from './following/world.ts';
 import { worldsOf, type WorldSize } from './following/worlds.ts';
 import { SMALL, type Bench } from './settings.ts';
+import { paceSettings } from '../src/extensions/pace/settings.ts';
 
 const SIZE: WorldSize = { ordersADay: 12_000, warmUpMs: 6 * HOUR, measuredMs: 5 * HOUR };
 const SMALL_SIZE: WorldSize = { ordersADay: 3_000, warmUpMs: 2 * HOUR, measuredMs: HOUR };
@@ -24,7 +25,8 @@ const IDLE_PART = 0.01;
 /** How late changes are seen, by simulation: the figures are the same on every machine. */
 export async function measureFollowing({ folder, sizes, say, write }: Bench): Promise<Figure[]> {
   const config = loadConfig({ requireExchange: false, env: { ORDER_SYNC_CONFIG: '/dev/null' }, cwd: folder });
-  const { follow, reconcile, exchange } = config;
+  const { reconcile, exchange } = config;
+  const { follow } = paceSettings.of(config);
   const longestMs = Math.min(LONGEST_GAP_MS, longestFreshMs(reconcile.freshFor));
   const settings: FollowedBy = { worthMs: follow.worth, share: follow.share, longestMs };
   const worlds = worldsOf(sizes === SMALL ? SMALL_SIZE : SIZE, longestMs);

@@ -1,7 +1,7 @@
 import { PARTS } from '../test/support/parts.ts';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createApp } from '../src/app.ts';
-import { loadConfig } from '../src/settings/config.ts';
+import { loadConfig } from '../test/support/settings.ts';
 import { syncOnce } from '../src/orders/sync.ts';
 import { createLog } from '../src/base/log.ts';
 import { runProgram, startDaemon } from './child.ts';
@@ -45,7 +45,7 @@ async function longestStallMs(settings: Record<string, string>, folder: string):
   delays.enable();
   {
     await using app = await createApp(config, {
-      log: createLog({ log: { level: 'silent' } } as never),
+      log: createLog('silent'),
       ...PARTS,
     });
     await syncOnce(app, 'all', new AbortController().signal);

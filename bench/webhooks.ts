@@ -88,7 +88,7 @@ async function measureRound(
   await using owned = await openAsOwner({ kind: 'sqlite', path, address: path }, clock, {});
   const { store, ownership } = owned;
   const stopping = new AbortController();
-  const log = createLog({ log: { level: 'silent' } });
+  const log = createLog('silent');
   const webhooks = new Webhooks({ endpoints, store, clock, log, stop: stopping.signal });
   const running = webhooks.run();
   for (const accountLease of await ownership.take([ACCOUNT], 0)) webhooks.take(accountLease);

@@ -1,3 +1,27 @@
+/** The tables of every dialect, those of extensions too: a database that has another one of these names is not used. */
+export const TABLES = [
+  'account_facts',
+  'account_holds',
+  'account_owners',
+  'database_moves',
+  'event_heads',
+  'events',
+  'findings',
+  'kept_answers',
+  'links',
+  'merchant_orders',
+  'migration_hashes',
+  'order_records',
+  'photo_tokens',
+  'photos',
+  'pre_orders',
+  'request_leases',
+  'seen_statuses',
+  'webhook_cursors',
+  'webhook_deliveries',
+  'webhook_endpoints',
+] as const;
+
 /** The columns that a merchant writes. */
 export const MERCHANT_COLUMNS = [
   'account',

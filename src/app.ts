@@ -49,7 +49,6 @@ export interface Overrides extends AppParts {
 /** The program, wired for one account: it drives the account until it is disposed of. */
 export interface App extends FlowDeps, AsyncDisposable {
   readonly wrongTimes: WrongTimes;
-  readonly photos: Config['photos'];
   readonly sweeps: readonly Sweep[];
   /** Is called once a second while a daemon drives the account. */
   eachSecond(): Promise<void>;
@@ -75,7 +74,7 @@ interface AccountDeps extends AppParts {
 export async function createApp(config: Config, overrides: Overrides = {}): Promise<App> {
   const { clock = systemClock(), ownerPatienceMs: patienceMs = 0, account = DEFAULT_ACCOUNT } = overrides;
   const { connect, listeners, makePaces, sweeps } = overrides;
-  const log = overrides.log ?? createLog(config);
+  const log = overrides.log ?? createLog(config.log.level);
   await using undo = new AsyncDisposableStack();
   const worker = { settingsOf: settingsInForce(config) };
   const opening = { patienceMs, worker, ...overrides.store };
@@ -110,7 +109,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   const { concurrency, timeout: timeoutMs, absence } = config.exchange;
   const { tell, eachSecond } = undo.use(await openListeners({ account, store, clock, log }, deps.listeners));
   const observers = { counters: newCounters(), tell };
-  const written = { account, store, clock, log, settings, observers };
+  const written = { account, config, store, clock, log, settings, observers };
   const base = { ...written, wrongTimes: await WrongTimes.open(written) };
   const { window, ...taken } = await takeOver(
     { ...deps, ...base },
@@ -144,7 +143,6 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   return {
     ...base,
     exchange,
-    photos: config.photos,
     sweeps: (deps.sweeps ?? []).map((make) => make(config)),
     restraints,
     creates: { lease, guard, inFlight: new CreatesInFlight(concurrency), ...taken },

@@ -17,9 +17,8 @@ import { createLog } from './base/log.ts';
 import { readHolds } from './store/tables/account-holds.ts';
 import { assertNotNewer } from './store/migrations.ts';
 import { isPassing } from './store/errors.ts';
-import { openAsOwner, type OwnedStore, type OwnerOptions } from './store/open.ts';
+import { openAsOwner, type OwnedStore, type OwnerOptions, type WorkerOptions } from './store/open.ts';
 import type { AccountLease, Store } from './store/port.ts';
-import type { WorkerOptions } from './extensions/postgres/sharing/workers.ts';
 import { countWaiting } from './store/find-orders.ts';
 
 /** A second daemon waits this long for the first to go, as when pm2 restarts it. */
@@ -33,16 +32,20 @@ const READ_VERSION_MS = 5_000;
 const LONGEST_BEGIN_MS = 5_000;
 const MOST_NAMED = 20;
 
-/** Deletes the oldest rows of an account that are older than `before`, at most `limit`. Returns how many. */
-export type Purge = (
-  store: Store,
-  query: { readonly account: string; readonly before: Date; readonly limit: number },
-) => Promise<number>;
+/** What is deleted by age, by the setting of that name in `retention`. */
+export interface Purge {
+  readonly name: string;
+  readonly ageMs: number | undefined;
+  /** Deletes the oldest rows of an account that are older than `before`, at most `limit`. Returns how many. */
+  readonly deleteSome: (
+    store: Store,
+    query: { readonly account: string; readonly before: Date; readonly limit: number },
+  ) => Promise<number>;
+}
 
 /** What the extensions of a daemon offer to each other, by name; each declares its own. */
 export interface Services {
-  /** What is deleted by age, by the settings of `retention`. */
-  readonly purges: Partial<Record<keyof Config['retention'], Purge>>;
+  readonly purges: Purge[];
 }
 
 interface Shared extends Pick<App, 'store' | 'clock' | 'log' | 'gracePeriodOver'> {
@@ -84,7 +87,7 @@ export async function runDaemon(
   onReady: () => void,
   { services: makers = [], ...overrides }: Overrides & { readonly services?: readonly ServiceMaker[] } = {},
 ): Promise<void> {
-  const { clock = systemClock(), log = createLog(config) } = overrides;
+  const { clock = systemClock(), log = createLog(config.log.level) } = overrides;
   const { ownerPatienceMs: patienceMs = OWNER_PATIENCE_MS } = overrides;
   const worker: WorkerOptions = { settingsOf: settingsInForce(config) };
   for (const maker of makers) Object.assign(worker, await maker.prepare?.(config, clock));
@@ -113,7 +116,7 @@ export async function runDaemon(
   await using crons = new AsyncDisposableStack();
   const orderTicks = crons.use(new Cron(clock, config.schedule.cron, () => accounts.due.tick()));
   const sweepTicks = sweeps.map(({ name, cron }) => crons.use(new Cron(clock, cron, () => accounts.due.sweep(name))));
-  const services = await startServices(makers, { ...shared, accounts, parts, services: { purges: {} } }, failed);
+  const services = await startServices(makers, { ...shared, accounts, parts, services: { purges: [] } }, failed);
   listeners.push(...services.flatMap((service) => service.listeners ?? []));
   const take = (lease: AccountLease) => [accounts, ...services].forEach((one) => one.take?.(lease));
   const tasks = [

@@ -21,6 +21,7 @@ export const EXTENSIONS: readonly Extension[] = [
   health,
   intake,
   operate,
+  pace,
   reports,
   feed,
   webhooks,

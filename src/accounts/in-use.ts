@@ -1,8 +1,7 @@
-import type { App } from '../app.ts';
 import type { FlowDeps } from '../orders/pass/deps.ts';
 
 /** What an operation of an account works with. */
-export interface OperationDeps extends FlowDeps, Pick<App, 'photos'> {
+export interface OperationDeps extends FlowDeps {
   /** Wakes the create pass: orders were put in, and need not wait for the next tick. */
   readonly wakeCreates: () => void;
 }

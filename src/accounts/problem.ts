@@ -1,6 +1,6 @@
 import { withCommas } from '../base/words.ts';
 import { accountWords } from './rules/name.ts';
-import type { RestraintKind, RestraintView } from './rules/restraints.ts';
+import { describeKeptBack, KEPT_BACK_REMEDY, type RestraintKind, type RestraintView } from './rules/restraints.ts';
 import type { Severity } from '../findings/rules/classes.ts';
 
 type Weight = Exclude<Severity, 'info'>;
@@ -32,7 +32,7 @@ const PROBLEMS = {
   'disk-full': ['error', 'make room on the disk'],
   stopping: ['error', 'wait until it is started again'],
   unknown: ['warning', 'order-sync orders list --state unknown{words}'],
-  'kept-back': ['warning', 'look at the row of the order and at the triggers of merchant_orders'],
+  'kept-back': ['warning', KEPT_BACK_REMEDY],
   'no-daemon': ['warning', 'order-sync run'],
   'silent-owner': ['warning', 'see whether it is a command that ends by itself; if it hangs, stop it and see its log'],
   unreadable: ['warning', 'order-sync probe{words}'],
@@ -161,8 +161,8 @@ export function keptBackProblems({
   readonly account: string;
   readonly keptBack: readonly KeptBack[];
 }): readonly Problem[] {
-  return keptBack.map(({ externalOrderId, since, cause }) => {
-    const text = `order ${externalOrderId} cannot be written, so that nothing is done for it: ${cause}`;
-    return problem('kept-back', text, { about: { account, externalOrderId }, since });
+  return keptBack.map(({ since, ...kept }) => {
+    const about = { account, externalOrderId: kept.externalOrderId };
+    return problem('kept-back', describeKeptBack(kept).why, { about, since });
   });
 }

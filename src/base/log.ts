@@ -1,13 +1,12 @@
 import { styleText } from 'node:util';
-import { pino, type DestinationStream, type Logger } from 'pino';
+import { pino, type DestinationStream, type LevelWithSilent, type Logger } from 'pino';
 import { systemClock } from './clock.ts';
-import type { Config } from '../settings/config.ts';
 import { printable, printableJson } from './words.ts';
 
 /** Makes a log of one event a line: JSON with named levels, or lines for people if the output is a terminal. */
-export function createLog({ log }: Pick<Config, 'log'>, destination: DestinationStream = standardOutput()): Logger {
-  const formatters = { level: (level: string) => ({ level }) };
-  return pino({ level: log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters }, destination);
+export function createLog(level: LevelWithSilent, destination: DestinationStream = standardOutput()): Logger {
+  const formatters = { level: (name: string) => ({ level: name }) };
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters }, destination);
 }
 
 type LineForm = (line: string) => string;

@@ -88,6 +88,11 @@ export function sumOf<Item>(items: readonly Item[], numberOf: (item: Item) => nu
   return items.reduce((sum, item) => sum + numberOf(item), 0);
 }
 
+/** The greatest number of the items; 0 if there is none above. */
+export function mostOf<Item>(items: readonly Item[], numberOf: (item: Item) => number): number {
+  return items.reduce((most, item) => Math.max(most, numberOf(item)), 0);
+}
+
 /** By their UTF-16 units, as `<` does. */
 export function compareTexts(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;

@@ -9,7 +9,7 @@ import { fieldsText, type Field } from '../extensions/documents/terminal.ts';
 import { counted, inUnits, withCommas } from '../base/words.ts';
 import { RESTORE_ADVICE } from '../store/mark.ts';
 import { explainError, EXIT, stopSignal } from './shared/exit.ts';
-import { extensionsOf, partsOf, servicesOf } from './shared/extensions.ts';
+import { driversOf, extensionsOf, partsOf, servicesOf } from './shared/extensions.ts';
 import { screenOf } from './shared/help.ts';
 import { configOptions, wholeNumber } from './shared/options.ts';
 import { withStore } from './shared/store.ts';
@@ -41,16 +41,17 @@ export function define(command: Command): void {
       if (rows !== undefined || json === true) command.error('error: --rows and --json are for --dry-run');
       let log: ReturnType<typeof createLog> | undefined;
       try {
-        const config = loadConfig({ ...configOptions(command), requireExchange: true });
-        log = createLog(config);
+        const config = loadConfig({ ...(await configOptions(command)), requireExchange: true });
+        log = createLog(config.log.level);
         const extensions = extensionsOf(command);
         const [services, parts] = await Promise.all([servicesOf(extensions), partsOf(extensions)]);
-        await runDaemon(config, stopSignal(), () => process.send?.('ready'), { ...parts, log, services });
+        const store = { drivers: driversOf(command) };
+        await runDaemon(config, stopSignal(), () => process.send?.('ready'), { ...parts, log, services, store });
       } catch (error) {
         // On a terminal the line on stderr is enough; who reads the log alone has this one.
         if (!process.stdout.isTTY || !process.stderr.isTTY) {
           const { code: exitCode, message: cause } = explainError(error);
-          (log ?? createLog({ log: { level: 'info' } })).fatal({ cause, exitCode }, 'order-sync cannot go on');
+          (log ?? createLog('info')).fatal({ cause, exitCode }, 'order-sync cannot go on');
         }
         throw error;
       }

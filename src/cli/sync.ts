@@ -40,7 +40,7 @@ export function define(command: Command): void {
     .option('--due-only', 'look up only the orders that are due')
     .addHelpText('after', '\nExample:\n  order-sync sync --json --timeout 2m')
     .action(async ({ json, timeout, dueOnly }: { json?: boolean; timeout: number; dueOnly?: boolean }) => {
-      const config = accountConfig(command);
+      const config = await accountConfig(command);
       const { account } = config;
       const stop = stopSignal();
       const signal = AbortSignal.any([stop, deadline(timeout)]);

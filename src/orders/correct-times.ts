@@ -3,7 +3,6 @@ import { CLOCKS_APART_MS, type Clock } from '../base/clock.ts';
 import { after } from '../base/instant.ts';
 import { LONGEST_WAIT_MS } from './rules/schedule.ts';
 import { forgetAccountFact, readAccountFact, setAccountFact, UNCORRECTED_TIMES } from '../store/tables/accounts.ts';
-import { correctCheckTimes } from '../extensions/clients/tables/links.ts';
 import { readOrder } from '../store/orders/orders.ts';
 import {
   CORRECTED_STATES,
@@ -103,7 +102,7 @@ export class WrongTimes {
 
   /** Makes orders due whose due times no schedule plans; if the clock went back, all that wait. In pages. */
   async correct(clockWentBack: boolean): Promise<void> {
-    const { account, store, clock, log, settings } = this.#deps;
+    const { account, clock, log, settings } = this.#deps;
     const now = clock.now();
     const latest = clockWentBack ? now : after(now, Math.max(LONGEST_WAIT_MS, ...settings.verifyAfter));
     const left: string[] = [];
@@ -112,12 +111,7 @@ export class WrongTimes {
       // Due at a time that is not wrong again for the next page, however long this takes.
       orders += await this.#correctState({ account, state, latest, to: now, limit: PAGE }, left);
     }
-    let links = 0;
-    // Until a page is short: look-ups beside this go on writing such times, but never so many.
-    for (let corrected = PAGE; corrected >= PAGE; links += corrected) {
-      corrected = await store.writer.write((tx) => correctCheckTimes(tx, account, clock.now(), PAGE));
-    }
-    if (orders + links > 0) log.warn({ orders, links }, 'due times written under another clock were corrected');
+    if (orders > 0) log.warn({ orders }, 'due times written under another clock were corrected');
     // If all that wait were looked at, these are all that are left.
     if (clockWentBack) await this.#leave(left);
     else if (left.length > 0) await this.#leave([...this.#left, ...left]);

@@ -2,18 +2,9 @@ import { resolve } from 'node:path';
 import { withoutPassword } from './database-url.ts';
 import { databaseOf, type DatabaseConfig } from './database.ts';
 import { nested, problemsOf, type Entries, type Entry, readLayers, type ConfigOptions, type Layers } from './layers.ts';
+import type { Schema } from './schema.ts';
 import { readMerchantKey } from './settings-file.ts';
-import {
-  ConfigError,
-  PATHS,
-  SECRETS,
-  SETTINGS,
-  type ConfigProblem,
-  type Settings,
-  ACCOUNT,
-  type AccountConfig,
-  settingOf,
-} from './settings.ts';
+import { ConfigError, settingOf, type AccountConfig, type ConfigProblem, type Settings } from './settings.ts';
 import type { ListenAddress } from './values.ts';
 import { DEFAULT_ACCOUNT } from '../accounts/rules/name.ts';
 import { suggestion } from '../base/text.ts';
@@ -21,7 +12,7 @@ import { suggestion } from '../base/text.ts';
 export { ConfigError, type AccountConfig, type ListenAddress, type ConfigOptions };
 export { sqlitePath, type DatabaseConfig, type SqliteDatabase } from './database.ts';
 
-/** The settings in force, frozen: durations in milliseconds, sizes in bytes, paths absolute. */
+/** The settings in force, frozen: durations in milliseconds, sizes in bytes, paths absolute. Those of extensions are in it too. */
 export type Config = Readonly<Omit<Settings, 'database'>> & {
   readonly database: DatabaseConfig;
   /** The accounts that are driven, in the order of the file; `default` alone where none is named. */
@@ -41,17 +32,23 @@ export function processEnvironment(): NodeJS.ProcessEnv {
 export function loadConfig(options: ConfigOptions & { readonly requireExchange: boolean }): Config {
   const layers = readLayers(options);
   const { settings, accounts } = read(layers, options.requireExchange);
-  const { database, photos, control } = settings;
   const config = {
-    ...settings,
+    ...withPaths(settings, layers.schema.files, options.cwd),
     accounts,
-    database: databaseOf(database, options.cwd),
-    photos: { ...photos, folder: resolve(options.cwd, photos.folder) },
-    control: { socket: control.socket === undefined ? undefined : resolve(options.cwd, control.socket) },
+    database: databaseOf(settings.database, options.cwd),
   };
   const problems = rateGroupProblems(accounts, layers.accounts);
   if (problems.length > 0) throw new ConfigError(problems);
   return freeze(config);
+}
+
+function withPaths(settings: Settings, files: readonly string[], cwd: string): Settings {
+  const sections: Record<string, Readonly<Record<string, unknown>>> = { ...settings };
+  for (const [section = '', name = ''] of files.map((path) => path.split('.'))) {
+    const path = sections[section]?.[name];
+    if (typeof path === 'string') sections[section] = { ...sections[section], [name]: resolve(cwd, path) };
+  }
+  return sections as Settings;
 }
 
 export type AccountSettings = Config & { readonly account: string };
@@ -82,19 +79,21 @@ export function requireExchange<C extends Pick<Config, 'exchange'>>(config: C): 
 export function configSources(options: ConfigOptions): ConfigSource[] {
   const layers = readLayers(options);
   read(layers, false);
-  const { entries, accounts } = layers;
+  const { schema, entries, accounts } = layers;
+  const general = [...schema.general.paths].map((path) => [path, entries.get(path) ?? NOT_SET] as const);
   return [
-    ...PATHS.map((path) => sourceOf('', path, entries.get(path) ?? { value: '', source: 'default' })),
+    ...general.map(([path, entry]) => sourceOf(path, entry, schema.secrets.includes(path))),
     ...[...accounts].flatMap(([name, own]) =>
-      [...own].map(([path, entry]) => sourceOf(`accounts.${name}.`, path, entry)),
+      [...own].map(([path, entry]) => sourceOf(settingOf(path, name), entry, schema.secrets.includes(path))),
     ),
   ];
 }
 
-function sourceOf(prefix: string, path: string, { file = '', value = file, source }: Entry): ConfigSource {
-  const setting = `${prefix}${path}`;
+const NOT_SET: Entry = { value: '', source: 'default' };
+
+function sourceOf(setting: string, { file = '', value = file, source }: Entry, isSecret: boolean): ConfigSource {
   const shown = shownValue(value);
-  if (SECRETS.includes(path) && shown !== '' && shown !== '[]') return { setting, value: '(set, hidden)', source };
+  if (isSecret && shown !== '' && shown !== '[]') return { setting, value: '(set, hidden)', source };
   return { setting, value: shown || '(not set)', source };
 }
 
@@ -118,9 +117,8 @@ function notSet([name, advice]: (typeof REQUIRED)[number]): ConfigProblem & { re
 }
 
 function read(layers: Layers, isExchangeRequired: boolean): { settings: Settings; accounts: AccountConfig[] } {
-  const { entries } = layers;
-  const { data: settings, error } = SETTINGS.safeParse(nested(entries));
-  const found = (error?.issues ?? []).flatMap((issue) => problemsOf(issue, issue.path, entries));
+  const { data: settings, error } = layers.schema.general.type.safeParse(nested(layers.entries));
+  const found = (error?.issues ?? []).flatMap((issue) => problemsOf(issue, issue.path, layers));
   const problems = [...layers.problems];
   // A setting that is wrong where it stands has no value that could be wrong too.
   problems.push(...found.filter(({ setting }) => !problems.some((said) => said.setting === setting)));
@@ -173,9 +171,10 @@ type Part = (typeof PARTS)[number];
 
 /** Lays the settings of accounts over the general ones. Accounts with equal settings share them. */
 function accountsOf(
-  { entries, accounts }: Pick<Layers, 'entries' | 'accounts'>,
+  layers: Layers,
   settings: Settings | undefined,
 ): { readonly accounts: AccountConfig[]; readonly problems: ConfigProblem[] } {
+  const { schema, entries } = layers;
   const general = { rateGroup: undefined, ...settings };
   const problems: ConfigProblem[] = [];
   const shared = new Map<string, ReturnType<typeof readPart>>();
@@ -184,13 +183,14 @@ function accountsOf(
     const written = partOf(own, part);
     if (written.size === 0) return general[part];
     const key = JSON.stringify([...written].map(([path, { value, file }]) => [path, value, file]));
-    const result = shared.get(key) ?? readPart(part, new Map([...(byPart.get(part) ?? entries), ...written]));
+    const together = () => new Map([...(byPart.get(part) ?? entries), ...written]);
+    const result = shared.get(key) ?? readPart(schema, part, together());
     shared.set(key, result);
     const issues = result.error?.issues ?? [];
-    problems.push(...issues.flatMap((issue) => problemsOf(issue, [part, ...issue.path], entries, { name, own })));
+    problems.push(...issues.flatMap((issue) => problemsOf(issue, [part, ...issue.path], layers, { name, own })));
     return result.data;
   };
-  const configs = [...accountsIn({ accounts })].map(([name, own]) => {
+  const configs = [...accountsIn(layers)].map(([name, own]) => {
     const parts = Object.fromEntries(PARTS.map((part) => [part, valueOf(name, own, part)]));
     return { ...(parts as AccountConfig), name };
   });
@@ -201,8 +201,8 @@ function partOf(entries: Entries, part: Part): Entries {
   return new Map([...entries].filter(([path]) => path === part || path.startsWith(`${part}.`)));
 }
 
-function readPart(part: Part, entries: Entries) {
-  return ACCOUNT.shape[part].safeParse(nested(entries)[part]);
+function readPart({ account }: Schema, part: Part, entries: Entries) {
+  return account.type.shape[part].safeParse(nested(entries)[part]);
 }
 
 function rateGroupProblems(accounts: readonly AccountConfig[], entries: Layers['accounts']): ConfigProblem[] {

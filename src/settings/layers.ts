@@ -2,15 +2,8 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { z } from 'zod';
-import {
-  ACCOUNT_PATHS,
-  ConfigError,
-  GONE_SETTINGS,
-  PATHS,
-  SECRETS,
-  settingOf,
-  type ConfigProblem,
-} from './settings.ts';
+import { schemaOf, variableOf, type Schema, type SchemaOptions } from './schema.ts';
+import { ConfigError, settingOf, type ConfigProblem } from './settings.ts';
 import { collect, readSettingsFile, readValueFile, type WrittenSetting } from './settings-file.ts';
 import { suggestion } from '../base/text.ts';
 
@@ -28,15 +21,14 @@ interface Layer {
   readonly accounts: Map<string, Entries>;
 }
 
-export interface ConfigOptions {
+export interface ConfigOptions extends SchemaOptions {
   readonly env: NodeJS.ProcessEnv;
-  /** Relative paths start here. */
-  readonly cwd: string;
   /** `--config FILE`, instead of ORDER_SYNC_CONFIG and config/local.yaml; null: none of the three. */
   readonly file?: string | null | undefined;
 }
 
 export interface Layers extends Layer {
+  readonly schema: Schema;
   readonly problems: readonly ConfigProblem[];
   /** False if a file could not be read: what it would have set is not known. */
   readonly isWhole: boolean;
@@ -50,13 +42,15 @@ const FOLDER = fileURLToPath(new URL('../../config/', import.meta.url));
 export function readLayers(options: ConfigOptions): Layers {
   const { cwd } = options;
   const problems: ConfigProblem[] = [];
-  const defaults = readLayer(resolve(FOLDER, 'default.yaml'), cwd, problems)?.entries ?? [];
-  const own = readOwnFile(options, problems);
+  const schema = schemaOf(options, problems);
+  const context = { schema, cwd, problems };
+  const defaults = layerOf(schema.defaults, context).entries;
+  const own = readOwnFile(options, context);
   const accounts = own?.accounts ?? new Map<string, Entries>();
-  const variables = layerOf(readVariables(options, [...accounts.keys()], problems), cwd, problems);
+  const variables = layerOf(readVariables(options.env, [...accounts.keys()], context), context);
   const under: Entries = new Map([...defaults].map(([path, entry]) => [path, { ...entry, source: 'default' }]));
   const entries: Entries = new Map([...under, ...(own?.entries ?? []), ...variables.entries]);
-  for (const secret of SECRETS) {
+  for (const secret of schema.secrets) {
     // The keys of accounts are read when these are started: one that is missing stops no other account.
     const { file, source = '' } = entries.get(secret) ?? {};
     if (file === undefined) continue;
@@ -64,7 +58,7 @@ export function readLayers(options: ConfigOptions): Layers {
     if (value !== undefined) entries.set(secret, { value, file, source });
   }
   for (const [name, over] of variables.accounts) accounts.set(name, new Map([...(accounts.get(name) ?? []), ...over]));
-  return { entries, accounts, problems, isWhole: own !== undefined };
+  return { schema, entries, accounts, problems, isWhole: own !== undefined };
 }
 
 /** The path of the file that goes over config/default.yaml, whether it is there or not; null if there is none. */
@@ -74,40 +68,45 @@ export function ownFile({ env, cwd, file }: ConfigOptions): string | null {
   return named === null ? null : resolve(cwd, named);
 }
 
+interface Context {
+  readonly schema: Schema;
+  readonly cwd: string;
+  readonly problems: ConfigProblem[];
+}
+
 /** A file that is named must be there. */
-function readOwnFile(options: ConfigOptions, problems: ConfigProblem[]): Layer | undefined {
+function readOwnFile(options: ConfigOptions, context: Context): Layer | undefined {
   const path = ownFile(options);
   const isUnnamed = options.file === undefined && !options.env['ORDER_SYNC_CONFIG'];
   if (path === null || (isUnnamed && statSync(path, { throwIfNoEntry: false }) === undefined)) {
     return { entries: new Map(), accounts: new Map() };
   }
-  return readLayer(path, options.cwd, problems);
-}
-
-function readLayer(path: string, cwd: string, problems: ConfigProblem[]): Layer | undefined {
-  const file = readSettingsFile(path, cwd, problems);
-  return file && layerOf(file.settings, cwd, problems, file.accounts);
+  const file = readSettingsFile(path, options.cwd, context.problems, context.schema);
+  return file && layerOf(file.settings, context, file.accounts);
 }
 
 /** An empty value, and an empty name of a file, leave a setting as it is set beside it. */
 function layerOf(
   written: readonly WrittenSetting[],
-  cwd: string,
-  problems: ConfigProblem[],
+  { schema, cwd, problems }: Context,
   names: readonly string[] = [],
 ): Layer {
   const entries: Entries = new Map();
   const accounts = new Map(names.map((name): [string, Entries] => [name, new Map()]));
   for (const { path: name, account, value, source } of written) {
-    const path = SECRETS.find((secret) => name === `${secret}File`) ?? name;
+    const path = schema.secrets.find((secret) => name === `${secret}File`) ?? name;
     const setting = settingOf(name, account);
     const refuse = (problem: string) => void problems.push({ setting, source, problem: `${setting} ${problem}` });
-    const { known, near } = account === undefined ? NAMES.general : NAMES.account;
-    if (!known.has(path)) {
-      const meant = suggestion(path, near);
+    const { paths, absent, sections } = account === undefined ? schema.general : schema.account;
+    if (absent.has(path) || absent.has(path.replace(/File$/, ''))) {
+      refuse('is a setting of an extension that is not there: leave it out');
+      continue;
+    }
+    if (!paths.has(path)) {
+      const meant = suggestion(path, [...paths, ...sections, ...(account === undefined ? ['accounts'] : [])]);
       const advice =
         meant === undefined ? 'config/default.yaml has them all' : `did you mean ${settingOf(meant, account)}?`;
-      refuse(GONE_SETTINGS.get(path) ?? `is not a setting; ${advice}`);
+      refuse(schema.gone.get(path) ?? `is not a setting; ${advice}`);
       continue;
     }
     const layer = account === undefined ? entries : (accounts.get(account) ?? new Map<string, Entry>());
@@ -122,56 +121,42 @@ function layerOf(
   return { entries, accounts };
 }
 
-const NAMES = { general: namesOf(PATHS, ['accounts']), account: namesOf(ACCOUNT_PATHS) };
-
-function namesOf(paths: readonly string[], more: readonly string[] = []) {
-  const sections = paths.flatMap((path) => path.split('.').map((_, at, parts) => parts.slice(0, at).join('.')));
-  return { known: new Set(paths), near: [...new Set([...paths, ...sections, ...more])].filter(Boolean) };
-}
-
-/** `exchange.baseUrl` is EXCHANGE_BASE_URL. */
-function variableOf(path: string): string {
-  return path.replace(/[A-Z]/g, '_$&').replaceAll('.', '_').toUpperCase();
-}
-
 /** `shop-1` is SHOP_1, and so is `Shop.1`. */
 function variableOfAccount(name: string): string {
   return name.replaceAll(/[.-]/g, '_').toUpperCase();
 }
 
-function variablesOf(paths: readonly string[]): ReadonlyMap<string, string> {
-  return new Map(paths.flatMap((path) => ['', '_FILE'].map((suffix) => [variableOf(path) + suffix, path] as const)));
-}
-
-const GENERAL = variablesOf(PATHS);
-const OF_ACCOUNT = variablesOf(ACCOUNT_PATHS);
-
 function readVariables(
-  { env, cwd }: ConfigOptions,
+  env: NodeJS.ProcessEnv,
   accounts: readonly string[],
-  problems: ConfigProblem[],
+  { schema, cwd, problems }: Context,
 ): readonly WrittenSetting[] {
   return Object.entries(env).flatMap(([source, text = '']) => {
     if (!source.startsWith(PREFIX) || source === 'ORDER_SYNC_CONFIG') return [];
     const name = source.slice(PREFIX.length);
-    const meant = collect(problems, { source }, () => settingMeant(name, accounts));
+    const meant = collect(problems, { source }, () => settingMeant(name, accounts, schema));
     if (meant === undefined) return [];
     const { path, account } = meant;
     const isFile = name.endsWith(`${variableOf(path)}_FILE`);
-    if (isFile && SECRETS.includes(path)) return [{ path: `${path}File`, account, value: text, source }];
+    const isReadLater = schema.secrets.includes(path) || schema.general.absent.has(path);
+    if (isFile && isReadLater) return [{ path: `${path}File`, account, value: text, source }];
     const known = { setting: settingOf(path, account), source };
-    const value = isFile ? collect(problems, known, () => readValueFile(resolve(cwd, text), path)) : text;
+    const value = isFile ? collect(problems, known, () => readValueFile(resolve(cwd, text), path, false)) : text;
     return value === undefined ? [] : [{ path, account, value, source }];
   });
 }
 
 /** The setting that EXCHANGE_TIMEOUT, or ACCOUNTS_SHOP_1_EXCHANGE_TIMEOUT, means. Throws ConfigError if there is none. */
-function settingMeant(name: string, accounts: readonly string[]): Pick<WrittenSetting, 'path' | 'account'> {
-  const general = GENERAL.get(name);
-  if (general !== undefined) return { path: general };
-  if (!name.startsWith(ACCOUNTS)) throw unknownVariable(name, [...GENERAL.keys()]);
-  const [variable, path] = [...OF_ACCOUNT].find(([ending]) => name.endsWith(`_${ending}`)) ?? [];
-  if (variable === undefined || path === undefined) throw unknownVariable(name, []);
+function settingMeant(
+  name: string,
+  accounts: readonly string[],
+  { general, account: ofAccount, gone }: Schema,
+): Pick<WrittenSetting, 'path' | 'account'> {
+  const ofAll = general.variables.get(name);
+  if (ofAll !== undefined) return { path: ofAll };
+  if (!name.startsWith(ACCOUNTS)) throw unknownVariable(name, [...general.variables.keys()], gone);
+  const [variable, path] = [...ofAccount.variables].find(([ending]) => name.endsWith(`_${ending}`)) ?? [];
+  if (variable === undefined || path === undefined) throw unknownVariable(name, [], gone);
   const named = name.slice(ACCOUNTS.length, -variable.length - 1);
   const [account, ...others] = accounts.filter((known) => variableOfAccount(known) === named);
   if (account === undefined) {
@@ -186,12 +171,12 @@ function settingMeant(name: string, accounts: readonly string[]): Pick<WrittenSe
   return { path, account };
 }
 
-function unknownVariable(name: string, known: readonly string[]): ConfigError {
-  const gone = [...GONE_SETTINGS].find(([path]) => name.replace(/_FILE$/, '').endsWith(variableOf(path)));
-  if (gone !== undefined) return new ConfigError(gone[1]);
+function unknownVariable(name: string, known: readonly string[], gone: Schema['gone']): ConfigError {
+  const [, advice] = [...gone].find(([path]) => name.replace(/_FILE$/, '').endsWith(variableOf(path))) ?? [];
+  if (advice !== undefined) return new ConfigError(advice);
   const meant = suggestion(name, known);
-  const advice = meant === undefined ? 'config/default.yaml has them all' : `did you mean ${PREFIX}${meant}?`;
-  return new ConfigError(`is not a variable of a setting; ${advice}`);
+  const instead = meant === undefined ? 'config/default.yaml has them all' : `did you mean ${PREFIX}${meant}?`;
+  return new ConfigError(`is not a variable of a setting; ${instead}`);
 }
 
 /** Settings by sections: that of `exchange.timeout` is the `timeout` of `exchange`. */
@@ -213,7 +198,7 @@ export function nested(
 export function problemsOf(
   issue: z.core.$ZodIssue,
   path: readonly PropertyKey[],
-  entries: Entries,
+  { entries, schema }: Pick<Layers, 'entries' | 'schema'>,
   account?: { readonly name: string; readonly own: Entries },
 ): ConfigProblem[] {
   const pathTo = (count: number) => path.slice(0, count).join('.');
@@ -228,7 +213,7 @@ export function problemsOf(
   const inside = path.slice(count).map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`));
   const place = setting + inside.join('');
   if (issue.code !== 'unrecognized_keys') return [{ setting, source, problem: `${place} ${issue.message}` }];
-  const isHidden = SECRETS.includes(pathTo(count));
+  const isHidden = schema.secrets.includes(pathTo(count));
   return issue.keys.map((key) => {
     const known = isHidden ? `${place} has an unknown field` : `${place} has an unknown field ${key}`;
     return { setting, source, problem: `${known}; config/default.yaml names all` };

@@ -1,10 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { isAbsolute, relative } from 'node:path';
 import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, type Document, type YAMLMap } from 'yaml';
-import { z } from 'zod';
 import { ACCOUNT_NAME, ACCOUNT_NAME_FORM } from '../accounts/rules/name.ts';
 import { withoutPassword } from './database-url.ts';
-import { ACCOUNT, ConfigError, SECRETS, settingOf, SETTINGS, type ConfigProblem } from './settings.ts';
+import { ConfigError, settingOf, type ConfigProblem } from './settings.ts';
 import { headerText, reader } from './values.ts';
 
 /** A value as it is written: text, or lists and fields of texts. */
@@ -17,15 +16,25 @@ export interface WrittenSetting {
   readonly source: string;
 }
 
-/** Undefined if the file is no readable YAML. Scalars stay text, so that a key of digits loses none, and a file is read as the environment is. */
-export function readSettingsFile(path: string, cwd: string, problems: ConfigProblem[]) {
+/** What the sections of a file are called, and which settings are secrets. */
+interface KnownSettings {
+  readonly secrets: readonly string[];
+  readonly general: { readonly sections: ReadonlySet<string> };
+  readonly account: { readonly sections: ReadonlySet<string> };
+}
+
+/**
+ * Undefined if the file is no readable YAML. Scalars stay text, so that a key of digits loses none, and a file is read as the
+ * environment is. Without `known`, each map is a section.
+ */
+export function readSettingsFile(path: string, cwd: string, problems: ConfigProblem[], known?: KnownSettings) {
   const lines = new LineCounter();
   const shown = shownPath(path, cwd);
   const document = collect(problems, {}, () => readDocument(path, shown, lines));
   if (document === undefined) return undefined;
   collect(problems, { source: shown }, () => refuseWritableByAll(path, shown));
-  const file = readNodes(document, problems, (offset) => `${shown}:${lines.linePos(offset).line}`);
-  const secret = file.settings.find((one) => isSecret(one.path, one.value));
+  const file = readNodes(document, problems, known, (offset) => `${shown}:${lines.linePos(offset).line}`);
+  const secret = file.settings.find((one) => isSecret(one.path, one.value, known?.secrets));
   if (secret !== undefined) {
     const setting = settingOf(secret.path, secret.account);
     collect(problems, { setting }, () => refuseReadableByOthers(path, shown, setting));
@@ -33,7 +42,12 @@ export function readSettingsFile(path: string, cwd: string, problems: ConfigProb
   return file;
 }
 
-function readNodes(document: Document, problems: ConfigProblem[], sourceAt: (offset: number) => string) {
+function readNodes(
+  document: Document,
+  problems: ConfigProblem[],
+  known: KnownSettings | undefined,
+  sourceAt: (offset: number) => string,
+) {
   const settings: WrittenSetting[] = [];
   const accounts: string[] = [];
   const refuse = (setting: string, offset: number, problem: string) =>
@@ -44,11 +58,12 @@ function readNodes(document: Document, problems: ConfigProblem[], sourceAt: (off
     if (!isEmpty) refuse(setting, offset, `${setting || 'the file'} holds ${holds} by name, not a value`);
     return [];
   };
-  const readSection = (node: unknown, { shape }: z.ZodObject, above: string, offset: number, account?: string) => {
+  const isSection = (path: string, node: unknown, account?: string) =>
+    known === undefined ? isMap(node) : known[account === undefined ? 'general' : 'account'].sections.has(path);
+  const readSection = (node: unknown, above: string, offset: number, account?: string) => {
     for (const [name, value, at] of itemsIn(node, settingOf(above, account), offset, 'settings')) {
       const path = above === '' ? name : `${above}.${name}`;
-      const inner = Object.hasOwn(shape, name) ? shape[name] : undefined;
-      if (inner instanceof z.ZodObject) readSection(value, inner, path, at, account);
+      if (isSection(path, value, account)) readSection(value, path, at, account);
       else if (path === 'accounts' && account === undefined) readAccounts(value, at);
       else readSetting(value, path, at, account);
     }
@@ -57,17 +72,16 @@ function readNodes(document: Document, problems: ConfigProblem[], sourceAt: (off
     for (const [name, value, at] of itemsIn(node, 'accounts', offset, 'accounts')) {
       if (ACCOUNT_NAME.test(name)) {
         accounts.push(name);
-        readSection(value, ACCOUNT, '', at, name);
+        readSection(value, '', at, name);
       } else refuse('accounts', at, `${JSON.stringify(name)} cannot name an account: it takes ${ACCOUNT_NAME_FORM}`);
     }
   };
   const readSetting = (node: unknown, path: string, offset: number, account?: string) => {
     const source = sourceAt(offset);
-    const known = { setting: settingOf(path, account), source };
-    const value = collect(problems, known, () => valueOf(node, document));
+    const value = collect(problems, { setting: settingOf(path, account), source }, () => valueOf(node, document));
     if (value !== undefined) settings.push({ path, account, value, source });
   };
-  readSection(document.contents, SETTINGS, '', 0);
+  readSection(document.contents, '', 0);
   return { settings, accounts };
 }
 
@@ -88,10 +102,10 @@ function valueOf(node: unknown, document: Document, isAliased = false): Written 
   return Object.fromEntries(itemsOf(node).map(([name, value]) => [name, valueOf(value, document, isAliased)]));
 }
 
-function isSecret(path: string, value: Written): boolean {
+function isSecret(path: string, value: Written, secrets: readonly string[] = []): boolean {
   if (path === 'database.url') return typeof value === 'string' && withoutPassword(value) !== value;
   // An empty list holds none.
-  return value !== '' && value !== '[]' && JSON.stringify(value) !== '[]' && SECRETS.includes(path);
+  return value !== '' && value !== '[]' && JSON.stringify(value) !== '[]' && secrets.includes(path);
 }
 
 function readDocument(path: string, shown: string, lineCounter: LineCounter): Document {
@@ -148,10 +162,10 @@ function readText(path: string, what: string): string {
   }
 }
 
-export function readValueFile(path: string, setting: string): string {
+export function readValueFile(path: string, setting: string, isSecretValue = true): string {
   const text = readText(path, `the file of ${setting}`).replace(/\r?\n$/, '');
   if (text === '') throw new ConfigError(`the file of ${setting} is empty: ${path}`);
-  if (SECRETS.some((secret) => setting.endsWith(secret))) refuseReadableByOthers(path, path, setting);
+  if (isSecretValue) refuseReadableByOthers(path, path, setting);
   return text;
 }
 

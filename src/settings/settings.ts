@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { ACCOUNT_NAME, ACCOUNT_NAME_FORM } from '../accounts/rules/name.ts';
-import { PHOTO_TYPES } from '../extensions/clients/photo.ts';
 import { CONTRADICTION_KINDS } from '../orders/rules/contradictions.ts';
 import { GUESSED_CLASSES } from '../findings/rules/classes.ts';
 import { AMOUNT_FIELDS } from '../base/decimal.ts';
 import { cron } from './cron.ts';
 import { databaseUrl } from './database-url.ts';
-import { absenceShapes, assetLimits, tolerance, webhookEndpoints } from './shapes.ts';
+import { absenceShapes, assetLimits, tolerance } from './shapes.ts';
 import * as type from './values.ts';
 
 /** What is wrong with the settings, and what to write instead: a sentence without a secret in it. */
@@ -44,13 +43,14 @@ function textOf(problems: readonly ConfigProblem[]): string {
     : [`${problems.length} things are wrong with the settings:`, ...lines].join('\n  ');
 }
 
-function section<S extends z.core.$ZodShape>(shape: S) {
+export function section<S extends z.core.$ZodShape>(shape: S) {
   const error = ({ code }: { readonly code?: string }) =>
     code === 'invalid_type' ? 'holds settings by name, not a value' : undefined;
   return z.strictObject(shape, { error });
 }
 
-const file = type.optional(type.plainText).optional();
+/** The file that holds a secret. */
+export const file = type.optional(type.plainText).optional();
 
 const exchange = section({
   baseUrl: type.optional(type.secureUrl),
@@ -92,10 +92,13 @@ const guard = section({
   assetPerHour: assetLimits,
 });
 
-const pace = type.withoutGone(
-  type.oneOf('learned', 'every-tick'),
-  new Map([['spaced', 'is no longer spaced by steps: write learned, which has steps of its own']]),
-);
+/** The extension that has another pace brings its own field. */
+const pace = type
+  .text((given) => {
+    if (given === 'every-tick') return given;
+    throw new Error('must be every-tick: the extension of another pace is not there');
+  })
+  .meta({ json: { enum: ['every-tick'] } });
 const follow = section({
   finalStatuses: type.words,
   openStatuses: type.words,
@@ -103,9 +106,7 @@ const follow = section({
   disputedBy: type.wordsOf(...CONTRADICTION_KINDS),
   recheckFinalAfter: type.durations(0),
   giveUpAfter: type.optional(type.duration('3650d')),
-  pace,
-  worth: type.duration('1d'),
-  share: type.share,
+  pace: pace.default('every-tick'),
 }).superRefine(({ openStatuses, ...statuses }, context) => {
   for (const name of ['finalStatuses', 'succeededStatuses'] as const) {
     const both = statuses[name].find((status) => openStatuses.includes(status));
@@ -122,70 +123,50 @@ const reconcile = section({
   cron: type.optional(cron),
 });
 
-const photos = section({
-  listen: type.listenAddress,
-  folder: type.plainText,
-  types: type.wordsOf(...PHOTO_TYPES),
-  tokenLifetime: type.duration('90d'),
-  maxFileBytes: type.size,
-  maxFiles: type.wholeNumber(1, 1_000),
-  maxTotalBytes: type.size,
-  timeout: type.duration('1h'),
-  concurrency: type.wholeNumber(1, 100),
-});
-
-const ops = section({
-  listen: type.listenAddress,
-  token: type.optional(type.token(16)),
-  tokenFile: file,
-  hosts: type.hostNames,
-  heartbeatUrl: type.optional(type.calledUrl),
-  heartbeatUrlFile: file,
-  actions: type.oneOf('off', 'on'),
-})
-  .refine(({ listen, token }) => listen === undefined || type.isLoopback(listen.host) || token !== undefined, {
-    path: ['listen'],
-    error: 'is not an address of this machine alone: set ops.token, or listen on 127.0.0.1',
-  })
-  .refine(({ actions, token }) => actions === 'off' || token !== undefined, {
-    path: ['actions'],
-    error:
-      'is on, and every user of this machine could decide about orders: set ops.token too, in a file (ORDER_SYNC_OPS_TOKEN_FILE)',
-  });
-
-/** Durations in milliseconds, sizes in bytes. Defaults and texts stand in `config/default.yaml`. */
-export const SETTINGS = section({
+/** The sections of the core. Durations in milliseconds, sizes in bytes. Defaults and texts stand in `config/default.yaml`. */
+export const SECTIONS = {
   exchange,
   database,
   workers: section({ instances: type.wholeNumber(1, 1_000) }),
-  control: section({ socket: type.optional(type.plainText) }),
   schedule: section({ cron }),
   create,
   guard,
   follow,
   reconcile,
-  links: section({ cron: type.optional(cron), finalStatuses: type.words }),
-  retention: section({
-    keptAnswers: type.optional(type.duration('3650d')),
-    deadLetters: type.optional(type.duration('3650d')),
-    photos: type.optional(type.duration('3650d')),
-  }),
-  photos,
-  ops,
-  webhooks: section({ endpoints: webhookEndpoints, endpointsFile: file }),
   log: section({ level: type.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent') }),
-})
-  .refine((all) => all.database.url.kind !== 'sqlite' || all.workers.instances === 1, {
-    path: ['workers', 'instances'],
-    error: 'is above 1, and one process drives all accounts of a SQLite file: leave it at 1, or use PostgreSQL',
-  })
-  .refine((all) => all.database.url.kind !== 'sqlite' || all.database.synchronousStandbys === 0, {
-    path: ['database', 'synchronousStandbys'],
-    error: 'is for PostgreSQL: with SQLite set it to 0',
-  });
-export type Settings = Frozen<z.output<typeof SETTINGS>>;
+};
+export type Sections = typeof SECTIONS;
+
+/** The general settings. */
+export function generalOf(sections: Sections) {
+  return section(sections)
+    .refine((all) => all.database.url.kind !== 'sqlite' || all.workers.instances === 1, {
+      path: ['workers', 'instances'],
+      error: 'is above 1, and one process drives all accounts of a SQLite file: leave it at 1, or use PostgreSQL',
+    })
+    .refine((all) => all.database.url.kind !== 'sqlite' || all.database.synchronousStandbys === 0, {
+      path: ['database', 'synchronousStandbys'],
+      error: 'is for PostgreSQL: with SQLite set it to 0',
+    });
+}
+
+const rateGroup = type.text(
+  (given) => {
+    if (ACCOUNT_NAME.test(given)) return given;
+    throw new Error(`must be ${ACCOUNT_NAME_FORM}`);
+  },
+  { type: ['string', 'number'], pattern: ACCOUNT_NAME.source },
+);
+
+/** Settings that an account may have of its own; those of one rateGroup share the limits of their rate. */
+export function accountOf(all: Sections) {
+  const own = { exchange: all.exchange, create: all.create, guard: all.guard, follow: all.follow };
+  return section({ rateGroup: type.optional(rateGroup), ...own });
+}
+
+export type Settings = Frozen<z.output<ReturnType<typeof generalOf>>>;
 /** Complete: its own settings, then the general ones, then the defaults. A key in a file of its own is read by `requireExchange`. */
-export type AccountConfig = Frozen<z.output<typeof ACCOUNT>> & { readonly name: string };
+export type AccountConfig = Frozen<z.output<ReturnType<typeof accountOf>>> & { readonly name: string };
 
 type Frozen<T> = T extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]
@@ -193,46 +174,35 @@ type Frozen<T> = T extends readonly (infer Item)[]
     ? { readonly [Name in keyof T]: Frozen<T[Name]> }
     : T;
 
-/** Settings that an account may have of its own; those of one rateGroup share the limits of their rate. */
-export const ACCOUNT = section({
-  rateGroup: type.optional(
-    type.text(
-      (given) => {
-        if (ACCOUNT_NAME.test(given)) return given;
-        throw new Error(`must be ${ACCOUNT_NAME_FORM}`);
-      },
-      { type: ['string', 'number'], pattern: ACCOUNT_NAME.source },
-    ),
-  ),
-  exchange,
-  create,
-  guard,
-  follow,
-});
-
 /** Their values are never shown. The name with `File` at its end names a file with the value, which may change while the program runs. */
-export const SECRETS: readonly string[] = [
-  'exchange.apiKey',
-  'database.password',
-  'ops.token',
-  'webhooks.endpoints',
-  'ops.heartbeatUrl',
-];
-/** Settings that are gone, with the advice that follows the name of the setting in a sentence. */
-export const GONE_SETTINGS: ReadonlyMap<string, string> = new Map([
-  ['follow.steps', 'is gone: delete it, and write follow.pace: learned, which has steps of its own'],
-]);
-export function settingOf(path: string, account?: string): string {
-  return account === undefined ? path : ['accounts', account, path].filter(Boolean).join('.');
+export const SECRETS: readonly string[] = ['exchange.apiKey', 'database.password'];
+
+type Named<T> = Readonly<Record<string, T>>;
+
+/** What an extension adds to the settings. `config/default.yaml` has the defaults and the texts. */
+export interface SettingsPart {
+  readonly sections?: Named<z.ZodObject>;
+  /** Fields of sections of the core or of another extension, which an account has if it has the section. */
+  readonly fields?: Named<z.core.$ZodShape>;
+  readonly secrets?: readonly string[];
+  /** Settings that are paths. They begin at the folder in which the program is started. */
+  readonly files?: readonly string[];
+  /** Settings that are gone, with the advice that follows the name of the setting in a sentence. */
+  readonly gone?: Named<string>;
 }
 
-/** Paths of all settings, such as `exchange.baseUrl`, in the order of `config/default.yaml`. */
-export const PATHS = pathsIn(SETTINGS);
-export const ACCOUNT_PATHS = pathsIn(ACCOUNT);
+type SectionsOf<Part> = Part extends { readonly sections: infer S }
+  ? { [Name in keyof S]: z.output<S[Name]> }
+  : unknown;
+type FieldsOf<Part> = Part extends { readonly fields: infer F extends Named<z.core.$ZodShape> }
+  ? { [Name in keyof F]: z.output<z.ZodObject<F[Name]>> }
+  : unknown;
 
-function pathsIn({ shape }: z.ZodObject): string[] {
-  const paths = Object.entries(shape).flatMap(([name, inner]) =>
-    inner instanceof z.ZodObject ? pathsIn(inner).map((path) => `${name}.${path}`) : [name],
-  );
-  return paths.filter((path) => !SECRETS.some((secret) => path === `${secret}File`));
+/** The part of an extension. `of` returns the settings of the extension out of loaded ones, or out of those of an account. */
+export function settingsPart<Part extends SettingsPart>(part: Part) {
+  return { ...part, of: (config: object) => config as Frozen<SectionsOf<Part> & FieldsOf<Part>> };
+}
+
+export function settingOf(path: string, account?: string): string {
+  return account === undefined ? path : ['accounts', account, path].filter(Boolean).join('.');
 }

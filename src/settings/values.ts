@@ -10,7 +10,7 @@ const LONGEST_DURATION_MS = 3650 * MS_PER_UNIT['d']!;
 const DURATION = /^(\d{1,12})(ms|s|m|h|d)$/;
 const SIZE = /^(\d{1,10}) ?([a-z]*)$/i;
 /** Digits without quotes are a number to an editor. */
-const TEXT_OR_NUMBER = { type: ['string', 'number'] };
+export const TEXT_OR_NUMBER = { type: ['string', 'number'] };
 
 /** The message of an error of `read` follows the name of the setting in a sentence, and quotes no text that may be a secret. */
 export function text<T>(read: (text: string) => T, json: JsonSchema = { type: 'string' }) {
@@ -55,15 +55,6 @@ export const wholeNumber = (min: number, max: number) =>
     { type: 'integer', minimum: min, maximum: max },
   );
 
-export const share = text(
-  (given) => {
-    const parsed = /^[01](\.\d{1,6})?$/.test(given) ? Number(given) : Number.NaN;
-    if (!(parsed > 0 && parsed <= 1)) throw new Error('must be a number above 0, up to 1, such as 0.5');
-    return parsed;
-  },
-  { type: 'number', exclusiveMinimum: 0, maximum: 1 },
-);
-
 /** A duration such as `15s`, in milliseconds, from 1 ms to `max`. */
 export const duration = (max: string) =>
   text((given) => parseDuration(given, parseDuration(max)), { type: 'string', pattern: DURATION.source });
@@ -105,15 +96,6 @@ export const oneOf = <const T extends string>(...allowed: readonly T[]) =>
     { enum: allowed },
   );
 
-/** The same type, but values that are gone are refused with the advice that follows the name of the setting in a sentence. */
-export function withoutGone<T>(type: z.ZodType<T>, gone: ReadonlyMap<unknown, string>) {
-  return z.preprocess((given, context) => {
-    const advice = gone.get(given);
-    if (advice !== undefined) context.addIssue(advice);
-    return given;
-  }, type);
-}
-
 export function meantBy(given: string, allowed: readonly string[]): string {
   const meant = suggestion(given, allowed);
   return meant === undefined ? '' : `; did you mean ${meant}?`;
@@ -125,18 +107,13 @@ export const headerText = text((given) => {
   return given;
 }, TEXT_OR_NUMBER);
 
-export const token = (min: number) =>
-  headerText
-    .refine((given) => given.length >= min, `must have at least ${min} characters (the value is not shown)`)
-    .meta({ json: TEXT_OR_NUMBER });
-
 export const plainText = text((given) => {
   if (given === '') throw new Error('must not be empty');
   if (hasControlCharacter(given)) throw new Error('must not contain control characters');
   return given;
 });
 
-const ADDRESS = { type: 'string', pattern: '^https?://[^/\\s]' };
+export const ADDRESS = { type: 'string', pattern: '^https?://[^/\\s]' };
 
 /** An address to send secrets to: https, or http on loopback; without a slash at its end. */
 export const secureUrl = text((given) => {
@@ -145,10 +122,8 @@ export const secureUrl = text((given) => {
   return url.href.replace(/\/+$/, '');
 }, ADDRESS);
 
-/** An address that is called as it stands, with its query: https, or http on loopback. */
-export const calledUrl = text((given) => secureAddress(given).href, ADDRESS);
-
-function secureAddress(given: string): URL {
+/** The address of a server that is given as text: https, or http on loopback. Throws what is wrong with it. */
+export function secureAddress(given: string): URL {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url === undefined || /\s/.test(given) || !/^https?:\/\/[^/]/i.test(given)) {
     throw new Error('must be an address such as https://exchange.example');
@@ -183,7 +158,7 @@ export const listenAddress = text(
 );
 
 /** A list, written `[a, b]` or `a,b`. */
-function list<T>(item: z.ZodType<T>, minCount = 0) {
+export function list<T>(item: z.ZodType<T>, minCount = 0) {
   const items = z.array(item, 'takes a value or a list of values');
   return z.preprocess(itemsOf, items.min(minCount, `must list at least ${minCount}`));
 }
@@ -210,16 +185,6 @@ export const durations = (minCount: number) =>
 export const words = list(text((given) => given, TEXT_OR_NUMBER))
   .transform((given): readonly string[] => [...new Set(given)])
   .meta({ json: { anyOf: [{ type: 'array', items: TEXT_OR_NUMBER }, TEXT_OR_NUMBER] } });
-
-const HOST_NAME = /^[A-Za-z0-9.-]+$/;
-const hostName = text(
-  (given) => {
-    if (!HOST_NAME.test(given)) throw new Error('must be the name of a host without a port, such as ops.shop.example');
-    return given.toLowerCase();
-  },
-  { type: 'string', pattern: HOST_NAME.source },
-);
-export const hostNames = list(hostName);
 
 /** A list of some of the allowed words, each once and in their order. */
 export const wordsOf = <const T extends string>(...allowed: readonly T[]) =>

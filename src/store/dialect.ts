@@ -1,7 +1,6 @@
 import {
   DummyDriver,
   Kysely,
-  PostgresQueryCompiler,
   sql,
   SqliteAdapter,
   SqliteQueryCompiler,
@@ -14,10 +13,7 @@ import {
   type SelectModifierNode,
   type SqlBool,
 } from 'kysely';
-import { isTime } from '../../migrations/postgres/guards.ts';
-import { INDEXED_CHARACTERS, IS_FOLLOWED } from '../../migrations/postgres/0001_initial.ts';
-import { IS_FOLLOWED as IS_FOLLOWED_SQLITE } from '../../migrations/sqlite/0004_quick_followed.ts';
-import { MAX_DIGITS } from '../base/decimal.ts';
+import { IS_FOLLOWED } from '../../migrations/sqlite/0004_quick_followed.ts';
 import type { Tables } from './schema.ts';
 
 export type Query<Row> = (Compilable<Row> | RawBuilder<Row>) & OperationNodeSource;
@@ -36,58 +32,58 @@ export class SqliteCompiler extends SqliteQueryCompiler {
   }
 }
 
-export class PostgresCompiler extends PostgresQueryCompiler {
-  protected override visitRaw(node: RawNode & Partial<TwoWordings>): void {
-    super.visitRaw(node.postgres ?? node);
-  }
+/** What databases say in different words, here in those of SQLite. Another driver has its own for all of them. */
+const SQLITE = {
+  /** A column for which SQLite uses no index: with a wrong one it would read all rows of the account. */
+  unindexed: <Value = string>(column: string): RawBuilder<Value> => sql`+${sql.ref<Value>(column)}`,
+  /** Tells whether an indexed column has a value of any length: an index may hold the beginning of each text alone. */
+  hasLongText: (column: string, value: string): RawBuilder<SqlBool> => sql`${sql.ref(column)} = ${value}`,
+  /** Names the index of a table that SQLite must use; it stands behind the table. */
+  indexedBy: (index: string): RawBuilder<unknown> => sql`indexed by ${sql.ref(index)}`,
+  /** The condition of the index `merchant_orders_followed`, as the database has it. */
+  isFollowed: (): RawBuilder<SqlBool> => sql.raw(IS_FOLLOWED),
+  /** What `db backup` writes into a copy, so that it is known as one: 0 in any other database. */
+  markOfCopy: (): RawBuilder<number> => sql`(select user_version from pragma_user_version)`,
+  /** A text as its bytes: in SQLite an id need not be text that can be read. */
+  bytesOf: (text: RawBuilder<string>): RawBuilder<Uint8Array> => sql`cast(${text} as blob)`,
+  textOf: (bytes: Uint8Array): RawBuilder<string> => sql`cast(${bytes} as text)`,
+  /** The condition that a column is one of the texts of a JSON array: one statement serves lists of every length. */
+  isOneOf: (column: string, texts: string): RawBuilder<SqlBool> =>
+    sql`${sql.ref(column)} in (select value from json_each(${texts}))`,
+  /** The condition that an event comes after the last one that was read, in the order of all events by their key. */
+  isAfterEvent: (last: { readonly account: string; readonly id: number }): RawBuilder<SqlBool> => sql`id > ${last.id}`,
+  orderOfEvents: (): RawBuilder<unknown> => sql`id`,
+  /** Tells whether a column holds a time as the program writes it. */
+  holdsTime: (column: string): RawBuilder<SqlBool> =>
+    sql`${sql.ref(column)} is not distinct from strftime('%Y-%m-%dT%H:%M:%fZ', ${sql.ref(column)})`,
+  /** The exact sum of the decimals in a column, as JSON: `[sum, number of the values that are no decimal]`. */
+  exactSum: (column: string): RawBuilder<string> => sql`exact_sum(${sql.ref<string | null>(column)})`,
+};
+
+export type Words = typeof SQLITE;
+
+/** A part of a statement that the compiler of another database asks for in the words of that. */
+export interface WordedNode extends RawNode {
+  readonly in: (words: Words) => RawNode;
 }
 
-interface TwoWordings extends RawNode {
-  readonly postgres: RawNode;
-}
-
-function worded<Value>(words: {
-  readonly sqlite: RawBuilder<Value>;
-  readonly postgres: RawBuilder<Value>;
-}): RawBuilder<Value> {
-  const node: TwoWordings = { ...words.sqlite.toOperationNode(), postgres: words.postgres.toOperationNode() };
+function worded<Value>(say: (words: Words) => RawBuilder<Value>): RawBuilder<Value> {
+  const node: WordedNode = { ...say(SQLITE).toOperationNode(), in: (words) => say(words).toOperationNode() };
   return sql<Value>`${{ toOperationNode: () => node }}`;
 }
 
-/** A column for which SQLite uses no index: with a wrong one it would read all rows of the account. */
-export function unindexed<Value = string>(column: string): RawBuilder<Value> {
-  const plain = sql.ref<Value>(column);
-  return worded({ sqlite: sql`+${plain}`, postgres: plain });
-}
-
-/**
- * Tells whether an indexed column has a value of any length. The index of PostgreSQL holds the beginning of each text, because
- * an entry of it is bounded: an id of the exchange's is not.
- */
-export function hasLongText(column: string, value: string): RawBuilder<SqlBool> {
-  const text = sql.ref(column);
-  const isEqual = sql<SqlBool>`${text} = ${value}`;
-  const begins = sql`substr(${text}, 1, ${sql.lit(INDEXED_CHARACTERS)}) = substr(${value}, 1, ${sql.lit(INDEXED_CHARACTERS)})`;
-  return worded({ sqlite: isEqual, postgres: sql`${begins} and ${isEqual}` });
-}
-
-/** Names the index of a table that SQLite must use; it stands behind the table. */
-export function indexedBy(index: string): RawBuilder<unknown> {
-  return worded({ sqlite: sql`indexed by ${sql.ref(index)}`, postgres: sql`` });
-}
-
-/** The condition of the index `merchant_orders_followed`, in the words that each database has it in. */
-export function isFollowed(): RawBuilder<SqlBool> {
-  return worded({
-    sqlite: sql.raw(IS_FOLLOWED_SQLITE),
-    postgres: sql.raw(IS_FOLLOWED),
-  });
-}
-
-/** What `db backup` writes into a copy, so that it is known as one: 0 in any other database. */
-export function markOfCopy(): RawBuilder<number> {
-  return worded({ sqlite: sql`(select user_version from pragma_user_version)`, postgres: sql`0` });
-}
+export const unindexed: Words['unindexed'] = (column) => worded((words) => words.unindexed(column));
+export const hasLongText: Words['hasLongText'] = (...args) => worded((words) => words.hasLongText(...args));
+export const indexedBy: Words['indexedBy'] = (...args) => worded((words) => words.indexedBy(...args));
+export const isFollowed: Words['isFollowed'] = () => worded((words) => words.isFollowed());
+export const markOfCopy: Words['markOfCopy'] = () => worded((words) => words.markOfCopy());
+export const bytesOf: Words['bytesOf'] = (...args) => worded((words) => words.bytesOf(...args));
+export const textOf: Words['textOf'] = (...args) => worded((words) => words.textOf(...args));
+export const isOneOf: Words['isOneOf'] = (...args) => worded((words) => words.isOneOf(...args));
+export const isAfterEvent: Words['isAfterEvent'] = (...args) => worded((words) => words.isAfterEvent(...args));
+export const orderOfEvents: Words['orderOfEvents'] = () => worded((words) => words.orderOfEvents());
+export const holdsTime: Words['holdsTime'] = (...args) => worded((words) => words.holdsTime(...args));
+export const exactSum: Words['exactSum'] = (...args) => worded((words) => words.exactSum(...args));
 
 /** Joins conditions by `and`; an undefined one excludes nothing. */
 export function allOf(...conditions: readonly (RawBuilder<SqlBool> | undefined)[]): RawBuilder<SqlBool> {
@@ -101,60 +97,6 @@ export function isInPeriod(column: RawBuilder<unknown>, from: string | undefined
     from === undefined ? undefined : sql`${column} >= ${from}`,
     to === undefined ? undefined : sql`${column} < ${to}`,
   );
-}
-
-/** A text as its bytes: in SQLite an id need not be text that can be read. */
-export function bytesOf(text: RawBuilder<string>): RawBuilder<Uint8Array> {
-  return worded({ sqlite: sql`cast(${text} as blob)`, postgres: sql`convert_to(${text}, 'UTF8')` });
-}
-
-export function textOf(bytes: Uint8Array): RawBuilder<string> {
-  return worded({ sqlite: sql`cast(${bytes} as text)`, postgres: sql`convert_from(${bytes}, 'UTF8')` });
-}
-
-/** The condition that a column is one of the texts of a JSON array: one statement serves lists of every length. */
-export function isOneOf(column: string, texts: string): RawBuilder<SqlBool> {
-  const text = sql.ref(column);
-  return worded({
-    sqlite: sql`${text} in (select value from json_each(${texts}))`,
-    postgres: sql`${text} = any(array(select json_array_elements_text(${texts}::json)))`,
-  });
-}
-
-/** The order of all events by their key, and the condition that an event comes after the last one that was read. */
-export function eventsAfter(last: { readonly account: string; readonly id: number }) {
-  return {
-    isAfter: worded<SqlBool>({
-      sqlite: sql`id > ${last.id}`,
-      postgres: sql`(account, id) > (${last.account}, ${last.id})`,
-    }),
-    order: worded({ sqlite: sql`id`, postgres: sql`account, id` }),
-  };
-}
-
-/** Tells whether a column holds a time as the program writes it. */
-export function holdsTime(column: string): RawBuilder<SqlBool> {
-  return worded({
-    sqlite: sql`${sql.ref(column)} is not distinct from strftime('%Y-%m-%dT%H:%M:%fZ', ${sql.ref(column)})`,
-    postgres: sql.raw(isTime(column)),
-  });
-}
-
-/** A decimal, with an exponent of no more than `MAX_DIGITS`, which is 64. */
-const DECIMAL = String.raw`'^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?(0{0,3}\d|0{0,2}[1-5]\d|0{0,2}6[0-4]))?$'`;
-
-/** The exact sum of the decimals in a column, as JSON: `[sum, number of the values that are no decimal]`. */
-export function exactSum(column: string): RawBuilder<string> {
-  const text = sql.ref<string | null>(column);
-  const written = sql`case when ${text} ~* 'e' then trim_scale(${text}::numeric)::text else ${text} end`;
-  const isDecimal = sql`coalesce(case
-    when length(${text}) > ${sql.lit(2 * MAX_DIGITS)} or ${text} !~ ${sql.raw(DECIMAL)} then false
-    else length(regexp_replace(${written}, '[^0-9]', '', 'g')) <= ${sql.lit(MAX_DIGITS)} end, false)`;
-  return worded({
-    sqlite: sql`exact_sum(${text})`,
-    postgres: sql`'["' || coalesce(trim_scale(sum(case when ${isDecimal} then ${text}::numeric end)), 0) || '",'
-      || count(*) filter (where not ${isDecimal}) || ']'`,
-  });
 }
 
 /** Builds queries without a database. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { isPassing, isUnlisted, RowLockedError, type StoreError } from './errors.ts';
-import { endChains, writeEvents } from './tables/events.ts';
+import { endChains, writeEvents } from './tables/chain.ts';
 import { assertIntents } from './orders/intents.ts';
 import type { EventHead, NewEvents, Transaction, Work, Writer } from './port.ts';
 import { together } from './statement.ts';

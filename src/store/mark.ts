@@ -3,8 +3,8 @@ import type { Clock } from '../base/clock.ts';
 import { markOfCopy } from './dialect.ts';
 import { StoreError } from './errors.ts';
 import type { Database, MarkContent, Position } from './port.ts';
-import { eventHash } from '../extensions/feed/tables/events.ts';
 import { queries, statement } from './statement.ts';
+import { eventHash } from './tables/chain.ts';
 
 export const RESTORE_ADVICE =
   'if a copy was put back, run: order-sync db accept-restore; if the file was only moved, move its mark beside it';

@@ -1,10 +1,14 @@
 import { sql } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
-import { MIGRATIONS } from '../../migrations/index.ts';
+import type { Migrations } from '../../migrations/index.ts';
 import { StoreError } from './errors.ts';
 import type { Database, MigrationStatus, Store } from './port.ts';
 
-type DatabaseKind = keyof typeof MIGRATIONS;
+/** A database, and the migrations of its kind that this version knows. */
+interface Migrated {
+  readonly migrations: Migrations;
+  readonly address: string;
+}
 
 /**
  * What a command wants of a database: `migrate` makes it or brings it up to date; `upgrade` only the latter; `current` wants
@@ -16,9 +20,11 @@ const MOST_NAMED = 5;
 
 export type AppliedMigrations = ReadonlyMap<string, string | null>;
 
-export function migrationStatus(kind: DatabaseKind, applied: AppliedMigrations): MigrationStatus {
-  const pending = Object.keys(MIGRATIONS[kind]).filter((name) => !applied.has(name));
-  return { applied: [...applied.keys()], pending };
+export function migrationStatus(migrations: Migrations, applied: AppliedMigrations): MigrationStatus {
+  const known = Object.keys(migrations);
+  const names = [...applied.keys()];
+  const newer = names.filter((name) => !known.includes(name));
+  return { applied: names, pending: known.filter((name) => !applied.has(name)), newer };
 }
 
 /**
@@ -26,17 +32,16 @@ export function migrationStatus(kind: DatabaseKind, applied: AppliedMigrations):
  * without tables of order-sync; empty with `intoExisting`.
  */
 export function assertKnownVersion(
-  { kind, address }: { readonly kind: DatabaseKind; readonly address: string },
+  { migrations, address }: Migrated,
   applied: AppliedMigrations,
   expectation: Expectation,
   others: readonly string[],
 ): void {
-  const known: Readonly<Record<string, { readonly hash: string }>> = MIGRATIONS[kind];
-  const unknown = [...applied.keys()].find((name) => !Object.hasOwn(known, name));
+  const [unknown] = migrationStatus(migrations, applied).newer;
   if (unknown !== undefined) {
     throw unusable(`${address} was made by another version of order-sync (migration ${unknown}); use that version`);
   }
-  const other = [...applied].find(([name, hash]) => known[name]?.hash !== hash)?.[0];
+  const other = [...applied].find(([name, hash]) => migrations[name]?.hash !== hash)?.[0];
   if (other !== undefined) {
     const advice =
       'use that commit, or name a new database and take the orders over: orders export there, orders adopt here';
@@ -53,28 +58,27 @@ export function assertKnownVersion(
     const hint = 'check database.url, or make them with: order-sync db migrate';
     throw unusable(`${address} is a database without the tables of order-sync; ${hint}`);
   }
-  if (expectation === 'current' && !isUpToDate(kind, applied)) {
+  if (expectation === 'current' && !isUpToDate(migrations, applied)) {
     throw unusable(`${address} is not up to date; bring it up to date with: order-sync db migrate`);
   }
 }
 
 /** Throws `StoreError` if a newer version has changed the tables meanwhile. A database that does not answer is asked again. */
 export async function assertNotNewer({ address, migrations }: Pick<Store, 'address' | 'migrations'>): Promise<void> {
-  const { applied } = await migrations().catch((error: unknown) => {
-    if (error instanceof StoreError) return { applied: [] };
+  const { newer } = await migrations().catch((error: unknown) => {
+    if (error instanceof StoreError) return { newer: [] };
     throw error;
   });
-  const known: readonly string[] = Object.values(MIGRATIONS).flatMap((ofKind) => Object.keys(ofKind));
-  const newer = applied.find((name) => !known.includes(name));
-  if (newer === undefined) return;
+  const [name] = newer;
+  if (name === undefined) return;
   throw unusable(
-    `a newer version of order-sync has changed ${address} (migration ${newer}); start that version here too`,
+    `a newer version of order-sync has changed ${address} (migration ${name}); start that version here too`,
   );
 }
 
 /** Asked before the migrator, which describes every table to itself to find that there is nothing to do. */
-export function isUpToDate(kind: DatabaseKind, applied: AppliedMigrations): boolean {
-  return applied.size === Object.keys(MIGRATIONS[kind]).length;
+export function isUpToDate(migrations: Migrations, applied: AppliedMigrations): boolean {
+  return applied.size === Object.keys(migrations).length;
 }
 
 export function foreignTables(address: string, names: readonly string[]): StoreError {
@@ -84,10 +88,10 @@ export function foreignTables(address: string, names: readonly string[]): StoreE
 /** Runs the migrations that wait. Throws `StoreError`; what the driver says is told by `explain`. */
 export async function migrate(
   db: Database,
-  { kind, address }: { readonly kind: DatabaseKind; readonly address: string },
+  { migrations, address }: Migrated,
   explain: (error: unknown) => unknown,
 ): Promise<void> {
-  const migrations = Object.entries(MIGRATIONS[kind]).map(([name, { up, hash }]): [string, Migration] => [
+  const named = Object.entries(migrations).map(([name, { up, hash }]): [string, Migration] => [
     name,
     {
       async up(tx) {
@@ -96,7 +100,7 @@ export async function migrate(
       },
     },
   ]);
-  const provider = { getMigrations: async () => Object.fromEntries(migrations) };
+  const provider = { getMigrations: async () => Object.fromEntries(named) };
   const { error } = await new Migrator({ db, provider }).migrateToLatest();
   if (error === undefined) return;
   const known = explain(error);

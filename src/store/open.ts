@@ -1,17 +1,46 @@
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../settings/config.ts';
+import { ConfigError } from '../settings/settings.ts';
 import type { Ownership, Store } from './port.ts';
-import { lockFile, lockHolder, ownershipOf } from './sqlite/owner.ts';
-import type { WorkerOptions } from '../extensions/postgres/sharing/workers.ts';
-import { openStore as openSqlite, type OpenOptions } from './sqlite/store.ts';
-
-export type { OpenOptions };
+import { lockFile, ownershipOf } from './sqlite/owner.ts';
+import { openStore as openSqlite, type OpenOptions as SqliteOptions } from './sqlite/store.ts';
 
 export type Place = Config['database'];
+export type OtherPlace = Exclude<Place, { readonly kind: 'sqlite' }>;
+
+/** A kind of database beside SQLite. An extension brings it, and a program hands it to whoever opens a database. */
+export interface DatabaseDriver {
+  readonly kind: OtherPlace['kind'];
+  open(place: OtherPlace, clock: Clock, options: OpenOptions): Promise<Store>;
+  /** Opens as `openAsOwner`, beside other processes that share the accounts. */
+  openAsOwner(place: OtherPlace, clock: Clock, options: OwnerOptions): Promise<OwnedStore>;
+  /** Opens a database for a trial, which drops its tables at the end. Throws `StoreError` if it has one of order-sync. */
+  openTrial(place: OtherPlace, clock: Clock): Promise<Trial>;
+}
+
+export interface Trial extends AsyncDisposable {
+  dropTables(): Promise<void>;
+}
+
+/** Loads a driver when it is used: that takes a part of the start of a command. */
+export type LoadDriver = () => Promise<DatabaseDriver>;
+
+export interface OpenOptions extends SqliteOptions {
+  readonly drivers?: readonly LoadDriver[];
+}
 
 export interface OwnedStore extends AsyncDisposable {
   readonly store: Store;
   readonly ownership: Ownership;
+}
+
+/** What processes that share a database learn of each other. */
+export interface WorkerOptions {
+  readonly socket?: string | undefined;
+  /** Commands elsewhere seal their requests with it. */
+  readonly publicKey?: string | undefined;
+  /** The settings of an account by path, of secrets a hash: its next owner is warned if its own differ. */
+  readonly settingsOf?: ((account: string) => Readonly<Record<string, string>>) | undefined;
 }
 
 export interface OwnerOptions extends Partial<OpenOptions> {
@@ -23,46 +52,36 @@ export interface OwnerOptions extends Partial<OpenOptions> {
   readonly hurry?: AbortSignal | undefined;
 }
 
-/** Throws `StoreError` that says what is wrong with the database and what to do. */
+/** Throws `StoreError` that says what is wrong with the database and what to do, `ConfigError` if its driver is not there. */
 export async function openStore(place: Place, clock: Clock, options: OpenOptions): Promise<Store> {
   if (place.kind === 'sqlite') return await openSqlite(place.path, clock, options);
-  // Loaded when it is used: the driver takes a part of the start of a command.
-  const { openStore: openPostgres } = await import('../extensions/postgres/store.ts');
-  return await openPostgres(place, clock, options);
+  return await (await driverFor(place, options)).open(place, clock, options);
 }
 
-export async function driverOf(place: Place, { db }: Store, accounts: readonly string[]): Promise<string | undefined> {
-  if (place.kind === 'sqlite') return lockHolder(place.path);
-  const { workerOf } = await import('../extensions/relay/tables/account-requests.ts');
-  for (const account of accounts) {
-    const worker = await workerOf(db, account);
-    if (worker !== undefined) return `the worker ${worker.holder} on ${worker.host}`;
-  }
-  return undefined;
-}
-
-/** Opens a database to drive its accounts. Throws `OwnedError` if another process does, `StoreError` if it cannot be used. */
+/** Opens a database to drive its accounts. Throws as `openStore` does, and `OwnedError` if another process does. */
 export async function openAsOwner(place: Place, clock: Clock, options: OwnerOptions): Promise<OwnedStore> {
-  const { patienceMs = 0, lockFile: lock = lockFile, worker = {}, hurry, ...opening } = options;
-  await using undo = new AsyncDisposableStack();
-  if (place.kind === 'postgres') {
-    const { openStore: openPostgres } = await import('../extensions/postgres/store.ts');
-    const store = undo.adopt(
-      await openPostgres(place, clock, { expect: 'upgrade', ...opening, publicKey: worker.publicKey, hurry }),
-      (opened) => opened.close(),
-    );
-    const { openOwnership } = await import('../extensions/postgres/sharing/ownership.ts');
-    const ownership = undo.use(openOwnership(place, store, clock, worker));
-    const disposal = undo.move();
-    return { store, ownership, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
-  }
+  if (place.kind !== 'sqlite') return await (await driverFor(place, options)).openAsOwner(place, clock, options);
+  const { patienceMs = 0, lockFile: lock = lockFile, hurry } = options;
   const { path } = place;
+  await using undo = new AsyncDisposableStack();
   // First: a database that another process drives is not brought up to date.
   const locked = await lock(path, clock, patienceMs, hurry);
   undo.defer(() => locked.release());
-  const store = undo.adopt(await openSqlite(path, clock, { expect: 'upgrade', ...opening }), (opened) =>
+  const store = undo.adopt(await openSqlite(path, clock, { expect: 'upgrade', ...options }), (opened) =>
     opened.close(),
   );
   const disposal = undo.move();
   return { store, ownership: ownershipOf(locked, store, clock), [Symbol.asyncDispose]: () => disposal.disposeAsync() };
+}
+
+/** Throws `ConfigError` if no extension has brought the driver. */
+export async function driverFor(
+  { kind }: OtherPlace,
+  { drivers = [] }: Pick<OpenOptions, 'drivers'>,
+): Promise<DatabaseDriver> {
+  for (const load of drivers) {
+    const driver = await load();
+    if (driver.kind === kind) return driver;
+  }
+  throw new ConfigError(`database.url names a database of ${kind}, and the extension ${kind} is not there`);
 }

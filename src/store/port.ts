@@ -1,6 +1,5 @@
 import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
 import type { Tracking } from '../orders/rules/tracking.ts';
-import type { Counts } from './tables/counts.ts';
 import type { Query } from './dialect.ts';
 import type { StoreError } from './errors.ts';
 import type { OrderRow } from './orders/order-columns.ts';
@@ -35,6 +34,12 @@ export interface Intent {
 export type NewEvent = Omit<EventsTable, 'id' | 'previous_hash' | 'hash'>;
 
 export type ChainedEvent = NewEvent & { previous_hash: string; hash: string };
+
+/** What an account has, as its events tell: orders by state, and open findings by class. What there is none of is left out. */
+export interface Counts {
+  readonly orders: Record<string, number>;
+  readonly findings: Record<string, number>;
+}
 
 /** The newest event of a chain; id 0 and no hash before the first. */
 export interface EventHead {
@@ -129,6 +134,8 @@ export interface Ownership extends AsyncDisposable {
 export interface MigrationStatus {
   readonly applied: readonly string[];
   readonly pending: readonly string[];
+  /** The applied ones that this version does not know. */
+  readonly newer: readonly string[];
 }
 
 /** How far a database has come: the owners it has had, and the id of its newest event. */
@@ -212,6 +219,8 @@ export interface Store {
    */
   changes(signal: AbortSignal): AsyncIterable<readonly string[]>;
   migrations(): Promise<MigrationStatus>;
+  /** Names the process that drives one of these accounts, for people; undefined if none does. */
+  driverOf(accounts: readonly string[]): Promise<string | undefined>;
   /** False once the file was moved, deleted or replaced: what is written then would be lost. */
   isInPlace(): boolean;
   /** The same database for another account; with a lease its owner writes, who is refused once another has followed. */

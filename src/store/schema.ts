@@ -1,6 +1,4 @@
 import type { Generated } from 'kysely';
-import type { Delivery } from '../extensions/webhooks/delivery.ts';
-import type { EventRow } from '../extensions/feed/event.ts';
 
 /** Times are UTC ISO 8601 text with milliseconds; amounts are decimal text. */
 export interface MerchantOrdersTable {
@@ -49,19 +47,43 @@ export interface MerchantOrdersTable {
   fail_over: number | null;
 }
 
-export interface EventsTable extends Omit<EventRow, 'id'> {
+export interface EventsTable {
   id: Generated<number>;
+  account: string;
+  type:
+    | 'order'
+    | 'link'
+    | 'account'
+    | 'photos'
+    | 'order.needs_attention'
+    | 'finding.opened'
+    | 'finding.resolved'
+    | 'finding.acknowledged';
+  /** The external order id, the link id, or the name of the account. */
+  subject: string;
+  /** The field that changed; the class of a finding, the level of photos. */
+  field: string;
+  /** The value before; the request of photos. */
+  old_value: string | null;
+  new_value: string | null;
+  observed_at: string;
+  exchange_time: string | null;
+  source: string;
+  reason: string | null;
+  /** The person whose decision it was; null if the program decided. */
+  actor: string | null;
   /** The look-up of the subject before this change; null if there was none. */
   looked_up_before: string | null;
   /** The hash of the account's event before this one; empty for its first. */
   previous_hash: string;
+  hash: string;
 }
 
 export interface EventHeadsTable {
   account: string;
   id: number;
   hash: string;
-  /** JSON: see `src/store/tables/counts.ts`. */
+  /** JSON: see `Counts`. */
   counts: Generated<string>;
 }
 
@@ -144,51 +166,6 @@ export interface SeenStatusesTable extends Omit<AccountFactsTable, 'name'> {
   field: string;
 }
 
-/** A client link (§2.1) that is remembered. `reference` is the merchant's own name for it. */
-export interface LinksTable {
-  account: string;
-  link_id: string;
-  reference: string | null;
-  source: string;
-  status: string;
-  created_at: string;
-  updated_at: string;
-  last_checked_at: string;
-  missing_since: string | null;
-}
-
-/** One delivery that was asked for (§4.5), known by the SHA-256 of its token. */
-export interface PhotoTokensTable {
-  account: string;
-  token_hash: string;
-  /** The random id that `idv photos` prints; it reveals nothing of the token. */
-  request_id: string;
-  link_id: string;
-  level: string;
-  action_id: string | null;
-  created_at: string;
-  expires_at: string;
-  /** The delivery that used the token; null while none has. */
-  delivery: string | null;
-}
-
-/** One file that was received, and kept or refused (§6). */
-export interface PhotosTable extends Omit<PhotoTokensTable, 'token_hash' | 'created_at' | 'expires_at'> {
-  id: Generated<number>;
-  delivery: string;
-  /** As the sender calls it, for people alone: control characters are escaped. */
-  original_name: string;
-  /** As its content says; null if that is not known. */
-  type: string | null;
-  size: number;
-  sha256: string;
-  /** Path from the folder of photos; null if the file was refused. */
-  stored_name: string | null;
-  received_at: string;
-  /** Why the file was refused; null if it was kept. */
-  refusal: string | null;
-}
-
 /** A move of the orders: `moved` stands in the database that was left; the new one is `arriving`, and then `arrived`. */
 export interface DatabaseMovesTable {
   id: string;
@@ -198,17 +175,7 @@ export interface DatabaseMovesTable {
   state: 'moved' | 'arriving' | 'arrived';
 }
 
-/** A receiver of events. `failing_since`, `next_try_at` and `cause` are there while it takes none. */
-export interface WebhookEndpointsTable {
-  name: string;
-  since: string;
-  taken_at: string | null;
-  failed_at: string | null;
-  failing_since: string | null;
-  next_try_at: string | null;
-  cause: string | null;
-}
-
+/** The tables of the core. An extension has those of its own beside its queries, for `withTables`. */
 export interface Tables {
   merchant_orders: MerchantOrdersTable;
   events: EventsTable;
@@ -255,16 +222,5 @@ export interface Tables {
     reason: string;
     actor: string | null;
   };
-  links: LinksTable;
-  photo_tokens: PhotoTokensTable;
-  photos: PhotosTable;
   database_moves: DatabaseMovesTable;
-  webhook_endpoints: WebhookEndpointsTable;
-  /** Every event of an account up to this one is delivered, unwanted, or a row of `webhook_deliveries`. */
-  webhook_cursors: {
-    endpoint: string;
-    account: string;
-    event_id: number;
-  };
-  webhook_deliveries: Delivery;
 }

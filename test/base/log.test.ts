@@ -33,7 +33,7 @@ it('counts the lines that could not be written, and says so as soon as it can', 
     };
     return Object.assign(output, { write }) as never;
   };
-  const log = createLog({ log: { level: 'info' } }, linesOfTurns(open));
+  const log = createLog('info', linesOfTurns(open));
   const say = async (...messages: string[]) => {
     const isWritten = new Promise<void>((resolve) => (onWrite = resolve));
     for (const message of messages) log.info(message);
@@ -61,7 +61,7 @@ describe('a line for people', () => {
   const shown = (level: 'info' | 'error', facts: object, message = 'order changed') => {
     let text = '';
     const paint = (style: unknown, word: string) => `<${String(style)}>${word}</>`;
-    const log = createLog({ log: { level: 'info' } }, { write: (line) => (text += lineForPeople(line, paint)) });
+    const log = createLog('info', { write: (line) => (text += lineForPeople(line, paint)) });
     log[level](facts, message);
     return text.replace(/^\d\d:\d\d:\d\dZ /, 'TIME ');
   };

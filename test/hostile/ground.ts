@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import type { Logger } from 'pino';
 import { createApp, type App } from '../../src/app.ts';
 import { Activities } from '../../src/extensions/health/activity.ts';
-import { loadConfig } from '../../src/settings/config.ts';
+import { loadConfig } from '../support/settings.ts';
 import type { HttpRequest, HttpResponse, Transport } from '../../src/exchange/transport/http.ts';
 import { createLog } from '../../src/base/log.ts';
 import { SandboxExchange } from '../../src/extensions/sandbox/exchange.ts';
@@ -107,7 +107,7 @@ function checkedLog(): Logger {
     const line = text.toWellFormed();
     if (`${JSON.stringify(JSON.parse(line))}\n` !== line) throw new Error(`a line has a field twice: ${line}`);
   };
-  return createLog({ log: { level: 'trace' } }, { write });
+  return createLog('trace', { write });
 }
 
 function transportOf(answer: Answering): Transport {

@@ -1,7 +1,5 @@
 import { FINDING_CLASSES, type FindingClassName } from '../../src/findings/rules/classes.ts';
 import { describe, expect, it } from 'vitest';
-import { preOrderIdsIn } from '../../src/exchange/ids.ts';
-import { readRecordView } from '../../src/exchange/record-view.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
 import { decideOrders } from '../../src/orders/operator-decisions.ts';
@@ -29,9 +27,7 @@ async function ordered(create?: ScriptedAnswer, asset?: string) {
   const tell = async (asOf: Date): Promise<Story> => {
     const rows = await readStory(program.app.store, 'default', 'a');
     if (rows === undefined) throw new Error('there is no order');
-    const newest = rows.record && { ...rows.record, view: readRecordView(rows.record.body) };
-    const keptAnswers = rows.keptAnswers.map((kept) => ({ ...kept, ids: preOrderIdsIn(kept.body) }));
-    return buildStory({ ...rows, record: newest, keptAnswers }, asOf, program.app.settings);
+    return buildStory(rows, asOf, program.app.settings);
   };
   return {
     program,

@@ -68,7 +68,6 @@ describe('the layers', () => {
         },
       ],
       workers: { instances: 1 },
-      control: {},
       schedule: { cron: '*/5 * * * * *' },
       create: {
         pauseAfterUnknown: 10,
@@ -83,9 +82,7 @@ describe('the layers', () => {
         succeededStatuses: [],
         disputedBy: ['merchant', 'age', 'pair', 'type', 'amount', 'id'],
         recheckFinalAfter: [3_600_000, 86_400_000, 604_800_000],
-        pace: 'learned',
-        worth: 2_000,
-        share: 0.5,
+        pace: 'every-tick',
       },
       reconcile: {
         tolerance: '0',
@@ -94,31 +91,6 @@ describe('the layers', () => {
         freshFor: 86_400_000,
         cron: '*/10 * * * *',
       },
-      links: { cron: '*/10 * * * *', finalStatuses: [] },
-      retention: {},
-      photos: {
-        listen: undefined,
-        folder: join(cwd, 'data/photos'),
-        types: [
-          'image/jpeg',
-          'image/png',
-          'image/webp',
-          'image/heic',
-          'application/pdf',
-          'image/gif',
-          'image/bmp',
-          'image/avif',
-          'image/tiff',
-        ],
-        tokenLifetime: 86_400_000,
-        maxFileBytes: 20 * 1024 ** 2,
-        maxFiles: 20,
-        maxTotalBytes: 100 * 1024 ** 2,
-        timeout: 120_000,
-        concurrency: 4,
-      },
-      ops: { listen: { host: '127.0.0.1', port: 9464 }, hosts: [], actions: 'off' },
-      webhooks: { endpoints: [] },
       log: { level: 'info' },
     });
     expect(Object.isFrozen(config.exchange.rate) && Object.isFrozen(config.create.verifyAfter)).toBe(true);
@@ -208,52 +180,6 @@ describe('guard.assetPerHour', () => {
     ['[{"from":"BTC","to":"EUR","asset":1},{"from":"btc","to":"EUR","asset":2}]', 'two limits'],
   ])('refuses %s', (json, why) => {
     expect(refusalOf({ ORDER_SYNC_GUARD_ASSET_PER_HOUR: json })).toContain(why);
-  });
-});
-
-describe('webhooks.endpoints', () => {
-  const SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
-  const listOf = (...endpoints: readonly object[]) => ({ ORDER_SYNC_WEBHOOKS_ENDPOINTS: JSON.stringify(endpoints) });
-
-  it('are read from the environment and from a file in the same way', () => {
-    const url = 'https://shop.example/events?key=1';
-    const [endpoint] = load(listOf({ url, secrets: [SECRET], events: ['order.*'] })).webhooks.endpoints;
-    expect(endpoint).toEqual({
-      name: 'https://shop.example/events',
-      url,
-      secrets: [SECRET],
-      events: ['order.*'],
-      allowPrivate: false,
-    });
-    const path = write(
-      'own.yaml',
-      `webhooks:\n  endpoints:\n    - {name: shop, url: 'http://127.0.0.1:80/', secrets: [${SECRET}], allowPrivate: true}\n`,
-    );
-    chmodSync(path, 0o600);
-    expect(load({}, 'own.yaml').webhooks.endpoints).toMatchObject([{ name: 'shop', allowPrivate: true }]);
-    chmodSync(path, 0o644);
-    expect(() => load({}, 'own.yaml')).toThrow(/chmod 600/);
-  });
-
-  it.each([
-    [{ url: 'http://shop.example/', secrets: [SECRET] }, /https/],
-    [{ url: 'http://127.0.0.1/', secrets: [SECRET] }, /allowPrivate/],
-    [{ url: 'https://u:p@shop.example/', secrets: [SECRET] }, /password/],
-    [{ url: 'https://shop.example/', secrets: [] }, /1 or 2 secrets/],
-    [{ url: 'https://shop.example/', secrets: ['whsec_c2hvcnQ='] }, /24 to 64 bytes/],
-    [{ url: 'https://shop.example/', secrets: [SECRET], events: ['order.state'] }, /did you mean/],
-    [{ url: 'https://shop.example/', secrets: [SECRET], retries: 1 }, /unknown field/],
-    [{ url: 'https://shop.example/', secrets: [SECRET], name: 'a\nb' }, /name/],
-  ])('%j is refused, and no secret is shown', (endpoint, reason) => {
-    const message = refusalOf(listOf(endpoint));
-    expect(message).toMatch(reason);
-    expect(message).not.toContain(SECRET.slice(6, 20));
-  });
-
-  it('are not shown', () => {
-    const options = { env: listOf({ url: 'https://shop.example/', secrets: [SECRET] }), cwd, file: null };
-    const shown = configSources(options).find(({ setting }) => setting === 'webhooks.endpoints');
-    expect(shown?.value).toBe('(set, hidden)');
   });
 });
 
@@ -423,35 +349,6 @@ describe('files with values', () => {
   });
 });
 
-describe('the ops endpoint', () => {
-  it.each(['0.0.0.0:9464', '[::]:9464', 'shop.example:9464'])('listens on %s with a token only', (listen) => {
-    const env = { ORDER_SYNC_OPS_LISTEN: listen };
-    expect(refusalOf(env)).toContain('ops.token');
-    expect(load({ ...env, ORDER_SYNC_OPS_TOKEN: KEY }).ops.token).toBe(KEY);
-  });
-
-  it.each(['127.0.0.1:0', '[::1]:9464', 'localhost:9464', 'off'])('listens on %s without one', (listen) => {
-    expect(load({ ORDER_SYNC_OPS_LISTEN: listen }).ops.token).toBeUndefined();
-  });
-
-  it('has names of hosts, in small letters and without a port', () => {
-    expect(load({ ORDER_SYNC_OPS_HOSTS: 'Ops.shop.example, ops' }).ops.hosts).toEqual(['ops.shop.example', 'ops']);
-    expect(refusalOf({ ORDER_SYNC_OPS_HOSTS: 'ops.shop.example:443' })).toContain(
-      'ops.hosts[0] must be the name of a host',
-    );
-  });
-
-  it('lets persons decide with a token only', () => {
-    const env = { ORDER_SYNC_OPS_ACTIONS: 'on' };
-    expect(refusalOf(env)).toMatch(/ops\.actions .*ops\.token/);
-    expect(load({ ...env, ORDER_SYNC_OPS_TOKEN: KEY }).ops.actions).toBe('on');
-  });
-
-  it('takes no token that can be guessed', () => {
-    expect(refusalOf({ ORDER_SYNC_OPS_TOKEN: 'fifteen-letters' })).toContain('at least 16');
-  });
-});
-
 describe('a slip in a file is named with its line', () => {
   it.each([
     [
@@ -517,8 +414,6 @@ describe('a wrong value names the setting, what it takes and the variable', () =
     ['CREATE_VERIFY_AFTER', '5s,5s', /grow/],
     ['CREATE_VERIFY_AFTER', '[]', /at least 1/],
     ['CREATE_VERIFY_AFTER', '5s,,6s', /empty item/],
-    ['PHOTOS_LISTEN', '9464', /HOST:PORT/],
-    ['PHOTOS_LISTEN', '127.0.0.1:70000', /HOST:PORT/],
     ['DATABASE_URL', 'postgres://a', /sqlite:PATH/],
     ['DATABASE_URL', 'mysql://a/b', /postgres:/],
     ['DATABASE_URL', 'sqlite:', /sqlite:PATH/],
@@ -575,11 +470,6 @@ describe('a wrong value names the setting, what it takes and the variable', () =
     expect(load({ ORDER_SYNC_RECONCILE_TOLERANCE: json }).reconcile.tolerance).toEqual(byCurrency);
     write('local.yaml', 'reconcile:\n  tolerance: {BTC: 0.00000001, EUR: 0.01, default: 0}\n');
     expect(load({}, 'local.yaml').reconcile.tolerance).toEqual(byCurrency);
-  });
-
-  it('knows an address to listen on and off', () => {
-    expect(load({ ORDER_SYNC_PHOTOS_LISTEN: 'off' }).photos.listen).toBeUndefined();
-    expect(load({ ORDER_SYNC_PHOTOS_LISTEN: '[::1]:0' }).photos.listen).toEqual({ host: '::1', port: 0 });
   });
 
   it('names the nearest variable', () => {

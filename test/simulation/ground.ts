@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../src/base/clock.ts';
-import { loadConfig } from '../../src/settings/config.ts';
+import { loadConfig } from '../support/settings.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
 import type { SqliteConfig } from '../support/test-program.ts';
 import { FIRST_ACCOUNT, keyOf } from './plan/names.ts';

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { nextGeneration } from '../../src/store/tables/accounts.ts';
 import { StoreError } from '../../src/store/errors.ts';
-import { appendToChain } from '../../src/store/tables/events.ts';
+import { appendToChain } from '../../src/store/tables/chain.ts';
 import {
   isBefore,
   MarkFollower,

@@ -24,7 +24,7 @@ export function capturedLog(): CapturedLog {
     waiting = waiting.filter(({ message }) => !message.test(String(line['msg'])));
   };
   return {
-    logger: createLog({ log: { level: 'trace' } }, { write }),
+    logger: createLog('trace', { write }),
     lines,
     with: (message) => lines.filter(({ msg }) => String(msg).search(message) >= 0),
     next: (message) => new Promise((resolve) => waiting.push({ message, resolve })),

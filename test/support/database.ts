@@ -2,13 +2,14 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { inject, onTestFinished } from 'vitest';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
-import { loadConfig } from '../../src/settings/config.ts';
+import { loadConfig } from './settings.ts';
 import { openStore, type OpenOptions, type Place } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/port.ts';
 import { newDatabase, temporaryFolder } from './folders.ts';
 import { openMerchant } from './merchant-postgres.ts';
 import type { Merchant } from './merchant.ts';
 import { newPostgresDatabase } from './postgres.ts';
+import { DRIVERS } from './drivers.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -60,7 +61,7 @@ function database(url: string, defaults: Partial<OpenOptions>, connect: () => Me
     url,
     place,
     async open(options, clock = systemClock()) {
-      const store = await openStore(place, clock, { expect: 'current', ...defaults, ...options });
+      const store = await openStore(place, clock, { expect: 'current', drivers: DRIVERS, ...defaults, ...options });
       onTestFinished(() => store.close());
       return store;
     },

@@ -16,7 +16,7 @@ import { Webhooks } from '../../src/extensions/webhooks/webhooks.ts';
 import type { AccountLease } from '../../src/store/port.ts';
 import { accountsToSend, accountsToJudge, dueTimes } from '../../src/store/orders/due-times.ts';
 import { accountsOfAnotherClock } from '../../src/store/orders/wrong-due-times.ts';
-import { newestEventId } from '../../src/store/tables/events.ts';
+import { newestEventId } from '../../src/store/tables/chain.ts';
 import { feedHeads, newestOfOrder } from '../../src/extensions/feed/tables/events.ts';
 import { findingsOfOrder } from '../../src/store/tables/findings.ts';
 import { listFindings } from '../../src/extensions/operate/tables/listed-findings.ts';
@@ -83,7 +83,7 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
   }
   await linksPass(program.app, NEVER);
   await purgeAccount(
-    { ...program.app, purges: purgesOf(program.app), retention: { keptAnswers: DAY, deadLetters: DAY, photos: DAY } },
+    { ...program.app, purges: purgesOf(program.app, { keptAnswers: DAY, deadLetters: DAY, photos: DAY }) },
     'default',
     NEVER,
   );

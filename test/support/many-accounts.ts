@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import type { Overrides } from '../../src/app.ts';
-import { loadConfig } from '../../src/settings/config.ts';
+import { loadConfig } from './settings.ts';
 import { runDaemon } from './daemon.ts';
 import { capturedLog, type CapturedLog } from './captured-log.ts';
 import { newDatabase, temporaryFolder } from './folders.ts';

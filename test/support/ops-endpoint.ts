@@ -4,6 +4,7 @@ import { Activities, type Activity } from '../../src/extensions/health/activity.
 import { serveOps, type OpsEndpoint } from '../../src/extensions/health/ops/server.ts';
 import type { OpsDeps } from '../../src/extensions/health/ops/server.ts';
 import { testProgram, type SandboxProgram, type SandboxProgramOptions } from './test-program.ts';
+import { withSettings } from './settings.ts';
 
 /** An ops endpoint of a program that a test drives. */
 export interface TestOps {
@@ -41,10 +42,9 @@ export async function testOps({
   const { exchange, restraints, account } = program.app;
   const activity = activities.of(account);
   activity.live = { exchange, restraints, accountLease: { isTrusted: () => true } };
-  const config = {
-    ...program.config,
-    ops: { ...program.config.ops, listen: listen ?? { host: '127.0.0.1', port: 0 }, token, hosts },
-  };
+  const config = withSettings(program.config, {
+    ops: { listen: listen ?? { host: '127.0.0.1', port: 0 }, token, hosts },
+  });
   const own = { config, activities, accounts: { names: [account] }, heedDecision: async () => {}, version: '0.0.0' };
   const ops = await serveOps({ ...program.app, ...own, ...instead?.(program) }, stop.signal);
   onTestFinished(async () => {

@@ -5,6 +5,7 @@ import pg from 'pg';
 import { migrate } from '../../src/store/migrations.ts';
 import type { Tables } from '../../src/store/schema.ts';
 import { FLAGS } from './program.ts';
+import { MIGRATIONS } from '../../migrations/postgres/index.ts';
 
 /** The port of the PGlite of this process: one for all its tests, which is emptied for each. */
 let port: Promise<number> | undefined;
@@ -15,7 +16,7 @@ export async function newPglite(): Promise<number> {
   const pool = new pg.Pool({ host: '127.0.0.1', port: await port, user: 'order_sync', database: 'postgres' });
   await pool.query('rollback; drop schema public cascade; create schema public');
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-  await migrate(db, { kind: 'postgres', address: 'PGlite' }, (error) => error);
+  await migrate(db, { migrations: MIGRATIONS, address: 'PGlite' }, (error) => error);
   await db.destroy();
   return await port;
 }

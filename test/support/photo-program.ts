@@ -5,6 +5,7 @@ import { requestPhotos } from '../../src/extensions/clients/photos.ts';
 import type { CapturedLog } from './captured-log.ts';
 import type { ScriptedExchange } from './scripted-exchange.ts';
 import { scriptedProgram, type TestProgram, type TestProgramOptions } from './test-program.ts';
+import { clientsSettings } from '../../src/extensions/clients/settings.ts';
 
 /** What a file is taken for is told by its first bytes. */
 export const JPEG = Buffer.from('\xff\xd8\xff\xe0\0\x10JFIF\0 a canary in the content', 'latin1');
@@ -31,7 +32,7 @@ export async function photoProgram(options: TestProgramOptions = {}): Promise<Ph
   const { program, exchange } = await scriptedProgram(options);
   onTestFinished(() => program.app.endGracePeriod());
   exchange.answer = () => ({ status: 200, body: '{"status":"ok"}' });
-  const { folder } = program.config.photos;
+  const { folder } = clientsSettings.of(program.config).photos;
   const all = (table: string) => program.merchant.prepare(`select * from ${table}`).all() as Record<string, unknown>[];
   return {
     program,

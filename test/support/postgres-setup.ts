@@ -9,6 +9,7 @@ import { migrate } from '../../src/store/migrations.ts';
 import type { Tables } from '../../src/store/schema.ts';
 import type { PostgresTestDatabase } from './postgres.ts';
 import { OWNER, startPostgres, type PostgresServer, postgresOfTests } from './postgres-server.ts';
+import { MIGRATIONS } from '../../migrations/postgres/index.ts';
 
 const TEMPLATE = 'order_sync_template';
 /** Databases that are made before they are asked for, while tests run. */
@@ -125,6 +126,6 @@ async function makeTemplate(server: PostgresServer, admin: pg.Pool): Promise<voi
   await admin.query(`${make} locale_provider icu icu_locale 'en-US'`).catch(() => admin.query(make));
   const dialect = new PostgresDialect({ pool: new pg.Pool({ connectionString: server.url(TEMPLATE) }) });
   const db = new Kysely<Tables>({ dialect });
-  await migrate(db, { kind: 'postgres', address: TEMPLATE }, (error) => error);
+  await migrate(db, { migrations: MIGRATIONS, address: TEMPLATE }, (error) => error);
   await db.destroy();
 }

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import type { PostgresDatabase } from '../../src/settings/database.ts';
-import { loadConfig } from '../../src/settings/config.ts';
+import { loadConfig } from './settings.ts';
 import { grantNext } from '../../src/store/tables/accounts.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openStore, type PostgresOptions } from '../../src/extensions/postgres/store.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { loadConfig } from '../../src/settings/config.ts';
+import { loadConfig } from './settings.ts';
 import { seededRandom } from '../../src/extensions/sandbox/random.ts';
 import { startSandbox, type LoggedRequest, type Sandbox } from '../../src/extensions/sandbox/server.ts';
 import type { SandboxOptions } from '../../src/extensions/sandbox/exchange.ts';

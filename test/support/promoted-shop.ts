@@ -2,7 +2,7 @@ import { PARTS } from './parts.ts';
 import { onTestFinished } from 'vitest';
 import { createApp, type App, type Overrides } from '../../src/app.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { loadConfig } from '../../src/settings/config.ts';
+import { loadConfig } from './settings.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { openStore } from '../../src/extensions/postgres/store.ts';
 import { capturedLog } from './captured-log.ts';
@@ -11,6 +11,7 @@ import { openMerchant } from './merchant-postgres.ts';
 import { copyPostgresDatabase, newPostgresDatabase, type PostgresTestDatabase } from './postgres.ts';
 import { placeOf } from './postgres-store.ts';
 import { scriptedExchange, type ScriptedExchange } from './scripted-exchange.ts';
+import { DRIVERS } from './drivers.ts';
 
 const NEVER = new AbortController().signal;
 /** At this rate a pass walks by some 650 rows in the time that counts at least. */
@@ -61,7 +62,8 @@ export async function shop(orders: number): Promise<Shop> {
     settings,
     async drive(place, work, more, overrides = {}) {
       const config = loadConfig({ requireExchange: true, cwd: temporaryFolder(), env: settings(place, more) });
-      const options = { log: capturedLog().logger, ownerPatienceMs: 10_000, ...PARTS, ...overrides };
+      const store = { drivers: DRIVERS };
+      const options = { log: capturedLog().logger, ownerPatienceMs: 10_000, ...PARTS, store, ...overrides };
       await using app = await createApp(config, options);
       return await work(app);
     },

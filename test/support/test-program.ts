@@ -1,7 +1,8 @@
 import { partsWith } from './parts.ts';
 import { onTestFinished } from 'vitest';
 import { createApp, startApp, type App, type Overrides } from '../../src/app.ts';
-import { loadConfig, type Config, type SqliteDatabase } from '../../src/settings/config.ts';
+import type { Config, SqliteDatabase } from '../../src/settings/config.ts';
+import { loadConfig } from './settings.ts';
 import { DEFAULT_ACCOUNT } from '../../src/accounts/rules/name.ts';
 import { nextGeneration } from '../../src/store/tables/accounts.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -19,6 +20,7 @@ import type { Merchant } from './merchant.ts';
 import { echo, NOT_FOUND, scriptedExchange, type ScriptedAnswer, type ScriptedExchange } from './scripted-exchange.ts';
 import { testClock, type TestClock } from './test-clock.ts';
 import { DAY } from './tracking.ts';
+import { DRIVERS } from './drivers.ts';
 
 const KEY = 'test-key';
 
@@ -228,7 +230,9 @@ async function drive(
   { clock, log, connect, listeners, makePaces, sweeps }: Overrides & Required<Pick<Overrides, 'clock' | 'log'>>,
 ): Promise<App> {
   await using undo = new AsyncDisposableStack();
-  const store = undo.adopt(await openStore(config.database, clock, { expect: 'current' }), (opened) => opened.close());
+  const store = undo.adopt(await openStore(config.database, clock, { expect: 'current', drivers: DRIVERS }), (opened) =>
+    opened.close(),
+  );
   const generation = await store.writer.write((tx) => nextGeneration(tx, DEFAULT_ACCOUNT));
   const accountLease: AccountLease = {
     account: DEFAULT_ACCOUNT,

@@ -9,7 +9,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { onTestFinished } from 'vitest';
-import type { WebhookEndpoint } from '../../src/settings/shapes.ts';
+import type { WebhookEndpoint } from '../../src/extensions/webhooks/settings.ts';
 import type { DeliveryStatus } from '../../src/extensions/webhooks/delivery.ts';
 import type { FeedEvent } from '../../src/extensions/feed/event.ts';
 import { LAST_ANSWERS_MS, Webhooks, type WebhooksDeps } from '../../src/extensions/webhooks/webhooks.ts';
@@ -19,6 +19,7 @@ import type { AccountLease, Store } from '../../src/store/port.ts';
 import { capturedLog, type CapturedLog } from './captured-log.ts';
 import { newTestDatabase } from './database.ts';
 import { testClock, type TestClock } from './test-clock.ts';
+import { withWebhooks } from '../../src/extensions/webhooks/tables/tables.ts';
 
 /** Secrets of receivers. */
 export const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
@@ -215,7 +216,7 @@ export const names = (events: readonly FeedEvent[]) => events.map(nameOf);
 
 /** The rows of the endpoints with a status, by what they are about. */
 export async function rowsOf({ store }: Delivering, status: DeliveryStatus) {
-  return await store.db
+  return await withWebhooks(store.db)
     .selectFrom('webhook_deliveries')
     .selectAll()
     .where('status', '=', status)

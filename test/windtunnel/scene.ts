@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { systemClock } from '../../src/base/clock.ts';
-import { loadConfig } from '../../src/settings/config.ts';
+import { loadConfig } from '../support/settings.ts';
 import type { SandboxExchange } from '../../src/extensions/sandbox/exchange.ts';
 import { seededRandom } from '../../src/extensions/sandbox/random.ts';
 import { startSandbox, type Sandbox } from '../../src/extensions/sandbox/server.ts';
@@ -12,6 +12,7 @@ import { Front } from './front.ts';
 import type { Ground } from './ground.ts';
 import { Judge, type Verdict } from './judge.ts';
 import { Workers } from './workers.ts';
+import { DRIVERS } from '../support/drivers.ts';
 
 const RATE = { requests: 20, intervalMs: 1_000 };
 const CONCURRENCY = 4;
@@ -72,7 +73,7 @@ export async function setScene(undo: AsyncDisposableStack, options: SceneOptions
   const settings = { ...settingsOf(folder, accounts, ground, front), ...options.settings };
   writeFileSync(settingsFile, stringify(settings), { mode: 0o600 });
   const config = loadConfig({ requireExchange: true, cwd: folder, env: {}, file: settingsFile });
-  await (await openStore(config.database, systemClock(), { expect: 'migrate' })).close();
+  await (await openStore(config.database, systemClock(), { expect: 'migrate', drivers: DRIVERS })).close();
   const fail = (what: string) => judge.fail(what);
   const workers = undo.use(new Workers({ folder, settingsFile, fail, tookMemory: (bytes) => judge.tookMemory(bytes) }));
   const exchangeOf = (account: string) => sandbox.exchanges.get(exchangeKeyOf(account)) ?? sandbox.exchange;

@@ -1,4 +1,5 @@
 import { after } from '../../base/instant.ts';
+import { capitalized } from '../../base/words.ts';
 import { accountWords } from './name.ts';
 
 /** The purpose of a request: a create, the look-up of an order or link, or what a person asks for, which goes ahead of both. */
@@ -260,4 +261,12 @@ export function stopRemedy(kind: string, words: string): string {
 
 export function describeStop({ account, since, reason }: Omit<AccountStop, 'kind'>): string {
   return `the account ${account} is stopped since ${since}${reason === null ? '' : `: ${reason}`}`;
+}
+
+export const KEPT_BACK_REMEDY = 'look at the row of the order and at the triggers of merchant_orders';
+
+/** Says of an order why its owner cannot write it: the database, such as a trigger of the merchant's, does not let it. */
+export function describeKeptBack({ externalOrderId, cause }: Readonly<Record<'externalOrderId' | 'cause', string>>) {
+  const why = `order ${externalOrderId} cannot be written, so that nothing is done for it: ${cause}`;
+  return { why, remedy: `${capitalized(KEPT_BACK_REMEDY)}.` };
 }

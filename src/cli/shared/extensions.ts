@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import type { AppParts } from '../../app.ts';
 import type { ServiceMaker } from '../../daemon.ts';
+import type { LoadDriver } from '../../store/open.ts';
+import type { SettingsPart } from '../../settings/settings.ts';
 import type { Extension } from '../extension.ts';
 
 const OF_PROGRAM = new WeakMap<Command, readonly Extension[]>();
@@ -12,6 +14,11 @@ export function setExtensions(program: Command, extensions: readonly Extension[]
 
 export function extensionsOf(command: Command): readonly Extension[] {
   return OF_PROGRAM.get(command) ?? (command.parent === null ? [] : extensionsOf(command.parent));
+}
+
+/** Loads what extensions add to the settings. */
+export async function settingsOf(extensions: readonly Extension[]): Promise<readonly SettingsPart[]> {
+  return await Promise.all(extensions.flatMap(({ settings }) => settings?.() ?? []));
 }
 
 /** Loads the services of a daemon, in the order of the list. */
@@ -27,4 +34,12 @@ export async function partsOf(extensions: readonly Extension[]): Promise<AppPart
     listeners: all.flatMap(({ listeners = [] }) => listeners),
     sweeps: all.flatMap(({ sweeps = [] }) => sweeps),
   };
+}
+
+export function driversOf(command: Command): readonly LoadDriver[] {
+  return driversIn(extensionsOf(command));
+}
+
+export function driversIn(extensions: readonly Extension[]): readonly LoadDriver[] {
+  return extensions.flatMap(({ database }) => database ?? []);
 }

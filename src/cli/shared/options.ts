@@ -8,25 +8,26 @@ import {
   type ConfigOptions,
 } from '../../settings/config.ts';
 import { accountOf } from './account.ts';
+import { extensionsOf, settingsOf } from './extensions.ts';
 import * as type from '../../settings/values.ts';
 import type { IdFilter } from '../../store/find-orders.ts';
 import type { Pair } from '../../extensions/operate/tables/listed-orders.ts';
 import { readTime } from '../../base/instant.ts';
 import { HIDDEN } from '../../base/text.ts';
 
-export function plainConfig(command: Command): Config {
-  return loadConfig({ ...configOptions(command), requireExchange: false });
+export async function plainConfig(command: Command): Promise<Config> {
+  return loadConfig({ ...(await configOptions(command)), requireExchange: false });
 }
 
 /** Loads the settings of the account that a command is about. Throws `ConfigError`, also if it is not in the settings. */
-export function accountConfig(command: Command): AccountSettings {
-  const config = plainConfig(command);
+export async function accountConfig(command: Command): Promise<AccountSettings> {
+  const config = await plainConfig(command);
   return configOf(config, accountOf(command, config));
 }
 
-export function configOptions(command: Command): ConfigOptions {
+export async function configOptions(command: Command): Promise<ConfigOptions> {
   const { config: file } = command.optsWithGlobals<{ config?: string }>();
-  return { env: processEnvironment(), cwd: process.cwd(), file };
+  return { env: processEnvironment(), cwd: process.cwd(), file, parts: await settingsOf(extensionsOf(command)) };
 }
 
 export function optionOf<T>(read: (text: string) => T): (text: string) => T {

@@ -6,6 +6,7 @@ import { isKnownAccount } from '../../store/tables/accounts.ts';
 import type { Store, Database } from '../../store/port.ts';
 import { openStore, type OpenOptions } from '../../store/open.ts';
 import { accountFilterOf, accountOf } from './account.ts';
+import { driversOf } from './extensions.ts';
 import { plainConfig, configOptions } from './options.ts';
 import { databaseUrl } from '../../settings/database-url.ts';
 import { reader } from '../../settings/values.ts';
@@ -14,16 +15,18 @@ import { DEFAULT_ACCOUNT } from '../../accounts/rules/name.ts';
 import { shellWord } from '../../base/text.ts';
 import { accountWithOrder } from '../../store/orders/orders.ts';
 
-/** Opens the database of the settings, or of `config`, for as long as `work` takes. Says so on stderr when it has made a new one. */
+/** Opens the database of the settings for as long as `work` takes. Says so on stderr when it has made a new one. */
 export async function withStore<Result>(
-  from: Command | Config,
+  command: Command,
   options: OpenOptions['expect'] | OpenOptions,
   work: (store: Store, config: Config) => Promise<Result>,
+  given?: Config,
 ): Promise<Result> {
-  const config = 'database' in from ? from : plainConfig(from);
+  const config = given ?? (await plainConfig(command));
   const { database } = config;
   const isNew = database.kind === 'sqlite' && !existsSync(database.path);
-  const store = await openStore(database, systemClock(), typeof options === 'string' ? { expect: options } : options);
+  const opening = typeof options === 'string' ? { expect: options } : options;
+  const store = await openStore(database, systemClock(), { ...opening, drivers: driversOf(command) });
   if (isNew) process.stderr.write(`made a new database: ${database.address}\n`);
   try {
     return await work(store, config);
@@ -38,12 +41,12 @@ export async function withAccount<Result>(
   expect: 'current' | 'migrate',
   work: (store: Store, settings: AccountSettings) => Promise<Result>,
 ): Promise<Result> {
-  const config = plainConfig(command);
+  const config = await plainConfig(command);
   const account = accountOf(command, config);
   if (expect === 'migrate') configOf(config, account);
-  return await withStore(config, expect, async (store) =>
-    work(store.forAccount(account), await settingsOf(store, config, account)),
-  );
+  const ofAccount = async (store: Store) =>
+    await work(store.forAccount(account), await settingsOf(store, config, account));
+  return await withStore(command, expect, ofAccount, config);
 }
 
 export async function withAccounts<Result>(
@@ -51,11 +54,11 @@ export async function withAccounts<Result>(
   work: (store: Store, account: string | undefined, config: Config) => Promise<Result>,
   filterOf: typeof accountFilterOf = accountFilterOf,
 ): Promise<Result> {
-  const config = plainConfig(command);
+  const config = await plainConfig(command);
   const account = filterOf(command, config);
-  return await withStore(config, 'current', async (store) =>
-    work(store, account, account === undefined ? config : await settingsOf(store, config, account)),
-  );
+  const ofAccount = async (store: Store) =>
+    await work(store, account, account === undefined ? config : await settingsOf(store, config, account));
+  return await withStore(command, 'current', ofAccount, config);
 }
 
 /** For a decision about an account, or about each of the settings. Says on stderr if the account stands in no settings of this machine. */
@@ -88,16 +91,16 @@ async function settingsOf({ db }: Store, config: Config, account: string): Promi
 const FORMS = { sqlite: 'sqlite:PATH', postgres: 'postgres://USER@HOST/DATABASE' } as const;
 
 /** The place that an argument names, with the settings of how it is reached. An error does not quote it: it may hold a password. */
-export function placeOf<Kind extends keyof typeof FORMS>(
+export async function placeOf<Kind extends keyof typeof FORMS>(
   command: Command,
   kind: Kind,
   url: string,
   name: string,
-): Extract<Config['database'], { readonly kind: Kind }> {
+): Promise<Extract<Config['database'], { readonly kind: Kind }>> {
   let problem = `must be ${FORMS[kind]}`;
   try {
     if (reader(databaseUrl)(url).kind === kind)
-      return configuredPlace(command, url) as ReturnType<typeof placeOf<Kind>>;
+      return (await configuredPlace(command, url)) as Awaited<ReturnType<typeof placeOf<Kind>>>;
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     problem = (error as Error).message;
@@ -105,8 +108,8 @@ export function placeOf<Kind extends keyof typeof FORMS>(
   throw new CommandError(EXIT.usage, `${name} ${problem}`);
 }
 
-function configuredPlace(command: Command, url: string): Config['database'] {
-  const { env, ...options } = configOptions(command);
+async function configuredPlace(command: Command, url: string): Promise<Config['database']> {
+  const { env, ...options } = await configOptions(command);
   const { ORDER_SYNC_DATABASE_URL_FILE: _url, ORDER_SYNC_WORKERS_INSTANCES_FILE: _instances, ...others } = env;
   // As many workers as the other database may have would contradict a file.
   const named = { ...others, ORDER_SYNC_DATABASE_URL: url, ORDER_SYNC_WORKERS_INSTANCES: '1' };

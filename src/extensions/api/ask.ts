@@ -14,9 +14,10 @@ import { OwnedError } from '../../store/errors.ts';
 import { answerText, type Tones } from '../../cli/shared/answer.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
 import type { Extension } from '../../cli/extension.ts';
-import { extensionsOf, partsOf } from '../../cli/shared/extensions.ts';
+import { driversIn, driversOf, extensionsOf, partsOf } from '../../cli/shared/extensions.ts';
 import { accountConfig } from '../../cli/shared/options.ts';
 import { screenOf } from '../../cli/shared/help.ts';
+import type { LoadDriver } from '../../store/open.ts';
 
 const TRIES = 20;
 const TRY_AGAIN_MS = 200;
@@ -36,7 +37,8 @@ export async function throughOwner<Value>(
   { signal, onLog = (write) => write() }: { signal?: AbortSignal; onLog?: (write: () => void) => void } = {},
 ): Promise<Value> {
   const clock = systemClock();
-  await using ways = await waysToOwner(config, clock);
+  const drivers = driversIn(extensions);
+  await using ways = await waysToOwner(config, clock, drivers);
   const asking = { account: config.account, graceMs: config.exchange.timeout + OWNER_WRITES_MS, signal };
   for (let tries = 1; ; tries += 1) {
     for (const way of await ways.find()) {
@@ -59,7 +61,11 @@ export async function throughOwner<Value>(
 }
 
 /** The socket beside a SQLite file, which may have no owner; on PostgreSQL the socket of a worker on this machine, or else the database. */
-async function waysToOwner(config: Pick<AccountSettings, 'account' | 'control' | 'database'>, clock: Clock) {
+async function waysToOwner(
+  config: Pick<AccountSettings, 'account' | 'database'>,
+  clock: Clock,
+  drivers: readonly LoadDriver[],
+) {
   const { account, database } = config;
   if (database.kind === 'sqlite') {
     const socketPath = controlSocketOf(config);
@@ -68,10 +74,10 @@ async function waysToOwner(config: Pick<AccountSettings, 'account' | 'control' |
   }
   const [{ openStore }, { workerOf }, { tableTransport }] = await Promise.all([
     import('../../store/open.ts'),
-    import('../relay/tables/account-requests.ts'),
+    import('../postgres/sharing/workers.ts'),
     import('../relay/table-transport.ts'),
   ]);
-  const store = await openStore(database, clock, { expect: 'current' });
+  const store = await openStore(database, clock, { expect: 'current', drivers });
   return {
     /** The shortest way first. */
     async find(): Promise<readonly Transport[]> {
@@ -90,13 +96,14 @@ async function waysToOwner(config: Pick<AccountSettings, 'account' | 'control' |
 
 /** Reads from a daemon that drives the account, or one of those of all; undefined if none answers. */
 export async function readFromDaemon(
+  command: Command,
   config: Config,
   operation: OperationAddress,
   account: string | undefined,
 ): Promise<unknown> {
   const driven = config.accounts.find(({ name }) => account === undefined || name === account);
   if (driven === undefined) return undefined;
-  await using ways = await waysToOwner({ ...config, account: driven.name }, systemClock());
+  await using ways = await waysToOwner({ ...config, account: driven.name }, systemClock(), driversOf(command));
   for (const way of await ways.find()) {
     const value = await new Owner(way, { account: account ?? 'all', graceMs: 0 }).read(operation);
     if (value !== undefined) return value;
@@ -117,8 +124,14 @@ async function becomeOwner(
   ]);
   const output = standardError();
   const write = (line: string) => onLog(() => output.write(line));
-  const log = createLog({ log: { level: 'warn' } }, { write });
-  return await createApp(config, { clock: systemClock(), log, account: config.account, ...parts });
+  const log = createLog('warn', { write });
+  return await createApp(config, {
+    clock: systemClock(),
+    log,
+    account: config.account,
+    ...parts,
+    store: { drivers: driversIn(extensions) },
+  });
 }
 
 /** Has one operation done. Throws `UnusableIdError`. */
@@ -128,8 +141,9 @@ export async function withExchange<Value>(
   command: Command,
   work: (ask: Ask, config: Config, isAlone: boolean) => Promise<Value>,
   // A key that is handed over in a pipe can be read only once.
-  config: AccountSettings = accountConfig(command),
+  given?: AccountSettings,
 ): Promise<Value> {
+  const config = given ?? (await accountConfig(command));
   return await throughOwner(
     config,
     extensionsOf(command),

@@ -5,6 +5,7 @@ import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { ConfigError, type Config } from '../../settings/config.ts';
+import { apiSettings } from './settings.ts';
 import { controlSocketOf, socketFolder, unusableSocket } from './transport.ts';
 
 /** A socket that was made just now may not listen yet. */
@@ -27,12 +28,12 @@ export interface Reach {
  * of its own, of which commands learn from the database, and the path that the settings name leads to one of them. Sockets of
  * workers that were killed are removed.
  */
-export async function reachOf(config: Pick<Config, 'control' | 'database'>, clock: Clock): Promise<Reach> {
+export async function reachOf(config: Pick<Config, 'database'>, clock: Clock): Promise<Reach> {
   if (config.database.kind === 'sqlite') return { socket: controlSocketOf(config), publish: async () => UNNAMED };
   const folder = socketFolder();
   await removeLeft(folder, clock);
   const socket = join(folder, `${randomUUID()}.sock`);
-  const { socket: name } = config.control;
+  const { socket: name } = apiSettings.of(config).control;
   return { socket, publish: async () => (name === undefined ? UNNAMED : await nameSocket(socket, name)) };
 }
 

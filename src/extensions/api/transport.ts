@@ -5,6 +5,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { sqlitePath, type Config } from '../../settings/config.ts';
+import { apiSettings } from './settings.ts';
 import { messageOf } from '../../base/text.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { OperationAddress } from './operation.ts';
@@ -88,8 +89,8 @@ export function unusableSocket(path: string, error: unknown): StoreError {
   return new StoreError('disk', message, { cause: error });
 }
 
-export function controlSocketOf({ control, database }: Pick<Config, 'control' | 'database'>): string {
-  return control.socket ?? controlSocketPath(sqlitePath({ database }, 'use sqlite:PATH'));
+export function controlSocketOf(config: Pick<Config, 'database'>): string {
+  return apiSettings.of(config).control.socket ?? controlSocketPath(sqlitePath(config, 'use sqlite:PATH'));
 }
 
 /** Beside the database, or, if that path is too long for a socket, in this user's temporary folder by a name made from the path. */

@@ -7,6 +7,7 @@ const remembered = () => import('./commands/remembered.ts');
 /** Client links, identity verification, cards, SDK tokens and photos. */
 export const clients: Extension = {
   name: 'clients',
+  settings: async () => (await import('./settings.ts')).clientsSettings,
   parts: async () => ({ sweeps: [(await import('./links.ts')).linksSweep] }),
   service: async () => (await import('./service.ts')).clientsService,
   operations: CLIENT_OPERATIONS,

@@ -1,6 +1,18 @@
-import type { LinksTable } from '../../store/schema.ts';
+/** A stored client link (§2.1), without the e-mail address of the client. `reference` is the merchant's own name for it. */
+export interface LinksTable {
+  account: string;
+  link_id: string;
+  reference: string | null;
+  source: string;
+  /** The status that the exchange gave last; an open string. */
+  status: string;
+  created_at: string;
+  updated_at: string;
+  /** The last answer that is evidence: the link, or the documented 404. */
+  last_checked_at: string;
+  missing_since: string | null;
+}
 
-/** A stored client link (§2.1), without the e-mail address of the client. Its last check is that of an answer that is evidence: the link, or the documented 404. */
 export type LinkRow = Readonly<LinksTable>;
 
 /** The origin of a stored link: created (§4.1), or looked up and followed (§4.3). */

@@ -8,6 +8,7 @@ import {
   type LinkRow,
   type LinkSource,
 } from './link.ts';
+import { after } from '../../base/instant.ts';
 import { isPlainText, LONGEST_PLAIN_TEXT, messageOf } from '../../base/text.ts';
 import type { Answer } from '../../orders/rules/record.ts';
 import { linkIdsIn, UnusableIdError } from '../../exchange/ids.ts';
@@ -16,10 +17,20 @@ import type { Link } from '../../exchange/schemas.ts';
 import { StoreError } from '../../store/errors.ts';
 import { keepAnswer } from '../../store/tables/kept-answers.ts';
 import type { SweepMaker } from '../../orders/pass/sweeps.ts';
-import { accountsWithLinks, FIRST_CHECK, linksToCheck, readLink, saveLink, type CheckKey } from './tables/links.ts';
+import {
+  accountsWithLinks,
+  areChecksAhead,
+  correctCheckTimes,
+  FIRST_CHECK,
+  linksToCheck,
+  readLink,
+  saveLink,
+  type CheckKey,
+} from './tables/links.ts';
 import { rememberStatuses } from '../../store/tables/accounts.ts';
 import { pagesAfter } from '../../store/pages.ts';
 import type { Transaction } from '../../store/port.ts';
+import { clientsSettings } from './settings.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 import type { Failure } from '../../orders/pass/process-events.ts';
 import { forEachConcurrently } from '../../orders/pass/run.ts';
@@ -113,30 +124,39 @@ export async function adoptLink(
 }
 
 /** Checks links by `links.cron`. */
-export const linksSweep: SweepMaker = ({ links: { cron } }) => ({
-  name: 'links',
-  cron,
-  isAtStart: cron !== undefined,
-  accounts: accountsWithLinks,
-  run: linksPass,
-});
+export const linksSweep: SweepMaker = (config) => {
+  const { cron } = clientsSettings.of(config).links;
+  return { name: 'links', cron, isAtStart: cron !== undefined, accounts: accountsWithLinks, run: linksPass };
+};
 
 /**
  * Checks every link without a final status that was not checked since `since`, the oldest check first. Ends early if
  * the circuit breaker opens or `signal` aborts.
  */
 export async function linksPass(deps: FlowDeps, signal: AbortSignal, since: Date = deps.clock.now()): Promise<void> {
+  await correctAhead(deps, since);
   // Orders are more urgent, so most turns are left to them.
   const concurrency = Math.ceil(deps.settings.concurrency / 4);
   await forEachConcurrently(uncheckedLinks(deps, signal, since), concurrency, (key) => check(deps, key, signal));
 }
 
+/** Has links checked in this pass whose last check was written under a clock that was ahead. In pages. */
+async function correctAhead({ account, store, clock, log }: FlowDeps, before: Date): Promise<void> {
+  if (!(await areChecksAhead(store.db, account, clock.now()))) return;
+  let links = 0;
+  for (let corrected = PAGE; corrected >= PAGE; links += corrected) {
+    const correction = { account, latest: clock.now(), to: after(before, -1), limit: PAGE };
+    corrected = await store.writer.write((tx) => correctCheckTimes(tx, correction));
+  }
+  log.warn({ links }, 'checks of links were written under another clock; these links are checked now');
+}
+
 async function* uncheckedLinks(
-  { account, store, exchange, settings: { links } }: FlowDeps,
+  { account, config, store, exchange }: FlowDeps,
   signal: AbortSignal,
   before: Date,
 ): AsyncGenerator<CheckKey> {
-  const { finalStatuses } = links;
+  const { finalStatuses } = clientsSettings.of(config).links;
   const unchecked = (from = FIRST_CHECK) =>
     linksToCheck(store.db, { account, finalStatuses, before, from, limit: PAGE });
   for await (const page of pagesAfter(PAGE, unchecked)) {

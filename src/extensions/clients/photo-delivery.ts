@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
 import { PHOTO_EXTENSIONS, photoType, SIGNATURE_BYTES, type PhotoType } from './photo.ts';
 import { printable } from '../../base/words.ts';
-import type { Config } from '../../settings/config.ts';
+import type { PhotoSettings } from './settings.ts';
 
 const MAX_DETAILS_BYTES = 4096;
 const MAX_NAME_LENGTH = 255;
@@ -29,7 +29,7 @@ export class DeliveryRefusal extends Error {
 
 /** Saves the files of a delivery in quarantine. Throws `DeliveryRefusal` if it accepts none, and errors of `parts`. */
 export async function readForm(
-  limits: Config['photos'],
+  limits: PhotoSettings,
   folder: PhotoFolder,
   delivery: string,
   parts: AsyncIterable<DeliveryPart>,
@@ -64,7 +64,7 @@ export async function readForm(
   throw new DeliveryRefusal(why, `no file can be accepted: ${first.refusal}`);
 }
 
-function refusalOf({ maxFileBytes, types }: Config['photos'], { size, type }: SavedFile): string | null {
+function refusalOf({ maxFileBytes, types }: PhotoSettings, { size, type }: SavedFile): string | null {
   if (size === 0) return 'the file is empty';
   if (size > maxFileBytes) return `the file has more than ${maxFileBytes} bytes (photos.maxFileBytes)`;
   if (type !== undefined && types.includes(type)) return null;
@@ -139,7 +139,7 @@ export class PhotoFolder {
   async save(
     delivery: string,
     bytes: AsyncIterable<Uint8Array>,
-    { maxFileBytes, maxTotalBytes }: Config['photos'],
+    { maxFileBytes, maxTotalBytes }: PhotoSettings,
     others: number,
   ): Promise<SavedFile> {
     const folder = join(this.#quarantine, delivery);

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import multipart from '@fastify/multipart';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Config, ConfigError, type ListenAddress } from '../../settings/config.ts';
+import { ConfigError, type ListenAddress } from '../../settings/config.ts';
+import { clientsSettings, type PhotoSettings } from './settings.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import { DeliveryRefusal, type DeliveryPart } from './photo-delivery.ts';
@@ -65,7 +66,8 @@ async function receivingServer(
   running: Set<Promise<unknown>>,
   swept: Promise<void>,
 ): Promise<FastifyInstance> {
-  const { photos, clock } = deps;
+  const { config, clock } = deps;
+  const { photos } = clientsSettings.of(config);
   const server = createServer({
     limits: {
       connectionTimeout: photos.timeout,
@@ -201,7 +203,7 @@ class Upload {
   readonly #ended = new AbortController();
   #size = 0;
 
-  constructor(request: IncomingMessage, response: ServerResponse, photos: Config['photos'], clock: Clock) {
+  constructor(request: IncomingMessage, response: ServerResponse, photos: PhotoSettings, clock: Clock) {
     this.#request = request;
     this.#response = response;
     this.#clock = clock;
@@ -244,16 +246,14 @@ function isTaken(error: unknown): boolean {
 /** A worker that waits looks so often whether the address is free. */
 const LOOK_MS = 5_000;
 
-type OneReceiverDeps = ReceiverDeps & { readonly config: Pick<Config, 'database'> };
-
 /**
  * Receives photos where `photos.listen` is set. Of several workers on a machine one does, as photos are files of the machine; the
  * others wait until it has ended. Throws `ConfigError` if it cannot listen; `waiting` rejects with it if that shows only
  * later.
  */
-export async function receivePhotos(deps: OneReceiverDeps, stopping: AbortSignal) {
+export async function receivePhotos(deps: ReceiverDeps, stopping: AbortSignal) {
   const { clock, log, config } = deps;
-  const { listen } = deps.photos;
+  const { listen } = clientsSettings.of(config).photos;
   let receiver: PhotoReceiver | undefined;
   const begun = new AbortController();
   const begin = async () => {

@@ -30,7 +30,7 @@ import {
   type DeliveryPart,
   type ReceivedFile,
 } from './photo-delivery.ts';
-import type { Config } from '../../settings/config.ts';
+import { clientsSettings } from './settings.ts';
 
 const TOKEN_BYTES = 32;
 const SHORTEST_TOKEN = 16;
@@ -41,7 +41,7 @@ const PAGE = 200;
 const ACCOUNTS_LOOKED_AT = 20;
 
 /** The dependencies of the receiver, which serves all accounts: a delivery's token knows its account. */
-export type DeliveryDeps = Pick<FlowDeps, 'store' | 'clock' | 'log'> & Pick<Config, 'photos'>;
+export type DeliveryDeps = Pick<FlowDeps, 'config' | 'store' | 'clock' | 'log'>;
 type PhotoDeps = DeliveryDeps & Pick<FlowDeps, 'account'>;
 
 /** A delivery that came before is `repeated`. Nothing of one stays on the disk unless it is `stored`. */
@@ -71,11 +71,12 @@ function assertUsable(token: string, isReceivedHere: boolean): void {
  * answer. The photos bear `requestId`. Throws `UnusableIdError`.
  */
 export async function requestPhotos(
-  { account, store, exchange, clock, log, photos }: PhotoDeps & Pick<FlowDeps, 'exchange'>,
+  { account, config, store, exchange, clock, log }: PhotoDeps & Pick<FlowDeps, 'exchange'>,
   { linkId, level, actionId, token: ownToken }: PhotosAsked,
   signal?: AbortSignal,
 ): Promise<Reply<{ status: string; requestId: string }>> {
   storableLinkId(linkId);
+  const { photos } = clientsSettings.of(config);
   if (ownToken !== undefined) assertUsable(ownToken, photos.listen !== undefined);
   const token = ownToken ?? randomBytes(TOKEN_BYTES).toString('base64url');
   const tokenHash = hashOf(token);
@@ -111,11 +112,12 @@ export async function requestPhotos(
 
 /** Accepts a delivery (§6). Files stay in quarantine until their rows are committed. Throws `DeliveryRefusal`, and errors of the disk. */
 export async function acceptDelivery(deps: DeliveryDeps, parts: AsyncIterable<DeliveryPart>): Promise<DeliveryOutcome> {
-  const folder = new PhotoFolder(deps.photos.folder);
+  const { photos } = clientsSettings.of(deps.config);
+  const folder = new PhotoFolder(photos.folder);
   const delivery = randomName();
   try {
     await folder.begin(delivery);
-    const form = await readForm(deps.photos, folder, delivery, parts);
+    const form = await readForm(photos, folder, delivery, parts);
     return await record(deps, folder, delivery, form);
   } finally {
     await settle(deps, folder, delivery);
@@ -124,8 +126,8 @@ export async function acceptDelivery(deps: DeliveryDeps, parts: AsyncIterable<De
 
 /** A delivery that an earlier process left in quarantine is moved if it was recorded, and deleted if not. */
 export async function sweepPhotos(deps: DeliveryDeps): Promise<void> {
-  const { store, clock, log, photos } = deps;
-  const folder = new PhotoFolder(photos.folder);
+  const { config, store, clock, log } = deps;
+  const folder = new PhotoFolder(clientsSettings.of(config).photos.folder);
   const left = await folder.open();
   for (const delivery of left) await settle(deps, folder, delivery);
   if (left.length > 0) log.warn({ deliveries: left.length }, 'interrupted photo deliveries were cleaned up');
@@ -149,12 +151,12 @@ export async function purgePhotos(deps: Omit<PhotoDeps, 'log'>, olderThanMs: num
 
 /** The same for the oldest of them, at most `limit`. */
 export async function purgeSomePhotos(
-  { store, clock, photos }: Omit<DeliveryDeps, 'log'>,
+  { config, store, clock }: Omit<DeliveryDeps, 'log'>,
   query: Parameters<typeof photosBefore>[1],
 ): Promise<number> {
   const page = await photosBefore(store.db, query);
   if (page.length === 0) return 0;
-  await new PhotoFolder(photos.folder).remove(storedNames(page));
+  await new PhotoFolder(clientsSettings.of(config).photos.folder).remove(storedNames(page));
   const ids = page.map(({ id }) => id);
   await store.writer.write(async (tx) => {
     await deletePhotos(tx, query.account, ids);

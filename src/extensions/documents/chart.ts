@@ -1,8 +1,8 @@
 import type { Chart, ColumnChart, Look, RowChart, Series, SpanChart, Tone } from './document.ts';
 import {
-  Drawing,
   labelText,
   MUTED,
+  newDrawing,
   numberText,
   placeOf,
   SIZES,
@@ -49,9 +49,9 @@ ${drawings.join('\n')}
 `;
 }
 
-function drawingsOf(chart: Chart, size: Size, paint: Paint): readonly Drawing[] {
-  if (chart.kind === 'columns') return chart.panels.map((panel) => panelDrawing(chart, panel, size, paint));
-  return [chart.kind === 'rows' ? rowDrawing(chart, size, paint) : spanDrawing(chart, size, paint)];
+function drawingsOf(chart: Chart, size: Size, paint: Paint): readonly string[] {
+  if (chart.kind === 'columns') return chart.panels.map((panel) => panelText(chart, panel, size, paint));
+  return [chart.kind === 'rows' ? rowsText(chart, size, paint) : spansText(chart, size, paint)];
 }
 
 /** A single thing needs no legend: the title says what it is. */
@@ -66,52 +66,46 @@ function legendText(series: readonly Series[], paint: Paint): string {
 
 function patternsText(chart: Chart, id: number): string {
   const series: readonly Series[] = chart.kind === 'columns' ? chart.series : chart.rows;
-  const patterns = new Set(series.map(({ look }) => patternOf(look, id)).filter((pattern) => pattern !== ''));
+  const patterns = new Set(series.map(({ look }) => patternText(look, id)).filter((pattern) => pattern !== ''));
   if (patterns.size === 0) return '';
   return `<svg class="patterns" width="0" height="0" aria-hidden="true">${[...patterns].join('')}</svg>`;
 }
 
-function paintOf(look: Look, id: number): string {
-  const { tone, pattern = 'plain' } = look;
-  return pattern === 'plain' ? ` class="${tone}" fill="${TONE_COLORS[tone]}"` : ` fill="url(#${idOf(look, id)})"`;
+const SHAPES = {
+  stripes: '<path d="M0 0h2v4h-2z"/>',
+  dots: '<circle cx="2" cy="2" r="1.2"/>',
+  grid: '<path d="M0 0h4v2h-2v2h-2z"/>',
+};
+
+function paintOf({ tone, pattern = 'plain' }: Look, id: number): string {
+  if (pattern !== 'plain') return ` fill="url(#chart${id}-${tone}-${pattern})"`;
+  return ` class="${tone}" fill="${TONE_COLORS[tone]}"`;
 }
 
-function patternOf(look: Look, id: number): string {
-  const { tone, pattern = 'plain' } = look;
+function patternText({ tone, pattern = 'plain' }: Look, id: number): string {
   if (pattern === 'plain') return '';
-  const shapes = {
-    stripes: '<path d="M0 0h2v4h-2z"/>',
-    dots: '<circle cx="2" cy="2" r="1.2"/>',
-    grid: '<path d="M0 0h4v2h-2v2h-2z"/>',
-  }[pattern];
   const turned = pattern === 'stripes' ? ' patternTransform="rotate(45)"' : '';
-  return `<pattern id="${idOf(look, id)}" width="4" height="4" patternUnits="userSpaceOnUse"${turned}><g class="${tone}" fill="${TONE_COLORS[tone]}"><path opacity=".35" d="M0 0h4v4h-4z"/>${shapes}</g></pattern>`;
+  return `<pattern id="chart${id}-${tone}-${pattern}" width="4" height="4" patternUnits="userSpaceOnUse"${turned}><g class="${tone}" fill="${TONE_COLORS[tone]}"><path opacity=".35" d="M0 0h4v4h-4z"/>${SHAPES[pattern]}</g></pattern>`;
 }
 
-function idOf({ tone, pattern = 'plain' }: Look, id: number): string {
-  return `chart${id}-${tone}-${pattern}`;
-}
-
-function panelDrawing(
+function panelText(
   { steps, series, panels, isBeside = false }: ColumnChart,
   { unit, values }: ColumnChart['panels'][number],
   size: Size,
   paint: Paint,
-): Drawing {
+): string {
   const isAlone = panels.length === 1;
   const [width, most] = isAlone ? [size.width, 4] : [size.panelWidth, 3];
   const height = isAlone && size.name === 'wide' ? 240 : 180;
-  const drawing = new Drawing(size, width, height);
-  const bottom = height - AXIS;
-  const bars = values.flatMap((row, index) => row.map((value, place) => ({ index, place, value: finite(value) })));
-  const stacked = isBeside ? bars.map((bar) => ({ ...bar, from: 0, to: bar.value })) : stack(bars);
-  const ends = stacked.map(({ to }) => to);
-  const isWhole = bars.every(({ value }) => Number.isInteger(value));
-  const ticks = valueTicks(Math.min(0, ...ends), Math.max(0, ...ends), most, isWhole);
+  const drawing = newDrawing(size, width, height);
+  const numbers = values.map((row) => row.map(finite));
+  const bars = barsOf(numbers, isBeside);
+  const ends = bars.map(({ to }) => to);
+  const ticks = valueTicks(Math.min(0, ...ends), Math.max(0, ...ends), most, numbers.flat().every(Number.isInteger));
   const [low, high] = [ticks[0] ?? 0, ticks.at(-1) ?? 1];
   const left = 10 + Math.max(...ticks.map((tick) => drawing.widthOf(numberText(tick))));
-  const right = width - 6;
-  const [top, step] = [28, (right - left) / steps.length];
+  const [right, top, bottom] = [width - 6, 28, height - AXIS];
+  const step = (right - left) / steps.length;
   const yOf = (value: number) => bottom - ((value - low) / (high - low)) * (bottom - top);
   drawing.text(0, 9, labelText(unit, 36), { isBold: true });
   for (const tick of ticks) {
@@ -119,7 +113,7 @@ function panelDrawing(
     drawing.text(left - 8, yOf(tick), numberText(tick), { anchor: 'end', isMuted: true });
   }
   const thick = Math.min(WIDEST_COLUMN, (step * FILLED) / (isBeside ? values.length : 1));
-  for (const { index, place, from, to } of stacked) {
+  for (const { index, place, from, to } of bars) {
     const look = series[index]?.look;
     if (from === to || look === undefined) continue;
     const shift = isBeside ? (index - values.length / 2) * thick : -thick / 2;
@@ -128,19 +122,20 @@ function panelDrawing(
   }
   drawing.mark(left, yOf(0), `h${right - left}`);
   writeSteps(drawing, steps, [left, right], bottom + AXIS_TEXT);
-  return drawing;
+  return drawing.svg();
 }
 
-/** Numbers of one step stand on each other: those above the line, and below it the negative ones. */
-function stack<Bar extends { readonly place: number; readonly value: number }>(bars: readonly Bar[]) {
+/** Where the bars begin and end. Unless they stand beside each other, those of one step stand on each other: above the line, and below it the negative ones. */
+function barsOf(values: readonly (readonly number[])[], isBeside: boolean) {
   const [above, below] = [new Map<number, number>(), new Map<number, number>()];
-  return bars.map((bar) => {
-    const ends = bar.value < 0 ? below : above;
-    const from = ends.get(bar.place) ?? 0;
-    const to = from + bar.value;
-    ends.set(bar.place, to);
-    return { ...bar, from, to };
-  });
+  return values.flatMap((row, index) =>
+    row.map((value, place) => {
+      const ends = value < 0 ? below : above;
+      const from = isBeside ? 0 : (ends.get(place) ?? 0);
+      ends.set(place, from + value);
+      return { index, place, from, to: from + value };
+    }),
+  );
 }
 
 function finite(value: number): number {
@@ -154,7 +149,7 @@ const STRIP = 22;
 function stripsOf(rows: readonly Series[], size: Size) {
   const isWide = size.name === 'wide';
   const [left, top, pitch] = isWide ? [210, 9, 38] : [14, 26, 50];
-  const drawing = new Drawing(size, size.width, rows.length * pitch + AXIS);
+  const drawing = newDrawing(size, size.width, rows.length * pitch + AXIS);
   const topOf = (index: number) => top + index * pitch;
   rows.forEach(({ name, note = '' }, index) => {
     const middle = topOf(index) + STRIP / 2;
@@ -165,7 +160,7 @@ function stripsOf(rows: readonly Series[], size: Size) {
   return { drawing, left, right: size.width - 40, bottom: rows.length * pitch, topOf };
 }
 
-function rowDrawing({ rows, steps }: RowChart, size: Size, paint: Paint): Drawing {
+function rowsText({ rows, steps }: RowChart, size: Size, paint: Paint): string {
   const { drawing, left, right, bottom, topOf } = stripsOf(rows, size);
   const most = Math.max(1, ...rows.flatMap(({ values }) => values.map(finite)));
   const step = (right - left) / steps.length;
@@ -184,11 +179,11 @@ function rowDrawing({ rows, steps }: RowChart, size: Size, paint: Paint): Drawin
   drawing.text(right + 6, topOf(0), numberText(most), { isMuted: true });
   drawing.text(right + 6, topOf(0) + STRIP, '0', { isMuted: true });
   writeSteps(drawing, steps, [left, right], bottom + AXIS_TEXT);
-  return drawing;
+  return drawing.svg();
 }
 
 /** Draws a line from 1 % to 99 %, a box for the middle half, and a mark at the median. */
-function spanDrawing({ rows }: SpanChart, size: Size, paint: Paint): Drawing {
+function spansText({ rows }: SpanChart, size: Size, paint: Paint): string {
   const { drawing, left, right, bottom, topOf } = stripsOf(rows, size);
   const spans = rows.map(({ span }) => span);
   const ticks = ticksOf(spans, (right - left) / 56);
@@ -206,7 +201,7 @@ function spanDrawing({ rows }: SpanChart, size: Size, paint: Paint): Drawing {
     };
     box(span.p1, span.p99, 3);
     box(span.p25, span.p75, STRIP);
-    drawing.mark(xOf(placeOf(span.p50)), topOf(index) - 2, `v${STRIP + 4}`, 2.5);
+    drawing.mark(xOf(placeOf(span.p50)), topOf(index) - 2, `v${STRIP + 4}`, ' stroke-width="2.5"');
   });
-  return drawing;
+  return drawing.svg();
 }

@@ -34,6 +34,8 @@ export interface Section {
   readonly title: string;
   readonly columns: readonly Column[];
   readonly rows: Rows;
+  /** In place of `rows` in the forms for people, with sums of their groups: in other forms a sum of sums counts twice. */
+  readonly rowsForPeople?: Rows;
   readonly part?: SectionPart;
   readonly lead?: string;
   /** The sentence in place of rows where there are none; `none` unless given. */
@@ -45,15 +47,19 @@ export interface Section {
   readonly isForPeople?: boolean;
 }
 
-export const SECTION_PARTS = ['attention', 'money', 'days', 'details'] as const;
-export type SectionPart = (typeof SECTION_PARTS)[number];
+/** The parts of a report, in their order, with their titles. */
+export const PARTS = {
+  attention: 'What needs a person',
+  money: 'Money',
+  days: 'By day',
+  details: 'Details',
+} as const;
+export type SectionPart = keyof typeof PARTS;
 
 /** Groups of rows with the same value of a column. Their heading has that value, so the column is left out of the rows. */
 export interface Groups {
   readonly key: string;
   describe(value: Cell): GroupHead;
-  /** The sums of groups, by their values, each below the rows of its group; only in the forms for people, as a sum of sums counts twice. */
-  readonly totals?: ReadonlyMap<Cell, Row>;
 }
 
 export interface GroupHead {
@@ -168,11 +174,10 @@ export function saysNothing(value: Cell, column: Column): boolean {
   return isNumeric(column) && /^-?0+(?:\.0*)?$/.test(String(value));
 }
 
+/** The values that are not neutral. */
 const TONES: Readonly<Record<string, Readonly<Record<string, Tone>>>> = {
   severity: { error: 'error', warning: 'warning', info: 'info' },
   state: {
-    pending: 'neutral',
-    sending: 'neutral',
     accepted: 'info',
     open: 'info',
     final: 'good',
@@ -181,10 +186,8 @@ const TONES: Readonly<Record<string, Readonly<Record<string, Tone>>>> = {
     disputed: 'error',
     rejected: 'warning',
     invalid: 'warning',
-    cancelled: 'neutral',
-    abandoned: 'neutral',
   },
-  outcome: { succeeded: 'good', failed: 'warning', open: 'info', disputed: 'error', outcome_unknown: 'neutral' },
+  outcome: { succeeded: 'good', failed: 'warning', open: 'info', disputed: 'error' },
 };
 
 /** The tone of a value of a kind that has tones; `neutral` of every other. The same value has the same tone in every form. */

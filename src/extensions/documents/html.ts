@@ -1,6 +1,6 @@
 import { figureText } from './chart.ts';
 import {
-  SECTION_PARTS,
+  PARTS,
   type Card,
   type Column,
   type Fact,
@@ -28,12 +28,6 @@ import { otherFacts, readSection, scopeFacts, type ReadSection } from './section
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 /** Rows of one group; the rows that follow say nothing new. */
 const MOST_ROWS_OF_GROUP = 50;
-const PART_TITLES: Readonly<Record<SectionPart, string>> = {
-  attention: 'What needs a person',
-  money: 'Money',
-  days: 'By day',
-  details: 'Details',
-};
 const TO_DO = 'What to do: ';
 const MOST_CARDS_BESIDE = 6;
 const LONGEST_FIGURE = 18;
@@ -53,23 +47,38 @@ export async function* contentText(document: ReportDocument): AsyncGenerator<str
   const shown = document.sections.filter(({ isForPrograms }) => isForPrograms !== true);
   const sections = [];
   for (const section of shown) sections.push(await readSection(section, MOST_ROWS_OF_GROUP));
-  yield headText(document, sections);
   const parts = partsOf(sections);
+  yield headText(document, sections, parts);
   const figures = document.charts.map((chart, id) => ({ part: chart.part, text: figureText(chart, id) }));
   // A part without sections has no heading.
-  for (const figure of figures) if (!parts.some(([part]) => part === figure.part)) yield figure.text;
-  const hasParts = parts.length > 1;
-  for (const [part, members] of parts) {
-    if (hasParts) yield `<h2 class="part" id="part-${part}">${PART_TITLES[part]}</h2>\n`;
+  for (const figure of figures) if (!parts.some(({ part }) => part === figure.part)) yield figure.text;
+  for (const { part, title, members } of parts) {
+    if (title !== undefined) yield `<h2 class="part" id="part-${part}">${title}</h2>\n`;
     const drawn = figures.filter((figure) => figure.part === part).map(({ text }) => text);
     // What needs a person stands before what is only seen.
     if (part !== 'attention') yield* drawn;
-    for (const read of members) yield* sectionText(read, hasParts ? 3 : 2);
+    for (const read of members) yield* sectionText(read, title === undefined ? 2 : 3);
     if (part === 'attention') yield* drawn;
   }
   const others = otherFacts(document);
   if (others.length === 0) return;
   yield `<section id="about">\n<h2>About this report</h2>\n${factsText('facts', others)}</section>\n`;
+}
+
+interface Part {
+  readonly part: SectionPart;
+  /** Undefined if it is the only part. */
+  readonly title: string | undefined;
+  readonly members: readonly ReadSection[];
+}
+
+function partsOf(sections: readonly ReadSection[]): readonly Part[] {
+  const groups = Map.groupBy(sections, ({ section }) => section.part ?? 'details');
+  return Object.entries(PARTS).flatMap(([name, title]) => {
+    const part = name as SectionPart;
+    const members = groups.get(part);
+    return members === undefined ? [] : [{ part, title: groups.size > 1 ? title : undefined, members }];
+  });
 }
 
 /** Writes a page until its body; `more` is markup of its head. */
@@ -85,24 +94,19 @@ ${more}<title>${escapeText(title)}</title>
 `;
 }
 
-function headText(document: ReportDocument, sections: readonly ReadSection[]): string {
+function headText(document: ReportDocument, sections: readonly ReadSection[], parts: readonly Part[]): string {
   const { title, verdict, cards = [] } = document;
   const scope = scopeFacts(document);
   const names = sections.map(({ section }) => section.name);
+  const columns = Math.ceil(cards.length / Math.ceil(cards.length / MOST_CARDS_BESIDE));
   return [
     `<header>\n<h1>${proseText(title)}</h1>\n${scope.length === 0 ? '' : factsText('scope', scope)}</header>\n`,
     verdict === undefined ? '' : verdictText(verdict, firstToDo(sections)),
     cards.length === 0
       ? ''
-      : `<ul class="cards of-${columnsOf(cards.length)}">\n${cards.map((card) => cardText(card, names)).join('')}</ul>\n`,
-    sections.length < 2 ? '' : contentsText(partsOf(sections)),
+      : `<ul class="cards of-${columns}">\n${cards.map((card) => cardText(card, names)).join('')}</ul>\n`,
+    sections.length < 2 ? '' : contentsText(parts),
   ].join('');
-}
-
-function partsOf(sections: readonly ReadSection[]): readonly (readonly [SectionPart, readonly ReadSection[]])[] {
-  return SECTION_PARTS.map(
-    (part) => [part, sections.filter(({ section }) => (section.part ?? 'details') === part)] as const,
-  ).filter(([, members]) => members.length > 0);
 }
 
 function factsText(name: string, facts: readonly Fact[]): string {
@@ -133,10 +137,6 @@ ${items === '' ? '' : `<ul>\n${items}</ul>\n`}${first}</div></section>
 `;
 }
 
-function columnsOf(cards: number): number {
-  return Math.ceil(cards / Math.ceil(cards / MOST_CARDS_BESIDE));
-}
-
 function cardText({ label, value, note, tone = 'neutral', section }: Card, names: readonly string[]): string {
   return boxText({
     label,
@@ -165,14 +165,13 @@ export function boxText({ label, tone, value, note = '', isLong = false, href }:
   return `<li class="${tone}">${box}</li>\n`;
 }
 
-function contentsText(parts: ReturnType<typeof partsOf>): string {
-  const lists = parts.map(([part, members]) => {
-    const links = members.map(
-      ({ section: { name, title }, count }) =>
-        `<li><a href="#${idOf(name)}">${proseText(title)}</a> <small>${count}</small></li>`,
-    );
-    const heading = parts.length > 1 ? `<h2>${PART_TITLES[part]}</h2>` : '';
-    return `<div>${heading}<ul>${links.join('')}</ul></div>\n`;
+function contentsText(parts: readonly Part[]): string {
+  const lists = parts.map(({ title, members }) => {
+    const links = members.map(({ section, count }) => {
+      const link = `<a href="#${idOf(section.name)}">${proseText(section.title)}</a>`;
+      return `<li>${link} <small>${count}</small></li>`;
+    });
+    return `<div>${title === undefined ? '' : `<h2>${title}</h2>`}<ul>${links.join('')}</ul></div>\n`;
   });
   return `<nav aria-label="Contents">\n${lists.join('')}</nav>\n`;
 }

@@ -17,8 +17,8 @@ const MOST_ROWS = 1_000;
 
 export interface ReadGroup {
   readonly head: GroupHead | null;
-  readonly rows: readonly Row[];
-  readonly count: number;
+  readonly rows: Row[];
+  count: number;
 }
 
 export interface ReadSection {
@@ -32,13 +32,13 @@ export interface ReadSection {
 
 /** Reads a section to its end, and keeps the rows that are shown: of a group no more than `mostOfGroup`. */
 export async function readSection(section: Section, mostOfGroup = Infinity): Promise<ReadSection> {
-  const { columns: all, groups: by } = section;
+  const { columns: all, groups: by, rows, rowsForPeople = rows } = section;
   const columns = all.filter(({ key, isForPrograms }) => isForPrograms !== true && key !== by?.key);
   const silent = new Set(columns.slice(1));
-  const groups: (ReadGroup & { rows: Row[]; count: number })[] = [];
+  const groups: ReadGroup[] = [];
   let [count, shown] = [0, 0];
   let last: Cell | undefined;
-  for await (const row of rowsForPeople(section)) {
+  for await (const row of rowsForPeople) {
     const value = by === undefined ? null : (row[by.key] ?? null);
     // There may be many values: groups that no row is shown of share the last one.
     if (groups.length === 0 || (value !== last && shown < MOST_ROWS)) {
@@ -58,17 +58,10 @@ export async function readSection(section: Section, mostOfGroup = Infinity): Pro
   return { section, columns: columns.filter((column) => !silent.has(column)), silent: [...silent], groups, count };
 }
 
-async function* rowsForPeople({ rows, groups }: Section): AsyncGenerator<Row> {
-  const totalOf = (row: Row | undefined) => row && groups?.totals?.get(row[groups.key] ?? null);
-  let last: Row | undefined;
-  for await (const row of rows) {
-    const total = totalOf(last);
-    if (total !== undefined && total !== totalOf(row)) yield total;
-    yield row;
-    last = row;
-  }
-  const total = totalOf(last);
-  if (total !== undefined) yield total;
+/** The columns with the unit of their group in their labels, where they have it. */
+export function withUnit(columns: readonly Column[], unit: string | undefined): readonly Column[] {
+  if (unit === undefined) return columns;
+  return columns.map((one) => (one.hasGroupUnit === true ? { ...one, label: `${one.label} (${unit})` } : one));
 }
 
 export function factSection({ facts }: ReportDocument): Section {
@@ -77,8 +70,7 @@ export function factSection({ facts }: ReportDocument): Section {
     { key: 'value', label: 'Value', kind: 'text' },
     { key: 'label', label: 'Meaning', kind: 'text' },
   ];
-  const rows = facts.map(({ key, value, label }) => ({ fact: key, value, label }));
-  return { name: 'facts', title: 'Facts', columns, rows };
+  return { name: 'facts', title: 'Facts', columns, rows: facts.map(({ key, ...fact }) => ({ fact: key, ...fact })) };
 }
 
 /** What the report is about stands at its top, the other facts at its end. */

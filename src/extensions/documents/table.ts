@@ -1,18 +1,8 @@
-import type { Column, GroupHead, ReportDocument, Section, Verdict } from './document.ts';
-import { otherFacts, readSection, scopeFacts, type ReadGroup } from './sections.ts';
-import {
-  fieldsText,
-  layOut,
-  leftOutLine,
-  silentLine,
-  PLAIN,
-  styled,
-  toned,
-  wrapped,
-  type Layout,
-  type Screen,
-} from './terminal.ts';
-import { printable } from '../../base/words.ts';
+import type { GroupHead, ReportDocument, Section, Verdict } from './document.ts';
+import { otherFacts, readSection, scopeFacts, withUnit } from './sections.ts';
+import { fieldsText, labelsOf, layOut, leftOutLine, noteText, PLAIN, styled, toned, wrapped } from './terminal.ts';
+import type { Screen } from './terminal.ts';
+import { printable, sumOf } from '../../base/words.ts';
 
 export async function* tableText(document: ReportDocument, screen: Screen = PLAIN): AsyncGenerator<string> {
   const { schema, title, verdict, cards = [], sections } = document;
@@ -48,24 +38,22 @@ function verdictText({ tone, text, reasons }: Verdict, screen: Screen): string {
 async function sectionText(section: Section, screen: Screen): Promise<string> {
   const { columns, silent, groups, count } = await readSection(section);
   if (count === 0) return `${printable(section.empty ?? 'none')}\n`;
-  const tables = groups.map((group) => groupTable(columns, group, screen));
-  const leftOut = [...new Set(tables.flatMap((table) => table.leftOut))];
-  const more = groups.reduce((sum, { rows }) => sum - rows.length, count);
-  const note = more === 0 ? '' : `${more} more; the other formats have them all\n`;
-  const texts = tables.map(({ text }) => text).join('\n');
-  return [texts, silentLine(silent, screen), leftOutLine(leftOut, screen), note].join('');
-}
-
-function groupTable(columns: readonly Column[], { head, rows }: ReadGroup, screen: Screen): Layout {
-  if (head === null) return layOut(columns, rows, screen);
-  const { unit } = head;
-  const named = columns.map((column) =>
-    column.hasGroupUnit === true && unit !== undefined ? { ...column, label: `${column.label} (${unit})` } : column,
-  );
-  const { text, leftOut } = layOut(named, rows, screen);
-  // Without the unit, as the groups have different ones.
-  const unnamed = columns.filter(({ key }) => leftOut.some((column) => column.key === key));
-  return { text: `${groupText(head, screen)}${text}`, leftOut: unnamed };
+  const tables = groups.map(({ head, rows }) => {
+    const { text, leftOut } = layOut(withUnit(columns, head?.unit), rows, screen);
+    return { text: `${head === null ? '' : groupText(head, screen)}${text}`, leftOut: leftOut.map(({ key }) => key) };
+  });
+  const keys = [...new Set(tables.flatMap(({ leftOut }) => leftOut))];
+  const more = count - sumOf(groups, ({ rows }) => rows.length);
+  return [
+    tables.map(({ text }) => text).join('\n'),
+    silent.length === 0 ? '' : noteText(`zero or empty throughout: ${labelsOf(silent)}`, screen),
+    // Without their units, as the groups have different ones.
+    leftOutLine(
+      keys.flatMap((key) => columns.filter((column) => column.key === key)),
+      screen,
+    ),
+    more === 0 ? '' : `${more} more; the other formats have them all\n`,
+  ].join('');
 }
 
 function groupText({ title, tone, lines }: GroupHead, screen: Screen): string {

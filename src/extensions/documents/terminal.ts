@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
 import { isNumeric, toneOf, type Cell, type CellKind, type Column, type Row, type Tone } from './document.ts';
-import { printable } from '../../base/words.ts';
+import { mostOf, printable, sumOf } from '../../base/words.ts';
 
 export interface Screen {
   /** In cells of a terminal; infinite where lines may have any length. */
@@ -99,6 +99,7 @@ interface LaidColumn {
   /** The width that it has where there is room, and the least that it can do with. */
   readonly natural: number;
   readonly least: number;
+  width: number;
 }
 
 export function textColumns(...keys: readonly string[]): readonly Column[] {
@@ -111,17 +112,16 @@ export function tableOf(columns: readonly Column[], rows: readonly Row[], screen
 }
 
 export function leftOutLine(leftOut: readonly Column[], screen: Screen): string {
-  if (leftOut.length === 0) return '';
-  const text = `left out: ${labelsOf(leftOut)}; --json or a wider terminal has them`;
+  return leftOut.length === 0
+    ? ''
+    : noteText(`left out: ${labelsOf(leftOut)}; --json or a wider terminal has them`, screen);
+}
+
+export function noteText(text: string, screen: Screen): string {
   return `${styled('dim', wrapped(text, screen.width), screen)}\n`;
 }
 
-export function silentLine(silent: readonly Column[], screen: Screen): string {
-  if (silent.length === 0) return '';
-  return `${styled('dim', wrapped(`zero or empty throughout: ${labelsOf(silent)}`, screen.width), screen)}\n`;
-}
-
-function labelsOf(columns: readonly Column[]): string {
+export function labelsOf(columns: readonly Column[]): string {
   return columns.map(({ label }) => printable(label)).join(', ');
 }
 
@@ -132,22 +132,31 @@ function labelsOf(columns: readonly Column[]): string {
 export function layOut(all: readonly Column[], rows: readonly Row[], screen: Screen): Layout {
   const columns = all.filter(({ isForPrograms }) => isForPrograms !== true).map((column) => measured(column, rows));
   const kept = keptWithin(columns, screen.width);
-  const widths = shareOut(kept, screen.width);
-  const lines = rows.map((row, index) =>
-    joined(
-      kept.map(({ column, cells }, place) => {
-        const width = widths[place] ?? 0;
-        const tone = toneOf(column.kind, row[column.key] ?? null);
-        const cell = cells[index] ?? '';
-        const text = screen.width === Infinity ? cell : cut(cell, width);
-        return { text: toned(tone, text, screen), width, isRight: isNumeric(column) };
-      }),
-    ),
+  shareOut(kept, screen.width);
+  const line = (textOf: (column: LaidColumn) => string) => {
+    const cells = kept.map((one) => {
+      const text = textOf(one);
+      const space = ' '.repeat(Math.max(0, one.width - widthOf(text)));
+      return isNumeric(one.column) ? space + text : text + space;
+    });
+    return `${cells.join(GAP).trimEnd()}\n`;
+  };
+  const heads = new Map(kept.map((one) => [one, wrapped(one.label, one.width).split('\n')]));
+  const height = mostOf([...heads.values()], ({ length }) => length);
+  const head = Array.from({ length: height }, (_, index) =>
+    line((one) => styled('bold', heads.get(one)?.at(index - height) ?? '', screen)),
   );
-  const rule = styled('dim', widths.map((width) => '─'.repeat(width)).join(GAP), screen);
+  const rule = styled('dim', kept.map(({ width }) => '─'.repeat(width)).join(GAP), screen);
+  const lines = rows.map((row, index) =>
+    line(({ column, cells, width }) => {
+      const cell = cells[index] ?? '';
+      const text = screen.width === Infinity ? cell : cut(cell, width);
+      return toned(toneOf(column.kind, row[column.key] ?? null), text, screen);
+    }),
+  );
   return {
-    text: [...headOf(kept, widths, screen), rule, ...lines].map((line) => `${line}\n`).join(''),
-    leftOut: columns.filter((column) => !kept.includes(column)).map(({ column }) => column),
+    text: [...head, `${rule}\n`, ...lines].join(''),
+    leftOut: columns.filter((one) => !kept.includes(one)).map(({ column }) => column),
   };
 }
 
@@ -156,24 +165,25 @@ function measured(column: Column, rows: readonly Row[]): LaidColumn {
   const texts = rows.map((row) => printable(row[key]));
   const cells = kind === 'decimal' || kind === 'digits' ? alignedAtPoint(texts) : texts;
   const label = cut(printable(column.label), LONGEST_LABEL);
-  const widest = cells.reduce((most, cell) => Math.max(most, widthOf(cell)), 0);
-  const word = label.split(' ').reduce((most, part) => Math.max(most, widthOf(part)), 1);
+  const widest = mostOf(cells, widthOf);
+  const word = Math.max(1, mostOf(label.split(' '), widthOf));
   const isCut = kind === 'text' && widest > SHORT_TEXT;
   const least = Math.max(Math.min(widest, isCut ? LEAST_TEXT : LEAST_VALUE), Math.min(word, LEAST_TEXT));
-  return { column, label, cells, natural: Math.min(Math.max(widest, widthOf(label)), WIDEST_COLUMN), least };
+  const natural = Math.min(Math.max(widest, widthOf(label)), WIDEST_COLUMN);
+  return { column, label, cells, natural, least, width: least };
 }
 
 /** Adds spaces after decimals, so that their points stand in one column where their ends do. */
 function alignedAtPoint(texts: readonly string[]): readonly string[] {
-  const fractions = texts.map((text) => /^-?\d+(\.\d+)?$/.exec(text)?.[1]?.length ?? 0);
-  const longest = fractions.reduce((most, length) => Math.max(most, length), 0);
+  const fractionOf = (text: string) => /^-?\d+(\.\d+)?$/.exec(text)?.[1]?.length ?? 0;
+  const longest = mostOf(texts, fractionOf);
   if (longest > LEAST_VALUE) return texts;
-  return texts.map((text, index) => text + ' '.repeat(/^-?\d/.test(text) ? longest - (fractions[index] ?? 0) : 0));
+  return texts.map((text) => text + ' '.repeat(/^-?\d/.test(text) ? longest - fractionOf(text) : 0));
 }
 
 function keptWithin(columns: readonly LaidColumn[], width: number): readonly LaidColumn[] {
   let kept = columns;
-  while (kept.length > 1 && total(kept.map(({ least }) => least)) > width) {
+  while (kept.length > 1 && leastWidth(kept) > width) {
     const [, ...others] = kept;
     const first = others.reduce((one, other) => (dispensable(other) >= dispensable(one) ? other : one));
     kept = kept.filter((column) => column !== first);
@@ -185,46 +195,20 @@ function dispensable({ column, cells }: LaidColumn): number {
   return cells.some((cell) => !/^(0(\.0+)?)? *$/.test(cell)) ? (column.rank ?? 0) : Infinity;
 }
 
-/** The width of each column: what is left of the screen goes first to those that lack least. */
-function shareOut(columns: readonly LaidColumn[], screenWidth: number): readonly number[] {
-  let free = screenWidth - total(columns.map(({ least }) => least));
-  const widths = new Map<LaidColumn, number>();
+function leastWidth(columns: readonly LaidColumn[]): number {
+  return sumOf(columns, ({ least }) => least) + GAP.length * (columns.length - 1);
+}
+
+/** Sets the widths of the columns: what is left of the screen goes first to those that lack least. */
+function shareOut(columns: readonly LaidColumn[], screenWidth: number): void {
+  let free = screenWidth - leastWidth(columns);
   const lacking = columns.toSorted((a, b) => a.natural - a.least - (b.natural - b.least));
   for (const [index, column] of lacking.entries()) {
     const share = Math.floor(free / (lacking.length - index));
     const more = Math.min(column.natural - column.least, share);
-    widths.set(column, Math.max(1, column.least + more));
+    column.width = Math.max(1, column.least + more);
     free -= more;
   }
-  return columns.map((column) => widths.get(column) ?? 1);
-}
-
-function total(widths: readonly number[]): number {
-  return widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1);
-}
-
-function headOf(columns: readonly LaidColumn[], widths: readonly number[], screen: Screen): readonly string[] {
-  const labels = columns.map(({ label }, place) => wrapped(label, widths[place] ?? 1).split('\n'));
-  const height = labels.reduce((most, { length }) => Math.max(most, length), 0);
-  return Array.from({ length: height }, (_, line) =>
-    joined(
-      columns.map(({ column }, place) => {
-        const lines = labels[place] ?? [];
-        const text = styled('bold', lines[line - height + lines.length] ?? '', screen);
-        return { text, width: widths[place] ?? 1, isRight: isNumeric(column) };
-      }),
-    ),
-  );
-}
-
-function joined(
-  cells: readonly { readonly text: string; readonly width: number; readonly isRight: boolean }[],
-): string {
-  const padded = cells.map(({ text, width, isRight }) => {
-    const space = ' '.repeat(Math.max(0, width - widthOf(text)));
-    return isRight ? space + text : text + space;
-  });
-  return padded.join(GAP).trimEnd();
 }
 
 export interface Field {
@@ -236,7 +220,10 @@ export interface Field {
 
 /** One field a line, whole: values go on below themselves where they are longer than the line. Values begin after `least` cells or more. */
 export function fieldsText(fields: readonly Field[], screen: Screen, least = 0): string {
-  const widest = fields.reduce((most, { label }) => Math.max(most, widthOf(printable(label))), least);
+  const widest = Math.max(
+    least,
+    mostOf(fields, ({ label }) => widthOf(printable(label))),
+  );
   const labelWidth = Math.min(widest, Math.floor(screen.width / 2));
   return fields.map((field) => fieldLine(field, labelWidth, screen)).join('');
 }

@@ -1,7 +1,7 @@
 import type { Row as SheetRow, CellObject } from 'write-excel-file/node';
 import type Big from 'big.js';
 import {
-  SECTION_PARTS,
+  PARTS,
   type ReportDocument,
   type Section,
   type Tone,
@@ -23,7 +23,7 @@ import {
   widthOf,
 } from './xlsx/workbook.ts';
 import { readDecimal } from '../../base/decimal.ts';
-import { printable } from '../../base/words.ts';
+import { counted, mostOf, printable, sumOf } from '../../base/words.ts';
 
 /** Of what is meant, its value, and what there is to say about it; in characters. */
 const WIDTHS = [34, 30, 80] as const;
@@ -37,91 +37,73 @@ const LONGEST_NAME = 31;
 /** A document of rows alone has no sheet but theirs. Nothing in a workbook is a formula. */
 export async function xlsxBytes(document: ReportDocument): Promise<Buffer> {
   const { title, verdict, cards = [], facts, sections } = document;
-  const names = new SheetNames();
+  // Excel keeps this name for itself.
+  const names = new Set(['history']);
   const hasFront = verdict !== undefined || cards.length > 0 || facts.length > 0;
-  const front = hasFront ? names.take('report') : undefined;
-  const sheets: SheetOf[] = [];
+  const front = hasFront ? nameOf('report', names) : undefined;
+  const sheets: TableSheet[] = [];
   for (const section of [...(facts.length > 0 ? [factSection(document)] : []), ...inOrder(sections)]) {
-    sheets.push({ section, sheet: await tableSheet(section, names.take(section.name)) });
+    sheets.push(await tableSheet(section, nameOf(section.name, names)));
   }
   // What is for people alone stands in groups on the first sheet, and another sheet has its rows.
-  const tables = sheets.filter(({ section }) => section.isForPeople !== true).map(({ sheet }) => sheet);
+  const tables = sheets.filter(({ section }) => section.isForPeople !== true);
   return await workbookBytes(title, front === undefined ? tables : [frontSheet(document, sheets, front), ...tables]);
 }
 
 function inOrder(sections: readonly Section[]): readonly Section[] {
+  const parts = Object.keys(PARTS);
   const place = ({ part = 'details', isForPrograms }: Section) =>
-    isForPrograms === true ? SECTION_PARTS.length : SECTION_PARTS.indexOf(part);
+    isForPrograms === true ? parts.length : parts.indexOf(part);
   return sections.toSorted((a, b) => place(a) - place(b));
 }
 
-/** The names of the sheets of a workbook, which are short, have few characters, and differ by more than upper and lower case. */
-class SheetNames {
-  /** Excel keeps this one for itself. */
-  readonly #taken = new Set(['history']);
-
-  take(wanted: string): string {
-    const name = wanted.replaceAll(/[^\w -]/g, '-').slice(0, LONGEST_NAME) || 'sheet';
-    for (let number = 1; ; number += 1) {
-      const end = number === 1 ? '' : `-${number}`;
-      const one = name.slice(0, LONGEST_NAME - end.length) + end;
-      if (this.#taken.has(one.toLowerCase())) continue;
-      this.#taken.add(one.toLowerCase());
-      return one;
-    }
+/** A name that no sheet has: short, of few characters, and different by more than upper and lower case. */
+function nameOf(wanted: string, taken: Set<string>): string {
+  const name = wanted.replaceAll(/[^\w -]/g, '-').slice(0, LONGEST_NAME) || 'sheet';
+  for (let number = 1; ; number += 1) {
+    const end = number === 1 ? '' : `-${number}`;
+    const one = name.slice(0, LONGEST_NAME - end.length) + end;
+    if (taken.has(one.toLowerCase())) continue;
+    taken.add(one.toLowerCase());
+    return one;
   }
 }
 
-interface SheetOf {
-  readonly section: Section;
-  readonly sheet: TableSheet;
-}
-
 /** Makes the first sheet, which reads as the page does. */
-function frontSheet(document: ReportDocument, sheets: readonly SheetOf[], name: string): Sheet {
-  const data: SheetRow[] = [...headRows(document), ...cardRows(document), ...groupRows(sheets), ...partHead('Sheets')];
+function frontSheet(document: ReportDocument, sheets: readonly TableSheet[], name: string): Sheet {
+  const { title, verdict, cards = [] } = document;
+  const data: SheetRow[] = [wide(title, { ...BOLD, fontSize: 14 })];
+  if (verdict !== undefined) {
+    const { tone, text, reasons } = verdict;
+    const backgroundColor = COLORS[tone];
+    const filled = backgroundColor === undefined ? {} : { backgroundColor, textColor: '#ffffff' };
+    data.push(wide(text, { ...BOLD, ...filled }), ...reasons.map((reason) => wide(reason, colored(tone))));
+  }
+  const about = scopeFacts(document);
+  if (about.length > 0) data.push([], ...about.map(({ label, value }) => line(label, String(value))));
+  if (cards.length > 0) data.push(...partHead('In figures'));
+  for (const { label, value, note, tone } of cards)
+    data.push(line(label, value, note, {}, { ...BOLD, ...colored(tone) }));
+  data.push(...sheets.flatMap(groupRows), ...partHead('Sheets'));
   const links = [];
-  for (const { section, sheet } of sheets) {
+  for (const { section, name: sheet, count, rows } of sheets) {
     if (section.isForPeople === true) continue;
-    links.push({ row: data.length, column: 0, sheet: sheet.name });
-    data.push(line(sheet.name, rowsOf(sheet), [section.title, section.lead].filter(Boolean).join('. '), LINK));
+    links.push({ row: data.length, column: 0, sheet });
+    const held = count === rows.length ? '' : `${rows.length} of `;
+    const said = [section.title, section.lead].filter(Boolean).join('. ');
+    data.push(line(sheet, `${held}${counted(count, 'row')}`, said, LINK));
   }
   return { name, data, widths: WIDTHS, links };
 }
 
-function headRows(document: ReportDocument): SheetRow[] {
-  const { title, verdict } = document;
-  const rows = [wide(title, { ...BOLD, fontSize: 14 })];
-  if (verdict !== undefined) {
-    const { tone, text, reasons } = verdict;
-    rows.push(wide(text, { ...BOLD, ...filled(tone) }), ...reasons.map((reason) => wide(reason, colored(tone))));
-  }
-  const about = scopeFacts(document);
-  return [...rows, ...(about.length === 0 ? [] : [[]]), ...about.map(({ label, value }) => line(label, String(value)))];
-}
-
-function cardRows({ cards = [] }: ReportDocument): SheetRow[] {
-  const rows = cards.map(({ label, value, note, tone = 'neutral' }) =>
-    line(label, value, note, {}, { ...BOLD, ...colored(tone) }),
-  );
-  return rows.length === 0 ? [] : [...partHead('In figures'), ...rows];
-}
-
-function groupRows(sheets: readonly SheetOf[]): SheetRow[] {
-  return sheets.flatMap(({ section: { title, part, groups }, sheet: { rows } }) => {
-    if (part !== 'attention' || groups === undefined || rows.length === 0) return [];
-    const counts = [...Map.groupBy(rows, (row) => row[groups.key] ?? null)];
-    const lines = counts.slice(0, MOST_GROUPS).map(([value, { length }]) => {
-      const head = groups.describe(value);
-      return line(head.title, String(length), head.lines.join(' '), { ...BOLD, ...colored(head.tone ?? 'neutral') });
-    });
-    return [...partHead(title), ...lines];
+function groupRows({ section: { title, part, groups }, rows }: TableSheet): SheetRow[] {
+  if (part !== 'attention' || groups === undefined || rows.length === 0) return [];
+  const counts = [...Map.groupBy(rows, (row) => row[groups.key] ?? null)];
+  const lines = counts.slice(0, MOST_GROUPS).map(([value, { length }]) => {
+    const head = groups.describe(value);
+    return line(head.title, String(length), head.lines.join(' '), { ...BOLD, ...colored(head.tone) });
   });
-}
-
-function rowsOf({ count, rows }: TableSheet): string {
-  const held = count === rows.length ? '' : `${rows.length} of `;
-  return `${held}${count} ${count === 1 ? 'row' : 'rows'}`;
+  return [...partHead(title), ...lines];
 }
 
 function partHead(title: string): SheetRow[] {
@@ -140,14 +122,9 @@ function line(label: string, value: string, note = '', labelLook: Look = {}, val
   ];
 }
 
-function colored(tone: Tone): Look {
+function colored(tone: Tone = 'neutral'): Look {
   const textColor = COLORS[tone];
   return textColor === undefined ? {} : { textColor };
-}
-
-function filled(tone: Tone): Look {
-  const backgroundColor = COLORS[tone];
-  return backgroundColor === undefined ? {} : { backgroundColor, textColor: '#ffffff' };
 }
 
 /** The workbook is made in memory. */
@@ -182,31 +159,30 @@ interface Field {
 }
 
 interface TableSheet extends Sheet {
+  readonly section: Section;
   readonly count: number;
   readonly rows: readonly Row[];
 }
 
 /** Makes the sheet of a section. Its heading stays in place and is printed on every page, and its rows can be filtered. */
-async function tableSheet({ columns, rows }: Section, name: string): Promise<TableSheet> {
-  const held: Row[] = [];
+async function tableSheet(section: Section, name: string): Promise<TableSheet> {
+  const rows: Row[] = [];
   let count = 0;
-  for await (const row of rows) {
+  for await (const row of section.rows) {
     count += 1;
-    if (held.length < MOST_ROWS) held.push(row);
+    if (rows.length < MOST_ROWS) rows.push(row);
   }
-  const fields = columns.flatMap((column) => fieldsOf(column, held));
+  const fields = section.columns.flatMap((column) => fieldsOf(column, rows));
   const data: SheetRow[] = [fields.map(headingOf)];
-  for (const index of held.keys()) data.push(fields.map(({ cells }) => cells[index] ?? null));
+  for (const index of rows.keys()) data.push(fields.map(({ cells }) => cells[index] ?? null));
   const table = { columns: fields.length, rows: data.length, keyColumns: keyColumns(fields) };
-  const more = count - held.length;
-  if (more > 0) data.push([textCell(`${more} more; the forms csv and json have them all`)]);
-  return { name, data, widths: fields.map(({ width }) => width), table, count, rows: held };
+  if (count > rows.length) data.push([textCell(`${count - rows.length} more; the forms csv and json have them all`)]);
+  return { section, name, data, widths: fields.map(({ width }) => width), table, count, rows };
 }
 
 function keyColumns(fields: readonly Field[]): number {
   const first = fields.findIndex(({ align }) => align === 'right');
-  const width = fields.slice(0, first).reduce((sum, field) => sum + field.width, 0);
-  return first < 0 || width > WIDEST_KEYS ? 0 : first;
+  return first < 0 || sumOf(fields.slice(0, first), ({ width }) => width) > WIDEST_KEYS ? 0 : first;
 }
 
 /** A column whose digits a spreadsheet would lose is text, and its numbers stand beside it, rounded. */
@@ -217,14 +193,14 @@ function fieldsOf({ key, kind, label }: Column, rows: readonly Row[]): readonly 
     const reading = readCell(value);
     return reading.ok && (isAmount || typeof value === 'number') ? reading.value : undefined;
   });
-  if (numbers.every((number) => number === undefined)) return [textField(label, kind, values)];
-  const decimals = most(values.map((value, index) => (numbers[index] === undefined ? 0 : decimalsOf(value))));
+  const text = textField(label, kind, values);
+  if (numbers.every((number) => number === undefined)) return [text];
+  const decimals = mostOf(values, (value) => decimalsOf(value));
   const isExact = values.every((value, index) => value === null || isKept(value, numbers[index], kind, decimals));
   if (isExact && decimals <= MOST_DECIMALS) return [numberField(label, numbers, decimals)];
-  const text = textField(label, kind, values);
   if (!isAmount) return [text];
   const rounded = numbers.map((number) => number?.prec(EXACT_DIGITS));
-  const shown = most(rounded.map((number) => decimalsOf(number?.toFixed() ?? null)));
+  const shown = mostOf(rounded, (number) => decimalsOf(number?.toFixed() ?? null));
   return [text, numberField(`${label}, rounded`, rounded, Math.min(shown, MOST_DECIMALS))];
 }
 
@@ -246,31 +222,25 @@ function isKept(value: Cell, number: Big | undefined, kind: CellKind, decimals: 
 function numberField(label: string, numbers: readonly (Big | undefined)[], decimals: number): Field {
   // Without a format of their own, long and small numbers would have exponents.
   const format = decimals === 0 ? '0' : `0.${'0'.repeat(decimals)}`;
-  let width = headingWidth(label);
-  const cells = numbers.map((number) => {
-    if (number === undefined) return null;
-    width = Math.max(width, number.toFixed(decimals).length + 3);
-    return { value: number.toNumber(), type: Number, format, ...RIGHT };
-  });
-  return { label, align: 'right', width, cells };
+  const widest = mostOf(numbers, (number) => (number === undefined ? 0 : number.toFixed(decimals).length + 3));
+  const cells = numbers.map((number) =>
+    number === undefined ? null : { value: number.toNumber(), type: Number, format, ...RIGHT },
+  );
+  return { label, align: 'right', width: Math.max(headingWidth(label), widest), cells };
 }
 
 function textField(label: string, kind: CellKind, values: readonly Cell[]): Field {
   const align = kind === 'decimal' || kind === 'digits' ? 'right' : 'left';
   const widths = values.map((value) => (value === null ? 0 : widthOf(printable(value))));
-  const width = Math.max(headingWidth(label), Math.min(most(widths), WIDEST_TEXT) + 2);
+  const widest = mostOf(widths, (width) => width);
+  const width = Math.max(headingWidth(label), Math.min(widest, WIDEST_TEXT) + 2);
   const cells = values.map((value, index) => {
     if (value === null) return null;
-    const textColor = COLORS[toneOf(kind, value)];
-    const look = { ...(align === 'right' ? RIGHT : LEFT), ...(textColor !== undefined && { textColor }) };
+    const look = { ...(align === 'right' ? RIGHT : LEFT), ...colored(toneOf(kind, value)) };
     const isLong = (widths[index] ?? 0) > width - 2;
     return isLong ? wrappedCell(String(value), width - 2, MOST_LINES, look) : textCell(String(value), look);
   });
   return { label, align, width, cells };
-}
-
-function most(numbers: readonly number[]): number {
-  return numbers.reduce((one, other) => Math.max(one, other), 0);
 }
 
 function headingWidth(label: string): number {

@@ -1,5 +1,6 @@
 import type { RestraintKind } from '../../accounts/rules/restraints.ts';
 import { severityOf } from '../../findings/rules/classes.ts';
+import type { EventsTable } from '../../store/schema.ts';
 
 export const EVENT_TYPES = [
   'order.state_changed',
@@ -27,32 +28,8 @@ export type EventType = (typeof EVENT_TYPES)[number];
 /** The version of the shape of an event. Fields may be added within a version; nothing else changes. */
 export const EVENT_VERSION = 1 as const;
 
-export interface EventRow {
+export interface EventRow extends Readonly<Omit<EventsTable, 'id' | 'looked_up_before' | 'previous_hash'>> {
   readonly id: number;
-  readonly account: string;
-  readonly type:
-    | 'order'
-    | 'link'
-    | 'account'
-    | 'photos'
-    | 'order.needs_attention'
-    | 'finding.opened'
-    | 'finding.resolved'
-    | 'finding.acknowledged';
-  /** The external order id, the link id, or the name of the account. */
-  readonly subject: string;
-  /** The field that changed; the class of a finding, the level of photos. */
-  readonly field: string;
-  /** The value before; the request of photos. */
-  readonly old_value: string | null;
-  readonly new_value: string | null;
-  readonly observed_at: string;
-  readonly exchange_time: string | null;
-  readonly source: string;
-  readonly reason: string | null;
-  /** The person whose decision it was; null if the program decided. */
-  readonly actor: string | null;
-  readonly hash: string;
 }
 
 export type SubjectKind = 'order' | 'link' | 'account';

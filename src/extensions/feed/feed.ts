@@ -8,7 +8,8 @@ import {
   type FeedEvent,
 } from './event.ts';
 import { quote } from '../../base/text.ts';
-import { eventHash, feedHead, readFeed, readOrderFeed } from './tables/events.ts';
+import { eventHash } from '../../store/tables/chain.ts';
+import { feedHead, readFeed, readOrderFeed } from './tables/events.ts';
 import type { Database } from '../../store/port.ts';
 
 /** A reading looks at no more events than this, whatever it looks for. */

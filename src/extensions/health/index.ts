@@ -4,6 +4,7 @@ import { STATUS } from './addresses.ts';
 /** Whether the program does its work: status, doctor, the ops endpoint and its dashboard. */
 export const health: Extension = {
   name: 'health',
+  settings: async () => (await import('./settings.ts')).healthSettings,
   parts: async () => ({ listeners: [(await import('./incidents.ts')).Incidents.open] }),
   service: async () => (await import('./service.ts')).healthService,
   operations: { status: STATUS },

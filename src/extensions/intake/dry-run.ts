@@ -1,4 +1,5 @@
 import type { Config } from '../../settings/config.ts';
+import { paceSettings } from '../pace/settings.ts';
 import { CreateWindow } from '../../accounts/rules/guard.ts';
 import { stops, viewOf } from '../../accounts/rules/restraints.ts';
 import { DecimalSum } from '../../base/decimal.ts';
@@ -27,7 +28,7 @@ interface DryRunRequest {
   readonly account: string;
   readonly store: Store;
   readonly now: Date;
-  readonly config: Pick<Config, 'exchange' | 'guard' | 'follow' | 'accounts'>;
+  readonly config: Pick<Config, 'exchange' | 'guard' | 'accounts'>;
   /** The number of bodies, and of invalid orders, that are shown. */
   readonly rows: number;
 }
@@ -35,13 +36,14 @@ interface DryRunRequest {
 export async function dryRun(request: DryRunRequest) {
   const { account, store, now, config } = request;
   const { db } = store;
-  const { exchange, follow } = config;
+  const { exchange } = config;
   const { requests, interval, mode } = exchange.rate;
   const msAnOrder = interval / requests / (mode === 'paced' ? PACED : 1);
   const window = new CreateWindow({ ...config.guard, outputPosition: exchange.outputPosition });
   await countSent(db, { account, now, countsFrom: await guardCountsFrom(db, account) }, window);
   const backlog = await addUp(request, window, msAnOrder);
   const takesMs = backlog.wouldSend.orders * msAnOrder;
+  const { follow } = paceSettings.of(config);
   const createShare = follow.pace === 'learned' ? 1 - follow.share : 1;
   const holds = await readHolds(db, account);
   return {

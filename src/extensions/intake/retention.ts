@@ -1,5 +1,4 @@
-import type { Purge, Services } from '../../daemon.ts';
-import type { Config } from '../../settings/config.ts';
+import type { Purge } from '../../daemon.ts';
 import { after } from '../../base/instant.ts';
 import { messageOf } from '../../base/text.ts';
 import { repeatEvery } from '../../orders/pass/run.ts';
@@ -11,9 +10,10 @@ const LOOK_MS = 60 * 60_000;
 const STEP_MS = 1_000;
 const PAGE = 200;
 
-export const purgeKeptAnswers: Purge = (store, query) => store.writer.write((tx) => deleteKeptAnswers(tx, query));
+export const deleteSomeKeptAnswers: Purge['deleteSome'] = (store, query) =>
+  store.writer.write((tx) => deleteKeptAnswers(tx, query));
 
-type RetentionDeps = Pick<FlowDeps, 'store' | 'clock' | 'log'> & Pick<Config, 'retention'> & Pick<Services, 'purges'>;
+type RetentionDeps = Pick<FlowDeps, 'store' | 'clock' | 'log'> & { readonly purges: readonly Purge[] };
 
 /** Deletes by `retention.*` once an hour, in small steps, until `stop` aborts. Failures are tried an hour later. */
 export async function purgeByAge(
@@ -21,33 +21,32 @@ export async function purgeByAge(
   names: () => readonly string[],
   stop: AbortSignal,
 ): Promise<void> {
-  const { clock, log, retention } = deps;
-  if (Object.values(retention).every((age) => age === undefined)) return;
-  await repeatEvery(clock, LOOK_MS, stop, async () => {
-    for (const account of names()) {
+  await repeatEvery(deps.clock, LOOK_MS, stop, async () => {
+    for (const account of deps.purges.some(({ ageMs }) => ageMs !== undefined) ? names() : []) {
       if (stop.aborted) return;
       await purgeAccount(deps, account, stop).catch((error: unknown) => {
-        log.warn({ account, cause: messageOf(error) }, 'what is older than retention.* cannot be deleted now');
+        deps.log.warn({ account, cause: messageOf(error) }, 'what is older than retention.* cannot be deleted now');
       });
     }
   });
 }
 
 export async function purgeAccount(
-  { store, clock, log, retention, purges }: RetentionDeps,
+  { store, clock, log, purges }: RetentionDeps,
   account: string,
   stop: AbortSignal,
 ): Promise<Readonly<Record<string, number>>> {
-  const purged = { keptAnswers: 0, deadLetters: 0, photos: 0 };
-  for (const kind of ['keptAnswers', 'deadLetters', 'photos'] as const) {
-    const [ageMs, purge] = [retention[kind], purges[kind]];
-    while (ageMs !== undefined && purge !== undefined && !stop.aborted) {
+  const purged: Record<string, number> = {};
+  for (const { name, ageMs, deleteSome } of purges) {
+    let all = 0;
+    while (ageMs !== undefined && !stop.aborted) {
       const query = { account, before: after(clock.now(), -ageMs), limit: PAGE };
-      const count = await purge(store.forAccount(account), query);
-      purged[kind] += count;
+      const count = await deleteSome(store.forAccount(account), query);
+      all += count;
       if (count < PAGE) break;
       await clock.sleep(STEP_MS, stop).catch(() => undefined);
     }
+    purged[name] = all;
   }
   if (Object.values(purged).some((count) => count > 0))
     log.info({ account, ...purged }, 'deleted by age (retention.*)');

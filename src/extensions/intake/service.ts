@@ -1,10 +1,13 @@
 import type { ServiceMaker } from '../../daemon.ts';
-import { purgeByAge, purgeKeptAnswers } from './retention.ts';
+import { deleteSomeKeptAnswers, purgeByAge } from './retention.ts';
+import { intakeSettings } from './settings.ts';
 
 /** Deletes by `retention.*`. */
 export const intakeService: ServiceMaker = {
-  async start({ accounts, config: { retention }, services: { purges }, ...deps }) {
-    purges.keptAnswers = purgeKeptAnswers;
-    return { work: purgeByAge({ ...deps, retention, purges }, () => accounts.names, deps.stop) };
+  async start(deps) {
+    const { purges } = deps.services;
+    const ageMs = intakeSettings.of(deps.config).retention.keptAnswers;
+    purges.push({ name: 'keptAnswers', ageMs, deleteSome: deleteSomeKeptAnswers });
+    return { work: purgeByAge({ ...deps, purges }, () => deps.accounts.names, deps.stop) };
   },
 };

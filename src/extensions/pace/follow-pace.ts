@@ -1,5 +1,4 @@
 import type { Config } from '../../settings/config.ts';
-import { shortestCronGapMs } from '../../settings/cron.ts';
 import { after } from '../../base/instant.ts';
 import { EVERY_TICK, type FollowPace, type Lesson, type PaceDeps } from '../../orders/pass/pace.ts';
 import type { OverdueLookups } from '../../orders/pass/process-events.ts';
@@ -10,6 +9,8 @@ import { isAnythingAwaited } from '../../store/orders/due-times.ts';
 import { orderAges } from '../../store/orders/orders-with-records.ts';
 import { learnHistory, type Learned } from './learn-pace.ts';
 import { LONGEST_GAP_MS, PaceLearner, type LearnedPace, type PaceLimits } from './pace.ts';
+import { shortestCronGapMs } from './cron-gap.ts';
+import { paceSettings } from './settings.ts';
 import { withOverdue } from './status.ts';
 
 /** How long a plan counts: later the account may be driven no more. */
@@ -55,7 +56,9 @@ export class LearningPace implements FollowPace {
   isNew: boolean;
   readonly #shared: SharedDemand;
 
-  constructor({ follow, reconcile, exchange, schedule }: PaceSettings, shared: SharedDemand) {
+  constructor(config: PaceSettings, shared: SharedDemand) {
+    const { reconcile, exchange, schedule } = config;
+    const { follow } = paceSettings.of(config);
     const tickMs = shortestCronGapMs(schedule.cron);
     const perMs = exchange.rate.requests / exchange.rate.interval;
     this.isEveryTick = follow.pace === 'every-tick';

@@ -3,5 +3,6 @@ import type { Extension } from '../../cli/extension.ts';
 /** Look-ups spaced by what the history teaches: `follow.pace: learned`. */
 export const pace: Extension = {
   name: 'pace',
+  settings: async () => (await import('./settings.ts')).paceSettings,
   parts: async () => ({ makePaces: (await import('./follow-pace.ts')).learningPaces }),
 };

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { Kysely, PostgresAdapter, PostgresDialect, sql, type CompiledQuery, type MigrationLockOptions } from 'kysely';
 import pg from 'pg';
 import { rereadPassword, type PostgresDatabase } from '../../settings/database.ts';
-import { PostgresCompiler } from '../../store/dialect.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Database } from '../../store/port.ts';
 import type { Tables } from '../../store/schema.ts';
 import { breakOffLate, Client, LAST_ANSWER_MS, PARSERS, storableValues } from './client.ts';
+import { PostgresCompiler } from './dialect.ts';
 import { isAborted, isConnectionLost, isStale, postgresError } from './errors.ts';
 
 const IDLE_MS = 10_000;

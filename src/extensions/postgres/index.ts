@@ -4,6 +4,7 @@ import type { Extension } from '../../cli/extension.ts';
 export const postgres: Extension = {
   name: 'postgres',
   service: async () => (await import('./service.ts')).postgresService,
+  database: async () => (await import('./driver.ts')).driver,
   commands: {
     'Every day:': {
       db: { commands: { copy: ['moves a SQLite database to PostgreSQL', () => import('./move/command.ts')] } },

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import pg from 'pg';
+import { MIGRATIONS } from '../../../migrations/postgres/index.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { PostgresDatabase } from '../../settings/database.ts';
 import { ConfigError } from '../../settings/settings.ts';
@@ -14,18 +15,19 @@ import {
   migrationStatus,
   type AppliedMigrations,
 } from '../../store/migrations.ts';
-import { NewEvents, type AccountLease, type Snapshot, type Store, type Writer } from '../../store/port.ts';
+import { NewEvents, type AccountLease, type Database, type Store, type Writer } from '../../store/port.ts';
 import { MarksFile } from '../../store/sqlite/mark.ts';
 import type { OpenOptions } from '../../store/sqlite/store.ts';
-import { cursorPages } from '../../store/snapshot.ts';
 import { queries, statement } from '../../store/statement.ts';
 import { openConnections, type Connections } from './connection.ts';
 import { isTwice, postgresError } from './errors.ts';
 import { AccountMarks, readIdentity } from './marks.ts';
 import { changesOf } from './sharing/notices.ts';
+import { workerOf } from './sharing/workers.ts';
+import { openSnapshot } from './snapshot.ts';
 import { Standbys } from './standbys.ts';
 import { otherTables, takenNames } from './tables.ts';
-import { AccountTransactions, isRolledBack } from './writer.ts';
+import { AccountTransactions } from './writer.ts';
 
 /** A server that is silent for so long is taken for lost; it ends what it works on after less. */
 const ANSWER_TIMEOUT_MS = 35_000;
@@ -51,8 +53,8 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   await assertSound(connections, place, expect, clock);
   const applied = await appliedMigrations(connections);
   const others = applied.size > 0 || intoExisting ? [] : await otherTables(connections.db);
-  assertKnownVersion({ kind: 'postgres', address }, applied, expect, others);
-  if (!isUpToDate('postgres', applied)) await bringUpToDate(place, { applied, expect, hurry, probed: connections });
+  assertKnownVersion({ migrations: MIGRATIONS, address }, applied, expect, others);
+  if (!isUpToDate(MIGRATIONS, applied)) await bringUpToDate(place, { applied, expect, hurry, probed: connections });
   // Who makes the tables may be about to end a move.
   if (expect === 'current' || expect === 'upgrade') await assertNotMoved(connections.db, address);
   // Only a command that takes any database is here without tables, and it asks for no marks.
@@ -91,13 +93,22 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
     mark: marks.of(account),
     newEvents,
     snapshot: () => openSnapshot(readings),
-    migrations: async () => migrationStatus('postgres', await appliedMigrations(connections)),
+    migrations: async () => migrationStatus(MIGRATIONS, await appliedMigrations(connections)),
     changes: (signal) => changesOf({ db: connections.db, clock, publicKey, notices }, signal),
+    driverOf: (accounts) => driverOf(connections.db, accounts),
     isInPlace: () => true,
     forAccount,
     close: async () => {},
   });
   return { ...forAccount('default'), close: () => disposal.disposeAsync() };
+}
+
+async function driverOf(db: Database, accounts: readonly string[]): Promise<string | undefined> {
+  for (const account of accounts) {
+    const worker = await workerOf(db, account);
+    if (worker !== undefined) return `the worker ${worker.holder} on ${worker.host}`;
+  }
+  return undefined;
 }
 
 const probeStatement = statement(() => queries.selectNoFrom(sql.lit(1).as('probe')));
@@ -171,7 +182,9 @@ async function bringUpToDate(
   await using connections = openConnections(place, { max: 2, hurry });
   for (let tries = 1; ; tries += 1) {
     try {
-      return await migrate(connections.db, { kind: 'postgres', address }, (error) => postgresError(error, address));
+      return await migrate(connections.db, { migrations: MIGRATIONS, address }, (error) =>
+        postgresError(error, address),
+      );
     } catch (error) {
       // Another process made the same tables at the same moment; then it is waited for.
       if (tries >= MOST_MIGRATION_TRIES || !isTwice(error)) throw error;
@@ -188,27 +201,4 @@ async function appliedMigrations({ db }: Connections): Promise<AppliedMigrations
   const { rows } = await sql<{ name: string; hash: string | null }>`
     select name, ${hash} as hash from kysely_migration m order by name`.execute(db);
   return new Map(rows.map((row) => [row.name, row.hash]));
-}
-
-const PAGE = 500;
-
-/** The limits of a server or a role are for short work. The planner looks for the way to all rows, not to the first ones. */
-const BEGIN = `begin isolation level repeatable read read only;
-  set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
-  set local cursor_tuple_fraction = 1`;
-
-async function openSnapshot(connections: Pick<Connections, 'lend'>): Promise<Snapshot> {
-  const lent = await connections.lend();
-  try {
-    await lent.exec(BEGIN);
-    // The moment is that of the first read.
-    await lent.exec('select 1 from kysely_migration limit 1');
-  } catch (error) {
-    lent.release(true);
-    throw error;
-  }
-  return {
-    pages: (query) => cursorPages(lent, query, PAGE),
-    [Symbol.asyncDispose]: async () => lent.release(!(await isRolledBack(lent))),
-  };
 }

@@ -1,17 +1,9 @@
 import { sql } from 'kysely';
+import { TABLES } from '../../../migrations/rules.ts';
 import { StoreError } from '../../store/errors.ts';
-import { COPIED_TABLES } from './move/tables.ts';
 import type { Database } from '../../store/port.ts';
 
-export const OWN_TABLES = [
-  ...COPIED_TABLES,
-  'database_moves',
-  'migration_hashes',
-  'workers',
-  'ended_workers',
-  'account_requests',
-  'database_identity',
-];
+export const OWN_TABLES = [...TABLES, 'workers', 'ended_workers', 'account_requests', 'database_identity'];
 
 const MIGRATED = [...OWN_TABLES, 'kysely_migration', 'kysely_migration_lock'];
 

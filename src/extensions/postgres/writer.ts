@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { CompiledQuery } from 'kysely';
 import pg from 'pg';
 import type { Clock } from '../../base/clock.ts';
-import { wakeOwner } from '../relay/tables/account-requests.ts';
 import { OwnedError, RowLockedError, StoreError } from '../../store/errors.ts';
 import type { Transactions } from '../../store/group-writer.ts';
 import type { AccountLease, Transaction, Work } from '../../store/port.ts';
 import { MOST_STALE, type Connections, type Lent } from './connection.ts';
 import { isConnectionLost, isLockedOut, isStale, isWorthRetry } from './errors.ts';
 import { OlderStateError, type AccountMark } from './marks.ts';
+import { wakeOwner } from './sharing/notices.ts';
 import type { ReplicatedCommit, Standbys } from './standbys.ts';
 
 /** A lost connection or a full server is tried again for so long. */

@@ -15,9 +15,9 @@ import {
   putRequest,
   requestStatus,
   withdrawRequest,
-  type ReachableWorker,
   type RequestStatus,
 } from './tables/account-requests.ts';
+import type { ReachableWorker } from '../postgres/sharing/workers.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Store } from '../../store/port.ts';
 import { writeEnvelope, type Envelope } from '../api/envelope.ts';

@@ -2,13 +2,11 @@ import { instantMs } from '../../base/instant.ts';
 import { ORDER_STATES, WAITING_STATES, type OrderState } from '../../orders/rules/states.ts';
 import type { Card, Chart, Column, ReportDocument, Row, Span, Verdict } from '../documents/document.ts';
 import { accountAdvice, accountColumns, accountFact, emptyVerdict, type ReportScope } from '../documents/sections.ts';
-import { counted, cut, inWords } from '../../base/words.ts';
+import { compareTexts, counted, cut, inWords, sumOf } from '../../base/words.ts';
 import { waitingChart } from './reconciliation/charts.ts';
 
-const SPAN = ['p1', 'p25', 'p50', 'p75', 'p99'] as const;
-
-/** Orders of one state, order status and pair (null: all pairs), with the times since which the orders at these ranks have not changed. */
-export interface AgeGroup extends Readonly<Record<(typeof SPAN)[number] | 'p90' | 'longest', string>> {
+/** Orders of one state, order status and pair (null: all pairs), and their ages at these percentiles, in ms; null if that cannot be known. */
+export interface AgeGroup extends Readonly<Record<keyof Span | 'p90' | 'longest', number | null>> {
   readonly state: string;
   readonly status: string | null;
   readonly pair: string | null;
@@ -68,22 +66,13 @@ export function ageingDocument(
   byPair: readonly AgeGroup[],
   oldest: readonly OldestOrder[],
 ): ReportDocument {
-  const asOfMs = instantMs(facts.asOf) ?? 0;
   const [longest] = oldest;
-  const longestMs = ageMs(longest?.since ?? '', asOfMs);
-  const longestCard = longest !== undefined &&
-    longestMs !== null && {
-      label: 'Longest',
-      value: inWords(longestMs),
-      note: `${longest.state}: ${cut(longest.id, 40)}`,
-      section: 'oldest',
-    };
-  const rows = (groups: readonly AgeGroup[]) => inOrder(groups).map((group) => groupRow(group, asOfMs));
+  const longestMs = ageMs(longest?.since ?? '', facts.asOf);
   return {
     schema: 'order-sync.ageing/1',
     title: 'Age of orders in their state and order status',
     verdict: verdictOf(facts, byStatus, longestMs),
-    cards: [...cardsOf(facts, byStatus), ...(longestCard === false ? [] : [longestCard])],
+    cards: cardsOf(facts, byStatus, longest, longestMs),
     facts: [
       accountFact(facts.account),
       { key: 'asOf', label: 'As of', value: facts.asOf },
@@ -102,23 +91,23 @@ export function ageingDocument(
         rows: oldest.map(({ id, ...order }) => ({
           external_order_id: id,
           ...order,
-          ...ageCells('age', order.since, asOfMs),
+          ...ageCells('age', ageMs(order.since, facts.asOf)),
         })),
       },
       {
         name: 'statuses',
         title: 'By state and order status',
         columns: [...STATE_AND_STATUS, ...AGES],
-        rows: rows(byStatus),
+        rows: inOrder(byStatus).map(groupRow),
       },
       {
         name: 'pairs',
         title: 'By state, order status and pair',
         columns: [...STATE_AND_STATUS, PAIR, ...AGES],
-        rows: rows(byPair),
+        rows: inOrder(byPair).map(groupRow),
       },
     ],
-    charts: chartOf(byStatus, asOfMs),
+    charts: chartOf(byStatus),
   };
 }
 
@@ -140,23 +129,31 @@ function verdictOf(
   return { tone: 'info', text: counted(waiting, 'order waits', 'orders wait'), reasons };
 }
 
-function cardsOf({ orders }: AgeingFacts, byStatus: readonly AgeGroup[]): readonly Card[] {
+function cardsOf(
+  { orders }: AgeingFacts,
+  byStatus: readonly AgeGroup[],
+  longest: OldestOrder | undefined,
+  longestMs: number | null,
+): readonly Card[] {
   const figure = (states: readonly string[]) => {
     const value = String(countOf(byStatus, states));
     return value === '0' ? { value } : { value, note: statesOf(byStatus, states) };
   };
   const tone = countOf(byStatus, PERSON_STATES) === 0 ? 'good' : 'warning';
-  return [
+  const cards: readonly Card[] = [
     { label: 'Orders', value: String(orders), section: 'statuses' },
     { label: 'Waiting', ...figure(WAITING_STATES), section: 'statuses' },
     { label: 'For a person', ...figure(PERSON_STATES), tone, section: 'oldest' },
   ];
+  if (longest === undefined || longestMs === null) return cards;
+  const note = `${longest.state}: ${cut(longest.id, 40)}`;
+  return [...cards, { label: 'Longest', value: inWords(longestMs), note, section: 'oldest' }];
 }
 
 type Counted = Pick<AgeGroup, 'state' | 'orders'>;
 
 export function countOf(groups: readonly Counted[], states: readonly string[]): number {
-  return groups.reduce((sum, { state, orders }) => (states.includes(state) ? sum + orders : sum), 0);
+  return sumOf(groups, ({ state, orders }) => (states.includes(state) ? orders : 0));
 }
 
 export function statesOf(groups: readonly Counted[], states: readonly string[]): string {
@@ -173,15 +170,12 @@ function inOrder(groups: readonly AgeGroup[]): readonly AgeGroup[] {
   return groups.toSorted((a, b) => place(a) - place(b));
 }
 
-function groupRow(group: AgeGroup, asOfMs: number): Row {
-  const { state, status, pair, orders } = group;
-  const ages = PERCENTILES.map(([key]) => ageCells(key, group[key], asOfMs));
-  return Object.assign({ state, status, pair, orders }, ...ages);
+function groupRow({ state, status, pair, orders, ...ages }: AgeGroup): Row {
+  return Object.assign({ state, status, pair, orders }, ...PERCENTILES.map(([key]) => ageCells(key, ages[key])));
 }
 
 /** The cells of an age: in words such as `3d 04:05:06`, and in seconds, exactly. */
-function ageCells(key: string, since: string, asOfMs: number): Row {
-  const ms = ageMs(since, asOfMs);
+function ageCells(key: string, ms: number | null): Row {
   if (ms === null) return { [key]: null, [`${key}_seconds`]: null };
   const whole = Math.floor(ms / 1_000);
   const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
@@ -193,51 +187,51 @@ function ageCells(key: string, since: string, asOfMs: number): Row {
 }
 
 /** Null if another program wrote a time that cannot be read. */
-function ageMs(since: string, asOfMs: number): number | null {
+function ageMs(since: string, asOf: string): number | null {
   const ms = instantMs(since);
-  return ms === undefined ? null : asOfMs - ms;
+  return ms === undefined ? null : (instantMs(asOf) ?? 0) - ms;
 }
 
-function chartOf(byStatus: readonly AgeGroup[], asOfMs: number): readonly Chart[] {
+function chartOf(byStatus: readonly AgeGroup[]): readonly Chart[] {
   const waiting = inOrder(byStatus).filter(({ state }) => (WAITING_STATES as readonly string[]).includes(state));
-  const rows = waiting.flatMap(({ state, status, orders, ...since }) => {
-    const ages = SPAN.map((key) => [key, ageMs(since[key], asOfMs)] as const);
-    const name = status === null ? state : `${state}, ${status}`;
-    return ages.some(([, ms]) => ms === null) ? [] : [{ name, state, orders, span: Object.fromEntries(ages) as Span }];
+  const rows = waiting.flatMap(({ state, status, orders, p1, p25, p50, p75, p99 }) => {
+    if (p1 === null || p25 === null || p50 === null || p75 === null || p99 === null) return [];
+    return [{ name: status === null ? state : `${state}, ${status}`, state, orders, span: { p1, p25, p50, p75, p99 } }];
   });
   return waitingChart(rows, 'details');
-}
-
-interface Group extends Pick<AgeGroup, 'state' | 'status' | 'pair'> {
-  /** Milliseconds since 1970; NaN for a time that cannot be read. */
-  readonly times: number[];
 }
 
 /** The ages of orders by state, order status and pair. It keeps 8 bytes an order, and the oldest of some states whole. */
 export class Ages {
   readonly #states: readonly string[];
   readonly #limit: number;
-  readonly #groups = new Map<string, Group>();
+  readonly #asOf: string;
+  /** In ms; NaN for a time that cannot be read. */
+  readonly #groups = new Map<string, Pick<AgeGroup, 'state' | 'status' | 'pair'> & { readonly ages: number[] }>();
   #oldest: OldestOrder[] = [];
   orders = 0;
 
-  constructor(states: readonly string[], limit: number) {
+  constructor(states: readonly string[], limit: number, asOf: string) {
     this.#states = states;
     this.#limit = limit;
+    this.#asOf = asOf;
   }
 
   add(order: OldestOrder): void {
     const { state, status, pair, since } = order;
     const key = `${state}\n${status === null ? '' : `=${status}`}\n${pair}`;
-    const group = this.#groups.get(key) ?? { state, status, pair, times: [] };
+    const group = this.#groups.get(key) ?? { state, status, pair, ages: [] };
     this.#groups.set(key, group);
-    group.times.push(instantMs(since) ?? Number.NaN);
+    group.ages.push(ageMs(since, this.#asOf) ?? Number.NaN);
     this.orders += 1;
-    if (this.#states.includes(state)) this.#addOldest(order);
+    if (!this.#states.includes(state)) return;
+    this.#oldest.push(order);
+    // Now and then only: an order costs no search among the oldest.
+    if (this.#oldest.length >= 2 * this.#limit + 1_000) this.#oldest = [...this.oldest()];
   }
 
   byPair(): readonly AgeGroup[] {
-    return this.#sorted().map(({ times, ...group }) => ({ ...group, ...percentiles(times) }));
+    return this.#sorted().map(({ ages, ...group }) => ({ ...group, ...percentiles(ages) }));
   }
 
   byStatus(): readonly AgeGroup[] {
@@ -246,41 +240,30 @@ export class Ages {
       state: same[0]?.state ?? '',
       status: same[0]?.status ?? null,
       pair: null,
-      ...percentiles(same.flatMap(({ times }) => times)),
+      ...percentiles(same.flatMap(({ ages }) => ages)),
     }));
   }
 
   oldest(): readonly OldestOrder[] {
-    return this.#oldest.toSorted(compareAges).slice(0, this.#limit);
+    const byAge = (a: OldestOrder, b: OldestOrder) =>
+      compareTexts(a.since, b.since) || compareTexts(a.id, b.id) || compareTexts(a.account, b.account);
+    return this.#oldest.toSorted(byAge).slice(0, this.#limit);
   }
 
-  #addOldest(order: OldestOrder): void {
-    this.#oldest.push(order);
-    // Now and then only: an order costs no search among the oldest.
-    if (this.#oldest.length >= 2 * this.#limit + 1_000) this.#oldest = [...this.oldest()];
+  #sorted() {
+    return [...this.#groups].toSorted(([a], [b]) => compareTexts(a, b)).map(([, group]) => group);
   }
-
-  #sorted(): readonly Group[] {
-    return [...this.#groups].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
-  }
-}
-
-function compareAges(a: OldestOrder, b: OldestOrder): number {
-  if (a.since !== b.since) return a.since < b.since ? -1 : 1;
-  if (a.id !== b.id) return a.id < b.id ? -1 : 1;
-  return a.account < b.account ? -1 : 1;
 }
 
 /** The nth percentile is the smallest age that n in a hundred do not exceed: one of the ages themselves. */
-function percentiles(times: readonly number[]): Omit<AgeGroup, 'state' | 'status' | 'pair'> {
-  const orders = times.length;
-  // Sorts without a function to compare by: numbers, and what is none at the end.
-  const oldestFirst = Float64Array.from(times).toSorted();
-  const at = (percent: number) => timeOf(oldestFirst[orders - Math.ceil((orders * percent) / 100)]);
+function percentiles(ages: readonly number[]): Omit<AgeGroup, 'state' | 'status' | 'pair'> {
+  const orders = ages.length;
+  // Sorts without a function to compare by: numbers, and before them what is none.
+  const oldestFirst = Float64Array.from(ages, (ms) => -ms).toSorted();
+  const at = (percent: number) => {
+    const ms = -(oldestFirst[orders - Math.ceil((orders * percent) / 100)] ?? Number.NaN);
+    return Number.isNaN(ms) ? null : ms;
+  };
   const halves = { p1: at(1), p25: at(25), p50: at(50), p75: at(75) };
   return { orders, ...halves, p90: at(90), p99: at(99), longest: at(100) };
-}
-
-function timeOf(ms: number | undefined): string {
-  return ms === undefined || Number.isNaN(ms) ? '' : new Date(ms).toISOString();
 }

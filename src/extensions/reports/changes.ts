@@ -1,9 +1,6 @@
-import type { EventRow } from '../feed/event.ts';
 import type { Column, ReportDocument } from '../documents/document.ts';
 import { accountColumns, accountFact, emptyVerdict, type ReportScope } from '../documents/sections.ts';
-
-/** A line of `order_events`. */
-export type Change = Omit<EventRow, 'type' | 'subject' | 'hash'> & { readonly external_order_id: string };
+import type { Change } from './tables/changes.ts';
 
 const COLUMNS: readonly Column[] = [
   { key: 'id', label: 'No.', kind: 'count', rank: 2 },

@@ -1,10 +1,10 @@
-import { DecimalSum, type AmountSettings } from '../../base/decimal.ts';
+import { sumOfDecimals, type AmountSettings } from '../../base/decimal.ts';
 import { ORDER_STATES } from '../../orders/rules/states.ts';
 import { countOf, PERSON_STATES, statesOf } from './ageing.ts';
 import { accountColumns, accountFact, emptyVerdict, periodFacts, type PeriodScope } from '../documents/sections.ts';
 import type { Card, Column, ReportDocument, Verdict } from '../documents/document.ts';
-import { counted, sumOf } from '../../base/words.ts';
-import { amountsByCurrency, type MoneyGroup } from './reconciliation/money.ts';
+import { compareTexts, counted, sumOf } from '../../base/words.ts';
+import { byCurrency, OUTCOME_COLUMNS, sumOf as moneyOf, type MoneyGroup } from './reconciliation/money.ts';
 import { outcomeOf, sumsByOutcome, currencyOfRow, pairOf, type AmountRow } from './reconciliation/rows.ts';
 
 const MOST_CURRENCIES = 6;
@@ -42,30 +42,21 @@ export const SUMMARY_COLUMNS = [
  * Counts and sums orders by pair, state, status, outcome and asset position: what paid and what failed are never added, nor
  * amounts that may be in two currencies. Where it is of several accounts, each has lines of its own.
  */
-export function summarize(parts: Iterable<SummaryPart>, isByAccount = false) {
-  const groups = new Map<string, ReturnType<typeof emptyGroup>>();
-  for (const part of parts) {
-    const group = emptyGroup(part);
-    const id = JSON.stringify([...(isByAccount ? [part.account] : []), ...Object.values(group.names)]);
-    const known = groups.get(id) ?? group;
-    groups.set(id, known);
-    known.orders += part.orders;
-    known.unreadable += part.unreadable;
-    known.sum.add(part.asset);
-  }
-  return [...groups]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, { account, names, orders, sum, unreadable }]) => {
-      const asset = sum.toString();
-      const sums = sumsByOutcome(names.outcome, asset);
-      return { ...(isByAccount && { account }), ...names, orders, asset, ...sums, unreadable };
+export function summarize(parts: readonly SummaryPart[], isByAccount = false) {
+  const named = parts.map((part) => {
+    const { account, state, order_status: status, asset_position: position } = part;
+    const names = { pair: pairOf(part), state, status, outcome: outcomeOf(part), position };
+    return { ...part, names: { ...(isByAccount && { account }), ...names } };
+  });
+  const groups = [...Map.groupBy(named, ({ names }) => JSON.stringify(Object.values(names)))];
+  return groups
+    .toSorted(([a], [b]) => compareTexts(a, b))
+    .map(([, same]) => {
+      const { names } = same[0]!;
+      const asset = sumOfDecimals(same.map((part) => part.asset));
+      const [orders, unreadable] = [sumOf(same, (part) => part.orders), sumOf(same, (part) => part.unreadable)];
+      return { ...names, orders, asset, ...sumsByOutcome(names.outcome, asset), unreadable };
     });
-}
-
-function emptyGroup(part: SummaryPart) {
-  const { account, state, order_status: status, asset_position: position } = part;
-  const names = { pair: pairOf(part), state, status, outcome: outcomeOf(part), position };
-  return { account, names, orders: 0, unreadable: 0, sum: new DecimalSum() };
 }
 
 interface SummaryFacts extends PeriodScope {
@@ -74,17 +65,15 @@ interface SummaryFacts extends PeriodScope {
 }
 
 export function summaryDocument(
-  parts: Iterable<SummaryPart>,
+  parts: readonly SummaryPart[],
   facts: SummaryFacts,
 ): { readonly document: ReportDocument; readonly isEmpty: boolean } {
-  const all = [...parts];
-  const rows = summarize(all, facts.account === undefined);
-  const orders = sumOf(all, (part) => part.orders);
+  const orders = sumOf(parts, (part) => part.orders);
   const document: ReportDocument = {
     schema: null,
     title: 'Summary',
-    verdict: verdictOf(orders, all, facts),
-    cards: [ordersCard(orders, all), ...moneyCards(all, facts.settingsOf)],
+    verdict: verdictOf(orders, parts, facts),
+    cards: [ordersCard(orders, parts), ...moneyCards(parts, facts.settingsOf)],
     facts: [accountFact(facts.account), ...periodFacts(facts), { key: 'as_of', label: 'As of', value: facts.asOf }],
     sections: [
       {
@@ -92,7 +81,7 @@ export function summaryDocument(
         title: 'Orders by pair, state and status',
         empty: 'There are no orders.',
         columns: [...accountColumns(facts.account), ...SUMMARY_COLUMNS],
-        rows,
+        rows: summarize(parts, facts.account === undefined),
       },
     ],
     charts: [],
@@ -124,12 +113,15 @@ export function moneyGroup(part: SummaryPart, settings: Pick<AmountSettings, 'ou
 
 /** The money of each currency: what succeeded, or else the first of the others, and the others below it. */
 function moneyCards(parts: readonly SummaryPart[], settingsOf: SummaryFacts['settingsOf']): readonly Card[] {
-  return amountsByCurrency(parts.map((part) => moneyGroup(part, settingsOf(part.account))))
+  const groups = parts.map((part) => moneyGroup(part, settingsOf(part.account)));
+  return byCurrency(groups.filter(({ currency }) => currency !== null))
     .slice(0, MOST_CURRENCIES)
-    .flatMap(({ currency, amounts: [first, ...others] }) => {
+    .flatMap(([currency, same]) => {
+      const sums = moneyOf(same);
+      const [first, ...others] = OUTCOME_COLUMNS.filter(({ key }) => sums[key] !== '0');
       if (first === undefined) return [];
-      const note = others.map(({ label, sum }) => `${label.toLowerCase()} ${sum}`).join(', ');
-      const card = { label: first.label, value: `${first.sum} ${currency}`, section: 'summary' };
+      const note = others.map(({ key, label }) => `${label.toLowerCase()} ${sums[key]}`).join(', ');
+      const card = { label: first.label, value: `${sums[first.key]} ${currency}`, section: 'summary' };
       return [note === '' ? card : { ...card, note }];
     });
 }

@@ -12,6 +12,7 @@ import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../ope
 import { counted } from '../../base/words.ts';
 import { plainConfig, rowId } from '../../cli/shared/options.ts';
 import { readFailOvers } from '../../store/tables/fail-overs.ts';
+import { driversOf } from '../../cli/shared/extensions.ts';
 import { openInput } from '../../cli/shared/files.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
 import { print } from '../../cli/shared/print.ts';
@@ -65,7 +66,7 @@ export function define(command: Command): void {
       const { reason, assumeNotSent: isNothingSent = false, failover } = options;
       if (failover !== undefined) return await decide(command, failover, options);
       if (isNothingSent && reason === undefined) command.error('error: --assume-not-sent needs --reason');
-      const config = plainConfig(command);
+      const config = await plainConfig(command);
       const { database } = config;
       const account = accountAccepted(command, config);
       const clock = systemClock();
@@ -74,7 +75,11 @@ export function define(command: Command): void {
         const lock = await lockFile(database.path, clock, 0);
         resources.defer(() => lock.release());
       }
-      const store = await openStore(database, clock, { expect: 'upgrade', isRestored: true });
+      const store = await openStore(database, clock, {
+        expect: 'upgrade',
+        isRestored: true,
+        drivers: driversOf(command),
+      });
       resources.defer(() => store.close());
       const stores = database.kind === 'sqlite' ? [store] : await storesOf(store, account, config);
       const signs = await Promise.all(stores.map(({ mark }) => mark.sign()));

@@ -31,14 +31,14 @@ function defineMigrations(command: Command): void {
     .action(async ({ json, createFolder = false, intoExisting = false }: Readonly<Record<string, boolean>>) => {
       await withStore(command, { expect, createFolder, intoExisting }, async (store) => {
         const { address: path } = store;
-        const status = await store.migrations();
-        const [applied, pending] = [status.applied, status.pending].map((names) => names.join(', ') || 'none');
-        const move = status.pending.length === 0 ? await readMove(store.db) : undefined;
+        const { applied, pending } = await store.migrations();
+        const [done, due] = [applied, pending].map((names) => names.join(', ') || 'none');
+        const move = pending.length === 0 ? await readMove(store.db) : undefined;
         const moved =
           move === undefined ? '' : `${move.state.padEnd(9)} from ${move.source} to ${move.target}, ${move.at}\n`;
-        const text = `database: ${path}\napplied:  ${applied}\npending:  ${pending}\n${moved}`;
-        print(json, { path, ...status, move }, () => text);
-        if (status.pending.length === 0) return;
+        const text = `database: ${path}\napplied:  ${done}\npending:  ${due}\n${moved}`;
+        print(json, { path, applied, pending, move }, () => text);
+        if (pending.length === 0) return;
         process.stderr.write(`${path} is not up to date; bring it up to date with: order-sync db migrate\n`);
         process.exitCode = EXIT.look;
       });
@@ -59,7 +59,7 @@ function defineBackup(command: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', BACKUP_HELP)
     .action(async (file: string, { json }: { json?: boolean }) => {
-      const path = sqlitePath(plainConfig(command), 'back a database of PostgreSQL up with pg_dump');
+      const path = sqlitePath(await plainConfig(command), 'back a database of PostgreSQL up with pg_dump');
       assertFile(path, { expect: 'any' });
       const line = await terminalLine();
       await backUp(path, file, (share) => line?.(`${Math.floor(share * 100)} % copied`)).finally(() => line?.clear());

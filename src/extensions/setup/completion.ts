@@ -67,10 +67,10 @@ export function define(command: Command): void {
     .addArgument(new Argument('<shell>').choices(Object.keys(SCRIPTS)))
     .argument('[words...]', 'what is typed behind the name of the program, for the script')
     .addHelpText('after', HELP)
-    .action((shell: Shell, words: readonly string[]) => {
+    .action(async (shell: Shell, words: readonly string[]) => {
       if (words.length === 0 || command.parent === null) return void process.stdout.write(SCRIPTS[shell]);
       const [before, typed, option] = split(words);
-      const offers = offersAt(command.parent, before, typed, () => accountNames(command, before));
+      const offers = await offersAt(command.parent, before, typed, () => accountNames(command, before));
       const fitting = offers.filter((offer) => offer.name.startsWith(typed) || offers === FILES);
       const lines = fitting.map(({ name, text }) => {
         const whole = shell === 'fish' && offers !== FILES ? option + name : name;
@@ -88,12 +88,12 @@ function split(words: readonly string[]): readonly [before: readonly string[], t
   return [before, typed === '=' ? '' : typed, ''];
 }
 
-function offersAt(
+async function offersAt(
   program: Command,
   before: readonly string[],
   typed: string,
-  accounts: () => readonly string[],
-): readonly Offer[] {
+  accounts: () => Promise<readonly string[]>,
+): Promise<readonly Offer[]> {
   let command = program;
   let taker: Option | undefined;
   for (const word of before) {
@@ -103,7 +103,7 @@ function offersAt(
       taker = optionsAt(command).find((option) => option.long === word && (option.required || option.optional));
     else command = command.commands.find((child) => child.name() === word) ?? command;
   }
-  if (taker?.long === '--account') return offered(accounts());
+  if (taker?.long === '--account') return offered(await accounts());
   if (taker !== undefined) return valuesOf(taker);
   if (typed.startsWith('-')) {
     return optionsAt(command).map(({ long, flags, description }) => ({ name: long ?? flags, text: description }));
@@ -135,8 +135,8 @@ function offered(names: readonly string[]): readonly Offer[] {
 }
 
 /** The names of the accounts in the settings that the words name; none if the settings are wrong, which other commands say. */
-function accountNames(command: Command, words: readonly string[]): readonly string[] {
-  const { file, ...options } = configOptions(command);
+async function accountNames(command: Command, words: readonly string[]): Promise<readonly string[]> {
+  const { file, ...options } = await configOptions(command);
   const at = words.indexOf('--config');
   try {
     const named = at < 0 ? file : words[at + 1];

@@ -13,10 +13,10 @@ import { CommandError, EXIT } from '../../cli/shared/exit.ts';
 import { didYouMean, screenOf } from '../../cli/shared/help.ts';
 import { configOptions } from '../../cli/shared/options.ts';
 import { print } from '../../cli/shared/print.ts';
-import { longestCronGapMs } from '../../settings/cron.ts';
 import { durationText } from '../../settings/values.ts';
 import { DEFAULT_ACCOUNT } from '../../accounts/rules/name.ts';
 import { counted } from '../../base/words.ts';
+import { longestCronGapMs } from './cron-gap.ts';
 import { settingsSchema } from './schema.ts';
 import { fieldsText } from '../documents/terminal.ts';
 
@@ -34,8 +34,8 @@ function defineShow(command: Command): void {
       'after',
       '\nExamples:\n  order-sync config show exchange\n  order-sync config show --json | jq \'.[] | select(.source != "default")\'',
     )
-    .action((wanted: string | undefined, { json }: { json?: boolean }) => {
-      const all = configSources(configOptions(command));
+    .action(async (wanted: string | undefined, { json }: { json?: boolean }) => {
+      const all = configSources(await configOptions(command));
       const sources = wanted === undefined ? all : below(wanted, all);
       const shown = sources.slice(0, MOST_SHOWN);
       const fields = shown.map(({ setting, value, source }) => ({ label: setting, value: `${value}  (${source})` }));
@@ -64,8 +64,8 @@ function defineCheck(command: Command): void {
       'after',
       '\nExamples:\n  order-sync config check\n  order-sync --config /etc/order-sync.yaml config check',
     )
-    .action(({ json }: { json?: boolean }) => {
-      checkSettings(configOptions(command), json === true);
+    .action(async ({ json }: { json?: boolean }) => {
+      checkSettings(await configOptions(command), json === true);
     });
 }
 
@@ -155,5 +155,8 @@ function defineSchema(command: Command): void {
     .description('prints the JSON Schema of a file of settings, for editors; config/schema.json holds it')
     .option('--json', 'the schema is JSON in any case')
     .addHelpText('after', '\nExample:\n  order-sync config schema > /etc/order-sync/schema.json')
-    .action(() => void process.stdout.write(`${JSON.stringify(settingsSchema(), null, 2)}\n`));
+    .action(async () => {
+      const schema = settingsSchema(await configOptions(command));
+      process.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);
+    });
 }

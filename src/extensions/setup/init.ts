@@ -67,7 +67,7 @@ export function define(command: Command): void {
     .option('--yes', 'ask nothing')
     .addHelpText('after', HELP)
     .action(async (options: InitOptions) => {
-      const places = configOptions(command);
+      const places = await configOptions(command);
       const plan = await planOf(places, options);
       // What is begun is done in a moment: it is not stopped in the middle.
       stopSignal();
@@ -133,8 +133,8 @@ function existing(path: string, advice: string): CommandError {
   return new CommandError(EXIT.config, `${path} is there already and is not replaced: ${advice}; nothing was made`);
 }
 
-function checkVariables({ env, cwd }: ConfigOptions): void {
-  const [over] = configSources({ env, cwd, file: null }).filter(
+function checkVariables(places: ConfigOptions): void {
+  const [over] = configSources({ ...places, file: null }).filter(
     ({ setting, source }) => WRITTEN.includes(setting) && source !== 'default',
   );
   if (over === undefined) return;

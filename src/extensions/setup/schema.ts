@@ -2,16 +2,17 @@ import { readFileSync } from 'node:fs';
 import { isMap, isScalar, LineCounter, parseDocument, type Node } from 'yaml';
 import { z } from 'zod';
 import { ACCOUNT_NAME } from '../../accounts/rules/name.ts';
-import { ACCOUNT, SETTINGS } from '../../settings/settings.ts';
+import { schemaOf, type SchemaOptions } from '../../settings/schema.ts';
 
 const DEFAULTS = new URL('../../../config/default.yaml', import.meta.url);
 
 type JsonSchema = Record<string, unknown>;
 
 /** JSON Schema (draft 7) of a file of settings: types from the settings, texts and defaults from config/default.yaml. */
-export function settingsSchema(): JsonSchema {
-  const { $schema, ...all } = jsonSchemaOf(SETTINGS);
-  const { $schema: _, ...account } = jsonSchemaOf(ACCOUNT);
+export function settingsSchema(options: SchemaOptions): JsonSchema {
+  const schema = schemaOf(options);
+  const { $schema, ...all } = jsonSchemaOf(schema.general.type);
+  const { $schema: _, ...account } = jsonSchemaOf(schema.account.type);
   const accounts = {
     type: ['object', 'null'],
     patternProperties: { [ACCOUNT_NAME.source]: account },
@@ -63,7 +64,7 @@ function describe(schema: JsonSchema, { withDefaults }: { readonly withDefaults:
       if (description !== '') property['description'] = description;
       visit(property, value);
       const usual: unknown = isMap(value) ? null : ((value as Node | null)?.toJS(document) as unknown);
-      if (withDefaults && usual !== undefined && usual !== null) property['default'] = usual;
+      if (withDefaults && usual !== undefined && usual !== null) property['default'] ??= usual;
     }
   };
   visit(schema, document.contents);

@@ -15,9 +15,9 @@ import { listDeliveries, deliverDeadLetter } from './tables/deliveries.ts';
 import { screenOf } from '../../cli/shared/help.ts';
 import { systemClock } from '../../base/clock.ts';
 import { feedEventOf, type EventRow } from '../feed/event.ts';
-import type { WebhookEndpoint } from '../../settings/shapes.ts';
+import { webhooksSettings, type WebhookEndpoint } from './settings.ts';
 import { readFeed } from '../feed/tables/events.ts';
-import { newestEventId } from '../../store/tables/events.ts';
+import { newestEventId } from '../../store/tables/chain.ts';
 import type { Store } from '../../store/port.ts';
 import { accountOf } from '../../cli/shared/account.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
@@ -41,8 +41,8 @@ function defineList(command: Command): void {
   addListOptions(command)
     .addHelpText('after', '\nExample:\n  order-sync webhooks list')
     .action(async (options: ListOptions) => {
-      const states = await withStore(command, 'current', ({ db }, { webhooks }) =>
-        readWebhooks(db, webhooks.endpoints),
+      const states = await withStore(command, 'current', ({ db }, config) =>
+        readWebhooks(db, webhooksSettings.of(config).webhooks.endpoints),
       );
       const columns: readonly ListColumn<WebhookState>[] = [
         { label: 'endpoint', of: (row) => row.name },
@@ -193,7 +193,7 @@ function defineTest(command: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  order-sync webhooks test https://shop.example/events')
     .action(async (name: string, options: { readonly json?: boolean }) => {
-      const endpoint = endpointOf(plainConfig(command), name);
+      const endpoint = endpointOf(await plainConfig(command), name);
       using sender = await senderTo(endpoint);
       const timestamp = systemClock().now().toISOString();
       const message = { version: 1, id: `test_${randomUUID()}`, type: 'webhook.test', timestamp, data: {} };
@@ -223,7 +223,7 @@ function defineVerify(command: Command): void {
         file: string,
         { id = '', timestamp = '', signature = '' }: Readonly<Record<string, string>>,
       ) => {
-        const { secrets } = endpointOf(plainConfig(command), name);
+        const { secrets } = endpointOf(await plainConfig(command), name);
         const body = readFileSync(file === '-' ? 0 : file);
         const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
         const { Webhook } = await import('standardwebhooks');
@@ -241,9 +241,10 @@ function defineVerify(command: Command): void {
     );
 }
 
-function endpointOf({ webhooks }: Pick<Config, 'webhooks'>, name: string): WebhookEndpoint {
-  const names = webhooks.endpoints.map((one) => one.name);
-  const found = webhooks.endpoints.find((one) => one.name === name);
+function endpointOf(config: Config, name: string): WebhookEndpoint {
+  const { endpoints } = webhooksSettings.of(config).webhooks;
+  const names = endpoints.map((one) => one.name);
+  const found = endpoints.find((one) => one.name === name);
   if (found !== undefined) return found;
   const meant = suggestion(name, names);
   const advice = meant === undefined ? 'order-sync webhooks list shows them' : `did you mean ${meant}?`;

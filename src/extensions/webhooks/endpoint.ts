@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import type { Logger } from 'pino';
 import type { Clock } from '../../base/clock.ts';
-import type { WebhookEndpoint } from '../../settings/shapes.ts';
+import type { WebhookEndpoint } from './settings.ts';
 import {
   afterFailure,
   afterRefusal,

@@ -5,6 +5,7 @@ const commands = () => import('./commands.ts');
 /** Events, sent to receivers of the merchant. */
 export const webhooks: Extension = {
   name: 'webhooks',
+  settings: async () => (await import('./settings.ts')).webhooksSettings,
   service: async () => (await import('./service.ts')).webhooksService,
   commands: {
     'Every day:': {

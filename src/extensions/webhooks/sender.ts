@@ -6,7 +6,7 @@ import { finished } from 'node:stream/promises';
 import got, { type Request, type RequestFunction } from 'got';
 import { Webhook } from 'standardwebhooks';
 import type { Clock } from '../../base/clock.ts';
-import type { WebhookEndpoint } from '../../settings/shapes.ts';
+import type { WebhookEndpoint } from './settings.ts';
 import { outcomeOf, type DeliveryOutcome } from './delivery.ts';
 import { retryAfterMs } from '../../exchange/reply.ts';
 

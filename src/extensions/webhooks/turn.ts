@@ -1,4 +1,4 @@
-import type { WebhookEndpoint } from '../../settings/shapes.ts';
+import type { WebhookEndpoint } from './settings.ts';
 import { newDelivery, takesType, type Delivery, type EventFilter } from './delivery.ts';
 import { feedEventOf, subjectKindOf, type EventRow } from '../feed/event.ts';
 import type { AccountLease, Store } from '../../store/port.ts';

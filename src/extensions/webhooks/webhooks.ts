@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../base/clock.ts';
 import { programVersion } from '../../base/version.ts';
 import type { Purge } from '../../daemon.ts';
-import type { WebhookEndpoint } from '../../settings/shapes.ts';
+import type { WebhookEndpoint } from './settings.ts';
 import { messageOf } from '../../base/text.ts';
 import { repeatEvery } from '../../orders/pass/run.ts';
 import { isPassing, OwnedError } from '../../store/errors.ts';
@@ -173,4 +173,5 @@ export class Webhooks {
 }
 
 /** Deletes dead letters by age, those that were resent and taken. */
-export const purgeDeadLetters: Purge = (store, query) => store.writer.write((tx) => deleteDelivered(tx, query));
+export const deleteSomeDeadLetters: Purge['deleteSome'] = (store, query) =>
+  store.writer.write((tx) => deleteDelivered(tx, query));

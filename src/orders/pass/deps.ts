@@ -22,7 +22,6 @@ type FindingSettings = ReconcileSettings & Omit<OverdueSettings, 'stuckAfter'>;
 interface PassSettings {
   readonly pace: FollowPace;
   readonly isOnlyAccount: boolean;
-  readonly links: { readonly finalStatuses: readonly string[] };
   /** Most orders that one pass works on at a time. */
   readonly concurrency: number;
 }
@@ -41,6 +40,8 @@ interface Creates {
 
 export interface FlowDeps {
   readonly account: string;
+  /** Those of the account. An extension reads its own from here. */
+  readonly config: Config;
   readonly store: Store;
   readonly exchange: ExchangeClient;
   readonly clock: Clock;
@@ -54,9 +55,9 @@ export interface FlowDeps {
 }
 
 export function flowSettings(config: Config, pace: FollowPace = EVERY_TICK) {
-  const { create, follow, reconcile, exchange, accounts, links } = config;
+  const { create, follow, reconcile, exchange, accounts } = config;
   const { outputPosition } = exchange;
   // While half of the orders wait for their answers, the others are claimed and recorded.
-  const passes = { pace, links, isOnlyAccount: accounts.length === 1, concurrency: exchange.concurrency * 2 };
+  const passes = { pace, isOnlyAccount: accounts.length === 1, concurrency: exchange.concurrency * 2 };
   return { ...create, ...follow, ...reconcile, outputPosition, ...passes };
 }

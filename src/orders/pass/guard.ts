@@ -8,7 +8,7 @@ import {
 } from '../../accounts/rules/guard.ts';
 import { after } from '../../base/instant.ts';
 import { guardCountsFrom } from '../../store/tables/account-holds.ts';
-import { sentCreates } from '../../store/tables/create-events.ts';
+import { sentCreates } from '../../store/tables/events.ts';
 import type { Database, Transaction } from '../../store/port.ts';
 import type { AccountRestraints } from './restraints.ts';
 

@@ -3,7 +3,8 @@ import type { FOLLOWED_STATES, OrderState } from '../../orders/rules/states.ts';
 import type { Decision, Tracking } from '../../orders/rules/tracking.ts';
 import { hasLongText, indexedBy, isFollowed } from '../dialect.ts';
 import { StoreError } from '../errors.ts';
-import { headOf, insertEvents } from '../tables/events.ts';
+import { insertEvents } from '../tables/events.ts';
+import { headOf } from '../tables/chain.ts';
 import {
   changedFields,
   fieldsIn,

@@ -1,5 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { MIGRATIONS } from '../../../migrations/index.ts';
+import { TABLES } from '../../../migrations/rules.ts';
 import type { Clock } from '../../base/clock.ts';
 import { changesOf } from './changes.ts';
 import { BUSY_TIMEOUT_MS, connect, type Connection, type WrapStatement } from './connection.ts';
@@ -14,17 +16,17 @@ import {
   type AppliedMigrations,
   type Expectation,
 } from '../migrations.ts';
-import { COPIED_TABLES } from '../../extensions/postgres/move/tables.ts';
 import { NewEvents, type Store, type Writer, type Snapshot } from '../port.ts';
 import { missingDatabase, openError, storeError } from './errors.ts';
 import { FileMark, type ReplaceFile } from './mark.ts';
+import { lockHolder } from './owner.ts';
 import { FileTransactions } from './writer.ts';
 import Database from 'better-sqlite3';
 import { DecimalSum } from '../../base/decimal.ts';
 import { queries, compileFor } from '../statement.ts';
 import type { Query } from '../dialect.ts';
 
-const OWN_TABLES: readonly string[] = [...COPIED_TABLES, 'database_moves', 'migration_hashes'];
+const OWN_TABLES: readonly string[] = TABLES;
 
 export interface OpenOptions {
   readonly expect: Expectation;
@@ -48,7 +50,7 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
   try {
     if (options.synchronous === 'off') connection.sqlite.pragma('synchronous = off');
     const mayMigrate = options.expect === 'migrate' || options.expect === 'upgrade';
-    if (mayMigrate && !isUpToDate('sqlite', appliedMigrations(connection.sqlite))) {
+    if (mayMigrate && !isUpToDate(MIGRATIONS, appliedMigrations(connection.sqlite))) {
       await migrate(connection.kysely, describe(path), (error) => storeError(error, path));
     }
     connection.sqlite.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
@@ -71,7 +73,8 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
     newEvents,
     snapshot: () => openSnapshot(path),
     changes: (signal) => changesOf(connection, clock, signal, options.watch),
-    migrations: async () => migrationStatus('sqlite', appliedMigrations(connection.sqlite)),
+    migrations: async () => migrationStatus(MIGRATIONS, appliedMigrations(connection.sqlite)),
+    driverOf: async () => lockHolder(path),
     isInPlace: () => connection.isInPlace(),
     // The whole file has one writer, whatever account it writes for.
     forAccount: () => ({ ...store, writer: shared, close: async () => {} }),
@@ -125,7 +128,7 @@ function assertNothingLeft(path: string): void {
 }
 
 function describe(path: string) {
-  return { kind: 'sqlite', address: path } as const;
+  return { migrations: MIGRATIONS, address: path };
 }
 
 function openConnection(path: string, options: OpenOptions): Connection {

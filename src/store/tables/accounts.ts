@@ -40,17 +40,15 @@ const generationStatement = statement((v: { account: string }) =>
   queries.selectFrom('account_owners').select('generation').where('account', '=', v.account),
 );
 
-type ListedTable = 'merchant_orders' | 'account_owners' | 'findings' | 'links' | 'photos' | 'photo_tokens';
-
 /** Selects the names of the accounts that have rows in a table, in their order, by one search of an index each. */
-export function accountNames(table: ListedTable) {
+export function accountNames(table: string) {
   const rows = sql.table(table);
   return sql<{ account: string }>`with recursive named as (select min(account) as account from ${rows}
       union all select (select min(account) from ${rows} where account > named.account) from named where account is not null)
     select account from named where account is not null`;
 }
 
-export async function accountsIn(db: Database, table: ListedTable): Promise<string[]> {
+export async function accountsIn(db: Database, table: string): Promise<string[]> {
   const { rows } = await accountNames(table).execute(db);
   return rows.map(({ account }) => account);
 }

@@ -1,8 +1,185 @@
 import { hash } from 'node:crypto';
-import { eventsAfter } from '../dialect.ts';
-import { hashedText } from './events.ts';
-import type { Database, NewEvent } from '../port.ts';
+import { storable } from '../../base/text.ts';
+import { isAfterEvent, orderOfEvents } from '../dialect.ts';
+import type { ChainedEvent, Counts, Database, EventHead, NewEvent, Transaction } from '../port.ts';
 import type { EventsTable } from '../schema.ts';
+import { queries, rowsStatement, statement } from '../statement.ts';
+
+const COLUMNS = [
+  'account',
+  'type',
+  'subject',
+  'field',
+  'old_value',
+  'new_value',
+  'observed_at',
+  'looked_up_before',
+  'exchange_time',
+  'source',
+  'reason',
+  'actor',
+] as const satisfies readonly (keyof NewEvent)[];
+
+const LONGEST_VALUE = 1_000;
+
+/**
+ * The text whose SHA-256, in hexadecimal, is the hash of an event: a JSON array without spaces, in UTF-8, of the hash of
+ * the account's event before it (empty for its first) and of the event's columns in the order of `COLUMNS`, null if
+ * they are null. Whoever changes, removes or inserts an event breaks the chain of its account from there on.
+ */
+export function hashedText(previousHash: string, event: NewEvent): string {
+  const values: (string | null)[] = [previousHash];
+  for (const column of COLUMNS) values.push(event[column]);
+  return JSON.stringify(values);
+}
+
+const headStatement = statement((v: { account: string }) =>
+  queries.selectFrom('event_heads').select(['id', 'hash', 'counts']).where('account', '=', v.account),
+);
+
+const insertStatement = rowsStatement(
+  [...COLUMNS, 'previous_hash', 'hash'] as const,
+  (events: readonly ChainedEvent[]) => queries.insertInto('events').values(events).returning('id'),
+);
+
+const moveHeadStatement = statement((v: { account: string; id: number; hash: string; counts: string }) =>
+  queries
+    .insertInto('event_heads')
+    .values({ account: v.account, id: v.id, hash: v.hash, counts: v.counts })
+    .onConflict((conflict) => conflict.column('account').doUpdateSet({ id: v.id, hash: v.hash, counts: v.counts })),
+);
+
+async function moveHead(tx: Transaction, account: string, head: EventHead): Promise<void> {
+  await moveHeadStatement(tx, { ...head, account, counts: JSON.stringify(head.counts) });
+}
+
+/** Adds events to the end of their account's chain. In a transaction of a writer, `writeEvents` writes them. */
+export async function appendToChain(
+  tx: Transaction,
+  account: string,
+  events: readonly (NewEvent & Uncounted)[],
+): Promise<void> {
+  const head = await headOf(tx, account);
+  // Nothing is awaited until the events have their places: what others add meanwhile comes after.
+  const chained = events.map((event) => {
+    const stored = storedColumns(event);
+    stored.previous_hash = head.hash;
+    head.hash = hash('sha256', hashedText(head.hash, stored));
+    countEvent(head.counts, event);
+    stored.hash = head.hash;
+    return stored;
+  });
+  if (tx.events !== undefined) {
+    tx.events.push(...chained);
+    return;
+  }
+  for (const { id } of await insertStatement(tx, chained)) head.id = Math.max(head.id, id);
+  await moveHead(tx, account, head);
+}
+
+/** Writes the events that a transaction of a writer has chained since the last call. One statement for many orders costs less than one for each. */
+export async function writeEvents(tx: Transaction): Promise<void> {
+  const events = tx.events?.splice(0) ?? [];
+  if (events.length === 0) return;
+  const inserted = await insertStatement(tx, events);
+  for (const [index, { id }] of inserted.entries()) {
+    const head = await tx.heads?.get(events[index]?.account ?? '');
+    if (head !== undefined) head.id = Math.max(head.id, id);
+  }
+}
+
+/** Writes where the chains end that a transaction has added to. */
+export async function endChains(tx: Transaction): Promise<void> {
+  for (const [account, head] of tx.heads ?? []) await moveHead(tx, account, await head);
+}
+
+/** Puts other counts in the place of those that are kept with the end of an account's chain. */
+export async function recount(tx: Transaction, account: string, counts: Counts): Promise<void> {
+  const head = await headOf(tx, account);
+  const corrected = { ...head, counts };
+  tx.heads?.set(account, Promise.resolve(corrected));
+  if (tx.heads === undefined) await moveHead(tx, account, corrected);
+}
+
+/** The end of the chain, as it is with what this transaction has added. */
+export function headOf(tx: Transaction, account: string): Promise<EventHead> {
+  const head = tx.heads?.get(account) ?? readHead(tx, account);
+  tx.heads?.set(account, head);
+  return head;
+}
+
+const NO_EVENT = { id: 0, hash: '', counts: '{}' };
+
+async function readHead(tx: Transaction, account: string): Promise<EventHead> {
+  const head = (await headStatement(tx, { account })).rows[0] ?? NO_EVENT;
+  return { ...head, counts: countsOf(head.counts) };
+}
+
+/** The columns of an event alone, as the database gives them back: what the exchange sends may hold half a character. */
+function storedColumns(event: NewEvent): ChainedEvent {
+  const columns: Record<string, string | null> = {};
+  for (const column of COLUMNS) {
+    const value = event[column];
+    const isBounded = column === 'old_value' || column === 'new_value';
+    columns[column] = value === null ? null : storable(isBounded ? bounded(value) : value);
+  }
+  return columns as unknown as ChainedEvent;
+}
+
+/** The exchange decides how long its values are. Two long ones that begin alike stay different by their hash. */
+function bounded(value: string): string {
+  if (value.length <= LONGEST_VALUE) return value;
+  return `${value.slice(0, LONGEST_VALUE)}… (SHA-256 ${hash('sha256', value)})`;
+}
+
+const hashStatement = statement((v: { account: string; id: number }) =>
+  queries.selectFrom('events').select('hash').where('account', '=', v.account).where('id', '=', v.id),
+);
+
+export async function eventHash(db: Database, account: string, id: number): Promise<string | undefined> {
+  return (await hashStatement(db, { account, id })).rows[0]?.hash;
+}
+
+/** Reads the id of the newest event of an account, or of all where none is named; 0 when there is none. */
+export async function newestEventId(db: Database, account: string | undefined): Promise<number> {
+  if (account !== undefined) return (await headStatement(db, { account })).rows[0]?.id ?? 0;
+  const newest = db.selectFrom('event_heads').select((head) => head.fn.max<number | null>('id').as('id'));
+  return (await newest.executeTakeFirstOrThrow()).id ?? 0;
+}
+
+interface CountedEvent extends Uncounted {
+  readonly type: string;
+  readonly field: string;
+  readonly old_value: string | null;
+  readonly new_value: string | null;
+}
+
+/** What an event does not tell: an acknowledged finding that is resolved was not open. */
+export interface Uncounted {
+  readonly wasAcknowledged?: boolean;
+}
+
+export function countsOf(text: string): Counts {
+  const { orders = {}, findings = {} } = JSON.parse(text) as Partial<Counts>;
+  return { orders, findings };
+}
+
+export function countEvent({ orders, findings }: Counts, event: CountedEvent): void {
+  const { type, field, old_value: from, new_value: to } = event;
+  if (type === 'order' && field === 'state') {
+    if (from !== null) add(orders, from, -1);
+    if (to !== null) add(orders, to, 1);
+  }
+  if (type === 'finding.opened') add(findings, field, 1);
+  if (type === 'finding.acknowledged' || (type === 'finding.resolved' && event.wasAcknowledged !== true))
+    add(findings, field, -1);
+}
+
+function add(counts: Record<string, number>, name: string, more: number): void {
+  const count = (counts[name] ?? 0) + more;
+  if (count === 0) delete counts[name];
+  else counts[name] = count;
+}
 
 const PAGE = 1_000;
 
@@ -18,7 +195,7 @@ export interface KnownHead {
   readonly hash: string;
 }
 
-type ChainedEvent = Omit<EventsTable, 'id'> & { readonly id: number };
+type StoredEvent = Omit<EventsTable, 'id'> & { readonly id: number };
 
 /** Checks that the events of each account form one chain that ends where its head says, and that the `known` events are in it. */
 export async function checkChains(
@@ -32,12 +209,11 @@ export async function checkChains(
   const last = new Map<string, string>();
   let events = 0;
   for (let place = { account: '', id: 0 }; ;) {
-    const { isAfter, order } = eventsAfter(place);
-    const page: ChainedEvent[] = await db
+    const page: StoredEvent[] = await db
       .selectFrom('events')
       .selectAll()
-      .where(isAfter)
-      .orderBy(order)
+      .where(isAfterEvent(place))
+      .orderBy(orderOfEvents())
       .limit(PAGE)
       .execute();
     for (const event of page) {
@@ -66,7 +242,7 @@ export async function checkChains(
   return { events, broken: null };
 }
 
-function problemOf(event: ChainedEvent, previousHash: string): string | undefined {
+function problemOf(event: StoredEvent, previousHash: string): string | undefined {
   if (event.previous_hash !== previousHash) return 'an event before it was removed, or it was put in between';
   const text = hashedText(previousHash, event satisfies NewEvent);
   return hash('sha256', text) === event.hash ? undefined : 'it was changed';

@@ -14,7 +14,8 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { ConfigError, loadConfig } from '../../../src/settings/config.ts';
+import { ConfigError } from '../../../src/settings/config.ts';
+import { loadConfig } from '../../support/settings.ts';
 import { reachOf } from '../../../src/extensions/api/reach.ts';
 
 let folder = '';

@@ -201,8 +201,8 @@ describe('a pass over the links', () => {
     program.merchant.exec(`update links set last_checked_at = '2031-01-01T00:00:00.000Z'`);
     const log = capturedLog();
     program.app = await program.start({ log: log.logger });
-    expect(log.with(/written under another clock/)).toMatchObject([{ orders: 0, links: 1 }]);
     await pass();
+    expect(log.with(/written under another clock/)).toMatchObject([{ links: 1 }]);
     expect(asked).toEqual(['a']);
   });
 });

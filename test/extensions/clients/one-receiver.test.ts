@@ -2,11 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { ConfigError, loadConfig } from '../../../src/settings/config.ts';
+import { ConfigError, type Config } from '../../../src/settings/config.ts';
+import { loadConfig, withSettings } from '../../support/settings.ts';
 import { receivePhotos } from '../../../src/extensions/clients/photo-receiver.ts';
 import { detailsPart, filePart, multipart } from '../../support/multipart.ts';
 import { JPEG } from '../../support/photo-program.ts';
 import { begun, fileIsOpen, photoReceiver, post } from '../../support/photo-receiver.ts';
+import { clientsSettings } from '../../../src/extensions/clients/settings.ts';
 
 const ONE = { ORDER_SYNC_DATABASE_URL: 'postgres://somebody@127.0.0.1/somewhere' };
 
@@ -16,8 +18,9 @@ async function twoWorkers() {
   const { port } = new URL(on.url);
   const { app } = on.program;
   const shared = loadConfig({ env: ONE, cwd: on.folder, requireExchange: false });
-  const photos = { ...app.photos, listen: { host: '127.0.0.1', port: Number(port) } };
-  return { ...on, second: { ...app, photos, config: shared }, alone: { ...app, photos, config: on.program.config } };
+  const photos = { ...clientsSettings.of(app.config).photos, listen: { host: '127.0.0.1', port: Number(port) } };
+  const workerOf = (config: Config) => ({ ...app, config: withSettings(config, { photos }) });
+  return { ...on, second: workerOf(shared), alone: workerOf(on.program.config) };
 }
 
 describe('a second worker of a machine', () => {

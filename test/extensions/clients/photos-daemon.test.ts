@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { loadConfig } from '../../../src/settings/config.ts';
+import { loadConfig } from '../../support/settings.ts';
 import { runDaemon } from '../../support/daemon.ts';
 import { Owner } from '../../../src/extensions/api/client.ts';
 import { controlSocketPath, socketTransport } from '../../../src/extensions/api/transport.ts';

@@ -506,8 +506,7 @@ describe('the purge', () => {
     on.program.clock.advance(2 * HOUR);
     const deps = (photos: number) => ({
       ...on.program.app,
-      purges: purgesOf(on.program.app),
-      retention: { keptAnswers: undefined, deadLetters: undefined, photos },
+      purges: purgesOf(on.program.app, { photos }),
     });
     expect(await purgeAccount(deps(3 * HOUR), 'default', NEVER)).toMatchObject({ photos: 0 });
     expect(await purgeAccount(deps(HOUR), 'default', NEVER)).toMatchObject({ photos: 1 });

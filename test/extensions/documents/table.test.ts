@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { csvText, jsonText } from '../../../src/extensions/documents/data.ts';
-import type { Groups, ReportDocument, Section } from '../../../src/extensions/documents/document.ts';
+import type { ReportDocument, Row, Section } from '../../../src/extensions/documents/document.ts';
 import { tableText } from '../../../src/extensions/documents/table.ts';
 import { widthOf } from '../../../src/extensions/documents/terminal.ts';
 import { documentOf, hostileDocument, texts, wholeText } from '../../support/report-document.ts';
@@ -89,10 +89,12 @@ Rule  none
 
   it('has the total of a group below its rows, and once the names of columns that say nothing in any group', async () => {
     const document = groupedDocument();
-    const [{ groups, ...section }] = document.sections as [Section];
-    const totals = new Map([['EUR', { currency: 'EUR', day: 'both', sum: '21.50' }]]);
+    const [section] = document.sections as [Section];
+    const [first, second, ...others] = section.rows as readonly Row[];
+    const total = { currency: 'EUR', day: 'both', sum: '21.50' };
+    const rowsForPeople = [first, second, total, ...others] as readonly Row[];
     const columns = [...section.columns, { key: 'unreadable', label: 'Unreadable', kind: 'count' }] as const;
-    const withTotals = { ...section, columns, groups: { ...groups, totals } as Groups };
+    const withTotals = { ...section, columns, rowsForPeople };
     const text = await wholeText(tableText({ ...document, sections: [withTotals] }));
     expect(text).toContain('2026-03-02      20\nboth            21.50\n\nIn BTC\n');
     expect(text.match(/unreadable/gi)).toEqual(['Unreadable']);

@@ -7,7 +7,7 @@ import { EVENT_TYPES, feedEventOf, type EventRow, type FeedEvent } from '../../.
 import { eventSchema, feedEvent } from '../../../src/extensions/feed/schema.ts';
 import { MOST_STREAMS } from '../../../src/extensions/feed/stream.ts';
 import { createPass } from '../../../src/orders/create.ts';
-import { appendToChain } from '../../../src/store/tables/events.ts';
+import { appendToChain } from '../../../src/store/tables/chain.ts';
 import {
   failureIn,
   scriptedControlSocket,

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { BEGINNING, cursorOf, writeCursor, type Place } from '../../../src/extensions/feed/event.ts';
 import { placeOf, readPage, type FeedFilter } from '../../../src/extensions/feed/feed.ts';
-import { appendToChain } from '../../../src/store/tables/events.ts';
+import { appendToChain } from '../../../src/store/tables/chain.ts';
 import { feedHeads, newestOfOrder } from '../../../src/extensions/feed/tables/events.ts';
 import type { NewEvent, Store } from '../../../src/store/port.ts';
 import { newTestDatabase } from '../../support/database.ts';

@@ -23,12 +23,7 @@ it('kept answers go by age in small steps, but never those of orders that are no
   program.clock.advance(2 * DAY);
   const steps: number[] = [];
   const clock = { ...program.clock, sleep: async (ms: number) => void steps.push(ms) };
-  const deps = {
-    ...program.app,
-    clock,
-    purges: purgesOf(program.app),
-    retention: { keptAnswers: DAY, deadLetters: DAY, photos: undefined },
-  };
+  const deps = { ...program.app, clock, purges: purgesOf(program.app, { keptAnswers: DAY, deadLetters: DAY }) };
   expect(await purgeAccount(deps, 'default', NEVER)).toEqual({ keptAnswers: 450, deadLetters: 0, photos: 0 });
   expect([subjects(program), steps]).toEqual([
     ['unknown', 'young'],
@@ -47,12 +42,7 @@ it('dead letters go by age once they were delivered, never before', async () => 
   insert.run(251, 'dead', '2020');
   insert.run(252, 'delivered', program.clock.now().toISOString());
   const clock = { ...program.clock, sleep: async () => {} };
-  const deps = {
-    ...program.app,
-    clock,
-    purges: purgesOf(program.app),
-    retention: { keptAnswers: undefined, deadLetters: DAY, photos: undefined },
-  };
+  const deps = { ...program.app, clock, purges: purgesOf(program.app, { deadLetters: DAY }) };
   expect(await purgeAccount(deps, 'default', NEVER)).toEqual({ keptAnswers: 0, deadLetters: 250, photos: 0 });
   const left = program.merchant.prepare('select event_id from webhook_deliveries order by event_id').pluck().all();
   expect(left.map(Number)).toEqual([251, 252]);

@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startApp } from '../../../src/app.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import { loadConfig, requireExchange } from '../../../src/settings/config.ts';
+import { requireExchange } from '../../../src/settings/config.ts';
+import { loadConfig } from '../../support/settings.ts';
 import type { Judgement } from '../../../src/orders/rules/operator-decisions.ts';
 import { createPass } from '../../../src/orders/create.ts';
 import { followPass } from '../../../src/orders/follow.ts';

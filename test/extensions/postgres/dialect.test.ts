@@ -2,7 +2,8 @@ import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, sql, type R
 import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 import { DecimalSum } from '../../../src/base/decimal.ts';
-import { exactSum, holdsTime, PostgresCompiler } from '../../../src/store/dialect.ts';
+import { PostgresCompiler } from '../../../src/extensions/postgres/dialect.ts';
+import { exactSum, holdsTime } from '../../../src/store/dialect.ts';
 import { newPostgresDatabase } from '../../support/postgres.ts';
 
 const postgres = new Kysely<unknown>({

@@ -6,6 +6,7 @@ import { openAsOwner } from '../../../src/store/open.ts';
 import { placeOf } from '../../support/postgres-store.ts';
 import type { PostgresTestDatabase } from '../../support/postgres.ts';
 import { idsIn, openedBy, openFindings, query, send, shop } from '../../support/promoted-shop.ts';
+import { DRIVERS } from '../../support/drivers.ts';
 
 const insert = (database: PostgresTestDatabase, id: string, createdAt = 'now()') =>
   query(
@@ -15,7 +16,7 @@ const insert = (database: PostgresTestDatabase, id: string, createdAt = 'now()')
   );
 
 async function claimed(database: PostgresTestDatabase) {
-  const owned = await openAsOwner(placeOf(database.url), systemClock(), {});
+  const owned = await openAsOwner(placeOf(database.url), systemClock(), { drivers: DRIVERS });
   onTestFinished(() => owned[Symbol.asyncDispose]());
   const [accountLease] = await owned.ownership.take(['default'], 10_000);
   if (accountLease === undefined) throw new Error('nothing was taken');

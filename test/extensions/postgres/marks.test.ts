@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { acceptRestore } from '../../../src/extensions/restore/restore.ts';
-import { appendToChain } from '../../../src/store/tables/events.ts';
+import { appendToChain } from '../../../src/store/tables/chain.ts';
 import type { MarkContent, Store } from '../../../src/store/port.ts';
 import { stoppedAccounts } from '../../../src/store/tables/account-stops.ts';
 import { MOST_AT_ONCE } from '../../../src/store/mark.ts';

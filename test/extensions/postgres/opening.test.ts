@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MIGRATIONS } from '../../../migrations/index.ts';
+import { MIGRATIONS } from '../../../migrations/postgres/index.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { StoreError } from '../../../src/store/errors.ts';
 import { takenNames } from '../../../src/extensions/postgres/tables.ts';
@@ -15,7 +15,7 @@ import { findPostgres, OWNER, PASSWORD, startPostgres, type PostgresServer } fro
 import { placeOf } from '../../support/postgres-store.ts';
 
 const BIN = findPostgres();
-const NAMES = Object.keys(MIGRATIONS.postgres);
+const NAMES = Object.keys(MIGRATIONS);
 
 let server: PostgresServer;
 let admin: pg.Pool;
@@ -65,12 +65,12 @@ describe.skipIf(BIN === undefined)('a database of PostgreSQL', () => {
       expect(await problemOf(open(url, expectation))).toBe('unusable');
     }
     const before = await open(url, 'any');
-    expect(await before.migrations()).toEqual({ applied: [], pending: NAMES });
+    expect(await before.migrations()).toEqual({ applied: [], pending: NAMES, newer: [] });
     await before.close();
     // Two that do it at once wait for each other.
     const stores = await Promise.all([open(url, 'migrate'), open(url, 'migrate')]);
     for (const store of stores) {
-      expect(await store.migrations()).toEqual({ applied: NAMES, pending: [] });
+      expect(await store.migrations()).toEqual({ applied: NAMES, pending: [], newer: [] });
       await store.close();
     }
     const name = new URL(url).pathname.slice(1);

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { createApp, type App } from '../../../src/app.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { checkDatabase } from '../../../src/extensions/health/doctor/database.ts';
-import { loadConfig } from '../../../src/settings/config.ts';
+import { loadConfig } from '../../support/settings.ts';
 import { ConfigError } from '../../../src/settings/settings.ts';
 import { createPass } from '../../../src/orders/create.ts';
 import { followPass } from '../../../src/orders/follow.ts';
@@ -20,6 +20,7 @@ import {
 } from '../../support/postgres-server.ts';
 import { placeOf } from '../../support/postgres-store.ts';
 import { scriptedExchange } from '../../support/scripted-exchange.ts';
+import { DRIVERS } from '../../support/drivers.ts';
 
 const BIN = findPostgres();
 type Asked = (kind: 'GET' | 'POST') => readonly string[];
@@ -77,7 +78,11 @@ describe.skipIf(BIN === undefined)('with one synchronous standby required', () =
       ...REQUIRED,
     };
     const config = loadConfig({ requireExchange: true, cwd: temporaryFolder(), env });
-    const app = await createApp(config, { log: capturedLog().logger, ownerPatienceMs: 10_000 });
+    const app = await createApp(config, {
+      log: capturedLog().logger,
+      ownerPatienceMs: 10_000,
+      store: { drivers: DRIVERS },
+    });
     onTestFinished(async () => {
       await app[Symbol.asyncDispose]();
       await exchange[Symbol.asyncDispose]();

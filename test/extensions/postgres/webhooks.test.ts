@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { nextGeneration } from '../../../src/store/tables/accounts.ts';
 import { moveWebhookCursor, webhookCursor } from '../../../src/extensions/webhooks/tables/endpoints.ts';
 import { delivering, endpointAt, webhookReceiver } from '../../support/webhooks.ts';
+import { withWebhooks } from '../../../src/extensions/webhooks/tables/tables.ts';
 
 const KEY = { endpoint: 'shop', account: 'default' };
 
@@ -38,7 +39,7 @@ it.each([
     });
     await answer(status);
     expect(await webhookCursor(store.db, KEY)).toBe(7);
-    expect(await store.db.selectFrom('webhook_deliveries').selectAll().execute()).toEqual([]);
+    expect(await withWebhooks(store.db).selectFrom('webhook_deliveries').selectAll().execute()).toEqual([]);
     expect(program.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
   },
 );

@@ -3,15 +3,18 @@ import { ageingDocument, type AgeGroup } from '../../../src/extensions/reports/a
 
 const FACTS = { account: 'default', asOf: '2026-01-10T00:00:00.000Z', from: null, to: null, orders: 3 };
 
+const ageOf = (since: string) => Date.parse(FACTS.asOf) - Date.parse(since);
+
 function group(state: string, since: string, changes: Partial<AgeGroup> = {}): AgeGroup {
-  const halves = { p1: since, p25: since, p50: since, p75: since };
-  return { state, status: null, pair: null, orders: 1, ...halves, p90: since, p99: since, longest: since, ...changes };
+  const age = ageOf(since);
+  const halves = { p1: age, p25: age, p50: age, p75: age };
+  return { state, status: null, pair: null, orders: 1, ...halves, p90: age, p99: age, longest: age, ...changes };
 }
 
 describe('the report of ageing', () => {
   it('gives ages to people and, exactly, to programs; states in the order in which they are passed', () => {
     const final = group('final', '2026-01-09T23:59:59.995Z', { status: 'DONE' });
-    const held = group('held', '2026-01-06T19:54:53.900Z', { longest: '2025-12-01T00:00:00.000Z' });
+    const held = group('held', '2026-01-06T19:54:53.900Z', { longest: ageOf('2025-12-01T00:00:00.000Z') });
     const { sections, schema } = ageingDocument(FACTS, [final, held], [], []);
     expect(schema).toBe('order-sync.ageing/1');
     expect(sections[1]?.rows).toEqual([
@@ -34,8 +37,14 @@ describe('the report of ageing', () => {
   });
 
   it('draws the ages of orders that still wait, where all of them can be known', () => {
-    const waiting = group('open', '2026-01-09T00:00:00.000Z', { status: 'REQUEST', p99: '2026-01-08T21:00:00.000Z' });
-    const others = [group('final', '2026-01-01T00:00:00.000Z'), group('held', '2026-01-01T00:00:00.000Z', { p1: '' })];
+    const waiting = group('open', '2026-01-09T00:00:00.000Z', {
+      status: 'REQUEST',
+      p99: ageOf('2026-01-08T21:00:00.000Z'),
+    });
+    const others = [
+      group('final', '2026-01-01T00:00:00.000Z'),
+      group('held', '2026-01-01T00:00:00.000Z', { p1: null }),
+    ];
     const day = 86_400_000;
     expect(ageingDocument(FACTS, [waiting, ...others], [], []).charts).toMatchObject([
       {

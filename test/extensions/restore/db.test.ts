@@ -9,7 +9,7 @@ import { runProgram } from '../../support/cli-function.ts';
 import { runCommand } from '../../support/cli-process.ts';
 import { temporaryFolder } from '../../support/folders.ts';
 
-const NAMES = Object.keys(MIGRATIONS.sqlite);
+const NAMES = Object.keys(MIGRATIONS);
 
 let folder = '';
 let path = '';

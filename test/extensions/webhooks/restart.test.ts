@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { delivering, endpointAt, nameOf, names, rowsOf, webhookReceiver } from '../../support/webhooks.ts';
+import { withWebhooks } from '../../../src/extensions/webhooks/tables/tables.ts';
 
 const HOUR = 3_600_000;
 
@@ -11,14 +12,16 @@ it('sends nothing again that came before what the process before it was refused'
   await program.webhooks.idle();
   expect(await rowsOf(program, 'retrying')).toMatchObject([{ event_id: 2, attempts: 1 }]);
   // The row and the cursor are written together: a process that is killed now has written both.
-  expect(await program.store.db.selectFrom('webhook_cursors').select('event_id').execute()).toEqual([{ event_id: 2 }]);
+  expect(await withWebhooks(program.store.db).selectFrom('webhook_cursors').select('event_id').execute()).toEqual([
+    { event_id: 2 },
+  ]);
   await program.stop();
   await program.add('a', '3');
   receiver.answer = () => 204;
   await program.start();
   await program.pass(HOUR);
   expect(names(receiver.deliveries.map(({ event }) => event))).toEqual(['a 1', 'a 2', 'a 2', 'a 3']);
-  expect(await program.store.db.selectFrom('webhook_deliveries').selectAll().execute()).toEqual([]);
+  expect(await withWebhooks(program.store.db).selectFrom('webhook_deliveries').selectAll().execute()).toEqual([]);
 });
 
 it('sends nothing once more after another process may own the account', async () => {

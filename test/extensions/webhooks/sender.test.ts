@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import type { WebhookEndpoint } from '../../../src/settings/shapes.ts';
+import type { WebhookEndpoint } from '../../../src/extensions/webhooks/settings.ts';
 import {
   isPublic,
   publicLookup,

@@ -17,6 +17,7 @@ import {
   type Delivering,
 } from '../../support/webhooks.ts';
 import { DAY } from '../../support/tracking.ts';
+import { withWebhooks } from '../../../src/extensions/webhooks/tables/tables.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
@@ -65,7 +66,7 @@ describe('a receiver that takes events', () => {
     await program.webhooks.idle();
     await program.stop();
     expect([names(receiver.taken), names(none.taken)]).toEqual([['a 1'], []]);
-    const cursors = await program.store.db.selectFrom('webhook_cursors').select('event_id').execute();
+    const cursors = await withWebhooks(program.store.db).selectFrom('webhook_cursors').select('event_id').execute();
     expect(cursors.map(({ event_id }) => event_id)).toEqual([1, 1]);
   });
 

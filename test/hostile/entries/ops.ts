@@ -6,6 +6,7 @@ import { testClock } from '../../support/test-clock.ts';
 import { broken, type Entry } from '../entry.ts';
 import { BEGINNING, ground, NEVER, sandbox, SECRET } from '../ground.ts';
 import { answerTo, checkAnswer, checkHealth, oddRequest, type Route } from '../odd-requests.ts';
+import { withSettings } from '../../support/settings.ts';
 
 /** Stands in a request for the token of the forms of this process. */
 const FORM_TOKEN = 'form-token-of-the-process';
@@ -51,10 +52,8 @@ export const ops: Entry<string> = {
     clock.advance(60_000);
     await followPass(on.app, 'all', NEVER);
     const { app, activities } = on;
-    const config = {
-      ...on.config,
-      ops: { ...on.config.ops, listen: { host: '127.0.0.1', port: 0 }, token: SECRET, actions: 'on' as const },
-    };
+    const listen = { host: '127.0.0.1', port: 0 };
+    const config = withSettings(on.config, { ops: { listen, token: SECRET, actions: 'on' } });
     const own = { config, activities, accounts: { names: [app.account] }, heedDecision: async () => {}, version: '0' };
     const stopping = new AbortController();
     const endpoint = await serveOps({ ...app, ...own } satisfies OpsDeps, stopping.signal);

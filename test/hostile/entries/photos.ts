@@ -10,6 +10,7 @@ import { broken, type Entry } from '../entry.ts';
 import { BEGINNING, ground } from '../ground.ts';
 import { answerTo, checkAnswer } from '../odd-requests.ts';
 import { oddJson, oddObject, oddPlace, oddText } from '../odd.ts';
+import { clientsSettings } from '../../../src/extensions/clients/settings.ts';
 
 const MOST_TRIES = 400;
 /** Stands in a delivery, with a number of six digits, for the token that was given out for it. */
@@ -117,7 +118,7 @@ export const photos: Entry<string> = {
       await receiver.close();
     });
     const to = { port: Number(new URL(receiver.url).port) };
-    const { folder } = on.config.photos;
+    const { folder } = clientsSettings.of(on.config).photos;
     const stored = on.merchant.prepare('select stored_name from photos where stored_name is not null').pluck();
     const disposal = undo.move();
     return {

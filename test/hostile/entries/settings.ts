@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { explainError } from '../../../src/cli/shared/exit.ts';
-import { ConfigError, configSources, loadConfig } from '../../../src/settings/config.ts';
-import { PATHS, SECRETS } from '../../../src/settings/settings.ts';
+import { ConfigError } from '../../../src/settings/config.ts';
+import { configSources, loadConfig, SETTINGS_PARTS } from '../../support/settings.ts';
+import { schemaOf } from '../../../src/settings/schema.ts';
 import { broken, type Entry } from '../entry.ts';
 import { folderIn, SECRET } from '../ground.ts';
 import { bytesOf, oddBytes, ODD_NUMBERS, ODD_TIMES, oddJson, oddPlace, oddText } from '../odd.ts';
@@ -15,6 +16,7 @@ interface OddSettings {
   readonly environment: Readonly<Record<string, string>>;
 }
 
+const { general, secrets } = schemaOf({ cwd: '/', parts: SETTINGS_PARTS });
 const variableOf = (path: string) => `ORDER_SYNC_${path.replace(/[A-Z]/g, '_$&').replaceAll('.', '_').toUpperCase()}`;
 const secretValue = fc.constantFrom(
   SECRET,
@@ -50,8 +52,8 @@ const anyValue = fc
   .map((value) => value.slice(0, 20_000));
 /** A secret stands where secrets do; elsewhere there is anything. */
 const setting = fc
-  .constantFrom(...PATHS)
-  .chain((path) => (SECRETS.includes(path) ? secretValue : anyValue).map((value) => [path, value] as const));
+  .constantFrom(...general.paths)
+  .chain((path) => (secrets.includes(path) ? secretValue : anyValue).map((value) => [path, value] as const));
 
 const YAML = `exchange:
   baseUrl: https://exchange.example

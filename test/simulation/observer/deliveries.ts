@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { Webhook } from 'standardwebhooks';
-import type { WebhookEndpoint } from '../../../src/settings/shapes.ts';
+import type { WebhookEndpoint } from '../../../src/extensions/webhooks/settings.ts';
 import { AT_ONCE, takesType } from '../../../src/extensions/webhooks/delivery.ts';
 import { feedEventOf, type EventRow, type FeedEvent } from '../../../src/extensions/feed/event.ts';
 import { FEED_COLUMNS } from '../../../src/extensions/feed/tables/events.ts';

@@ -5,6 +5,7 @@ import { jsonText } from '../../../src/extensions/documents/data.ts';
 import { readOverview } from '../../../src/extensions/health/tables/overview.ts';
 import type { Store } from '../../../src/store/port.ts';
 import type { Fail } from './feed.ts';
+import { webhooksSettings } from '../../../src/extensions/webhooks/settings.ts';
 
 /** A report of reconciliation as its JSON form has it. */
 interface Report {
@@ -15,7 +16,7 @@ interface Report {
 interface ReportWorld {
   readonly store: Store;
   readonly account: string;
-  readonly config: Pick<Config, 'reconcile' | 'exchange' | 'webhooks'>;
+  readonly config: Pick<Config, 'reconcile' | 'exchange'>;
   /** Nothing was written later. */
   readonly latest: Date;
   readonly fail: Fail;
@@ -30,7 +31,7 @@ export async function checkReports(world: ReportWorld): Promise<Report> {
   const settings = { ...config.reconcile, outputPosition: config.exchange.outputPosition };
   using made = await reconcileOrders({ store, clock }, { account, settings, mayBeEmpty: true });
   const text = (await Array.fromAsync(jsonText(made.document))).join('');
-  const overview = await readOverview(store.db, { account, endpoints: config.webhooks.endpoints, now: latest });
+  const overview = await readOverview(store.db, { account, ...webhooksSettings.of(config).webhooks, now: latest });
   const leak = /.{0,40}(?:canary|whsec_).{0,40}/.exec(`${text} ${JSON.stringify(overview)}`);
   if (leak !== null) fail('secrets stay in', leak[0]);
   const report = JSON.parse(text) as Report;

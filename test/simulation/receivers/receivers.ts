@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { WebhookEndpoint } from '../../../src/settings/shapes.ts';
+import type { WebhookEndpoint } from '../../../src/extensions/webhooks/settings.ts';
 import type { FeedEvent } from '../../../src/extensions/feed/event.ts';
 import type { Connections, Posted } from '../../../src/extensions/webhooks/sender.ts';
 import type { DeliveryObserver } from '../observer/deliveries.ts';

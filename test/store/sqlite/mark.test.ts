@@ -15,7 +15,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { createPass } from '../../../src/orders/create.ts';
 import { StoreError } from '../../../src/store/errors.ts';
 import { nextGeneration } from '../../../src/store/tables/accounts.ts';
-import { appendToChain, newestEventId } from '../../../src/store/tables/events.ts';
+import { appendToChain, newestEventId } from '../../../src/store/tables/chain.ts';
 import type { MarkContent, Store } from '../../../src/store/port.ts';
 import { openStore, type OpenOptions } from '../../../src/store/sqlite/store.ts';
 import { newDatabase, temporaryFolder } from '../../support/folders.ts';

@@ -9,6 +9,7 @@ import { ask, printAnswer, printWord } from '../../api/ask.ts';
 import { REVEAL } from '../../../cli/shared/options.ts';
 import { VERIFICATION_LEVELS, type VerificationLevel } from '../../../exchange/schemas.ts';
 import { readJson, withDigits } from '../../../exchange/json.ts';
+import { clientsSettings } from '../settings.ts';
 import { tableOf, textColumns } from '../../documents/terminal.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { print } from '../../../cli/shared/print.ts';
@@ -119,7 +120,7 @@ function definePhotos(command: Command): void {
       }
       const token = given === '-' ? (await text(process.stdin)).trim() : given;
       const answer = await ask(command, requestPhotos, { linkId, level, actionId, token });
-      if (answer.isAlone && answer.config.photos.listen !== undefined) {
+      if (answer.isAlone && clientsSettings.of(answer.config).photos.listen !== undefined) {
         process.stderr.write('no daemon runs here: the photos are received only while order-sync run does\n');
       }
       printWord(answer.body, 'ok', json);

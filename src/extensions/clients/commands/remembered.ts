@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import { purgePhotos } from '../photos.ts';
 import { counted } from '../../../base/words.ts';
-import { linkEvents } from '../../../store/tables/events.ts';
-import { listLinks, readLink } from '../tables/links.ts';
+import { linkEvents, listLinks, readLink } from '../tables/links.ts';
 import { listAwaited, listPhotos } from '../tables/photos.ts';
 import { rowWithHistory } from '../../../cli/shared/answer.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
@@ -96,8 +95,8 @@ function definePurge(command: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  order-sync photos purge --older-than 90d')
     .action(async ({ olderThan, json }: { olderThan: number; json?: boolean }) => {
-      const purged = await withAccount(command, 'current', (store, { account, photos }) =>
-        purgePhotos({ account, store, clock: systemClock(), photos }, olderThan),
+      const purged = await withAccount(command, 'current', (store, config) =>
+        purgePhotos({ account: config.account, config, store, clock: systemClock() }, olderThan),
       );
       print(json, { purged }, () => `${counted(purged, 'photo')} purged\n`);
     });

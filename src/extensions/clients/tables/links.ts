@@ -1,11 +1,14 @@
 import { sql, type SqlBool } from 'kysely';
-import type { LinkDecision, LinkRow } from '../link.ts';
+import type { LinkDecision, LinkRow, LinksTable } from '../link.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
 import { listAccounts, newestFirst, type ListQuery, type OfAccount } from '../../operate/tables/listed.ts';
 import { accountsWhere, ofOwner } from '../../../store/orders/due-times.ts';
-import { queries } from '../../../store/statement.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
 import { insertEvents } from '../../../store/tables/events.ts';
+
+function withLinks(db: Database) {
+  return db.withTables<{ links: LinksTable }>();
+}
 
 /** A place in the list of links to check; a pass goes on after it, so that it meets each link once. */
 export type CheckKey = Pick<LinkRow, 'link_id' | 'last_checked_at'>;
@@ -18,7 +21,7 @@ export async function linksToCheck(
   query: { account: string; finalStatuses: readonly string[]; before: Date; from: CheckKey; limit: number },
 ): Promise<CheckKey[]> {
   const { account, finalStatuses, before, from, limit } = query;
-  let links = db
+  let links = withLinks(db)
     .selectFrom('links')
     .select(['link_id', 'last_checked_at'])
     .where('account', '=', account)
@@ -32,7 +35,7 @@ export async function linksToCheck(
 }
 
 export async function readLink(db: Database, account: string, linkId: string): Promise<LinkRow | undefined> {
-  return await db
+  return await withLinks(db)
     .selectFrom('links')
     .selectAll()
     .where((link) => link.and({ account, link_id: linkId }))
@@ -45,7 +48,7 @@ export async function listLinks(
 ): Promise<readonly LinkRow[]> {
   const compare = (one: LinkRow, other: LinkRow) => newestFirst(one.created_at, other.created_at);
   const list = async ({ account, status, limit }: OfAccount<typeof query>) => {
-    let links = db.selectFrom('links').selectAll().where('account', '=', account);
+    let links = withLinks(db).selectFrom('links').selectAll().where('account', '=', account);
     if (status !== undefined) links = links.where('status', '=', status);
     const rows = await links.orderBy('created_at', 'desc').orderBy('link_id').limit(limit).execute();
     return { rows, isCut: false };
@@ -53,23 +56,39 @@ export async function listLinks(
   return (await listAccounts(query, () => accountsIn(db, 'links'), list, compare)).rows;
 }
 
-/** Sets up to `limit` checks that a clock ahead of this one wrote to `now`: their links would wait. Returns how many. */
-export async function correctCheckTimes(tx: Transaction, account: string, now: Date, limit: number): Promise<number> {
-  const ahead = await tx
-    .selectFrom('links')
-    .select('link_id')
-    .where('account', '=', account)
-    .where('last_checked_at', '>', now.toISOString())
-    // PostgreSQL then uses the index even if it expects that most links are ahead.
-    .orderBy('last_checked_at')
-    .limit(limit)
-    .execute();
-  if (ahead.length === 0) return 0;
-  const ids = ahead.map((row) => row.link_id);
-  await tx
+interface CheckCorrection {
+  readonly account: string;
+  readonly latest: Date;
+  readonly to: Date;
+  readonly limit: number;
+}
+
+function checksAfter(db: Database, { account, latest, limit }: Omit<CheckCorrection, 'to'>) {
+  return (
+    withLinks(db)
+      .selectFrom('links')
+      .select('link_id')
+      .where('account', '=', account)
+      .where('last_checked_at', '>', latest.toISOString())
+      // PostgreSQL then uses the index even if it expects that most links are ahead.
+      .orderBy('last_checked_at')
+      .limit(limit)
+  );
+}
+
+/** True if a clock ahead of this one wrote checks: their links would wait. */
+export async function areChecksAhead(db: Database, account: string, now: Date): Promise<boolean> {
+  return (await checksAfter(db, { account, latest: now, limit: 1 }).executeTakeFirst()) !== undefined;
+}
+
+/** Sets up to `limit` checks that are later than `latest` to another time. Returns how many. */
+export async function correctCheckTimes(tx: Transaction, correction: CheckCorrection): Promise<number> {
+  const ids = (await checksAfter(tx, correction).execute()).map((row) => row.link_id);
+  if (ids.length === 0) return 0;
+  await withLinks(tx)
     .updateTable('links')
-    .set({ last_checked_at: now.toISOString() })
-    .where('account', '=', account)
+    .set({ last_checked_at: correction.to.toISOString() })
+    .where('account', '=', correction.account)
     .where('link_id', 'in', ids)
     .execute();
   return ids.length;
@@ -83,7 +102,7 @@ export async function saveLink(
   now: Date,
 ): Promise<void> {
   const { account, link_id, source: _source, created_at: _madeAt, ...changing } = link;
-  await tx
+  await withLinks(tx)
     .insertInto('links')
     .values(link)
     .onConflict((conflict) => conflict.columns(['account', 'link_id']).doUpdateSet(changing))
@@ -92,11 +111,19 @@ export async function saveLink(
   await insertEvents(tx, { account, type: 'link', subject: link_id, lookedUpBefore, now }, events);
 }
 
-const linkedStatement = accountsWhere(() => [
-  queries.selectFrom('links').select('links.account').where('links.account', '=', ofOwner),
-]);
+const linkedStatement = accountsWhere(() => [sql`(select links.account from links where links.account = ${ofOwner})`]);
 
 /** Reads which accounts of a range have links. */
 export async function accountsWithLinks(db: Database, from: string, to: string): Promise<readonly string[]> {
   return (await linkedStatement(db, { from, to })).rows.map(({ account }) => account);
+}
+
+export async function linkEvents(db: Database, account: string, linkId: string) {
+  return await db
+    .selectFrom('events')
+    .select(['id', 'account', 'subject as link_id', 'field', 'old_value', 'new_value', 'observed_at'])
+    .select(['source', 'reason'])
+    .where((event) => event.and({ account, type: 'link', subject: linkId }))
+    .orderBy('id')
+    .execute();
 }

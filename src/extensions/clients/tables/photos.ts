@@ -1,26 +1,61 @@
-import { sql, type Insertable, type Selectable } from 'kysely';
+import { sql, type Generated, type Insertable, type Selectable } from 'kysely';
 import type { KnownToken } from '../photo.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
 import { insertHappenings } from '../../../store/tables/events.ts';
 import { listAccounts, newestFirst, type ListQuery, type OfAccount } from '../../operate/tables/listed.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
-import type { PhotosTable, PhotoTokensTable } from '../../../store/schema.ts';
+
+/** One delivery that was asked for (§4.5), known by the SHA-256 of its token. */
+interface PhotoTokensTable {
+  account: string;
+  token_hash: string;
+  /** The random id that `idv photos` prints; it reveals nothing of the token. */
+  request_id: string;
+  link_id: string;
+  level: string;
+  action_id: string | null;
+  created_at: string;
+  expires_at: string;
+  /** The delivery that used the token; null while none has. */
+  delivery: string | null;
+}
+
+/** One file that was received, and kept or refused (§6). */
+interface PhotosTable extends Omit<PhotoTokensTable, 'token_hash' | 'created_at' | 'expires_at'> {
+  id: Generated<number>;
+  delivery: string;
+  /** As the sender calls it, for people alone: control characters are escaped. */
+  original_name: string;
+  /** As its content says; null if that is not known. */
+  type: string | null;
+  size: number;
+  sha256: string;
+  /** Path from the folder of photos; null if the file was refused. */
+  stored_name: string | null;
+  received_at: string;
+  /** Why the file was refused; null if it was kept. */
+  refusal: string | null;
+}
 
 type PhotoRow = Selectable<PhotosTable>;
+
+function withPhotos(db: Database) {
+  return db.withTables<{ photos: PhotosTable; photo_tokens: PhotoTokensTable }>();
+}
 
 type OfLink = ListQuery & { readonly linkId: string | undefined };
 
 export type NewPhoto = Omit<Insertable<PhotosTable>, 'id'>;
 
 export async function keepPhotoToken(tx: Transaction, token: Omit<PhotoTokensTable, 'delivery'>): Promise<void> {
-  await tx
+  await withPhotos(tx)
     .insertInto('photo_tokens')
     .values({ ...token, delivery: null })
     .execute();
 }
 
 export async function forgetPhotoToken(tx: Transaction, account: string, tokenHash: string): Promise<void> {
-  await tx
+  await withPhotos(tx)
     .deleteFrom('photo_tokens')
     .where((token) => token.and({ account, token_hash: tokenHash, delivery: null }))
     .execute();
@@ -30,7 +65,7 @@ export type PhotoToken = KnownToken & Omit<PhotoTokensTable, 'token_hash' | 'cre
 
 /** Reads a token by its hash, whatever account it was made for: the time that takes says nothing about the token. */
 export async function readPhotoToken(db: Database, tokenHash: string) {
-  const row = await db
+  const row = await withPhotos(db)
     .selectFrom('photo_tokens')
     .selectAll()
     .where('token_hash', '=', tokenHash)
@@ -47,12 +82,12 @@ export async function recordDelivery(
   { account, tokenHash, delivery }: { account: string; tokenHash: string; delivery: string },
   photos: readonly NewPhoto[],
 ): Promise<void> {
-  await tx
+  await withPhotos(tx)
     .updateTable('photo_tokens')
     .set({ delivery })
     .where((token) => token.and({ account, token_hash: tokenHash, delivery: null }))
     .execute();
-  for (const photo of photos) await tx.insertInto('photos').values(photo).execute();
+  for (const photo of photos) await withPhotos(tx).insertInto('photos').values(photo).execute();
   const [first] = photos;
   if (first === undefined) return;
   const event = { account, type: 'photos', subject: first.link_id, field: first.level, source: 'delivery' } as const;
@@ -61,12 +96,12 @@ export async function recordDelivery(
 }
 
 export async function photosOfDelivery(db: Database, delivery: string): Promise<PhotoRow[]> {
-  return await db.selectFrom('photos').selectAll().where('delivery', '=', delivery).orderBy('id').execute();
+  return await withPhotos(db).selectFrom('photos').selectAll().where('delivery', '=', delivery).orderBy('id').execute();
 }
 
 export async function listPhotos(db: Database, query: OfLink): Promise<readonly PhotoRow[]> {
   const list = async ({ account, linkId, limit }: OfAccount<OfLink>) => {
-    let rows = db.selectFrom('photos').selectAll().where('account', '=', account);
+    let rows = withPhotos(db).selectFrom('photos').selectAll().where('account', '=', account);
     if (linkId !== undefined) rows = rows.where('link_id', '=', linkId);
     return { rows: await rows.orderBy('id', 'desc').limit(limit).execute(), isCut: false };
   };
@@ -84,7 +119,7 @@ export async function photosBefore(
   db: Database,
   query: { account: string; before: Date; limit: number },
 ): Promise<Pick<PhotoRow, 'id' | 'stored_name'>[]> {
-  return await db
+  return await withPhotos(db)
     .selectFrom('photos')
     .select(['id', 'stored_name'])
     .where('account', '=', query.account)
@@ -96,7 +131,7 @@ export async function photosBefore(
 }
 
 export async function deletePhotos(tx: Transaction, account: string, ids: readonly number[]): Promise<void> {
-  await tx.deleteFrom('photos').where('account', '=', account).where('id', 'in', ids).execute();
+  await withPhotos(tx).deleteFrom('photos').where('account', '=', account).where('id', 'in', ids).execute();
 }
 
 const AWAITED = ['account', 'request_id', 'link_id', 'level', 'action_id', 'created_at', 'expires_at'] as const;
@@ -106,7 +141,7 @@ type AwaitedDelivery = Pick<PhotoTokensTable, (typeof AWAITED)[number]>;
 export async function listAwaited(db: Database, query: OfLink): Promise<readonly AwaitedDelivery[]> {
   const compare = (one: AwaitedDelivery, other: AwaitedDelivery) => newestFirst(one.created_at, other.created_at);
   const list = async ({ account, linkId, limit }: OfAccount<OfLink>) => {
-    let rows = db
+    let rows = withPhotos(db)
       .selectFrom('photo_tokens')
       .select(AWAITED)
       .where('account', '=', account)

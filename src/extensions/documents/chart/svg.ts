@@ -30,56 +30,37 @@ interface TextLook {
   readonly isBold?: boolean;
 }
 
+export type Drawing = ReturnType<typeof newDrawing>;
+
 /** Bars, lines and texts as SVG. Shapes that look alike are one path; marks stand above bars, and texts above all. */
-export class Drawing {
-  readonly #size: Size;
-  readonly #width: number;
-  readonly #height: number;
-  readonly #shapes = new Map<string, string>();
-  readonly #marks = new Map<string, string>();
-  #texts = '';
-
-  constructor(size: Size, width: number, height: number) {
-    this.#size = size;
-    this.#width = width;
-    this.#height = height;
-  }
-
-  bar(x: number, y: number, [width, height]: readonly [number, number], paint: string): void {
-    add(this.#shapes, paint, `M${px(x)} ${px(y)}h${px(width)}v${px(height)}h${px(-width)}z`);
-  }
-
-  line(x: number, y: number, end: `${'h' | 'v'}${number}`): void {
-    add(this.#shapes, ` class="line" stroke="${LINE}"`, `M${px(x)} ${px(y)}${end}`);
-  }
-
-  mark(x: number, y: number, end: `${'h' | 'v'}${number}`, width = 1): void {
-    const weight = width === 1 ? '' : ` stroke-width="${width}"`;
-    add(this.#marks, ` class="mark" stroke="${INK}"${weight}`, `M${px(x)} ${px(y)}${end}`);
-  }
-
-  text(x: number, y: number, text: string, { anchor, isMuted = false, isBold = false }: TextLook = {}): void {
-    const attributes = [
-      anchor === undefined ? '' : ` text-anchor="${anchor}"`,
-      isBold ? ' font-weight="600"' : '',
-      isMuted ? ` class="muted" fill="${MUTED}"` : '',
-    ];
-    this.#texts += `<text x="${px(x)}" y="${px(y)}" dy=".35em"${attributes.join('')}>${escapeText(text)}</text>`;
-  }
-
-  widthOf(text: string): number {
-    return widthOf(text) * this.#size.fontSize * LETTER;
-  }
-
-  toString(): string {
-    const paths = [...this.#shapes, ...this.#marks].map(([attributes, d]) => `<path d="${d}"${attributes}/>`);
-    const { name, fontSize } = this.#size;
-    return `<svg class="${name}" viewBox="0 0 ${this.#width} ${this.#height}" font-family="sans-serif" font-size="${fontSize}" fill="${INK}">${paths.join('')}${this.#texts}</svg>`;
-  }
-}
-
-function add(paths: Map<string, string>, attributes: string, d: string): void {
-  paths.set(attributes, (paths.get(attributes) ?? '') + d);
+export function newDrawing({ name, fontSize }: Size, width: number, height: number) {
+  const [shapes, marks] = [new Map<string, string>(), new Map<string, string>()];
+  let texts = '';
+  const add = (paths: Map<string, string>, look: string, d: string) => paths.set(look, (paths.get(look) ?? '') + d);
+  return {
+    bar(x: number, y: number, [wide, tall]: readonly [number, number], paint: string): void {
+      add(shapes, paint, `M${px(x)} ${px(y)}h${px(wide)}v${px(tall)}h${px(-wide)}z`);
+    },
+    line(x: number, y: number, end: `${'h' | 'v'}${number}`): void {
+      add(shapes, ` class="line" stroke="${LINE}"`, `M${px(x)} ${px(y)}${end}`);
+    },
+    mark(x: number, y: number, end: `${'h' | 'v'}${number}`, weight = ''): void {
+      add(marks, ` class="mark" stroke="${INK}"${weight}`, `M${px(x)} ${px(y)}${end}`);
+    },
+    text(x: number, y: number, text: string, { anchor, isMuted = false, isBold = false }: TextLook = {}): void {
+      const attributes = [
+        anchor === undefined ? '' : ` text-anchor="${anchor}"`,
+        isBold ? ' font-weight="600"' : '',
+        isMuted ? ` class="muted" fill="${MUTED}"` : '',
+      ];
+      texts += `<text x="${px(x)}" y="${px(y)}" dy=".35em"${attributes.join('')}>${escapeText(text)}</text>`;
+    },
+    widthOf: (text: string) => widthOf(text) * fontSize * LETTER,
+    svg(): string {
+      const paths = [...shapes, ...marks].map(([look, d]) => `<path d="${d}"${look}/>`);
+      return `<svg class="${name}" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="${fontSize}" fill="${INK}">${paths.join('')}${texts}</svg>`;
+    },
+  };
 }
 
 export function labelText(name: string, most: number): string {

@@ -1,7 +1,8 @@
 import { instantMs } from '../../../base/instant.ts';
 import { isNumeric, saysNothing, toneOf, type Cell, type Column, type Row, type Tone } from '../document.ts';
+import { withUnit } from '../sections.ts';
 import { widthOf, cut } from '../terminal.ts';
-import { inUnits, printable } from '../../../base/words.ts';
+import { inUnits, mostOf, printable, sumOf } from '../../../base/words.ts';
 
 const LONGEST_WORD = 40;
 const LONGEST_CELL = 400;
@@ -78,113 +79,106 @@ const MOST_ROWS_AT_ONCE = 60;
 
 interface ShownColumn {
   readonly column: Column;
+  /** In columns of text, on paper. */
   readonly width: number;
   readonly isOneLine: boolean;
-  readonly isOnPaper: boolean;
+  isOnPaper: boolean;
 }
 
 export function shownColumns(columns: readonly Column[], rows: readonly Row[]): readonly ShownColumn[] {
-  const measured = columns.map((column) => measure(column, valuesOf(column, rows)));
-  const kept = new Set(measured);
-  const width = () => [...kept].reduce((sum, column) => sum + paperWidth(column), 0);
-  const leastFirst = measured
+  const shown = columns.map((column) => measured(column, rows));
+  let width = sumOf(shown, (one) => one.width);
+  const leastFirst = shown
     .slice(1)
     .toReversed()
     .toSorted((a, b) => (b.column.rank ?? 0) - (a.column.rank ?? 0));
-  for (const column of leastFirst) if (width() > PAPER_WIDTH) kept.delete(column);
-  return measured.map((column) => ({ ...column, isOnPaper: kept.has(column) }));
+  for (const one of leastFirst) {
+    if (width <= PAPER_WIDTH) break;
+    one.isOnPaper = false;
+    width -= one.width;
+  }
+  return shown;
 }
 
-function valuesOf({ key }: Column, rows: readonly Row[]): readonly Cell[] {
-  return rows.map((row) => row[key] ?? null);
-}
-
-function headingOf({ label: whole, kind, hasGroupUnit }: Column, unit?: string): string {
-  const label = cutText(whole);
-  if (hasGroupUnit === true && unit !== undefined) return `${label} (${unit})`;
-  return kind === 'time' && !label.includes('UTC') ? `${label} (UTC)` : label;
-}
-
-function measure(column: Column, values: readonly Cell[]): Omit<ShownColumn, 'isOnPaper'> {
-  const places = placesOf(column, values);
-  const texts = values.map((value) => shownText(value, column));
-  const widths = texts.map((text) => {
+function measured(column: Column, rows: readonly Row[]): ShownColumn {
+  const places = placesOf(column, rows);
+  const texts = rows.map((row) => shownText(cellOf(row, column), column));
+  const widest = mostOf(texts, (text) => {
     if (!isNumeric(column)) return widthOf(text) + (TONED.has(column.kind) ? BADGE : 0);
     // The space between three digits and the next three is a third of a digit.
     const whole = text.split('.', 1)[0] ?? '';
     return Math.max(widthOf(text), whole.length + Math.ceil(whole.length / 9) + (places > 0 ? places + 1 : 0));
   });
-  const width = widths.reduce((most, one) => Math.max(most, one), 0);
-  const isOneLine = isNumeric(column) || width <= LONGEST_LINE || !texts.some((text) => text.includes(' '));
-  return { column, width, isOneLine };
+  const isOneLine = isNumeric(column) || widest <= LONGEST_LINE || !texts.some((text) => text.includes(' '));
+  const width = GAP + Math.max(mostOf(headingOf(column).split(' '), widthOf), isOneLine ? widest : LEAST_WIDTH);
+  return { column, width, isOneLine, isOnPaper: true };
 }
 
-function paperWidth({ column, width, isOneLine }: Omit<ShownColumn, 'isOnPaper'>): number {
-  const heading = Math.max(...headingOf(column).split(' ').map(widthOf));
-  return GAP + Math.max(heading, isOneLine ? width : LEAST_WIDTH);
+function cellOf(row: Row, { key }: Column): Cell {
+  return row[key] ?? null;
+}
+
+function headingOf({ label: whole, kind }: Column): string {
+  const label = cutText(whole);
+  return kind === 'time' && !label.includes('UTC') ? `${label} (UTC)` : label;
 }
 
 /** The most digits after the decimal point in cells that stand below each other. */
-function placesOf(column: Column, values: readonly Cell[]): number {
+function placesOf(column: Column, rows: readonly Row[]): number {
   if (!isNumeric(column)) return 0;
-  const places = values.map((value) => /^-?\d+\.(\d+)$/.exec(String(value))?.[1]?.length ?? 0);
-  return places.reduce((most, one) => (one > MOST_PLACES ? most : Math.max(most, one)), 0);
+  return mostOf(rows, (row) => {
+    const places = /^-?\d+\.(\d+)$/.exec(String(cellOf(row, column)))?.[1]?.length ?? 0;
+    return places > MOST_PLACES ? 0 : places;
+  });
 }
 
 /** Writes a table in a frame of the given name, which scrolls where it is wide. `unit` is that of the columns with the unit of their group. */
 export function* tableText(
   name: string,
   rows: readonly Row[],
-  columns: readonly ShownColumn[],
+  shown: readonly ShownColumn[],
   unit?: string,
 ): Generator<string> {
-  yield `<div class="frame${shapeOf(rows.length, columns)}" tabindex="0" role="region" aria-label="${escapeText(name)}"><table><thead><tr>`;
-  const headings = columns.map(({ column }) => headingOf(column, unit));
-  for (const [index, column] of columns.entries()) {
-    yield `<th scope="col"${classText(columnClasses(column))}>${escapeText(headings[index] ?? '')}</th>`;
-  }
-  yield '</tr></thead><tbody>\n';
-  const places = columns.map(({ column }) => placesOf(column, valuesOf(column, rows)));
+  const labelled = withUnit(
+    shown.map(({ column }) => column),
+    unit,
+  );
+  const columns = shown.map((one, index) => ({
+    tag: index === 0 ? 'th' : 'td',
+    column: one.column,
+    classes: classesOf(one),
+    heading: escapeText(headingOf(labelled[index] ?? one.column)),
+    places: placesOf(one.column, rows),
+  }));
+  // What happened when stands along a line of time.
+  const isStory = shown.map(({ column }) => column.key).join() === 'at,text';
+  const shape = isStory ? ' story' : rows.length > MOST_ROWS_AT_ONCE ? ' tall' : '';
+  const headings = columns.map(({ classes, heading }) => `<th scope="col"${classText(classes)}>${heading}</th>`);
+  yield `<div class="frame${shape}" tabindex="0" role="region" aria-label="${escapeText(name)}"><table><thead><tr>`;
+  yield `${headings.join('')}</tr></thead><tbody>\n`;
   for (const row of rows) {
-    const cells = columns.map((column, index) =>
-      cellText(row, column, { isFirst: index === 0, places: places[index] ?? 0, heading: headings[index] ?? '' }),
-    );
+    const cells = columns.map(({ tag, column, classes, heading, places }) => {
+      const value = cellOf(row, column);
+      const scope = tag === 'th' ? ' scope="row"' : '';
+      const names = classText(isZero(value, column) ? [...classes, 'zero'] : classes);
+      const whole = isCut(value, column) ? ` title="${escapeText(value)}"` : '';
+      return `<${tag}${scope}${names} data-label="${heading}"${whole}>${innerText(row, column, places)}</${tag}>`;
+    });
     yield `<tr>${cells.join('')}</tr>\n`;
   }
   yield '</tbody></table></div>\n';
 }
 
-/** What happened when stands along a line of time. */
-function shapeOf(rows: number, columns: readonly ShownColumn[]): string {
-  if (columns.map(({ column }) => column.key).join() === 'at,text') return ' story';
-  return rows > MOST_ROWS_AT_ONCE ? ' tall' : '';
+function isZero(value: Cell, column: Column): boolean {
+  return isNumeric(column) && value !== null && value !== '' && saysNothing(value, column);
 }
 
-interface CellPlace {
-  readonly isFirst: boolean;
-  readonly places: number;
-  /** Stands beside the cell on a phone. */
-  readonly heading: string;
-}
-
-function cellText(row: Row, shown: ShownColumn, { isFirst, places, heading }: CellPlace): string {
-  const { column } = shown;
-  const value = row[column.key] ?? null;
-  const isZero = isNumeric(column) && value !== null && value !== '' && saysNothing(value, column);
-  const isText = !isNumeric(column) && !TONED.has(column.kind) && column.kind !== 'time';
-  const isCut = isText && shownText(value, column) !== String(value ?? '');
-  const attributes = [
-    isFirst ? ' scope="row"' : '',
-    classText([...columnClasses(shown), ...(isZero ? ['zero'] : [])]),
-    ` data-label="${escapeText(heading)}"`,
-    isCut ? ` title="${escapeText(value)}"` : '',
-  ];
-  const tag = isFirst ? 'th' : 'td';
-  return `<${tag}${attributes.join('')}>${innerText(row, column, places)}</${tag}>`;
+function isCut(value: Cell, column: Column): boolean {
+  return column.kind === 'text' && cutText(value) !== String(value ?? '');
 }
 
 /** The classes by which the style aligns and wraps the cells of a column, and leaves them off the paper. */
-function columnClasses({ column, isOneLine, isOnPaper }: ShownColumn): readonly string[] {
+function classesOf({ column, isOneLine, isOnPaper }: ShownColumn): readonly string[] {
   return [...(isNumeric(column) ? ['n'] : []), ...(isOneLine ? [] : ['w']), ...(isOnPaper ? [] : ['screen'])];
 }
 
@@ -193,7 +187,7 @@ function classText(names: readonly string[]): string {
 }
 
 function innerText(row: Row, column: Column, places: number): string {
-  const value = row[column.key] ?? null;
+  const value = cellOf(row, column);
   const text = shownText(value, column);
   const href = column.href?.(row);
   if (href !== undefined) return `<a href="${escapeText(href)}">${escapeText(text)}</a>`;

@@ -1,8 +1,5 @@
-import type { Selectable } from 'kysely';
 import { ROW_TYPES, type EventRow } from '../event.ts';
-import { unindexed } from '../../../store/dialect.ts';
 import type { Database } from '../../../store/port.ts';
-import type { OrderEventsView } from '../../../store/schema.ts';
 import { queries, statement, together } from '../../../store/statement.ts';
 
 export interface FeedQuery {
@@ -85,14 +82,6 @@ function inOrder(read: readonly { readonly rows: readonly EventRow[] }[]): reado
   return read.flatMap(({ rows }) => rows).toSorted((one, other) => one.id - other.id);
 }
 
-const hashStatement = statement((v: { account: string; id: number }) =>
-  queries.selectFrom('events').select('hash').where('account', '=', v.account).where('id', '=', v.id),
-);
-
-export async function eventHash(db: Database, account: string, id: number): Promise<string | undefined> {
-  return (await hashStatement(db, { account, id })).rows[0]?.hash;
-}
-
 const headStatement = statement((v: { account: string }) =>
   queries.selectFrom('event_heads').select(['id', 'hash']).where('account', '=', v.account),
 );
@@ -172,34 +161,4 @@ export async function newestRecord(db: Database, account: string): Promise<Newes
   if (row === undefined) return undefined;
   const serverDate = /"serverDate"\s*:\s*"([^"\\]{1,40})"/.exec(row.body)?.[1] ?? null;
   return { serverDate, receivedAt: row.receivedAt };
-}
-
-/** Events that are read at a time: no read holds the write-ahead log for long. */
-const PAGE = 500;
-/** The ids that a read looks through: most may be those of other accounts. */
-const MOST_IDS_A_READ = 50_000;
-
-/** Selects events: observed at or after `from` and before `to`, and recorded up to `lastId`. */
-export interface ChangesScope {
-  readonly account: string | undefined;
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly lastId: number;
-}
-
-export async function* changesOf(db: Database, scope: ChangesScope): AsyncGenerator<Selectable<OrderEventsView>> {
-  const { account, from, to, lastId } = scope;
-  for (let before = 0, ids = PAGE; before < lastId;) {
-    const upTo = Math.min(before + ids, lastId);
-    let events = db.selectFrom('order_events').selectAll().where('id', '>', before).where('id', '<=', upTo);
-    // With the sign no index of accounts is used: the events are read in the order in which they stand.
-    if (account !== undefined) events = events.where(unindexed('account'), '=', account);
-    if (from !== null) events = events.where('observed_at', '>=', from);
-    if (to !== null) events = events.where('observed_at', '<', to);
-    const page = await events.orderBy('id').limit(PAGE).execute();
-    yield* page;
-    const isFull = page.length === PAGE;
-    before = isFull ? (page.at(-1)?.id ?? upTo) : upTo;
-    if (!isFull) ids = Math.min(2 * ids, MOST_IDS_A_READ);
-  }
 }

@@ -116,11 +116,10 @@ function moneyRows(parts: MoneyPeriod['parts']): readonly Row[] {
   const groups = Map.groupBy(parts, ({ pair, position }) => JSON.stringify([pair, position]));
   const rows = [...groups.values()].map((same) => {
     const { pair = '', currency = null, position } = same[0] ?? {};
-    const sums = sumsOf(same);
     const shown = currency ?? `not shown (${position ?? 'no position'})`;
-    return { count: sums.orders, row: { pair, currency: shown, ...sums.asRow() } };
+    return { pair, currency: shown, ...sumsOf(same) };
   });
-  return rows.toSorted((a, b) => b.count - a.count).map(({ row }) => row);
+  return rows.toSorted((a, b) => b.orders - a.orders);
 }
 
 export function foundSection(query: string, rows: readonly Row[], isCut: boolean, at: string): string {

@@ -1,4 +1,5 @@
 import { exchangeByAccount } from '../../../settings/config.ts';
+import { webhooksSettings } from '../../webhooks/settings.ts';
 import { after } from '../../../base/instant.ts';
 import { FOLLOWED_STATES } from '../../../orders/rules/states.ts';
 import type { RequestEnded } from '../../../exchange/account.ts';
@@ -56,7 +57,7 @@ export class DashboardReader {
   async #read(account: string | undefined): Promise<DashboardFacts> {
     const { config, clock, store, readings } = this.#deps;
     const [now, begun] = [clock.now(), clock.monotonic()];
-    const { endpoints } = config.webhooks;
+    const { endpoints } = webhooksSettings.of(config).webhooks;
     const overview = await readOverview(store.db, { account, endpoints, now });
     const { value: disk } = await readings.disk();
     const process = await readProcess(this.#deps, disk);

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { configOf } from '../../../settings/config.ts';
-import { viewOf } from '../../../accounts/rules/restraints.ts';
+import { healthSettings } from '../settings.ts';
+import { describeKeptBack, viewOf } from '../../../accounts/rules/restraints.ts';
 import { messageOf } from '../../../base/text.ts';
 import { storyOf } from '../../reports/story/read-story.ts';
 import { orderForms, pauseForms } from './forms.ts';
@@ -12,7 +13,7 @@ import { DASHBOARD_STYLE } from './style.ts';
 import type { Column, Row, Section } from '../../documents/document.ts';
 import { contentText } from '../../documents/html.ts';
 import { pairOf } from '../../reports/reconciliation/rows.ts';
-import type { StoryEvent } from '../../reports/story/next.ts';
+import type { StoryEvent } from '../../reports/tables/story.ts';
 import { readHolds } from '../../../store/tables/account-holds.ts';
 import { feedHead } from '../../feed/tables/events.ts';
 import { findingsOf } from '../../../store/tables/findings.ts';
@@ -30,10 +31,10 @@ const MOST_ACCOUNTS = 500;
 const MOST_EVENTS = 200;
 const LONGEST_QUERY = 10_000;
 const EVENT_COLUMNS: readonly Column[] = [
-  { key: 'observedAt', label: 'At', kind: 'time' },
+  { key: 'observed_at', label: 'At', kind: 'time' },
   { key: 'field', label: 'Field', kind: 'text' },
-  { key: 'oldValue', label: 'Old value', kind: 'text' },
-  { key: 'newValue', label: 'New value', kind: 'text' },
+  { key: 'old_value', label: 'Old value', kind: 'text' },
+  { key: 'new_value', label: 'New value', kind: 'text' },
   { key: 'source', label: 'Source', kind: 'text', rank: 1 },
   { key: 'reason', label: 'Reason', kind: 'text', rank: 1 },
   { key: 'actor', label: 'Person', kind: 'text', rank: 1 },
@@ -50,7 +51,7 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
   const reader = new DashboardReader(deps);
   const { accounts } = reader;
   // It stands in each form of this process: a page of another site cannot read it.
-  const token = deps.config.ops.actions === 'on' ? randomBytes(32).toString('base64url') : undefined;
+  const token = healthSettings.of(deps.config).ops.actions === 'on' ? randomBytes(32).toString('base64url') : undefined;
   const pages: Pages = { deps, accounts, token };
   server.setErrorHandler((error, _request, reply) => {
     if (!(error instanceof Refused)) throw error;
@@ -149,8 +150,11 @@ async function storyPage({ deps, accounts, token }: Pages, request: FastifyReque
   const account = oneAccountIn(request, accounts);
   const { id } = request.params as { readonly id: string };
   const asOf = clock.now();
-  const keptBack = activities.find(account)?.keptBack(asOf) ?? [];
-  const told = await storyOf(store, configOf(config, account), id, { asOf, keptBack });
+  const kept = activities
+    .find(account)
+    ?.keptBack(asOf)
+    .find(({ externalOrderId }) => externalOrderId === id);
+  const told = await storyOf(store, configOf(config, account), id, { asOf, blocked: kept && describeKeptBack(kept) });
   const row = await readOrder(store.db, account, id);
   if (told === undefined || row === undefined) throw new Refused(404, 'There is no such order.');
   const sections = [...told.document.sections, eventsSection(told.evidence.events)];

@@ -3,13 +3,14 @@ import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import { ConfigError, configOf, exchangeByAccount, configSources, type Config } from '../../../settings/config.ts';
+import type { Store } from '../../../store/port.ts';
 import { programVersion } from '../../../base/version.ts';
 import type { Tone } from '../../documents/document.ts';
 import { styled, toned, wrapped } from '../../documents/terminal.ts';
 import { printable } from '../../../base/words.ts';
-import { driverOf } from '../../../store/open.ts';
 import { accountOrAll } from '../../../cli/shared/account.ts';
 import { EXIT, CommandError } from '../../../cli/shared/exit.ts';
+import { webhooksSettings } from '../../webhooks/settings.ts';
 import { configOptions, plainConfig } from '../../../cli/shared/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { rightSettings } from '../../setup/config.ts';
@@ -70,8 +71,8 @@ async function* examine(
   bundle: string | undefined,
 ): AsyncGenerator<CheckResult> {
   yield checkRuntime(programVersion());
-  yield* await runCheck({ name: 'settings', run: async () => checkSettings(command) });
-  const config = readable(command);
+  yield* await runCheck({ name: 'settings', run: () => checkSettings(command) });
+  const config = await readable(command);
   if (config !== undefined) for (const check of checksOf(command, config)) yield* await runCheck(check);
   if (bundle === undefined) return;
   yield* await runCheck({ name: 'bundle', run: async () => [await writeBundle(command, results, bundle)] });
@@ -85,27 +86,26 @@ function checksOf(command: Command, config: Config): readonly Check[] {
   const othersLeft = names.length - asked.length;
   const left = `${othersLeft} more accounts are not asked: give --account NAME`;
   const baseUrls = new Set(asked.flatMap((name) => exchangeByAccount(config)(name).baseUrl ?? []));
-  const daemon = async () => (await askDaemon(config, account))?.daemon ?? undefined;
+  const daemon = async () => (await askDaemon(command, config, account))?.daemon ?? undefined;
   // The check `database` reports a database that fails.
-  const driver = () =>
-    withStore(config, 'any', (store) => driverOf(config.database, store, asked)).catch(() => undefined);
+  const driver = () => withStore(command, 'any', (store) => store.driverOf(asked), config).catch(() => undefined);
   const keyOf = async (name: string) => {
     const result = await checkKey(command, configOf(config, name));
     return [names.length === 1 ? result : { ...result, found: `${name}: ${result.found}` }];
   };
   return [
     { name: 'permissions', run: async () => checkFiles(config) },
-    { name: 'database', run: () => withStore(config, 'any', (store) => checkDatabase(config, store)) },
-    { name: 'accounts', run: () => withStore(config, 'any', checkAccounts) },
+    { name: 'database', run: () => withStore(command, 'any', (store) => checkDatabase(config, store), config) },
+    { name: 'accounts', run: () => withStore(command, 'any', checkAccounts, config) },
     { name: 'disk', run: () => checkDisk(config) },
-    { name: 'clock', run: () => withStore(config, 'any', (store) => checkClock(store, asked, clock)) },
+    { name: 'clock', run: () => withStore(command, 'any', (store) => checkClock(store, asked, clock), config) },
     ...[...baseUrls].map((url): Check => ({
       name: 'address',
       run: (signal) => checkAddress('address', url, clock, signal),
     })),
     ...(baseUrls.size === 0 ? [] : asked.map((name): Check => ({ name: 'key', run: () => keyOf(name) }))),
     ...(othersLeft === 0 ? [] : [{ name: 'key', run: async () => [ok('key', left)] }]),
-    ...config.webhooks.endpoints.map(({ url, allowPrivate }): Check => ({
+    ...webhooksSettings.of(config).webhooks.endpoints.map(({ url, allowPrivate }): Check => ({
       name: 'webhook',
       run: (signal) => checkAddress('webhook', url, clock, signal, !allowPrivate),
     })),
@@ -115,18 +115,18 @@ function checksOf(command: Command, config: Config): readonly Check[] {
 }
 
 /** The settings; undefined if they cannot be read, which another check says. */
-function readable(command: Command): Config | undefined {
+async function readable(command: Command): Promise<Config | undefined> {
   try {
-    return plainConfig(command);
+    return await plainConfig(command);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return undefined;
   }
 }
 
-function checkSettings(command: Command): readonly CheckResult[] {
+async function checkSettings(command: Command): Promise<readonly CheckResult[]> {
   try {
-    const { config, warnings } = rightSettings(configOptions(command), false);
+    const { config, warnings } = rightSettings(await configOptions(command), false);
     if (warnings.length > 0) return warnings.map((text) => warning('settings', text, 'order-sync config show'));
     return [
       ok('settings', `they are right; accounts: ${config.accounts.length}`, { accounts: config.accounts.length }),
@@ -178,11 +178,11 @@ function pseudonyms(): Pseudonym {
 /** The settings and the database; null if they cannot be read, which a check says. */
 async function contentOf(command: Command, pseudonym: Pseudonym): Promise<object> {
   try {
-    const config = plainConfig(command);
-    const settings = configSources(configOptions(command)).map((one) => bundledSetting(one, pseudonym));
-    const daemon = (await askDaemon(config, undefined))?.daemon ?? null;
-    const { endpoints } = config.webhooks;
-    return await withStore(config, 'current', async ({ db }) => {
+    const config = await plainConfig(command);
+    const settings = configSources(await configOptions(command)).map((one) => bundledSetting(one, pseudonym));
+    const daemon = (await askDaemon(command, config, undefined))?.daemon ?? null;
+    const { endpoints } = webhooksSettings.of(config).webhooks;
+    const content = async ({ db }: Store) => {
       const overview = await readOverview(db, { account: undefined, endpoints, now: systemClock().now() });
       const events = await newestEvents(db, undefined, NEWEST_EVENTS);
       return {
@@ -192,7 +192,8 @@ async function contentOf(command: Command, pseudonym: Pseudonym): Promise<object
         overview: bundledOverview(overview, pseudonym),
         events: events.map((one) => bundledEvent(one, pseudonym)),
       };
-    });
+    };
+    return await withStore(command, 'current', content, config);
   } catch {
     return { database: null, settings: null, daemon: null, overview: null, events: null };
   }

@@ -10,6 +10,7 @@ import type { Command } from 'commander';
 import type { DaemonStatus } from '../status/status.ts';
 import { problem } from '../../../accounts/problem.ts';
 import type { Config, AccountSettings } from '../../../settings/config.ts';
+import { healthSettings } from '../settings.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
 import { fault, ofProblem, ok, warning, type CheckResult } from './check.ts';
 import type { Clock } from '../../../base/clock.ts';
@@ -109,7 +110,7 @@ export async function checkOps(
   daemon: Pick<DaemonStatus, 'opsFailure'> | undefined,
   signal: AbortSignal,
 ): Promise<CheckResult> {
-  const { listen } = config.ops;
+  const { listen } = healthSettings.of(config).ops;
   const isUp = daemon !== undefined;
   if (listen === undefined) return ok('ops', 'ops.listen is off: no metrics, no dashboard');
   const address = `${listen.host}:${listen.port}`;

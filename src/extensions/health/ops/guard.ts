@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Config } from '../../../settings/config.ts';
 import { isLoopback } from '../../../settings/values.ts';
+import type { OpsSettings } from '../settings.ts';
 
 /** Says that the process lives, and nothing else: it is open to all. */
 const OPEN = '/livez';
@@ -27,7 +27,7 @@ const HEADERS = {
  * that was made to lead here (DNS rebinding). It must bear the token if there is one; without a token only the names of this
  * machine are taken. A request other than GET and HEAD must come from a page of this server.
  */
-export function guard(server: FastifyInstance, { token, listen, hosts }: Config['ops']): void {
+export function guard(server: FastifyInstance, { token, listen, hosts }: OpsSettings): void {
   const isOwn = (host: string) =>
     host === listen?.host || hosts.includes(host) || isIP(host.replace(/^\[|\]$/g, '')) > 0;
   server.addHook('onRequest', async (request, reply) => {

@@ -6,7 +6,7 @@ import { problemsOf } from '../status/problems.ts';
 import type { Overview, ProcessFacts } from '../status/status.ts';
 import { type Disk, Readings } from './readings.ts';
 import { deadline, type Clock } from '../../../base/clock.ts';
-import type { Config } from '../../../settings/config.ts';
+import { healthSettings } from '../settings.ts';
 import { messageOf } from '../../../base/text.ts';
 import type { Store } from '../../../store/port.ts';
 
@@ -82,7 +82,6 @@ const EVERY_MS = 60_000;
 const TIMEOUT_MS = 10_000;
 
 interface HeartbeatDeps extends Omit<ReadinessSources, 'readings'> {
-  readonly config: Pick<Config, 'database' | 'ops' | 'webhooks'>;
   readonly store: Pick<Store, 'migrations' | 'db' | 'isInPlace' | 'writer'>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -94,7 +93,7 @@ interface HeartbeatDeps extends Omit<ReadinessSources, 'readings'> {
  */
 export async function sendHeartbeats(deps: HeartbeatDeps, stopping: AbortSignal): Promise<void> {
   const { clock, log, config } = deps;
-  const { heartbeatUrl } = config.ops;
+  const { heartbeatUrl } = healthSettings.of(config).ops;
   if (heartbeatUrl === undefined) return;
   const sources = { ...deps, readings: new Readings(deps) };
   let failures = 0;

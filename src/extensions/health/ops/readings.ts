@@ -6,6 +6,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Config, DatabaseConfig } from '../../../settings/config.ts';
 import type { PaceMaker } from '../../../orders/pass/pace.ts';
 import { messageOf } from '../../../base/text.ts';
+import { webhooksSettings } from '../../webhooks/settings.ts';
 import type { Activities } from '../activity.ts';
 import type { Overview } from '../status/status.ts';
 import { readOverview } from '../tables/overview.ts';
@@ -63,11 +64,11 @@ export class Readings {
     store,
     clock,
   }: {
-    readonly config: Pick<Config, 'database' | 'webhooks'>;
+    readonly config: Pick<Config, 'database'>;
     readonly store: Pick<Store, 'db' | 'isInPlace'>;
     readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
   }) {
-    const { endpoints } = config.webhooks;
+    const { endpoints } = webhooksSettings.of(config).webhooks;
     this.overview = shared(clock, async () => {
       if (!store.isInPlace()) return { failure: 'its file was moved, deleted or replaced' };
       return await inTime(clock, read(readOverview(store.db, { account: undefined, endpoints, now: clock.now() })));

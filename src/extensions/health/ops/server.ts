@@ -3,6 +3,7 @@ import { messageOf } from '../../../base/text.ts';
 import { MOST_STREAMS } from '../../feed/stream.ts';
 import { repeatEvery } from '../../../orders/pass/run.ts';
 import { closeServer, createServer, listenAt } from '../../http/server.ts';
+import { healthSettings } from '../settings.ts';
 import { guard } from './guard.ts';
 import { addDashboard } from '../dashboard/routes.ts';
 import type { Metrics } from './metrics.ts';
@@ -40,7 +41,7 @@ export interface OpsEndpoint {
 /** If it cannot listen, the daemon goes on: this is logged once, and tried again until it listens. */
 export async function serveOps(deps: OpsDeps, stopping: AbortSignal): Promise<OpsEndpoint> {
   const { config, log, clock } = deps;
-  const { listen } = config.ops;
+  const { listen } = healthSettings.of(config).ops;
   if (listen === undefined) return { url: undefined, failure: undefined, close: async () => {} };
   // Only here is it needed.
   const { startMetrics } = await import('./metrics.ts');
@@ -82,7 +83,7 @@ export async function serveOps(deps: OpsDeps, stopping: AbortSignal): Promise<Op
 function opsServer(pages: OpsPages, metrics: Metrics, stopping: AbortSignal): FastifyInstance {
   const unreadable = () => JSON.stringify({ status: 'refused', reason: 'this is no request that can be read' });
   const server = createServer({ limits: LIMITS, maxConnections: MAX_CONNECTIONS + MOST_STREAMS, unreadable });
-  guard(server, pages.config.ops);
+  guard(server, healthSettings.of(pages.config).ops);
   server.addHook('onRequest', async (_request, reply) => {
     if (stopping.aborted) reply.header('connection', 'close');
   });

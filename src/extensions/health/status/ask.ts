@@ -1,9 +1,14 @@
+import type { Command } from 'commander';
 import type { Config } from '../../../settings/config.ts';
 import { readFromDaemon } from '../../api/ask.ts';
 import { STATUS } from '../addresses.ts';
 import type { Status } from './status.ts';
 
 /** Asks a daemon that drives the account, or one of those of all; undefined if none answers. */
-export async function askDaemon(config: Config, account: string | undefined): Promise<Status | undefined> {
-  return (await readFromDaemon(config, STATUS, account)) as Status | undefined;
+export async function askDaemon(
+  command: Command,
+  config: Config,
+  account: string | undefined,
+): Promise<Status | undefined> {
+  return (await readFromDaemon(command, config, STATUS, account)) as Status | undefined;
 }

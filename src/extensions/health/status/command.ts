@@ -7,6 +7,7 @@ import { statusText } from './text.ts';
 import { judgeStatus, type StatusEnd } from './problems.ts';
 import { accountOrAll } from '../../../cli/shared/account.ts';
 import { CommandError, EXIT, stopSignal } from '../../../cli/shared/exit.ts';
+import { webhooksSettings } from '../../webhooks/settings.ts';
 import { plainConfig } from '../../../cli/shared/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import type { Store } from '../../../store/port.ts';
@@ -48,9 +49,9 @@ export function define(command: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', HELP)
     .action(async ({ watch, json }: { watch?: boolean; json?: boolean }) => {
-      const config = plainConfig(command);
+      const config = await plainConfig(command);
       const account = accountOrAll(command, config);
-      const read = async () => (await askDaemon(config, account)) ?? (await readAlone(command));
+      const read = async () => (await askDaemon(command, config, account)) ?? (await readAlone(command));
       const asText = (status: Status) =>
         json === true
           ? `${JSON.stringify({ verdict: judgeStatus(status), ...status })}\n`
@@ -80,19 +81,18 @@ async function watchStatus(read: () => Promise<Status>, asText: (status: Status)
 }
 
 async function readAlone(command: Command): Promise<Status> {
-  const [{ withAccounts }, { driverOf }, { readOverview }] = await Promise.all([
+  const [{ withAccounts }, { readOverview }] = await Promise.all([
     import('../../../cli/shared/store.ts'),
-    import('../../../store/open.ts'),
     import('../tables/overview.ts'),
   ]);
   const read = async (store: Store, account: string | undefined, config: Config): Promise<Status> => {
-    const { endpoints } = config.webhooks;
+    const { endpoints } = webhooksSettings.of(config).webhooks;
     const clock = systemClock();
     const now = clock.now();
     const overview = await readOverview(store.db, { account, endpoints, now });
     const accounts = (account === undefined ? config.accounts.map(({ name }) => name) : [account]).slice(0, MOST_MARKS);
     const olderState = await olderStateOf(store, accounts);
-    const driver = (await driverOf(config.database, store, accounts)) ?? null;
+    const driver = (await store.driverOf(accounts)) ?? null;
     const { databaseAheadMs = null } = clock;
     const asOf = now.toISOString();
     return { asOf, database: store.address, daemon: null, driver, olderState, databaseAheadMs, overview };

@@ -1,6 +1,7 @@
 import { viewOf } from '../../../accounts/rules/restraints.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Config } from '../../../settings/config.ts';
+import { webhooksSettings } from '../../webhooks/settings.ts';
 import type { BreakerLane } from '../../../exchange/transport/breaker.ts';
 import type { Overview, DaemonStatus, LiveStatus, Reading, Status } from './status.ts';
 import { readOverview } from '../tables/overview.ts';
@@ -19,7 +20,7 @@ export interface ReadingSources {
 }
 
 export interface StatusSources extends ReadingSources {
-  readonly config: Pick<Config, 'database' | 'accounts' | 'exchange' | 'webhooks'>;
+  readonly config: Pick<Config, 'database' | 'accounts' | 'exchange'>;
   readonly store: Pick<Store, 'db' | 'address' | 'writer' | 'migrations'>;
   readonly process: Pick<DaemonStatus, 'pid' | 'version' | 'startedAt'>;
   readonly ops: { readonly failure: string | undefined };
@@ -27,7 +28,7 @@ export interface StatusSources extends ReadingSources {
 
 export async function readStatus(sources: StatusSources, account: string | undefined): Promise<Status> {
   const { store, clock, config, activities, accounts, process, ops } = sources;
-  const { endpoints } = config.webhooks;
+  const { endpoints } = webhooksSettings.of(config).webhooks;
   const overview = await readOverview(store.db, { account, endpoints, now: clock.now() });
   const asked = askedOf(activities, account);
   const reading = readingOf(sources, account, overview);

@@ -5,12 +5,11 @@ import { ATTENTION_STATES, ORDER_STATES, type OrderState } from '../../../orders
 import type { AccountCounts, NamedOrder, OpenFindings, Overview } from '../status/status.ts';
 import { storedHolds } from '../../../store/tables/account-holds.ts';
 import { lostReach, stoppedAccounts } from '../../../store/tables/account-stops.ts';
-import { countsOf, type Counts } from '../../../store/tables/counts.ts';
 import { indexedBy } from '../../../store/dialect.ts';
 import { accountsToSend } from '../../../store/orders/due-times.ts';
-import { recount } from '../../../store/tables/events.ts';
+import { countsOf, recount } from '../../../store/tables/chain.ts';
 import { newestEvents } from '../../feed/tables/events.ts';
-import type { Database, Store } from '../../../store/port.ts';
+import type { Counts, Database, Store } from '../../../store/port.ts';
 import { rowsAtOnce } from '../../../store/snapshot.ts';
 import { compileFor } from '../../../store/statement.ts';
 import { readWebhooks } from '../../webhooks/tables/endpoints.ts';

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
-import type { Config } from '../../../settings/config.ts';
 import { counted } from '../../../base/words.ts';
 import { moveDatabase } from './copy.ts';
-import { openStore } from '../../../store/open.ts';
 import { openConnections } from '../connection.ts';
+import { openStore } from '../store.ts';
 import { lockFile } from '../../../store/sqlite/owner.ts';
+import { openStore as openSqlite } from '../../../store/sqlite/store.ts';
+import type { Store } from '../../../store/port.ts';
 import { slowProgress } from '../../../cli/shared/progress.ts';
 import { placeOf } from '../../../cli/shared/store.ts';
 import { print } from '../../../cli/shared/print.ts';
@@ -31,15 +32,15 @@ export function define(command: Command): void {
     .addHelpText('after', HELP)
     .action(async (from: string, to: string, { json }: { json?: boolean }) => {
       const clock = systemClock();
-      const [old, place] = [placeOf(command, 'sqlite', from, '<from>'), placeOf(command, 'postgres', to, '<to>')];
+      const old = await placeOf(command, 'sqlite', from, '<from>');
+      const place = await placeOf(command, 'postgres', to, '<to>');
       const startedAt = clock.monotonic();
       await using resources = new AsyncDisposableStack();
       const lock = await lockFile(old.path, clock, 0);
       resources.defer(() => lock.release());
-      const open = async (which: Config['database'], expect: 'current' | 'migrate') =>
-        resources.adopt(await openStore(which, clock, { expect }), (store) => store.close());
-      const source = await open(old, 'current');
-      const target = await open(place, 'migrate');
+      const adopt = (store: Store) => resources.adopt(store, (opened) => opened.close());
+      const source = adopt(await openSqlite(old.path, clock, { expect: 'current' }));
+      const target = adopt(await openStore(place, clock, { expect: 'migrate' }));
       const connections = resources.use(openConnections(place, { max: 1 }));
       const session = resources.adopt(await connections.lend(), (lent) => lent.release(true));
       using progress = await slowProgress(clock);

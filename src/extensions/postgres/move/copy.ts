@@ -8,7 +8,7 @@ import { StoreError } from '../../../store/errors.ts';
 import { readSignOfRestore, RESTORE_ADVICE } from '../../../store/mark.ts';
 import { readMove, recordMove, type Move } from '../../../store/tables/moves.ts';
 import type { Database, Store } from '../../../store/port.ts';
-import type { Session } from '../../../store/snapshot.ts';
+import type { Session } from '../snapshot.ts';
 import {
   analyzeTarget,
   anyTable,

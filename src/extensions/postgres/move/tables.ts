@@ -1,12 +1,10 @@
 import { sql, type Kysely } from 'kysely';
+import type { TABLES } from '../../../../migrations/rules.ts';
 import { StoreError } from '../../../store/errors.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
-import type { Tables } from '../../../store/schema.ts';
-import { cursorPages, type Session } from '../../../store/snapshot.ts';
+import { cursorPages, type Session } from '../snapshot.ts';
 
-type OwnTables = 'database_moves' | 'order_events';
-
-export type CopiedTable = Exclude<keyof Tables, OwnTables>;
+export type CopiedTable = Exclude<(typeof TABLES)[number], 'database_moves' | 'migration_hashes'>;
 
 export const COPIED: Readonly<Record<CopiedTable, readonly string[]>> = {
   account_facts: ['account', 'name'],

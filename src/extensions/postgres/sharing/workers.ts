@@ -2,15 +2,8 @@ import { sql, type RawBuilder } from 'kysely';
 import { HEARTBEAT_MS, type SeenWorker } from './heartbeats.ts';
 import { FAIL_OVER_FACT } from '../../../store/tables/fail-overs.ts';
 import { partsOf } from '../../../store/pages.ts';
+import type { WorkerOptions } from '../../../store/open.ts';
 import type { Database } from '../../../store/port.ts';
-
-export interface WorkerOptions {
-  readonly socket?: string | undefined;
-  /** Commands elsewhere seal their requests with it. */
-  readonly publicKey?: string | undefined;
-  /** The settings of an account by path, of secrets a hash: its next owner is warned if its own differ. */
-  readonly settingsOf?: ((account: string) => Readonly<Record<string, string>>) | undefined;
-}
 
 export interface NewWorker extends Pick<WorkerOptions, 'socket' | 'publicKey'> {
   readonly holder: string;
@@ -72,6 +65,21 @@ export async function endWorker(
     old as (delete from ended_workers where seen_until < ${databaseTime(-ENDED_KEPT_MS)})
     insert into ended_workers select holder, seen_until from over on conflict do nothing`.execute(db);
   return numAffectedRows === 1n;
+}
+
+export interface ReachableWorker {
+  readonly holder: string;
+  readonly host: string;
+  readonly socket: string | null;
+  readonly publicKey: string | null;
+}
+
+/** Reads the worker that drives an account; undefined if none does. */
+export async function workerOf(db: Database, account: string): Promise<ReachableWorker | undefined> {
+  const { rows } = await sql<ReachableWorker>`select w.holder, w.host, w.socket, w.public_key as "publicKey"
+    from account_owners o join workers w on w.holder = o.holder
+    where o.account = ${account} and w.seen_until > ${utcText(sql`statement_timestamp()`)}`.execute(db);
+  return rows[0];
 }
 
 export async function leaveWorkers(db: Database, holder: string): Promise<void> {

@@ -1,9 +1,8 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Database } from '../../../store/port.ts';
+import { WAKE } from '../../postgres/sharing/notices.ts';
 import { utcText } from '../../postgres/sharing/workers.ts';
 
-/** The id of the request that asks for nothing but a look at the account. */
-const WAKE = 'wake';
 /** Requests of an account that wait or are worked on, and that a process takes at once, at the most. */
 const MOST_OF_ACCOUNT = 100;
 const MOST_TAKEN = 64;
@@ -12,13 +11,6 @@ const STALE_MS = 30_000;
 /** How long an answer that no command took is kept; and a request that is worked on, for longer than any pass takes. */
 const FORGOTTEN_MS = 600_000;
 const LOST_MS = 25 * 60 * 60_000;
-
-export interface ReachableWorker {
-  readonly holder: string;
-  readonly host: string;
-  readonly socket: string | null;
-  readonly publicKey: string | null;
-}
 
 interface RequestKey {
   readonly account: string;
@@ -44,13 +36,6 @@ export interface RequestStatus {
 /** By the clock of the database: the clocks of two machines differ. */
 function databaseTime(agoMs = 0): RawBuilder<string> {
   return utcText(sql`statement_timestamp() - ${agoMs}::float8 * interval '1 millisecond'`);
-}
-
-export async function workerOf(db: Database, account: string): Promise<ReachableWorker | undefined> {
-  const { rows } = await sql<ReachableWorker>`select w.holder, w.host, w.socket, w.public_key as "publicKey"
-    from account_owners o join workers w on w.holder = o.holder
-    where o.account = ${account} and w.seen_until > ${databaseTime()}`.execute(db);
-  return rows[0];
 }
 
 /** Returns false if the account has too many requests. */
@@ -101,31 +86,6 @@ export async function takeRequests(db: Database, publicKey: string): Promise<rea
     where r.account = waiting.account and r.id = waiting.id
     returning r.account, r.id, r.holder, r.public_key as "publicKey", r.input`.execute(db);
   return rows;
-}
-
-/** Takes the accounts of a process that others have changed since it last asked. */
-export async function takeWoken(db: Database, publicKey: string): Promise<readonly string[]> {
-  const { rows } = await sql<{ account: string }>`update account_requests r set taken_at = ${databaseTime()}
-    from (select account from account_requests
-      where holder in (select holder from workers where public_key = ${publicKey})
-        and taken_at is null and id = ${WAKE} for update skip locked) waiting
-    where r.account = waiting.account and r.id = ${WAKE}
-    returning r.account`.execute(db);
-  return rows.map(({ account }) => account);
-}
-
-/**
- * Has the owner of an account look at it at once, if there is one: somebody else has changed it. To be called in the transaction
- * of the change, which has the account's row locked: the owner passes over the request until the change is committed.
- */
-export async function wakeOwner(tx: Database, account: string): Promise<void> {
-  await sql`insert into account_requests (account, id, holder, public_key, input, asked_at)
-    select account, ${WAKE}, holder, '', '', ${databaseTime()} from account_owners
-    where account = ${account} and holder is not null
-    on conflict (account, id) do update set holder = excluded.holder, asked_at = excluded.asked_at, taken_at = null`.execute(
-    tx,
-  );
-  await sql`select pg_notify('order_sync', current_schema())`.execute(tx);
 }
 
 /** Returns false if no command waits for the request any more. */

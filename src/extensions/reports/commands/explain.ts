@@ -2,13 +2,14 @@ import { Readable } from 'node:stream';
 import { Option, type Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import type { AccountSettings } from '../../../settings/config.ts';
-import { stopRemedy } from '../../../accounts/rules/restraints.ts';
+import { describeKeptBack, stopRemedy } from '../../../accounts/rules/restraints.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
+import { explainPace } from '../../pace/explain.ts';
 import { learningPaces } from '../../pace/follow-pace.ts';
-import { paceOfOrder, storyOf, type ReadPace } from '../story/read-story.ts';
+import { storyOf } from '../story/read-story.ts';
 import { PLAIN, wrapped, type Screen } from '../../documents/terminal.ts';
 import { printable } from '../../../base/words.ts';
-import { isCommand, isNewest } from '../story/next.ts';
+import { isCommand } from '../story/next.ts';
 import type { Story } from '../story/story.ts';
 import { askDaemon } from '../../health/status/ask.ts';
 import type { Store } from '../../../store/port.ts';
@@ -40,15 +41,15 @@ export function define(command: Command): void {
       if (isFolder(out)) command.error('error: --out is a folder: name a file');
       const format = chooseFormat(FORMATS, isJson === true ? 'json' : given, out) ?? 'table';
       const { story, document } = await withAccount(command, 'current', async (store, settings) => {
+        const { account } = settings;
         // The clock follows the database once that is open.
         const until = asOf === undefined ? systemClock().now() : new Date(asOf);
-        const daemon = asOf === undefined ? (await askDaemon(settings, settings.account))?.daemon : undefined;
+        const deps = { account, store, clock: systemClock(), pace: learningPaces(1)(settings) };
+        const { signal } = new AbortController();
         const found = await storyOf(store, settings, externalOrderId, {
           asOf: until,
-          readPace: paceIn(store, settings, until),
-          olderState: await olderStateOf(store),
-          // Orders that the daemon of the account cannot write.
-          keptBack: daemon?.accounts.flatMap(({ keptBack }) => keptBack) ?? [],
+          readSpacing: () => explainPace(deps, externalOrderId, { asOf: until, signal }),
+          blocked: (await olderStateOf(store)) ?? (await keptBackOf(command, asOf, settings, externalOrderId)),
         });
         return found ?? Promise.reject(await absentOrder(store.db, settings, externalOrderId));
       });
@@ -61,15 +62,17 @@ export function define(command: Command): void {
     });
 }
 
-function paceIn(store: Store, settings: AccountSettings, asOf: Date): ReadPace {
-  const { account } = settings;
-  const pace = learningPaces(1)(settings);
-  const { signal } = new AbortController();
-  return async (order) => {
-    // Of the past nobody tells the pace.
-    if (!isNewest({ order, asOf })) return undefined;
-    return await paceOfOrder({ account, store, clock: systemClock(), pace }, order, signal);
-  };
+/** Of the past no daemon tells what it could not write. */
+async function keptBackOf(
+  command: Command,
+  asOf: string | undefined,
+  settings: AccountSettings,
+  externalOrderId: string,
+) {
+  const status = asOf === undefined ? await askDaemon(command, settings, settings.account) : undefined;
+  const orders = status?.daemon?.accounts.flatMap(({ keptBack }) => keptBack) ?? [];
+  const kept = orders.find((order) => order.externalOrderId === externalOrderId);
+  return kept && describeKeptBack(kept);
 }
 
 /** Ignores a mark that cannot be read. */

@@ -14,9 +14,9 @@ import { writeFolder, writePieces, type Pieces } from '../../../cli/shared/files
 /** Writers of a document, by format. Those that draw or zip take time to load, so they are loaded when they are needed. */
 const WRITERS = {
   table: tableText,
-  csv: (document: ReportDocument) => csvText(onlyTable(document)),
+  csv: (document: ReportDocument) => csvText(firstTable(document)),
   json: jsonText,
-  ndjson: (document: ReportDocument) => ndjsonText(onlyTable(document)),
+  ndjson: (document: ReportDocument) => ndjsonText(firstTable(document)),
   async *xlsx(document: ReportDocument) {
     const { xlsxBytes } = await import('../../documents/xlsx.ts');
     yield await xlsxBytes(document);
@@ -27,10 +27,7 @@ const WRITERS = {
   },
 } as const satisfies Record<string, (document: ReportDocument) => Pieces>;
 type Format = keyof typeof WRITERS;
-const ENDINGS: readonly string[] = Object.keys(WRITERS);
 const FORMATS = ['table', 'csv', 'json', 'xlsx', 'html'] as const satisfies readonly Format[];
-/** Formats that no person reads at a terminal. */
-const FILES: readonly string[] = ['xlsx', 'html'] satisfies readonly Format[];
 
 export interface OutputOptions {
   readonly format?: Format;
@@ -41,17 +38,14 @@ export interface OutputOptions {
 }
 
 export function addReportOptions(command: Command, sections: readonly string[] = []): Command {
+  const names = ['facts', ...sections];
   if (sections.length > 0) {
-    const names = ['facts', ...sections];
     command.addOption(new Option('--section <name>', 'only this table of the report, in any format').choices(names));
   }
+  const format = new Option('--format <format>', 'format of the report; unless given, the name of --out tells it');
   return (
     command
-      .addOption(
-        new Option('--format <format>', 'format of the report; unless given, the name of --out tells it').choices(
-          FORMATS,
-        ),
-      )
+      .addOption(format.choices(FORMATS))
       .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
       .option('--out <path>', 'write to a file, made readable for you alone, or as CSV to a folder, instead of stdout')
       // A mistyped period must not look like a quiet one.
@@ -59,34 +53,40 @@ export function addReportOptions(command: Command, sections: readonly string[] =
       .hook('preAction', () => {
         // Many a report takes long: a form that it cannot be written in is found before.
         const options = command.opts<OutputOptions>();
-        const format = formatOf(options);
-        const hasOneTable = options.section !== undefined || sections.length < 2 || isFolder(options.out);
-        if (format === 'csv' && !hasOneTable) throw severalTables(['facts', ...sections]);
+        const isOneTable = options.section !== undefined || sections.length < 2 || isFolder(options.out);
+        if (formatOf(options) !== 'csv' || isOneTable) return;
+        const ways = `name one with --section (${names.join(', ')}), or give a folder, such as --out january/`;
+        throw new CommandError(EXIT.usage, `a CSV file has one table: ${ways}`);
       })
   );
 }
 
 /** On a terminal stderr says where the report is, and what it says. Throws `CommandError`, once all is written, if the period is empty and may not be. */
 export async function writeReport(document: ReportDocument, options: OutputOptions, isEmpty = false): Promise<void> {
-  await write(document, options);
+  const { section, out } = options;
+  const paths = await write(section === undefined ? document : sectionOf(document, section), options);
+  const { verdict, worst = [] } = document;
+  if (out !== undefined && process.stderr.isTTY) {
+    const lines = [...paths, ...(verdict === undefined ? [] : [verdict.text]), ...worst.map((line) => `  ${line}`)];
+    process.stderr.write(lines.map((line) => `${printable(line)}\n`).join(''));
+  }
   if (!isEmpty || options.allowEmpty === true) return;
-  const reason = document.verdict?.reasons.join(' ') ?? '';
+  const reason = verdict?.reasons.join(' ') ?? '';
   throw new CommandError(EXIT.look, reason.slice(0, 1).toLowerCase() + reason.slice(1));
 }
 
-async function write(document: ReportDocument, options: OutputOptions): Promise<void> {
-  const { section, out } = options;
-  const shown = section === undefined ? document : sectionOf(document, section);
+/** Returns the paths that were written. */
+async function write(document: ReportDocument, options: OutputOptions): Promise<readonly string[]> {
+  const { out } = options;
   if (out !== undefined && isFolder(out)) {
-    const files = tablesOf(shown).map((table) => ({ name: `${table.name}.csv`, pieces: csvText(table) }));
+    const files = tablesOf(document).map((table) => ({ name: `${table.name}.csv`, pieces: csvText(table) }));
     await writeFolder(out, files);
-    const paths = files.map(({ name }) => join(out, name));
-    return sayWritten(paths, document);
+    return files.map(({ name }) => join(out, name));
   }
   const format = formatOf(options);
   const isSeen = format === 'table' && out === undefined;
-  await writePieces(isSeen ? tableText(shown, screenOf()) : WRITERS[format](shown), out);
-  if (out !== undefined) sayWritten([out], document);
+  await writePieces(isSeen ? tableText(document, screenOf()) : WRITERS[format](document), out);
+  return [out ?? ''];
 }
 
 function formatOf({ format, json, out }: OutputOptions): Format {
@@ -100,37 +100,38 @@ export function chooseFormat<Name extends string>(
   given: Name | undefined,
   out: string | undefined,
 ): Name | undefined {
+  const problem = problemOf(formats, given, out);
+  if (problem !== undefined) throw new CommandError(EXIT.usage, problem);
+  return given ?? formats.find((format) => format === endingOf(out));
+}
+
+function problemOf(formats: readonly string[], given: string | undefined, out: string | undefined): string | undefined {
   if (out === undefined) {
-    if (given === undefined || !FILES.includes(given) || !process.stdout.isTTY) return given;
-    throw new CommandError(EXIT.usage, `--format ${given} is for a file: give --out`);
+    // No person reads these at a terminal.
+    const isForFile = (given === 'xlsx' || given === 'html') && process.stdout.isTTY;
+    return isForFile ? `--format ${given} is for a file: give --out` : undefined;
   }
+  const name = quote(out);
   if (isFolder(out)) {
-    if (given === undefined || given === 'csv') return given;
-    throw new CommandError(
-      EXIT.usage,
-      `${quote(out)} is a folder, which is for CSV: name a file for --format ${given}`,
-    );
+    if (given === undefined || given === 'csv') return undefined;
+    return `${name} is a folder, which is for CSV: name a file for --format ${given}`;
   }
-  const ending = extname(out).slice(1).toLowerCase();
-  const named = formats.find((format) => format === ending);
-  if (given === undefined && named === undefined) {
+  const ending = endingOf(out);
+  if (given === undefined && !formats.includes(ending)) {
     const endings = formats.map((format) => `.${format}`).join(', ');
-    throw new CommandError(
-      EXIT.usage,
-      `the name ${quote(out)} tells no format: end it in ${endings}, or give --format`,
-    );
+    return `the name ${name} tells no format: end it in ${endings}, or give --format`;
   }
-  if (given !== undefined && ending !== given && ENDINGS.includes(ending)) {
-    throw new CommandError(EXIT.usage, `${quote(out)} ends as another format does than --format ${given}: change one`);
-  }
-  return given ?? named;
+  if (given === undefined || given === ending || !Object.hasOwn(WRITERS, ending)) return undefined;
+  return `${name} ends as another format does than --format ${given}: change one`;
+}
+
+function endingOf(out = ''): string {
+  return extname(out).slice(1).toLowerCase();
 }
 
 /** Tells whether the path is a folder, or its name says that it should be one. */
-export function isFolder(path: string | undefined): boolean {
-  return (
-    path !== undefined && (/[/\\]$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
-  );
+export function isFolder(path = ''): boolean {
+  return /[/\\]$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function tablesOf(document: ReportDocument): readonly Section[] {
@@ -138,30 +139,17 @@ function tablesOf(document: ReportDocument): readonly Section[] {
   return document.facts.length === 0 ? sections : [factSection(document), ...sections];
 }
 
-function onlyTable(document: ReportDocument): Section {
-  const [only, ...others] = document.sections;
-  if (only !== undefined && others.length === 0) return only;
-  throw severalTables(tablesOf(document).map(({ name }) => name));
-}
-
-function severalTables(names: readonly string[]): CommandError {
-  const ways = `name one with --section (${names.join(', ')}), or give a folder, such as --out january/`;
-  return new CommandError(EXIT.usage, `a CSV file has one table: ${ways}`);
+function firstTable(document: ReportDocument): Section {
+  return document.sections[0] ?? factSection(document);
 }
 
 function sectionOf(document: ReportDocument, name: string): ReportDocument {
   const tables = tablesOf(document);
   const section = tables.find((table) => table.name === name);
-  if (section !== undefined) {
-    const { title } = section;
-    return { schema: null, title, facts: [], sections: [{ ...section, isForPrograms: false }], charts: [] };
+  if (section === undefined) {
+    const names = tables.map((table) => table.name).join(', ');
+    throw new CommandError(EXIT.usage, `this report has no section ${quote(name)}; it has ${names}`);
   }
-  const names = tables.map((table) => table.name).join(', ');
-  throw new CommandError(EXIT.usage, `this report has no section ${quote(name)}; it has ${names}`);
-}
-
-function sayWritten(paths: readonly string[], { verdict, worst = [] }: ReportDocument): void {
-  if (!process.stderr.isTTY) return;
-  const lines = [...paths, ...(verdict === undefined ? [] : [verdict.text]), ...worst.map((line) => `  ${line}`)];
-  process.stderr.write(lines.map((line) => `${printable(line)}\n`).join(''));
+  const sections = [{ ...section, isForPrograms: false }];
+  return { schema: null, title: section.title, facts: [], sections, charts: [] };
 }

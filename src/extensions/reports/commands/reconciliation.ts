@@ -5,10 +5,12 @@ import { UnusableIdError } from '../../../exchange/ids.ts';
 import { reconcileOrders } from '../reconciliation/reconciliation.ts';
 import {
   askPreOrders,
+  preOrderSupplement,
   recordPreOrderFindings,
   type AskedPreOrders,
   type PreOrderAnswer,
 } from '../reconciliation/pre-orders.ts';
+import { ledgerSupplement, readLedger } from '../reconciliation/ledger.ts';
 import { counted } from '../../../base/words.ts';
 import type { Store } from '../../../store/port.ts';
 import type { OrderTime, ReportScope } from '../tables/reconciliation.ts';
@@ -82,18 +84,22 @@ export function define(command: Command): void {
         const { by, from, to, asOf, online, allowEmpty: mayBeEmpty } = options;
         const scope = { account, by, from, to };
         const settings = config.reconcile;
+        const onProgress = (text: string) => progress.show(text);
         const asked =
           online === true && account !== undefined
             ? await askExchange(command, store, { ...scope, ...settings, account, asOf: now }, progress)
             : undefined;
-        const { against: files, againstId: id, againstAmount: amount, againstCurrency: currency } = options;
-        const ledger = files && { files, id, amount, currency };
-        const onProgress = (text: string) => progress.show(text);
+        const { against: files = [], againstId: id, againstAmount: amount, againstCurrency: currency } = options;
+        using ledger = files.length === 0 ? undefined : await readLedger({ files, id, amount, currency }, onProgress);
+        const supplements = () => [
+          ...(asked === undefined ? [] : [preOrderSupplement(asked)]),
+          ...(ledger === undefined ? [] : [ledgerSupplement(ledger, files, settings.tolerance)]),
+        ];
         const drivenAccounts = config.accounts.map(({ name }) => name);
         const settingsOf = exchangeByAccount(config);
         using report = await reconcileOrders(
           { store, clock },
-          { ...scope, drivenAccounts, asOf, settings, settingsOf, mayBeEmpty, ledger, asked, onProgress },
+          { ...scope, asOf, mayBeEmpty, settings, settingsOf, drivenAccounts, ledger, supplements, onProgress },
         );
         progress.clear();
         await writeReport(report.document, options, report.isEmpty);

@@ -12,8 +12,8 @@ import { addByOption, addPeriodOptions, type PeriodOptions, addAsOfOption } from
 import { WAITING_STATES } from '../../../orders/rules/states.ts';
 import { ageingDocument, Ages } from '../ageing.ts';
 import { changesDocument } from '../changes.ts';
-import { newestEventId } from '../../../store/tables/events.ts';
-import { changesOf } from '../../feed/tables/events.ts';
+import { newestEventId } from '../../../store/tables/chain.ts';
+import { changesOf } from '../tables/changes.ts';
 
 export const define = { summary: defineSummary, ageing: defineAgeing, changes: defineChanges };
 
@@ -51,7 +51,7 @@ function defineAgeing(command: Command): void {
     .action(async (options: PeriodOptions & OutputOptions & { asOf?: string }) => {
       const { from = null, to = null, asOf = systemClock().now().toISOString(), allowEmpty: mayBeEmpty } = options;
       const { document, isEmpty } = await withAccounts(command, async (store, account) => {
-        const ages = new Ages(WAITING_STATES, MOST_OLDEST);
+        const ages = new Ages(WAITING_STATES, MOST_OLDEST, asOf);
         for (const one of await reportedAccounts(store.db, account)) {
           await readAges(store, { account: one, from, to, asOf }, ages);
         }

@@ -10,10 +10,10 @@ import {
   type Span,
   type SpanChart,
 } from '../../documents/document.ts';
-import { counted, cut, sumOf } from '../../../base/words.ts';
+import { compareTexts, counted, cut, sumOf } from '../../../base/words.ts';
 import { chartsByDay, findingsChart } from './charts/by-day.ts';
 import type { JudgedOrder } from './judge.ts';
-import { pairOf, type ReconciledRow } from './rows.ts';
+import { pairOf } from './rows.ts';
 import type { ClassTotals, GroupTotals } from './totals.ts';
 
 const MOST_ROWS = 8;
@@ -24,25 +24,32 @@ const PLAIN: Look = { tone: 'info' };
 
 /** Counts how long things took while the orders are read. Memory does not grow with the orders. */
 export class ReconciliationCharts {
-  readonly #waiting = new Histograms();
-  readonly #toFinal = new Histograms();
-  readonly #late = new Histograms();
+  readonly #waiting: Histograms = new Map();
+  readonly #toFinal: Histograms = new Map();
+  readonly #late: Histograms = new Map();
 
   addOrder({ row, judgement }: Pick<JudgedOrder, 'row' | 'judgement'>, asOf: Date): void {
     // Nobody knows any more in what state the row was at the moment.
     if (judgement.kind === 'unchecked' && judgement.reason === 'changedAfter') return;
-    if ((WAITING_STATES as readonly string[]).includes(row.state)) {
-      this.#waiting.add(row.state, instantMs(row.changed_at ?? row.created_at), asOf.getTime());
+    const { state, order_status, changed_at } = row;
+    if ((WAITING_STATES as readonly string[]).includes(state)) {
+      record(this.#waiting, state, instantMs(changed_at ?? row.created_at), asOf.getTime());
     }
-    if (row.state === 'final') {
-      this.#toFinal.add(pairOf(row), instantMs(row.creation_date), instantMs(row.completion_date));
+    if (state === 'final') {
+      record(this.#toFinal, pairOf(row), instantMs(row.creation_date), instantMs(row.completion_date));
     }
-    this.#addLateness(row);
+    if (state !== 'open' && state !== 'final') return;
+    // The row has the exchange's date of the newest record and when we saw the last change: where the record has not been dated
+    // anew since, their distance is how late we were. What happened before the order was sent was not ours to see.
+    const dated = instantMs(row.modification_date);
+    const sent = instantMs(row.sent_at);
+    if (dated === undefined || sent === undefined || dated < sent) return;
+    record(this.#late, order_status ?? 'no status', dated, instantMs(changed_at));
   }
 
   charts(groups: readonly GroupTotals[], classes: readonly ClassTotals[], period: readonly string[]): readonly Chart[] {
     const waiting = WAITING_STATES.flatMap((state) => {
-      const histogram = this.#waiting.byName.get(state);
+      const histogram = this.#waiting.get(state);
       return histogram === undefined ? [] : [{ name: state, state, orders: histogram.count, span: spanOf(histogram) }];
     });
     const toFinal = "from the exchange's date of creation to that of completion";
@@ -54,18 +61,6 @@ export class ReconciliationCharts {
       ...spanChart('How long orders take to be final', toFinal, 'order', this.#toFinal, 'other pairs'),
       ...spanChart('How late changes were seen', late, 'change', this.#late, 'other statuses'),
     ];
-  }
-
-  /**
-   * The row has the exchange's date of the newest record and when we saw the last change: where the record has not been dated
-   * anew since, their distance is how late we were. What happened before the order was sent was not ours to see.
-   */
-  #addLateness({ state, order_status, sent_at, changed_at, modification_date }: ReconciledRow): void {
-    if (state !== 'open' && state !== 'final') return;
-    const dated = instantMs(modification_date);
-    const sent = instantMs(sent_at);
-    if (dated === undefined || sent === undefined || dated < sent) return;
-    this.#late.add(order_status ?? 'no status', dated, instantMs(changed_at));
   }
 }
 
@@ -93,6 +88,7 @@ export function waitingChart(waiting: readonly Waiting[], part: SectionPart): re
 
 const READING = 'The box is the middle half, the mark the median, the line from 1\u00a0% to 99\u00a0%.';
 
+/** Draws the names that have the most durations; all others are one of the name `others`. */
 function spanChart(
   title: string,
   rule: string,
@@ -100,12 +96,17 @@ function spanChart(
   histograms: Histograms,
   others: string,
 ): readonly SpanChart[] {
-  const all = histograms.all();
+  const all = joined([...histograms.values()]);
   if (all.count === 0) return [];
   const { p50, p99 } = spanOf(all);
-  const rows = histograms.greatest(MOST_ROWS, others).map(([name, histogram]) => {
+  const sorted = [...histograms].toSorted(([a, one], [b, other]) => {
+    return Number(a === null) - Number(b === null) || other.count - one.count || compareTexts(a ?? '', b ?? '');
+  });
+  const drawn = sorted.filter(([name], place) => name !== null && place < MOST_ROWS);
+  const rest = joined(sorted.slice(drawn.length).map(([, histogram]) => histogram));
+  const rows = [...drawn, ...(rest.count > 0 ? [[others, rest] as const] : [])].map(([name, histogram]) => {
     const span = spanOf(histogram);
-    return { name, note: noteOf(noun, histogram.count, span), look: PLAIN, span };
+    return { name: name ?? others, note: noteOf(noun, histogram.count, span), look: PLAIN, span };
   });
   const text = `Half within ${durationText(p50)}, 99\u00a0% within ${durationText(p99)}: ${counted(all.count, noun)}, ${rule}. ${READING}`;
   return [{ kind: 'spans', part: 'details', title, text, rows }];
@@ -115,8 +116,19 @@ function noteOf(noun: string, count: number, { p50 }: Span): string {
   return `${counted(count, noun)}, median ${durationText(p50)}`;
 }
 
-/** Durations in ms, as right as a chart shows them: to a tenth. Memory does not grow with them. */
-function newHistogram(parts: Iterable<RecordableHistogram> = []): RecordableHistogram {
+/** Durations in ms by name, as right as a chart shows them: to a tenth. Null: names that came too late to be told apart. */
+type Histograms = Map<string | null, RecordableHistogram>;
+
+/** Times that cannot be read are left out, and those of clocks that disagree. */
+function record(histograms: Histograms, name: string, begun: number | undefined, ended: number | undefined): void {
+  if (begun === undefined || ended === undefined || ended < begun) return;
+  const key = histograms.has(name) || histograms.size < MOST_NAMES ? name : null;
+  const histogram = histograms.get(key) ?? joined([]);
+  histograms.set(key, histogram);
+  histogram.record(Math.max(1, ended - begun));
+}
+
+function joined(parts: readonly RecordableHistogram[]): RecordableHistogram {
   const histogram = createHistogram({ figures: 1 });
   for (const part of parts) histogram.add(part);
   return histogram;
@@ -126,29 +138,4 @@ function newHistogram(parts: Iterable<RecordableHistogram> = []): RecordableHist
 function spanOf(histogram: RecordableHistogram): Span {
   const at = (percent: number) => histogram.percentile(percent);
   return { p1: at(1), p25: at(25), p50: at(50), p75: at(75), p99: at(99) };
-}
-
-class Histograms {
-  readonly byName = new Map<string, RecordableHistogram>();
-  readonly #others = newHistogram();
-
-  /** Times that cannot be read are left out, and those of clocks that disagree. */
-  add(name: string, begun: number | undefined, ended: number | undefined): void {
-    if (begun === undefined || ended === undefined || ended < begun) return;
-    const isKnown = this.byName.has(name) || this.byName.size < MOST_NAMES;
-    const histogram = isKnown ? (this.byName.get(name) ?? newHistogram()) : this.#others;
-    if (isKnown) this.byName.set(name, histogram);
-    histogram.record(Math.max(1, ended - begun));
-  }
-
-  all(): RecordableHistogram {
-    return newHistogram([...this.byName.values(), this.#others]);
-  }
-
-  /** The histograms that count the most, and all others as one of the name `others`. */
-  greatest(most: number, others: string): readonly (readonly [name: string, histogram: RecordableHistogram])[] {
-    const sorted = [...this.byName].toSorted(([a, one], [b, other]) => other.count - one.count || (a < b ? -1 : 1));
-    const rest = newHistogram([...sorted.slice(most).map(([, histogram]) => histogram), this.#others]);
-    return [...sorted.slice(0, most), ...(rest.count > 0 ? [[others, rest] as const] : [])];
-  }
 }

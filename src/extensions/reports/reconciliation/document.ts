@@ -1,48 +1,26 @@
 import type { Tolerance } from '../../../base/decimal.ts';
 import { accountFact, periodFacts, type PeriodScope, accountColumns } from '../../documents/sections.ts';
-import type { Column, Fact, ReportDocument, Row, Section } from '../../documents/document.ts';
-import type { ReconciliationCharts } from './charts.ts';
+import type { Column, Fact, ReportDocument, Section } from '../../documents/document.ts';
 import {
   attentionSection,
+  findingLine,
   findingsSection,
-  type ReportFinding,
   disputedOrdersSection,
   uncheckedOrdersSection,
   uncheckedSection,
-  type UncheckedOrder,
 } from './findings.ts';
+import type { ReconciliationSettings } from './judge.ts';
 import { moneyDaysSection, moneySection, NO_ORDER } from './money.ts';
 import { dayOf } from './rows.ts';
-import { DAY_COLUMNS, PAIR_COLUMNS, type ReconciliationTotals } from './totals.ts';
-import {
-  cardsOf,
-  EMPTY,
-  problemsOf,
-  rowsOf,
-  verdictOf,
-  type Counted,
-  type Problem,
-  type Supplement,
-} from './verdict.ts';
+import { DAY_COLUMNS, PAIR_COLUMNS } from './totals.ts';
+import { cardsOf, EMPTY, problemsOf, rowsOf, verdictOf, type Problem, type Reconciled } from './verdict.ts';
 
-interface ReconciliationScope extends PeriodScope {
+export interface ReconciliationScope extends PeriodScope {
   readonly asOf: string;
-  readonly tolerance: Tolerance;
-  readonly freshFor: number;
-  readonly ignore: readonly string[];
+  readonly settings: ReconciliationSettings;
 }
 
-export interface Reconciled extends Counted {
-  readonly charts: ReconciliationCharts;
-  /** Reads all findings, those that are open and the gravest first. */
-  readonly findings: () => Iterable<ReportFinding>;
-  readonly worst: readonly string[];
-  readonly unchecked: Iterable<UncheckedOrder>;
-  readonly disputed: Iterable<UncheckedOrder>;
-  /** Of each account its counts, and its sums by pair; only in a report of all. */
-  readonly byAccount?: { readonly counts: Iterable<Row>; readonly pairs: Iterable<Row> } | undefined;
-}
-
+const MOST_WORST = 5;
 const CLASS_COLUMNS: readonly Column[] = [
   { key: 'day', label: 'Day (UTC)', kind: 'text' },
   { key: 'pair', label: 'Pair', kind: 'text' },
@@ -50,6 +28,18 @@ const CLASS_COLUMNS: readonly Column[] = [
   { key: 'severity', label: 'Severity', kind: 'severity' },
   { key: 'open', label: 'Open', kind: 'count' },
   { key: 'acknowledged', label: 'Acknowledged', kind: 'count' },
+];
+const ACCOUNT_COUNTS: readonly string[] = [
+  'orders',
+  'at_exchange',
+  'checked',
+  'unchecked',
+  'disputed',
+  'nothing_to_compare',
+  'errors',
+  'warnings',
+  'infos',
+  'acknowledged',
 ];
 const RULE =
   'clean: no order is unchecked or disputed, no finding of severity error or warning is open, and no row is left out; infos and acknowledged findings are listed and do not count';
@@ -62,13 +52,9 @@ export interface ReconciliationReport {
   readonly isEmpty: boolean;
 }
 
-export function reconciliationDocument(
-  scope: ReconciliationScope,
-  reconciled: Reconciled,
-  supplements: readonly Supplement[],
-): ReconciliationReport {
-  const { totals, charts, worst } = reconciled;
-  const found = [...problemsOf(reconciled), ...supplements.flatMap((supplement) => supplement.problems)];
+export function reconciliationDocument(scope: ReconciliationScope, reconciled: Reconciled): ReconciliationReport {
+  const { totals, charts, tables, supplements } = reconciled;
+  const found = problemsOf(reconciled);
   const isEmpty = totals.counts().orders === 0 && found.length === 0;
   const problems = isEmpty && scope.mayBeEmpty !== true ? [EMPTY] : found;
   const document: ReportDocument = {
@@ -77,9 +63,9 @@ export function reconciliationDocument(
     verdict: verdictOf(reconciled, problems),
     cards: isEmpty ? [] : cardsOf(reconciled),
     facts: [...factsOf(scope, reconciled, problems), ...supplements.flatMap(({ facts }) => facts)],
-    sections: sectionsOf(scope, reconciled, supplements),
+    sections: sectionsOf(scope, reconciled),
     charts: charts.charts(totals.groups(), totals.byClass(), periodOf(scope)),
-    worst,
+    worst: tables.worst(MOST_WORST).map((finding) => findingLine(finding, scope.account === undefined)),
   };
   return { document, isClean: problems.length === 0, isEmpty };
 }
@@ -89,18 +75,14 @@ function periodOf({ from, to, asOf }: ReconciliationScope): readonly string[] {
   return from === undefined || from > end ? [] : [dayOf(from), dayOf(end)];
 }
 
-function sectionsOf(
-  scope: ReconciliationScope,
-  { totals, findings, unchecked, disputed, byAccount }: Reconciled,
-  supplements: readonly Supplement[],
-): readonly Section[] {
+function sectionsOf(scope: ReconciliationScope, { totals, tables, supplements }: Reconciled): readonly Section[] {
   const groups = totals.groups();
   return [
-    attentionSection(findings(), scope),
-    disputedOrdersSection(disputed, totals.counts().disputed, scope),
-    uncheckedOrdersSection(unchecked, totals.unchecked, scope),
+    attentionSection(tables.findings(), scope),
+    disputedOrdersSection(tables.unchecked(true), totals.counts().disputed, scope),
+    uncheckedOrdersSection(tables.unchecked(false), totals.unchecked, scope),
     ...supplements.flatMap(({ sections }) => sections),
-    ...accountSections(byAccount?.counts, byAccount?.pairs),
+    ...(scope.account === undefined ? accountSections(tables) : []),
     moneySection(groups),
     moneyDaysSection(groups),
     {
@@ -119,7 +101,27 @@ function sectionsOf(
       rows: totals.byClass(),
       isForPrograms: true,
     },
-    findingsSection(findings(), scope.account),
+    findingsSection(tables.findings(), scope),
+  ];
+}
+
+function accountSections(tables: Reconciled['tables']): readonly Section[] {
+  const account = accountColumns(undefined);
+  return [
+    {
+      name: 'accounts',
+      title: 'By account',
+      empty: 'There is no account.',
+      columns: [...account, ...PAIR_COLUMNS.filter(({ key }) => ACCOUNT_COUNTS.includes(key))],
+      rows: tables.accountRows('accounts'),
+    },
+    {
+      name: 'account_pairs',
+      title: 'By account, pair and outcome',
+      columns: [...account, ...PAIR_COLUMNS],
+      rows: tables.accountRows('account_pairs'),
+      isForPrograms: true,
+    },
   ];
 }
 
@@ -128,10 +130,11 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
   const counts = totals.counts();
   const { oldestLookup } = totals;
   const outcomes = totals.outcomes();
-  const { by = 'insertion' } = scope;
+  const { by = 'insertion', settings } = scope;
+  const because = problems.map((problem) => problem.because).join('; ');
   return [
     { key: 'verdict', label: 'Verdict', value: problems.length === 0 ? 'clean' : 'not clean' },
-    { key: 'because', label: 'Because', value: becauseOf(problems) },
+    { key: 'because', label: 'Because', value: because === '' ? null : because },
     { key: 'rule', label: 'Rule', value: by === 'insertion' ? RULE : `${RULE}; ${BY_COMPLETION}` },
     accountFact(scope.account),
     { key: 'as_of', label: 'As of', value: scope.asOf },
@@ -160,12 +163,12 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
     { key: 'other_accounts', label: 'Rows of other accounts', value: rowsOf(otherAccounts) },
     { key: 'oldest_lookup', label: 'Oldest look-up, not final', value: oldestLookup.open },
     { key: 'oldest_lookup_final', label: 'Oldest look-up, final', value: oldestLookup.final },
-    { key: 'fresh_for_seconds', label: 'Look-ups count for (s)', value: scope.freshFor / 1_000 },
-    { key: 'tolerance', label: 'Tolerance', value: textOf(scope.tolerance) },
+    { key: 'fresh_for_seconds', label: 'Look-ups count for (s)', value: settings.freshFor / 1_000 },
+    { key: 'tolerance', label: 'Tolerance', value: textOf(settings.tolerance) },
     {
       key: 'ignored',
       label: 'Findings that do not count (reconcile.ignore)',
-      value: scope.ignore.length === 0 ? null : scope.ignore.join(', '),
+      value: settings.ignore.join(', ') || null,
     },
   ];
 }
@@ -175,54 +178,4 @@ function textOf(tolerance: Tolerance): string {
   return Object.entries(tolerance)
     .map(([currency, decimal]) => `${currency} ${decimal}`)
     .join(', ');
-}
-
-function becauseOf(problems: readonly Problem[]): string | null {
-  return problems.length === 0 ? null : problems.map(({ because }) => because).join('; ');
-}
-
-const COUNTS = [
-  'orders',
-  'at_exchange',
-  'checked',
-  'unchecked',
-  'disputed',
-  'nothing_to_compare',
-  'errors',
-  'warnings',
-  'infos',
-  'acknowledged',
-] as const;
-const ACCOUNT = accountColumns(undefined);
-const COLUMNS: readonly Column[] = [
-  ...ACCOUNT,
-  ...COUNTS.map((key) => {
-    const column: Column | undefined = PAIR_COLUMNS.find((one) => one.key === key);
-    return column ?? { key, label: key, kind: 'count' as const };
-  }),
-];
-
-export interface AccountRows {
-  readonly counts: Row;
-  readonly pairs: readonly Row[];
-}
-
-export function accountRows(account: string, totals: ReconciliationTotals): AccountRows {
-  const all = totals.counts();
-  const counts = { account, ...Object.fromEntries(COUNTS.map((key) => [key, all[key]])) };
-  return { counts, pairs: totals.byPair().map((row) => ({ account, ...row })) };
-}
-
-function accountSections(counts: Iterable<Row> | undefined, pairs: Iterable<Row> | undefined): readonly Section[] {
-  if (counts === undefined || pairs === undefined) return [];
-  return [
-    { name: 'accounts', title: 'By account', empty: 'There is no account.', columns: COLUMNS, rows: counts },
-    {
-      name: 'account_pairs',
-      title: 'By account, pair and outcome',
-      columns: [...ACCOUNT, ...PAIR_COLUMNS],
-      rows: pairs,
-      isForPrograms: true,
-    },
-  ];
 }

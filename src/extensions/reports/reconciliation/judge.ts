@@ -12,7 +12,8 @@ import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import type { Finding } from '../../../findings/rules/finding.ts';
 import { readTime } from '../../../base/instant.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
-import { pairOf, type ReconciledRow } from './rows.ts';
+import type { ReconciledRow } from '../tables/reconciliation.ts';
+import { pairOf } from './rows.ts';
 
 /** Settings that decide whether an order counts as checked and as equal; times in milliseconds. */
 export interface ReconciliationSettings extends AmountSettings {

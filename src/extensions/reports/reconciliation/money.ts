@@ -1,6 +1,6 @@
-import { DecimalSum } from '../../../base/decimal.ts';
+import { decimalDifference, sumOfDecimals } from '../../../base/decimal.ts';
+import { compareTexts, sumOf as totalOf } from '../../../base/words.ts';
 import type { Cell, Column, GroupHead, Row, Section } from '../../documents/document.ts';
-import { compareTexts } from '../../../base/words.ts';
 import type { GroupTotals } from './totals.ts';
 
 export const OUTCOME_COLUMNS: readonly Column[] = [
@@ -21,16 +21,10 @@ const ORDERS_AND_AMOUNTS: readonly Column[] = [
   { key: 'unreadable', label: 'Amount unreadable', kind: 'count', rank: 2 },
 ];
 const CURRENCY: Column = { key: 'currency', label: 'Currency', kind: 'text' };
-export const MONEY_COLUMNS: readonly Column[] = [
-  CURRENCY,
-  { key: 'pair', label: 'Pair', kind: 'text' },
-  ...ORDERS_AND_AMOUNTS,
-];
-export const MONEY_DAY_COLUMNS: readonly Column[] = [
-  CURRENCY,
-  { key: 'day', label: 'Day (UTC)', kind: 'text' },
-  ...ORDERS_AND_AMOUNTS,
-];
+const PAIR: Column = { key: 'pair', label: 'Pair', kind: 'text' };
+const DAY: Column = { key: 'day', label: 'Day (UTC)', kind: 'text' };
+export const MONEY_COLUMNS: readonly Column[] = [CURRENCY, PAIR, ...ORDERS_AND_AMOUNTS];
+export const MONEY_DAY_COLUMNS: readonly Column[] = [CURRENCY, DAY, ...ORDERS_AND_AMOUNTS];
 
 export const NO_ORDER = 'There is no order in the period.';
 
@@ -43,43 +37,29 @@ type Compared = 'compared' | 'ours' | 'theirs';
 /** Amounts that may be added; not every report compares them with those of the exchange. */
 export type MoneyGroup = Omit<GroupTotals, 'day' | Compared> & Partial<Pick<GroupTotals, Compared>>;
 
-class Money {
-  readonly #sums = Object.fromEntries(
-    ORDERS_AND_AMOUNTS.filter(({ kind }) => kind === 'decimal').map(({ key }) => [key, new DecimalSum()]),
-  );
-  orders = 0;
-  compared = 0;
-  #unreadable = 0;
-
-  add({ outcome, orders, unreadable, asset, compared = 0, ours = '0', theirs = '0' }: MoneyGroup): void {
-    this.orders += orders;
-    this.compared += compared;
-    this.#unreadable += unreadable;
-    this.#sums[outcome ?? 'not_at_exchange']?.add(asset);
-    this.#sums['ours']?.add(ours);
-    this.#sums['theirs']?.add(theirs);
-    this.#sums['difference']?.add(theirs);
-    this.#sums['difference']?.subtract(ours);
-  }
-
-  get difference(): string {
-    return String(this.#sums['difference']);
-  }
-
-  asRow(): Row {
-    const sums = Object.fromEntries(Object.entries(this.#sums).map(([key, sum]) => [key, String(sum)]));
-    return { orders: this.orders, ...sums, unreadable: this.#unreadable };
-  }
+/** Sums by outcome, and of both sides; the difference is what the exchange has less what we have. */
+export function sumOf(
+  groups: readonly MoneyGroup[],
+): Row & Readonly<Record<'orders' | 'compared' | 'unreadable', number>> {
+  const byOutcome = OUTCOME_COLUMNS.map(({ key }) => {
+    const same = groups.filter(({ outcome }) => (outcome ?? 'not_at_exchange') === key);
+    return [key, sumOfDecimals(same.map(({ asset }) => asset))] as const;
+  });
+  const ours = sumOfDecimals(groups.map((group) => group.ours ?? '0'));
+  const theirs = sumOfDecimals(groups.map((group) => group.theirs ?? '0'));
+  return {
+    ...Object.fromEntries(byOutcome),
+    ours,
+    theirs,
+    difference: decimalDifference(theirs, ours),
+    orders: totalOf(groups, ({ orders }) => orders),
+    compared: totalOf(groups, ({ compared = 0 }) => compared),
+    unreadable: totalOf(groups, ({ unreadable }) => unreadable),
+  };
 }
 
 export function moneySection(groups: readonly GroupTotals[]): Section {
-  const totals = new Map<Cell, Row>();
-  const rows = byCurrency(groups, currencyName).flatMap(([currency, ofCurrency]) => {
-    const pairs = [...Map.groupBy(ofCurrency, ({ pair }) => pair)].toSorted(([a], [b]) => compareTexts(a, b));
-    const row = (pair: string, same: readonly GroupTotals[]) => ({ currency, pair, ...sumOf(same).asRow() });
-    if (pairs.length > 1 && ofCurrency[0]?.currency !== null) totals.set(currency, row('all pairs', ofCurrency));
-    return pairs.map(([pair, same]) => row(pair, same));
-  });
+  const currencies = rowsBy('pair', groups, currencyName);
   return {
     name: 'money',
     title: 'Money by currency and pair',
@@ -87,52 +67,33 @@ export function moneySection(groups: readonly GroupTotals[]): Section {
     lead: LEAD,
     empty: NO_ORDER,
     columns: MONEY_COLUMNS,
-    rows,
-    groups: { key: 'currency', describe: headOf(groups, currencyName), totals },
+    rows: currencies.flatMap(({ rows }) => rows),
+    rowsForPeople: currencies.flatMap(({ currency, same, rows }) => {
+      const isAdded = rows.length > 1 && same[0]?.currency !== null;
+      return isAdded ? [...rows, { currency, pair: 'all pairs', ...sumOf(same) }] : rows;
+    }),
+    groups: { key: 'currency', describe: headOf(groups, currencyName) },
   };
 }
 
 export function moneyDaysSection(groups: readonly GroupTotals[]): Section {
   // Amounts of an unknown currency are added within their pair alone.
-  const name = (group: GroupTotals) =>
-    group.currency === null ? `${group.pair}, ${currencyName(group)}` : group.currency;
-  const rows = byCurrency(groups, name).flatMap(([currency, ofCurrency]) =>
-    [...Map.groupBy(ofCurrency, ({ day }) => day)]
-      .toSorted(([a], [b]) => compareTexts(a, b))
-      .map(([day, same]) => ({ currency, day, ...sumOf(same).asRow() })),
-  );
+  const nameOf = (group: GroupTotals) => group.currency ?? `${group.pair}, ${currencyName(group)}`;
   return {
     name: 'money_days',
     title: 'Money by currency and day',
     part: 'days',
     empty: NO_ORDER,
     columns: MONEY_DAY_COLUMNS,
-    rows,
-    groups: { key: 'currency', describe: headOf(groups, name) },
+    rows: rowsBy('day', groups, nameOf).flatMap(({ rows }) => rows),
+    groups: { key: 'currency', describe: headOf(groups, nameOf) },
   };
 }
 
-/** The orders that were compared in each currency, and by how much the two sides differ: what the exchange has less what we have. */
-export function differencesByCurrency(
-  groups: readonly GroupTotals[],
-): readonly { readonly currency: string; readonly compared: number; readonly difference: string }[] {
-  return byCurrency(groups, currencyName)
-    .map(([currency, same]) => {
-      const { compared, difference } = sumOf(same);
-      return { currency, compared, difference };
-    })
-    .filter(({ compared }) => compared > 0);
-}
-
-export function amountsByCurrency(groups: readonly MoneyGroup[]): readonly {
-  readonly currency: string;
-  readonly amounts: readonly { readonly label: string; readonly sum: string }[];
-}[] {
-  const known = groups.filter(({ currency }) => currency !== null);
-  return byCurrency(known, currencyName).map(([currency, same]) => {
-    const row = sumOf(same).asRow();
-    const sums = OUTCOME_COLUMNS.map(({ key, label }) => ({ label, sum: String(row[key]) }));
-    return { currency, amounts: sums.filter(({ sum }) => sum !== '0') };
+function rowsBy(key: 'pair' | 'day', groups: readonly GroupTotals[], nameOf: (group: GroupTotals) => string) {
+  return byCurrency(groups, nameOf).map(([currency, same]) => {
+    const parts = [...Map.groupBy(same, (group) => group[key])].toSorted(([a], [b]) => compareTexts(a, b));
+    return { currency, same, rows: parts.map(([name, part]) => ({ currency, [key]: name, ...sumOf(part) })) };
   });
 }
 
@@ -141,9 +102,9 @@ function currencyName({ currency, position }: MoneyGroup): string {
 }
 
 /** The groups by a name of their currency, those whose currency is not known last. */
-function byCurrency<Group extends MoneyGroup>(
+export function byCurrency<Group extends MoneyGroup>(
   groups: readonly Group[],
-  nameOf: (group: Group) => string,
+  nameOf: (group: Group) => string = currencyName,
 ): readonly (readonly [string, readonly Group[]])[] {
   const isUnknown = ([, [first]]: readonly [string, readonly Group[]]) => Number(first?.currency === null);
   return [...Map.groupBy(groups, nameOf)].toSorted((a, b) => isUnknown(a) - isUnknown(b) || compareTexts(a[0], b[0]));
@@ -155,10 +116,4 @@ function headOf(groups: readonly GroupTotals[], nameOf: (group: GroupTotals) => 
     const title = String(value);
     return known.has(title) ? { title, lines: [], unit: title } : { title, lines: [NOT_SHOWN] };
   };
-}
-
-export function sumOf(groups: readonly MoneyGroup[]): Money {
-  const money = new Money();
-  for (const group of groups) money.add(group);
-  return money;
 }

@@ -1,6 +1,7 @@
 import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import type { Finding } from '../../../findings/rules/finding.ts';
-import type { PreOrderCounts } from './verdict.ts';
+import { counted } from '../../../base/words.ts';
+import type { Supplement } from './verdict.ts';
 import { readPreOrder } from '../../../exchange/orders.ts';
 import { nextPreOrders, ordersWithFinding, type PreOrderRow, type ReportScope } from '../tables/reconciliation.ts';
 import { pagesAfter } from '../../../store/pages.ts';
@@ -15,7 +16,12 @@ export type PreOrderAnswer =
   | { readonly kind: 'missing' }
   | { readonly kind: 'unanswered' };
 
-export interface AskedPreOrders extends PreOrderCounts {
+export interface AskedPreOrders {
+  readonly asked: number;
+  /** Not answered with the pre-order, or no longer asked because too many in a row were not answered. */
+  readonly unanswered: number;
+  readonly missing: number;
+  readonly differing: number;
   /** To be recorded: pre-orders with findings, and those whose stored findings may be resolved. */
   readonly judged: readonly JudgedPreOrder[];
 }
@@ -39,7 +45,8 @@ export async function askPreOrders(
   onProgress: (asked: number) => void,
 ): Promise<AskedPreOrders> {
   const judged: JudgedPreOrder[] = [];
-  const withFindings = await ordersWithFindings(store, scope.account);
+  const stored = await rowsAtOnce(store, ordersWithFinding(scope.account, CLASSES));
+  const withFindings = new Set(stored.map((row) => row.external_order_id));
   const counts = { asked: 0, unanswered: 0, missing: 0, differing: 0 };
   let inARow = 0;
   await forEachConcurrently(preOrdersOf(store, scope), CONCURRENCY, async (row) => {
@@ -67,37 +74,40 @@ export async function recordPreOrderFindings(
   }
 }
 
+export function preOrderSupplement({ asked, unanswered, missing, differing }: AskedPreOrders): Supplement {
+  const because = `pre-orders not answered: ${unanswered}`;
+  const reason = `The exchange did not answer for ${counted(unanswered, 'pre-order')}: make the report again when it does.`;
+  return {
+    facts: [
+      { key: 'pre_orders_asked', label: 'Pre-orders asked for', value: asked },
+      { key: 'pre_orders_missing', label: 'Pre-orders missing', value: missing },
+      { key: 'pre_orders_differing', label: 'Pre-orders that differ', value: differing },
+      { key: 'pre_orders_unanswered', label: 'Pre-orders not answered', value: unanswered },
+    ],
+    sections: [],
+    problems: unanswered === 0 ? [] : [{ because, reason, tone: 'warning' }],
+  };
+}
+
+/** Undefined if the answer is none. */
 function judge(
   row: PreOrderRow,
   answer: PreOrderAnswer,
   ignore: readonly FindingClassName[] = [],
 ): JudgedPreOrder | undefined {
   const { external_order_id: externalOrderId, pre_order_id: preOrderId } = row;
-  switch (answer.kind) {
-    case 'unanswered':
-      return undefined;
-    case 'missing': {
-      const expected = `pre-order ${preOrderId}`;
-      const found: Finding = { class: 'PREORDER_MISSING', expected, actual: 'the exchange does not know it (404)' };
-      return { externalOrderId, found: [found], classes: ['PREORDER_MISSING'] };
-    }
-    case 'known': {
-      const differences = readPreOrder(answer.body, preOrderId ?? '', sentOrderOf(row));
-      const found = differences?.filter(({ class: name }) => !ignore.includes(name));
-      return found && { externalOrderId, found, classes: CLASSES };
-    }
+  if (answer.kind === 'unanswered') return undefined;
+  if (answer.kind === 'missing') {
+    const expected = `pre-order ${preOrderId}`;
+    const found: Finding = { class: 'PREORDER_MISSING', expected, actual: 'the exchange does not know it (404)' };
+    return { externalOrderId, found: [found], classes: ['PREORDER_MISSING'] };
   }
+  const differences = readPreOrder(answer.body, preOrderId ?? '', sentOrderOf(row));
+  const found = differences?.filter(({ class: name }) => !ignore.includes(name));
+  return found && { externalOrderId, found, classes: CLASSES };
 }
 
 async function* preOrdersOf(store: Pick<Store, 'snapshot'>, scope: ReportScope): AsyncGenerator<PreOrderRow> {
   const next = (last?: PreOrderRow) => rowsAtOnce(store, nextPreOrders(scope, last, PAGE));
   for await (const page of pagesAfter(PAGE, next)) yield* page;
-}
-
-async function ordersWithFindings(
-  store: Pick<Store, 'snapshot'>,
-  account: string,
-): Promise<ReadonlySet<string | null>> {
-  const rows = await rowsAtOnce(store, ordersWithFinding(account, CLASSES));
-  return new Set(rows.map((row) => row.external_order_id));
 }

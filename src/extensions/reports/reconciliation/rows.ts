@@ -6,60 +6,6 @@ export interface AmountRow {
   readonly to_currency: string | null;
 }
 
-/** An order and the newest record of it. Amounts are decimal text; `received_at` is null if there is no record. */
-export interface ReconciledRow extends AmountRow {
-  readonly account: string;
-  readonly external_order_id: string;
-  readonly asset: unknown;
-  readonly state: string;
-  readonly state_reason: string | null;
-  readonly order_status: string | null;
-  readonly outcome: string | null;
-  readonly created_at: string;
-  readonly sent_at: string | null;
-  readonly changed_at: string | null;
-  readonly last_lookup_at: string | null;
-  /** The exchange's date of the newest record, as received. */
-  readonly modification_date: string | null;
-  readonly resends: number;
-  readonly fail_over: number | null;
-  /** The date of the older record that the newest look-up brought; null if it brought none. */
-  readonly stale_date: string | null;
-  readonly received_at: string | null;
-  readonly compared_at: string | null;
-  readonly input_asset: string | null;
-  readonly output_asset: string | null;
-  readonly record_from: string | null;
-  readonly record_to: string | null;
-  readonly fee: string | null;
-  readonly reward: string | null;
-  readonly creation_date: string | null;
-  readonly completion_date: string | null;
-  /** The time that the period of the report is about. */
-  readonly at: string;
-}
-
-export interface KnownFindingRow extends AmountRow {
-  readonly id: number;
-  readonly account: string;
-  readonly class: string;
-  readonly severity: string;
-  readonly expected: string | null;
-  readonly actual: string | null;
-  readonly first_seen_at: string;
-  readonly status: string;
-  readonly changed_at: string | null;
-  readonly resolved_at: string | null;
-  readonly reason: string | null;
-  readonly external_order_id: string | null;
-  /** These are of the row; null if it was deleted. */
-  readonly state: string | null;
-  readonly outcome: string | null;
-  readonly order_changed_at: string | null;
-  /** The time that the period of the report is about. */
-  readonly at: string | null;
-}
-
 /** Names the pair of a row as reports write it, `BTC/EUR`; `?` where a currency is missing. */
 export function pairOf({ from_currency: from, to_currency: to }: Omit<AmountRow, 'asset_position'>): string {
   return `${from ?? '?'}/${to ?? '?'}`;

@@ -1,18 +1,10 @@
-import { DecimalSum, type AmountSettings } from '../../../base/decimal.ts';
+import { decimalDifference, DecimalSum, type AmountSettings } from '../../../base/decimal.ts';
 import { compareTexts, sumOf } from '../../../base/words.ts';
-import {
-  OUTCOMES,
-  outcomeOf,
-  sumsByOutcome,
-  currencyOfRow,
-  dayOf,
-  pairOf,
-  type Outcome,
-  type AmountRow,
-} from './rows.ts';
 import type { Column, Row } from '../../documents/document.ts';
 import type { ReportFinding } from './findings.ts';
 import type { JudgedOrder, UncheckedReason } from './judge.ts';
+import { OUTCOMES, outcomeOf, sumsByOutcome, currencyOfRow, dayOf, pairOf, type Outcome } from './rows.ts';
+import type { AmountRow } from './rows.ts';
 
 export const PAIR_COLUMNS = [
   { key: 'pair', label: 'Pair', kind: 'text' },
@@ -54,30 +46,12 @@ type Key<Kind> = Extract<(typeof PAIR_COLUMNS)[number], { kind: Kind }>['key'];
 type Count = Key<'count'>;
 type Sum = Exclude<Key<'decimal'>, 'difference' | Outcome>;
 const SUMS = ['asset', 'ours', 'theirs', 'output', 'fee', 'reward'] as const satisfies readonly Sum[];
-const keysOf = (kind: Column['kind']) => PAIR_COLUMNS.filter((column) => column.kind === kind).map(({ key }) => key);
-const COUNTS = keysOf('count') as Count[];
-
-class Totals {
-  readonly counts = Object.fromEntries(COUNTS.map((key) => [key, 0])) as Record<Count, number>;
-  readonly sums = Object.fromEntries(SUMS.map((key) => [key, new DecimalSum()])) as Record<Sum, DecimalSum>;
-
-  addAll(other: Totals): void {
-    for (const key of COUNTS) this.counts[key] += other.counts[key];
-    for (const key of SUMS) this.sums[key].add(other.sums[key].toString());
-  }
-
-  asRow({ pair, outcome, position }: Group): Row {
-    const sums = Object.fromEntries(SUMS.map((key) => [key, this.sums[key].toString()]));
-    const difference = new DecimalSum();
-    difference.add(this.sums.theirs.toString());
-    difference.subtract(this.sums.ours.toString());
-    const byOutcome = sumsByOutcome(outcome, this.sums.asset.toString());
-    return { pair, outcome, position, ...this.counts, ...sums, ...byOutcome, difference: difference.toString() };
-  }
-}
+const COUNTS = PAIR_COLUMNS.filter(({ kind }) => kind === 'count').map(({ key }) => key as Count);
 
 /** Orders whose amounts may be added: of one outcome, and of one asset position, as another may be in another currency. */
 interface Group {
+  /** Empty for all days. */
+  readonly day: string;
   readonly pair: string;
   readonly outcome: string | null;
   readonly position: string | null;
@@ -85,14 +59,57 @@ interface Group {
   readonly currency: string | null;
 }
 
+interface Line extends Group {
+  readonly counts: Record<Count, number>;
+  readonly sums: Record<Sum, DecimalSum>;
+}
+type Lines = Map<string, Line>;
+
+/** The line of a group, which is made if there is none. */
+function lineOf(lines: Lines, { day, pair, outcome, position, currency }: Group): Line {
+  const group = { day, pair, outcome, position, currency };
+  const key = JSON.stringify(Object.values(group));
+  const known = lines.get(key);
+  if (known !== undefined) return known;
+  const counts = Object.fromEntries(COUNTS.map((count) => [count, 0])) as Line['counts'];
+  const sums = Object.fromEntries(SUMS.map((sum) => [sum, new DecimalSum()])) as Line['sums'];
+  const line = { ...group, counts, sums };
+  lines.set(key, line);
+  return line;
+}
+
+function addTo(line: Line, { counts, sums }: Line): void {
+  for (const key of COUNTS) line.counts[key] += counts[key];
+  for (const key of SUMS) line.sums[key].add(sums[key].toString());
+}
+
+function rowOf({ day, pair, outcome, position, counts, sums }: Line): Row {
+  const texts = Object.fromEntries(SUMS.map((key) => [key, sums[key].toString()])) as Record<Sum, string>;
+  const difference = decimalDifference(texts.theirs, texts.ours);
+  return { day, pair, outcome, position, ...counts, ...texts, ...sumsByOutcome(outcome, texts.asset), difference };
+}
+
+const OUTCOME_PLACES: readonly (string | null)[] = [...OUTCOMES, 'disputed', null];
+
+function sorted(lines: Lines): readonly Line[] {
+  const place = ({ outcome }: Group) => OUTCOME_PLACES.indexOf(outcome);
+  return [...lines]
+    .toSorted(([a, one], [b, other]) => {
+      const byPair = compareTexts(one.day, other.day) || compareTexts(one.pair, other.pair);
+      return byPair || place(one) - place(other) || compareTexts(a, b);
+    })
+    .map(([, line]) => line);
+}
+
 interface GroupedRow extends AmountRow {
   readonly state: string | null;
   readonly outcome: string | null;
+  readonly changed_at: string | null;
 }
 
 /** Orders whose amount is unreadable are in no sum; `ours` and `theirs` are of the orders that were compared. */
 export type GroupTotals = Group &
-  Readonly<Record<'day' | 'asset' | 'ours' | 'theirs', string> & Record<'orders' | 'unreadable' | 'compared', number>>;
+  Readonly<Record<'asset' | 'ours' | 'theirs', string> & Record<'orders' | 'unreadable' | 'compared', number>>;
 
 export type ClassTotals = Record<'day' | 'pair' | 'class' | 'severity', string> &
   Record<'open' | 'acknowledged', number>;
@@ -100,26 +117,27 @@ export type ClassTotals = Record<'day' | 'pair' | 'class' | 'severity', string> 
 /** Sums of orders and findings by UTC day, pair, outcome and position. Memory grows with these, not with the orders. */
 export class ReconciliationTotals {
   readonly #settings: Pick<AmountSettings, 'outputPosition'>;
-  readonly #groups = new Map<string, Group & { readonly day: string; readonly totals: Totals }>();
+  readonly #asOf: string;
+  readonly #lines: Lines = new Map();
   readonly #classes = new Map<string, ClassTotals>();
 
   readonly unchecked = new Map<UncheckedReason, number>();
   /** The oldest look-up that the report relies on, of orders that are not final and of final ones. */
   readonly oldestLookup: { open: string | null; final: string | null } = { open: null, final: null };
 
-  constructor(settings: Pick<AmountSettings, 'outputPosition'>) {
+  constructor(settings: Pick<AmountSettings, 'outputPosition'>, asOf: string) {
     this.#settings = settings;
+    this.#asOf = asOf;
   }
 
-  addOrder(order: JudgedOrder, asOf: string): void {
-    const { row, ours, amounts, isOfOtherPair, judgement } = order;
-    this.#addLookup(order, asOf);
-    const group = { pair: pairOf(row), ...this.#groupOf(row, row.changed_at, asOf) };
-    const { counts, sums } = this.#totals(dayOf(row.at), group);
+  addOrder({ row, ours, amounts, isOfOtherPair, judgement }: JudgedOrder): void {
+    const { counts, sums } = this.#lineOf(row, dayOf(row.at), pairOf(row));
     counts.orders += 1;
-    if (judgement.kind === 'nothing') counts.nothing_to_compare += 1;
-    else counts[judgement.kind] += 1;
+    counts[judgement.kind === 'nothing' ? 'nothing_to_compare' : judgement.kind] += 1;
     if (judgement.kind === 'unchecked') this.#addUnchecked(judgement.reason, 1);
+    // A look-up that found nothing new after the moment counts as one of the moment.
+    const lookup = row.last_lookup_at !== null && row.last_lookup_at > this.#asOf ? this.#asOf : row.last_lookup_at;
+    if (judgement.kind !== 'nothing') this.#addLookup(row.state === 'final' ? 'final' : 'open', lookup);
     if (row.state === 'abandoned') counts.given_up += 1;
     if (row.resends > 0) counts.sent_again += 1;
     if (ours.ok) sums.asset.add(ours.value);
@@ -141,14 +159,64 @@ export class ReconciliationTotals {
     if (!isOfOtherPair) sums.theirs.add(amounts[1].value);
   }
 
-  /** Counts a look-up that found nothing new after the moment as one of the moment. */
-  #addLookup({ row, judgement }: JudgedOrder, asOf: string): void {
-    if (judgement.kind === 'nothing' || row.last_lookup_at === null) return;
-    const at = row.last_lookup_at < asOf ? row.last_lookup_at : asOf;
-    this.#addOldest(row.state === 'final' ? 'final' : 'open', at);
+  /** `row` is that of the finding. */
+  addFinding({ day, pair, class: name, severity, status }: ReportFinding, row: GroupedRow): void {
+    const { counts } = this.#lineOf(row, day, pair);
+    const isOpen = status !== 'acknowledged';
+    this.#addToClass({ day, pair, class: name, severity, open: Number(isOpen), acknowledged: Number(!isOpen) });
+    if (!isOpen) counts.acknowledged += 1;
+    else if (severity === 'info') counts.infos += 1;
+    else if (severity === 'warning') counts.warnings += 1;
+    else counts.errors += 1;
   }
 
-  #addOldest(side: 'open' | 'final', at: string | null): void {
+  addAll(other: ReconciliationTotals): void {
+    for (const line of other.#lines.values()) addTo(lineOf(this.#lines, line), line);
+    for (const totals of other.#classes.values()) this.#addToClass(totals);
+    for (const [reason, orders] of other.unchecked) this.#addUnchecked(reason, orders);
+    for (const side of ['open', 'final'] as const) this.#addLookup(side, other.oldestLookup[side]);
+  }
+
+  byDay(): readonly Row[] {
+    return sorted(this.#lines).map(rowOf);
+  }
+
+  byPair(): readonly Row[] {
+    const lines: Lines = new Map();
+    for (const line of this.#lines.values()) addTo(lineOf(lines, { ...line, day: '' }), line);
+    return sorted(lines).map(rowOf);
+  }
+
+  byClass(): readonly Readonly<ClassTotals>[] {
+    return [...this.#classes].toSorted(([a], [b]) => compareTexts(a, b)).map(([, line]) => line);
+  }
+
+  /** The orders by day and group; groups that have findings alone are left out. */
+  groups(): readonly GroupTotals[] {
+    return sorted(this.#lines)
+      .filter(({ counts }) => counts.orders > 0)
+      .map(({ counts: { orders, unreadable, compared }, sums, ...group }) => {
+        const [asset, ours, theirs] = [sums.asset, sums.ours, sums.theirs].map(String) as [string, string, string];
+        return { ...group, orders, unreadable, compared, asset, ours, theirs };
+      });
+  }
+
+  outcomes(): Readonly<Record<Outcome, number>> {
+    const lines = [...this.#lines.values()];
+    const counts = OUTCOMES.map((outcome) => {
+      const same = lines.filter((line) => line.outcome === outcome);
+      return [outcome, sumOf(same, (line) => line.counts.orders)] as const;
+    });
+    return Object.fromEntries(counts) as Record<Outcome, number>;
+  }
+
+  counts(): Readonly<Record<Count, number>> {
+    const lines = [...this.#lines.values()];
+    const counts = COUNTS.map((key) => [key, sumOf(lines, (line) => line.counts[key])] as const);
+    return Object.fromEntries(counts) as Record<Count, number>;
+  }
+
+  #addLookup(side: 'open' | 'final', at: string | null): void {
     const oldest = this.oldestLookup[side];
     if (at !== null && (oldest === null || at < oldest)) this.oldestLookup[side] = at;
   }
@@ -169,105 +237,11 @@ export class ReconciliationTotals {
     }
   }
 
-  /** `row` is that of the finding, and `changedAt` the time of its last change. */
-  addFinding(finding: ReportFinding, row: GroupedRow, changedAt: string | null, asOf: string): void {
-    const { day, pair, severity, status } = finding;
-    const { counts } = this.#totals(day, { pair, ...this.#groupOf(row, changedAt, asOf) });
-    const isOpen = status !== 'acknowledged';
-    this.#addToClass({
-      day,
-      pair,
-      class: finding.class,
-      severity,
-      open: Number(isOpen),
-      acknowledged: Number(!isOpen),
-    });
-    if (!isOpen) counts.acknowledged += 1;
-    else if (severity === 'info') counts.infos += 1;
-    else if (severity === 'warning') counts.warnings += 1;
-    else counts.errors += 1;
-  }
-
-  addAll(other: ReconciliationTotals): void {
-    for (const { day, totals, ...group } of other.#groups.values()) this.#totals(day, group).addAll(totals);
-    for (const totals of other.#classes.values()) this.#addToClass(totals);
-    for (const [reason, orders] of other.unchecked) this.#addUnchecked(reason, orders);
-    this.#addOldest('open', other.oldestLookup.open);
-    this.#addOldest('final', other.oldestLookup.final);
-  }
-
-  byDay(): readonly Row[] {
-    return this.#sorted().map(({ day, totals, ...group }) => ({ day, ...totals.asRow(group) }));
-  }
-
-  byPair(): readonly Row[] {
-    const groups = Map.groupBy(this.#groups.values(), keyOf);
-    return [...groups.values()]
-      .map((same) => {
-        const totals = new Totals();
-        for (const one of same) totals.addAll(one.totals);
-        return { ...same[0]!, totals };
-      })
-      .toSorted(compareGroups)
-      .map(({ totals, ...group }) => totals.asRow(group));
-  }
-
-  byClass(): readonly Readonly<ClassTotals>[] {
-    return [...this.#classes].toSorted(([a], [b]) => compareTexts(a, b)).map(([, line]) => line);
-  }
-
-  /** The orders by day and group; groups that have findings alone are left out. */
-  groups(): readonly GroupTotals[] {
-    return this.#sorted()
-      .filter(({ totals }) => totals.counts.orders > 0)
-      .map(({ totals: { counts, sums }, ...group }) => {
-        const { orders, unreadable, compared } = counts;
-        const [asset, ours, theirs] = [sums.asset, sums.ours, sums.theirs].map(String) as [string, string, string];
-        return { ...group, orders, unreadable, compared, asset, ours, theirs };
-      });
-  }
-
-  outcomes(): Readonly<Record<Outcome, number>> {
-    const groups = this.groups();
-    const counts = OUTCOMES.map((outcome) => {
-      const same = groups.filter((group) => group.outcome === outcome);
-      return [outcome, sumOf(same, ({ orders }) => orders)] as const;
-    });
-    return Object.fromEntries(counts) as Record<Outcome, number>;
-  }
-
-  counts(): Readonly<Record<Count, number>> {
-    const all = new Totals();
-    for (const { totals } of this.#groups.values()) all.addAll(totals);
-    return all.counts;
-  }
-
-  #sorted() {
-    return [...this.#groups.values()].toSorted((a, b) => compareTexts(a.day, b.day) || compareGroups(a, b));
-  }
-
   /** Nobody knows any more what the outcome of an order was that has changed since. */
-  #groupOf(row: GroupedRow, changedAt: string | null, asOf: string): Omit<Group, 'pair'> {
-    const isChangedAfter = changedAt !== null && changedAt > asOf;
+  #lineOf(row: GroupedRow, day: string, pair: string): Line {
+    const isChangedAfter = row.changed_at !== null && row.changed_at > this.#asOf;
     const outcome = isChangedAfter ? 'outcome_unknown' : outcomeOf(row);
-    return { outcome, position: row.asset_position, currency: currencyOfRow(row, this.#settings) };
+    const currency = currencyOfRow(row, this.#settings);
+    return lineOf(this.#lines, { day, pair, outcome, position: row.asset_position, currency });
   }
-
-  #totals(day: string, group: Group): Totals {
-    const key = `${day} ${keyOf(group)}`;
-    const known = this.#groups.get(key) ?? { day, ...group, totals: new Totals() };
-    this.#groups.set(key, known);
-    return known.totals;
-  }
-}
-
-function keyOf({ pair, outcome, position, currency }: Group): string {
-  return JSON.stringify([pair, outcome, position, currency]);
-}
-
-const OUTCOME_PLACES: readonly (string | null)[] = [...OUTCOMES, 'disputed', null];
-
-function compareGroups(a: Group, b: Group): number {
-  const place = ({ outcome }: Group) => OUTCOME_PLACES.indexOf(outcome);
-  return compareTexts(a.pair, b.pair) || place(a) - place(b) || compareTexts(keyOf(a), keyOf(b));
 }

@@ -6,15 +6,16 @@ import {
   toneOf,
   type Card,
   type Column,
-  type Fact,
   type ReportDocument,
   type Row,
+  type Section,
   type Tone,
   type Verdict,
 } from '../../documents/document.ts';
 import { capitalized, counted, inWords } from '../../../base/words.ts';
-import { currencyOfRow } from '../reconciliation/rows.ts';
-import { isCommand, type StoryEvidence, type StoryFinding } from './next.ts';
+import { currencyOfRow, pairOf } from '../reconciliation/rows.ts';
+import type { StoryEvidence, StoryFinding } from '../tables/story.ts';
+import { isCommand } from './next.ts';
 import { isOpen, type Story } from './story.ts';
 
 const STATES: Readonly<Record<OrderState, string>> = {
@@ -52,36 +53,48 @@ const FINDINGS: readonly Column[] = [
 type StorySettings = Pick<AmountSettings, 'outputPosition'>;
 
 export function storyDocument(story: Story, evidence: StoryEvidence, settings: StorySettings): ReportDocument {
-  const { externalOrderId, asOf, told, next } = story;
-  const findings = evidence.findings.filter(({ firstSeenAt }) => firstSeenAt <= asOf);
+  const { externalOrderId, asOf, state, told, next } = story;
+  const { order, record } = evidence;
+  const seen: Seen = {
+    ...evidence,
+    events: evidence.events.filter(({ field, observed_at }) => field === 'state' && observed_at <= asOf),
+    findings: evidence.findings.filter(({ first_seen_at }) => first_seen_at <= asOf),
+    preOrderId: order.updated_at <= asOf ? order.pre_order_id : null,
+    orderId: record !== null && record.received_at <= asOf ? (record.view?.orderId ?? null) : null,
+  };
+  const findings = seen.findings.map((finding) => findingRow(finding, asOf));
+  const sections: readonly Section[] = [
+    { name: 'next', title: 'What happens next', columns: next.some(isCommand) ? NEXT : [STEP], rows: nextRows(next) },
+    { name: 'findings', title: 'Findings', columns: FINDINGS, rows: findings },
+    {
+      name: 'timeline',
+      title: 'What happened',
+      empty: 'Nothing yet.',
+      columns: TIMELINE,
+      rows: told.map((entry) => ({ ...entry })),
+    },
+  ];
   return {
     schema: null,
     title: `Order ${externalOrderId}`,
-    verdict: verdictOf(story, evidence),
-    cards: story.state === null ? [] : cardsOf(story, evidence, settings),
-    facts: factsOf(story, evidence),
-    sections: [
-      { name: 'next', title: 'What happens next', columns: next.some(isCommand) ? NEXT : [STEP], rows: nextRows(next) },
-      ...(findings.length === 0
-        ? []
-        : [
-            {
-              name: 'findings',
-              title: 'Findings',
-              columns: FINDINGS,
-              rows: findings.map((finding) => findingRow(finding, asOf)),
-            },
-          ]),
-      {
-        name: 'timeline',
-        title: 'What happened',
-        empty: 'Nothing yet.',
-        columns: TIMELINE,
-        rows: told.map(({ at, text }) => ({ at, text })),
-      },
+    verdict: verdictOf(story, seen),
+    cards: state === null ? [] : cardsOf(story, seen, settings),
+    facts: [
+      { key: 'as_of', label: 'As of', value: asOf },
+      { key: 'external_order_id', label: 'External order id', value: externalOrderId },
+      { key: 'state', label: 'State', value: state },
+      { key: 'pre_order_id', label: 'Pre-order', value: seen.preOrderId },
+      { key: 'order_id', label: 'Order at the exchange', value: seen.orderId },
     ],
+    sections: sections.filter(({ name }) => name !== 'findings' || findings.length > 0),
     charts: [],
   };
+}
+
+/** What was known at the moment of the story; of the events the changes of the state alone. */
+interface Seen extends StoryEvidence {
+  readonly preOrderId: string | null;
+  readonly orderId: string | null;
 }
 
 /** A row for each sentence and each command; a command stands beside the sentence that it follows. */
@@ -96,73 +109,46 @@ function nextRows(next: readonly string[]): readonly Row[] {
   return rows;
 }
 
-function verdictOf({ state, asOf }: Story, { order, events, findings }: StoryEvidence): Verdict {
+function verdictOf({ state, asOf }: Story, { order, events, findings }: Seen): Verdict {
   if (state === null) return { tone: 'neutral', text: 'There was no such order yet', reasons: [] };
-  const outcome = state === 'final' && order.updatedAt <= asOf ? order.outcome : null;
+  const outcome = state === 'final' && order.updated_at <= asOf ? order.outcome : null;
   const tone = outcome === null ? toneOf('state', state) : toneOf('outcome', outcome);
   const text = outcome === null ? STATES[state] : `${STATES[state]}: it ${outcome}`;
-  const moves = events.filter(({ field, observedAt }) => field === 'state' && observedAt <= asOf);
-  const reason = moves.at(-1)?.reason ?? null;
+  const reason = events.at(-1)?.reason ?? null;
   const open = findings.filter((finding) => isOpen(finding, asOf));
   const tones = [tone, ...open.map(({ severity }) => toneOf('severity', severity))];
   return {
     tone: GRAVITY.find((one) => tones.includes(one)) ?? tone,
     text: open.length === 0 ? text : `${text}; ${counted(open.length, 'finding is', 'findings are')} open`,
     reasons: [
-      ...(reason === null ? [] : [sentence(reason)]),
+      ...(reason === null ? [] : [`${capitalized(reason)}${/[.!?]$/.test(reason) ? '' : '.'}`]),
       ...open.map(({ class: name }) => findingClass(name)?.meaning ?? `Finding ${name}.`),
     ],
   };
 }
 
-function cardsOf({ state, asOf }: Story, evidence: StoryEvidence, settings: StorySettings): readonly Card[] {
-  const { order, events } = evidence;
-  const { asset, assetPosition, fromCurrency, toCurrency } = order;
-  const row = { asset_position: assetPosition, from_currency: fromCurrency, to_currency: toCurrency };
-  const currency = currencyOfRow(row, settings);
-  const pair = `${fromCurrency ?? '?'}/${toCurrency ?? '?'}`;
-  const moves = events.filter(({ field, observedAt }) => field === 'state' && observedAt <= asOf);
-  const sinceMs = instantMs(moves.at(-1)?.observedAt ?? order.createdAt);
+function cardsOf({ state, asOf }: Story, seen: Seen, settings: StorySettings): readonly Card[] {
+  const { order, events, preOrderId, orderId } = seen;
+  const currency = currencyOfRow(order, settings);
+  const pair = pairOf(order);
+  const sinceMs = instantMs(events.at(-1)?.observed_at ?? order.created_at);
   const since = sinceMs === undefined ? {} : { note: `for ${inWords((instantMs(asOf) ?? 0) - sinceMs)}` };
-  const { preOrderId, orderId } = idsAt(evidence, asOf);
   return [
     { label: 'State', value: state ?? '', tone: toneOf('state', state), ...since, section: 'timeline' },
     {
       label: 'Amount',
-      value: `${asset ?? 'none'} ${currency ?? ''}`.trim(),
-      note: currency === null ? `${pair}, position ${assetPosition}: currency not shown` : pair,
+      value: `${order.asset ?? 'none'} ${currency ?? ''}`.trim(),
+      note: currency === null ? `${pair}, position ${order.asset_position}: currency not shown` : pair,
     },
     ...(preOrderId === null ? [] : [{ label: 'Pre-order', value: preOrderId }]),
     ...(orderId === null ? [] : [{ label: 'Order at the exchange', value: orderId }]),
   ];
 }
 
-function idsAt({ order, record }: StoryEvidence, asOf: string) {
-  return {
-    preOrderId: order.updatedAt <= asOf ? order.preOrderId : null,
-    orderId: record !== null && record.receivedAt <= asOf ? (record.view?.orderId ?? null) : null,
-  };
-}
-
-function factsOf({ externalOrderId, asOf, state }: Story, evidence: StoryEvidence): readonly Fact[] {
-  const { preOrderId, orderId } = idsAt(evidence, asOf);
-  return [
-    { key: 'as_of', label: 'As of', value: asOf },
-    { key: 'external_order_id', label: 'External order id', value: externalOrderId },
-    { key: 'state', label: 'State', value: state },
-    { key: 'pre_order_id', label: 'Pre-order', value: preOrderId },
-    { key: 'order_id', label: 'Order at the exchange', value: orderId },
-  ];
-}
-
 function findingRow(finding: StoryFinding, asOf: string): Row {
-  const { class: name, severity, expected, actual, firstSeenAt, resolvedAt } = finding;
-  const isResolved = resolvedAt !== null && resolvedAt <= asOf;
+  const { class: name, severity, expected, actual, first_seen_at, resolved_at } = finding;
+  const isResolved = resolved_at !== null && resolved_at <= asOf;
   const status = isOpen(finding, asOf) ? 'open' : isResolved ? 'resolved' : 'acknowledged';
   const advice = status === 'open' ? (findingClass(name)?.advice ?? null) : null;
-  return { class: name, severity, status, expected, actual, first_seen_at: firstSeenAt, advice };
-}
-
-function sentence(text: string): string {
-  return `${capitalized(text)}${/[.!?]$/.test(text) ? '' : '.'}`;
+  return { class: name, severity, status, expected, actual, first_seen_at: first_seen_at, advice };
 }

@@ -1,91 +1,17 @@
 import { accountWords } from '../../../accounts/rules/name.ts';
-import { after, instantMs, readTime } from '../../../base/instant.ts';
+import { after, readTime } from '../../../base/instant.ts';
 import { whyNeverLeft } from '../../../orders/rules/create.ts';
 import { decisionsFor, type Judgement } from '../../../orders/rules/operator-decisions.ts';
-import { LONGEST_MS } from '../../pace/stay-times.ts';
 import { HELD_LOOKUP_MS, REJECTED_LOOKUPS_MS } from '../../../orders/rules/schedule.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
 import { shellWord } from '../../../base/text.ts';
-import { counted, inUnits, withCommas } from '../../../base/words.ts';
-import type { AccountStop, RestraintView } from '../../../accounts/rules/restraints.ts';
-import type { RecordView } from '../../../orders/rules/record.ts';
+import type { StoryEvent, StoryOrder } from '../tables/story.ts';
 
-/** Everything that the database knows of one order. Times are UTC, ISO 8601. */
-export interface StoryEvidence {
-  readonly order: StoryOrder;
-  readonly events: readonly StoryEvent[];
-  /** The newest record, and when it came; its view is undefined if it cannot be read. */
-  readonly record: { readonly receivedAt: string; readonly view: StoryRecord | undefined } | null;
-  readonly keptAnswers: readonly StoryKeptAnswer[];
-  readonly findings: readonly StoryFinding[];
-  readonly holds: readonly RestraintView[];
-  readonly stop: AccountStop | null;
-  readonly pace?: StoryPace | undefined;
+/** When a followed order is looked up, as the extension tells it that spaces look-ups: for programs, and for people. */
+export interface Spacing {
+  readonly facts: object;
+  readonly text: string;
 }
-
-export interface StoryOrder {
-  readonly account: string;
-  readonly externalOrderId: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly nextActionAt: string | null;
-  readonly lastLookupAt: string | null;
-  readonly preOrderId: string | null;
-  readonly asset: string | null;
-  readonly assetPosition: string | null;
-  readonly fromCurrency: string | null;
-  readonly toCurrency: string | null;
-  readonly verifications: number;
-  readonly outcome: string | null;
-  /** When the row was made for an order that the exchange had already. */
-  readonly adoptedAt: string | null;
-}
-
-export interface StoryEvent {
-  readonly field: string;
-  readonly oldValue: string | null;
-  readonly newValue: string | null;
-  readonly observedAt: string;
-  readonly exchangeTime: string | null;
-  readonly source: string;
-  readonly reason: string | null;
-  readonly actor: string | null;
-}
-
-export type StoryRecord = Pick<
-  RecordView,
-  'orderId' | 'orderNumber' | 'inputAsset' | 'outputAsset' | 'fromCurrency' | 'toCurrency' | 'ratio' | 'fee'
->;
-
-/** An answer to a create that could not be read or named another pre-order, and the ids that can be seen in it. */
-export interface StoryKeptAnswer {
-  readonly receivedAt: string;
-  readonly httpStatus: number;
-  readonly ids: readonly string[];
-}
-
-export interface StoryFinding {
-  readonly class: string;
-  readonly severity: string;
-  readonly expected: string | null;
-  readonly actual: string | null;
-  readonly firstSeenAt: string;
-  readonly lastSeenAt: string;
-  readonly resolvedAt: string | null;
-  readonly changedBy: string | null;
-  readonly changedAt: string | null;
-  readonly reason: string | null;
-}
-
-/** The facts that decide when a followed order is looked up; times in milliseconds. */
-export type StoryPace = {
-  readonly status: string;
-  readonly since: string;
-} & (
-  | { readonly kind: 'every-tick' }
-  /** The number of stays in the status that have ended, half of them within `halfMs`; infinite if that is not known. */
-  | { readonly kind: 'learned'; readonly stays: number; readonly halfMs: number }
-);
 
 /** Settings that decide what happens next to an order; times in milliseconds. */
 export interface StorySettings {
@@ -96,6 +22,8 @@ export interface StorySettings {
   readonly isDriven?: boolean;
   /** Something that keeps the order from being sent or looked up, and what helps: a command or a sentence. */
   readonly blocked?: { readonly why: string; readonly remedy: string } | undefined;
+  /** As it is now: of the past nobody knows it. */
+  readonly spacing?: Spacing | undefined;
 }
 
 /** An order at a moment; `events` are those until then. */
@@ -104,8 +32,7 @@ export interface Moment {
   readonly events: readonly StoryEvent[];
   readonly state: OrderState;
   readonly asOf: Date;
-  /** What decides when the order is looked up; of the past nobody knows what was known at the time. */
-  readonly pace?: StoryPace | undefined;
+  readonly spacing?: Spacing | undefined;
   /** Something stops what comes next, and is said already. */
   readonly isStopped: boolean;
 }
@@ -114,7 +41,8 @@ export interface Moment {
 const OVERDUE_MS = 60_000;
 
 export function whatNext(moment: Moment, settings: StorySettings): readonly string[] {
-  const { state } = moment;
+  const { state, spacing } = moment;
+  const spaced = spacing === undefined ? [] : [spacing.text];
   switch (state) {
     case 'pending':
       return [
@@ -138,18 +66,18 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
     case 'accepted':
       return [
         `It is looked up until its order appears${at(moment, undefined)}.`,
-        ...paceLines(moment),
+        ...spaced,
         ...offer('When it is certain that it was never taken up', moment),
       ];
     case 'open':
-      return [`It is followed to its end${at(moment, undefined)}.`, ...paceLines(moment)];
+      return [`It is followed to its end${at(moment, undefined)}.`, ...spaced];
     case 'disputed':
       return [
         'Its order contradicts it, so nobody should act on it.',
         nextOf(moment, undefined) === null
           ? 'It is looked up no more: its order has ended.'
           : `It is looked up, in case its order changes${at(moment, undefined)}.`,
-        ...paceLines(moment),
+        ...spaced,
         ...asking(moment),
         ...offer('A person must decide', moment),
       ];
@@ -177,13 +105,13 @@ function sending(moment: Moment): readonly string[] {
 }
 
 function hasLeft({ events }: Moment): boolean {
-  const ends = events.filter(({ field, oldValue }) => field === 'state' && oldValue === 'sending');
-  return ends.some(({ newValue, reason }) => newValue !== 'pending' || whyNeverLeft(reason) === undefined);
+  const ends = events.filter(({ field, old_value }) => field === 'state' && old_value === 'sending');
+  return ends.some(({ new_value, reason }) => new_value !== 'pending' || whyNeverLeft(reason) === undefined);
 }
 
 function isSentAgain({ events }: Moment): boolean {
   return events.some(
-    ({ field, oldValue, newValue }) => field === 'state' && oldValue === 'held' && newValue === 'pending',
+    ({ field, old_value, new_value }) => field === 'state' && old_value === 'held' && new_value === 'pending',
   );
 }
 
@@ -226,15 +154,15 @@ function at(moment: Moment, planned: Date | null | undefined): string {
 /** The row is as it was then: nothing has changed it since, nor a look-up its due time. */
 export function isNewest({ order, asOf }: Pick<Moment, 'order' | 'asOf'>): boolean {
   const until = asOf.toISOString();
-  return order.updatedAt <= until && (order.lastLookupAt ?? '') <= until;
+  return order.updated_at <= until && (order.last_lookup_at ?? '') <= until;
 }
 
 function dueAt({ order }: Moment): Date | null {
-  return readTime(order.nextActionAt);
+  return readTime(order.next_action_at);
 }
 
 function since({ events, order }: Moment): Date {
-  return new Date(events.findLast(({ field }) => field === 'state')?.observedAt ?? order.createdAt);
+  return new Date(events.findLast(({ field }) => field === 'state')?.observed_at ?? order.created_at);
 }
 
 function upcoming(from: Date, plan: readonly number[], asOf: Date): Date | null {
@@ -246,28 +174,6 @@ function daily(moment: Moment): Date {
   const from = since(moment);
   const days = Math.floor((moment.asOf.getTime() - from.getTime()) / HELD_LOOKUP_MS) + 1;
   return after(from, days * HELD_LOOKUP_MS);
-}
-
-/** With fewer stays than these nothing is said of how long they took. */
-const FEW_STAYS = 10;
-
-function paceLines({ pace, asOf }: Moment): readonly string[] {
-  if (pace === undefined) return [];
-  const forMs = Math.max(0, asOf.getTime() - (instantMs(pace.since) ?? 0));
-  if (pace.kind === 'every-tick') return ['It is looked up at each tick of schedule.cron (follow.pace).'];
-  const { status, stays, halfMs } = pace;
-  if (stays < FEW_STAYS) {
-    const known = stays === 0 ? 'no order has been seen to leave it' : `only ${counted(stays, 'order')} left it`;
-    return [
-      `Not much is known of ${status} yet, as ${known}. Until then look-ups are spaced by how long an order has been there: this one for ${inUnits(forMs)} so far.`,
-    ];
-  }
-  const orders = status === 'accepted' ? 'accepted orders' : `orders in ${status}`;
-  const [part, withinMs] = Number.isFinite(halfMs)
-    ? (['Half', halfMs] as const)
-    : (['Fewer than half', LONGEST_MS] as const);
-  const of = `${part} of the ${withCommas(stays)} ${orders} that changed did so within ${inUnits(withinMs)}`;
-  return [`${of}; this one has been there, unchanged, for ${inUnits(forMs)}.`];
 }
 
 const DECISIONS: Readonly<Record<Judgement['kind'], readonly [command: string, options: string]>> = {
@@ -292,7 +198,7 @@ export function isCommand(line: string): boolean {
 }
 
 /** An id that begins with a hyphen would be taken for an option. */
-function commandOf(command: string, { account, externalOrderId: id }: StoryOrder, more = ''): string {
+function commandOf(command: string, { account, external_order_id: id }: StoryOrder, more = ''): string {
   const options = `${more}${accountWords(account)}`.trim();
   const words = id.startsWith('-') ? [options, '--', shellWord(id)] : [shellWord(id), options];
   return ['order-sync', command, ...words].filter((word) => word !== '').join(' ');

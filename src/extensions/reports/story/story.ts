@@ -2,20 +2,11 @@ import { describeRestraint, stops, describeStop, stopRemedy } from '../../../acc
 import { accountWords } from '../../../accounts/rules/name.ts';
 import { findingClass } from '../../../findings/rules/classes.ts';
 import { whyNeverLeft } from '../../../orders/rules/create.ts';
+import { compareTexts } from '../../../base/words.ts';
 import { FOLLOWED_STATES, type OrderState } from '../../../orders/rules/states.ts';
-import {
-  type StoryEvent,
-  type StoryEvidence,
-  type StoryFinding,
-  type StoryKeptAnswer,
-  type StoryOrder,
-  type StoryPace,
-  type StoryRecord,
-  isNewest,
-  whatNext,
-  type Moment,
-  type StorySettings,
-} from './next.ts';
+import type { RecordView } from '../../../orders/rules/record.ts';
+import type { StoryEvent, StoryEvidence, StoryFinding, StoryOrder } from '../tables/story.ts';
+import { isNewest, whatNext, type Moment, type StorySettings } from './next.ts';
 
 interface StoryEntry {
   readonly at: string;
@@ -28,23 +19,23 @@ export interface Story {
   /** Null if the order was not inserted yet. */
   readonly state: OrderState | null;
   readonly told: readonly StoryEntry[];
-  /** The facts that decide when it is looked up; null for the past, and if no look-up is planned. */
-  readonly pace: StoryPace | null;
+  /** What decides when it is looked up; null for the past, and if no look-up is planned. */
+  readonly pace: object | null;
   readonly next: readonly string[];
 }
 
 /** The same evidence makes the same story, and the story of a later moment begins with that of an earlier one. */
 export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StorySettings): Story {
   const { order, findings } = evidence;
-  const { externalOrderId } = order;
+  const { external_order_id: externalOrderId } = order;
   const until = asOf.toISOString();
-  if (order.createdAt > until) {
+  if (order.created_at > until) {
     return { externalOrderId, asOf: until, state: null, told: [], pace: null, next: ['There is no such order yet.'] };
   }
-  const events = evidence.events.filter(({ observedAt }) => observedAt <= until);
-  const state = (events.findLast(({ field }) => field === 'state')?.newValue ?? 'pending') as OrderState;
+  const events = evidence.events.filter(({ observed_at }) => observed_at <= until);
+  const state = (events.findLast(({ field }) => field === 'state')?.new_value ?? 'pending') as OrderState;
   const entries = [
-    { at: order.createdAt, text: 'The row was inserted.' },
+    { at: order.created_at, text: 'The row was inserted.' },
     ...eventEntries(evidence),
     ...evidence.keptAnswers.map(keptEntry),
     ...lookupEntries(evidence, settings),
@@ -52,18 +43,18 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
   ].filter(({ at }) => at <= until);
   const open = findings.filter((finding) => isOpen(finding, until));
   const stopped = stopLines(evidence, { state, asOf }, settings);
-  const isLookedUp = stopped.length === 0 && isNewest({ order, asOf }) && order.nextActionAt !== null;
-  const pace = isLookedUp ? evidence.pace : undefined;
+  const isLookedUp = stopped.length === 0 && isNewest({ order, asOf }) && order.next_action_at !== null;
+  const spacing = isLookedUp ? settings.spacing : undefined;
   return {
     externalOrderId,
     asOf: until,
     state,
     // The sort keeps entries of one moment in the order of the list above.
-    told: entries.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)),
-    pace: pace ?? null,
+    told: entries.toSorted((a, b) => compareTexts(a.at, b.at)),
+    pace: spacing?.facts ?? null,
     next: [
       ...stopped,
-      ...whatNext({ order, events, state, asOf, pace, isStopped: stopped.length > 0 }, settings),
+      ...whatNext({ order, events, state, asOf, spacing, isStopped: stopped.length > 0 }, settings),
       ...open.map(adviceOn),
     ],
   };
@@ -93,30 +84,32 @@ function stopLines(
 
 /** The events of the order. Those of stored findings are left out: the findings have entries of their own. */
 function eventEntries({ order, events, findings }: StoryEvidence): readonly StoryEntry[] {
-  const isStored = ({ field, newValue, observedAt }: StoryEvent) =>
-    field === 'finding' && findings.some((one) => one.class === newValue && one.firstSeenAt === observedAt);
+  const isStored = ({ field, new_value, observed_at }: StoryEvent) =>
+    field === 'finding' && findings.some((one) => one.class === new_value && one.first_seen_at === observed_at);
   let creates = 0;
   return events.flatMap((event) => {
-    if (event.field === 'state' && event.newValue === 'sending') creates += 1;
-    return isStored(event) ? [] : [{ at: event.observedAt, text: eventSentence(event, { order, creates }) }];
+    if (event.field === 'state' && event.new_value === 'sending') creates += 1;
+    return isStored(event) ? [] : [{ at: event.observed_at, text: eventSentence(event, { order, creates }) }];
   });
 }
 
 function lookupEntries({ order, events, record }: StoryEvidence, { verifyAfter }: StorySettings): StoryEntry[] {
   const entries: StoryEntry[] = [];
-  if (record !== null) entries.push({ at: record.receivedAt, text: recordSentence(record.view) });
-  const { lastLookupAt } = order;
-  if (lastLookupAt === null || lastLookupAt === record?.receivedAt) return entries;
+  if (record !== null) entries.push({ at: record.received_at, text: recordSentence(record.view) });
+  const { last_lookup_at } = order;
+  if (last_lookup_at === null || last_lookup_at === record?.received_at) return entries;
   // The events of a look-up say what it changed.
-  if (events.some(({ observedAt, source }) => observedAt === lastLookupAt && source === 'lookup')) return entries;
-  const state = events.findLast(({ field, observedAt }) => field === 'state' && observedAt <= lastLookupAt)?.newValue;
+  if (events.some(({ observed_at, source }) => observed_at === last_lookup_at && source === 'lookup')) return entries;
+  const state = events.findLast(
+    ({ field, observed_at }) => field === 'state' && observed_at <= last_lookup_at,
+  )?.new_value;
   const spent = state === 'unknown' ? `; ${order.verifications} of ${verifyAfter.length} look-ups are spent` : '';
   const text =
     record === null ? `A look-up found no order${spent}.` : 'A look-up brought no newer record of the order.';
-  return [...entries, { at: lastLookupAt, text }];
+  return [...entries, { at: last_lookup_at, text }];
 }
 
-function recordSentence(view: StoryRecord | undefined): string {
+function recordSentence(view: RecordView | undefined): string {
   if (view === undefined) return 'The newest record came; it cannot be read.';
   const number = view.orderNumber === null ? '' : ` (number ${view.orderNumber})`;
   const facts = [
@@ -132,32 +125,33 @@ function amount(value: string, currency: string | null): string {
   return currency === null ? value : `${value} ${currency}`;
 }
 
-function keptEntry({ receivedAt, httpStatus, ids }: StoryKeptAnswer): StoryEntry {
+function keptEntry({ received_at, http_status, ids }: StoryEvidence['keptAnswers'][number]): StoryEntry {
   const seen = ids.length === 0 ? 'no id can be seen in it' : `it bears the id ${ids.join(', ')}`;
   return {
-    at: receivedAt,
-    text: `An answer to a create, HTTP ${httpStatus}, did not settle what became of it; it is kept as received, and ${seen}.`,
+    at: received_at,
+    text: `An answer to a create, HTTP ${http_status}, did not settle what became of it; it is kept as received, and ${seen}.`,
   };
 }
 
 function findingEntries(finding: StoryFinding): StoryEntry[] {
-  const { class: name, severity, firstSeenAt, lastSeenAt, changedBy, changedAt, resolvedAt, reason } = finding;
+  const { class: name, severity, first_seen_at, last_seen_at, changed_by, changed_at, resolved_at, reason } = finding;
   // Only the newest values are stored.
   const values = ` Expected: ${finding.expected ?? 'nothing'}; is: ${finding.actual ?? 'nothing'}.`;
   const meaning = findingClass(name)?.meaning;
   const first = `Finding ${name} (${severity})${meaning === undefined ? '.' : `: ${meaning}`}`;
-  const entries: StoryEntry[] = [{ at: firstSeenAt, text: lastSeenAt === firstSeenAt ? first + values : first }];
-  if (lastSeenAt !== firstSeenAt) entries.push({ at: lastSeenAt, text: `Finding ${name} was seen again.${values}` });
-  if (changedAt !== null) {
-    entries.push({ at: changedAt, text: `${changedBy ?? 'Somebody'} acknowledged finding ${name}: ${reason ?? ''}` });
+  const entries: StoryEntry[] = [{ at: first_seen_at, text: last_seen_at === first_seen_at ? first + values : first }];
+  if (last_seen_at !== first_seen_at)
+    entries.push({ at: last_seen_at, text: `Finding ${name} was seen again.${values}` });
+  if (changed_at !== null) {
+    entries.push({ at: changed_at, text: `${changed_by ?? 'Somebody'} acknowledged finding ${name}: ${reason ?? ''}` });
   }
-  if (resolvedAt !== null) entries.push({ at: resolvedAt, text: `Finding ${name} is no longer true.` });
+  if (resolved_at !== null) entries.push({ at: resolved_at, text: `Finding ${name} is no longer true.` });
   return entries;
 }
 
-export function isOpen({ firstSeenAt, changedAt, resolvedAt }: StoryFinding, until: string): boolean {
+export function isOpen({ first_seen_at, changed_at, resolved_at }: StoryFinding, until: string): boolean {
   const isOver = (at: string | null) => at !== null && at <= until;
-  return firstSeenAt <= until && !isOver(changedAt) && !isOver(resolvedAt);
+  return first_seen_at <= until && !isOver(changed_at) && !isOver(resolved_at);
 }
 
 function adviceOn({ class: name }: StoryFinding): string {
@@ -176,35 +170,35 @@ const STATUS_NAMES: Readonly<Record<string, string>> = {
 };
 
 function eventSentence(event: StoryEvent, context: Context): string {
-  const { field, oldValue, newValue, reason } = event;
+  const { field, old_value, new_value, reason } = event;
   if (field === 'state') return event.source === 'operator' ? decided(event, context) : moved(event, context);
   const status = STATUS_NAMES[field];
   if (status !== undefined) return statusSentence(status, event);
   if (field.startsWith('record.')) return fieldSentence(field.slice('record.'.length), event);
-  if (field === 'finding') return `Finding ${newValue}: ${reason ?? ''}.`;
-  return `${field} went from ${oldValue ?? 'nothing'} to ${newValue ?? 'nothing'}${because(reason)}.`;
+  if (field === 'finding') return `Finding ${new_value}: ${reason ?? ''}.`;
+  return `${field} went from ${old_value ?? 'nothing'} to ${new_value ?? 'nothing'}${because(reason)}.`;
 }
 
-function statusSentence(name: string, { oldValue, newValue, exchangeTime }: StoryEvent): string {
-  const when = exchangeTime === null ? '' : ` (the exchange dates it ${exchangeTime})`;
-  if (newValue === null) return `The status of ${name} is not given any more; it was ${oldValue}${when}.`;
-  if (oldValue === null) return `The status of ${name} is ${newValue}${when}.`;
-  return `The status of ${name} went from ${oldValue} to ${newValue}${when}.`;
+function statusSentence(name: string, { old_value, new_value, exchange_time }: StoryEvent): string {
+  const when = exchange_time === null ? '' : ` (the exchange dates it ${exchange_time})`;
+  if (new_value === null) return `The status of ${name} is not given any more; it was ${old_value}${when}.`;
+  if (old_value === null) return `The status of ${name} is ${new_value}${when}.`;
+  return `The status of ${name} went from ${old_value} to ${new_value}${when}.`;
 }
 
 /** Of secrets only the change is known, of fields that are not documented only the names. */
-function fieldSentence(name: string, { oldValue, newValue }: StoryEvent): string {
-  if (name === 'other') return `Other fields of the record changed: ${newValue}.`;
-  if (oldValue === null && newValue === 'changed') return `The ${name} of the record changed.`;
-  return `The ${name} of the record went from ${oldValue ?? 'nothing'} to ${newValue ?? 'nothing'}.`;
+function fieldSentence(name: string, { old_value, new_value }: StoryEvent): string {
+  if (name === 'other') return `Other fields of the record changed: ${new_value}.`;
+  if (old_value === null && new_value === 'changed') return `The ${name} of the record changed.`;
+  return `The ${name} of the record went from ${old_value ?? 'nothing'} to ${new_value ?? 'nothing'}.`;
 }
 
-function moved({ oldValue, newValue, source, reason }: StoryEvent, { order, creates }: Context): string {
+function moved({ old_value, new_value, source, reason }: StoryEvent, { order, creates }: Context): string {
   const why = because(reason);
   const sentences: Readonly<Record<string, string>> = {
     // Whether it left only what follows tells.
     sending: `Create request ${creates} was about to go out.`,
-    accepted: `The exchange accepted it as pre-order ${order.preOrderId}: ${content(order)}.`,
+    accepted: `The exchange accepted it as pre-order ${order.pre_order_id}: ${content(order)}.`,
     rejected: `The exchange refused it${why}.`,
     invalid: `Our own check refused the row and nothing was sent${why}.`,
     pending: source === 'import' ? 'The row was corrected and waits to be sent.' : waitsAgain(reason),
@@ -212,10 +206,10 @@ function moved({ oldValue, newValue, source, reason }: StoryEvent, { order, crea
     abandoned: `It was given up${why}.`,
     held: `It was held for a person${why}.`,
     disputed: `The order is disputed${why}. Nobody should act on it.`,
-    open: `${appearance(oldValue, order)}; it is followed.`,
-    final: oldValue === 'open' ? 'The order is final.' : `${appearance(oldValue, order)}; it is final.`,
+    open: `${appearance(old_value, order)}; it is followed.`,
+    final: old_value === 'open' ? 'The order is final.' : `${appearance(old_value, order)}; it is final.`,
   };
-  return sentences[newValue ?? ''] ?? `It went from ${oldValue} to ${newValue}${why}.`;
+  return sentences[new_value ?? ''] ?? `It went from ${old_value} to ${new_value}${why}.`;
 }
 
 function waitsAgain(reason: string | null): string {
@@ -225,35 +219,34 @@ function waitsAgain(reason: string | null): string {
     : `The request never left: ${why}. It waits to be sent.`;
 }
 
-function appearance(oldValue: string | null, { adoptedAt }: StoryOrder): string {
-  if (oldValue === 'final') return 'The order that was final is open again';
-  if (oldValue === 'disputed') return 'The order no longer contradicts the row';
-  if (oldValue === 'rejected' || oldValue === 'cancelled' || oldValue === 'abandoned') {
-    return `The exchange has an order all the same, although the row was ${oldValue}`;
+function appearance(old_value: string | null, { adopted_at }: StoryOrder): string {
+  if (old_value === 'final') return 'The order that was final is open again';
+  if (old_value === 'disputed') return 'The order no longer contradicts the row';
+  if (old_value === 'rejected' || old_value === 'cancelled' || old_value === 'abandoned') {
+    return `The exchange has an order all the same, although the row was ${old_value}`;
   }
-  if (oldValue === 'pending' && adoptedAt !== null) return 'The order was adopted: the exchange had it already';
-  if (oldValue === 'pending') return 'The exchange has the order after all, so it is not sent again';
+  if (old_value === 'pending' && adopted_at !== null) return 'The order was adopted: the exchange had it already';
+  if (old_value === 'pending') return 'The exchange has the order after all, so it is not sent again';
   return 'The exchange has the order now';
 }
 
-function decided({ oldValue, newValue, reason, actor }: StoryEvent, { order }: Context): string {
+function decided({ old_value, new_value, reason, actor }: StoryEvent, { order }: Context): string {
   const deeds: Readonly<Record<string, string>> = {
     held: 'ended its look-ups to decide',
-    accepted: `said that it exists at the exchange as pre-order ${order.preOrderId}`,
-    pending: `had it sent again, from ${oldValue}`,
+    accepted: `said that it exists at the exchange as pre-order ${order.pre_order_id}`,
+    pending: `had it sent again, from ${old_value}`,
     cancelled: 'cancelled it before it was sent',
     abandoned: 'gave it up',
     open: 'said that the order is ours, in spite of what contradicts it',
     final: 'said that the order is ours, in spite of what contradicts it, and it is final',
   };
-  const deed = deeds[newValue ?? ''] ?? `moved it from ${oldValue} to ${newValue}`;
+  const deed = deeds[new_value ?? ''] ?? `moved it from ${old_value} to ${new_value}`;
   return `${actor ?? 'A person'} ${deed}${because(reason)}.`;
 }
 
 /** The row cannot have changed since the exchange accepted it. */
-function content({ asset, assetPosition, fromCurrency, toCurrency }: StoryOrder): string {
-  if (assetPosition === 'INPUT') return `${asset} ${fromCurrency} to ${toCurrency}`;
-  return `${asset} in position ${assetPosition}, ${fromCurrency} to ${toCurrency}`;
+function content({ asset, asset_position: position, from_currency: from, to_currency: to }: StoryOrder): string {
+  return position === 'INPUT' ? `${asset} ${from} to ${to}` : `${asset} in position ${position}, ${from} to ${to}`;
 }
 
 function because(reason: string | null): string {

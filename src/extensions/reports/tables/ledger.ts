@@ -1,5 +1,4 @@
 import { readDecimal, isWithin, type Tolerance } from '../../../base/decimal.ts';
-import type { LedgerDifference } from '../reconciliation/verdict.ts';
 import { TemporaryTables } from '../../../store/temporary.ts';
 
 interface LedgerLine {
@@ -15,14 +14,23 @@ export interface LedgerOrder {
   readonly id: string;
   readonly amount: string | null;
   readonly currency: string | null;
-  /** True when the exchange has the order, or may have it; null if a person gave it up. */
-  readonly isAtExchange: boolean | null;
+  /** 1 when the exchange has the order, or may have it; null if a person gave it up. */
+  readonly isAtExchange: 0 | 1 | null;
 }
 
-const TABLES = `
-  create table ledger (id text, amount text, currency text, file text, line integer);
-  create table ours (id text, amount text, currency text, isAtExchange integer);
-  create table difference (problem text, external_order_id text, file text, line integer, ours text, ledger text)`;
+export interface LedgerDifference {
+  readonly problem: string;
+  readonly external_order_id: string;
+  readonly file: string | null;
+  readonly line: number | null;
+  readonly ours: string | null;
+  readonly ledger: string | null;
+}
+
+const LINE = 'id, amount, currency, file, line';
+const ORDER = 'id, amount, currency, isAtExchange';
+const TABLES = `create table ledger (${LINE}); create table ours (${ORDER});
+  create table difference (problem, external_order_id, file, line, ours, ledger)`;
 
 /** A line has one problem at most: the first that holds. */
 const COMPARE = `
@@ -48,21 +56,15 @@ const COMPARE = `
 
 /** A ledger and the orders of the database, which are compared once both sides are complete. */
 export class LedgerTables extends TemporaryTables {
-  lines = 0;
-  readonly #addLine = this.inserter<LedgerLine>('ledger', 'id, amount, currency, file, line');
-  readonly #addOrder = this.inserter<Record<keyof LedgerOrder, unknown>>('ours', 'id, amount, currency, isAtExchange');
+  readonly addLine = this.inserter<LedgerLine>('ledger', LINE);
+  readonly addOrder = this.inserter<LedgerOrder>('ours', ORDER);
 
   constructor() {
     super(TABLES);
   }
 
-  addLine(line: LedgerLine): void {
-    this.#addLine(line);
-    this.lines += 1;
-  }
-
-  addOrder(order: LedgerOrder): void {
-    this.#addOrder({ ...order, isAtExchange: order.isAtExchange === null ? null : Number(order.isAtExchange) });
+  lines(): number {
+    return this.count('ledger');
   }
 
   compare(tolerance: Tolerance): number {

@@ -1,8 +1,7 @@
-import { sql, type SqlBool } from 'kysely';
-import type { KnownFindingRow, ReconciledRow } from '../reconciliation/rows.ts';
+import { sql, type InferResult, type SqlBool } from 'kysely';
 import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import { WAITING_STATES } from '../../../orders/rules/states.ts';
-import { ORDER_COLUMNS, type OrderRow, type OrderColumn } from '../../../store/orders/order-columns.ts';
+import { ORDER_COLUMNS } from '../../../store/orders/order-columns.ts';
 import { holdsTime, isInPeriod, unindexed, type Query } from '../../../store/dialect.ts';
 import { queries } from '../../../store/statement.ts';
 
@@ -24,8 +23,11 @@ export interface ReportScope {
 
 const TIMES = { insertion: 'o.created_at', completion: 'record.completed_at' } as const;
 
+/** An order and its newest record. Amounts are decimal text; `received_at` is null if there is no record. */
+export type ReconciledRow = Readonly<InferResult<ReturnType<typeof reconciledRows>>[number]>;
+
 /** Selects every order of the scope with its newest record, in no order. */
-export function reconciledRows(scope: ReportScope): Query<ReconciledRow> {
+export function reconciledRows(scope: ReportScope) {
   return ordersOf(scope)
     .select(['o.account', 'o.external_order_id', 'o.asset', 'o.asset_position', 'o.from_currency', 'o.to_currency'])
     .select(['o.state', 'o.state_reason', 'o.order_status', 'o.outcome', 'o.created_at', 'o.sent_at', 'o.changed_at'])
@@ -35,21 +37,32 @@ export function reconciledRows(scope: ReportScope): Query<ReconciledRow> {
     .select(['record.creation_date', 'record.completion_date', timeOf(scope).as('at')]);
 }
 
+/** A finding and its order, whose columns are null if it was deleted. */
+export type KnownFindingRow = Readonly<InferResult<ReturnType<typeof knownFindings>>[number]>;
+
 /** Selects findings of the scope that were unresolved at `asOf`. The report finds unchecked orders by itself. */
-export function knownFindings(scope: ReportScope): Query<KnownFindingRow> {
+export function knownFindings(scope: ReportScope) {
   const { account, from = '', to, asOf, ignore = [] } = scope;
   const at = timeOf(scope);
   // A finding whose order is gone belongs to every period.
-  const isOfPeriod = sql`o.created_at is null
-    or (o.created_at <= ${asOf} and ${at} <= ${asOf} and ${isInPeriod(at, from, to)})`;
-  return sql<KnownFindingRow>`select f.id, f.account, f.class, f.severity, f.expected, f.actual, f.first_seen_at, f.status,
-      f.changed_at, f.resolved_at, f.reason, f.external_order_id, o.state, o.outcome, o.changed_at as order_changed_at,
-      o.asset_position, o.from_currency, o.to_currency, ${at} as at
-    from findings f
-    left join merchant_orders o on o.account = f.account and o.external_order_id = f.external_order_id
-    left join order_records record on record.account = f.account and record.external_order_id = f.external_order_id
-    where f.account = ${account} and f.class not in (${sql.join(['UNCHECKED', ...ignore])}) and f.first_seen_at <= ${asOf}
-      and (f.status <> 'resolved' or f.resolved_at > ${asOf}) and (${isOfPeriod})`;
+  const isOfPeriod = sql<SqlBool>`(o.created_at is null
+    or (o.created_at <= ${asOf} and ${at} <= ${asOf} and ${isInPeriod(at, from, to)}))`;
+  return queries
+    .selectFrom('findings as f')
+    .leftJoin('merchant_orders as o', (join) =>
+      join.onRef('o.account', '=', 'f.account').onRef('o.external_order_id', '=', 'f.external_order_id'),
+    )
+    .leftJoin('order_records as record', (join) =>
+      join.onRef('record.account', '=', 'f.account').onRef('record.external_order_id', '=', 'f.external_order_id'),
+    )
+    .select(['f.id', 'f.account', 'f.external_order_id', 'f.class', 'f.severity', 'f.expected', 'f.actual', 'f.status'])
+    .select(['f.first_seen_at', 'f.changed_at as acknowledged_at', 'f.reason', 'o.state', 'o.outcome', 'o.changed_at'])
+    .select(['o.asset_position', 'o.from_currency', 'o.to_currency', at.$castTo<string | null>().as('at')])
+    .where('f.account', '=', account)
+    .where('f.class', 'not in', ['UNCHECKED', ...ignore])
+    .where('f.first_seen_at', '<=', asOf)
+    .where((where) => where.or([where('f.status', '!=', 'resolved'), where('f.resolved_at', '>', asOf)]))
+    .where(isOfPeriod);
 }
 
 export function rowsToDrive({ account, asOf }: Pick<ReportScope, 'account' | 'asOf'>): Query<{ rows: number }> {
@@ -75,10 +88,14 @@ function countOfRows() {
 }
 
 const PRE_ORDER_COLUMNS = (['pre_order_id', ...ORDER_COLUMNS] as const).map((name) => `o.${name}` as const);
-export type PreOrderRow = Pick<OrderRow, 'pre_order_id' | OrderColumn> & { readonly at: string };
+export type PreOrderRow = InferResult<ReturnType<typeof nextPreOrders>>[number];
 
 /** Selects the next orders of the scope with a pre-order, after `last`, oldest first. */
-export function nextPreOrders(scope: ReportScope, last: PreOrderRow | undefined, limit: number): Query<PreOrderRow> {
+export function nextPreOrders(
+  scope: ReportScope,
+  last: { readonly at: string; readonly external_order_id: string } | undefined,
+  limit: number,
+) {
   const table = scope.by === 'completion' ? 'record' : 'o';
   const [at, id] = [timeOf(scope), sql.ref(`${table}.external_order_id`)];
   const orders = ordersOf(scope)
@@ -92,10 +109,7 @@ export function nextPreOrders(scope: ReportScope, last: PreOrderRow | undefined,
   return orders.where(sql<SqlBool>`(${at}, ${id}) > (${last.at}, ${last.external_order_id})`);
 }
 
-export function ordersWithFinding(
-  account: string,
-  names: readonly string[],
-): Query<{ external_order_id: string | null }> {
+export function ordersWithFinding(account: string, names: readonly string[]) {
   return queries
     .selectFrom('findings')
     .select('external_order_id')

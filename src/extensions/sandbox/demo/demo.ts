@@ -1,13 +1,15 @@
 import { join } from 'node:path';
 import { Option, type Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
-import { processEnvironment, type DatabaseConfig as Place } from '../../../settings/config.ts';
+import { processEnvironment, type ConfigOptions } from '../../../settings/config.ts';
+import type { LoadDriver, OtherPlace as Place } from '../../../store/open.ts';
 import { DEFAULT_ACCOUNT } from '../../../accounts/rules/name.ts';
 import { shellWord } from '../../../base/text.ts';
 import { counted } from '../../../base/words.ts';
 import { placeOf } from '../../../cli/shared/store.ts';
+import { driversOf } from '../../../cli/shared/extensions.ts';
 import { CommandError, EXIT, stopSignal } from '../../../cli/shared/exit.ts';
-import { wholeNumber } from '../../../cli/shared/options.ts';
+import { configOptions, wholeNumber } from '../../../cli/shared/options.ts';
 import { nextSteps } from '../../../cli/shared/program-name.ts';
 import {
   DEMO_SCENARIOS,
@@ -74,19 +76,26 @@ export function define(command: Command): void {
     .option('--database <url>', 'a database of PostgreSQL in place of a new file')
     .addHelpText('after', HELP)
     .action(async ({ database, ...options }: DemoOptions) => {
-      const place = database === undefined ? undefined : placeOf(command, 'postgres', database, '--database');
+      const place = database === undefined ? undefined : await placeOf(command, 'postgres', database, '--database');
       const signal = stopSignal();
-      await demonstrate(options, place, signal).catch((error: unknown) => {
+      const { parts } = await configOptions(command);
+      const given = { ...options, parts, drivers: driversOf(command) };
+      await demonstrate(given, place, signal).catch((error: unknown) => {
         throw signal.aborted ? new CommandError(EXIT.unavailable, 'the demonstration was stopped') : error;
       });
     });
 }
 
-async function demonstrate(options: DemoOptions, database: Place | undefined, signal: AbortSignal): Promise<void> {
-  const { scenario, keep: isKept = false, hold: isHeld = false, orders: count } = options;
+async function demonstrate(
+  options: Omit<DemoOptions, 'database'> & Pick<ConfigOptions, 'parts'> & { readonly drivers: readonly LoadDriver[] },
+  database: Place | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const { drivers, parts, scenario, keep: isKept = false, hold: isHeld = false, orders: count } = options;
   const { accounts, workers } = database === undefined ? ONE : MANY;
   const orders = demoOrders(scenario, count);
-  await using stage = await setStage({ accounts, orders, database, isKept, isHeld, clock: systemClock(), signal });
+  const given = { accounts, orders, parts, database, drivers, isKept, isHeld, clock: systemClock(), signal };
+  await using stage = await setStage(given);
   say(`A sandbox exchange listens on ${stage.sandbox.url}; a few of its answers are lost on purpose.`);
   const { isSettled, later } = await performUntilHeld(stage, workers);
   const isRight = await judge(stage, later);
@@ -102,7 +111,7 @@ function stepsAfter(database: Place | undefined): Parameters<typeof nextSteps>[0
     'has the exchange tamper with some orders, and keeps the tables',
   ];
   // The address bears no password.
-  const isAsked = database.kind === 'postgres' && database.isPasswordInUrl;
+  const isAsked = database.isPasswordInUrl;
   const again = `${tampering} --database ${shellWord(database.address)}`;
   return [[again, isAsked ? `${text}; give the password as before` : text], ...NEXT_ON_POSTGRES];
 }

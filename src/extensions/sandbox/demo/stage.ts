@@ -7,8 +7,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import type { Clock } from '../../../base/clock.ts';
-import { loadConfig, processEnvironment, type Config } from '../../../settings/config.ts';
-import { openStore } from '../../../store/open.ts';
+import { loadConfig, processEnvironment, type Config, type ConfigOptions } from '../../../settings/config.ts';
+import { driverFor, openStore, type LoadDriver, type OtherPlace } from '../../../store/open.ts';
 import type { Store } from '../../../store/port.ts';
 import { type Sandbox, startSandbox } from '../server.ts';
 import { seededRandom } from '../random.ts';
@@ -145,14 +145,17 @@ interface StageOptions extends Pick<Stage, 'clock' | 'signal'> {
   readonly accounts: readonly string[];
   readonly orders: readonly DemoOrder[];
   /** A new SQLite file unless given. */
-  readonly database: Config['database'] | undefined;
+  readonly database: OtherPlace | undefined;
+  readonly drivers: readonly LoadDriver[];
+  readonly parts: ConfigOptions['parts'];
   /** Leaves the folder and the tables behind. */
   readonly isKept: boolean;
   /** With a dashboard. */
   readonly isHeld: boolean;
 }
 
-export async function setStage({ accounts, orders, database, isKept, isHeld, ...given }: StageOptions): Promise<Stage> {
+export async function setStage(options: StageOptions): Promise<Stage> {
+  const { accounts, orders, database, drivers, parts, isKept, isHeld, ...given } = options;
   const { clock } = given;
   const shops = shopsOf(accounts, orders);
   await using undo = new AsyncDisposableStack();
@@ -175,16 +178,16 @@ export async function setStage({ accounts, orders, database, isKept, isHeld, ...
   writeFileSync(settingsFile, `# Settings of a demonstration. Its exchange ends with it.\n${settings}`, {
     mode: 0o600,
   });
-  const config = loadConfig({ requireExchange: true, cwd: folder, env: {}, file: settingsFile });
+  const config = loadConfig({ requireExchange: true, cwd: folder, env: {}, file: settingsFile, parts });
   if (database !== undefined) {
-    const { assertNoTables, dropTables } = await import('../../postgres/tables.ts');
-    const empty = undo.adopt(await openStore(database, clock, { expect: 'any' }), (opened) => opened.close());
-    await assertNoTables(empty.db, database.address);
+    const trial = undo.use(await (await driverFor(database, { drivers })).openTrial(database, clock));
     undo.defer(async () => {
-      if (!isKept) await dropTables(empty.db);
+      if (!isKept) await trial.dropTables();
     });
   }
-  const store = undo.adopt(await openStore(config.database, clock, { expect: 'migrate' }), (opened) => opened.close());
+  const store = undo.adopt(await openStore(config.database, clock, { expect: 'migrate', drivers }), (opened) =>
+    opened.close(),
+  );
   const disposal = undo.move();
   const place = { folder, settingsFile, config, store, opsListen };
   return { ...given, ...place, shops, sandbox, [Symbol.asyncDispose]: () => disposal.disposeAsync() };

@@ -4,6 +4,7 @@ import { ROW_TYPES, type EventRow, type SubjectKind } from '../../feed/event.ts'
 import { FEED_COLUMNS, type FeedQuery } from '../../feed/tables/events.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
 import { queries, statement } from '../../../store/statement.ts';
+import { withWebhooks } from './tables.ts';
 
 interface Key {
   readonly endpoint: string;
@@ -18,7 +19,7 @@ const KIND_OF_EVENT = sql<SubjectKind>`case when events.type in (${sql.join(ROW_
   then 'link' when events.type = 'account' then 'account' else 'order' end`;
 
 const pageStatement = statement((v: FeedQuery & Pick<Key, 'endpoint'>) =>
-  queries
+  withWebhooks(queries)
     .selectFrom('events')
     .select(EVENT_COLUMNS)
     .select((event) =>
@@ -63,7 +64,7 @@ export async function dueDeliveries(
   db: Database,
   { endpoint, account, now, limit }: Key & { readonly now: Date; readonly limit: number },
 ): Promise<readonly DueDelivery[]> {
-  const due = await db
+  const due = await withWebhooks(db)
     .selectFrom('webhook_deliveries')
     .selectAll()
     .where('account', '=', account)
@@ -94,7 +95,7 @@ export async function nextAttempts(
   db: Database,
   { endpoint, from, to }: { readonly endpoint: string; readonly from: string; readonly to: string },
 ): Promise<ReadonlyMap<string, string>> {
-  const rows = await db
+  const rows = await withWebhooks(db)
     .selectFrom('webhook_deliveries')
     .select((row) => ['account', row.fn.min('next_attempt_at').as('at')])
     .where('account', '>=', from)
@@ -124,20 +125,20 @@ export interface DeliveryChanges {
 
 export async function writeDeliveries(tx: Transaction, { kept, ended, followed }: DeliveryChanges): Promise<void> {
   for (const { endpoint, account, event_id } of ended) {
-    await tx
+    await withWebhooks(tx)
       .deleteFrom('webhook_deliveries')
       .where((row) => row.and({ endpoint, account, event_id }))
       .execute();
   }
   for (const delivery of kept) {
-    await tx
+    await withWebhooks(tx)
       .insertInto('webhook_deliveries')
       .values(delivery)
       .onConflict((conflict) => conflict.columns(['account', 'endpoint', 'event_id']).doUpdateSet(delivery))
       .execute();
   }
   for (const { endpoint, account, kind, subject } of followed) {
-    await tx
+    await withWebhooks(tx)
       .updateTable('webhook_deliveries')
       .set({ status: 'waiting', next_attempt_at: AT_ONCE })
       .where((row) => row.and({ endpoint, account }))
@@ -156,7 +157,7 @@ export async function retryAtOnce(
   tx: Transaction,
   { endpoint, account, ids, now }: Key & { readonly ids: readonly number[]; readonly now: Date },
 ): Promise<void> {
-  await tx
+  await withWebhooks(tx)
     .updateTable('webhook_deliveries')
     .set({ attempts: 0, next_attempt_at: now.toISOString() })
     .where((row) => row.and({ endpoint, account, status: 'retrying' }))
@@ -168,7 +169,7 @@ export async function listDeliveries(
   db: Database,
   { endpoint, status, limit }: { endpoint: string; status: 'retrying' | 'dead'; limit: number },
 ): Promise<readonly Delivery[]> {
-  return await db
+  return await withWebhooks(db)
     .selectFrom('webhook_deliveries')
     .selectAll()
     .where((row) => row.and({ endpoint, status }))
@@ -183,7 +184,7 @@ export async function deliverDeadLetter(
   tx: Transaction,
   { endpoint, account, eventId, now }: Key & { readonly eventId: number; readonly now: Date },
 ): Promise<void> {
-  await tx
+  await withWebhooks(tx)
     .updateTable('webhook_deliveries')
     .set({ status: 'delivered', since: now.toISOString() })
     .where((row) => row.and({ endpoint, account, event_id: eventId, status: 'dead' }))
@@ -195,7 +196,7 @@ export async function deleteDelivered(
   tx: Transaction,
   { account, before, limit }: { account: string; before: Date; limit: number },
 ): Promise<number> {
-  const page = await tx
+  const page = await withWebhooks(tx)
     .selectFrom('webhook_deliveries')
     .select(['endpoint', 'event_id'])
     .where('account', '=', account)
@@ -206,7 +207,7 @@ export async function deleteDelivered(
     .limit(limit)
     .execute();
   for (const { endpoint, event_id } of page) {
-    await tx
+    await withWebhooks(tx)
       .deleteFrom('webhook_deliveries')
       .where((row) => row.and({ endpoint, account, event_id }))
       .execute();

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { indexedBy } from '../../../store/dialect.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
-import type { WebhookEndpointsTable } from '../../../store/schema.ts';
 import { queries, statement } from '../../../store/statement.ts';
+import { withWebhooks, type WebhookEndpointsTable } from './tables.ts';
 
 /** How far an endpoint has come in the events of an account: the id of the last one; 0 at the beginning. */
 interface WebhookCursor {
@@ -13,13 +13,13 @@ interface WebhookCursor {
 
 /** Notes a new endpoint: it gets the events after those of now. An account that has none yet needs no cursor. */
 export async function registerEndpoint(tx: Transaction, name: string, now: Date): Promise<void> {
-  const added = await tx
+  const added = await withWebhooks(tx)
     .insertInto('webhook_endpoints')
     .values({ name, since: now.toISOString() })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   if (added.numInsertedOrUpdatedRows !== 1n) return;
-  await tx
+  await withWebhooks(tx)
     .insertInto('webhook_cursors')
     .columns(['endpoint', 'account', 'event_id'])
     .expression((from) => from.selectFrom('event_heads').select([sql.val(name).as('endpoint'), 'account', 'id']))
@@ -41,7 +41,7 @@ export async function accountsBehind(
 }
 
 const cursorStatement = statement((v: { endpoint: string; account: string }) =>
-  queries
+  withWebhooks(queries)
     .selectFrom('webhook_cursors')
     .select('event_id')
     .where((cursor) => cursor.and({ endpoint: v.endpoint, account: v.account })),
@@ -52,7 +52,7 @@ export async function webhookCursor(db: Database, key: { endpoint: string; accou
 }
 
 const moveStatement = statement((v: WebhookCursor) =>
-  queries
+  withWebhooks(queries)
     .insertInto('webhook_cursors')
     .values({ endpoint: v.endpoint, account: v.account, event_id: v.eventId })
     .onConflict((conflict) => conflict.columns(['endpoint', 'account']).doUpdateSet({ event_id: v.eventId })),
@@ -67,7 +67,7 @@ export async function noteEndpoint(
   name: string,
   columns: Partial<Omit<WebhookEndpointsTable, 'name' | 'since'>>,
 ): Promise<void> {
-  await tx.updateTable('webhook_endpoints').set(columns).where('name', '=', name).execute();
+  await withWebhooks(tx).updateTable('webhook_endpoints').set(columns).where('name', '=', name).execute();
 }
 
 /** Rows are counted, and accounts with events that wait are looked at, no further than this. */

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { decideChecked, decideRemembered, type LinkDecision } from '../../../../src/extensions/clients/link.ts';
 import { after } from '../../../../src/base/instant.ts';
-import { linkEvents } from '../../../../src/store/tables/events.ts';
 import {
   correctCheckTimes,
+  linkEvents,
   FIRST_CHECK,
   linksToCheck,
   listLinks,
@@ -128,12 +128,14 @@ describe('links to check', () => {
 
   it('include those whose check was written under a clock ahead of this one, once that is put right', async () => {
     await save(made('ahead', after(NOW, 1_000_000)), made('not ahead'));
-    const moved = await store.writer.write((tx) => correctCheckTimes(tx, account, after(NOW, 5), 10));
+    const moved = await store.writer.write((tx) =>
+      correctCheckTimes(tx, { account, latest: after(NOW, 5), to: after(NOW, 2), limit: 10 }),
+    );
     expect(moved).toBe(1);
     const found = await linksToCheck(store.db, query);
     expect(found).toEqual([
       { link_id: 'not ahead', last_checked_at: NOW.toISOString() },
-      { link_id: 'ahead', last_checked_at: after(NOW, 5).toISOString() },
+      { link_id: 'ahead', last_checked_at: after(NOW, 2).toISOString() },
     ]);
   });
 });

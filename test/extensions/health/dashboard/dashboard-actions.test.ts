@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../../src/orders/create.ts';
 import { readHolds } from '../../../../src/store/tables/account-holds.ts';
 import { testOps, type TestOps } from '../../../support/ops-endpoint.ts';
+import { withSettings } from '../../../support/settings.ts';
 
 const TOKEN = 'a-token-of-the-test';
 const AUTHORIZATION = { authorization: `Basic ${Buffer.from(`kim:${TOKEN}`).toString('base64')}` };
@@ -21,7 +22,7 @@ async function actionable(actions: 'on' | 'off' = 'on') {
   const woken: string[] = [];
   const on = await testOps({
     instead: ({ config, app }) => ({
-      config: { ...config, ops: { ...config.ops, actions, token: TOKEN, listen: { host: '127.0.0.1', port: 0 } } },
+      config: withSettings(config, { ops: { actions, token: TOKEN, listen: { host: '127.0.0.1', port: 0 } } }),
       heedDecision: async (account) => void woken.push(account),
       accounts: { names: [app.account] },
     }),

@@ -9,6 +9,7 @@ import { isChromiumMissing, launchChromium, layoutOf } from '../../../support/ch
 import { temporaryFolder } from '../../../support/folders.ts';
 import { testOps, type TestOps } from '../../../support/ops-endpoint.ts';
 import { unguarded } from '../../../support/unguarded.ts';
+import { withSettings } from '../../../support/settings.ts';
 
 /** Pictures of the pages are for people to look at: they stay where this variable names a folder. */
 const { ORDER_SYNC_SCREENSHOTS } = process.env;
@@ -21,10 +22,7 @@ const HOSTILE = `"'><script>document.title='taken'</script>`;
 async function board(): Promise<TestOps> {
   const on = await testOps({
     instead: ({ config, app }) => ({
-      config: {
-        ...config,
-        ops: { ...config.ops, actions: 'on', token: TOKEN, listen: { host: '127.0.0.1', port: 0 } },
-      },
+      config: withSettings(config, { ops: { actions: 'on', token: TOKEN, listen: { host: '127.0.0.1', port: 0 } } }),
       accounts: { names: [app.account] },
     }),
   });
@@ -95,8 +93,7 @@ describe.skipIf(isChromiumMissing)('the dashboard in Chromium (left out where th
     const on = await testOps({
       instead: ({ config }) => ({
         config: {
-          ...config,
-          ops: { ...config.ops, listen: { host: '127.0.0.1', port: 0 } },
+          ...withSettings(config, { ops: { listen: { host: '127.0.0.1', port: 0 } } }),
           accounts: ['default', 'shop-2'].map((name) => ({ ...config.accounts[0]!, name })),
         },
         accounts: { names: ['default', 'shop-2'] },

@@ -8,6 +8,7 @@ import { judgeStatus } from '../../../../src/extensions/health/status/problems.t
 import { endHolds, setHold } from '../../../../src/store/tables/account-holds.ts';
 import { readOverview } from '../../../../src/extensions/health/tables/overview.ts';
 import { testOps } from '../../../support/ops-endpoint.ts';
+import { withSettings } from '../../../support/settings.ts';
 
 const NEVER = new AbortController().signal;
 const HOSTILE = `"'><script>alert(1)</script>`;
@@ -145,7 +146,7 @@ describe('the first line of the dashboard', () => {
     const endpoint = { name: 'shop', url: 'https://shop.example', secrets: [], events: [], allowPrivate: false };
     const webhooks = { endpoints: [endpoint] };
     const { program, get } = await testOps({
-      instead: ({ config }) => ({ config: { ...config, ops: { ...config.ops, listen: LOOPBACK }, webhooks } }),
+      instead: ({ config }) => ({ config: withSettings(config, { ops: { listen: LOOPBACK }, webhooks }) }),
     });
     const { db, writer } = program.app.store;
     const isWell = async () => {

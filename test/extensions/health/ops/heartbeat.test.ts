@@ -7,6 +7,7 @@ import { Activities } from '../../../../src/extensions/health/activity.ts';
 import { sendHeartbeats } from '../../../../src/extensions/health/ops/readiness.ts';
 import { MINUTE } from '../../../support/tracking.ts';
 import { testProgram } from '../../../support/test-program.ts';
+import { withSettings } from '../../../support/settings.ts';
 
 const STEP_MS = 100;
 
@@ -25,7 +26,7 @@ async function beating(isInPlace = (): boolean => true) {
   const ended = sendHeartbeats(
     {
       ...app,
-      config: { ...config, ops: { ...config.ops, heartbeatUrl: `http://127.0.0.1:${port}/canary?status=up` } },
+      config: withSettings(config, { ops: { heartbeatUrl: `http://127.0.0.1:${port}/canary?status=up` } }),
       store: { ...app.store, isInPlace },
       accounts: { names: [app.account] },
       activities: new Activities(clock),

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { readOverview } from '../../../../src/extensions/health/tables/overview.ts';
 import { heardStatements } from '../../../support/heard-statements.ts';
 import { testOps } from '../../../support/ops-endpoint.ts';
+import { withSettings } from '../../../support/settings.ts';
 
 const ACCOUNTS = 1_000;
 /** Of accounts whose newest events came last so many are read one by one; beside them each part is a statement or two. */
@@ -16,8 +17,8 @@ it('reads a thousand accounts in a bounded number of statements', async () => {
       const [account] = config.accounts;
       if (account === undefined) throw new Error('there is no account');
       const names = Array.from({ length: ACCOUNTS }, (_, index) => `a${String(index + 1).padStart(4, '0')}`);
-      const ops = { ...config.ops, listen: { host: '127.0.0.1', port: 0 } };
-      return { config: { ...config, ops, accounts: names.map((name) => ({ ...account, name })) } };
+      const listening = withSettings(config, { ops: { listen: { host: '127.0.0.1', port: 0 } } });
+      return { config: { ...listening, accounts: names.map((name) => ({ ...account, name })) } };
     },
   });
   const { merchant, app, clock } = on.program;

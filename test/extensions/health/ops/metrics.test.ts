@@ -6,6 +6,8 @@ import { GAUGES } from '../../../../src/extensions/health/ops/metrics.ts';
 import { isSqlite } from '../../../support/database.ts';
 import { testOps, type TestOps } from '../../../support/ops-endpoint.ts';
 import { parseMetrics, type Metric } from '../../../support/prometheus.ts';
+import { withWebhooks } from '../../../../src/extensions/webhooks/tables/tables.ts';
+import { withSettings } from '../../../support/settings.ts';
 
 async function scrape({ get }: TestOps): Promise<Map<string, Metric>> {
   const answer = await get('/metrics');
@@ -108,8 +110,7 @@ describe('/metrics', () => {
     const on = await testOps({
       instead: ({ config }) => ({
         config: {
-          ...config,
-          ops: { ...config.ops, listen: { host: '127.0.0.1', port: 0 } },
+          ...withSettings(config, { ops: { listen: { host: '127.0.0.1', port: 0 } } }),
           accounts: names.map((name) => ({ ...config.accounts[0]!, name })),
         },
         accounts: { names },
@@ -126,22 +127,21 @@ describe('/metrics', () => {
     const endpoint = { name: 'shop', url: 'https://shop.example', secrets: [], events: ['*'], allowPrivate: false };
     const on = await testOps({
       instead: ({ config }) => ({
-        config: {
-          ...config,
-          ops: { ...config.ops, listen: { host: '127.0.0.1', port: 0 } },
+        config: withSettings(config, {
+          ops: { listen: { host: '127.0.0.1', port: 0 } },
           webhooks: { endpoints: [endpoint] },
-        },
+        }),
       }),
     });
     const { program } = on;
     const since = program.clock.now().toISOString();
     program.insert({ external_order_id: 'a' });
     await createPass(program.app, new AbortController().signal);
-    await program.app.store.db
+    await withWebhooks(program.app.store.db)
       .insertInto('webhook_endpoints')
       .values({ name: 'shop', since, failing_since: since })
       .execute();
-    await program.app.store.db
+    await withWebhooks(program.app.store.db)
       .insertInto('webhook_deliveries')
       .values({
         endpoint: 'shop',

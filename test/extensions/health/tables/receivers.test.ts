@@ -3,6 +3,7 @@ import { insertHappenings } from '../../../../src/store/tables/events.ts';
 import { readOverview } from '../../../../src/extensions/health/tables/overview.ts';
 import { scriptedProgram } from '../../../support/test-program.ts';
 import { MINUTE } from '../../../support/tracking.ts';
+import { withWebhooks } from '../../../../src/extensions/webhooks/tables/tables.ts';
 
 const NEVER_DRIVEN = { takenAt: null, failingSince: null, oldestWaiting: null, parked: 0, deadLetters: 0 };
 
@@ -21,7 +22,7 @@ it('tells of each receiver of the settings what waits for it, and what it has re
     return (await readOverview(db, { account: 'default', endpoints, now: program.clock.now() })).receivers;
   };
   const first = await happen('default');
-  await db
+  await withWebhooks(db)
     .insertInto('webhook_endpoints')
     .values([
       { name: 'shop', since: first },
@@ -34,7 +35,7 @@ it('tells of each receiver of the settings what waits for it, and what it has re
   const ids = await db.selectFrom('events').select(['account', 'id']).orderBy('account').orderBy('id').execute();
   const [one, , other] = ids.map(({ id }) => id);
   if (one === undefined || other === undefined) throw new Error('events are missing');
-  await db
+  await withWebhooks(db)
     .insertInto('webhook_cursors')
     .values([
       { endpoint: 'shop', account: 'default', event_id: one },
@@ -53,7 +54,7 @@ it('tells of each receiver of the settings what waits for it, and what it has re
   } as const;
   const waits = { next_attempt_at: second, since: second };
   const ended = { next_attempt_at: null, since: second };
-  await db
+  await withWebhooks(db)
     .insertInto('webhook_deliveries')
     .values([
       { ...refused, ...waits, endpoint: 'books', event_id: one, status: 'retrying' },

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../../../src/settings/config.ts';
+import { loadConfig } from '../../../support/settings.ts';
 import { SCENARIOS } from '../../../../src/extensions/sandbox/scenario.ts';
 import { runProgram, type ProgramOptions } from '../../../support/cli-function.ts';
 import { controlSocket, scriptedControlSocket } from '../../../support/control-socket.ts';

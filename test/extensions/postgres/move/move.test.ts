@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
-import { appendToChain } from '../../../../src/store/tables/events.ts';
+import { appendToChain } from '../../../../src/store/tables/chain.ts';
 import { orderIds } from '../../../../src/store/orders/orders.ts';
 import { moveDatabase, type Copied } from '../../../../src/extensions/postgres/move/copy.ts';
 import { COPIED, COPIED_TABLES } from '../../../../src/extensions/postgres/move/tables.ts';

@@ -16,6 +16,7 @@ import { MarksFile } from '../../../../src/store/sqlite/mark.ts';
 import { newPostgresDatabase } from '../../../support/postgres.ts';
 import { placeOf } from '../../../support/postgres-store.ts';
 import { SharingWorker, untilHeld } from '../../../support/sharing-worker.ts';
+import { DRIVERS } from '../../../support/drivers.ts';
 
 /** The test's own limit holds. */
 const NO_LIMIT = { timeout: 100_000 };
@@ -29,7 +30,7 @@ async function newPlace() {
 
 /** A command, which takes what it was told. */
 async function command(place: Awaited<ReturnType<typeof newPlace>>, options: OwnerOptions = {}): Promise<OwnedStore> {
-  const owned = await openAsOwner(place, systemClock(), options);
+  const owned = await openAsOwner(place, systemClock(), { drivers: DRIVERS, ...options });
   onTestFinished(() => owned[Symbol.asyncDispose]());
   return owned;
 }

@@ -11,12 +11,11 @@ import {
   reportProgress,
   requestStatus,
   takeRequests,
-  takeWoken,
-  wakeOwner,
   withdrawRequest,
-  workerOf,
   type NewRequest,
 } from '../../../../src/extensions/relay/tables/account-requests.ts';
+import { takeWoken, wakeOwner } from '../../../../src/extensions/postgres/sharing/notices.ts';
+import { workerOf } from '../../../../src/extensions/postgres/sharing/workers.ts';
 import type { Store } from '../../../../src/store/port.ts';
 import { openStore } from '../../../../src/extensions/postgres/store.ts';
 import { findPostgres } from '../../../support/postgres-server.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Chart } from '../../../../src/extensions/documents/document.ts';
 import { ReconciliationCharts } from '../../../../src/extensions/reports/reconciliation/charts.ts';
 import type { Judgement } from '../../../../src/extensions/reports/reconciliation/judge.ts';
-import type { ReconciledRow } from '../../../../src/extensions/reports/reconciliation/rows.ts';
+import type { ReconciledRow } from '../../../../src/extensions/reports/tables/reconciliation.ts';
 import type { ClassTotals, GroupTotals } from '../../../../src/extensions/reports/reconciliation/totals.ts';
 
 const AS_OF = new Date('2026-01-10T00:00:00.000Z');

@@ -12,8 +12,10 @@ function headsOf({ document }: { document: ReportDocument }, name: string, rows:
   return [...values].map((value) => groups?.describe(value ?? null));
 }
 
-const totalOf = ({ document }: { document: ReportDocument }, currency: string) =>
-  document.sections.find(({ name }) => name === 'money')?.groups?.totals?.get(currency);
+const totalOf = ({ document }: { document: ReportDocument }, currency: string) => {
+  const { rowsForPeople } = document.sections.find(({ name }) => name === 'money') ?? {};
+  return (rowsForPeople as readonly Row[]).find((row) => row['currency'] === currency && row['pair'] === 'all pairs');
+};
 
 const cardOf = ({ cards = [] }: ReportDocument, label: string) => cards.find((card) => card.label === label);
 

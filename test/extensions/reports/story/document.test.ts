@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Row, Tone } from '../../../../src/extensions/documents/document.ts';
 import { storyDocument } from '../../../../src/extensions/reports/story/document.ts';
-import type { StoryEvidence, StoryFinding } from '../../../../src/extensions/reports/story/next.ts';
 import { buildStory } from '../../../../src/extensions/reports/story/story.ts';
+import type { StoryEvidence, StoryFinding } from '../../../../src/extensions/reports/tables/story.ts';
 import { SETTINGS } from '../../../support/tracking.ts';
 
 const CREATED = '2026-01-05T12:00:00.000Z';
@@ -11,19 +11,19 @@ const AS_OF = new Date('2026-01-05T15:00:00.000Z');
 const EVIDENCE: StoryEvidence = {
   order: {
     account: 'default',
-    externalOrderId: 'a',
-    createdAt: CREATED,
-    updatedAt: CHANGED,
-    nextActionAt: null,
-    lastLookupAt: null,
-    preOrderId: 'p1',
+    external_order_id: 'a',
+    created_at: CREATED,
+    updated_at: CHANGED,
+    next_action_at: null,
+    last_lookup_at: null,
+    pre_order_id: 'p1',
     asset: '1.50',
-    assetPosition: 'INPUT',
-    fromCurrency: 'BTC',
-    toCurrency: 'EUR',
+    asset_position: 'INPUT',
+    from_currency: 'BTC',
+    to_currency: 'EUR',
     verifications: 0,
     outcome: null,
-    adoptedAt: null,
+    adopted_at: null,
   },
   events: [],
   record: null,
@@ -37,16 +37,16 @@ const FINDING: StoryFinding = {
   severity: 'error',
   expected: '1.5',
   actual: '1.6',
-  firstSeenAt: CHANGED,
-  lastSeenAt: CHANGED,
-  resolvedAt: null,
-  changedBy: null,
-  changedAt: null,
+  first_seen_at: CHANGED,
+  last_seen_at: CHANGED,
+  resolved_at: null,
+  changed_by: null,
+  changed_at: null,
   reason: null,
 };
 
 function pageOf(state: string, changes: Partial<StoryEvidence> = {}, order = {}, asOf = AS_OF) {
-  const moved = { field: 'state', oldValue: 'pending', newValue: state, observedAt: CHANGED, exchangeTime: null };
+  const moved = { field: 'state', old_value: 'pending', new_value: state, observed_at: CHANGED, exchange_time: null };
   const events = state === 'pending' ? [] : [{ ...moved, source: 'create', reason: 'a reason', actor: null }];
   const evidence = { ...EVIDENCE, events, ...changes, order: { ...EVIDENCE.order, ...order } };
   return storyDocument(buildStory(evidence, asOf, SETTINGS), evidence, {});
@@ -85,14 +85,14 @@ describe('the page of an order', () => {
   });
 
   it('shows the amount in its currency, and names none where nobody knows which of the pair it is', () => {
-    const amount = (assetPosition: string) =>
-      pageOf('open', {}, { assetPosition }).cards?.find(({ label }) => label === 'Amount');
+    const amount = (asset_position: string) =>
+      pageOf('open', {}, { asset_position }).cards?.find(({ label }) => label === 'Amount');
     expect(amount('INPUT')).toMatchObject({ value: '1.50 BTC', note: 'BTC/EUR' });
     expect(amount('OUTPUT')).toMatchObject({ value: '1.50', note: 'BTC/EUR, position OUTPUT: currency not shown' });
   });
 
   it('of a moment has nothing that came later', () => {
-    const findings = [{ ...FINDING, firstSeenAt: AS_OF.toISOString() }];
+    const findings = [{ ...FINDING, first_seen_at: AS_OF.toISOString() }];
     const { facts, sections } = pageOf('open', { findings }, {}, new Date('2026-01-05T12:30:00.000Z'));
     expect(Object.fromEntries(facts.map(({ key, value }) => [key, value]))).toMatchObject({
       state: 'pending',

@@ -2,15 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FINDING_CLASSES } from '../../../../src/findings/rules/classes.ts';
 import { ORDER_STATES, type OrderState } from '../../../../src/orders/rules/states.ts';
-import {
-  type StoryEvent,
-  type StoryEvidence,
-  type StoryFinding,
-  type StoryOrder,
-  type StoryPace,
-  isCommand,
-} from '../../../../src/extensions/reports/story/next.ts';
+import { isCommand, type Spacing } from '../../../../src/extensions/reports/story/next.ts';
 import { buildStory } from '../../../../src/extensions/reports/story/story.ts';
+import type {
+  StoryEvent,
+  StoryEvidence,
+  StoryFinding,
+  StoryOrder,
+} from '../../../../src/extensions/reports/tables/story.ts';
+import { recordWith } from '../../../support/records.ts';
 import { SETTINGS } from '../../../support/tracking.ts';
 
 const BEGIN = Date.parse('2026-01-05T12:00:00.000Z');
@@ -18,40 +18,40 @@ const at = (seconds: number) => new Date(BEGIN + seconds * 1_000).toISOString();
 
 const ORDER: StoryOrder = {
   account: 'default',
-  externalOrderId: 'a',
-  createdAt: at(0),
-  updatedAt: at(0),
-  nextActionAt: null,
-  lastLookupAt: null,
-  preOrderId: 'p1',
+  external_order_id: 'a',
+  created_at: at(0),
+  updated_at: at(0),
+  next_action_at: null,
+  last_lookup_at: null,
+  pre_order_id: 'p1',
   asset: '1.50',
-  assetPosition: 'INPUT',
-  fromCurrency: 'BTC',
-  toCurrency: 'EUR',
+  asset_position: 'INPUT',
+  from_currency: 'BTC',
+  to_currency: 'EUR',
   verifications: 0,
   outcome: null,
-  adoptedAt: null,
+  adopted_at: null,
 };
 const FINDING: StoryFinding = {
   class: 'AMOUNT_MISMATCH',
   severity: 'error',
   expected: '1.5',
   actual: '1.6',
-  firstSeenAt: at(10),
-  lastSeenAt: at(10),
-  resolvedAt: null,
-  changedBy: null,
-  changedAt: null,
+  first_seen_at: at(10),
+  last_seen_at: at(10),
+  resolved_at: null,
+  changed_by: null,
+  changed_at: null,
   reason: null,
 };
 
 function event(seconds: number, changes: Partial<StoryEvent>): StoryEvent {
   return {
     field: 'state',
-    oldValue: 'pending',
-    newValue: 'sending',
-    observedAt: at(seconds),
-    exchangeTime: null,
+    old_value: 'pending',
+    new_value: 'sending',
+    observed_at: at(seconds),
+    exchange_time: null,
     source: 'create',
     reason: null,
     actor: null,
@@ -77,7 +77,7 @@ describe('an order whose account is held', () => {
       expect.stringContaining(`rate-limited`),
     ]);
     expect(tell(held).next.join()).not.toContain('as soon as a pass runs');
-    const accepted = [event(1, {}), event(2, { oldValue: 'sending', newValue: 'accepted' })];
+    const accepted = [event(1, {}), event(2, { old_value: 'sending', new_value: 'accepted' })];
     const followed = tell({ ...held, events: accepted }).next.filter((line) => line.startsWith('It waits'));
     expect(followed).toEqual([expect.stringContaining('rate-limited')]);
   });
@@ -88,69 +88,60 @@ describe('an order whose account is held', () => {
 });
 
 describe('an order whose account stands in no settings', () => {
-  const untold = (events: readonly StoryEvent[], seconds = 1_000) =>
+  const untold = (events: StoryEvent[], seconds = 1_000) =>
     buildStory(evidence({ events }), new Date(at(seconds)), { ...SETTINGS, isDriven: false }).next;
 
   it('is neither sent nor looked up, and can still be decided about', () => {
     const [pending, ...more] = untold([]);
     expect(pending).toMatch(/^It is not sent: the account default /);
     expect(more.filter(isCommand)).toHaveLength(1);
-    const accepted = [event(1, {}), event(2, { oldValue: 'sending', newValue: 'accepted' })];
+    const accepted = [event(1, {}), event(2, { old_value: 'sending', new_value: 'accepted' })];
     const followed = untold(accepted);
     expect(followed[0]).toMatch(/^It is not looked up: the account default /);
     expect([...untold([]), ...followed].join()).not.toContain('as soon as a pass runs');
   });
 
   it('has ended where it has ended', () => {
-    const final = [event(1, {}), event(2, { oldValue: 'sending', newValue: 'final' })];
+    const final = [event(1, {}), event(2, { old_value: 'sending', new_value: 'final' })];
     expect(untold(final).join()).not.toContain('settings');
   });
 });
 
 describe('an order that is looked up at a pace', () => {
-  const accepted = [event(1, {}), event(2, { oldValue: 'sending', newValue: 'accepted' })];
-  const order = { ...ORDER, updatedAt: at(2), nextActionAt: at(1_010) };
-  const stay = { status: 'accepted', since: at(640) } as const;
-  const line = (pace: StoryPace, changes: Partial<StoryEvidence> = {}) => {
-    const { next } = tell(evidence({ order, events: accepted, pace, ...changes }));
-    return next[next.findIndex((one) => one.includes(at(1_010))) + 1];
-  };
+  const accepted = [event(1, {}), event(2, { old_value: 'sending', new_value: 'accepted' })];
+  const order = { ...ORDER, updated_at: at(2), next_action_at: at(1_010) };
+  const spacing: Spacing = { facts: { kind: 'every-tick' }, text: 'It is looked up at each tick.' };
+  const spaced = (given: StoryEvidence, seconds = 1_000) =>
+    buildStory(given, new Date(at(seconds)), { ...SETTINGS, spacing });
 
-  it('is compared with the stays of others in the same status', () => {
-    const learned = { kind: 'learned', ...stay, stays: 1_204, halfMs: 240_000 } as const;
-    expect(line(learned)).toMatch(/\b1,204 .*\baccepted\b.*\b4 min\b.*\b6 min\b/);
-    expect(line({ ...learned, halfMs: Number.POSITIVE_INFINITY })).not.toMatch(/Infinity|NaN/);
-    expect(line({ ...learned, stays: 9 })).not.toContain('4 min');
+  it('says so behind when it is looked up next', () => {
+    const { next } = spaced(evidence({ order, events: accepted }));
+    expect(next[next.findIndex((one) => one.includes(at(1_010))) + 1]).toBe(spacing.text);
   });
 
   it('says since when its look-up is due, where others went before it for more than a minute', () => {
-    const [first] = tell(evidence({ order: { ...order, nextActionAt: at(900) }, events: accepted })).next;
+    const [first] = tell(evidence({ order: { ...order, next_action_at: at(900) }, events: accepted })).next;
     expect(first).toContain(at(900));
-    const [soon] = tell(evidence({ order: { ...order, nextActionAt: at(950) }, events: accepted })).next;
+    const [soon] = tell(evidence({ order: { ...order, next_action_at: at(950) }, events: accepted })).next;
     expect(soon).not.toContain(at(950));
   });
 
-  it('is looked up as the settings say where they say it', () => {
-    expect(line({ kind: 'every-tick', ...stay })).toContain('schedule.cron');
-  });
-
   it('has no pace in the past, nor where nothing looks it up', () => {
-    const pace = { kind: 'every-tick', ...stay } as const;
-    const given = evidence({ order, events: accepted, pace });
+    const given = evidence({ order, events: accepted });
     const hold = { kind: 'all-paused', since: at(5), until: null, reason: 'maintenance', actor: 'ann' } as const;
-    expect(tell(given).pace).toEqual(pace);
-    expect(tell(given, 1).pace).toBeNull();
-    expect(tell({ ...given, holds: [hold] }).pace).toBeNull();
-    expect(tell({ ...given, order: { ...order, nextActionAt: null } }).pace).toBeNull();
+    expect(spaced(given).pace).toEqual(spacing.facts);
+    expect(spaced(given, 1).pace).toBeNull();
+    expect(spaced({ ...given, holds: [hold] }).pace).toBeNull();
+    expect(spaced({ ...given, order: { ...order, next_action_at: null } }).pace).toBeNull();
   });
 });
 
 describe('an order that a person has sent again', () => {
   const again = [
     event(1, {}),
-    event(2, { oldValue: 'sending', newValue: 'unknown', reason: 'reset' }),
-    event(3, { oldValue: 'unknown', newValue: 'held', source: 'operator', actor: 'anna', reason: 'hurry' }),
-    event(3, { oldValue: 'held', newValue: 'pending', source: 'operator', actor: 'anna', reason: 'hurry' }),
+    event(2, { old_value: 'sending', new_value: 'unknown', reason: 'reset' }),
+    event(3, { old_value: 'unknown', new_value: 'held', source: 'operator', actor: 'anna', reason: 'hurry' }),
+    event(3, { old_value: 'held', new_value: 'pending', source: 'operator', actor: 'anna', reason: 'hurry' }),
   ];
 
   it('is not said to be one that can be cancelled', () => {
@@ -163,14 +154,14 @@ describe('an order that a person has sent again', () => {
   it.each([
     ['open', 'The exchange has the order after all, so it is not sent again; it is followed.'],
     ['final', 'The exchange has the order after all, so it is not sent again; it is final.'],
-  ])('and that a look-up under way found %s is said not to be sent again', (newValue, sentence) => {
-    const found = event(4, { oldValue: 'pending', newValue, source: 'lookup' });
+  ])('and that a look-up under way found %s is said not to be sent again', (new_value, sentence) => {
+    const found = event(4, { old_value: 'pending', new_value, source: 'lookup' });
     expect(texts(evidence({ events: [...again, found] })).slice(-1)).toEqual([sentence]);
   });
 });
 
 describe('a request that never left', () => {
-  const back = event(2, { oldValue: 'sending', newValue: 'pending', reason: 'not sent: ECONNREFUSED' });
+  const back = event(2, { old_value: 'sending', new_value: 'pending', reason: 'not sent: ECONNREFUSED' });
 
   it('is not said to have gone out, and the order is not said to be sent again', () => {
     const given = evidence({ events: [event(1, {}), back] });
@@ -189,8 +180,10 @@ describe('a request that never left', () => {
 });
 
 describe('a command in a story', () => {
-  const commands = (externalOrderId: string, newValue: OrderState) =>
-    tell(evidence({ order: { ...ORDER, externalOrderId }, events: [event(1, { newValue })] })).next.filter(isCommand);
+  const commands = (externalOrderId: string, new_value: OrderState) =>
+    tell(
+      evidence({ order: { ...ORDER, external_order_id: externalOrderId }, events: [event(1, { new_value })] }),
+    ).next.filter(isCommand);
 
   it('is whole, with the id as a shell takes it', () => {
     expect(commands("o'clock & more", 'held')).toEqual([
@@ -205,15 +198,15 @@ describe('a command in a story', () => {
 
   it('names the account of the order where that is not the default one', () => {
     const order = { ...ORDER, account: 'shop-1' };
-    const given = evidence({ order, events: [event(1, { newValue: 'rejected' })] });
+    const given = evidence({ order, events: [event(1, { new_value: 'rejected' })] });
     expect(tell(given).next.filter(isCommand)).toEqual(['order-sync orders retry a --reason TEXT --account shop-1']);
   });
 });
 
 describe('an adopted order', () => {
   it('is said to have been at the exchange already', () => {
-    const found = event(4, { oldValue: 'pending', newValue: 'open', source: 'lookup' });
-    const adopted = evidence({ order: { ...ORDER, adoptedAt: at(4) }, events: [found] });
+    const found = event(4, { old_value: 'pending', new_value: 'open', source: 'lookup' });
+    const adopted = evidence({ order: { ...ORDER, adopted_at: at(4) }, events: [found] });
     expect(texts(adopted).slice(-1)).toEqual(['The order was adopted: the exchange had it already; it is followed.']);
   });
 });
@@ -223,7 +216,7 @@ describe('a finding in a story', () => {
     const { meaning, advice: toDo } = FINDING_CLASSES.AMOUNT_MISMATCH;
     const advice = `A person should look at finding AMOUNT_MISMATCH: ${toDo}`;
     const acknowledged = evidence({
-      findings: [{ ...FINDING, changedBy: 'anna', changedAt: at(20), reason: 'settled' }],
+      findings: [{ ...FINDING, changed_by: 'anna', changed_at: at(20), reason: 'settled' }],
     });
     expect(tell(acknowledged, 9).next).not.toContain(advice);
     expect(tell(acknowledged, 10).next).toContain(advice);
@@ -233,7 +226,7 @@ describe('a finding in a story', () => {
       `Finding AMOUNT_MISMATCH (error): ${meaning} Expected: 1.5; is: 1.6.`,
       'anna acknowledged finding AMOUNT_MISMATCH: settled',
     ]);
-    const resolved = evidence({ findings: [{ ...FINDING, lastSeenAt: at(15), resolvedAt: at(20) }] });
+    const resolved = evidence({ findings: [{ ...FINDING, last_seen_at: at(15), resolved_at: at(20) }] });
     expect(tell(resolved, 19).next).toContain(advice);
     expect(tell(resolved, 20).next).not.toContain(advice);
     expect(texts(resolved).slice(1)).toEqual([
@@ -244,7 +237,7 @@ describe('a finding in a story', () => {
   });
 
   it('has one entry where the history has it too, and one where only the history has it', () => {
-    const seen = event(10, { field: 'finding', oldValue: null, newValue: 'AMOUNT_MISMATCH', reason: 'they differ' });
+    const seen = event(10, { field: 'finding', old_value: null, new_value: 'AMOUNT_MISMATCH', reason: 'they differ' });
     expect(texts(evidence({ events: [seen], findings: [FINDING] }))).toHaveLength(2);
     expect(texts(evidence({ events: [seen] }))).toContain('Finding AMOUNT_MISMATCH: they differ.');
   });
@@ -258,21 +251,24 @@ describe('a finding in a story', () => {
 
 describe('a change in a story', () => {
   it.each([
-    [{ field: 'order.status', oldValue: null, newValue: 'REQUEST' }, 'The status of the order is REQUEST.'],
+    [{ field: 'order.status', old_value: null, new_value: 'REQUEST' }, 'The status of the order is REQUEST.'],
     [
-      { field: 'fiatTransaction.status', oldValue: 'NEW', newValue: 'PAID', exchangeTime: 'noon' },
+      { field: 'fiatTransaction.status', old_value: 'NEW', new_value: 'PAID', exchange_time: 'noon' },
       'The status of the fiat transaction went from NEW to PAID (the exchange dates it noon).',
     ],
     [
-      { field: 'cryptoTransaction.status', oldValue: 'NEW', newValue: null },
+      { field: 'cryptoTransaction.status', old_value: 'NEW', new_value: null },
       'The status of the crypto transaction is not given any more; it was NEW.',
     ],
-    [{ field: 'record.ratio', oldValue: '1.10', newValue: null }, 'The ratio of the record went from 1.10 to nothing.'],
-    [{ field: 'record.link', oldValue: null, newValue: 'changed' }, 'The link of the record changed.'],
-    [{ field: 'record.other', oldValue: null, newValue: 'x, y' }, 'Other fields of the record changed: x, y.'],
-    [{ field: 'new.field', oldValue: '1', newValue: null, reason: 'so' }, 'new.field went from 1 to nothing: so.'],
     [
-      { oldValue: 'cancelled', newValue: 'final' },
+      { field: 'record.ratio', old_value: '1.10', new_value: null },
+      'The ratio of the record went from 1.10 to nothing.',
+    ],
+    [{ field: 'record.link', old_value: null, new_value: 'changed' }, 'The link of the record changed.'],
+    [{ field: 'record.other', old_value: null, new_value: 'x, y' }, 'Other fields of the record changed: x, y.'],
+    [{ field: 'new.field', old_value: '1', new_value: null, reason: 'so' }, 'new.field went from 1 to nothing: so.'],
+    [
+      { old_value: 'cancelled', new_value: 'final' },
       'The exchange has an order all the same, although the row was cancelled; it is final.',
     ],
   ])('%j', (changes, sentence) => {
@@ -280,7 +276,7 @@ describe('a change in a story', () => {
   });
 
   it('numbers creates as they were recorded, also where the clock was set back in between', () => {
-    const events = [event(20, {}), event(21, { oldValue: 'sending', newValue: 'pending' }), event(10, {})];
+    const events = [event(20, {}), event(21, { old_value: 'sending', new_value: 'pending' }), event(10, {})];
     const given = evidence({ events });
     expect(tell(given, 15).told.at(-1)?.text).toBe('Create request 2 was about to go out.');
     expect(tell(given).told.map(({ text }) => text.match(/request \d/)?.[0])).toEqual([
@@ -294,14 +290,14 @@ describe('a change in a story', () => {
 
 describe('a look-up in a story', () => {
   it('that found nothing has an entry with the number of look-ups that are spent', () => {
-    const events = [event(1, {}), event(2, { oldValue: 'sending', newValue: 'unknown' })];
-    const order = { ...ORDER, lastLookupAt: at(7), verifications: 1 };
+    const events = [event(1, {}), event(2, { old_value: 'sending', new_value: 'unknown' })];
+    const order = { ...ORDER, last_lookup_at: at(7), verifications: 1 };
     expect(texts(evidence({ order, events })).at(-1)).toBe('A look-up found no order; 1 of 10 look-ups are spent.');
   });
 
   it('that brought a record which cannot be read says so, and not that there is no order', () => {
-    const record = { receivedAt: at(7), view: undefined };
-    const told = texts(evidence({ order: { ...ORDER, lastLookupAt: at(9) }, record })).slice(-2);
+    const record = { received_at: at(7), view: undefined };
+    const told = texts(evidence({ order: { ...ORDER, last_lookup_at: at(9) }, record })).slice(-2);
     expect(told).toEqual([
       'The newest record came; it cannot be read.',
       'A look-up brought no newer record of the order.',
@@ -309,7 +305,7 @@ describe('a look-up in a story', () => {
   });
 
   it('that brought the newest record shows its values', () => {
-    const view = {
+    const view = recordWith({
       orderId: 'o1',
       orderNumber: '77',
       inputAsset: '1.50',
@@ -318,13 +314,13 @@ describe('a look-up in a story', () => {
       toCurrency: 'EUR',
       ratio: '40000',
       fee: '0.001',
-    };
-    const record = { receivedAt: at(7), view };
-    const told = texts(evidence({ order: { ...ORDER, lastLookupAt: at(7) }, record }));
+    });
+    const record = { received_at: at(7), view };
+    const told = texts(evidence({ order: { ...ORDER, last_lookup_at: at(7) }, record }));
     expect(told.at(-1)).toBe(
       'The newest record came: order o1 (number 77), 1.50 BTC in, 60000 EUR out, ratio 40000, fee 0.001.',
     );
-    expect(texts(evidence({ order: { ...ORDER, lastLookupAt: at(9) }, record })).at(-1)).toBe(
+    expect(texts(evidence({ order: { ...ORDER, last_lookup_at: at(9) }, record })).at(-1)).toBe(
       'A look-up brought no newer record of the order.',
     );
   });
@@ -334,10 +330,10 @@ describe('what happens next', () => {
   it.each(ORDER_STATES.map((state) => ({ state })))(
     'is told of an order that is $state, now and of the past',
     ({ state }) => {
-      const events = state === 'pending' ? [] : [event(5, { newValue: state })];
-      const due = { ...ORDER, updatedAt: at(5), nextActionAt: at(2_000) };
+      const events = state === 'pending' ? [] : [event(5, { new_value: state })];
+      const due = { ...ORDER, updated_at: at(5), next_action_at: at(2_000) };
       const now = tell(evidence({ order: due, events }));
-      const past = tell(evidence({ order: { ...due, updatedAt: at(1_001) }, events }));
+      const past = tell(evidence({ order: { ...due, updated_at: at(1_001) }, events }));
       expect([now.state, past.state]).toEqual([state, state]);
       expect(now.next.length).toBeGreaterThan(0);
       const isTimed = !['sending', 'invalid'].includes(state);
@@ -353,21 +349,21 @@ describe('what happens next', () => {
     ['held', 86_405, '2026-01-07T12:00:05.000Z'],
     ['final', 100, '2026-01-05T13:00:05.000Z'],
   ] as const)('of the past goes by the plan: %s at second %i', (state, seconds, expected) => {
-    const order = { ...ORDER, updatedAt: at(900_000) };
-    const given = evidence({ order, events: [event(5, { newValue: state })] });
+    const order = { ...ORDER, updated_at: at(900_000) };
+    const given = evidence({ order, events: [event(5, { new_value: state })] });
     expect(tell(given, seconds).next.join(' ')).toContain(`next by ${expected} if nothing delays it`);
   });
 
   it('is a pass where the time has come', () => {
-    const due = evidence({ order: { ...ORDER, nextActionAt: at(990) } });
+    const due = evidence({ order: { ...ORDER, next_action_at: at(990) } });
     expect(tell(due).next[0]).toBe('It is sent as soon as a pass runs.');
-    expect(tell({ ...due, events: [event(0, { newValue: 'open' })] }).next[0]).toBe(
+    expect(tell({ ...due, events: [event(0, { new_value: 'open' })] }).next[0]).toBe(
       'It is followed to its end, next as soon as a pass runs.',
     );
   });
 
   it('says that an unknown outcome may be sent once more where the settings say so', () => {
-    const events = [event(1, { newValue: 'unknown' })];
+    const events = [event(1, { new_value: 'unknown' })];
     const [line] = buildStory(evidence({ events }), new Date(at(2)), { ...SETTINGS, onUnknown: 'resend' }).next;
     expect(line).toContain('if no look-up finds an order it is sent once more or held for a person');
   });
@@ -379,21 +375,21 @@ describe('the story of an earlier moment', () => {
   const events = fc.array(
     fc.record({
       when: seconds,
-      newValue: fc.constantFrom<OrderState>(...ORDER_STATES),
+      new_value: fc.constantFrom<OrderState>(...ORDER_STATES),
       source: fc.constantFrom('create', 'lookup', 'operator'),
     }),
     { maxLength: 8 },
   );
   const findings = fc.array(
-    fc.record({ firstSeenAt: seconds.map(at), lastSeenAt: seconds.map(at), resolvedAt: maybe, changedAt: maybe }),
+    fc.record({ first_seen_at: seconds.map(at), last_seen_at: seconds.map(at), resolved_at: maybe, changed_at: maybe }),
     { maxLength: 3 },
   );
 
   it('is how that of a later one begins, whatever happened', () => {
     fc.assert(
-      fc.property(events, findings, maybe, seconds, seconds, (happened, found, lastLookupAt, one, other) => {
+      fc.property(events, findings, maybe, seconds, seconds, (happened, found, last_lookup_at, one, other) => {
         const given = evidence({
-          order: { ...ORDER, lastLookupAt, updatedAt: at(100) },
+          order: { ...ORDER, last_lookup_at, updated_at: at(100) },
           events: happened.map(({ when, ...changes }) => event(when, changes)),
           findings: found.map((changes) => ({ ...FINDING, ...changes })),
         });

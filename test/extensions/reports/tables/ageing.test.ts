@@ -46,8 +46,9 @@ function put(orders: readonly Order[]): void {
 }
 
 async function read(scope: Partial<AgeingScope> = {}, states: readonly string[] = [], limit = 0): Promise<Ages> {
-  const ages = new Ages(states, limit);
-  await readAges(store, { ...SCOPE, ...scope }, ages);
+  const all = { ...SCOPE, ...scope };
+  const ages = new Ages(states, limit, all.asOf);
+  await readAges(store, all, ages);
   return ages;
 }
 
@@ -71,7 +72,7 @@ function someOrders(count: number, seed: number): readonly Order[] {
 
 /** The same by plain means: where each order stood, and the ages of each group sorted. */
 function reckon(orders: readonly Order[], asOf: string, withPair: boolean): AgeGroup[] {
-  const groups = new Map<string, string[]>();
+  const groups = new Map<string, number[]>();
   for (const { to, createdAt, events } of orders) {
     if (createdAt > asOf) continue;
     const past = events.filter(({ at }) => at <= asOf);
@@ -79,14 +80,14 @@ function reckon(orders: readonly Order[], asOf: string, withPair: boolean): AgeG
     const status = past.findLast(({ field }) => field === 'order.status')?.value ?? null;
     const since = past.findLast(({ field }) => field === 'state' || field === 'order.status')?.at ?? createdAt;
     const key = JSON.stringify([state, status, withPair ? `BTC/${to}` : null]);
-    groups.set(key, [...(groups.get(key) ?? []), since]);
+    groups.set(key, [...(groups.get(key) ?? []), Date.parse(asOf) - Date.parse(since)]);
   }
-  return [...groups].map(([key, sinces]) => {
+  return [...groups].map(([key, ages]) => {
     const [state, status, pair] = JSON.parse(key) as [string, string | null, string | null];
-    const youngestFirst = sinces.toSorted().toReversed();
-    const at = (percent: number) => youngestFirst[Math.ceil((percent / 100) * sinces.length) - 1] ?? '';
+    const youngestFirst = ages.toSorted((a, b) => a - b);
+    const at = (percent: number) => youngestFirst[Math.ceil((percent / 100) * ages.length) - 1] ?? null;
     const halves = { p1: at(1), p25: at(25), p50: at(50), p75: at(75) };
-    return { state, status, pair, orders: sinces.length, ...halves, p90: at(90), p99: at(99), longest: at(100) };
+    return { state, status, pair, orders: ages.length, ...halves, p90: at(90), p99: at(99), longest: at(100) };
   });
 }
 
@@ -139,7 +140,7 @@ describe('where orders stand', () => {
     const ageing = await read({}, ['pending'], 1);
     expect(ageing.orders).toBe(20_001);
     expect(ageing.byPair()).toMatchObject([
-      { pair: '?/?', orders: 20_000, p50: at },
+      { pair: '?/?', orders: 20_000, p50: Date.parse(SCOPE.asOf) - Date.parse(at) },
       { pair: 'BTC/EUR', orders: 1 },
     ]);
     expect(ageing.oldest()).toMatchObject([{ id: '' }]);

@@ -1,6 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import { expect, it } from 'vitest';
 import { MIGRATIONS } from '../../../../migrations/index.ts';
+import { MIGRATIONS as OF_POSTGRES } from '../../../../migrations/postgres/index.ts';
 import { isSqlite } from '../../../support/database.ts';
 import {
   delivering,
@@ -11,6 +12,7 @@ import {
   webhookReceiver,
   type Delivering,
 } from '../../../support/webhooks.ts';
+import { withWebhooks } from '../../../../src/extensions/webhooks/tables/tables.ts';
 
 const HOUR = 3_600_000;
 const KEY = { account: 'default', endpoint: 'shop' };
@@ -29,7 +31,8 @@ async function tablesBefore({ store: { db } }: Delivering): Promise<void> {
 }
 
 async function migrate({ store: { db } }: Delivering): Promise<void> {
-  await MIGRATIONS[isSqlite() ? 'sqlite' : 'postgres']['0002_webhook_deliveries'].up(db as unknown as Kysely<unknown>);
+  const migrations = isSqlite() ? MIGRATIONS : OF_POSTGRES;
+  await migrations['0002_webhook_deliveries'].up(db as unknown as Kysely<unknown>);
 }
 
 async function park({ store: { db } }: Delivering, subject: string, from: number, tries: number, kind = 'order') {
@@ -60,7 +63,7 @@ it('what an earlier version has not delivered is sent in its order, and its dead
     ['bad', '3'],
   ] as const)
     await program.add(order, value);
-  await program.store.db
+  await withWebhooks(program.store.db)
     .insertInto('webhook_cursors')
     .values({ ...KEY, event_id: 7 })
     .execute();
@@ -84,7 +87,7 @@ it('what an earlier version has not delivered is sent in its order, and its dead
   const ended = { next_attempt_at: null, answer: 410, since: AT };
   expect(await rowsOf(program, 'dead')).toMatchObject([{ ...ended, subject: 'dead', event_id: 1 }]);
   expect(await rowsOf(program, 'delivered')).toMatchObject([{ ...ended, subject: 'resent', event_id: 2 }]);
-  await program.store.db.deleteFrom('webhook_deliveries').where('kind', '=', 'link').execute();
+  await withWebhooks(program.store.db).deleteFrom('webhook_deliveries').where('kind', '=', 'link').execute();
   receiver.answer = (event) => (nameOf(event) === 'bad 1' ? 400 : 204);
   await program.start();
   await program.webhooks.eachSecond();
@@ -94,7 +97,11 @@ it('what an earlier version has not delivered is sent in its order, and its dead
   const taken = names(receiver.taken);
   expect(taken.toSorted()).toEqual(['bad 1', 'bad 2', 'bad 3', 'late 1', 'left 1']);
   expect(taken.filter((name) => name.startsWith('bad'))).toEqual(['bad 1', 'bad 2', 'bad 3']);
-  const left = await program.store.db.selectFrom('webhook_deliveries').select('event_id').orderBy('event_id').execute();
+  const left = await withWebhooks(program.store.db)
+    .selectFrom('webhook_deliveries')
+    .select('event_id')
+    .orderBy('event_id')
+    .execute();
   expect(left.map(({ event_id }) => event_id)).toEqual([1, 2]);
 });
 
@@ -103,5 +110,5 @@ it('a database without refused events is brought up to date too', async () => {
   await program.stop();
   await tablesBefore(program);
   await migrate(program);
-  expect(await program.store.db.selectFrom('webhook_deliveries').selectAll().execute()).toEqual([]);
+  expect(await withWebhooks(program.store.db).selectFrom('webhook_deliveries').selectAll().execute()).toEqual([]);
 });

@@ -76,7 +76,7 @@ export const ACCOUNT_BUGS: readonly PlantedBug[] = [
     breaks: /the chain is whole|counts equal the rows/,
     edits: [
       {
-        file: 'src/store/tables/events.ts',
+        file: 'src/store/tables/chain.ts',
         in: 'headOf',
         from: 'tx.heads?.get(account) ??',
         to: '[...(tx.heads?.values() ?? [])][0] ??',

@@ -36,7 +36,7 @@ export const STORE_BUGS: readonly PlantedBug[] = [
     breaks: /the chain is whole/,
     edits: [
       {
-        file: 'src/store/tables/events.ts',
+        file: 'src/store/tables/chain.ts',
         in: 'appendToChain',
         from: 'hashedText(head.hash, stored)',
         to: "hashedText('', stored)",
@@ -101,7 +101,7 @@ export const STORE_BUGS: readonly PlantedBug[] = [
     text: 'the counts that are kept with the end of a chain leave events out',
     breaks: /counts equal the rows/,
     edits: [
-      { file: 'src/store/tables/events.ts', in: 'appendToChain', from: 'countEvent(head.counts, event);', to: '' },
+      { file: 'src/store/tables/chain.ts', in: 'appendToChain', from: 'countEvent(head.counts, event);', to: '' },
     ],
   },
   {

@@ -1,7 +1,14 @@
 import { DecimalSum } from '../../../../base/decimal.ts';
 import { SEVERITIES, type Severity } from '../../../../findings/rules/classes.ts';
-import { toneOf, type Chart, type ColumnChart, type Look, type RowChart } from '../../../documents/document.ts';
-import { counted, cut, sumOf } from '../../../../base/words.ts';
+import {
+  toneOf,
+  type Chart,
+  type ColumnChart,
+  type Look,
+  type RowChart,
+  type Tone,
+} from '../../../documents/document.ts';
+import { compareTexts, counted, cut, sumOf } from '../../../../base/words.ts';
 import { OUTCOME_COLUMNS } from '../money.ts';
 import type { ClassTotals, GroupTotals } from '../totals.ts';
 import { timeSteps, type TimeSteps } from './steps.ts';
@@ -18,16 +25,22 @@ const PATTERNS: Readonly<Record<string, Look['pattern']>> = {
 };
 
 export function chartsByDay(groups: readonly GroupTotals[], period: readonly string[]): readonly Chart[] {
-  const days = groups.map(({ day }) => day);
-  const steps = timeSteps(days, period);
+  const steps = timeSteps(
+    groups.map(({ day }) => day),
+    period,
+  );
   if (steps === undefined) return [];
   const dated = groups.filter(({ day }) => steps.placeOf(day) !== undefined);
-  const undated = sumOf(groups, ({ orders }) => orders) - sumOf(dated, ({ orders }) => orders);
-  const known = dated.filter(isCurrencyKnown);
-  return [ordersChart(dated, steps, undated), ...moneyChart(known, steps), ...differenceChart(known, steps)];
+  const known = dated.filter(({ currency }) => currency !== null && currency !== '?');
+  const orders = (same: readonly GroupTotals[]) => sumOf(same, (group) => group.orders);
+  const currencies = [...Map.groupBy(known, ({ currency }) => currency ?? '')].toSorted(
+    ([a, one], [b, other]) => orders(other) - orders(one) || compareTexts(a, b),
+  );
+  const undated = orders(groups) - orders(dated);
+  return [ordersChart(dated, steps, undated), ...moneyChart(currencies, steps), ...differenceChart(currencies, steps)];
 }
 
-function ordersChart(groups: readonly GroupTotals[], steps: TimeSteps, undated: number): Chart {
+function ordersChart(groups: readonly GroupTotals[], steps: TimeSteps, undated: number): ColumnChart {
   const outcomes = outcomesOf(groups);
   const totals = sums(groups, steps, ({ orders }) => orders);
   const most = Math.max(...totals);
@@ -44,57 +57,71 @@ function ordersChart(groups: readonly GroupTotals[], steps: TimeSteps, undated: 
   };
 }
 
+type Currencies = readonly (readonly [currency: string, groups: readonly GroupTotals[]])[];
+
 /** Amounts are of the orders, in the currency that they were given in, and never added over currencies. */
-function moneyChart(groups: readonly OfCurrency[], steps: TimeSteps): readonly ColumnChart[] {
-  const outcomes = outcomesOf(groups);
-  const currencies = byCurrency(groups).map(([currency]) => currency);
+function moneyChart(currencies: Currencies, steps: TimeSteps): readonly ColumnChart[] {
   const shown = currencies.slice(0, MOST_CURRENCIES);
   if (shown.length === 0) return [];
-  const panels = shown.map((unit) => ({
-    unit,
-    values: outcomes.map(({ same }) => {
-      const ofUnit = same.filter(({ currency }) => currency === unit);
-      return sums(ofUnit, steps, ({ asset }) => Math.max(0, Number(asset)));
-    }),
-  }));
+  const outcomes = outcomesOf(currencies.flatMap(([, groups]) => groups));
   const more = currencies.length - shown.length;
+  const others = more > 0 ? ` ${counted(more, 'more currency', 'more currencies')} only the tables have.` : '';
   return [
     {
       kind: 'columns',
       part: 'money',
       title: `What became of each ${steps.unit}'s money`,
-      text: `The amounts of the orders in ${listOf(shown)}; two currencies are never added.${more > 0 ? ` ${counted(more, 'more currency', 'more currencies')} only the tables have.` : ''}`,
+      text: `The amounts of the orders in ${listOf(shown.map(([unit]) => unit))}; two currencies are never added.${others}`,
       steps: steps.names,
       series: outcomes.map(({ name, look }) => ({ name, look })),
-      panels,
+      panels: shown.map(([unit]) => ({
+        unit,
+        values: outcomes.map(({ same }) => {
+          const ofUnit = same.filter(({ currency }) => currency === unit);
+          return sums(ofUnit, steps, ({ asset }) => Math.max(0, Number(asset)));
+        }),
+      })),
     },
   ];
 }
 
-function differenceChart(groups: readonly OfCurrency[], steps: TimeSteps): readonly ColumnChart[] {
-  const panels = byCurrency(groups)
-    .map(([unit, same]) => ({ unit, values: [differences(same, steps)] }))
-    .filter(({ values: [values = []] }) => values.some((value) => value !== 0));
+function differenceChart(currencies: Currencies, steps: TimeSteps): readonly ColumnChart[] {
+  const panels = currencies
+    .map(([unit, groups]) => ({ unit, differences: differencesOf(groups, steps) }))
+    .filter(({ differences }) => differences.some((difference) => difference !== 0));
   if (panels.length === 0) return [];
   const shown = panels.slice(0, MOST_CURRENCIES);
-  const differing = steps.names.filter((_, place) => panels.some(({ values }) => values[0]?.[place] !== 0)).length;
+  const differing = steps.names.filter((_, place) => panels.some(({ differences }) => differences[place] !== 0));
   return [
     {
       kind: 'columns',
       part: 'money',
       title: 'Where the two sides differ',
-      text: `On ${differing} of ${counted(steps.names.length, steps.unit)}, in ${listOf(shown.map(({ unit }) => unit))}. Above the line the exchange has more than we have, below it less.`,
+      text: `On ${differing.length} of ${counted(steps.names.length, steps.unit)}, in ${listOf(shown.map(({ unit }) => unit))}. Above the line the exchange has more than we have, below it less.`,
       steps: steps.names,
       series: [{ name: 'Difference', look: { tone: 'error' } }],
-      panels: shown,
+      panels: shown.map(({ unit, differences }) => ({ unit, values: [differences] })),
     },
   ];
 }
 
+/** Exact, so that sides that agree show no difference. */
+function differencesOf(groups: readonly GroupTotals[], { names, placeOf }: TimeSteps): readonly number[] {
+  const exact = names.map(() => new DecimalSum());
+  for (const { day, ours, theirs } of groups) {
+    const sum = exact[placeOf(day) ?? -1];
+    sum?.add(theirs);
+    sum?.subtract(ours);
+  }
+  return exact.map((sum) => Number(sum.toString()));
+}
+
 export function findingsChart(rows: readonly ClassTotals[], period: readonly string[]): readonly RowChart[] {
   const open = rows.filter((row) => row.open > 0);
-  const days = open.map(({ day }) => day);
-  const steps = timeSteps(days, period);
+  const steps = timeSteps(
+    open.map(({ day }) => day),
+    period,
+  );
   if (steps === undefined) return [];
   const dated = open.filter(({ day }) => steps.placeOf(day) !== undefined);
   const countOf = (same: readonly ClassTotals[]) => sumOf(same, (row) => row.open);
@@ -105,24 +132,16 @@ export function findingsChart(rows: readonly ClassTotals[], period: readonly str
       const rank = Math.max(0, SEVERITIES.indexOf(severity as Severity));
       return { name, severity, same, count: countOf(same), rank };
     })
-    .toSorted((a, b) => a.rank - b.rank || b.count - a.count || (a.name < b.name ? -1 : 1));
+    .toSorted((a, b) => a.rank - b.rank || b.count - a.count || compareTexts(a.name, b.name));
   const [first] = classes;
   if (first === undefined) return [];
-  const drawn = classes.slice(0, MOST_CLASSES).map(({ name, severity, same, count }) => ({
-    name,
-    note: `${severity}, ${count}`,
-    look: { tone: toneOf('severity', severity) },
-    values: sums(same, steps, (row) => row.open),
-  }));
+  const rowOf = (name: string, note: string, tone: Tone, same: readonly ClassTotals[]) => {
+    return { name, note, look: { tone }, values: sums(same, steps, (row) => row.open) };
+  };
+  const drawn = classes.slice(0, MOST_CLASSES);
   const others = classes.slice(MOST_CLASSES);
   const rest = others.flatMap(({ same }) => same);
   const undrawn = countOf(open) - countOf(dated);
-  const last = {
-    name: counted(others.length, 'other class', 'other classes'),
-    note: String(countOf(rest)),
-    look: { tone: 'neutral' as const },
-    values: sums(rest, steps, (row) => row.open),
-  };
   return [
     {
       kind: 'rows',
@@ -130,12 +149,19 @@ export function findingsChart(rows: readonly ClassTotals[], period: readonly str
       title: `Findings by ${steps.unit} of the order`,
       text: `${counted(countOf(dated), 'open finding')} of ${counted(classes.length, 'class', 'classes')}; the worst: ${cut(first.name, LONGEST_NAME)}, ${first.count}.${notDrawn(undrawn)}`,
       steps: steps.names,
-      rows: others.length === 0 ? drawn : [...drawn, last],
+      rows: [
+        ...drawn.map(({ name, severity, same, count }) =>
+          rowOf(name, `${severity}, ${count}`, toneOf('severity', severity), same),
+        ),
+        ...(rest.length === 0
+          ? []
+          : [rowOf(counted(others.length, 'other class', 'other classes'), String(countOf(rest)), 'neutral', rest)]),
+      ],
     },
   ];
 }
 
-function outcomesOf<Group extends GroupTotals>(groups: readonly Group[]) {
+function outcomesOf(groups: readonly GroupTotals[]) {
   return OUTCOME_COLUMNS.map(({ key, label: name }) => {
     const same = groups.filter(({ outcome }) => (outcome ?? 'not_at_exchange') === key);
     return { name, look: { tone: toneOf('outcome', key), pattern: PATTERNS[key] ?? 'plain' }, same };
@@ -155,33 +181,9 @@ function sums<T extends { readonly day: string }>(
   return values;
 }
 
-/** Exact, so that sides that agree show no difference. */
-function differences(groups: readonly GroupTotals[], { names, placeOf }: TimeSteps): readonly number[] {
-  const exact = names.map(() => new DecimalSum());
-  for (const { day, ours, theirs } of groups) {
-    const sum = exact[placeOf(day) ?? -1];
-    sum?.add(theirs);
-    sum?.subtract(ours);
-  }
-  return exact.map((sum) => Number(sum.toString()));
-}
-
 /** What has no day stands in the tables alone. */
 function notDrawn(undated: number): string {
   return undated === 0 ? '' : ` ${undated} of no known day ${undated === 1 ? 'is' : 'are'} not drawn.`;
-}
-
-type OfCurrency = GroupTotals & { readonly currency: string };
-
-function isCurrencyKnown(group: GroupTotals): group is OfCurrency {
-  return group.currency !== null && group.currency !== '?';
-}
-
-function byCurrency(groups: readonly OfCurrency[]): readonly (readonly [string, readonly OfCurrency[]])[] {
-  const orders = (same: readonly OfCurrency[]) => sumOf(same, (group) => group.orders);
-  return [...Map.groupBy(groups, ({ currency }) => currency)].toSorted(
-    ([a, one], [b, other]) => orders(other) - orders(one) || (a < b ? -1 : 1),
-  );
 }
 
 function listOf(all: readonly string[]): string {

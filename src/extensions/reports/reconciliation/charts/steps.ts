@@ -20,7 +20,8 @@ interface Kind {
   readonly unit: string;
   readonly stepOf: (day: number) => number;
   readonly begin: (step: number) => Date;
-  readonly name: (begin: Date, steps: number, isFirst: boolean) => string | null;
+  readonly isNamed: (begin: Date, steps: number) => boolean;
+  readonly name: (begin: Date, isFirst: boolean) => string;
   readonly when: (begin: Date) => string;
 }
 
@@ -28,11 +29,8 @@ const DAYS: Kind = {
   unit: 'day',
   stepOf: (day) => day,
   begin: (step) => new Date(step * DAY_MS),
-  name(begin, steps, isFirst) {
-    const day = begin.getUTCDate();
-    if (steps > 8 && ![1, 8, 15, 22].includes(day)) return null;
-    return isFirst || day === 1 ? dayName(begin) : String(day);
-  },
+  isNamed: (begin, steps) => steps <= 8 || [1, 8, 15, 22].includes(begin.getUTCDate()),
+  name: (begin, isFirst) => (isFirst || begin.getUTCDate() === 1 ? dayName(begin) : String(begin.getUTCDate())),
   when: (begin) => `on ${dayName(begin)} ${begin.getUTCFullYear()}`,
 };
 const WEEKS: Kind = {
@@ -40,21 +38,28 @@ const WEEKS: Kind = {
   // The first day of all was a Thursday.
   stepOf: (day) => Math.floor((day + 3) / 7),
   begin: (step) => new Date((step * 7 - 3) * DAY_MS),
-  name(begin, steps, isFirst) {
-    const month = begin.getUTCMonth();
-    if (begin.getUTCDate() > 7 || (steps > 26 && month % 3 !== 0)) return null;
-    return isFirst || month === 0 ? monthName(begin) : (MONTHS[month] ?? null);
-  },
+  isNamed: (begin, steps) => begin.getUTCDate() <= 7 && (steps <= 26 || begin.getUTCMonth() % 3 === 0),
+  name: (begin, isFirst) => monthName(begin, isFirst || begin.getUTCMonth() === 0),
   when: (begin) => `in the week of ${dayName(begin)} ${begin.getUTCFullYear()}`,
 };
-const KINDS: readonly Kind[] = [
-  DAYS,
-  WEEKS,
-  monthsKind('month', 1),
-  monthsKind('year', 12),
-  monthsKind('decade', 120),
-  monthsKind('century', 1_200),
+const monthsKind = (unit: string, months: number): Kind => ({
+  unit,
+  stepOf(day) {
+    const date = new Date(day * DAY_MS);
+    return Math.floor(((date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth()) / months);
+  },
+  begin: (step) => new Date(Date.UTC(1970, step * months)),
+  isNamed: (begin) => begin.getUTCMonth() === 0,
+  name: (begin) => String(begin.getUTCFullYear()),
+  when: (begin) => (months === 1 ? `in ${monthName(begin, true)}` : `in the ${unit} from ${begin.getUTCFullYear()}`),
+});
+const LONG: readonly (readonly [unit: string, months: number])[] = [
+  ['month', 1],
+  ['year', 12],
+  ['decade', 120],
+  ['century', 1_200],
 ];
+const KINDS: readonly Kind[] = [DAYS, WEEKS, ...LONG.map(([unit, months]) => monthsKind(unit, months))];
 
 /** Makes the axis of the days; what is no day is left out. It covers the period too where that has few days. */
 export function timeSteps(days: readonly string[], period: readonly string[] = []): TimeSteps | undefined {
@@ -65,52 +70,33 @@ export function timeSteps(days: readonly string[], period: readonly string[] = [
   const [first, last] = [shown[0]!, shown.at(-1)!];
   const kind = KINDS.find(({ stepOf }) => stepOf(last) - stepOf(first) < MOST_STEPS) ?? KINDS.at(-1)!;
   const from = kind.stepOf(first);
-  const count = kind.stepOf(last) - from + 1;
+  const begins = Array.from({ length: kind.stepOf(last) - from + 1 }, (_, place) => kind.begin(from + place));
   return {
     unit: kind.unit,
-    names: namesOf(kind, from, count),
+    names: namesOf(kind, begins),
     placeOf(day) {
       const number = numberOf(day);
       const place = number === undefined ? -1 : kind.stepOf(number) - from;
-      return place >= 0 && place < count ? place : undefined;
+      return place in begins ? place : undefined;
     },
     when: (place) => kind.when(kind.begin(from + place)),
   };
 }
 
-function namesOf(kind: Kind, from: number, count: number): Steps {
-  let isFirst = true;
-  const names = Array.from({ length: count }, (_, place) => {
-    const name = kind.name(kind.begin(from + place), count, isFirst);
-    if (name !== null) isFirst = false;
-    return name;
-  });
-  const named = names.filter((name) => name !== null);
-  if (named.length === 0) return names.with(0, kind.name(kind.begin(from), 1, true) ?? dayName(kind.begin(from)));
-  if (named.length <= MOST_NAMES) return names;
-  const kept = new Set(named.filter((_, place) => place % Math.ceil(named.length / 6) === 0));
-  return names.map((name) => (name !== null && kept.has(name) ? name : null));
-}
-
-function monthsKind(unit: string, months: number): Kind {
-  return {
-    unit,
-    stepOf(day) {
-      const date = new Date(day * DAY_MS);
-      return Math.floor(((date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth()) / months);
-    },
-    begin: (step) => new Date(Date.UTC(1970, step * months)),
-    name: (begin) => (begin.getUTCMonth() === 0 ? String(begin.getUTCFullYear()) : null),
-    when: (begin) => (months === 1 ? `in ${monthName(begin)}` : `in the ${unit} from ${begin.getUTCFullYear()}`),
-  };
+function namesOf(kind: Kind, begins: readonly Date[]): Steps {
+  const places = [...begins.keys()].filter((place) => kind.isNamed(begins[place]!, begins.length));
+  const [first = 0] = places;
+  const each = places.length <= MOST_NAMES ? 1 : Math.ceil(places.length / 6);
+  const named = new Set([first, ...places.filter((_, index) => index % each === 0)]);
+  return begins.map((begin, place) => (named.has(place) ? kind.name(begin, place === first) : null));
 }
 
 function dayName(date: Date): string {
   return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}`;
 }
 
-function monthName(date: Date): string {
-  return `${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
+function monthName(date: Date, hasYear: boolean): string {
+  return `${MONTHS[date.getUTCMonth()]}${hasYear ? ` ${date.getUTCFullYear()}` : ''}`;
 }
 
 /** Days since 1970, the earliest first. */

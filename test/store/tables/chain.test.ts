@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { appendToChain, hashedText } from '../../../src/store/tables/events.ts';
+import { appendToChain, hashedText } from '../../../src/store/tables/chain.ts';
 import { readOrder, saveDecision } from '../../../src/store/orders/orders.ts';
 import { trackingOf } from '../../../src/store/orders/order-columns.ts';
 import type { NewEvent, Store } from '../../../src/store/port.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { newestEventId } from '../../../../src/store/tables/events.ts';
-import { changesOf, type ChangesScope } from '../../../../src/extensions/feed/tables/events.ts';
+import { newestEventId } from '../../../../src/store/tables/chain.ts';
+import { changesOf, type ChangesScope } from '../../../../src/extensions/reports/tables/changes.ts';
 import type { Store } from '../../../../src/store/port.ts';
 import { eventWriter } from '../../../support/events.ts';
 import { newTestDatabase } from '../../../support/database.ts';

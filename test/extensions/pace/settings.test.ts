@@ -1,30 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/settings/config.ts';
-import { settingsInForce } from '../../src/settings/rate-groups.ts';
-import { SECOND } from '../support/tracking.ts';
+import { describe, expect, it } from 'vitest';
+import { paceSettings } from '../../../src/extensions/pace/settings.ts';
+import { settingsInForce } from '../../../src/settings/rate-groups.ts';
+import { loadWith } from '../../support/load-with.ts';
+import { SECOND } from '../../support/tracking.ts';
 
-let cwd: string;
-beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), 'order-sync-'));
-});
-afterEach(() => rmSync(cwd, { recursive: true, force: true }));
-
-const EXCHANGE = { ORDER_SYNC_EXCHANGE_BASE_URL: 'https://exchange.example', ORDER_SYNC_EXCHANGE_API_KEY: 'key' };
-
-function load(env: Readonly<Record<string, string>>, yaml?: string) {
-  if (yaml !== undefined) writeFileSync(join(cwd, 'own.yaml'), yaml);
-  const file = yaml === undefined ? null : 'own.yaml';
-  return loadConfig({ env: { ...EXCHANGE, ...env }, cwd, file, requireExchange: true });
-}
-
-const follow = (name: string, value: string) => load({ [`ORDER_SYNC_FOLLOW_${name}`]: value }).follow;
+const follow = (name: string, value: string) =>
+  paceSettings.of(loadWith({ [`ORDER_SYNC_FOLLOW_${name}`]: value })).follow;
 
 describe('the settings of the pace', () => {
   it('have look-ups learned, in half of the rate', () => {
-    expect(load({}).follow).toMatchObject({ pace: 'learned', worth: 2 * SECOND, share: 0.5 });
+    expect(loadWith({}).follow).toMatchObject({ pace: 'learned', worth: 2 * SECOND, share: 0.5 });
   });
 
   it('are read in a file and in the environment alike', () => {
@@ -42,25 +27,25 @@ describe('the settings of the pace', () => {
 
   it('may be another for an account, and two workers need not agree on them', () => {
     const yaml = `follow: {share: 0.2}\naccounts:\n  a: {follow: {pace: every-tick}}\n  b: {follow: {worth: 9s}}`;
-    const config = load({}, yaml);
-    const of = config.accounts.map(({ follow: { pace, share, worth } }) => [pace, share, worth]);
+    const config = loadWith({}, yaml);
+    const of = config.accounts.map(paceSettings.of).map(({ follow: { pace, share, worth } }) => [pace, share, worth]);
     expect(of).toEqual([
       ['every-tick', 0.2, 2 * SECOND],
       ['learned', 0.2, 9 * SECOND],
     ]);
-    const other = load({}, yaml.replace('every-tick', 'learned'));
+    const other = loadWith({}, yaml.replace('every-tick', 'learned'));
     expect(settingsInForce(other)('a')).toEqual(settingsInForce(config)('a'));
   });
 
   it.each(['follow: {%}', 'accounts: {a: {follow: {%}}}'])('name their successor where they are gone: %s', (yaml) => {
-    const refused = (setting: string) => () => load({}, yaml.replace('%', setting));
+    const refused = (setting: string) => () => loadWith({}, yaml.replace('%', setting));
     expect(refused('pace: spaced')).toThrow(/own\.yaml:1: .*follow\.pace\b.*\blearned\b/);
     expect(refused('steps: [5s, 1m after 10m]')).toThrow(/own\.yaml:1: .*follow\.steps\b.*follow\.pace: learned\b/);
   });
 
   it.each(['', 'ACCOUNTS_A_'])('name their successor in the environment too: %s', (prefix) => {
     const refused = (name: string, value: string) => () =>
-      load({ [`ORDER_SYNC_${prefix}FOLLOW_${name}`]: value }, 'accounts: {a: {}}');
+      loadWith({ [`ORDER_SYNC_${prefix}FOLLOW_${name}`]: value }, 'accounts: {a: {}}');
     expect(refused('PACE', 'spaced')).toThrow(/FOLLOW_PACE.*\blearned\b/);
     for (const name of ['STEPS', 'STEPS_FILE'])
       expect(refused(name, '5s')).toThrow(new RegExp(`FOLLOW_${name}: .*follow\\.pace: learned`));

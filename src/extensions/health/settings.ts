@@ -1,0 +1,59 @@
+import { file, section, settingsPart } from '../../settings/settings.ts';
+import {
+  ADDRESS,
+  headerText,
+  isLoopback,
+  list,
+  listenAddress,
+  oneOf,
+  optional,
+  secureAddress,
+  text,
+  TEXT_OR_NUMBER,
+} from '../../settings/values.ts';
+
+const SHORTEST_TOKEN = 16;
+
+const token = headerText
+  .refine(
+    (given) => given.length >= SHORTEST_TOKEN,
+    `must have at least ${SHORTEST_TOKEN} characters (the value is not shown)`,
+  )
+  .meta({ json: TEXT_OR_NUMBER });
+
+/** An address that is called as it stands, with its query. */
+const calledUrl = text((given) => secureAddress(given).href, ADDRESS);
+
+const HOST_NAME = /^[A-Za-z0-9.-]+$/;
+const hostName = text(
+  (given) => {
+    if (!HOST_NAME.test(given)) throw new Error('must be the name of a host without a port, such as ops.shop.example');
+    return given.toLowerCase();
+  },
+  { type: 'string', pattern: HOST_NAME.source },
+);
+
+const ops = section({
+  listen: listenAddress,
+  token: optional(token),
+  tokenFile: file,
+  hosts: list(hostName),
+  heartbeatUrl: optional(calledUrl),
+  heartbeatUrlFile: file,
+  actions: oneOf('off', 'on'),
+})
+  .refine(({ listen, ...one }) => listen === undefined || isLoopback(listen.host) || one.token !== undefined, {
+    path: ['listen'],
+    error: 'is not an address of this machine alone: set ops.token, or listen on 127.0.0.1',
+  })
+  .refine(({ actions, ...one }) => actions === 'off' || one.token !== undefined, {
+    path: ['actions'],
+    error:
+      'is on, and every user of this machine could decide about orders: set ops.token too, in a file (ORDER_SYNC_OPS_TOKEN_FILE)',
+  });
+
+export const healthSettings = settingsPart({
+  sections: { ops },
+  secrets: ['ops.token', 'ops.heartbeatUrl'],
+});
+export type OpsSettings = ReturnType<typeof healthSettings.of>['ops'];

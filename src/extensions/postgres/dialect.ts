@@ -1,0 +1,41 @@
+import { PostgresQueryCompiler, sql, type RawNode } from 'kysely';
+import { INDEXED_CHARACTERS, IS_FOLLOWED } from '../../../migrations/postgres/0001_initial.ts';
+import { isTime } from '../../../migrations/postgres/guards.ts';
+import { MAX_DIGITS } from '../../base/decimal.ts';
+import type { WordedNode, Words } from '../../store/dialect.ts';
+
+export class PostgresCompiler extends PostgresQueryCompiler {
+  protected override visitRaw(node: RawNode & Partial<WordedNode>): void {
+    super.visitRaw(node.in?.(WORDS) ?? node);
+  }
+}
+
+/** A decimal, with an exponent of no more than `MAX_DIGITS`, which is 64. */
+const DECIMAL = String.raw`'^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?(0{0,3}\d|0{0,2}[1-5]\d|0{0,2}6[0-4]))?$'`;
+
+const beginningOf = (text: unknown) => sql`substr(${text}, 1, ${sql.lit(INDEXED_CHARACTERS)})`;
+
+const WORDS: Words = {
+  unindexed: (column) => sql.ref(column),
+  // The index holds the beginning of each text, because an entry of it is bounded: an id of the exchange's is not.
+  hasLongText: (column, value) =>
+    sql`${beginningOf(sql.ref(column))} = ${beginningOf(value)} and ${sql.ref(column)} = ${value}`,
+  indexedBy: () => sql``,
+  isFollowed: () => sql.raw(IS_FOLLOWED),
+  markOfCopy: () => sql`0`,
+  bytesOf: (text) => sql`convert_to(${text}, 'UTF8')`,
+  textOf: (bytes) => sql`convert_from(${bytes}, 'UTF8')`,
+  isOneOf: (column, texts) => sql`${sql.ref(column)} = any(array(select json_array_elements_text(${texts}::json)))`,
+  isAfterEvent: ({ account, id }) => sql`(account, id) > (${account}, ${id})`,
+  orderOfEvents: () => sql`account, id`,
+  holdsTime: (column) => sql.raw(isTime(column)),
+  exactSum(column) {
+    const text = sql.ref<string | null>(column);
+    const written = sql`case when ${text} ~* 'e' then trim_scale(${text}::numeric)::text else ${text} end`;
+    const isDecimal = sql`coalesce(case
+      when length(${text}) > ${sql.lit(2 * MAX_DIGITS)} or ${text} !~ ${sql.raw(DECIMAL)} then false
+      else length(regexp_replace(${written}, '[^0-9]', '', 'g')) <= ${sql.lit(MAX_DIGITS)} end, false)`;
+    return sql`'["' || coalesce(trim_scale(sum(case when ${isDecimal} then ${text}::numeric end)), 0) || '",'
+      || count(*) filter (where not ${isDecimal}) || ']'`;
+  },
+};

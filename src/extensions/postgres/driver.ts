@@ -1,0 +1,26 @@
+import type { Clock } from '../../base/clock.ts';
+import type { PostgresDatabase } from '../../settings/database.ts';
+import type { DatabaseDriver, OwnedStore, OwnerOptions, Trial } from '../../store/open.ts';
+import { openOwnership } from './sharing/ownership.ts';
+import { openStore } from './store.ts';
+import { assertNoTables, dropTables } from './tables.ts';
+
+async function openAsOwner(place: PostgresDatabase, clock: Clock, options: OwnerOptions): Promise<OwnedStore> {
+  const { worker = {} } = options;
+  await using undo = new AsyncDisposableStack();
+  const opening = { expect: 'upgrade', ...options, publicKey: worker.publicKey } as const;
+  const store = undo.adopt(await openStore(place, clock, opening), (opened) => opened.close());
+  const ownership = undo.use(openOwnership(place, store, clock, worker));
+  const disposal = undo.move();
+  return { store, ownership, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
+}
+
+async function openTrial(place: PostgresDatabase, clock: Clock): Promise<Trial> {
+  await using undo = new AsyncDisposableStack();
+  const { db } = undo.adopt(await openStore(place, clock, { expect: 'any' }), (opened) => opened.close());
+  await assertNoTables(db, place.address);
+  const disposal = undo.move();
+  return { dropTables: () => dropTables(db), [Symbol.asyncDispose]: () => disposal.disposeAsync() };
+}
+
+export const driver: DatabaseDriver = { kind: 'postgres', open: openStore, openAsOwner, openTrial };

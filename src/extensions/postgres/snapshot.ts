@@ -1,0 +1,47 @@
+import type { Query } from '../../store/dialect.ts';
+import type { Snapshot } from '../../store/port.ts';
+import { compileFor } from '../../store/statement.ts';
+import type { Connections, Lent } from './connection.ts';
+import { isRolledBack } from './writer.ts';
+
+/** A connection that has a transaction open. */
+export type Session = Pick<Lent, 'db' | 'exec'>;
+
+const PAGE = 500;
+
+/** The limits of a server or a role are for short work. The planner looks for the way to all rows, not to the first ones. */
+const BEGIN = `begin isolation level repeatable read read only;
+  set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
+  set local cursor_tuple_fraction = 1`;
+
+export async function openSnapshot(connections: Pick<Connections, 'lend'>): Promise<Snapshot> {
+  const lent = await connections.lend();
+  try {
+    await lent.exec(BEGIN);
+    // The moment is that of the first read.
+    await lent.exec('select 1 from kysely_migration limit 1');
+  } catch (error) {
+    lent.release(true);
+    throw error;
+  }
+  return {
+    pages: (query) => cursorPages(lent, query, PAGE),
+    [Symbol.asyncDispose]: async () => lent.release(!(await isRolledBack(lent))),
+  };
+}
+
+/** Reads the rows of a query by a cursor, `size` at a time. */
+export async function* cursorPages<Row>(session: Session, query: Query<Row>, size: number) {
+  const compiled = compileFor(session.db, query);
+  await session.db.executeQuery({ ...compiled, sql: `declare reading no scroll cursor for ${compiled.sql}` });
+  try {
+    for (;;) {
+      const { rows } = await session.exec(`fetch ${size} from reading`);
+      if (rows.length > 0) yield rows as Row[];
+      if (rows.length < size) break;
+    }
+  } finally {
+    // After a failure there is nothing to close, and the failure tells more.
+    await session.exec('close reading').catch(() => undefined);
+  }
+}

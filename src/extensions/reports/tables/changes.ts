@@ -1,0 +1,37 @@
+import type { Selectable } from 'kysely';
+import { unindexed } from '../../../store/dialect.ts';
+import type { Database } from '../../../store/port.ts';
+import type { OrderEventsView } from '../../../store/schema.ts';
+
+/** A change of an order. */
+export type Change = Selectable<OrderEventsView>;
+
+/** Events that are read at a time: no read holds the write-ahead log for long. */
+const PAGE = 500;
+/** The ids that a read looks through: most may be those of other accounts. */
+const MOST_IDS_A_READ = 50_000;
+
+/** Selects events: observed at or after `from` and before `to`, and recorded up to `lastId`. */
+export interface ChangesScope {
+  readonly account: string | undefined;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly lastId: number;
+}
+
+export async function* changesOf(db: Database, scope: ChangesScope): AsyncGenerator<Change> {
+  const { account, from, to, lastId } = scope;
+  for (let before = 0, ids = PAGE; before < lastId;) {
+    const upTo = Math.min(before + ids, lastId);
+    let events = db.selectFrom('order_events').selectAll().where('id', '>', before).where('id', '<=', upTo);
+    // With the sign no index of accounts is used: the events are read in the order in which they stand.
+    if (account !== undefined) events = events.where(unindexed('account'), '=', account);
+    if (from !== null) events = events.where('observed_at', '>=', from);
+    if (to !== null) events = events.where('observed_at', '<', to);
+    const page = await events.orderBy('id').limit(PAGE).execute();
+    yield* page;
+    const isFull = page.length === PAGE;
+    before = isFull ? (page.at(-1)?.id ?? upTo) : upTo;
+    if (!isFull) ids = Math.min(2 * ids, MOST_IDS_A_READ);
+  }
+}

@@ -1,0 +1,29 @@
+import { createTask, validateDetailed } from 'node-cron';
+
+const DAY_MS = 86_400_000;
+const YEARS_FROM = Date.UTC(2024, 0, 1);
+/** In nine years every date comes twice. */
+const GAP_DAYS = 9 * 366;
+
+/** The longest time between two ticks of a cron expression, in ms; infinite for one that ticks less than twice in nine years. */
+export function longestCronGapMs(expression: string): number {
+  const { fields } = validateDetailed(expression);
+  if (fields === undefined) return Number.POSITIVE_INFINITY;
+  const times = (of: readonly unknown[], unitMs: number) => of.map((value) => Number(value) * unitMs);
+  const seconds = times(fields.second, 1_000);
+  const minutes = times(fields.minute, 60_000).flatMap((minute) => seconds.map((second) => minute + second));
+  const ofDay = times(fields.hour, 3_600_000).flatMap((hour) => minutes.map((minute) => hour + minute));
+  const moments = ofDay.toSorted((one, other) => one - other);
+  const [first = 0, last = 0] = [moments[0], moments.at(-1)];
+  const task = createTask(expression, () => {}, { timezone: 'UTC' });
+  const days = Array.from({ length: GAP_DAYS }, (_, day) => YEARS_FROM + day * DAY_MS).filter((day) =>
+    task.match(new Date(day + first)),
+  );
+  void task.destroy();
+  if (days.length < 2) return Number.POSITIVE_INFINITY;
+  return Math.max(longestGap(moments), longestGap(days) - last + first);
+}
+
+function longestGap(times: readonly number[]): number {
+  return times.reduce((longest, time, index) => Math.max(longest, time - (times[index - 1] ?? time)), 0);
+}

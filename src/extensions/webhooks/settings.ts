@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { isPlainText } from '../../base/text.ts';
+import { file, section, settingsPart } from '../../settings/settings.ts';
+import { areDifferent, fields, jsonList } from '../../settings/shapes.ts';
+import { duration, isLoopback, meantBy, optional, text } from '../../settings/values.ts';
+import { EVENT_TYPES } from '../feed/event.ts';
+import { takesType, type EventFilter } from './delivery.ts';
+
+const MOST_ENDPOINTS = 20;
+const MOST_SECRETS = 2;
+const LONGEST_NAME = 200;
+const SECRET_BYTES = { min: 24, max: 64 };
+const FORM = 'such as [{"url": "https://shop.example/events", "secrets": ["whsec_…"]}] (the value is not shown)';
+const SECRET_FORM = `must be 1 or ${MOST_SECRETS} secrets, each whsec_ and ${SECRET_BYTES.min} to ${SECRET_BYTES.max} bytes in base64; make one with: echo "whsec_$(openssl rand -base64 32)"`;
+
+const name = text(
+  (given) => {
+    if (isPlainText(given) && given.length <= LONGEST_NAME) return given;
+    throw new Error(`must be a name of 1 to ${LONGEST_NAME} characters`);
+  },
+  { type: 'string', maxLength: LONGEST_NAME },
+);
+const address = text(
+  (given) => {
+    if (!/^https?:\/\/[^/\s]\S*$/i.test(given) || !URL.canParse(given))
+      throw new Error('must be an address such as https://shop.example/events');
+    const url = new URL(given);
+    if (url.username !== '' || url.password !== '') throw new Error('must not carry a user name or password');
+    if (given.includes('#')) throw new Error('must not carry a fragment');
+    return url;
+  },
+  { type: 'string', pattern: '^https?://[^/\\s]' },
+);
+const secret = z
+  .string(SECRET_FORM)
+  .refine(isSecret, SECRET_FORM)
+  .meta({ json: { type: 'string', pattern: '^whsec_' } });
+const event = text((given) => {
+  if (EVENT_TYPES.some((type) => takesType([given], type))) return given;
+  const beginnings = [...new Set(EVENT_TYPES.map((type) => `${type.split('.')[0]}.*`))];
+  const meant = meantBy(given, [...EVENT_TYPES, ...beginnings]);
+  throw new Error(
+    `must be a type of events that there is${meant}; they are ${EVENT_TYPES.join(', ')}, and ${beginnings.join(', ')}`,
+  );
+});
+/** A file has text for every value. */
+const flag = z
+  .union([z.boolean(), z.enum(['true', 'false'])], 'must be true or false')
+  .transform((given) => given === true || given === 'true')
+  .meta({ json: { type: 'boolean' } });
+
+/** Has one value stand for a list of one. */
+function listOf<T>(items: z.ZodType<T>) {
+  return z.preprocess((given) => {
+    if (given === undefined || Array.isArray(given)) return given;
+    return given === '' ? [] : [given];
+  }, items);
+}
+
+const endpoint = fields(
+  {
+    name: name.optional(),
+    url: address,
+    secrets: listOf(z.array(secret, SECRET_FORM).min(1, SECRET_FORM).max(MOST_SECRETS, SECRET_FORM)),
+    events: listOf(z.array(event).optional()),
+    allowPrivate: flag.optional(),
+  },
+  FORM,
+)
+  .refine(({ url, allowPrivate }) => url.protocol === 'https:' || (allowPrivate && isLoopback(url.hostname)), {
+    path: ['url'],
+    error: 'must begin with https:// (http only on localhost, 127.0.0.0/8 or [::1], with allowPrivate: true)',
+  })
+  .transform(({ url, events = [], allowPrivate = false, ...given }) => ({
+    /** Names it in the database, in commands and in metrics. */
+    name: given.name ?? `${url.origin}${url.pathname}`,
+    url: url.href,
+    /** While one follows the other, events are signed with both. */
+    secrets: given.secrets as readonly string[],
+    events: events as EventFilter,
+    allowPrivate,
+  }));
+export type WebhookEndpoint = Readonly<z.output<typeof endpoint>>;
+
+/** A list of receivers of events. What is wrong in it is said without the secrets and the query of an address. */
+const endpoints = jsonList(
+  z
+    .array(endpoint, `must be a list, ${FORM}`)
+    .max(MOST_ENDPOINTS, `must name at most ${MOST_ENDPOINTS} endpoints`)
+    .refine(
+      (receivers) => areDifferent(receivers.map((receiver) => receiver.name)),
+      'names an endpoint twice: give each a name of its own',
+    ),
+);
+
+function isSecret(given: string): boolean {
+  if (!/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(given)) return false;
+  const encoded = given.slice('whsec_'.length);
+  const bytes = Buffer.from(encoded, 'base64');
+  const isWhole = bytes.toString('base64').replace(/=+$/, '') === encoded.replace(/=+$/, '');
+  return isWhole && bytes.length >= SECRET_BYTES.min && bytes.length <= SECRET_BYTES.max;
+}
+
+export const webhooksSettings = settingsPart({
+  sections: { webhooks: section({ endpoints, endpointsFile: file }) },
+  fields: { retention: { deadLetters: optional(duration('3650d')) } },
+  secrets: ['webhooks.endpoints'],
+});

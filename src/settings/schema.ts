@@ -1,0 +1,87 @@
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import {
+  accountOf,
+  generalOf,
+  SECRETS,
+  SECTIONS,
+  type ConfigProblem,
+  type Sections,
+  type SettingsPart,
+} from './settings.ts';
+import { readSettingsFile } from './settings-file.ts';
+
+const DEFAULTS = fileURLToPath(new URL('../../config/default.yaml', import.meta.url));
+
+/** Relative paths of files start at `cwd`. With no parts there are the settings of the core alone. */
+export interface SchemaOptions {
+  readonly cwd: string;
+  readonly parts?: readonly SettingsPart[] | undefined;
+}
+
+/** The settings that there are: those of the core and of `parts`, in the order of `config/default.yaml`. */
+export type Schema = ReturnType<typeof schemaOf>;
+
+export function schemaOf({ cwd, parts = [] }: SchemaOptions, problems: ConfigProblem[] = []) {
+  const written = readSettingsFile(DEFAULTS, cwd, problems)?.settings ?? [];
+  const sections = sectionsOf(parts, [...new Set(written.map(({ path }) => path.replace(/\..*/, '')))]);
+  const [general, account] = [generalOf(sections), accountOf(sections)];
+  const secrets = [...SECRETS, ...parts.flatMap((part) => part.secrets ?? [])];
+  const known = new Map(fieldsIn(general));
+  const absent = written.map(({ path }) => path).filter((path) => !known.has(path));
+  const isOfAccount = (path: string) => Object.hasOwn(account.shape, path.replace(/\..*/, ''));
+  return {
+    general: { type: general, ...namesOf(general, secrets, absent) },
+    account: { type: account, ...namesOf(account, secrets, absent.filter(isOfAccount)) },
+    secrets,
+    files: parts.flatMap((part) => part.files ?? []),
+    gone: new Map(parts.flatMap((part) => Object.entries(part.gone ?? {}))),
+    /** A field of the core that an extension replaces has its own default in the core. */
+    defaults: written.flatMap((setting) => {
+      const field = known.get(setting.path);
+      if (field === undefined) return [];
+      return field instanceof z.ZodDefault ? { ...setting, value: String(field.def.defaultValue) } : setting;
+    }),
+  };
+}
+
+function sectionsOf(parts: readonly SettingsPart[], order: readonly string[]): Sections {
+  const all: Record<string, z.ZodObject> = Object.assign({}, SECTIONS, ...parts.map((part) => part.sections));
+  const sections = Object.entries(all).map(([name, section]) => {
+    const added = parts.map((part) => part.fields?.[name]).filter((fields) => fields !== undefined);
+    return [name, added.length === 0 ? section : section.safeExtend(Object.assign({}, ...added))] as const;
+  });
+  const placeOf = ([name]: (typeof sections)[number]) => order.indexOf(name);
+  return Object.fromEntries(sections.toSorted((one, other) => placeOf(one) - placeOf(other))) as Sections;
+}
+
+/** `absent` are settings of extensions that are not there. */
+function namesOf(type: z.ZodObject, secrets: readonly string[], absent: readonly string[]) {
+  const isSecretFile = (path: string) => secrets.some((secret) => path === `${secret}File`);
+  const paths = fieldsIn(type).flatMap(([path]) => (isSecretFile(path) ? [] : path));
+  const sections = [...paths, ...absent].flatMap((path) =>
+    path.split('.').flatMap((_, at, names) => (at === 0 ? [] : names.slice(0, at).join('.'))),
+  );
+  const variables = [...paths, ...absent].flatMap((path) =>
+    ['', '_FILE'].map((suffix) => [variableOf(path) + suffix, path] as const),
+  );
+  return {
+    paths: new Set(paths),
+    absent: new Set(absent),
+    sections: new Set(sections),
+    variables: new Map(variables),
+  };
+}
+
+/** `exchange.baseUrl` is EXCHANGE_BASE_URL. */
+export function variableOf(path: string): string {
+  return path.replace(/[A-Z]/g, '_$&').replaceAll('.', '_').toUpperCase();
+}
+
+function fieldsIn({ shape }: z.ZodObject): (readonly [path: string, field: z.core.$ZodType])[] {
+  return Object.entries(shape).flatMap(([name, inner]) =>
+    inner instanceof z.ZodObject
+      ? fieldsIn(inner).map(([path, field]) => [`${name}.${path}`, field] as const)
+      : [[name, inner] as const],
+  );
+}

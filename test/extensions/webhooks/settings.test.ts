@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { webhooksSettings } from '../../../src/extensions/webhooks/settings.ts';
+import { loadWith } from '../../support/load-with.ts';
+import { configSources } from '../../support/settings.ts';
+
+describe('webhooks.endpoints', () => {
+  const SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+  const listOf = (...endpoints: readonly object[]) => ({ ORDER_SYNC_WEBHOOKS_ENDPOINTS: JSON.stringify(endpoints) });
+
+  const endpointsOf = (env: Readonly<Record<string, string>>, yaml?: string) =>
+    webhooksSettings.of(loadWith(env, yaml)).webhooks.endpoints;
+
+  it('are none, and dead letters are kept, by default', () => {
+    expect(endpointsOf({})).toEqual([]);
+    expect(webhooksSettings.of(loadWith({})).retention.deadLetters).toBeUndefined();
+  });
+
+  it('are read from the environment and from a file in the same way', () => {
+    const url = 'https://shop.example/events?key=1';
+    const [endpoint] = endpointsOf(listOf({ url, secrets: [SECRET], events: ['order.*'] }));
+    expect(endpoint).toEqual({
+      name: 'https://shop.example/events',
+      url,
+      secrets: [SECRET],
+      events: ['order.*'],
+      allowPrivate: false,
+    });
+    const yaml = `webhooks:\n  endpoints:\n    - {name: shop, url: 'http://127.0.0.1:80/', secrets: [${SECRET}], allowPrivate: true}\n`;
+    expect(endpointsOf({}, yaml)).toMatchObject([{ name: 'shop', allowPrivate: true }]);
+    expect(() => loadWith({}, yaml, 0o644)).toThrow(/chmod 600/);
+  });
+
+  it.each([
+    [{ url: 'http://shop.example/', secrets: [SECRET] }, /https/],
+    [{ url: 'http://127.0.0.1/', secrets: [SECRET] }, /allowPrivate/],
+    [{ url: 'https://u:p@shop.example/', secrets: [SECRET] }, /password/],
+    [{ url: 'https://shop.example/', secrets: [] }, /1 or 2 secrets/],
+    [{ url: 'https://shop.example/', secrets: ['whsec_c2hvcnQ='] }, /24 to 64 bytes/],
+    [{ url: 'https://shop.example/', secrets: [SECRET], events: ['order.state'] }, /did you mean/],
+    [{ url: 'https://shop.example/', secrets: [SECRET], retries: 1 }, /unknown field/],
+    [{ url: 'https://shop.example/', secrets: [SECRET], name: 'a\nb' }, /name/],
+  ])('%j is refused, and no secret is shown', (endpoint, reason) => {
+    const refused = () => loadWith(listOf(endpoint));
+    expect(refused).toThrow(reason);
+    expect(refused).toThrow(expect.objectContaining({ message: expect.not.stringContaining(SECRET.slice(6, 20)) }));
+  });
+
+  it('are not shown', () => {
+    const options = { env: listOf({ url: 'https://shop.example/', secrets: [SECRET] }), cwd: '/', file: null };
+    const shown = configSources(options).find(({ setting }) => setting === 'webhooks.endpoints');
+    expect(shown?.value).toBe('(set, hidden)');
+  });
+});
