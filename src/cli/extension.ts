@@ -1,8 +1,27 @@
+import type { Command } from 'commander';
+import type { FollowScope } from '../orders/follow.ts';
+import type { SyncResult } from '../orders/sync.ts';
+import type { AccountSettings } from '../settings/config.ts';
+import type { Beside } from './shared/beside.ts';
+import type { ProgressLine } from './shared/progress.ts';
 import type { AppParts } from '../app.ts';
 import type { ServiceMaker } from '../daemon.ts';
 import type { LoadDriver } from '../store/open.ts';
 import type { Commands } from './commands.ts';
 import type { SettingsPart } from '../settings/settings.ts';
+
+export interface DryRunOptions {
+  readonly rows: number;
+  readonly isJson: boolean;
+}
+
+/** A pass that another process is asked for. */
+export interface AskedPass {
+  readonly scope: FollowScope;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly progress: ProgressLine;
+}
 
 /**
  * A folder of `src/extensions` that can be deleted, with its line in `src/extensions.ts`. The core imports none; what an
@@ -14,6 +33,12 @@ export interface Extension {
   readonly settings?: () => Promise<SettingsPart>;
   /** Loaded when a process drives accounts. */
   readonly parts?: () => Promise<AppParts>;
+  /** Asks a process that drives an account for a pass of `sync`. */
+  readonly passBeside?: () => Promise<
+    (config: AccountSettings, extensions: readonly Extension[], asked: AskedPass) => Promise<Beside<SyncResult>>
+  >;
+  /** `run --dry-run`: shows what would be sent. */
+  readonly dryRun?: () => Promise<(command: Command, shown: DryRunOptions) => Promise<void>>;
   /** Loaded when a daemon starts, with all extensions. */
   readonly service?: (extensions: readonly Extension[]) => Promise<ServiceMaker>;
   /** A kind of database beside SQLite. */

@@ -4,21 +4,20 @@ import { deadline } from '../base/clock.ts';
 import { describeRestraint, REFUSALS } from '../accounts/rules/restraints.ts';
 import type { FollowScope } from '../orders/follow.ts';
 import type { SyncEnd, SyncResult, SyncSummary } from '../orders/sync.ts';
-import { OwnerGoneError, OwnerRefusalError } from '../extensions/api/client.ts';
-import type { SyncLine } from '../extensions/api/sync.ts';
-import { toned, wrapped, fieldsText } from '../extensions/documents/terminal.ts';
+import { toned, wrapped, fieldsText } from './shared/terminal.ts';
 import { printable, withCommas } from '../base/words.ts';
-import { StoreError } from '../store/errors.ts';
-import { commandError, throughOwner } from '../extensions/api/ask.ts';
 import { extensionsOf } from './shared/extensions.ts';
 import { CommandError, EXIT, stopSignal } from './shared/exit.ts';
 import { accountConfig, duration } from './shared/options.ts';
+import type { Beside } from './shared/beside.ts';
+import { throughOwner } from './shared/owner.ts';
+import type { AskedPass, Extension } from './extension.ts';
+import type { AccountSettings } from '../settings/config.ts';
 import { screenOf } from './shared/help.ts';
 import { progressLine, type ProgressLine } from './shared/progress.ts';
-import type { Tone } from '../extensions/documents/document.ts';
+import type { Tone } from './shared/terminal.ts';
 import { problem, worstFirst } from '../accounts/problem.ts';
 import { countedProblems, holdProblems } from '../accounts/problem.ts';
-import { print } from './shared/print.ts';
 import { accountWords } from '../accounts/rules/name.ts';
 
 const ENDS: Readonly<Record<SyncEnd, readonly [tone: Tone, exitCode: number]>> = {
@@ -46,21 +45,33 @@ export function define(command: Command): void {
       const signal = AbortSignal.any([stop, deadline(timeout)]);
       const scope = dueOnly === true ? 'due' : 'all';
       using progress = await progressLine();
-      const result = await throughOwner(
-        config,
-        extensionsOf(command),
-        (owner) => besideDaemon(owner.sync({ scope, timeoutMs: timeout }), progress),
-        (app) => alone(app, scope, signal, progress),
-        { signal: stop, onLog: (write) => progress.above(write) },
-      ).catch((error: unknown) => {
-        if (error instanceof OwnerRefusalError) throw commandError(error.result);
-        throw stop.aborted ? new CommandError(EXIT.unavailable, STOPPED, { cause: error }) : error;
-      });
+      const extensions = extensionsOf(command);
+      await using beside = await passBeside(extensions, config, { scope, timeoutMs: timeout, signal: stop, progress });
+      const onLog = (write: () => void) => progress.above(write);
+      const drive = (app: App) => alone(app, scope, signal, progress);
+      const result = await throughOwner(config, extensions, beside, drive, { signal: stop, onLog }).catch(
+        (error: unknown) => {
+          if (error instanceof CommandError) throw error;
+          throw stop.aborted ? new CommandError(EXIT.unavailable, STOPPED, { cause: error }) : error;
+        },
+      );
       progress[Symbol.dispose]();
       const pass = { account, isStopped: stop.aborted, requests: progress.latest?.requests };
       printResult(result, account, verdictOf(result, pass), json);
       process.exitCode = ENDS[result.end][1];
     });
+}
+
+/** A way to a daemon that drives the account; undefined if no extension knows one. */
+async function passBeside(
+  extensions: readonly Extension[],
+  config: AccountSettings,
+  asked: AskedPass,
+): Promise<Beside<SyncResult> | undefined> {
+  const [load] = extensions.flatMap(({ passBeside: found }) => found ?? []);
+  return await (
+    await load?.()
+  )?.(config, extensions, asked);
 }
 
 async function alone(app: App, scope: FollowScope, signal: AbortSignal, progress: ProgressLine): Promise<SyncResult> {
@@ -83,18 +94,6 @@ async function heedDecisions({ store, restraints }: App, over: AbortSignal): Pro
   for await (const _ of store.changes(over)) await restraints.read();
 }
 
-async function besideDaemon(lines: AsyncGenerator<SyncLine>, progress: ProgressLine): Promise<SyncResult> {
-  for await (const line of lines) {
-    if (line.type === 'progress') progress.show(line);
-    if (line.type === 'result') return { summary: line.summary, end: line.end, holds: line.holds };
-    if (line.type === 'error') {
-      const message = `the daemon's pass failed: ${line.message}`;
-      throw line.problem === undefined ? new Error(message) : new StoreError(line.problem, message);
-    }
-  }
-  throw new OwnerGoneError('the daemon stopped before its pass was done; run sync again');
-}
-
 function printResult(
   { summary, end, holds }: SyncResult,
   account: string,
@@ -108,7 +107,8 @@ function printResult(
     .map(([name, count]) => ({ label: name === 'lookedUp' ? 'looked up' : name, value: count }));
   const took = { label: 'took', value: `${(durationMs / 1_000).toFixed(1)} s` };
   const verdict = toned(ENDS[end][0], wrapped(text, screen.width), screen);
-  print(json, { ...summary, holds }, () => `${verdict}\n\n${fieldsText([...fields, took], screen)}`);
+  const shown = `${verdict}\n\n${fieldsText([...fields, took], screen)}`;
+  process.stdout.write(json === true ? `${JSON.stringify({ ...summary, holds })}\n` : shown);
   if (json === true && end !== 'done') process.stderr.write(`${text}\n`);
   for (const hold of holds) process.stderr.write(`${printable(describeRestraint(hold, account))}\n`);
 }

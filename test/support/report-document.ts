@@ -1,12 +1,12 @@
 import {
   PATTERNS,
-  type Cell,
   type Chart,
   type Column,
   type Look,
   type ReportDocument,
   type Row,
 } from '../../src/extensions/documents/document.ts';
+import { type Cell } from '../../src/cli/shared/terminal.ts';
 
 /** Texts that could do harm in one form or another. */
 export const HOSTILE = [

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { Help, InvalidArgumentError, type Argument, type Command, type Option } from 'commander';
 import { suggestion } from '../../base/text.ts';
-import type { Screen } from '../../extensions/documents/terminal.ts';
+import type { Screen } from './terminal.ts';
 
 const WIDTH = 80;
 

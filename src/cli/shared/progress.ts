@@ -1,6 +1,6 @@
 import { repeatedly, systemClock, type Clock } from '../../base/clock.ts';
 import type { Counters } from '../../orders/pass/outcomes.ts';
-import { cut } from '../../extensions/documents/terminal.ts';
+import { cut } from './terminal.ts';
 import { withCommas } from '../../base/words.ts';
 
 /** Makes a line on a terminal that is drawn anew; undefined if the stream leads elsewhere. Loaded here: few commands draw one. */

@@ -1,8 +1,7 @@
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
-import type { App } from '../../app.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
-import { requireExchange, type AccountSettings, type Config, type WithExchange } from '../../settings/config.ts';
+import type { AccountSettings, Config } from '../../settings/config.ts';
 import { after } from '../../base/instant.ts';
 import { refusalReason, type RefusalReason } from '../../exchange/reply.ts';
 import { Owner } from './client.ts';
@@ -10,54 +9,42 @@ import type { AskedOperation, InputOf, OperationAddress } from './operation.ts';
 import type { FailedResult, Result } from './envelope.ts';
 import { controlSocketOf, NoOwnerError, socketTransport, type Transport } from './transport.ts';
 import { printable } from '../../base/words.ts';
-import { OwnedError } from '../../store/errors.ts';
-import { answerText, type Tones } from '../../cli/shared/answer.ts';
+import { answerText, type Tones } from '../documents/commands/answer.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
 import type { Extension } from '../../cli/extension.ts';
-import { driversIn, driversOf, extensionsOf, partsOf } from '../../cli/shared/extensions.ts';
+import type { Beside } from '../../cli/shared/beside.ts';
+import { throughOwner } from '../../cli/shared/owner.ts';
+import { driversIn, driversOf, extensionsOf } from '../../cli/shared/extensions.ts';
 import { accountConfig } from '../../cli/shared/options.ts';
 import { screenOf } from '../../cli/shared/help.ts';
 import type { LoadDriver } from '../../store/open.ts';
 
-const TRIES = 20;
-const TRY_AGAIN_MS = 200;
 /** After its own limits, the owner needs up to this long to record the outcome of a request. */
 const OWNER_WRITES_MS = 10_000;
 
-/**
- * Asks the owner of the account, or becomes the owner for as long as `alone` takes: only that needs an exchange and its key in
- * the settings. An owner that is starting or stopping cannot be reached for a moment: it is waited for, for a few seconds,
- * until `signal` aborts. `onLog` writes each line of the log.
- */
-export async function throughOwner<Value>(
+/** The way to a process that drives an account, for work that it is asked for; to be disposed of. */
+export async function besideOwner<Value>(
   config: AccountSettings,
   extensions: readonly Extension[],
-  beside: (owner: Owner) => Promise<Value>,
-  alone: (app: App, config: WithExchange<AccountSettings>) => Promise<Value>,
-  { signal, onLog = (write) => write() }: { signal?: AbortSignal; onLog?: (write: () => void) => void } = {},
-): Promise<Value> {
-  const clock = systemClock();
-  const drivers = driversIn(extensions);
-  await using ways = await waysToOwner(config, clock, drivers);
+  work: (owner: Owner) => Promise<Value>,
+  signal?: AbortSignal,
+): Promise<Beside<Value>> {
+  const ways = await waysToOwner(config, systemClock(), driversIn(extensions));
   const asking = { account: config.account, graceMs: config.exchange.timeout + OWNER_WRITES_MS, signal };
-  for (let tries = 1; ; tries += 1) {
-    for (const way of await ways.find()) {
-      try {
-        return await beside(new Owner(way, asking));
-      } catch (error) {
-        if (!(error instanceof NoOwnerError)) throw error;
+  return {
+    unreachable: ways.unreachable,
+    async ask() {
+      for (const way of await ways.find()) {
+        try {
+          return { value: await work(new Owner(way, asking)) };
+        } catch (error) {
+          if (!(error instanceof NoOwnerError)) throw error;
+        }
       }
-    }
-    try {
-      const complete = requireExchange(config);
-      await using app = await becomeOwner(complete, extensions, onLog);
-      return await alone(app, complete);
-    } catch (error) {
-      if (!(error instanceof OwnedError)) throw error;
-      if (tries >= TRIES) throw new OwnedError(`${error.message} (${ways.unreachable})`);
-      await clock.sleep(TRY_AGAIN_MS, signal);
-    }
-  }
+      return undefined;
+    },
+    [Symbol.asyncDispose]: () => ways[Symbol.asyncDispose](),
+  };
 }
 
 /** The socket beside a SQLite file, which may have no owner; on PostgreSQL the socket of a worker on this machine, or else the database. */
@@ -111,29 +98,6 @@ export async function readFromDaemon(
   return undefined;
 }
 
-/** Makes the app, with warnings on stderr. It is loaded here: it takes longer to load than most commands beside a daemon take. */
-async function becomeOwner(
-  config: WithExchange<AccountSettings>,
-  extensions: readonly Extension[],
-  onLog: (write: () => void) => void,
-): Promise<App> {
-  const [{ createApp }, { createLog, standardError }, parts] = await Promise.all([
-    import('../../app.ts'),
-    import('../../base/log.ts'),
-    partsOf(extensions),
-  ]);
-  const output = standardError();
-  const write = (line: string) => onLog(() => output.write(line));
-  const log = createLog('warn', { write });
-  return await createApp(config, {
-    clock: systemClock(),
-    log,
-    account: config.account,
-    ...parts,
-    store: { drivers: driversIn(extensions) },
-  });
-}
-
 /** Has one operation done. Throws `UnusableIdError`. */
 export type Ask = <Asked extends AskedOperation>(operation: Asked, input: InputOf<Asked>) => Promise<Result>;
 
@@ -144,15 +108,14 @@ export async function withExchange<Value>(
   given?: AccountSettings,
 ): Promise<Value> {
   const config = given ?? (await accountConfig(command));
-  return await throughOwner(
-    config,
-    extensionsOf(command),
-    (owner) => work((operation, input) => owner.ask(operation, input), config, false),
-    async (app, complete) => {
-      const deps = { ...app, wakeCreates: () => {} };
-      return await work(async (operation, input) => await (await operation.load()).run(deps, input), complete, true);
-    },
+  const extensions = extensionsOf(command);
+  await using beside = await besideOwner(config, extensions, (owner) =>
+    work((operation, input) => owner.ask(operation, input), config, false),
   );
+  return await throughOwner(config, extensions, beside, async (app, complete) => {
+    const deps = { ...app, wakeCreates: () => {} };
+    return await work(async (operation, input) => await (await operation.load()).run(deps, input), complete, true);
+  });
 }
 
 /** Has one operation done, and returns its answer as the exchange wrote it. `isAlone` if no daemon did it. Throws `CommandError`. */

@@ -1,4 +1,5 @@
-import type { Chart, ColumnChart, Look, RowChart, Series, SpanChart, Tone } from './document.ts';
+import type { Chart, ColumnChart, Look, RowChart, Series, SpanChart } from './document.ts';
+import type { Tone } from '../../cli/shared/terminal.ts';
 import {
   labelText,
   MUTED,

@@ -1,11 +1,8 @@
+import type { Cell, Tone } from '../../cli/shared/terminal.ts';
+
 /** Cells are strings, but for counts, which are numbers. Digits are decimals whose very digits count, zeros at the end too. */
 export type CellKind = 'text' | 'time' | 'decimal' | 'digits' | 'count' | TonedKind;
 type TonedKind = 'severity' | 'state' | 'outcome';
-
-/** How a value is to its reader; forms for people show it as a colour beside the word. */
-export type Tone = 'good' | 'info' | 'warning' | 'error' | 'neutral';
-/** Null is an empty cell. */
-export type Cell = string | number | null;
 
 /** Keys without a column are not shown. */
 export type Row = Readonly<Record<string, Cell>>;

@@ -7,9 +7,9 @@ import {
   type GroupHead,
   type ReportDocument,
   type SectionPart,
-  type Tone,
   type Verdict,
 } from './document.ts';
+import { type Tone } from '../../cli/shared/terminal.ts';
 import {
   cardValueText,
   plainText,

@@ -1,7 +1,6 @@
 import { accountWords } from '../../accounts/rules/name.ts';
 import {
   saysNothing,
-  type Cell,
   type Column,
   type Fact,
   type GroupHead,
@@ -10,6 +9,7 @@ import {
   type Section,
   type Verdict,
 } from './document.ts';
+import { type Cell } from '../../cli/shared/terminal.ts';
 import { emptyReason } from '../../base/words.ts';
 
 /** Nobody reads more rows, and widths of columns are known only when all rows are read. */

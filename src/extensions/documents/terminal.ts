@@ -1,81 +1,6 @@
-import { styleText } from 'node:util';
-import stringWidth from 'string-width';
-import wrapAnsi from 'wrap-ansi';
-import { isNumeric, toneOf, type Cell, type CellKind, type Column, type Row, type Tone } from './document.ts';
+import { cut, styled, toned, widthOf, wrapped, type Screen } from '../../cli/shared/terminal.ts';
 import { mostOf, printable, sumOf } from '../../base/words.ts';
-
-export interface Screen {
-  /** In cells of a terminal; infinite where lines may have any length. */
-  readonly width: number;
-  readonly hasColour: boolean;
-}
-
-export const PLAIN: Screen = { width: Infinity, hasColour: false };
-
-type Style = Parameters<typeof styleText>[0];
-const STYLES: Readonly<Record<Tone, Style | undefined>> = {
-  good: 'green',
-  info: 'cyan',
-  warning: 'yellow',
-  error: ['red', 'bold'],
-  neutral: undefined,
-};
-const GRAPHEMES = new Intl.Segmenter();
-/** A text that has more UTF-16 units for each cell is taken for too wide without measuring it. */
-const LONGEST_CELL = 16;
-const NARROWEST = 10;
-
-export function styled(style: Style | undefined, text: string, { hasColour }: Screen): string {
-  return hasColour && style !== undefined && text !== '' ? styleText(style, text, { validateStream: false }) : text;
-}
-
-export function toned(tone: Tone | undefined, text: string, screen: Screen): string {
-  return styled(STYLES[tone ?? 'neutral'], text, screen);
-}
-
-/** The cells of a terminal that a text without control characters takes. */
-export function widthOf(text: string): number {
-  return stringWidth(text);
-}
-
-/**
- * Cuts a text that is wider than `width`, which is at least 1, and puts `…` in place of the rest: in the middle where it is
- * one word, as both ends of an id tell it from others, else at the end.
- */
-export function cut(text: string, width: number): string {
-  if (text.length <= width * LONGEST_CELL && widthOf(text) <= width) return text;
-  const endWidth = text.includes(' ') ? 0 : Math.floor((width - 1) / 2);
-  const start = within(GRAPHEMES.segment(text), width - 1 - endWidth);
-  // The first grapheme of the slice may be half a one.
-  const last = [...GRAPHEMES.segment(text.slice(-(endWidth + 1) * LONGEST_CELL))].slice(1).toReversed();
-  return `${start.join('')}…${within(last, endWidth).toReversed().join('')}`;
-}
-
-/** The first lines of a text, as many as `rows`; where that is not all, the last of them says how many more there are. */
-export function fitted(text: string, rows: number): string {
-  const lines = text.trimEnd().split('\n');
-  if (lines.length <= rows) return lines.join('\n');
-  const kept = Math.max(1, rows - 1);
-  return [...lines.slice(0, kept), `… ${lines.length - kept} more lines`].join('\n');
-}
-
-function within(graphemes: Iterable<{ readonly segment: string }>, width: number): readonly string[] {
-  const taken: string[] = [];
-  let room = width;
-  for (const { segment } of graphemes) {
-    room -= widthOf(segment);
-    if (room < 0 || taken.length > width * LONGEST_CELL) break;
-    taken.push(segment);
-  }
-  return taken;
-}
-
-/** Breaks a text into lines at its spaces, and a word only where it is wider than a line. Lines after the first are indented. */
-export function wrapped(text: string, width: number, indent = 0): string {
-  if (width === Infinity) return text;
-  const room = Math.max(width - indent, indent === 0 ? 1 : NARROWEST);
-  return wrapAnsi(text, room, { hard: true }).replaceAll('\n', `\n${' '.repeat(indent)}`);
-}
+import { isNumeric, toneOf, type Column, type Row } from './document.ts';
 
 const GAP = '  ';
 /** Where a line is too narrow, columns of texts longer than the first are cut to no less than the second before one is left out. */
@@ -209,28 +134,4 @@ function shareOut(columns: readonly LaidColumn[], screenWidth: number): void {
     column.width = Math.max(1, column.least + more);
     free -= more;
   }
-}
-
-export interface Field {
-  readonly label: string;
-  readonly value: Cell;
-  readonly kind?: CellKind;
-  readonly tone?: Tone | undefined;
-}
-
-/** One field a line, whole: values go on below themselves where they are longer than the line. Values begin after `least` cells or more. */
-export function fieldsText(fields: readonly Field[], screen: Screen, least = 0): string {
-  const widest = Math.max(
-    least,
-    mostOf(fields, ({ label }) => widthOf(printable(label))),
-  );
-  const labelWidth = Math.min(widest, Math.floor(screen.width / 2));
-  return fields.map((field) => fieldLine(field, labelWidth, screen)).join('');
-}
-
-function fieldLine({ label, value, kind = 'text', tone }: Field, labelWidth: number, screen: Screen): string {
-  const name = cut(printable(label), Math.max(1, labelWidth));
-  const space = ' '.repeat(Math.max(0, labelWidth - widthOf(name)) + 2);
-  const lines = wrapped(printable(value), screen.width, labelWidth + 2);
-  return `${name}${space}${toned(tone ?? toneOf(kind, value), lines, screen)}`.trimEnd() + '\n';
 }

@@ -1,16 +1,7 @@
 import type { Row as SheetRow, CellObject } from 'write-excel-file/node';
 import type Big from 'big.js';
-import {
-  PARTS,
-  type ReportDocument,
-  type Section,
-  type Tone,
-  toneOf,
-  type Cell,
-  type CellKind,
-  type Column,
-  type Row,
-} from './document.ts';
+import { PARTS, type ReportDocument, type Section, toneOf, type CellKind, type Column, type Row } from './document.ts';
+import { type Tone, type Cell } from '../../cli/shared/terminal.ts';
 import { factSection, scopeFacts } from './sections.ts';
 import {
   COLORS,

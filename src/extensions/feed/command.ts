@@ -16,13 +16,14 @@ import { feedHeads, type FeedHead } from './tables/events.ts';
 import type { Store } from '../../store/port.ts';
 import { isOfAll } from '../../cli/shared/account.ts';
 import { CommandError, EXIT, stopSignal } from '../../cli/shared/exit.ts';
-import { printList, type ListColumn } from '../../cli/shared/print.ts';
+import { printList, type ListColumn } from '../documents/commands/print.ts';
 import { wholeNumber } from '../../cli/shared/options.ts';
 import { screenOf } from '../../cli/shared/help.ts';
 import { withAccounts } from '../../cli/shared/store.ts';
-import { isWritten } from '../../cli/shared/files.ts';
-import { toneOf, type Tone } from '../documents/document.ts';
-import { styled, toned, wrapped, type Screen } from '../documents/terminal.ts';
+import { isWritten } from '../documents/commands/files.ts';
+import { toneOf } from '../documents/document.ts';
+import { type Tone } from '../../cli/shared/terminal.ts';
+import { styled, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
 import { printable } from '../../base/words.ts';
 
 const PAGE = 1_000;

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { isLosslessNumber, parse } from 'lossless-json';
+import type { ImportFormat } from '../documents/commands/files.ts';
 import { quote } from '../../base/text.ts';
 import { assumeOrderSent, type Assuming } from '../../orders/assume-sent.ts';
 import { StoreError } from '../../store/errors.ts';
@@ -9,8 +10,6 @@ import type { Store, Transaction } from '../../store/port.ts';
 import { csvRecords, MAX_RECORD_LENGTH, TOO_LONG } from '../documents/csv.ts';
 import { checkFields, differences } from './add.ts';
 import { ImportTables, type ImportRow } from './tables/import-rows.ts';
-
-export type ImportFormat = 'csv' | 'ndjson';
 
 interface ImportProblem {
   readonly line: number;

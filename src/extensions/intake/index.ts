@@ -6,6 +6,7 @@ const insert = () => import('./commands/insert.ts');
 /** Ways in and out for orders beside the table: import, export, adoption, and trying what would be sent. */
 export const intake: Extension = {
   name: 'intake',
+  dryRun: async () => (await import('./commands/dry-run.ts')).showDryRun,
   settings: async () => (await import('./settings.ts')).intakeSettings,
   service: async () => (await import('./service.ts')).intakeService,
   operations: INTAKE_OPERATIONS,

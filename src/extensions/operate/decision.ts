@@ -14,10 +14,10 @@ import { flowSettings } from '../../orders/pass/deps.ts';
 import { printable, counted } from '../../base/words.ts';
 import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from './decision-options.ts';
 import { EXIT } from '../../cli/shared/exit.ts';
-import { addPeriodOptions, type PeriodOptions } from '../../cli/shared/options.ts';
+import { addPeriodOptions, type PeriodOptions } from '../documents/commands/options.ts';
 import { extensionsOf, partsOf } from '../../cli/shared/extensions.ts';
 import { withAccount } from '../../cli/shared/store.ts';
-import type { ListColumn } from '../../cli/shared/print.ts';
+import type { ListColumn } from '../documents/commands/print.ts';
 
 const MOST_AT_ONCE = 10_000;
 const AS = ['exists', 'not-created', 'ours', 'abandoned'] as const;

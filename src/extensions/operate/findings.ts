@@ -8,8 +8,15 @@ import {
   rowIds,
   type OrderOptions,
   type PeriodOptions,
-} from '../../cli/shared/options.ts';
-import { addListOptions, printList, sayCut, print, type ListOptions, type ListColumn } from '../../cli/shared/print.ts';
+} from '../documents/commands/options.ts';
+import {
+  addListOptions,
+  printList,
+  sayCut,
+  print,
+  type ListOptions,
+  type ListColumn,
+} from '../documents/commands/print.ts';
 import { withAccounts, withAccount } from '../../cli/shared/store.ts';
 import { systemClock } from '../../base/clock.ts';
 import { printable, counted } from '../../base/words.ts';
@@ -24,7 +31,7 @@ import {
   type FindingClassName,
   type Severity,
 } from '../../findings/rules/classes.ts';
-import { fieldsText, toned, wrapped, type Screen } from '../documents/terminal.ts';
+import { fieldsText, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
 import { screenOf } from '../../cli/shared/help.ts';
 
 export const define = { list: defineList, ack: defineAck, explain: defineExplain };

@@ -14,15 +14,22 @@ import {
   withoutToken,
   type OrderOptions,
   type PeriodOptions,
-} from '../../cli/shared/options.ts';
-import { addListOptions, printList, sayCut, print, type ListColumn, type ListOptions } from '../../cli/shared/print.ts';
+} from '../documents/commands/options.ts';
+import {
+  addListOptions,
+  printList,
+  sayCut,
+  print,
+  type ListColumn,
+  type ListOptions,
+} from '../documents/commands/print.ts';
 import { withAccounts, withAccount, absentOrder } from '../../cli/shared/store.ts';
-import { styled } from '../documents/terminal.ts';
+import { styled } from '../../cli/shared/terminal.ts';
 import { readOrder } from '../../store/orders/orders.ts';
 import { readRecord } from '../../store/tables/order-records.ts';
 import { readPreOrder } from '../../store/tables/pre-orders.ts';
 import { orderEvents } from '../../store/tables/events.ts';
-import { answerText, rowWithHistory } from '../../cli/shared/answer.ts';
+import { answerText, rowWithHistory } from '../documents/commands/answer.ts';
 import { screenOf } from '../../cli/shared/help.ts';
 
 export const define = { list: defineList, show: defineShow };

@@ -1,13 +1,14 @@
 import type { Config } from '../../settings/config.ts';
 import { after } from '../../base/instant.ts';
-import { EVERY_TICK, type FollowPace, type Lesson, type PaceDeps } from '../../orders/pass/pace.ts';
+import { EVERY_TICK, type ExplainedPace, type FollowPace, type Lesson, type PaceDeps } from '../../orders/pass/pace.ts';
 import type { OverdueLookups } from '../../orders/pass/process-events.ts';
 import { LEAST_GAP_MS, type PacedOrder } from '../../orders/rules/lookup.ts';
 import { longestFreshMs } from '../../orders/rules/schedule.ts';
 import { isPaced, PACED_STATES } from '../../orders/rules/states.ts';
 import { isAnythingAwaited } from '../../store/orders/due-times.ts';
 import { orderAges } from '../../store/orders/orders-with-records.ts';
-import { learnHistory, type Learned } from './learn-pace.ts';
+import { explainLearned } from './explain.ts';
+import { learnHistory, readHistory, type Learned } from './learn-pace.ts';
 import { LONGEST_GAP_MS, PaceLearner, type LearnedPace, type PaceLimits } from './pace.ts';
 import { shortestCronGapMs } from './cron-gap.ts';
 import { paceSettings } from './settings.ts';
@@ -108,6 +109,11 @@ export class LearningPace implements FollowPace {
         return overdue;
       },
     };
+  }
+
+  async explain(deps: PaceDeps, order: PacedOrder, forMs: number, signal: AbortSignal): Promise<ExplainedPace> {
+    if (this.isEveryTick) return await EVERY_TICK.explain(deps, order, forMs, signal);
+    return explainLearned(await readHistory(deps, signal), this.limits, order, forMs);
   }
 
   /** `now` is on the monotonic clock. */

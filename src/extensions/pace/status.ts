@@ -22,14 +22,6 @@ export function isAccepted(key: string): boolean {
   return key === ('accepted' satisfies OrderState);
 }
 
-/** The name of what an order waits for, for people: its three statuses, or its state where it has none. */
-export function statusName({ state, orderStatus, cryptoStatus, fiatStatus }: PacedOrder): string {
-  const statuses = [orderStatus, cryptoStatus, fiatStatus];
-  if (state === 'accepted' || statuses.every((status) => status === null)) return state;
-  const name = statuses.map((status) => status ?? 'none').join(' / ');
-  return state === 'open' ? name : `${name}, ${state}`;
-}
-
 /** Adds the orders of a page that were due before a time; undefined while no order was. */
 export function withOverdue(known: OverdueLookups | undefined, orders: readonly FollowedOrder[], before: Date) {
   const due = orders

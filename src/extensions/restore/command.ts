@@ -10,12 +10,13 @@ import { lockFile } from '../../store/sqlite/owner.ts';
 import { accountFilterOf, accountGiven, accountOf } from '../../cli/shared/account.ts';
 import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../operate/decision-options.ts';
 import { counted } from '../../base/words.ts';
-import { plainConfig, rowId } from '../../cli/shared/options.ts';
+import { plainConfig } from '../../cli/shared/options.ts';
+import { rowId } from '../documents/commands/options.ts';
 import { readFailOvers } from '../../store/tables/fail-overs.ts';
 import { driversOf } from '../../cli/shared/extensions.ts';
-import { openInput } from '../../cli/shared/files.ts';
+import { openInput } from '../documents/commands/files.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
-import { print } from '../../cli/shared/print.ts';
+import { print } from '../documents/commands/print.ts';
 import { withStore } from '../../cli/shared/store.ts';
 import { accountWords } from '../../accounts/rules/name.ts';
 

@@ -11,9 +11,9 @@ import { RESTORE_ADVICE } from '../../store/mark.ts';
 import type { Mark, Store } from '../../store/port.ts';
 import { accountsIn } from '../../store/tables/accounts.ts';
 import { screenOf } from '../../cli/shared/help.ts';
-import { print } from '../../cli/shared/print.ts';
+import { print } from '../documents/commands/print.ts';
 import { terminalLine } from '../../cli/shared/progress.ts';
-import { fieldsText, type Field } from '../documents/terminal.ts';
+import { fieldsText, type Field } from '../../cli/shared/terminal.ts';
 import { correctCounts } from '../health/tables/overview.ts';
 
 export const define = { migrate: defineMigrations, status: defineMigrations, check: defineCheck, backup: defineBackup };

@@ -12,13 +12,13 @@ import {
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
 import { didYouMean, screenOf } from '../../cli/shared/help.ts';
 import { configOptions } from '../../cli/shared/options.ts';
-import { print } from '../../cli/shared/print.ts';
+import { print } from '../documents/commands/print.ts';
 import { durationText } from '../../settings/values.ts';
 import { DEFAULT_ACCOUNT } from '../../accounts/rules/name.ts';
 import { counted } from '../../base/words.ts';
 import { longestCronGapMs } from './cron-gap.ts';
 import { settingsSchema } from './schema.ts';
-import { fieldsText } from '../documents/terminal.ts';
+import { fieldsText } from '../../cli/shared/terminal.ts';
 
 export const define = { show: defineShow, check: defineCheck, schema: defineSchema };
 

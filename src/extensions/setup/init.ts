@@ -14,7 +14,7 @@ import { openStore } from '../../store/sqlite/store.ts';
 import { Dialogue } from '../operate/decision-options.ts';
 import { CommandError, EXIT, stopSignal } from '../../cli/shared/exit.ts';
 import { configOptions, optionOf } from '../../cli/shared/options.ts';
-import { nextSteps } from '../../cli/shared/program-name.ts';
+import { nextSteps } from '../documents/commands/program-name.ts';
 import { checkSettings } from './config.ts';
 
 const SCHEMA = fileURLToPath(new URL('../../../config/schema.json', import.meta.url));

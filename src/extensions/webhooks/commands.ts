@@ -8,7 +8,7 @@ import {
   type ListOptions,
   listText,
   print,
-} from '../../cli/shared/print.ts';
+} from '../documents/commands/print.ts';
 import { withStore } from '../../cli/shared/store.ts';
 import { type Delivery, takesType, type DeliveryOutcome } from './delivery.ts';
 import { listDeliveries, deliverDeadLetter } from './tables/deliveries.ts';
@@ -21,7 +21,8 @@ import { newestEventId } from '../../store/tables/chain.ts';
 import type { Store } from '../../store/port.ts';
 import { accountOf } from '../../cli/shared/account.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
-import { plainConfig, rowId, rowIds } from '../../cli/shared/options.ts';
+import { plainConfig } from '../../cli/shared/options.ts';
+import { rowId, rowIds } from '../documents/commands/options.ts';
 import type { Config } from '../../settings/config.ts';
 import { programVersion } from '../../base/version.ts';
 import { suggestion } from '../../base/text.ts';

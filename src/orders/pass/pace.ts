@@ -1,7 +1,7 @@
 import { STUCK_AFTER_MS } from '../../findings/rules/age.ts';
 import type { Config } from '../../settings/config.ts';
 import type { AgedOrder } from '../../store/orders/orders-with-records.ts';
-import type { Pace } from '../rules/lookup.ts';
+import type { Pace, PacedOrder } from '../rules/lookup.ts';
 import type { HeardAccount, OverdueLookups } from './process-events.ts';
 
 export type PaceDeps = Pick<HeardAccount, 'account' | 'store' | 'clock'>;
@@ -17,6 +17,15 @@ export interface FollowPace extends Pace {
   learn(deps: PaceDeps, signal: AbortSignal): Promise<void>;
   /** Begins to learn from the followed orders while a sweep reads them. */
   beginLesson(deps: PaceDeps, signal: AbortSignal): Promise<Lesson>;
+  /** Says when an order is looked up that has been as it is for `forMs`. */
+  explain(deps: PaceDeps, order: PacedOrder, forMs: number, signal: AbortSignal): Promise<ExplainedPace>;
+}
+
+/** When an order is looked up, in a sentence; and what was learned of orders like it, for programs. */
+export interface ExplainedPace {
+  readonly kind: 'every-tick' | 'learned';
+  readonly text: string;
+  readonly learned?: object;
 }
 
 export interface Lesson {
@@ -38,4 +47,8 @@ export const EVERY_TICK: FollowPace = {
   learnFirst: async () => {},
   learn: async () => {},
   beginLesson: async () => ({ stuckAfter: STUCK_AFTER_MS, see: () => {}, end: () => undefined }),
+  explain: async () => ({
+    kind: 'every-tick',
+    text: 'It is looked up at each tick of schedule.cron (follow.pace).',
+  }),
 };

@@ -36,6 +36,14 @@ export interface AbsenceShape {
 /** What decides how soon an order may change: its state, and the statuses of its record (§2.7). */
 export type PacedOrder = Pick<Tracking, 'state' | 'orderStatus' | 'cryptoStatus' | 'fiatStatus'>;
 
+/** The name of what an order waits for, for people: its three statuses, or its state where it has none. */
+export function statusName({ state, orderStatus, cryptoStatus, fiatStatus }: PacedOrder): string {
+  const statuses = [orderStatus, cryptoStatus, fiatStatus];
+  if (state === 'accepted' || statuses.every((status) => status === null)) return state;
+  const name = statuses.map((status) => status ?? 'none').join(' / ');
+  return state === 'open' ? name : `${name}, ${state}`;
+}
+
 export interface Pace {
   /** The time until the next look-up, in milliseconds, of an order that has been as it is for `sinceChangeMs`. */
   gapMs(order: PacedOrder, sinceChangeMs: number): number;

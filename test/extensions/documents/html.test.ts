@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Cell, Column } from '../../../src/extensions/documents/document.ts';
+import type { Column } from '../../../src/extensions/documents/document.ts';
+import type { Cell } from '../../../src/cli/shared/terminal.ts';
 import { htmlText } from '../../../src/extensions/documents/html.ts';
 import { documentOf, hostileDocument, hostilePage, texts, wholeText } from '../../support/report-document.ts';
 

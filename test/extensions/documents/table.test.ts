@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { csvText, jsonText } from '../../../src/extensions/documents/data.ts';
 import type { ReportDocument, Row, Section } from '../../../src/extensions/documents/document.ts';
 import { tableText } from '../../../src/extensions/documents/table.ts';
-import { widthOf } from '../../../src/extensions/documents/terminal.ts';
+import { widthOf } from '../../../src/cli/shared/terminal.ts';
 import { documentOf, hostileDocument, texts, wholeText } from '../../support/report-document.ts';
 
 const SCREEN = { width: 60, hasColour: true };

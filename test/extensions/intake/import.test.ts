@@ -1,6 +1,7 @@
+import type { ImportFormat } from '../../../src/extensions/documents/commands/files.ts';
 import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { importOrders, type ImportFormat, type ImportResult } from '../../../src/extensions/intake/import.ts';
+import { importOrders, type ImportResult } from '../../../src/extensions/intake/import.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { newTestDatabase } from '../../support/database.ts';
 import type { Merchant } from '../../support/merchant.ts';

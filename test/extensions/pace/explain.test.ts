@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { explainPace, learnedText } from '../../../src/extensions/pace/explain.ts';
+import { learnedText } from '../../../src/extensions/pace/explain.ts';
 import { learningPaces } from '../../../src/extensions/pace/follow-pace.ts';
+import { trackingOf } from '../../../src/store/orders/order-columns.ts';
+import { readOrder } from '../../../src/store/orders/orders.ts';
 import { record } from '../../support/scripted-exchange.ts';
 import { acceptedOrders, type TestProgram } from '../../support/test-program.ts';
 import { MINUTE, SECOND } from '../../support/tracking.ts';
@@ -10,8 +12,10 @@ const ids = Array.from({ length: 12 }, (_, index) => `a-${index}`);
 const LEARNED = { environment: { ORDER_SYNC_FOLLOW_PACE: 'learned' } };
 
 async function paceOf({ app, config, clock }: TestProgram, externalOrderId: string) {
-  const deps = { account: 'default', store: app.store, clock, pace: learningPaces(1)(config) };
-  return await explainPace(deps, externalOrderId, { asOf: clock.now(), signal });
+  const row = await readOrder(app.store.db, 'default', externalOrderId);
+  if (row === undefined) throw new Error('there is no order');
+  const deps = { account: 'default', store: app.store, clock };
+  return await learningPaces(1)(config).explain(deps, trackingOf(row), MINUTE, signal);
 }
 
 it('an order is compared with all that have left its status', async () => {
@@ -19,22 +23,23 @@ it('an order is compared with all that have left its status', async () => {
   await lookUp(3 * MINUTE);
   for (const id of ids) answers.set(id, record(id));
   await lookUp(MINUTE);
-  const { facts, text } = (await paceOf(program, 'b')) ?? {};
-  expect(facts).toMatchObject({ kind: 'learned', status: 'accepted', since: '2026-01-05T12:00:00.000Z', stays: 12 });
-  const { halfMs } = facts as unknown as { halfMs: number };
+  const { kind, learned, text } = await paceOf(program, 'b');
+  expect([kind, learned]).toMatchObject(['learned', { stays: 12 }]);
+  const { halfMs } = learned as { halfMs: number };
   expect(halfMs / MINUTE).toBeGreaterThan(2.5);
   expect(halfMs / MINUTE).toBeLessThan(4);
-  expect(text).toMatch(/\b12 accepted orders\b.*\b4 min\b/);
-  expect((await paceOf(program, 'a-0'))?.facts).toMatchObject({ status: 'REQUEST / NEW / NEW', stays: 0 });
+  expect(text).toMatch(/\b12 accepted orders\b.*\b1 min\b/);
+  const fresh = await paceOf(program, 'a-0');
+  expect(fresh).toMatchObject({ learned: { stays: 0 } });
+  expect(fresh.text).toContain('REQUEST / NEW / NEW');
 });
 
 it('an order may be looked up at each tick, whatever others did', async () => {
   const cron = await acceptedOrders(['a'], { environment: { ORDER_SYNC_FOLLOW_PACE: 'every-tick' } });
   await cron.lookUp(SECOND);
-  expect(await paceOf(cron.program, 'a')).toMatchObject({
-    facts: { kind: 'every-tick', status: 'accepted' },
-    text: expect.stringContaining('schedule.cron') as string,
-  });
+  const { kind, learned, text } = await paceOf(cron.program, 'a');
+  expect([kind, learned]).toEqual(['every-tick', undefined]);
+  expect(text).toContain('schedule.cron');
 });
 
 describe('what was learned of a status', () => {

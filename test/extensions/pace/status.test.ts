@@ -1,3 +1,4 @@
+import { statusName } from '../../../src/orders/rules/lookup.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PacedOrder } from '../../../src/orders/rules/lookup.ts';
@@ -8,7 +9,6 @@ import {
   learnStuckAfter,
   withOverdue,
   statusKey,
-  statusName,
   type FollowedOrder,
 } from '../../../src/extensions/pace/status.ts';
 import { ACCEPTED, ago, followed, OPEN } from '../../support/paces.ts';

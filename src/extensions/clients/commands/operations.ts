@@ -4,15 +4,15 @@ import { EXCHANGE_OPERATIONS } from '../../api/addresses.ts';
 import type { AskedOperation } from '../../api/operation.ts';
 import { CLIENT_OPERATIONS } from '../addresses.ts';
 import type { Config } from '../../../settings/config.ts';
-import type { Tone } from '../../documents/document.ts';
+import type { Tone } from '../../../cli/shared/terminal.ts';
 import { ask, printAnswer, printWord } from '../../api/ask.ts';
-import { REVEAL } from '../../../cli/shared/options.ts';
+import { REVEAL } from '../../documents/commands/options.ts';
 import { VERIFICATION_LEVELS, type VerificationLevel } from '../../../exchange/schemas.ts';
 import { readJson, withDigits } from '../../../exchange/json.ts';
 import { clientsSettings } from '../settings.ts';
 import { tableOf, textColumns } from '../../documents/terminal.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
-import { print } from '../../../cli/shared/print.ts';
+import { print } from '../../documents/commands/print.ts';
 
 const { createLink, followLink, listCards, requestPhotos, validateEmail, verificationToken } = CLIENT_OPERATIONS;
 const { lookUpOrder, showPreOrder } = EXCHANGE_OPERATIONS;

@@ -4,10 +4,10 @@ import { purgePhotos } from '../photos.ts';
 import { counted } from '../../../base/words.ts';
 import { linkEvents, listLinks, readLink } from '../tables/links.ts';
 import { listAwaited, listPhotos } from '../tables/photos.ts';
-import { rowWithHistory } from '../../../cli/shared/answer.ts';
+import { rowWithHistory } from '../../documents/commands/answer.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { duration } from '../../../cli/shared/options.ts';
-import { addListOptions, print, printList, type ListColumn, type ListOptions } from '../../../cli/shared/print.ts';
+import { addListOptions, print, printList, type ListColumn, type ListOptions } from '../../documents/commands/print.ts';
 import { withAccount, withAccounts } from '../../../cli/shared/store.ts';
 
 export const define = { links: defineLinks, list: definePhotos, purge: definePurge };

@@ -1,6 +1,6 @@
 import type { Span, Steps } from '../document.ts';
 import { escapeText } from '../html/cells.ts';
-import { cut, widthOf } from '../terminal.ts';
+import { cut, widthOf } from '../../../cli/shared/terminal.ts';
 import { printable, inUnits } from '../../../base/words.ts';
 
 /** For programs that do not know the style of the page, which has these colours for dark pages too. */

@@ -2,7 +2,7 @@ import type { Blob } from 'node:buffer';
 import type { Stream } from 'node:stream';
 import writeExcelFile, { type CellObject, type Feature, type Row as SheetRow } from 'write-excel-file/node';
 import { getCellAddress, sanitizeAttributeValue, sanitizeTextContent } from 'write-excel-file/utility';
-import type { Tone } from '../document.ts';
+import type { Tone } from '../../../cli/shared/terminal.ts';
 import { printable } from '../../../base/words.ts';
 
 /** Every machine has it, or one of the same widths. */

@@ -1,5 +1,6 @@
 import { findingClass } from '../../../findings/rules/classes.ts';
-import { toneOf, type Column, type Tone } from '../../documents/document.ts';
+import { toneOf, type Column } from '../../documents/document.ts';
+import { type Tone } from '../../../cli/shared/terminal.ts';
 import { boxText, type Box } from '../../documents/html.ts';
 import { ageOf, momentText, timeText, escapeText, icon, proseText } from '../../documents/html/cells.ts';
 import { capitalized, counted } from '../../../base/words.ts';

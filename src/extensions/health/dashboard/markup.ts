@@ -1,4 +1,5 @@
-import type { Cell, Column, Row, Tone } from '../../documents/document.ts';
+import type { Column, Row } from '../../documents/document.ts';
+import type { Cell, Tone } from '../../../cli/shared/terminal.ts';
 import { figure, shownColumns, tableText, cutText, escapeText } from '../../documents/html/cells.ts';
 import { paragraph } from '../../documents/html.ts';
 

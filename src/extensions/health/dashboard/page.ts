@@ -1,5 +1,6 @@
 import { EVENT_TYPES, type FeedEvent } from '../../feed/event.ts';
-import { toneOf, type Column, type Tone } from '../../documents/document.ts';
+import { toneOf, type Column } from '../../documents/document.ts';
+import { type Tone } from '../../../cli/shared/terminal.ts';
 import { momentText, cutText, escapeText, proseText } from '../../documents/html/cells.ts';
 import { pageHead } from '../../documents/html.ts';
 import { inUnits } from '../../../base/words.ts';

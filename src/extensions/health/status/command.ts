@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import type { Config } from '../../../settings/config.ts';
 import type { Status } from './status.ts';
-import { fitted } from '../../documents/terminal.ts';
+import { fitted } from '../../../cli/shared/terminal.ts';
 import { statusText } from './text.ts';
 import { judgeStatus, type StatusEnd } from './problems.ts';
 import { accountOrAll } from '../../../cli/shared/account.ts';

@@ -1,6 +1,7 @@
+import type { ImportFormat } from '../../documents/commands/files.ts';
 import type { Command } from 'commander';
 import { parse } from 'lossless-json';
-import { readLines, type ImportFormat, type ImportLine } from '../import.ts';
+import { readLines, type ImportLine } from '../import.ts';
 import { forEachConcurrently } from '../../../orders/pass/run.ts';
 import type { InputOf } from '../../api/operation.ts';
 import { INTAKE_OPERATIONS } from '../addresses.ts';
@@ -8,8 +9,8 @@ import { printable } from '../../../base/words.ts';
 import { columnsOf } from '../../../store/orders/order-columns.ts';
 import { commandError, withExchange, type Ask } from '../../api/ask.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
-import { addFileOptions, openFile } from '../../../cli/shared/files.ts';
-import { print } from '../../../cli/shared/print.ts';
+import { addFileOptions, openFile } from '../../documents/commands/files.ts';
+import { print } from '../../documents/commands/print.ts';
 import { checkFields, describe } from '../add.ts';
 
 const CONCURRENCY = 8;

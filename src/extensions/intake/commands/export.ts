@@ -2,11 +2,10 @@ import { Option, type Command } from 'commander';
 import { ORDER_STATES } from '../../../orders/rules/states.ts';
 import { exportSection } from '../export.ts';
 import type { Row, Section } from '../../documents/document.ts';
-import { OUTCOMES } from '../../reports/reconciliation/rows.ts';
-import type { ExportFilter } from '../tables/exported-orders.ts';
-import { chooseFormat, isFolder, writeReport } from '../../reports/commands/output.ts';
+import { OUTCOMES, type ExportFilter } from '../tables/exported-orders.ts';
+import { chooseFormat, isFolder, writeReport } from '../../documents/commands/output.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
-import { readPair, addByOption, addPeriodOptions, REVEAL } from '../../../cli/shared/options.ts';
+import { readPair, addByOption, addPeriodOptions, REVEAL } from '../../documents/commands/options.ts';
 import { withAccounts } from '../../../cli/shared/store.ts';
 
 /** A workbook is made in memory, and its rows are long. */

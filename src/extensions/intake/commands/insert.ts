@@ -1,13 +1,14 @@
+import type { ImportFormat } from '../../documents/commands/files.ts';
 import { Option, type Command } from 'commander';
 import { addOrder } from '../add.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { withAccount } from '../../../cli/shared/store.ts';
 import { systemClock } from '../../../base/clock.ts';
-import { importOrders, type ImportFormat, type ImportResult } from '../import.ts';
+import { importOrders, type ImportResult } from '../import.ts';
 import { counted, printable } from '../../../base/words.ts';
-import { addFileOptions, openFile } from '../../../cli/shared/files.ts';
+import { addFileOptions, openFile } from '../../documents/commands/files.ts';
 import { terminalLine } from '../../../cli/shared/progress.ts';
-import { print } from '../../../cli/shared/print.ts';
+import { print } from '../../documents/commands/print.ts';
 
 export const define = { add: defineAdd, import: defineImport };
 

@@ -6,7 +6,7 @@ import type { FindingRow } from '../../../store/tables/findings.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
 import { listAccounts, type Listed, type ListQuery, type OfAccount } from './listed.ts';
 import { isLike, type IdFilter } from '../../../store/find-orders.ts';
-import type { Pair } from './listed-orders.ts';
+import type { Pair } from '../../documents/commands/options.ts';
 import { allOf, isInPeriod, unindexed } from '../../../store/dialect.ts';
 import type { Database } from '../../../store/port.ts';
 

@@ -1,3 +1,4 @@
+import type { Pair } from '../../documents/commands/options.ts';
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
@@ -25,11 +26,6 @@ interface OrderListFilter extends ListQuery {
   readonly to?: string | undefined;
 }
 type Filter = OfAccount<OrderListFilter>;
-
-export interface Pair {
-  readonly from: string;
-  readonly to: string;
-}
 
 type Condition = RawBuilder<SqlBool>;
 

@@ -9,7 +9,7 @@ import { openStore as openSqlite } from '../../../store/sqlite/store.ts';
 import type { Store } from '../../../store/port.ts';
 import { slowProgress } from '../../../cli/shared/progress.ts';
 import { placeOf } from '../../../cli/shared/store.ts';
-import { print } from '../../../cli/shared/print.ts';
+import { print } from '../../documents/commands/print.ts';
 
 const HELP = `
 Moves all orders from a SQLite file to an empty database of PostgreSQL: every

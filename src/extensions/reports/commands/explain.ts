@@ -4,20 +4,24 @@ import { systemClock } from '../../../base/clock.ts';
 import type { AccountSettings } from '../../../settings/config.ts';
 import { describeKeptBack, stopRemedy } from '../../../accounts/rules/restraints.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
-import { explainPace } from '../../pace/explain.ts';
-import { learningPaces } from '../../pace/follow-pace.ts';
 import { storyOf } from '../story/read-story.ts';
-import { PLAIN, wrapped, type Screen } from '../../documents/terminal.ts';
+import { PLAIN, wrapped, type Screen } from '../../../cli/shared/terminal.ts';
 import { printable } from '../../../base/words.ts';
-import { isCommand } from '../story/next.ts';
+import { isCommand, type Spacing } from '../story/next.ts';
 import type { Story } from '../story/story.ts';
 import { askDaemon } from '../../health/status/ask.ts';
+import { EVERY_TICK } from '../../../orders/pass/pace.ts';
+import { statusName } from '../../../orders/rules/lookup.ts';
+import { isPaced } from '../../../orders/rules/states.ts';
+import { trackingOf } from '../../../store/orders/order-columns.ts';
+import { readOrder } from '../../../store/orders/orders.ts';
 import type { Store } from '../../../store/port.ts';
-import { chooseFormat, isFolder, writeReport } from './output.ts';
-import { utcTime } from '../../../cli/shared/options.ts';
+import { extensionsOf, partsOf } from '../../../cli/shared/extensions.ts';
+import { chooseFormat, isFolder, writeReport } from '../../documents/commands/output.ts';
+import { utcTime } from '../../documents/commands/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { withAccount, absentOrder } from '../../../cli/shared/store.ts';
-import { writePieces } from '../../../cli/shared/files.ts';
+import { writePieces } from '../../documents/commands/files.ts';
 
 const TIME_WIDTH = 26;
 const FORMATS = ['table', 'json', 'html'] as const;
@@ -41,14 +45,11 @@ export function define(command: Command): void {
       if (isFolder(out)) command.error('error: --out is a folder: name a file');
       const format = chooseFormat(FORMATS, isJson === true ? 'json' : given, out) ?? 'table';
       const { story, document } = await withAccount(command, 'current', async (store, settings) => {
-        const { account } = settings;
         // The clock follows the database once that is open.
         const until = asOf === undefined ? systemClock().now() : new Date(asOf);
-        const deps = { account, store, clock: systemClock(), pace: learningPaces(1)(settings) };
-        const { signal } = new AbortController();
         const found = await storyOf(store, settings, externalOrderId, {
           asOf: until,
-          readSpacing: () => explainPace(deps, externalOrderId, { asOf: until, signal }),
+          readSpacing: () => spacingOf(command, store, settings, { externalOrderId, asOf: until }),
           blocked: (await olderStateOf(store)) ?? (await keptBackOf(command, asOf, settings, externalOrderId)),
         });
         return found ?? Promise.reject(await absentOrder(store.db, settings, externalOrderId));
@@ -60,6 +61,24 @@ export function define(command: Command): void {
         await writePieces(Readable.from([format === 'json' ? json : asText(story, screen)]), out);
       }
     });
+}
+
+async function spacingOf(
+  command: Command,
+  store: Store,
+  settings: AccountSettings,
+  { externalOrderId, asOf }: { readonly externalOrderId: string; readonly asOf: Date },
+): Promise<Spacing | undefined> {
+  const { account } = settings;
+  const row = await readOrder(store.db, account, externalOrderId);
+  const order = row && trackingOf(row);
+  if (order === undefined || order.changedAt === null || !isPaced(order.state)) return undefined;
+  const { makePaces } = await partsOf(extensionsOf(command));
+  const pace = makePaces?.(1)(settings) ?? EVERY_TICK;
+  const forMs = Math.max(0, asOf.getTime() - order.changedAt.getTime());
+  const { signal } = new AbortController();
+  const { kind, text, learned } = await pace.explain({ account, store, clock: systemClock() }, order, forMs, signal);
+  return { facts: { kind, status: statusName(order), since: row?.changed_at, ...learned }, text };
 }
 
 /** Of the past no daemon tells what it could not write. */

@@ -3,7 +3,8 @@ import { FINDING_CLASSES, SEVERITIES, type FindingClass, type Severity } from '.
 import type { Finding } from '../../../findings/rules/finding.ts';
 import { instantMs } from '../../../base/instant.ts';
 import { accountAdvice, accountColumns } from '../../documents/sections.ts';
-import type { Cell, Column, GroupHead, Row, Section } from '../../documents/document.ts';
+import type { Column, GroupHead, Row, Section } from '../../documents/document.ts';
+import type { Cell } from '../../../cli/shared/terminal.ts';
 import { printable, capitalized, cut, inWords } from '../../../base/words.ts';
 import type { KnownFindingRow, ReconciledRow } from '../tables/reconciliation.ts';
 import { currencyOfRow, dayOf, pairOf } from './rows.ts';

@@ -1,6 +1,7 @@
 import { decimalDifference, sumOfDecimals } from '../../../base/decimal.ts';
 import { compareTexts, sumOf as totalOf } from '../../../base/words.ts';
-import type { Cell, Column, GroupHead, Row, Section } from '../../documents/document.ts';
+import type { Column, GroupHead, Row, Section } from '../../documents/document.ts';
+import type { Cell } from '../../../cli/shared/terminal.ts';
 import type { GroupTotals } from './totals.ts';
 
 export const OUTCOME_COLUMNS: readonly Column[] = [

@@ -1,4 +1,5 @@
-import type { Card, Fact, Section, Tone, Verdict } from '../../documents/document.ts';
+import type { Card, Fact, Section, Verdict } from '../../documents/document.ts';
+import type { Tone } from '../../../cli/shared/terminal.ts';
 import { counted, cut, emptyReason, sumOf } from '../../../base/words.ts';
 import type { ReportTables } from '../tables/report.ts';
 import type { ReconciliationCharts } from './charts.ts';

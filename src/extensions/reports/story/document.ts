@@ -9,9 +9,9 @@ import {
   type ReportDocument,
   type Row,
   type Section,
-  type Tone,
   type Verdict,
 } from '../../documents/document.ts';
+import { type Tone } from '../../../cli/shared/terminal.ts';
 import { capitalized, counted, inWords } from '../../../base/words.ts';
 import { currencyOfRow, pairOf } from '../reconciliation/rows.ts';
 import type { StoryEvidence, StoryFinding } from '../tables/story.ts';

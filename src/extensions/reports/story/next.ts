@@ -41,72 +41,73 @@ export interface Moment {
 const OVERDUE_MS = 60_000;
 
 export function whatNext(moment: Moment, settings: StorySettings): readonly string[] {
-  const { state, spacing } = moment;
+  const { order, state, spacing } = moment;
+  const next = nextLookup(moment, settings);
+  const when = whenText(moment, next ?? null);
   const spaced = spacing === undefined ? [] : [spacing.text];
+  const asking = ['To see what the exchange answers now:', commandOf('lookup', order)];
+  const offer = (text: string) => [`${text}:`, ...decisionCommands(order, state)];
+  const why = state === 'final' ? 'in case it changes all the same' : 'in case an order appears all the same';
+  const again = next === null ? 'Nothing: it has ended.' : `It is looked at again, ${why}${when}.`;
   switch (state) {
     case 'pending':
-      return [
-        ...sending(moment),
-        ...(isSentAgain(moment)
-          ? ['It cannot be cancelled: the exchange may have taken it before.']
-          : offer('To keep it from being sent', moment)),
-      ];
+      return isSentAgain(moment)
+        ? [...sending(moment), 'It cannot be cancelled: the exchange may have taken it before.']
+        : [...sending(moment), ...offer('To keep it from being sent')];
     case 'sending':
       return [
         'The outcome is recorded when the exchange answers; if the process ends before, the outcome is unknown and is looked up.',
       ];
-    case 'unknown':
-      return [...verifying(moment, settings), ...asking(moment), ...offer('A person who knows better', moment)];
+    case 'unknown': {
+      const end = settings.onUnknown === 'resend' ? 'sent once more or held for a person' : 'held for a person';
+      const line = `It is looked up${when}; if no look-up finds an order it is ${end}.`;
+      return [line, ...asking, ...offer('A person who knows better')];
+    }
     case 'held':
       return [
-        ...asking(moment),
-        ...offer('A person must decide', moment),
-        `Until then it is looked up once a day, in case the order appears${at(moment, daily(moment))}.`,
+        ...asking,
+        ...offer('A person must decide'),
+        `Until then it is looked up once a day, in case the order appears${when}.`,
       ];
     case 'accepted':
       return [
-        `It is looked up until its order appears${at(moment, undefined)}.`,
+        `It is looked up until its order appears${when}.`,
         ...spaced,
-        ...offer('When it is certain that it was never taken up', moment),
+        ...offer('When it is certain that it was never taken up'),
       ];
     case 'open':
-      return [`It is followed to its end${at(moment, undefined)}.`, ...spaced];
+      return [`It is followed to its end${when}.`, ...spaced];
     case 'disputed':
       return [
         'Its order contradicts it, so nobody should act on it.',
-        nextOf(moment, undefined) === null
+        next === null
           ? 'It is looked up no more: its order has ended.'
-          : `It is looked up, in case its order changes${at(moment, undefined)}.`,
+          : `It is looked up, in case its order changes${when}.`,
         ...spaced,
-        ...asking(moment),
-        ...offer('A person must decide', moment),
+        ...asking,
+        ...offer('A person must decide'),
       ];
     case 'final':
     case 'cancelled':
     case 'abandoned':
-      return [rechecking(moment, settings.recheckFinalAfter)];
+      return [again];
     case 'rejected':
-      return [rechecking(moment, REJECTED_LOOKUPS_MS), ...offer('When what the exchange refused is put right', moment)];
+      return [again, ...offer('When what the exchange refused is put right')];
     case 'invalid':
-      return [
-        isNewest(moment) && dueAt(moment) !== null
-          ? 'The row was changed: it is checked again as soon as a pass runs.'
-          : 'Nothing until the row is corrected; then it is checked again.',
-      ];
+      return isNewest(moment) && next !== null
+        ? ['The row was changed: it is checked again as soon as a pass runs.']
+        : ['Nothing until the row is corrected; then it is checked again.'];
   }
 }
 
 function sending(moment: Moment): readonly string[] {
   if (moment.isStopped) return [];
-  const how = hasLeft(moment) ? 'It is sent again' : 'It is sent';
+  const ends = moment.events.filter(({ field, old_value }) => field === 'state' && old_value === 'sending');
+  const hasLeft = ends.some(({ new_value, reason }) => new_value !== 'pending' || whyNeverLeft(reason) === undefined);
+  const how = hasLeft ? 'It is sent again' : 'It is sent';
   if (!isNewest(moment)) return [`${how} when its time has come.`];
-  const next = dueAt(moment);
+  const next = readTime(moment.order.next_action_at);
   return [next === null || next <= moment.asOf ? `${how} as soon as a pass runs.` : `${how} at ${next.toISOString()}.`];
-}
-
-function hasLeft({ events }: Moment): boolean {
-  const ends = events.filter(({ field, old_value }) => field === 'state' && old_value === 'sending');
-  return ends.some(({ new_value, reason }) => new_value !== 'pending' || whyNeverLeft(reason) === undefined);
 }
 
 function isSentAgain({ events }: Moment): boolean {
@@ -115,34 +116,25 @@ function isSentAgain({ events }: Moment): boolean {
   );
 }
 
-function verifying(moment: Moment, { verifyAfter, onUnknown }: StorySettings): string[] {
-  const planned = upcoming(since(moment), verifyAfter, moment.asOf);
-  const end = onUnknown === 'resend' ? 'sent once more or held for a person' : 'held for a person';
-  return [`It is looked up${at(moment, planned)}; if no look-up finds an order it is ${end}.`];
+/** Now the row has the time; of the past only the plan is known: undefined if it has none. */
+function nextLookup(moment: Moment, { verifyAfter, recheckFinalAfter }: StorySettings): Date | null | undefined {
+  const { order, events, state, asOf } = moment;
+  if (isNewest(moment)) return readTime(order.next_action_at);
+  const since = new Date(events.findLast(({ field }) => field === 'state')?.observed_at ?? order.created_at);
+  const days = Math.floor((asOf.getTime() - since.getTime()) / HELD_LOOKUP_MS);
+  const plans: Partial<Record<OrderState, readonly number[]>> = {
+    unknown: verifyAfter,
+    held: [(days + 1) * HELD_LOOKUP_MS],
+    rejected: REJECTED_LOOKUPS_MS,
+    final: recheckFinalAfter,
+    cancelled: recheckFinalAfter,
+    abandoned: recheckFinalAfter,
+  };
+  const times = plans[state]?.map((ms) => after(since, ms));
+  return times && (times.find((time) => time > asOf) ?? null);
 }
 
-function rechecking(moment: Moment, plan: readonly number[]): string {
-  const why = moment.state === 'final' ? 'in case it changes all the same' : 'in case an order appears all the same';
-  const planned = upcoming(since(moment), plan, moment.asOf);
-  const isOver = nextOf(moment, planned) === null;
-  return isOver ? 'Nothing: it has ended.' : `It is looked at again, ${why}${at(moment, planned)}.`;
-}
-
-function offer(when: string, { order, state }: Moment): readonly string[] {
-  return [`${when}:`, ...decisionCommands(order, state)];
-}
-
-function asking({ order }: Moment): readonly string[] {
-  return ['To see what the exchange answers now:', commandOf('lookup', order)];
-}
-
-/** When the order is looked up next: now the row has the time; of the past only the plan is known, undefined if it has none. */
-function nextOf(moment: Moment, planned: Date | null | undefined): Date | null | undefined {
-  return isNewest(moment) ? dueAt(moment) : planned;
-}
-
-function at(moment: Moment, planned: Date | null | undefined): string {
-  const next = nextOf(moment, planned) ?? null;
+function whenText(moment: Moment, next: Date | null): string {
   if (next === null || moment.isStopped) return '';
   if (isNewest(moment) && moment.asOf.getTime() - next.getTime() > OVERDUE_MS) {
     return `, next in its turn, when a pass runs: its look-up has been due since ${next.toISOString()}, and those that were due before it go first`;
@@ -155,25 +147,6 @@ function at(moment: Moment, planned: Date | null | undefined): string {
 export function isNewest({ order, asOf }: Pick<Moment, 'order' | 'asOf'>): boolean {
   const until = asOf.toISOString();
   return order.updated_at <= until && (order.last_lookup_at ?? '') <= until;
-}
-
-function dueAt({ order }: Moment): Date | null {
-  return readTime(order.next_action_at);
-}
-
-function since({ events, order }: Moment): Date {
-  return new Date(events.findLast(({ field }) => field === 'state')?.observed_at ?? order.created_at);
-}
-
-function upcoming(from: Date, plan: readonly number[], asOf: Date): Date | null {
-  const ms = plan.find((one) => after(from, one) > asOf);
-  return ms === undefined ? null : after(from, ms);
-}
-
-function daily(moment: Moment): Date {
-  const from = since(moment);
-  const days = Math.floor((moment.asOf.getTime() - from.getTime()) / HELD_LOOKUP_MS) + 1;
-  return after(from, days * HELD_LOOKUP_MS);
 }
 
 const DECISIONS: Readonly<Record<Judgement['kind'], readonly [command: string, options: string]>> = {

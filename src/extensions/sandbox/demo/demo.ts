@@ -10,7 +10,7 @@ import { placeOf } from '../../../cli/shared/store.ts';
 import { driversOf } from '../../../cli/shared/extensions.ts';
 import { CommandError, EXIT, stopSignal } from '../../../cli/shared/exit.ts';
 import { configOptions, wholeNumber } from '../../../cli/shared/options.ts';
-import { nextSteps } from '../../../cli/shared/program-name.ts';
+import { nextSteps } from '../../documents/commands/program-name.ts';
 import {
   DEMO_SCENARIOS,
   demoOrders,

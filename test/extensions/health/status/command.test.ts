@@ -8,7 +8,7 @@ import { setHold } from '../../../../src/store/tables/account-holds.ts';
 import { insertHappenings } from '../../../../src/store/tables/events.ts';
 import { StoreError } from '../../../../src/store/errors.ts';
 import type { Transaction } from '../../../../src/store/port.ts';
-import { widthOf } from '../../../../src/extensions/documents/terminal.ts';
+import { widthOf } from '../../../../src/cli/shared/terminal.ts';
 import { runProgram, type ProgramOptions } from '../../../support/cli-function.ts';
 import { scriptedControlSocket } from '../../../support/control-socket.ts';
 import { echo, NOT_FOUND } from '../../../support/scripted-exchange.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readinessChecks } from '../../../../src/extensions/health/ops/readiness.ts';
 import { needsText } from '../../../../src/extensions/health/dashboard/health.ts';
-import { PLAIN } from '../../../../src/extensions/documents/terminal.ts';
+import { PLAIN } from '../../../../src/cli/shared/terminal.ts';
 import { problemText } from '../../../../src/accounts/problem.ts';
 import {
   LEAST_FREE_BYTES,

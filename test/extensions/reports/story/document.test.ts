@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Row, Tone } from '../../../../src/extensions/documents/document.ts';
+import type { Row } from '../../../../src/extensions/documents/document.ts';
+import type { Tone } from '../../../../src/cli/shared/terminal.ts';
 import { storyDocument } from '../../../../src/extensions/reports/story/document.ts';
 import { buildStory } from '../../../../src/extensions/reports/story/story.ts';
 import type { StoryEvidence, StoryFinding } from '../../../../src/extensions/reports/tables/story.ts';

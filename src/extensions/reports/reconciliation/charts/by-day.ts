@@ -1,13 +1,7 @@
 import { DecimalSum } from '../../../../base/decimal.ts';
 import { SEVERITIES, type Severity } from '../../../../findings/rules/classes.ts';
-import {
-  toneOf,
-  type Chart,
-  type ColumnChart,
-  type Look,
-  type RowChart,
-  type Tone,
-} from '../../../documents/document.ts';
+import { toneOf, type Chart, type ColumnChart, type Look, type RowChart } from '../../../documents/document.ts';
+import { type Tone } from '../../../../cli/shared/terminal.ts';
 import { compareTexts, counted, cut, sumOf } from '../../../../base/words.ts';
 import { OUTCOME_COLUMNS } from '../money.ts';
 import type { ClassTotals, GroupTotals } from '../totals.ts';

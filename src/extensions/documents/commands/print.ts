@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
-import type { Cell, Column } from '../../extensions/documents/document.ts';
-import { tableOf, type Screen } from '../../extensions/documents/terminal.ts';
-import { isOfAll } from './account.ts';
-import { screenOf } from './help.ts';
-import { wholeNumber } from './options.ts';
+import type { Column } from '../document.ts';
+import type { Cell } from '../../../cli/shared/terminal.ts';
+import { tableOf } from '../terminal.ts';
+import { type Screen } from '../../../cli/shared/terminal.ts';
+import { isOfAll } from '../../../cli/shared/account.ts';
+import { screenOf } from '../../../cli/shared/help.ts';
+import { wholeNumber } from '../../../cli/shared/options.ts';
 
 export function print(json: boolean | undefined, value: unknown, text: () => string, indent?: number): void {
   process.stdout.write(json === true ? `${JSON.stringify(value, null, indent)}\n` : text());

@@ -1,9 +1,11 @@
 import { isLosslessNumber, stringify } from 'lossless-json';
-import { readJson } from '../../exchange/json.ts';
-import type { Tone, Column } from '../../extensions/documents/document.ts';
-import { styled, tableOf, fieldsText, type Screen, type Field } from '../../extensions/documents/terminal.ts';
-import { printable } from '../../base/words.ts';
-import { screenOf } from './help.ts';
+import { readJson } from '../../../exchange/json.ts';
+import { toneOf, type Column } from '../document.ts';
+import type { Tone } from '../../../cli/shared/terminal.ts';
+import { tableOf } from '../terminal.ts';
+import { styled, fieldsText, type Screen, type Field } from '../../../cli/shared/terminal.ts';
+import { printable } from '../../../base/words.ts';
+import { screenOf } from '../../../cli/shared/help.ts';
 
 /** Objects within objects are shown as fields so deep, and as JSON below. */
 const DEEPEST = 3;
@@ -82,9 +84,11 @@ export function rowWithHistory(row: object, events: readonly Change[]): string {
   const screen = screenOf();
   const fields = Object.entries(row as Record<string, string | number | null>)
     .filter(([, value]) => value !== null)
-    .map(
-      ([label, value]) => ({ label, value, kind: label === 'state' || label === 'outcome' ? label : 'text' }) as const,
-    );
+    .map(([label, value]) => ({
+      label,
+      value,
+      tone: label === 'state' || label === 'outcome' ? toneOf(label, value) : undefined,
+    }));
   const history = events.length === 0 ? 'history: nothing has happened yet\n' : tableOf(COLUMNS, events, screen);
   return `${fieldsText(fields, screen)}\n${history}`;
 }

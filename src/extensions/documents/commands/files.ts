@@ -15,9 +15,10 @@ import { basename, dirname, join } from 'node:path';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { type Command, Option } from 'commander';
-import { systemClock } from '../../base/clock.ts';
-import { CommandError, EXIT } from './exit.ts';
-import type { ImportFormat } from '../../extensions/intake/import.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
+
+export type ImportFormat = 'csv' | 'ndjson';
 
 export type Pieces = AsyncIterable<string | Uint8Array>;
 

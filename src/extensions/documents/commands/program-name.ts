@@ -1,11 +1,11 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { shellWord } from '../../base/text.ts';
-import { wrapped } from '../../extensions/documents/terminal.ts';
-import { screenOf } from './help.ts';
+import { shellWord } from '../../../base/text.ts';
+import { wrapped } from '../../../cli/shared/terminal.ts';
+import { screenOf } from '../../../cli/shared/help.ts';
 
-const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url));
+const PACKAGE = fileURLToPath(new URL('../../../..', import.meta.url));
 
 /** `npx` is named only if it finds this program: otherwise it would ask a registry for a package of that name. */
 function programName(): string {

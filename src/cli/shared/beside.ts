@@ -1,0 +1,7 @@
+/** Asks the process that drives an account to do work, instead of driving it here. */
+export interface Beside<Value> extends AsyncDisposable {
+  /** Undefined if nobody answers: nothing was done. */
+  ask(): Promise<{ readonly value: Value } | undefined>;
+  /** Why it may not answer. */
+  readonly unreachable: string;
+}

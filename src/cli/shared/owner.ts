@@ -1,0 +1,61 @@
+import type { App } from '../../app.ts';
+import { systemClock } from '../../base/clock.ts';
+import { requireExchange, type AccountSettings, type WithExchange } from '../../settings/config.ts';
+import { OwnedError } from '../../store/errors.ts';
+import type { Extension } from '../extension.ts';
+import type { Beside } from './beside.ts';
+import { driversIn, partsOf } from './extensions.ts';
+
+const TRIES = 20;
+const TRY_AGAIN_MS = 200;
+
+/**
+ * Asks the owner of the account, or becomes the owner for as long as `alone` takes: only that needs an exchange and its key in
+ * the settings. An owner that is starting or stopping cannot be reached for a moment: it is waited for, for a few seconds,
+ * until `signal` aborts. `onLog` writes each line of the log.
+ */
+export async function throughOwner<Value>(
+  config: AccountSettings,
+  extensions: readonly Extension[],
+  beside: Beside<Value> | undefined,
+  alone: (app: App, config: WithExchange<AccountSettings>) => Promise<Value>,
+  { signal, onLog = (write) => write() }: { signal?: AbortSignal; onLog?: (write: () => void) => void } = {},
+): Promise<Value> {
+  for (let tries = 1; ; tries += 1) {
+    const answered = await beside?.ask();
+    if (answered !== undefined) return answered.value;
+    try {
+      const complete = requireExchange(config);
+      await using app = await becomeOwner(complete, extensions, onLog);
+      return await alone(app, complete);
+    } catch (error) {
+      if (!(error instanceof OwnedError)) throw error;
+      if (beside === undefined) throw error;
+      if (tries >= TRIES) throw new OwnedError(`${error.message} (${beside.unreachable})`);
+      await systemClock().sleep(TRY_AGAIN_MS, signal);
+    }
+  }
+}
+
+/** Makes the app, with warnings on stderr. It is loaded here: it takes longer to load than most commands beside a daemon take. */
+async function becomeOwner(
+  config: WithExchange<AccountSettings>,
+  extensions: readonly Extension[],
+  onLog: (write: () => void) => void,
+): Promise<App> {
+  const [{ createApp }, { createLog, standardError }, parts] = await Promise.all([
+    import('../../app.ts'),
+    import('../../base/log.ts'),
+    partsOf(extensions),
+  ]);
+  const output = standardError();
+  const write = (line: string) => onLog(() => output.write(line));
+  const log = createLog('warn', { write });
+  return await createApp(config, {
+    clock: systemClock(),
+    log,
+    account: config.account,
+    ...parts,
+    store: { drivers: driversIn(extensions) },
+  });
+}

@@ -1,0 +1,35 @@
+import type { AskedPass, Extension } from '../../cli/extension.ts';
+import type { Beside } from '../../cli/shared/beside.ts';
+import type { ProgressLine } from '../../cli/shared/progress.ts';
+import type { SyncResult } from '../../orders/sync.ts';
+import type { AccountSettings } from '../../settings/config.ts';
+import { StoreError } from '../../store/errors.ts';
+import { besideOwner, commandError } from './ask.ts';
+import { OwnerGoneError, OwnerRefusalError } from './client.ts';
+import type { SyncLine } from './sync.ts';
+
+/** Asks the daemon that drives the account for a pass, and shows how it goes on. */
+export async function passBeside(
+  config: AccountSettings,
+  extensions: readonly Extension[],
+  { scope, timeoutMs, signal, progress }: AskedPass,
+): Promise<Beside<SyncResult>> {
+  const pass = async (lines: AsyncGenerator<SyncLine>) =>
+    await besideDaemon(lines, progress).catch((error: unknown) => {
+      if (error instanceof OwnerRefusalError) throw commandError(error.result);
+      throw error;
+    });
+  return await besideOwner(config, extensions, (owner) => pass(owner.sync({ scope, timeoutMs })), signal);
+}
+
+async function besideDaemon(lines: AsyncGenerator<SyncLine>, progress: ProgressLine): Promise<SyncResult> {
+  for await (const line of lines) {
+    if (line.type === 'progress') progress.show(line);
+    if (line.type === 'result') return { summary: line.summary, end: line.end, holds: line.holds };
+    if (line.type === 'error') {
+      const message = `the daemon's pass failed: ${line.message}`;
+      throw line.problem === undefined ? new Error(message) : new StoreError(line.problem, message);
+    }
+  }
+  throw new OwnerGoneError('the daemon stopped before its pass was done; run sync again');
+}

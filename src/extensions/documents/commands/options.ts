@@ -1,0 +1,85 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { readTime } from '../../../base/instant.ts';
+import { HIDDEN } from '../../../base/text.ts';
+import { wholeNumber } from '../../../cli/shared/options.ts';
+import type { IdFilter } from '../../../store/find-orders.ts';
+
+export const rowId = wholeNumber(1, Number.MAX_SAFE_INTEGER);
+
+export function rowIds(given: string, before: readonly number[] = []): readonly number[] {
+  return [...before, rowId(given)];
+}
+
+/** The currencies of a pair, in any case. */
+export interface Pair {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface OrderOptions {
+  readonly order?: IdFilter;
+  readonly pair?: Pair;
+}
+
+export function addOrderOptions(command: Command): Command {
+  return command
+    .option('--order <id>', "only of this order; 'shop-10*' stands for all ids that begin so", readIdFilter)
+    .option('--pair <pair>', 'only of this pair, such as BTC/EUR', readPair);
+}
+
+export function readPair(text: string): Pair {
+  const [, from, to] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
+  if (from === undefined || to === undefined) throw new InvalidArgumentError('Give a pair such as BTC/EUR.');
+  return { from, to };
+}
+
+function readIdFilter(text: string): IdFilter {
+  const isPrefix = text.endsWith('*');
+  return { id: isPrefix ? text.slice(0, -1) : text, isPrefix };
+}
+
+/** The time at or after `from` and before `to`: UTC, ISO 8601 with milliseconds. */
+export interface PeriodOptions {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export function addPeriodOptions(command: Command, what = 'orders inserted'): Command {
+  return command
+    .option('--from <time>', `only ${what} at or after it (UTC, ISO 8601)`, utcTime)
+    .option('--to <time>', `only ${what} before it`, utcTime)
+    .hook('preAction', () => {
+      const { from, to } = command.opts<PeriodOptions>();
+      if (from !== undefined && to !== undefined && from >= to) command.error('error: --from must be before --to');
+    });
+}
+
+export function addByOption(command: Command): Command {
+  return command.addOption(
+    new Option('--by <time>', 'the time of an order that --from and --to are about')
+      .choices(['insertion', 'completion'])
+      .default('insertion'),
+  );
+}
+
+export function addAsOfOption(command: Command): Command {
+  return command.option(
+    '--as-of <time>',
+    'the moment that the report speaks for, in place of now (UTC, ISO 8601)',
+    utcTime,
+  );
+}
+
+/** Reads a day, which begins at midnight, or a time of a day; in UTC, whatever the machine's time zone is. Throws `InvalidArgumentError`. */
+export function utcTime(text: string): string {
+  const [, day, clock = 'T00:00'] = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?Z?$/.exec(text) ?? [];
+  const time = readTime(`${day}${clock}Z`);
+  if (time === null) throw new InvalidArgumentError('Give a time such as 2026-01-31 or 2026-01-31T12:00:00Z.');
+  return time.toISOString();
+}
+
+export const REVEAL = ['--reveal', 'show tokens and payment links as they are'] as const;
+
+export function withoutToken<Row extends { payment_token: string | null }>(row: Row): Row {
+  return row.payment_token === null ? row : { ...row, payment_token: HIDDEN };
+}

@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import { systemClock } from '../../../base/clock.ts';
+import { counted, inUnits, withCommas } from '../../../base/words.ts';
+import { describeRestraint } from '../../../accounts/rules/restraints.ts';
+import type { DryRunOptions } from '../../../cli/extension.ts';
+import { EXIT } from '../../../cli/shared/exit.ts';
+import { screenOf } from '../../../cli/shared/help.ts';
+import { withStore } from '../../../cli/shared/store.ts';
+import { fieldsText, type Field } from '../../../cli/shared/terminal.ts';
+import { configOf } from '../../../settings/config.ts';
+import { RESTORE_ADVICE } from '../../../store/mark.ts';
+import { dryRun, type DryRun } from '../dry-run.ts';
+
+/** `order-sync run --dry-run`. It owns nothing and writes nothing. */
+export async function showDryRun(command: Command, { rows, isJson }: DryRunOptions): Promise<void> {
+  await withStore(command, 'current', async (store, config) => {
+    let needsLook = false;
+    for (const { name } of config.accounts) {
+      const deps = { account: name, store: store.forAccount(name), config: configOf(config, name) };
+      const found = await dryRun({ ...deps, now: systemClock().now(), rows });
+      const { wouldSend, invalid, holds, guard, olderState } = found;
+      const isStopped = holds.length > 0 || guard !== null || olderState !== null;
+      needsLook ||= isStopped || invalid.orders > 0;
+      // One line an account, so that thousands take no memory.
+      if (isJson) process.stdout.write(`${JSON.stringify(found)}\n`);
+      else if (config.accounts.length === 1 || isStopped || wouldSend.orders + invalid.orders > 0) {
+        process.stdout.write(`${asText(found)}\n`);
+      }
+    }
+    if (needsLook) process.exitCode = EXIT.look;
+  });
+}
+
+function asText({ account, wouldSend, invalid, holds, guard, olderState, ...times }: DryRun): string {
+  const { orders, later, sums, unsummed, first } = wouldSend;
+  const more = later === 0 ? '' : `, ${withCommas(later)} of them later`;
+  const fields: Field[] = [
+    { label: 'account', value: account },
+    { label: 'would be sent', value: `${counted(orders, 'order')}${more}` },
+    ...sums.map((pair) => {
+      const value = `${pair.asset} (${pair.assetPosition}) in ${counted(pair.orders, 'order')}`;
+      return { label: `${pair.from} to ${pair.to}`, value };
+    }),
+    ...(unsummed > 0 ? [{ label: 'of other pairs', value: counted(unsummed, 'order') }] : []),
+    { label: 'invalid', value: counted(invalid.orders, 'order') },
+    {
+      label: 'at the limit',
+      value: `${inUnits(times.takesMs)}, beside look-ups ${inUnits(times.takesBesideLookupsMs)}`,
+    },
+    { label: 'look-ups due', value: times.lookupsDue },
+    ...holds.map((hold) => ({ label: 'stops it', value: describeRestraint(hold, account) })),
+    ...(guard === null
+      ? []
+      : [{ label: 'stops it', value: `after ${counted(guard.afterOrders, 'order')}: ${guard.reason}` }]),
+    ...(olderState === null ? [] : [{ label: 'stops it', value: `the database ${olderState}; ${RESTORE_ADVICE}` }]),
+    ...first.map(({ body }) => ({ label: 'body', value: body })),
+    ...invalid.first.map(({ externalOrderId, reason }) => ({
+      label: 'invalid',
+      value: `${externalOrderId}: ${reason}`,
+    })),
+  ];
+  return fieldsText(fields, screenOf());
+}
