@@ -18,7 +18,7 @@ import { readHolds } from './store/tables/account-holds.ts';
 import { assertNotNewer } from './store/migrations.ts';
 import { isPassing } from './store/errors.ts';
 import { openAsOwner, type OwnedStore, type OwnerOptions, type WorkerOptions } from './store/open.ts';
-import type { AccountLease } from './store/port.ts';
+import type { AccountLease, Store } from './store/port.ts';
 import { countWaiting } from './store/find-orders.ts';
 
 /** A second daemon waits this long for the first to go, as when pm2 restarts it. */
@@ -32,9 +32,21 @@ const READ_VERSION_MS = 5_000;
 const LONGEST_BEGIN_MS = 5_000;
 const MOST_NAMED = 20;
 
+/** What is deleted by age, by the setting of that name in `retention`. */
+export interface Purge {
+  readonly name: string;
+  readonly ageMs: number | undefined;
+  /** Deletes the oldest rows of an account that are older than `before`, at most `limit`. Returns how many. */
+  readonly deleteSome: (
+    store: Store,
+    query: { readonly account: string; readonly before: Date; readonly limit: number },
+  ) => Promise<number>;
+}
+
 /** What the extensions of a daemon offer to each other, by name; each declares its own. */
-// oxlint-disable-next-line typescript/no-empty-object-type
-export interface Services {}
+export interface Services {
+  readonly purges: Purge[];
+}
 
 interface Shared extends Pick<App, 'store' | 'clock' | 'log' | 'gracePeriodOver'> {
   readonly config: Config;
@@ -104,7 +116,7 @@ export async function runDaemon(
   await using crons = new AsyncDisposableStack();
   const orderTicks = crons.use(new Cron(clock, config.schedule.cron, () => accounts.due.tick()));
   const sweepTicks = sweeps.map(({ name, cron }) => crons.use(new Cron(clock, cron, () => accounts.due.sweep(name))));
-  const services = await startServices(makers, { ...shared, accounts, parts, services: {} }, failed);
+  const services = await startServices(makers, { ...shared, accounts, parts, services: { purges: [] } }, failed);
   listeners.push(...services.flatMap((service) => service.listeners ?? []));
   const take = (lease: AccountLease) => [accounts, ...services].forEach((one) => one.take?.(lease));
   const tasks = [

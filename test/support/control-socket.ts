@@ -109,7 +109,7 @@ export function served(app: App, activities = new Activities(app.clock), wakeCre
   });
   return {
     ...app,
-    services: { status },
+    services: { status, purges: [] },
     extensions: EXTENSIONS,
     use: async (account) => (account === app.account ? inUse : undefined),
   };

@@ -5,6 +5,7 @@ import { BEGINNING, writeCursor, type FeedEvent } from '../../src/extensions/fee
 import { linksPass } from '../../src/extensions/clients/links.ts';
 import { placeOf, readPage } from '../../src/extensions/feed/feed.ts';
 import { sweep } from '../../src/findings/sweep.ts';
+import { purgesOf } from './purges.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
 import { decideOrders, listTargets } from '../../src/orders/operator-decisions.ts';
@@ -31,7 +32,6 @@ import { scriptedProgram, type TestProgram } from './test-program.ts';
 import { DAY, HOUR, MINUTE } from './tracking.ts';
 import { unguarded } from './unguarded.ts';
 import { endpointAt, webhookReceiver } from './webhooks.ts';
-import { withSettings } from './settings.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -83,10 +83,7 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
   }
   await linksPass(program.app, NEVER);
   await purgeAccount(
-    {
-      ...program.app,
-      config: withSettings(program.config, { retention: { keptAnswers: DAY, deadLetters: DAY, photos: DAY } }),
-    },
+    { ...program.app, purges: purgesOf(program.app, { keptAnswers: DAY, deadLetters: DAY, photos: DAY }) },
     'default',
     NEVER,
   );

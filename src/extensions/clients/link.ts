@@ -1,17 +1,19 @@
-/** A stored client link (§2.1), without the e-mail address of the client. */
-export interface TrackedLink {
-  readonly account: string;
-  readonly linkId: string;
-  readonly reference: string | null;
-  readonly source: LinkSource;
+/** A stored client link (§2.1), without the e-mail address of the client. `reference` is the merchant's own name for it. */
+export interface LinksTable {
+  account: string;
+  link_id: string;
+  reference: string | null;
+  source: string;
   /** The status that the exchange gave last; an open string. */
-  readonly status: string;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
+  status: string;
+  created_at: string;
+  updated_at: string;
   /** The last answer that is evidence: the link, or the documented 404. */
-  readonly lastCheckedAt: Date;
-  readonly missingSince: Date | null;
+  last_checked_at: string;
+  missing_since: string | null;
 }
+
+export type LinkRow = Readonly<LinksTable>;
 
 /** The origin of a stored link: created (§4.1), or looked up and followed (§4.3). */
 export type LinkSource = 'created' | 'followed';
@@ -26,45 +28,50 @@ export interface LinkEvent {
 }
 
 export interface LinkDecision {
-  readonly link: TrackedLink;
+  readonly link: LinkRow;
   readonly events: readonly LinkEvent[];
 }
 
 /** A link that the exchange has just answered, to be stored; a stored reference stays where it has none. */
-export type AnsweredLink = Pick<TrackedLink, 'account' | 'linkId' | 'status' | 'reference' | 'source'>;
+export type AnsweredLink = Pick<LinkRow, 'account' | 'link_id' | 'status' | 'reference'> & {
+  readonly source: LinkSource;
+};
 
 export type LinkAnswer = { readonly kind: 'found'; readonly status: string } | { readonly kind: 'not-found' };
 
-export function decideRemembered(known: TrackedLink | undefined, answered: AnsweredLink, now: Date): LinkDecision {
+export function decideRemembered(known: LinkRow | undefined, answered: AnsweredLink, now: Date): LinkDecision {
   const { status, source, reference } = answered;
+  const at = now.toISOString();
   if (known === undefined) {
-    const link = { ...answered, createdAt: now, updatedAt: now, lastCheckedAt: now, missingSince: null };
+    const link = { ...answered, created_at: at, updated_at: at, last_checked_at: at, missing_since: null };
     return { link, events: [statusEvent(null, status, source)] };
   }
   const { link, events } = found(known, status, source, now);
   if (reference === null || reference === known.reference) return { link, events };
-  return { link: { ...link, reference, updatedAt: now }, events };
+  return { link: { ...link, reference, updated_at: at }, events };
 }
 
 /** Decides what the answer to a check does to a stored link. A missing link is recorded once and kept. */
-export function decideChecked(known: TrackedLink, answer: LinkAnswer, now: Date): LinkDecision {
+export function decideChecked(known: LinkRow, answer: LinkAnswer, now: Date): LinkDecision {
   if (answer.kind === 'found') return found(known, answer.status, 'check', now);
-  const link = { ...known, lastCheckedAt: now };
-  if (known.missingSince !== null) return { link, events: [] };
+  const at = now.toISOString();
+  const link = { ...known, last_checked_at: at };
+  if (known.missing_since !== null) return { link, events: [] };
   const reason = 'the exchange does not find this link any more';
-  const event = { field: 'missing', oldValue: null, newValue: now.toISOString(), source: 'check', reason } as const;
-  return { link: { ...link, updatedAt: now, missingSince: now }, events: [event] };
+  const event = { field: 'missing', oldValue: null, newValue: at, source: 'check', reason } as const;
+  return { link: { ...link, updated_at: at, missing_since: at }, events: [event] };
 }
 
-function found(known: TrackedLink, status: string, source: LinkEvent['source'], now: Date): LinkDecision {
+function found(known: LinkRow, status: string, source: LinkEvent['source'], now: Date): LinkDecision {
+  const at = now.toISOString();
   const events: LinkEvent[] = [];
-  if (known.missingSince !== null) {
-    const [oldValue, reason] = [known.missingSince.toISOString(), 'the exchange finds this link again'];
-    events.push({ field: 'missing', oldValue, newValue: null, source, reason });
+  if (known.missing_since !== null) {
+    const reason = 'the exchange finds this link again';
+    events.push({ field: 'missing', oldValue: known.missing_since, newValue: null, source, reason });
   }
   if (known.status !== status) events.push(statusEvent(known.status, status, source));
-  const updatedAt = events.length > 0 ? now : known.updatedAt;
-  return { link: { ...known, status, updatedAt, lastCheckedAt: now, missingSince: null }, events };
+  const updated_at = events.length > 0 ? at : known.updated_at;
+  return { link: { ...known, status, updated_at, last_checked_at: at, missing_since: null }, events };
 }
 
 function statusEvent(oldValue: string | null, newValue: string, source: LinkEvent['source']): LinkEvent {

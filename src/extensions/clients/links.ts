@@ -5,8 +5,8 @@ import {
   decideRemembered,
   type LinkAnswer,
   type LinkDecision,
+  type LinkRow,
   type LinkSource,
-  type TrackedLink,
 } from './link.ts';
 import { after } from '../../base/instant.ts';
 import { isPlainText, LONGEST_PLAIN_TEXT, messageOf } from '../../base/text.ts';
@@ -25,7 +25,6 @@ import {
   linksToCheck,
   readLink,
   saveLink,
-  trackedLinkOf,
   type CheckKey,
 } from './tables/links.ts';
 import { rememberStatuses } from '../../store/tables/accounts.ts';
@@ -169,7 +168,7 @@ async function* uncheckedLinks(
 }
 
 async function check(deps: FlowDeps, key: CheckKey, signal: AbortSignal): Promise<void> {
-  const { linkId } = key;
+  const { link_id: linkId } = key;
   const evidence = await deps.exchange.lookUpLink(linkId, signal).then(
     (reply) => reply && evidenceOf(reply, linkId),
     (error: unknown) => {
@@ -205,11 +204,10 @@ function evidenceOf(reply: Reply<Link>, linkId: string): LinkAnswer | Pick<Failu
 async function recordCheck(deps: FlowDeps, key: CheckKey, answer: LinkAnswer): Promise<void> {
   const { account, store, clock } = deps;
   const recorded = await store.writer.write(async (tx) => {
-    const row = await readLink(tx, account, key.linkId);
+    const known = await readLink(tx, account, key.link_id);
     // Another check in the meantime may be newer than this answer.
-    if (row === undefined || row.last_checked_at !== key.lastCheckedAt) return undefined;
-    const before = trackedLinkOf(row);
-    return await save(tx, before, decideChecked(before, answer, clock.now()), clock.now());
+    if (known?.last_checked_at !== key.last_checked_at) return undefined;
+    return await save(tx, known, decideChecked(known, answer, clock.now()), clock.now());
   });
   if (recorded !== undefined) logSaved(deps, recorded);
 }
@@ -225,18 +223,13 @@ async function remember(
   reference: string | null,
   source: LinkSource,
 ): Promise<Saved> {
-  const row = await readLink(tx, account, linkId);
-  const known = row === undefined ? undefined : trackedLinkOf(row);
+  const known = await readLink(tx, account, linkId);
   const now = clock.now();
-  return await save(tx, known, decideRemembered(known, { account, linkId, status, reference, source }, now), now);
+  const answered = { account, link_id: linkId, status, reference, source };
+  return await save(tx, known, decideRemembered(known, answered, now), now);
 }
 
-async function save(
-  tx: Transaction,
-  before: TrackedLink | undefined,
-  decision: LinkDecision,
-  now: Date,
-): Promise<Saved> {
+async function save(tx: Transaction, before: LinkRow | undefined, decision: LinkDecision, now: Date): Promise<Saved> {
   const { account, status } = decision.link;
   await saveLink(tx, before, decision, now);
   const isChanged = decision.events.some(({ field }) => field === 'status');
@@ -244,7 +237,7 @@ async function save(
   return { ...decision, isUnseen: isChanged && (await rememberStatuses(tx, [seen])).length > 0 };
 }
 
-function logSaved({ log, observers }: LinkDeps, { link: { linkId, status }, events, isUnseen }: Saved): void {
+function logSaved({ log, observers }: LinkDeps, { link: { link_id: linkId, status }, events, isUnseen }: Saved): void {
   if (isUnseen && !DOCUMENTED_STATUSES.includes(status)) {
     observers.tell({ kind: 'status.new', field: 'link.status', value: status });
   }

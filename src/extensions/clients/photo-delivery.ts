@@ -16,7 +16,7 @@ export interface DeliveryPart {
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-export type RefusalKind = 'unreadable' | 'too-large' | 'too-slow' | 'forbidden';
+type RefusalKind = 'unreadable' | 'too-large' | 'too-slow' | 'forbidden' | 'busy';
 
 export class DeliveryRefusal extends Error {
   override readonly name = 'DeliveryRefusal';
@@ -25,12 +25,6 @@ export class DeliveryRefusal extends Error {
     super(message);
     this.kind = kind;
   }
-}
-
-export interface ReceivedFile extends SavedFile {
-  readonly refusal: string | null;
-  /** For people; it is never used as a path. */
-  readonly originalName: string;
 }
 
 /** Saves the files of a delivery in quarantine. Throws `DeliveryRefusal` if it accepts none, and errors of `parts`. */
@@ -46,12 +40,7 @@ export async function readForm(
   for await (const { name, filename, bytes } of parts) {
     if (name === 'file') {
       if (files.length === limits.maxFiles) throw new DeliveryRefusal('too-large', 'there are too many files');
-      const check = (size: number) => {
-        const { maxTotalBytes } = limits;
-        if (total + size <= maxTotalBytes) return;
-        throw new DeliveryRefusal('too-large', `the files have more than ${maxTotalBytes} bytes`);
-      };
-      const file = await folder.save(delivery, bytes, { maxBytes: limits.maxFileBytes, check });
+      const file = await folder.save(delivery, bytes, limits, total);
       const refusal = refusalOf(limits, file);
       if (refusal !== null) await folder.discardFile(delivery, file.name);
       const originalName = printable(filename ?? '')
@@ -68,13 +57,11 @@ export async function readForm(
     }
   }
   if (token === undefined) throw new DeliveryRefusal('unreadable', 'there is no part details');
-  if (files.length === 0) throw new DeliveryRefusal('unreadable', 'there is no part file');
-  const [odd] = files.filter(({ refusal }) => refusal !== null);
-  if (odd !== undefined && files.every(({ refusal }) => refusal !== null)) {
-    const why = odd.size > limits.maxFileBytes ? 'too-large' : 'unreadable';
-    throw new DeliveryRefusal(why, `no file can be accepted: ${odd.refusal}`);
-  }
-  return { token, files };
+  const [first] = files;
+  if (first === undefined) throw new DeliveryRefusal('unreadable', 'there is no part file');
+  if (files.some(({ refusal }) => refusal === null)) return { token, files };
+  const why = first.size > limits.maxFileBytes ? 'too-large' : 'unreadable';
+  throw new DeliveryRefusal(why, `no file can be accepted: ${first.refusal}`);
 }
 
 function refusalOf({ maxFileBytes, types }: PhotoSettings, { size, type }: SavedFile): string | null {
@@ -117,6 +104,9 @@ interface SavedFile {
   readonly type: PhotoType | undefined;
 }
 
+/** `originalName` is for people; it is never used as a path. */
+export type ReceivedFile = SavedFile & { readonly refusal: string | null; readonly originalName: string };
+
 export function randomName(): string {
   return randomBytes(16).toString('hex');
 }
@@ -145,11 +135,12 @@ export class PhotoFolder {
     await mkdir(join(this.#quarantine, delivery), { recursive: true, mode: 0o700 });
   }
 
-  /** Streams a file, at most `maxBytes`: the rest is only counted. `check` throws if the delivery is too large. */
+  /** Streams a file; what is more than its limit is only counted. Throws if the files, with the bytes of `others`, are too large. */
   async save(
     delivery: string,
     bytes: AsyncIterable<Uint8Array>,
-    { maxBytes, check }: { maxBytes: number; check: (size: number) => void },
+    { maxFileBytes, maxTotalBytes }: PhotoSettings,
+    others: number,
   ): Promise<SavedFile> {
     const folder = join(this.#quarantine, delivery);
     const plainName = randomName();
@@ -159,10 +150,11 @@ export class PhotoFolder {
     let first = Buffer.alloc(0);
     for await (const chunk of bytes) {
       size += chunk.length;
-      check(size);
+      if (others + size > maxTotalBytes)
+        throw new DeliveryRefusal('too-large', `the files have more than ${maxTotalBytes} bytes`);
       hash.update(chunk);
       if (first.length < SIGNATURE_BYTES) first = Buffer.concat([first, chunk.subarray(0, SIGNATURE_BYTES)]);
-      if (size <= maxBytes) await file.writeFile(chunk);
+      if (size <= maxFileBytes) await file.writeFile(chunk);
     }
     await file.sync();
     const type = photoType(first);

@@ -20,8 +20,6 @@ const UNREADABLE = 'this is no request that can be read';
 const RETRY_AFTER_S = 10;
 
 const STATUS_OF = {
-  stored: 200,
-  repeated: 200,
   unreadable: 400,
   forbidden: 403,
   'too-slow': 408,
@@ -92,12 +90,18 @@ async function receivingServer(
   const uploads = new WeakMap<FastifyRequest, Upload>();
   server.addHook('onRequest', async (request, reply) => {
     uploads.set(request, new Upload(request.raw, reply.raw, photos, clock));
-    if (stopping.aborted) reply.header('connection', 'close');
     await swept;
+  });
+  server.addHook('onSend', async (_request, reply) => {
+    if (stopping.aborted) reply.header('connection', 'close');
   });
   server.addHook('onResponse', async (request) => uploads.get(request)?.discard());
   server.setNotFoundHandler((_request, reply) => refuse(reply, 404, 'there is only POST /photos'));
   server.setErrorHandler((error, _request, reply) => {
+    if (error instanceof DeliveryRefusal) {
+      deps.log.warn({ refused: error.kind, cause: error.message }, 'a photo delivery was refused');
+      return refuse(reply, STATUS_OF[error.kind], error.message);
+    }
     const httpStatus = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
     if (httpStatus === 415) return refuse(reply, 415, 'the body must be multipart/form-data');
     if (httpStatus < 500) return refuse(reply, httpStatus, UNREADABLE);
@@ -106,30 +110,19 @@ async function receivingServer(
   server.post('/photos', async (request, reply) => {
     const upload = uploads.get(request);
     if (upload === undefined) throw new Error('the request was not bounded');
-    const early = refusalBefore(upload, request, stopping, running.size >= photos.concurrency);
-    if (early !== undefined) {
-      deps.log.warn({ refused: early.kind, cause: early.reason }, 'a photo delivery was refused');
-      return refuse(reply, STATUS_OF[early.kind], early.reason);
-    }
+    if (stopping.aborted) throw new DeliveryRefusal('busy', 'the receiver stops');
+    if (running.size >= photos.concurrency)
+      throw new DeliveryRefusal('busy', 'there are too many deliveries at the same time');
+    if (Number(request.headers['content-length'] ?? 0) > upload.maxBytes) throw tooLarge(upload);
     const delivery = acceptDelivery(deps, partsOf(request, upload)).finally(() => running.delete(delivery));
     running.add(delivery);
-    const outcome = await delivery;
-    if (stopping.aborted) reply.header('connection', 'close');
-    if (outcome.kind === 'refused') return refuse(reply, STATUS_OF[outcome.why], outcome.reason);
-    return reply.code(STATUS_OF[outcome.kind]).send({ status: outcome.kind });
+    return reply.send({ status: await delivery });
   });
   return server;
 }
 
-function refusalBefore({ maxBytes }: Upload, { headers }: FastifyRequest, stopping: AbortSignal, isFull: boolean) {
-  if (stopping.aborted) return { kind: 'busy', reason: 'the receiver stops' } as const;
-  if (isFull) return { kind: 'busy', reason: 'there are too many deliveries at the same time' } as const;
-  if (Number(headers['content-length'] ?? 0) <= maxBytes) return undefined;
-  return { kind: 'too-large', reason: tooLarge(maxBytes) } as const;
-}
-
-function tooLarge(maxBytes: number): string {
-  return `the body has more than ${maxBytes} bytes`;
+function tooLarge({ maxBytes }: Pick<Upload, 'maxBytes'>): DeliveryRefusal {
+  return new DeliveryRefusal('too-large', `the body has more than ${maxBytes} bytes`);
 }
 
 /** Gives the parts of a delivery. Throws `DeliveryRefusal` on any fault of the form. */
@@ -219,11 +212,11 @@ class Upload {
     request.on('error', () => {});
     request.on('data', (chunk: Uint8Array) => {
       this.#size += chunk.length;
-      if (this.#size > this.maxBytes) this.#cutOff('too-large', tooLarge(this.maxBytes));
+      if (this.#size > this.maxBytes) this.#cutOff(tooLarge(this));
     });
     // Nothing is read before somebody asks for the parts.
     request.pause();
-    this.#after(photos.timeout, () => this.#cutOff('too-slow', 'the delivery takes too long'));
+    this.#after(photos.timeout, () => this.#cutOff(new DeliveryRefusal('too-slow', 'the delivery takes too long')));
   }
 
   /** Throws the rest of the request away, after the answer. */
@@ -233,9 +226,9 @@ class Upload {
     if (this.failure !== undefined) this.#after(LINGER_MS, () => this.#request.destroy());
   }
 
-  #cutOff(kind: 'too-large' | 'too-slow', reason: string): void {
+  #cutOff(failure: DeliveryRefusal): void {
     if (this.failure !== undefined) return;
-    this.failure = new DeliveryRefusal(kind, reason);
+    this.failure = failure;
     if (this.#response.headersSent) this.#request.destroy();
     // The reader of the parts sees an error of the connection, and the request can still be answered.
     else this.#request.emit('error', this.failure);
@@ -262,30 +255,25 @@ export async function receivePhotos(deps: ReceiverDeps, stopping: AbortSignal) {
   const { clock, log, config } = deps;
   const { listen } = clientsSettings.of(config).photos;
   let receiver: PhotoReceiver | undefined;
+  const begun = new AbortController();
   const begin = async () => {
     try {
       if (listen !== undefined) receiver = await servePhotos(deps, listen, stopping);
-      return true;
+      begun.abort();
     } catch (error) {
-      if (config.database.kind === 'postgres' && isTaken(error)) return false;
-      throw error;
+      if (config.database.kind !== 'postgres' || !isTaken(error)) throw error;
     }
   };
-  const isAlone = await begin();
-  if (!isAlone) {
-    log.warn({ ...listen }, 'another process listens at photos.listen; this one receives photos when that has ended');
-  }
-  const found = new AbortController();
-  const lookAgain = async () => {
-    try {
-      if (await begin()) found.abort();
-    } catch (error) {
+  const beginAgain = () =>
+    begin().catch((error: unknown) => {
       // A database that is out of reach comes back.
       if (!(error instanceof StoreError)) throw error;
-    }
-  };
-  if (isAlone) found.abort();
-  const waiting = repeatEvery(clock, LOOK_MS, AbortSignal.any([stopping, found.signal]), lookAgain);
+    });
+  await begin();
+  if (!begun.signal.aborted) {
+    log.warn({ ...listen }, 'another process listens at photos.listen; this one receives photos when that has ended');
+  }
+  const waiting = repeatEvery(clock, LOOK_MS, AbortSignal.any([stopping, begun.signal]), beginAgain);
   const close = async () => {
     await waiting.catch(() => undefined);
     await receiver?.close();

@@ -29,7 +29,6 @@ import {
   readForm,
   type DeliveryPart,
   type ReceivedFile,
-  type RefusalKind,
 } from './photo-delivery.ts';
 import { clientsSettings } from './settings.ts';
 
@@ -45,10 +44,8 @@ const ACCOUNTS_LOOKED_AT = 20;
 export type DeliveryDeps = Pick<FlowDeps, 'config' | 'store' | 'clock' | 'log'>;
 type PhotoDeps = DeliveryDeps & Pick<FlowDeps, 'account'>;
 
-/** The outcome of a delivery. Nothing of it stays on the disk unless it is `stored`. */
-type DeliveryOutcome =
-  | { readonly kind: 'stored' | 'repeated' }
-  | { readonly kind: 'refused'; readonly why: RefusalKind; readonly reason: string };
+/** A delivery that came before is `repeated`. Nothing of one stays on the disk unless it is `stored`. */
+type DeliveryOutcome = 'stored' | 'repeated';
 
 interface PhotosAsked {
   readonly linkId: string;
@@ -113,7 +110,7 @@ export async function requestPhotos(
   return { ...answer, value, body: stringify(value) ?? answer.body };
 }
 
-/** Accepts a delivery (§6). Files stay in quarantine until their rows are committed. Throws errors of the disk. */
+/** Accepts a delivery (§6). Files stay in quarantine until their rows are committed. Throws `DeliveryRefusal`, and errors of the disk. */
 export async function acceptDelivery(deps: DeliveryDeps, parts: AsyncIterable<DeliveryPart>): Promise<DeliveryOutcome> {
   const { photos } = clientsSettings.of(deps.config);
   const folder = new PhotoFolder(photos.folder);
@@ -122,10 +119,6 @@ export async function acceptDelivery(deps: DeliveryDeps, parts: AsyncIterable<De
     await folder.begin(delivery);
     const form = await readForm(photos, folder, delivery, parts);
     return await record(deps, folder, delivery, form);
-  } catch (error) {
-    if (!(error instanceof DeliveryRefusal)) throw error;
-    deps.log.warn({ refused: error.kind, cause: error.message }, 'a photo delivery was refused');
-    return { kind: 'refused', why: error.kind, reason: error.message };
   } finally {
     await settle(deps, folder, delivery);
   }
@@ -148,28 +141,28 @@ export async function sweepPhotos(deps: DeliveryDeps): Promise<void> {
 
 /** Deletes photos that are older than `olderThanMs`, files first. Returns how many. */
 export async function purgePhotos(deps: Omit<PhotoDeps, 'log'>, olderThanMs: number): Promise<number> {
+  const query = { account: deps.account, before: after(deps.clock.now(), -olderThanMs), limit: PAGE };
   for (let purged = 0; ;) {
-    const step = await purgeSomePhotos(deps, olderThanMs);
-    purged += step.purged;
-    if (step.isLast) return purged;
+    const count = await purgeSomePhotos(deps, query);
+    purged += count;
+    if (count < PAGE) return purged;
   }
 }
 
-/** The same for some of them, the oldest. */
+/** The same for the oldest of them, at most `limit`. */
 export async function purgeSomePhotos(
-  { account, config, store, clock }: Omit<PhotoDeps, 'log'>,
-  olderThanMs: number,
-): Promise<{ readonly purged: number; readonly isLast: boolean }> {
-  const before = after(clock.now(), -olderThanMs);
-  const page = await photosBefore(store.db, { account, before, limit: PAGE });
-  if (page.length === 0) return { purged: 0, isLast: true };
+  { config, store, clock }: Omit<DeliveryDeps, 'log'>,
+  query: Parameters<typeof photosBefore>[1],
+): Promise<number> {
+  const page = await photosBefore(store.db, query);
+  if (page.length === 0) return 0;
   await new PhotoFolder(clientsSettings.of(config).photos.folder).remove(storedNames(page));
   const ids = page.map(({ id }) => id);
   await store.writer.write(async (tx) => {
-    await deletePhotos(tx, account, ids);
-    await forgetSpentTokens(tx, account, after(clock.now(), -LISTED_MS));
+    await deletePhotos(tx, query.account, ids);
+    await forgetSpentTokens(tx, query.account, after(clock.now(), -LISTED_MS));
   });
-  return { purged: page.length, isLast: page.length < PAGE };
+  return page.length;
 }
 
 /** Looks only for the newest photos: that shows whether photos.folder is the right one. */
@@ -222,7 +215,7 @@ async function record(
   for (const { refusal: cause } of files) {
     if (cause !== null) log.warn({ linkId, cause }, 'a file of a photo delivery was refused');
   }
-  return { kind: decision === 'store' ? 'stored' : 'repeated' };
+  return decision === 'store' ? 'stored' : 'repeated';
 }
 
 async function settle({ store }: Pick<DeliveryDeps, 'store'>, folder: PhotoFolder, delivery: string): Promise<void> {

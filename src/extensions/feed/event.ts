@@ -32,6 +32,19 @@ export interface EventRow extends Readonly<Omit<EventsTable, 'id' | 'looked_up_b
   readonly id: number;
 }
 
+export type SubjectKind = 'order' | 'link' | 'account';
+
+export const ROW_TYPES: Readonly<Record<SubjectKind, readonly EventRow['type'][]>> = {
+  order: ['order', 'order.needs_attention', 'finding.opened', 'finding.resolved', 'finding.acknowledged'],
+  link: ['link', 'photos'],
+  account: ['account'],
+};
+
+export function subjectKindOf(type: EventRow['type']): SubjectKind {
+  if (ROW_TYPES.link.includes(type)) return 'link';
+  return type === 'account' ? 'account' : 'order';
+}
+
 /** An event as the feed and the webhooks give it; `http/events/schema.ts` describes its fields. */
 export type FeedEvent = ReturnType<typeof feedEventOf>;
 export type EventData = ReturnType<typeof dataOf>;

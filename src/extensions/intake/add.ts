@@ -30,14 +30,12 @@ export async function addOrder(
   fields: Readonly<Record<string, unknown>>,
 ): Promise<Addition> {
   const checked = checkFields(fields);
-  if (!checked.ok) {
-    return { kind: 'invalid', problems: checked.problems.map(({ field, reason }) => `${COLUMN_OF[field]} ${reason}`) };
-  }
+  if (!checked.ok) return { kind: 'invalid', problems: checked.problems.map(describe) };
   const { externalOrderId } = checked.order;
   const columns = columnsOf(checked.order);
   const there = await store.writer.write((tx) => insertOrder(tx, account, columns));
   if (there === undefined) return { kind: 'inserted', externalOrderId, state: 'pending' };
-  const different = ORDER_COLUMNS.filter((column) => !isSame(column, columns, there));
+  const different = differences(columns, there);
   if (different.length > 0) return { kind: 'differs', externalOrderId, columns: different };
   return { kind: 'present', externalOrderId, state: there.state };
 }
@@ -60,10 +58,17 @@ export function checkFields(fields: Readonly<Record<string, unknown>>): CheckedO
   return problems.length === 0 ? checked : { ok: false, problems };
 }
 
-function isSame(column: OrderColumn, { [column]: one }: OrderColumns, { [column]: other }: OrderColumns): boolean {
-  if (one === other) return true;
-  const isAmount = column === 'asset' || column === 'order_limit' || column === 'bonus';
-  return isAmount && one !== null && other !== null && sameDecimal(one, other);
+export function describe({ field, reason }: { readonly field: keyof MerchantOrder; readonly reason: string }): string {
+  return `${COLUMN_OF[field]} ${reason}`;
+}
+
+const AMOUNTS: readonly OrderColumn[] = ['asset', 'order_limit', 'bonus'];
+
+/** Lists the columns in which two orders differ; amounts that are the same number do not. */
+export function differences(one: OrderColumns, other: OrderColumns): readonly OrderColumn[] {
+  return ORDER_COLUMNS.filter(
+    (column) => one[column] !== other[column] && !(AMOUNTS.includes(column) && sameDecimal(one[column], other[column])),
+  );
 }
 
 type Adoption =
@@ -84,9 +89,7 @@ export async function adoptOrder(
 ): Promise<Adoption> {
   const { account, store, exchange, clock } = deps;
   const checked = checkFields(fields);
-  if (!checked.ok) {
-    return { kind: 'invalid', problems: checked.problems.map(({ field, reason }) => `${COLUMN_OF[field]} ${reason}`) };
-  }
+  if (!checked.ok) return { kind: 'invalid', problems: checked.problems.map(describe) };
   const { externalOrderId } = checked.order;
   const there = await readOrder(store.db, account, externalOrderId);
   if (there !== undefined) return { kind: 'present', externalOrderId, state: there.state };

@@ -1,9 +1,10 @@
 import type { Config } from '../../settings/config.ts';
 import { paceSettings } from '../pace/settings.ts';
 import { CreateWindow } from '../../accounts/rules/guard.ts';
-import { stops, viewOf, type RestraintView } from '../../accounts/rules/restraints.ts';
+import { stops, viewOf } from '../../accounts/rules/restraints.ts';
 import { DecimalSum } from '../../base/decimal.ts';
 import { after } from '../../base/instant.ts';
+import { sumOf } from '../../base/words.ts';
 import { checkOrder, describeProblems, NULL_ACCOUNT, WHOSE } from '../../orders/rules/check.ts';
 import type { MerchantOrder } from '../../orders/rules/record.ts';
 import { withoutTokens } from '../../exchange/reply.ts';
@@ -20,49 +21,19 @@ const MOST_PAIRS = 200;
 /** `exchange.rate.mode: paced` keeps this part of the limit. */
 const PACED = 0.95;
 
-interface PairSum {
-  readonly from: string;
-  readonly to: string;
-  readonly assetPosition: string;
-  readonly orders: number;
-  readonly asset: string;
-}
-
 /** What a daemon would send for an account now. Nothing is asked or written to know it. */
-export interface DryRun {
-  readonly account: string;
-  readonly wouldSend: {
-    readonly orders: number;
-    readonly later: number;
-    readonly sums: readonly PairSum[];
-    readonly unsummed: number;
-    /** The first bodies, as they would be sent, tokens hidden. */
-    readonly first: readonly { readonly externalOrderId: string; readonly body: string }[];
-  };
-  readonly invalid: {
-    readonly orders: number;
-    readonly first: readonly { readonly externalOrderId: string; readonly reason: string }[];
-  };
-  /** The time to send all at the limit of the rate: with creates alone, and beside the look-ups that are planned; in milliseconds. */
-  readonly takesMs: number;
-  readonly takesBesideLookupsMs: number;
-  /** Look-ups that are due, counted up to 10,000. */
-  readonly lookupsDue: number;
-  readonly holds: readonly RestraintView[];
-  /** The limit of `guard.*` that would stop creates, and after how many; null if none would. */
-  readonly guard: { readonly afterOrders: number; readonly reason: string } | null;
-  readonly olderState: string | null;
-}
+export type DryRun = Awaited<ReturnType<typeof dryRun>>;
 
 interface DryRunRequest {
   readonly account: string;
   readonly store: Store;
   readonly now: Date;
   readonly config: Pick<Config, 'exchange' | 'guard' | 'accounts'>;
+  /** The number of bodies, and of invalid orders, that are shown. */
   readonly rows: number;
 }
 
-export async function dryRun(request: DryRunRequest): Promise<DryRun> {
+export async function dryRun(request: DryRunRequest) {
   const { account, store, now, config } = request;
   const { db } = store;
   const { exchange } = config;
@@ -80,6 +51,7 @@ export async function dryRun(request: DryRunRequest): Promise<DryRun> {
     ...backlog,
     takesMs: Math.ceil(takesMs),
     takesBesideLookupsMs: Math.ceil(takesMs / Math.max(createShare, 0.01)),
+    /** Counted up to 10,000. */
     lookupsDue: (await countWaiting(db, { account, now })).lookupsDue,
     holds: holds.filter((hold) => stops(hold, 'create') || stops(hold, 'lookup')).map(viewOf),
     olderState: (await store.mark.sign()) ?? null,
@@ -87,24 +59,21 @@ export async function dryRun(request: DryRunRequest): Promise<DryRun> {
 }
 
 /** Adds up what waits as if each order were taken, one after the other at the limit of the rate, in memory that does not grow with it. */
-async function addUp(
-  { account, store, now, config, rows }: DryRunRequest,
-  window: CreateWindow,
-  msAnOrder: number,
-): Promise<Pick<DryRun, 'wouldSend' | 'invalid' | 'guard'>> {
-  const sums = new PairSums();
-  const [first, invalid]: [{ externalOrderId: string; body: string }[], { externalOrderId: string; reason: string }[]] =
-    [[], []];
-  let [orders, later, invalidOrders] = [0, 0, 0];
-  let guard: DryRun['guard'] = null;
+async function addUp({ account, store, now, config, rows }: DryRunRequest, window: CreateWindow, msAnOrder: number) {
+  const pairs = new Map<string, ReturnType<typeof newSum>>();
+  const first: { externalOrderId: string; body: string }[] = [];
+  const invalid = { orders: 0, first: [] as { externalOrderId: string; reason: string }[] };
+  let [orders, later] = [0, 0];
+  /** The limit of `guard.*` that would stop creates, and after how many; null if none would. */
+  let guard: { afterOrders: number; reason: string } | null = null;
   for await (const row of waiting(store, account)) {
     const { external_order_id: externalOrderId, next_action_at: due } = row;
     const isOfNobody = row.state_reason === NULL_ACCOUNT && config.accounts.length > 1;
     const checked = checkOrder(uncheckedOrderOf(row));
     if (isOfNobody || !checked.ok) {
       const reason = isOfNobody || checked.ok ? WHOSE : describeProblems(checked.problems);
-      invalidOrders += 1;
-      if (invalid.length < rows) invalid.push({ externalOrderId, reason });
+      invalid.orders += 1;
+      if (invalid.first.length < rows) invalid.first.push({ externalOrderId, reason });
       continue;
     }
     const { order } = checked;
@@ -117,10 +86,11 @@ async function addUp(
     orders += 1;
     if ((due ?? '') > now.toISOString()) later += 1;
     if (first.length < rows) first.push({ externalOrderId, body: withoutTokens(preOrderBody(order)) });
-    sums.add(order);
+    addToPair(pairs, order);
   }
-  const wouldSend = { orders, later, sums: sums.all(), unsummed: sums.unsummed, first };
-  return { wouldSend, invalid: { orders: invalidOrders, first: invalid }, guard };
+  const sums = [...pairs.values()].map((sum) => ({ ...sum, asset: sum.asset.toString() }));
+  const unsummed = orders - sumOf(sums, (sum) => sum.orders);
+  return { wouldSend: { orders, later, sums, unsummed, first }, invalid, guard };
 }
 
 /** The rows that have a time, in its order: invalid ones, which are checked again, and pending ones. */
@@ -139,24 +109,14 @@ async function* waiting({ db }: Store, account: string): AsyncGenerator<OrderRow
   }
 }
 
-class PairSums {
-  readonly #sums = new Map<string, Omit<PairSum, 'asset' | 'orders'> & { orders: number; readonly sum: DecimalSum }>();
-  unsummed = 0;
+function newSum({ fromCurrency: from, toCurrency: to, assetPosition }: MerchantOrder) {
+  return { from, to, assetPosition, orders: 0, asset: new DecimalSum() };
+}
 
-  add({ fromCurrency: from, toCurrency: to, assetPosition, asset }: MerchantOrder): void {
-    const key = JSON.stringify([from, to, assetPosition]);
-    const known = this.#sums.get(key);
-    if (known === undefined && this.#sums.size >= MOST_PAIRS) {
-      this.unsummed += 1;
-      return;
-    }
-    const pair = known ?? { from, to, assetPosition, orders: 0, sum: new DecimalSum() };
-    pair.orders += 1;
-    pair.sum.add(asset);
-    this.#sums.set(key, pair);
-  }
-
-  all(): readonly PairSum[] {
-    return [...this.#sums.values()].map(({ sum, ...pair }) => ({ ...pair, asset: sum.toString() }));
-  }
+function addToPair(sums: Map<string, ReturnType<typeof newSum>>, order: MerchantOrder): void {
+  const key = JSON.stringify([order.fromCurrency, order.toCurrency, order.assetPosition]);
+  const sum = sums.get(key) ?? newSum(order);
+  sum.orders += 1;
+  sum.asset.add(order.asset);
+  if (sums.size < MOST_PAIRS) sums.set(key, sum);
 }

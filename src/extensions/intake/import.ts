@@ -1,13 +1,15 @@
+import type { Readable } from 'node:stream';
+import { isLosslessNumber, parse } from 'lossless-json';
 import type { ImportFormat } from '../documents/commands/files.ts';
-import { type Readable, pipeline } from 'node:stream';
 import { quote } from '../../base/text.ts';
-import { COLUMN_OF, columnsOf, ORDER_COLUMNS } from '../../store/orders/order-columns.ts';
-import { ImportTables, InsertedMeanwhile, ordersOf, settleImport, type ImportRow } from './tables/import-rows.ts';
-import type { Store, Transaction } from '../../store/port.ts';
-import { checkFields } from './add.ts';
 import { assumeOrderSent, type Assuming } from '../../orders/assume-sent.ts';
-import { CsvError, parse as parseCsv, type CsvErrorCode, type Info } from 'csv-parse';
-import { isLosslessNumber, parse as parseJson } from 'lossless-json';
+import { StoreError } from '../../store/errors.ts';
+import { insertMissing, ordersById, type ColumnsAndState } from './tables/inserted-orders.ts';
+import { COLUMN_OF, columnsOf, ORDER_COLUMNS, type OrderColumns } from '../../store/orders/order-columns.ts';
+import type { Store, Transaction } from '../../store/port.ts';
+import { csvRecords, MAX_RECORD_LENGTH, TOO_LONG } from '../documents/csv.ts';
+import { checkFields, differences } from './add.ts';
+import { ImportTables, type ImportRow } from './tables/import-rows.ts';
 
 interface ImportProblem {
   readonly line: number;
@@ -36,8 +38,6 @@ interface ImportOptions {
 
 const MAX_NAMED = 50;
 const PROGRESS_ROWS = 1_000;
-const MOST_TRIES = 10;
-const COLUMNS = { known: ORDER_COLUMNS, required: ['external_order_id', 'asset', 'from_currency', 'to_currency'] };
 
 /** Imports a whole file or nothing. Rows with the same content are skipped; `1.50` and `1.5` are the same. */
 export async function importOrders(
@@ -47,62 +47,32 @@ export async function importOrders(
   { format, assumeSent, onProgress }: ImportOptions,
 ): Promise<ImportResult> {
   using tables = new ImportTables();
-  const problems = new Problems();
+  const [problems, contradictions] = [new Problems(), new Problems()];
   let read = 0;
   for await (const line of readLines(input, format)) {
     read += 'fields' in line ? 1 : 0;
     const row = toRow(line, problems);
-    if (row !== undefined) tables.add(row);
+    if (row !== undefined) contradictions.compare(row, tables.add(row));
     if (read % PROGRESS_ROWS === 0) onProgress?.(read);
   }
-  const isWanted = problems.count === 0;
-  const { inserted, conflicts, conflictCount, assumedSent } = await repeatWhileInserted(() =>
-    store.writer.write(async (tx) => {
-      const settled = await settleImport(tx, tables, { account, isWanted, limit: MAX_NAMED });
-      const isInserted = isWanted && settled.conflictCount === 0;
-      const assumed = isInserted && assumeSent ? await assumeImportSent(tx, tables, account, assumeSent) : 0;
-      return { ...settled, assumedSent: assumed };
-    }),
-  );
-  for (const { line, columns, externalOrderId, place } of conflicts) {
-    const reason = `differs from ${place}, where ${quote(externalOrderId)} stands already`;
-    problems.add({ line, column: columns, reason });
-  }
-  problems.count += conflictCount - conflicts.length;
-  const alreadyPresent = problems.count === 0 ? read - inserted : 0;
-  return { read, inserted, alreadyPresent, assumedSent, problems: problems.named, problemCount: problems.count };
-}
-
-/** Assumes that the waiting orders of an import were sent, also if the merchant inserted them. Returns their number. */
-async function assumeImportSent(
-  tx: Transaction,
-  tables: ImportTables,
-  account: string,
-  deps: Assuming,
-): Promise<number> {
-  const how = { source: 'import', reason: 'it may have been sent by a database that is lost' } as const;
-  let orders = 0;
-  for await (const page of ordersOf(tx, tables, account)) {
-    const waiting = page.filter(({ state }) => state === 'pending' || state === 'invalid');
-    for (const { external_order_id: id } of waiting)
-      orders += await assumeOrderSent(tx, { account, id: id ?? '', how }, deps);
-  }
-  return orders;
-}
-
-/** Begins anew where the merchant inserted orders of the import meanwhile: they are compared with it then. */
-async function repeatWhileInserted<Result>(settle: () => Promise<Result>): Promise<Result> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await settle();
-    } catch (error) {
-      if (!(error instanceof InsertedMeanwhile) || tries === MOST_TRIES) throw error;
-    }
-  }
-}
-
-export function readLines(input: Readable, format: ImportFormat): AsyncGenerator<ImportLine> {
-  return format === 'csv' ? csvLines(input, COLUMNS) : ndjsonLines(input, COLUMNS);
+  const isWanted = problems.count + contradictions.count === 0;
+  const settled = await store.writer
+    .write((tx) => settle(tx, tables, { account, isWanted, assumeSent }))
+    .catch((error: unknown) => {
+      if (error instanceof DifferentOrders) return { inserted: 0, assumedSent: 0, different: error.different };
+      throw error;
+    });
+  const conflicts = [contradictions, settled.different];
+  for (const one of conflicts.flatMap(({ named }) => named).toSorted((a, b) => a.line - b.line)) problems.add(one);
+  for (const { count, named } of conflicts) problems.count += count - named.length;
+  return {
+    read,
+    inserted: settled.inserted,
+    alreadyPresent: problems.count === 0 ? read - settled.inserted : 0,
+    assumedSent: settled.assumedSent,
+    problems: problems.named,
+    problemCount: problems.count,
+  };
 }
 
 class Problems {
@@ -113,6 +83,69 @@ class Problems {
     this.count += 1;
     if (this.named.length < MAX_NAMED) this.named.push(problem);
   }
+
+  /** Compares a row with an order of the same id: one of the table, or of a line of the file. */
+  compare(row: ImportRow, other: (OrderColumns & { readonly line?: number }) | undefined): void {
+    const columns = other === undefined ? [] : differences(row, other);
+    const place = other?.line === undefined ? 'merchant_orders' : `line ${other.line}`;
+    const reason = `differs from ${place}, where ${quote(row.external_order_id)} stands already`;
+    if (columns.length > 0) this.add({ line: row.line, column: columns.join(', '), reason });
+  }
+}
+
+/** Orders of the table differ from rows of the import, so nothing of it is inserted. */
+class DifferentOrders extends StoreError {
+  readonly different: Problems;
+
+  constructor(different: Problems) {
+    super('refused', 'orders of the import stand in the table with other content');
+    this.different = different;
+  }
+}
+
+/**
+ * Inserts the rows that are not in the table, if that `isWanted`, and then compares all with it: so orders count that the
+ * merchant inserted meanwhile. Throws `DifferentOrders`, which undoes what was inserted.
+ */
+async function settle(
+  tx: Transaction,
+  tables: ImportTables,
+  how: { readonly account: string; readonly isWanted: boolean; readonly assumeSent: Assuming | undefined },
+) {
+  const { account, isWanted, assumeSent } = how;
+  const different = new Problems();
+  let [inserted, assumedSent] = [0, 0];
+  for (const rows of tables.pages()) {
+    if (isWanted) inserted += await insertMissing(tx, account, rows);
+    const orders = await ordersById(tx, account, [...new Set(rows.map((row) => row.external_order_id))]);
+    const there = new Map(orders.map((order) => [order.external_order_id, order]));
+    for (const row of rows) {
+      const order = there.get(row.external_order_id);
+      if (isWanted && order === undefined) throw new StoreError('refused', KEPT_OUT);
+      different.compare(row, order);
+    }
+    if (isWanted && assumeSent !== undefined) assumedSent += await assumeWaitingSent(tx, account, orders, assumeSent);
+  }
+  if (isWanted && different.count > 0) throw new DifferentOrders(different);
+  return { inserted, assumedSent, different };
+}
+
+const KEPT_OUT = 'another program inserts orders of the import, or keeps them out of the table; import it again';
+
+/** Takes orders that wait for sent, also if the merchant inserted them. Returns their number. */
+async function assumeWaitingSent(
+  tx: Transaction,
+  account: string,
+  orders: readonly ColumnsAndState[],
+  deps: Assuming,
+): Promise<number> {
+  const how = { source: 'import', reason: 'it may have been sent by a database that is lost' } as const;
+  let assumed = 0;
+  for (const { state, external_order_id: id } of orders) {
+    if (state === 'pending' || state === 'invalid')
+      assumed += await assumeOrderSent(tx, { account, id: id ?? '', how }, deps);
+  }
+  return assumed;
 }
 
 function toRow(line: ImportLine, problems: Problems): ImportRow | undefined {
@@ -127,7 +160,7 @@ function toRow(line: ImportLine, problems: Problems): ImportRow | undefined {
     }
     return undefined;
   }
-  return { ...columnsOf(checked.order), line: line.line };
+  return { ...columnsOf(checked.order), external_order_id: checked.order.externalOrderId, line: line.line };
 }
 
 /** A line of an import file: its fields by column, or its problem. `line` is the one on which the record begins. */
@@ -135,23 +168,15 @@ export type ImportLine =
   | { readonly line: number; readonly fields: Readonly<Record<string, unknown>> }
   | { readonly line: number; readonly column?: string; readonly problem: string };
 
-interface ImportColumns {
-  readonly known: readonly string[];
-  readonly required: readonly string[];
+const COLUMNS: readonly string[] = ORDER_COLUMNS;
+const REQUIRED = ['external_order_id', 'asset', 'from_currency', 'to_currency'];
+
+export function readLines(input: Readable, format: ImportFormat): AsyncGenerator<ImportLine> {
+  return format === 'csv' ? csvLines(input) : ndjsonLines(input);
 }
 
-/** Longer than any sound record: a file without line ends must not fill the memory. */
-const MAX_RECORD_LENGTH = 1_000_000;
-const TOO_LONG = `is longer than ${MAX_RECORD_LENGTH} bytes; reading stopped here`;
-const CSV_PROBLEMS: Partial<Record<CsvErrorCode | 'INVALID_OPENING_QUOTE', string>> = {
-  CSV_QUOTE_NOT_CLOSED: 'a quote is opened and never closed',
-  CSV_INVALID_CLOSING_QUOTE: 'a quoted field goes on after its closing quote; write a quote within a field twice',
-  INVALID_OPENING_QUOTE: 'a quote stands inside a field; quote the whole field and write the quote twice',
-  CSV_MAX_RECORD_SIZE: TOO_LONG,
-};
-
 /** Reads CSV with a header. An empty field is no value. A wrong header, or a misplaced quote, ends the reading. */
-export async function* csvLines(input: Readable, columns: ImportColumns): AsyncGenerator<ImportLine> {
+async function* csvLines(input: Readable): AsyncGenerator<ImportLine> {
   let header: readonly string[] | undefined;
   for await (const read of csvRecords(input)) {
     if ('problem' in read) {
@@ -163,73 +188,20 @@ export async function* csvLines(input: Readable, columns: ImportColumns): AsyncG
       continue;
     }
     header = read.record;
-    const problems = headerProblems(header, columns);
+    const problems = headerProblems(header);
     for (const problem of problems) yield { line: read.line, ...problem };
     if (problems.length > 0) return;
   }
   if (header === undefined) yield { line: 1, problem: 'is empty; the first line names the columns' };
 }
 
-type CsvRecord = { readonly line: number; readonly record: readonly string[] };
-
-/** Reads the records of a CSV file, the header among them; one that cannot be read is the last. */
-export async function* csvRecords(input: Readable): AsyncGenerator<CsvRecord | { line: number; problem: string }> {
-  const place = new CsvPlace();
-  // The parser forgets rows that it has read but not passed on when it throws.
-  const ahead: CsvRecord[] = [];
-  const parser = parseCsv({
-    bom: true,
-    skip_empty_lines: true,
-    // Counted by us, so that each line is named.
-    relax_column_count: true,
-    // Guessed from the first line otherwise, and then a carriage return could become part of the last field.
-    record_delimiter: ['\r\n', '\n', '\r'],
-    max_record_size: MAX_RECORD_LENGTH,
-    on_record: (record: string[], { empty_lines }) => {
-      ahead.push({ line: place.next(record, empty_lines), record });
-      return record;
-    },
-  });
-  // Ends both when one ends; an error of the input comes out of the parser.
-  pipeline(input, parser, () => {});
-  try {
-    for await (const record of parser as AsyncIterable<string[]>) {
-      yield { line: ahead.shift()?.line ?? 0, record };
-    }
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    yield* ahead;
-    const { empty_lines } = error as CsvError & Info;
-    yield { line: place.next([], empty_lines), problem: CSV_PROBLEMS[error.code] ?? error.message };
-  }
-}
-
-/** Counts the lines on which records begin. The parser counts a line end within quotes differently from one between records. */
-class CsvPlace {
-  #end = 0;
-  #emptyLines = 0;
-
-  next(record: readonly string[], emptyLines: number): number {
-    const line = this.#end + 1 + emptyLines - this.#emptyLines;
-    const within = record.reduce((sum, field) => sum + (field.match(/\r\n|\n|\r/g)?.length ?? 0), 0);
-    this.#end = line + within;
-    this.#emptyLines = emptyLines;
-    return line;
-  }
-}
-
-function headerProblems(header: readonly string[], columns: ImportColumns): { column: string; problem: string }[] {
-  const missing = columns.required.filter((column) => !header.includes(column));
+function headerProblems(header: readonly string[]): { column: string; problem: string }[] {
+  const unknown = header.filter((column) => !COLUMNS.includes(column));
+  const twice = header.filter((column, index) => COLUMNS.includes(column) && header.indexOf(column) < index);
+  const missing = REQUIRED.filter((column) => !header.includes(column));
   return [
-    ...header
-      .filter((column) => !columns.known.includes(column))
-      .map((column) => ({
-        column: quote(column),
-        problem: unknownColumn(columns, 'fields are separated by commas, '),
-      })),
-    ...header
-      .filter((column, index) => columns.known.includes(column) && header.indexOf(column) < index)
-      .map((column) => ({ column, problem: 'stands twice in the header' })),
+    ...unknown.map((column) => unknownColumn(column, 'fields are separated by commas, ')),
+    ...twice.map((column) => ({ column, problem: 'stands twice in the header' })),
     ...missing.map((column) => ({ column, problem: 'is missing in the header' })),
   ];
 }
@@ -245,7 +217,7 @@ function csvLine(line: number, header: readonly string[], record: readonly strin
 }
 
 /** Reads NDJSON, a line at a time. Numbers keep every digit, as `LosslessNumber`. */
-export async function* ndjsonLines(input: Readable, columns: ImportColumns): AsyncGenerator<ImportLine> {
+async function* ndjsonLines(input: Readable): AsyncGenerator<ImportLine> {
   for await (const { line, text } of textLines(input)) {
     if (text === undefined) {
       yield { line, problem: TOO_LONG };
@@ -257,9 +229,9 @@ export async function* ndjsonLines(input: Readable, columns: ImportColumns): Asy
       yield { line, ...read };
       continue;
     }
-    const unknown = Object.keys(read.fields).filter((name) => !columns.known.includes(name));
-    for (const name of unknown) yield { line, column: quote(name), problem: unknownColumn(columns) };
-    if (unknown.length === 0) yield { line, fields: read.fields };
+    const unknown = Object.keys(read.fields).filter((name) => !COLUMNS.includes(name));
+    for (const name of unknown) yield { line, ...unknownColumn(name) };
+    if (unknown.length === 0) yield { line, ...read };
   }
 }
 
@@ -283,7 +255,7 @@ async function* textLines(input: Readable): AsyncGenerator<{ line: number; text?
 
 function readObject(text: string): { fields: Readonly<Record<string, unknown>> } | { problem: string } {
   try {
-    const value = parseJson(text);
+    const value = parse(text);
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
     return isObject ? { fields: value as Record<string, unknown> } : { problem: 'is not a JSON object' };
   } catch (error) {
@@ -291,6 +263,6 @@ function readObject(text: string): { fields: Readonly<Record<string, unknown>> }
   }
 }
 
-function unknownColumn(columns: ImportColumns, hint = ''): string {
-  return `is not a column; ${hint}the columns are ${columns.known.join(', ')}`;
+function unknownColumn(name: string, hint = ''): { column: string; problem: string } {
+  return { column: quote(name), problem: `is not a column; ${hint}the columns are ${COLUMNS.join(', ')}` };
 }

@@ -1,9 +1,13 @@
 import type { ServiceMaker } from '../../daemon.ts';
-import { purgeByAge } from './retention.ts';
+import { deleteSomeKeptAnswers, purgeByAge } from './retention.ts';
+import { intakeSettings } from './settings.ts';
 
 /** Deletes by `retention.*`. */
 export const intakeService: ServiceMaker = {
   async start(deps) {
-    return { work: purgeByAge(deps, () => deps.accounts.names, deps.stop) };
+    const { purges } = deps.services;
+    const ageMs = intakeSettings.of(deps.config).retention.keptAnswers;
+    purges.push({ name: 'keptAnswers', ageMs, deleteSome: deleteSomeKeptAnswers });
+    return { work: purgeByAge({ ...deps, purges }, () => deps.accounts.names, deps.stop) };
   },
 };

@@ -112,22 +112,16 @@ function defineCheck(command: Command): void {
           rows.push({ label: 'events', value });
         }
         print(json, { path, ...marks.found, chain }, () => fieldsText(rows, screenOf()));
-        if (miscounted.length > 0) {
-          process.stderr.write(
-            `the counts of orders and findings were wrong and are corrected: ${miscounted.join(', ')}\n`,
-          );
-          process.exitCode = EXIT.look;
-        }
-        if (marks.unknown !== undefined) {
-          process.stderr.write(`${path}: ${marks.unknown}\n`);
-          process.exitCode = EXIT.look;
-        }
-        for (const why of marks.older) process.stderr.write(`${path} ${why}\n`);
-        if (broken !== null)
-          process.stderr.write(
-            `event ${broken.id} breaks the chain: ${broken.why}; stop the daemon, and compare with a backup\n`,
-          );
-        if (marks.older.length > 0 || broken !== null) process.exitCode = EXIT.data;
+        const say = (code: number, text: string) => {
+          process.stderr.write(`${text}\n`);
+          process.exitCode = code;
+        };
+        const corrected = `the counts of orders and findings were wrong and are corrected: ${miscounted.join(', ')}`;
+        if (miscounted.length > 0) say(EXIT.look, corrected);
+        if (marks.unknown !== undefined) say(EXIT.look, `${path}: ${marks.unknown}`);
+        for (const why of marks.older) say(EXIT.data, `${path} ${why}`);
+        const advice = 'stop the daemon, and compare with a backup';
+        if (broken !== null) say(EXIT.data, `event ${broken.id} breaks the chain: ${broken.why}; ${advice}`);
       });
     });
 }

@@ -1,15 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../base/clock.ts';
 import { answer, refuse, type SandboxAnswer, type PhotoRequest } from './api.ts';
+import type { OrderOptions } from './orders.ts';
 import { PHOTO_ODDITIES, type PhotoOddity } from './photos.ts';
 import { nameAfter, randomHex } from './random.ts';
 
-export interface ClientOptions {
-  readonly clock: Clock;
-  readonly random: () => number;
+export interface ClientOptions extends Pick<OrderOptions, 'clock' | 'random' | 'speed'> {
   readonly seed?: number;
-  /** The factor by which verifications are faster than their courses. */
-  readonly speed?: number;
 }
 
 /** Statuses by the milliseconds after which a link has them. */

@@ -1,14 +1,13 @@
+import type { z } from 'zod';
+import { hasControlCharacter } from '../../base/text.ts';
 import {
-  refuse,
-  type SandboxAnswer,
-  type SandboxRequest,
   emailRequest,
   levelSchema,
   photoRequest,
+  refuse,
   withBody,
-  findRoute,
-  type RouteName,
-  type Values,
+  type SandboxAnswer,
+  type SandboxRequest,
 } from './api.ts';
 import { Clients, type ClientOptions } from './clients.ts';
 import type { SandboxPreOrder } from './order-record.ts';
@@ -23,16 +22,16 @@ export interface SandboxOptions extends OrderOptions, ClientOptions {
 /** An exchange to run against: all of §4, with §5 and §7. It does no input or output by itself. */
 export class SandboxExchange {
   photoUrl: string | undefined;
+  readonly orders: Orders;
+  readonly clients: Clients;
   readonly #options: SandboxOptions;
-  readonly #orders: Orders;
-  readonly #clients: Clients;
   readonly #times: number[] = [];
 
   constructor(options: SandboxOptions) {
     this.#options = options;
     this.photoUrl = options.photoUrl;
-    this.#orders = new Orders(options);
-    this.#clients = new Clients(options);
+    this.orders = new Orders(options);
+    this.clients = new Clients(options);
   }
 
   handle(request: SandboxRequest): SandboxAnswer {
@@ -41,49 +40,15 @@ export class SandboxExchange {
     if (waitMs > 0) {
       return refuse('tooManyRequests', undefined, { 'retry-after': String(Math.ceil(waitMs / 1_000)) });
     }
-    const call = findRoute(request.method, request.path);
-    if (call === undefined) return refuse('noSuchEndpoint');
-    return 'problem' in call ? refuse('malformed', call.problem) : this.#serve(call.name, call.values, request);
+    return answerBy(this, request);
   }
 
   preOrdersOf(externalOrderId: string): readonly SandboxPreOrder[] {
-    return this.#orders.madeFor(externalOrderId);
+    return this.orders.madeFor(externalOrderId);
   }
 
   census(): { preOrders: number; duplicated: string[] } {
-    return this.#orders.census();
-  }
-
-  #serve(name: RouteName, values: Values, request: SandboxRequest): SandboxAnswer {
-    const { linkId = '', level_type: level, preOrderId = '', externalOrderId = '' } = values;
-    switch (name) {
-      case 'createLink':
-        return withBody(emailRequest, request, ({ email }) => this.#clients.create(email));
-      case 'validateEmail':
-        return withBody(emailRequest, request, ({ email }) => this.#clients.validate(email));
-      case 'showLink':
-        return this.#clients.show(linkId);
-      case 'verificationToken':
-        if (!levelSchema.safeParse(level).success) return refuse('malformed', 'level_type: must be MAIN or LIVENESS');
-        return this.#clients.verificationToken(linkId);
-      case 'requestPhotos':
-        return withBody(photoRequest, request, (wanted) => this.#clients.requestPhotos(linkId, wanted, this.photoUrl));
-      case 'showCustomer':
-        return this.#clients.customer(linkId);
-      case 'listCards':
-        return this.#clients.cards(linkId);
-      case 'sdkToken':
-        if (request.headers['linkid'] !== linkId)
-          return refuse('malformed', 'linkId: the header must say what the parameter says');
-        if ((request.body ?? '') !== '') return refuse('malformed', 'body: none is taken here');
-        return this.#clients.sdkToken(linkId);
-      case 'createPreOrder':
-        return withBody(preOrderRequest, request, (fields) => this.#orders.create(fields));
-      case 'showPreOrder':
-        return this.#orders.showPreOrder(preOrderId);
-      case 'showOrder':
-        return this.#orders.showOrder(externalOrderId);
-    }
+    return this.orders.census();
   }
 
   /** Gives the time until the rate limit allows the request; a request that is allowed is counted. */
@@ -96,5 +61,108 @@ export class SandboxExchange {
     if (oldest !== undefined && this.#times.length >= rate.requests) return oldest + rate.intervalMs - now;
     this.#times.push(now);
     return 0;
+  }
+}
+
+type Values = Readonly<Record<'linkId' | 'level_type' | 'preOrderId' | 'externalOrderId', string>>;
+
+interface Route {
+  readonly method: 'GET' | 'POST';
+  /** A regular expression; its groups are parameters. */
+  readonly path: string;
+  /** The only parameter of the query; required. */
+  readonly query?: keyof Values | undefined;
+  readonly serve: (exchange: SandboxExchange, values: Values, request: SandboxRequest) => SandboxAnswer;
+}
+
+function get(path: string, serve: Route['serve'], query?: Route['query']): Route {
+  return { method: 'GET', path, query, serve };
+}
+
+function post<Schema extends z.ZodType>(
+  path: string,
+  schema: Schema,
+  serve: (exchange: SandboxExchange, fields: z.output<Schema>, values: Values) => SandboxAnswer,
+): Route {
+  const checked: Route['serve'] = (exchange, values, request) =>
+    withBody(schema, request, (fields) => serve(exchange, fields, values));
+  return { method: 'POST', path, serve: checked };
+}
+
+const CLIENT = '/api/v1/merchant/client';
+const LINK = `${CLIENT}/(?<linkId>[^/]+)`;
+const ORDERS = '/api/v1/merchant/orders';
+
+/** All endpoints of §4, in the order of the document. */
+const ROUTES = {
+  createLink: post(CLIENT, emailRequest, ({ clients }, { email }) => clients.create(email)),
+  validateEmail: post(`${CLIENT}/validate/email`, emailRequest, ({ clients }, { email }) => clients.validate(email)),
+  showLink: get(LINK, ({ clients }, { linkId }) => clients.show(linkId)),
+  verificationToken: get(`${LINK}/idv/(?<level_type>[^/]+)`, ({ clients }, { linkId, level_type: level }) =>
+    levelSchema.safeParse(level).success
+      ? clients.verificationToken(linkId)
+      : refuse('malformed', 'level_type: must be MAIN or LIVENESS'),
+  ),
+  requestPhotos: post(`${LINK}/idv/photos/external/upload`, photoRequest, ({ clients, photoUrl }, wanted, { linkId }) =>
+    clients.requestPhotos(linkId, wanted, photoUrl),
+  ),
+  showCustomer: get(`${LINK}/cardprov/customer`, ({ clients }, { linkId }) => clients.customer(linkId)),
+  listCards: get(`${LINK}/cardprov/customer/card`, ({ clients }, { linkId }) => clients.cards(linkId)),
+  sdkToken: {
+    method: 'POST',
+    path: '/api/v1/merchant/sdk/token',
+    query: 'linkId',
+    serve({ clients }, { linkId }, { headers, body = '' }) {
+      if (headers['linkid'] !== linkId)
+        return refuse('malformed', 'linkId: the header must say what the parameter says');
+      return body === '' ? clients.sdkToken(linkId) : refuse('malformed', 'body: none is taken here');
+    },
+  },
+  createPreOrder: post(`${ORDERS}/request`, preOrderRequest, ({ orders }, fields) => orders.create(fields)),
+  showPreOrder: get(`${ORDERS}/request/(?<preOrderId>[^/]+)`, ({ orders }, values) =>
+    orders.showPreOrder(values.preOrderId),
+  ),
+  showOrder: get(ORDERS, ({ orders }, values) => orders.showOrder(values.externalOrderId), 'externalOrderId'),
+} as const satisfies Record<string, Route>;
+
+export type RouteName = keyof typeof ROUTES;
+
+const LONGEST_ID = 500;
+const MATCHERS = Object.values<Route>(ROUTES).map((route) => ({ route, matcher: new RegExp(`^${route.path}$`) }));
+
+/** Has the endpoint of a method and a path serve the request. The path is not normalized: `..` stays a part of it. */
+function answerBy(exchange: SandboxExchange, request: SandboxRequest): SandboxAnswer {
+  const [path = '', ...rest] = request.path.split('?');
+  for (const { route, matcher } of MATCHERS) {
+    const match = matcher.exec(path);
+    if (match === null || route.method !== request.method) continue;
+    const values: Record<string, string> = {};
+    for (const [parameter, part] of Object.entries(match.groups ?? {})) {
+      const id = decodedId(part);
+      if (id === undefined) return refuse('malformed', `${parameter}: cannot be an id`);
+      values[parameter] = id;
+    }
+    const problem = readQuery(route.query, new URLSearchParams(rest.join('?')), values);
+    return problem === undefined ? route.serve(exchange, values as Values, request) : refuse('malformed', problem);
+  }
+  return refuse('noSuchEndpoint');
+}
+
+function readQuery(wanted: string | undefined, given: URLSearchParams, values: Record<string, string>) {
+  if (wanted === undefined) return given.size === 0 ? undefined : 'no parameters are taken here';
+  const value = given.get(wanted) ?? '';
+  if (value === '') return `${wanted}: is required`;
+  if (given.size > 1) return `${wanted}: is the only parameter, once`;
+  values[wanted] = value;
+  return undefined;
+}
+
+function decodedId(part: string): string | undefined {
+  try {
+    const id = decodeURIComponent(part);
+    const isId = id !== '.' && id !== '..' && id.length <= LONGEST_ID && !hasControlCharacter(id);
+    return isId ? id : undefined;
+  } catch {
+    return undefined;
   }
 }

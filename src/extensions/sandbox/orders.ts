@@ -45,7 +45,7 @@ export interface OrderOptions {
    * of the others is rejected.
    */
   readonly scenarioOf?: (externalOrderId: string) => Scenario | undefined;
-  /** The factor by which orders are faster than their scenarios. */
+  /** The factor by which orders are faster than their scenarios, and verifications of clients than their courses. */
   readonly speed?: number;
   readonly merchantId?: string;
 }
@@ -63,7 +63,6 @@ export class Orders {
   /** The first transaction hash and the first id that were shown of orders that nobody tampers with. */
   #shownHash: string | null = null;
   #shownId: string | null = null;
-  #made = 0;
   readonly #turns = new Map<string, number>();
   #oddOne: string | undefined;
 
@@ -83,10 +82,9 @@ export class Orders {
 
   showPreOrder(id: string): SandboxAnswer {
     const preOrder = this.#byId.get(id);
-    const isDenied = preOrder !== undefined && tamperingNamedIn(preOrder.externalOrderId)?.isPreOrderDenied === true;
-    return preOrder === undefined || isDenied
-      ? refuse('preOrderNotFound')
-      : answer(200, shownPreOrder(preOrder, this.#oddAnswersOf(preOrder.externalOrderId)));
+    if (preOrder === undefined || tamperingNamedIn(preOrder.externalOrderId)?.isPreOrderDenied === true)
+      return refuse('preOrderNotFound');
+    return answer(200, shownPreOrder(preOrder, this.#oddAnswersOf(preOrder.externalOrderId)));
   }
 
   showOrder(externalOrderId: string): SandboxAnswer {
@@ -99,9 +97,9 @@ export class Orders {
     if (preOrder === undefined || record === undefined) {
       return odd?.absent?.(this.#turn(externalOrderId)) ?? refuse('orderNotFound');
     }
-    if (odd?.record !== undefined && this.#isAnsweredOddly(externalOrderId, odd)) {
-      const older = olderRecord(preOrder, record, merchantId);
-      return odd.record(record, older, this.#turn(externalOrderId));
+    if (odd?.isOfOneOrder === true) this.#oddOne ??= externalOrderId;
+    if (odd?.record !== undefined && (odd.isOfOneOrder !== true || this.#oddOne === externalOrderId)) {
+      return odd.record(record, olderRecord(preOrder, record, merchantId), this.#turn(externalOrderId));
     }
     const moment = {
       wasCompleted: this.#shownCompleted.has(externalOrderId),
@@ -123,15 +121,16 @@ export class Orders {
   }
 
   #make(externalOrderId: string, fields: SandboxPreOrder['fields'], asset: string): SandboxPreOrder {
-    this.#made += 1;
+    const chosen = this.#chosenScenario(externalOrderId);
+    const number = this.#byId.size + this.#strays.size + 1;
     return {
-      id: `pre-${this.#made}`,
-      number: this.#made,
+      id: `pre-${number}`,
+      number,
       createdAt: this.#options.clock.now(),
       externalOrderId,
       fields: { ...fields, exchangeType: exchangeTypeOf(fields['currencyPair'] as Pair) },
       asset,
-      scenario: this.#scenarioOf(externalOrderId),
+      scenario: chosen ?? (this.#options.random() < 0.1 ? SCENARIOS.rejected : SCENARIOS.completed),
       speed: this.#options.speed ?? 1,
     };
   }
@@ -159,22 +158,10 @@ export class Orders {
     return scenario?.answers && ODD_ANSWERS[scenario.answers];
   }
 
-  #isAnsweredOddly(externalOrderId: string, { isOfOneOrder }: OddAnswers): boolean {
-    if (isOfOneOrder !== true) return true;
-    this.#oddOne ??= externalOrderId;
-    return this.#oddOne === externalOrderId;
-  }
-
   #turn(externalOrderId: string): number {
     const turn = this.#turns.get(externalOrderId) ?? 0;
     this.#turns.set(externalOrderId, turn + 1);
     return turn;
-  }
-
-  #scenarioOf(externalOrderId: string): Scenario {
-    const chosen = this.#chosenScenario(externalOrderId);
-    if (chosen !== undefined) return chosen;
-    return this.#options.random() < 0.1 ? SCENARIOS.rejected : SCENARIOS.completed;
   }
 
   #chosenScenario(externalOrderId: string): Scenario | undefined {

@@ -1,4 +1,4 @@
-import { crc32, deflateSync } from 'node:zlib';
+import { crc32 } from 'node:zlib';
 import { deadline, type Clock } from '../../base/clock.ts';
 
 /** Ways in which a delivery can be odd; the interface shows neither the order of its parts nor how `details` is sent. */
@@ -35,7 +35,6 @@ async function photoForm({ linkId, level, actionId, token, oddity }: PhotoDelive
   return { body: body.subarray(0, end), type: whole.headers.get('content-type') ?? '' };
 }
 
-const SIDE = 8;
 const JPEG_START = '/9j/4AAQSkZJRgABAQAAAQABAAA=';
 /** The rest of a grey JPEG of 8 by 8 pixels, after its comment. */
 const JPEG_REST = `/9sAQwAB${'AQEB'.repeat(21)}/8AACwgACAAIAQERAP/EABQAAQAAAAAAAAAAAAAAAAAAAAD/xAAUEAEAAAAAAAAAAAAAAAAAAAAA/9oACAEBAAA/AD//2Q==`;
@@ -51,21 +50,16 @@ function jpeg(comment: string): Buffer<ArrayBuffer> {
   ]);
 }
 
+const PNG_START = 'iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSnc';
+/** The rest of a black PNG of 8 by 8 pixels, after its comment. */
+const PNG_REST = 'AAAADElEQVR4nGNgGB4AAADIAAGtQHYiAAAAAElFTkSuQmCC';
+
 function png(comment: string): Buffer<ArrayBuffer> {
-  const chunk = (type: string, content: Buffer) => {
-    const named = Buffer.concat([Buffer.from(type), content]);
-    const frame = Buffer.alloc(8);
-    frame.writeUInt32BE(content.length, 0);
-    frame.writeUInt32BE(crc32(named), 4);
-    return Buffer.concat([frame.subarray(0, 4), named, frame.subarray(4)]);
-  };
-  return Buffer.concat([
-    Buffer.from('\u0089PNG\r\n\u001a\n', 'latin1'),
-    chunk('IHDR', Buffer.from([0, 0, 0, SIDE, 0, 0, 0, SIDE, 8, 2, 0, 0, 0])),
-    chunk('tEXt', Buffer.from(`Comment\0${comment}`)),
-    chunk('IDAT', deflateSync(Buffer.alloc(SIDE * (1 + SIDE * 3)))),
-    chunk('IEND', Buffer.alloc(0)),
-  ]);
+  const text = Buffer.from(`tEXtComment\0${comment}`);
+  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(text.length - 'tEXt'.length);
+  sum.writeUInt32BE(crc32(text));
+  return Buffer.concat([Buffer.from(PNG_START, 'base64'), length, text, sum, Buffer.from(PNG_REST, 'base64')]);
 }
 
 export interface LoggedDelivery {
@@ -86,48 +80,47 @@ const MAX_LOGGED = 10_000;
 const LONGEST_MS = 60_000;
 
 /** Sends photos to the merchant (§6), once each: the interface does not show whether the exchange tries again. */
-export class Deliveries {
-  readonly ended: LoggedDelivery[] = [];
-  readonly #options: DeliveryOptions;
-  readonly #closing = new AbortController();
-  readonly #running = new Set<Promise<void>>();
-
-  constructor(options: DeliveryOptions) {
-    this.#options = options;
-  }
-
-  begin(delivery: PhotoDelivery): void {
-    if (this.#closing.signal.aborted) return;
-    const running = this.#deliver(delivery).finally(() => this.#running.delete(running));
-    this.#running.add(running);
-  }
-
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await Promise.all(this.#running);
-  }
-
-  async #deliver(delivery: PhotoDelivery): Promise<void> {
-    const { url, linkId, level, oddity } = delivery;
-    const { body, type } = await photoForm(delivery);
+export function photoDeliveries({ clock, onDelivery }: DeliveryOptions) {
+  const ended: LoggedDelivery[] = [];
+  const closing = new AbortController();
+  const running = new Set<Promise<void>>();
+  const deliver = async (delivery: PhotoDelivery) => {
+    const { linkId, level, oddity } = delivery;
+    const form = await photoForm(delivery);
     for (let times = oddity === 'repeated' ? 2 : 1; times > 0; times -= 1) {
-      const status = await this.#post(url, body, type);
-      const at = this.#options.clock.now().toISOString();
+      const status = await post(delivery.url, form, closing.signal);
+      const at = clock.now().toISOString();
       const logged = { at, linkId, level, ...(oddity !== undefined && { oddity }), status };
-      if (this.ended.push(logged) > MAX_LOGGED) this.ended.shift();
-      this.#options.onDelivery?.(logged);
+      if (ended.push(logged) > MAX_LOGGED) ended.shift();
+      onDelivery?.(logged);
     }
-  }
+  };
+  return {
+    ended,
+    begin(delivery: PhotoDelivery): void {
+      if (closing.signal.aborted) return;
+      const delivering = deliver(delivery).finally(() => running.delete(delivering));
+      running.add(delivering);
+    },
+    async close(): Promise<void> {
+      closing.abort();
+      await Promise.all(running);
+    },
+  };
+}
 
-  async #post(url: string, body: Buffer<ArrayBuffer>, type: string): Promise<number | null> {
-    const signal = AbortSignal.any([this.#closing.signal, deadline(LONGEST_MS)]);
-    try {
-      const headers = { 'content-type': type };
-      const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
-      await answer.body?.cancel();
-      return answer.status;
-    } catch {
-      return null;
-    }
+async function post(
+  url: string,
+  { body, type }: Awaited<ReturnType<typeof photoForm>>,
+  closing: AbortSignal,
+): Promise<number | null> {
+  try {
+    const signal = AbortSignal.any([closing, deadline(LONGEST_MS)]);
+    const headers = { 'content-type': type };
+    const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
+    await answer.body?.cancel();
+    return answer.status;
+  } catch {
+    return null;
   }
 }

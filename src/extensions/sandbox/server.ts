@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { ServerResponse } from 'node:http';
 import Fastify, { type FastifyRequest, type FastifyReply } from 'fastify';
-import { Deliveries, type LoggedDelivery } from './photos.ts';
+import { photoDeliveries, type LoggedDelivery } from './photos.ts';
 import { SandboxExchange, type SandboxOptions } from './exchange.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { SandboxAnswer } from './api.ts';
@@ -9,7 +9,7 @@ import { nameAfter } from './random.ts';
 import { tamperingNamedIn } from './tampering.ts';
 
 /** The faults that the sandbox can do to a request, and whether the exchange takes the order all the same. */
-const IS_TAKEN = {
+export const IS_TAKEN = {
   'reset-before': false,
   'reset-after': true,
   'error-not-taken': false,
@@ -27,7 +27,6 @@ const IS_TAKEN = {
 
 export type Fault = keyof typeof IS_TAKEN;
 export const FAULTS = Object.keys(IS_TAKEN) as readonly Fault[];
-export const NOT_TAKEN = FAULTS.filter((fault) => !IS_TAKEN[fault]);
 
 /** The probability of each fault, from 0 to 1. */
 export type FaultPlan = Readonly<Partial<Record<Fault, number>>>;
@@ -160,7 +159,7 @@ export async function startSandbox(options: SandboxServerOptions) {
     }),
   );
   const exchange = exchanges.get(options.apiKey)!;
-  const deliveries = new Deliveries(options);
+  const deliveries = photoDeliveries(options);
   const requests: LoggedRequest[] = [];
   /** Calls whose ids name a fault and that had it already. */
   const faulted = new Set<string>();
@@ -179,9 +178,9 @@ export async function startSandbox(options: SandboxServerOptions) {
     const isFirst = !faulted.has(named);
     if (namesFault(externalOrderId)) faulted.add(named);
     const fault = decideFault(options.faults ?? {}, { call, externalOrderId, isFirst }, options.random);
-    const isTaken = fault === undefined || !NOT_TAKEN.includes(fault);
     const { method, url: path } = request;
-    const answer = isTaken ? exchangeOf(apiKey).handle({ method, path, headers, body }) : undefined;
+    const answer =
+      fault === undefined || IS_TAKEN[fault] ? exchangeOf(apiKey).handle({ method, path, headers, body }) : undefined;
     const logged: LoggedRequest = {
       at: options.clock.now().toISOString(),
       monotonic: options.clock.monotonic(),

@@ -27,8 +27,7 @@ import type { Config } from '../../settings/config.ts';
 import { programVersion } from '../../base/version.ts';
 import { suggestion } from '../../base/text.ts';
 import type { WebhookSender } from './sender.ts';
-import type { ReceiverState } from '../health/status/status.ts';
-import { readWebhooks } from './tables/endpoints.ts';
+import { readWebhooks, type WebhookState } from './tables/endpoints.ts';
 
 export const define = {
   list: defineList,
@@ -46,7 +45,7 @@ function defineList(command: Command): void {
       const states = await withStore(command, 'current', ({ db }, config) =>
         readWebhooks(db, webhooksSettings.of(config).webhooks.endpoints),
       );
-      const columns: readonly ListColumn<ReceiverState>[] = [
+      const columns: readonly ListColumn<WebhookState>[] = [
         { label: 'endpoint', of: (row) => row.name },
         { label: 'last taken', kind: 'time', rank: 1, of: (row) => row.takenAt },
         { label: 'waiting since', kind: 'time', of: (row) => row.oldestWaiting },

@@ -1,5 +1,5 @@
 import { after } from '../../base/instant.ts';
-import type { EventRow, EventType } from '../feed/event.ts';
+import { subjectKindOf, type EventRow, type EventType, type SubjectKind } from '../feed/event.ts';
 
 export type DeliveryOutcome =
   | { readonly kind: 'taken' }
@@ -42,19 +42,6 @@ export function outcomeOf(status: number, retryAfterMs?: number): DeliveryOutcom
 export function endpointWaitMs(tries: number, retryAfterMs = 0): number {
   const usual = FIRST_TRY_AGAIN_MS * 2 ** Math.min(Math.max(tries, 1) - 1, 20);
   return Math.min(Math.max(usual, retryAfterMs), LAST_TRY_AGAIN_MS);
-}
-
-export type SubjectKind = 'order' | 'link' | 'account';
-
-export const ROW_TYPES: Readonly<Record<SubjectKind, readonly EventRow['type'][]>> = {
-  order: ['order', 'order.needs_attention', 'finding.opened', 'finding.resolved', 'finding.acknowledged'],
-  link: ['link', 'photos'],
-  account: ['account'],
-};
-
-export function subjectKindOf(type: EventRow['type']): SubjectKind {
-  if (ROW_TYPES.link.includes(type)) return 'link';
-  return type === 'account' ? 'account' : 'order';
 }
 
 /** A list of types of events, or of their beginnings such as `order.*`; empty for all. */

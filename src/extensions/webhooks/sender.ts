@@ -10,16 +10,7 @@ import type { WebhookEndpoint } from './settings.ts';
 import { outcomeOf, type DeliveryOutcome } from './delivery.ts';
 import { retryAfterMs } from '../../exchange/reply.ts';
 
-interface SendOptions {
-  readonly signal?: AbortSignal;
-  /** Tells whether nothing may be sent any more: another process may have come to own the account meanwhile. */
-  readonly isOver?: () => boolean;
-}
-
-export interface WebhookSender extends Disposable {
-  /** Sends a message once and never rejects. It is signed with each secret, as of now. */
-  send(message: { readonly id: string }, options?: SendOptions): Promise<DeliveryOutcome>;
-}
+export type WebhookSender = ReturnType<typeof webhookSender>;
 
 export interface Posted {
   readonly answer?: { readonly status: number; readonly retryAfter: string | undefined };
@@ -50,7 +41,7 @@ const MOST_ANSWER_BYTES = 64 * 1024;
 const FREE_SOCKETS = 8;
 
 /** Opens the way to an endpoint. What is not an address of the internet is refused unless the endpoint allows it. */
-export function webhookSender({ clock, version, connect = overHttp, ...options }: SenderOptions): WebhookSender {
+export function webhookSender({ clock, version, connect = overHttp, ...options }: SenderOptions) {
   const { allowPrivate, url, secrets } = options.endpoint;
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
   // Node looks up no literal address.
@@ -66,7 +57,14 @@ export function webhookSender({ clock, version, connect = overHttp, ...options }
     'webhook-signature': signers.map((signer) => signer.sign(id, now, body)).join(' '),
   });
   return {
-    async send(message, { signal, isOver = () => signal?.aborted === true } = {}) {
+    /**
+     * Sends a message once and never rejects. It is signed with each secret, as of now. `isOver` tells whether nothing may be
+     * sent any more: another process may have come to own the account meanwhile.
+     */
+    async send(
+      message: { readonly id: string },
+      { signal, isOver = () => false }: { readonly signal?: AbortSignal; readonly isOver?: () => boolean } = {},
+    ): Promise<DeliveryOutcome> {
       if (isRefused) return privateAddress();
       const body = JSON.stringify(message);
       const post = async () => await connections.post(body, headersOf(message.id, body, clock.now()), signal);

@@ -1,11 +1,13 @@
 import type { ServiceMaker } from '../../daemon.ts';
 import { webhooksSettings } from './settings.ts';
-import { Webhooks } from './webhooks.ts';
+import { deleteSomeDeadLetters, Webhooks } from './webhooks.ts';
 
 /** Sends the events of the accounts that this process drives. */
 export const webhooksService: ServiceMaker = {
   async start(deps) {
-    const webhooks = new Webhooks({ ...deps, ...webhooksSettings.of(deps.config).webhooks });
+    const { retention, webhooks: settings } = webhooksSettings.of(deps.config);
+    deps.services.purges.push({ name: 'deadLetters', ageMs: retention.deadLetters, deleteSome: deleteSomeDeadLetters });
+    const webhooks = new Webhooks({ ...deps, ...settings });
     return { take: (lease) => webhooks.take(lease), work: webhooks.run() };
   },
 };

@@ -1,6 +1,6 @@
 import type { WebhookEndpoint } from './settings.ts';
-import { newDelivery, subjectKindOf, takesType, type Delivery, type EventFilter } from './delivery.ts';
-import { feedEventOf, type EventRow } from '../feed/event.ts';
+import { newDelivery, takesType, type Delivery, type EventFilter } from './delivery.ts';
+import { feedEventOf, subjectKindOf, type EventRow } from '../feed/event.ts';
 import type { AccountLease, Store } from '../../store/port.ts';
 import { moveWebhookCursor, webhookCursor } from './tables/endpoints.ts';
 import {

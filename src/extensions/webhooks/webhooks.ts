@@ -1,13 +1,14 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../base/clock.ts';
 import { programVersion } from '../../base/version.ts';
+import type { Purge } from '../../daemon.ts';
 import type { WebhookEndpoint } from './settings.ts';
 import { messageOf } from '../../base/text.ts';
 import { repeatEvery } from '../../orders/pass/run.ts';
 import { isPassing, OwnedError } from '../../store/errors.ts';
 import type { AccountLease, Store } from '../../store/port.ts';
 import { accountsBehind, noteEndpoint, registerEndpoint } from './tables/endpoints.ts';
-import { nextAttempts } from './tables/deliveries.ts';
+import { deleteDelivered, nextAttempts } from './tables/deliveries.ts';
 import type { AccountDelivery } from './turn.ts';
 import { EndpointDelivery } from './endpoint.ts';
 import type { EndpointFacts } from './condition.ts';
@@ -170,3 +171,7 @@ export class Webhooks {
     this.#noted.set(delivery, text);
   }
 }
+
+/** Deletes dead letters by age, those that were resent and taken. */
+export const deleteSomeDeadLetters: Purge['deleteSome'] = (store, query) =>
+  store.writer.write((tx) => deleteDelivered(tx, query));

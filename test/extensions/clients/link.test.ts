@@ -6,7 +6,7 @@ import {
   type LinkAnswer,
   type LinkDecision,
   type AnsweredLink,
-  type TrackedLink,
+  type LinkRow,
 } from '../../../src/extensions/clients/link.ts';
 import { after } from '../../../src/base/instant.ts';
 import { HOUR } from '../../support/tracking.ts';
@@ -17,23 +17,23 @@ const GONE_AT = after(THEN, 1_000);
 const NOT_FOUND: LinkAnswer = { kind: 'not-found' };
 
 /** A link that was made a while ago, with these differences. */
-function linkWith(changes: Partial<TrackedLink> = {}): TrackedLink {
+function linkWith(changes: Partial<LinkRow> = {}): LinkRow {
   return {
     account: 'default',
-    linkId: 'l1',
+    link_id: 'l1',
     reference: 'client-7',
     source: 'created',
     status: 'NOT_VERIFIED',
-    createdAt: THEN,
-    updatedAt: THEN,
-    lastCheckedAt: THEN,
-    missingSince: null,
+    created_at: THEN.toISOString(),
+    updated_at: THEN.toISOString(),
+    last_checked_at: THEN.toISOString(),
+    missing_since: null,
     ...changes,
   };
 }
 
 function told(changes: Partial<AnsweredLink> = {}): AnsweredLink {
-  return { account: 'default', linkId: 'l1', status: 'NOT_VERIFIED', reference: null, source: 'followed', ...changes };
+  return { account: 'default', link_id: 'l1', status: 'NOT_VERIFIED', reference: null, source: 'followed', ...changes };
 }
 
 const found = (status: string): LinkAnswer => ({ kind: 'found', status });
@@ -54,27 +54,31 @@ describe('a link that is new', () => {
 describe('a link that is made or adopted again', () => {
   it('changes nothing but when it was checked where the exchange says the same', () => {
     const decision = decideRemembered(linkWith(), told(), NOW);
-    expect(decision).toEqual({ link: linkWith({ lastCheckedAt: NOW }), events: [] });
+    expect(decision).toEqual({ link: linkWith({ last_checked_at: NOW.toISOString() }), events: [] });
   });
 
   it('keeps its reference unless a new one is given', () => {
     expect(decideRemembered(linkWith(), told({ reference: null }), NOW).link.reference).toBe('client-7');
     const renamed = decideRemembered(linkWith(), told({ reference: 'client-8' }), NOW);
-    expect(renamed.link).toEqual(linkWith({ reference: 'client-8', updatedAt: NOW, lastCheckedAt: NOW }));
+    expect(renamed.link).toEqual(
+      linkWith({ reference: 'client-8', updated_at: NOW.toISOString(), last_checked_at: NOW.toISOString() }),
+    );
     expect(renamed.events).toEqual([]);
     const same = decideRemembered(linkWith(), told({ reference: 'client-7' }), NOW);
-    expect(same.link).toEqual(linkWith({ lastCheckedAt: NOW }));
+    expect(same.link).toEqual(linkWith({ last_checked_at: NOW.toISOString() }));
   });
 
   it('keeps where it came from, and records a changed status under what brought it', () => {
     const decision = decideRemembered(linkWith(), told({ status: 'VERIFIED' }), NOW);
-    expect(decision.link).toEqual(linkWith({ status: 'VERIFIED', updatedAt: NOW, lastCheckedAt: NOW }));
+    expect(decision.link).toEqual(
+      linkWith({ status: 'VERIFIED', updated_at: NOW.toISOString(), last_checked_at: NOW.toISOString() }),
+    );
     expect(said(decision)).toEqual(['status NOT_VERIFIED → VERIFIED followed']);
   });
 
   it('is missing no more', () => {
-    const decision = decideRemembered(linkWith({ missingSince: GONE_AT }), told(), NOW);
-    expect(decision.link).toEqual(linkWith({ updatedAt: NOW, lastCheckedAt: NOW }));
+    const decision = decideRemembered(linkWith({ missing_since: GONE_AT.toISOString() }), told(), NOW);
+    expect(decision.link).toEqual(linkWith({ updated_at: NOW.toISOString(), last_checked_at: NOW.toISOString() }));
     expect(said(decision)).toEqual([`missing ${GONE_AT.toISOString()} → null followed`]);
   });
 });
@@ -84,34 +88,42 @@ describe('a look at a link', () => {
     'records the status %j verbatim when it differs',
     (status) => {
       const decision = decideChecked(linkWith(), found(status), NOW);
-      expect(decision.link).toEqual(linkWith({ status, updatedAt: NOW, lastCheckedAt: NOW }));
+      expect(decision.link).toEqual(
+        linkWith({ status, updated_at: NOW.toISOString(), last_checked_at: NOW.toISOString() }),
+      );
       expect(said(decision)).toEqual([`status NOT_VERIFIED → ${status} check`]);
     },
   );
 
   it('that brings the same status is remembered as a look only', () => {
     const decision = decideChecked(linkWith(), found('NOT_VERIFIED'), NOW);
-    expect(decision).toEqual({ link: linkWith({ lastCheckedAt: NOW }), events: [] });
+    expect(decision).toEqual({ link: linkWith({ last_checked_at: NOW.toISOString() }), events: [] });
   });
 
   it('records that the link is missing, once, and keeps everything else of it', () => {
     const first = decideChecked(linkWith(), NOT_FOUND, GONE_AT);
-    expect(first.link).toEqual(linkWith({ updatedAt: GONE_AT, lastCheckedAt: GONE_AT, missingSince: GONE_AT }));
+    expect(first.link).toEqual(
+      linkWith({
+        updated_at: GONE_AT.toISOString(),
+        last_checked_at: GONE_AT.toISOString(),
+        missing_since: GONE_AT.toISOString(),
+      }),
+    );
     expect(said(first)).toEqual([`missing null → ${GONE_AT.toISOString()} check`]);
     expect(first.events[0]?.reason).toMatch(/./);
     const second = decideChecked(first.link, NOT_FOUND, NOW);
-    expect(second).toEqual({ link: { ...first.link, lastCheckedAt: NOW }, events: [] });
+    expect(second).toEqual({ link: { ...first.link, last_checked_at: NOW.toISOString() }, events: [] });
   });
 
   it('records that the link is back, and its status where that has changed meanwhile', () => {
-    const missing = linkWith({ missingSince: GONE_AT });
+    const missing = linkWith({ missing_since: GONE_AT.toISOString() });
     const back = `missing ${GONE_AT.toISOString()} → null check`;
     expect(said(decideChecked(missing, found('NOT_VERIFIED'), NOW))).toEqual([back]);
     const changed = decideChecked(missing, found('VERIFIED'), NOW);
     expect(changed.events.map(({ reason }) => reason === null)).toEqual([false, true]);
     expect(changed.events[0]?.reason).toMatch(/./);
     expect(said(changed)).toEqual([back, 'status NOT_VERIFIED → VERIFIED check']);
-    expect(changed.link.missingSince).toBeNull();
+    expect(changed.link.missing_since).toBeNull();
   });
 });
 
@@ -135,9 +147,9 @@ describe('the history of a link', () => {
             one.kind === 'told'
               ? decideRemembered(link, told({ status: one.status, reference: one.reference }), now)
               : decideChecked(link, one, now);
-          const stays = { ...decision.link, lastCheckedAt: link.lastCheckedAt };
+          const stays = { ...decision.link, last_checked_at: link.last_checked_at };
           if (decision.events.length === 0) expect(stays).toEqual({ ...link, ...pickReference(stays) });
-          expect(decision.link.lastCheckedAt).toEqual(now);
+          expect(decision.link.last_checked_at).toBe(now.toISOString());
           link = decision.link;
           events.push(...decision.events);
         });
@@ -147,13 +159,13 @@ describe('the history of a link', () => {
           expect(newValue).not.toBe(oldValue);
           values[field] = newValue;
         }
-        expect(values).toEqual({ status: link.status, missing: link.missingSince?.toISOString() ?? null });
+        expect(values).toEqual({ status: link.status, missing: link.missing_since });
       }),
     );
   });
 });
 
 /** A reference may change without an event. */
-function pickReference({ reference, updatedAt }: TrackedLink) {
-  return { reference, updatedAt };
+function pickReference({ reference, updated_at }: LinkRow) {
+  return { reference, updated_at };
 }

@@ -258,7 +258,9 @@ describe('a body made by hand', () => {
     const answer = await post(on.url, body(token));
     expect(answer).toMatchObject({ status, text: expect.stringContaining('"refused"') });
     expect(kept(on)).toEqual(NOTHING);
-    expect(on.log.with(/was refused/)).toHaveLength(1);
+    const refused = { 400: 'unreadable', 403: 'forbidden', 408: 'too-slow', 413: 'too-large' }[status];
+    expect(on.log.with(/was refused/)).toMatchObject([{ refused }]);
+    expect(on.log.with(/was refused/)[0]).not.toHaveProperty('requestId');
     expect(answer.text + JSON.stringify(on.log.lines)).not.toContain(token);
     expect(await isAlive(on)).toBe(true);
   });

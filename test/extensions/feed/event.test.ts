@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { feedEventOf, type EventRow } from '../../../src/extensions/feed/event.ts';
+import { feedEventOf, ROW_TYPES, subjectKindOf, type EventRow } from '../../../src/extensions/feed/event.ts';
 
 const HASH = '0123456789abcdef'.repeat(4);
 const ROW: EventRow = {
@@ -93,4 +93,13 @@ describe('an event of the feed', () => {
   ] as const)('tells of %s what its row says', (_what, changes, data) => {
     expect(dataOf(changes)).toEqual(data);
   });
+});
+
+it.each([
+  ['order', ['order', 'order.needs_attention', 'finding.opened', 'finding.resolved', 'finding.acknowledged']],
+  ['link', ['link', 'photos']],
+  ['account', ['account']],
+] as const)('keeps in order what is about the same %s', (kind, types) => {
+  expect(ROW_TYPES[kind].toSorted()).toEqual(types.toSorted());
+  expect(types.map(subjectKindOf)).toEqual(types.map(() => kind));
 });

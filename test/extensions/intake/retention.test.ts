@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { createPass } from '../../../src/orders/create.ts';
 import { purgeAccount } from '../../../src/extensions/intake/retention.ts';
 import { checkChains } from '../../../src/store/tables/chain.ts';
+import { purgesOf } from '../../support/purges.ts';
 import { scriptedProgram, type TestProgram } from '../../support/test-program.ts';
 import { DAY } from '../../support/tracking.ts';
-import { withSettings } from '../../support/settings.ts';
 
 const NEVER = new AbortController().signal;
 const subjects = ({ merchant }: TestProgram) =>
@@ -23,8 +23,7 @@ it('kept answers go by age in small steps, but never those of orders that are no
   program.clock.advance(2 * DAY);
   const steps: number[] = [];
   const clock = { ...program.clock, sleep: async (ms: number) => void steps.push(ms) };
-  const config = withSettings(program.config, { retention: { keptAnswers: DAY, deadLetters: DAY } });
-  const deps = { ...program.app, config, clock };
+  const deps = { ...program.app, clock, purges: purgesOf(program.app, { keptAnswers: DAY, deadLetters: DAY }) };
   expect(await purgeAccount(deps, 'default', NEVER)).toEqual({ keptAnswers: 450, deadLetters: 0, photos: 0 });
   expect([subjects(program), steps]).toEqual([
     ['unknown', 'young'],
@@ -43,8 +42,7 @@ it('dead letters go by age once they were delivered, never before', async () => 
   insert.run(251, 'dead', '2020');
   insert.run(252, 'delivered', program.clock.now().toISOString());
   const clock = { ...program.clock, sleep: async () => {} };
-  const config = withSettings(program.config, { retention: { deadLetters: DAY } });
-  const deps = { ...program.app, config, clock };
+  const deps = { ...program.app, clock, purges: purgesOf(program.app, { deadLetters: DAY }) };
   expect(await purgeAccount(deps, 'default', NEVER)).toEqual({ keptAnswers: 0, deadLetters: 250, photos: 0 });
   const left = program.merchant.prepare('select event_id from webhook_deliveries order by event_id').pluck().all();
   expect(left.map(Number)).toEqual([251, 252]);

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ORDER_RECORD, PRE_ORDER } from '../../../src/orders/rules/record-fields.ts';
-import { REFUSALS, type RefusalName, type RouteName } from '../../../src/extensions/sandbox/api.ts';
+import { REFUSALS, type RefusalName } from '../../../src/extensions/sandbox/api.ts';
+import type { RouteName } from '../../../src/extensions/sandbox/exchange.ts';
 import { seededRandom } from '../../../src/extensions/sandbox/random.ts';
 import { startSandbox, type Sandbox } from '../../../src/extensions/sandbox/server.ts';
 import { testClock } from '../../support/test-clock.ts';

@@ -4,7 +4,8 @@ import type { ExchangeClient } from '../../../src/exchange/client.ts';
 import { type Reply, refusalReason } from '../../../src/exchange/reply.ts';
 import { EMAIL_INPUTS } from '../../../src/extensions/sandbox/clients.ts';
 import { seededRandom } from '../../../src/extensions/sandbox/random.ts';
-import { REFUSALS, type RefusalName, type RouteName } from '../../../src/extensions/sandbox/api.ts';
+import { REFUSALS, type RefusalName } from '../../../src/extensions/sandbox/api.ts';
+import type { RouteName } from '../../../src/extensions/sandbox/exchange.ts';
 import { startSandbox, type Sandbox } from '../../../src/extensions/sandbox/server.ts';
 import { createPreOrder, loneClient } from '../../support/exchange-client.ts';
 

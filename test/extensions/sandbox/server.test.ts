@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import {
   DRIP_MS,
   SLOW_MS,
-  NOT_TAKEN,
+  IS_TAKEN,
   startSandbox,
   type LoggedRequest,
   type Sandbox,
@@ -91,7 +91,7 @@ describe('the sandbox server', () => {
     const { create, get, sandbox, clock } = await setUp();
     const id = `fault-${fault}-1`;
     expect(await seen(create(id))).toContain(shows);
-    expect(sandbox.exchange.census().preOrders).toBe(NOT_TAKEN.includes(fault) ? 0 : 1);
+    expect(sandbox.exchange.census().preOrders).toBe(IS_TAKEN[fault] ? 1 : 0);
     expect(await seen(create(id))).toContain('200 {"limit":null');
 
     const lookedUp = `fault-lookup-${fault}-1`;

@@ -7,8 +7,6 @@ import {
   isAtFault,
   newDelivery,
   outcomeOf,
-  ROW_TYPES,
-  subjectKindOf,
   takesType,
   type Delivery,
 } from '../../../src/extensions/webhooks/delivery.ts';
@@ -135,15 +133,6 @@ it('lays a failure to an event at which the endpoint has failed before, and has 
   const retried = afterRefusal(row, 400, FACTS);
   expect(afterFailure(retried, NOW)).toMatchObject({ status: 'retrying', next_attempt_at: NOW.toISOString() });
   expect([null, new Date(NOW.getTime() - 1), NOW].map((at) => isAtFault(failed, at))).toEqual([false, false, true]);
-});
-
-it.each([
-  ['order', ['order', 'order.needs_attention', 'finding.opened', 'finding.resolved', 'finding.acknowledged']],
-  ['link', ['link', 'photos']],
-  ['account', ['account']],
-] as const)('keeps in order what is about the same %s', (kind, types) => {
-  expect(ROW_TYPES[kind].toSorted()).toEqual(types.toSorted());
-  expect(types.map(subjectKindOf)).toEqual(types.map(() => kind));
 });
 
 it('takes the types of a filter, and all where it is empty', () => {

@@ -1,4 +1,4 @@
-import { subjectKindOf } from '../../../src/extensions/webhooks/delivery.ts';
+import { subjectKindOf } from '../../../src/extensions/feed/event.ts';
 import { feedEventOf, type EventRow } from '../../../src/extensions/feed/event.ts';
 import { isPoisoned, type PlannedReceiver } from '../plan/receivers.ts';
 

@@ -14,62 +14,22 @@ import { tableOf, textColumns } from '../../documents/terminal.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { print } from '../../documents/commands/print.ts';
 
-interface Entry {
-  readonly operation: AskedOperation;
-  /** The field of the input that the argument is. */
-  readonly field: string;
-  readonly argument?: string;
-  readonly argumentText?: string;
-  readonly description?: string;
-  readonly example: string;
-  readonly hasReference?: true;
-  readonly hasLevel?: true;
-  /** The tokens of the answer are hidden unless `--reveal`. */
-  readonly isRecord?: true;
-}
-
-const {
-  createLink,
-  followLink,
-  listCards,
-  requestPhotos,
-  sdkToken,
-  showCustomer,
-  showLink,
-  validateEmail,
-  verificationToken,
-} = CLIENT_OPERATIONS;
+const { createLink, followLink, listCards, requestPhotos, validateEmail, verificationToken } = CLIENT_OPERATIONS;
 const { lookUpOrder, showPreOrder } = EXCHANGE_OPERATIONS;
+/** The tokens of their answers are hidden unless `--reveal`. */
+const RECORDS: readonly AskedOperation[] = [showPreOrder, lookUpOrder];
 
-/** The commands by the words that call them. An e-mail address is printed, stored and logged nowhere. */
-const COMMANDS: Readonly<Record<string, Entry>> = {
-  'client create': {
-    operation: createLink,
-    field: 'email',
-    argumentText: 'goes to the exchange and is kept nowhere',
-    description: 'registers a client and makes a link, or links a registered client; the link is remembered',
-    example: 'ada@shop.example --reference customer-7',
-    hasReference: true,
-  },
-  'client validate': { operation: validateEmail, field: 'email', example: 'ada@shop.example' },
-  'client show': { operation: showLink, field: 'linkId', example: '7f1c2a' },
-  'client follow': {
-    operation: followLink,
-    field: 'linkId',
-    example: '7f1c2a --reference customer-7',
-    hasReference: true,
-  },
-  'customer show': { operation: showCustomer, field: 'linkId', example: '7f1c2a' },
-  'idv token': { operation: verificationToken, field: 'linkId', example: '7f1c2a --level MAIN', hasLevel: true },
-  'sdk-token': { operation: sdkToken, field: 'linkId', example: '7f1c2a' },
-  'pre-order show': {
-    operation: showPreOrder,
-    field: 'id',
-    argument: 'preOrderId',
-    example: '4be1c7',
-    isRecord: true,
-  },
-  lookup: { operation: lookUpOrder, field: 'externalOrderId', example: 'shop-1001', isRecord: true },
+/** The commands by the words that call them: the operation of each, the field of its input that the argument is, and an example. */
+const COMMANDS: Readonly<Record<string, readonly [operation: AskedOperation, field: string, example: string]>> = {
+  'client create': [createLink, 'email', 'ada@shop.example --reference customer-7'],
+  'client validate': [validateEmail, 'email', 'ada@shop.example'],
+  'client show': [CLIENT_OPERATIONS.showLink, 'linkId', '7f1c2a'],
+  'client follow': [followLink, 'linkId', '7f1c2a --reference customer-7'],
+  'customer show': [CLIENT_OPERATIONS.showCustomer, 'linkId', '7f1c2a'],
+  'idv token': [verificationToken, 'linkId', '7f1c2a --level MAIN'],
+  'sdk-token': [CLIENT_OPERATIONS.sdkToken, 'linkId', '7f1c2a'],
+  'pre-order show': [showPreOrder, 'id', '4be1c7'],
+  lookup: [lookUpOrder, 'externalOrderId', 'shop-1001'],
 };
 
 interface AnswerOptions {
@@ -86,26 +46,25 @@ export function define(command: Command): void {
   else defineOperation(command);
 }
 
-/** Commands that have one operation done and print its answer: §4.1 to §4.4, §4.6, §4.8, §4.10 and §4.11. */
+/**
+ * Commands that have one operation done and print its answer: §4.1 to §4.4, §4.6, §4.8, §4.10 and §4.11. An e-mail address is
+ * printed, stored and logged nowhere.
+ */
 function defineOperation(command: Command): void {
   const words = command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name();
   const entry = COMMANDS[words];
   if (entry === undefined) throw new Error(`no operation belongs to the command ${words}`);
-  const {
-    operation,
-    field,
-    argument = field,
-    argumentText = '',
-    description,
-    example,
-    hasLevel,
-    hasReference,
-    isRecord,
-  } = entry;
-  command.argument(`<${argument}>`, argumentText);
-  if (description !== undefined) command.description(description);
-  if (hasLevel) addLevelOption(command);
-  if (hasReference) command.option('--reference <text>', 'your own name for the link; no e-mail address');
+  const [operation, field, example] = entry;
+  const isRecord = RECORDS.includes(operation);
+  command.argument(
+    `<${field === 'id' ? 'preOrderId' : field}>`,
+    operation === createLink ? 'goes to the exchange and is kept nowhere' : '',
+  );
+  if (operation === createLink)
+    command.description('registers a client and makes a link, or links a registered client; the link is remembered');
+  if (operation === createLink || operation === followLink)
+    command.option('--reference <text>', 'your own name for the link; no e-mail address');
+  if (operation === verificationToken) addLevelOption(command);
   if (isRecord) command.option(...REVEAL);
   command
     .option('--json', 'print JSON')
@@ -114,10 +73,10 @@ function defineOperation(command: Command): void {
       const input = { [field]: given, reference, level } as never;
       const answer = await ask(command, operation, input);
       if (operation === validateEmail) return printWord(answer.body, 'OK', json);
-      const isHidden = isRecord === true && reveal !== true;
       // Loaded here: the client of the exchange takes longer to load than most commands beside a daemon take.
-      const body = isHidden ? (await import('../../../exchange/reply.ts')).withoutTokens(answer.body) : answer.body;
-      printAnswer(body, json, { 'order.status': (status) => toneOfStatus(status, answer.config) });
+      const hide = isRecord && reveal !== true ? (await import('../../../exchange/reply.ts')).withoutTokens : undefined;
+      const tones = { 'order.status': (status: string) => toneOfStatus(status, answer.config) };
+      printAnswer(hide?.(answer.body) ?? answer.body, json, tones);
     });
 }
 

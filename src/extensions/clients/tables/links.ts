@@ -1,37 +1,19 @@
-import { sql, type Selectable, type SqlBool } from 'kysely';
-import type { LinkDecision, LinkSource, TrackedLink } from '../link.ts';
+import { sql, type SqlBool } from 'kysely';
+import type { LinkDecision, LinkRow, LinksTable } from '../link.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
 import { listAccounts, newestFirst, type ListQuery, type OfAccount } from '../../operate/tables/listed.ts';
 import { accountsWhere, ofOwner } from '../../../store/orders/due-times.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
 import { insertEvents } from '../../../store/tables/events.ts';
 
-/** A client link (§2.1) that is remembered. `reference` is the merchant's own name for it. */
-interface LinksTable {
-  account: string;
-  link_id: string;
-  reference: string | null;
-  source: string;
-  status: string;
-  created_at: string;
-  updated_at: string;
-  last_checked_at: string;
-  missing_since: string | null;
-}
-
-type LinkRow = Selectable<LinksTable>;
-
 function withLinks(db: Database) {
   return db.withTables<{ links: LinksTable }>();
 }
 
 /** A place in the list of links to check; a pass goes on after it, so that it meets each link once. */
-export interface CheckKey {
-  readonly lastCheckedAt: string;
-  readonly linkId: string;
-}
+export type CheckKey = Pick<LinkRow, 'link_id' | 'last_checked_at'>;
 
-export const FIRST_CHECK: CheckKey = { lastCheckedAt: '', linkId: '' };
+export const FIRST_CHECK: CheckKey = { last_checked_at: '', link_id: '' };
 
 /** Reads links that were last checked before `before` and whose status is not final, the longest waiting first, after `from`. */
 export async function linksToCheck(
@@ -44,12 +26,12 @@ export async function linksToCheck(
     .select(['link_id', 'last_checked_at'])
     .where('account', '=', account)
     .where('last_checked_at', '<', before.toISOString())
-    .where(sql<SqlBool>`(last_checked_at, link_id) > (${from.lastCheckedAt}, ${from.linkId})`)
+    .where(sql<SqlBool>`(last_checked_at, link_id) > (${from.last_checked_at}, ${from.link_id})`)
     .orderBy('last_checked_at')
     .orderBy('link_id')
     .limit(limit);
   if (finalStatuses.length > 0) links = links.where('status', 'not in', finalStatuses);
-  return (await links.execute()).map((row) => ({ lastCheckedAt: row.last_checked_at, linkId: row.link_id }));
+  return await links.execute();
 }
 
 export async function readLink(db: Database, account: string, linkId: string): Promise<LinkRow | undefined> {
@@ -115,39 +97,18 @@ export async function correctCheckTimes(tx: Transaction, correction: CheckCorrec
 /** Writes a decision about a link: the row and its events, together. `before` is the row as this transaction read it. */
 export async function saveLink(
   tx: Transaction,
-  before: TrackedLink | undefined,
+  before: LinkRow | undefined,
   { link, events }: LinkDecision,
   now: Date,
 ): Promise<void> {
-  const { account, linkId, reference, source, status } = link;
-  const changing = {
-    reference,
-    status,
-    updated_at: link.updatedAt.toISOString(),
-    last_checked_at: link.lastCheckedAt.toISOString(),
-    missing_since: link.missingSince?.toISOString() ?? null,
-  };
+  const { account, link_id, source: _source, created_at: _madeAt, ...changing } = link;
   await withLinks(tx)
     .insertInto('links')
-    .values({ account, link_id: linkId, source, created_at: link.createdAt.toISOString(), ...changing })
+    .values(link)
     .onConflict((conflict) => conflict.columns(['account', 'link_id']).doUpdateSet(changing))
     .execute();
-  const subject = { account, type: 'link', subject: linkId } as const;
-  await insertEvents(tx, { ...subject, lookedUpBefore: before?.lastCheckedAt ?? null, now }, events);
-}
-
-export function trackedLinkOf(row: LinkRow): TrackedLink {
-  return {
-    account: row.account,
-    linkId: row.link_id,
-    reference: row.reference,
-    source: row.source as LinkSource,
-    status: row.status,
-    createdAt: new Date(row.created_at),
-    updatedAt: new Date(row.updated_at),
-    lastCheckedAt: new Date(row.last_checked_at),
-    missingSince: row.missing_since === null ? null : new Date(row.missing_since),
-  };
+  const lookedUpBefore = before === undefined ? null : new Date(before.last_checked_at);
+  await insertEvents(tx, { account, type: 'link', subject: link_id, lookedUpBefore, now }, events);
 }
 
 const linkedStatement = accountsWhere(() => [sql`(select links.account from links where links.account = ${ofOwner})`]);

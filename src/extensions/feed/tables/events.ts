@@ -1,5 +1,4 @@
-import { ROW_TYPES } from '../../webhooks/delivery.ts';
-import type { EventRow } from '../event.ts';
+import { ROW_TYPES, type EventRow } from '../event.ts';
 import type { Database } from '../../../store/port.ts';
 import { queries, statement, together } from '../../../store/statement.ts';
 

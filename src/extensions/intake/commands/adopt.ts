@@ -6,12 +6,12 @@ import { forEachConcurrently } from '../../../orders/pass/run.ts';
 import type { InputOf } from '../../api/operation.ts';
 import { INTAKE_OPERATIONS } from '../addresses.ts';
 import { printable } from '../../../base/words.ts';
-import { columnsOf, COLUMN_OF } from '../../../store/orders/order-columns.ts';
+import { columnsOf } from '../../../store/orders/order-columns.ts';
 import { commandError, withExchange, type Ask } from '../../api/ask.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
 import { addFileOptions, openFile } from '../../documents/commands/files.ts';
 import { print } from '../../documents/commands/print.ts';
-import { checkFields } from '../add.ts';
+import { checkFields, describe } from '../add.ts';
 
 const CONCURRENCY = 8;
 
@@ -105,5 +105,5 @@ export function checkedOrder(line: ImportLine) {
   if ('problem' in line) return line.column === undefined ? line.problem : `${line.column} ${line.problem}`;
   const checked = checkFields(line.fields);
   if (checked.ok) return checked.order;
-  return checked.problems.map(({ field, reason }) => `${COLUMN_OF[field]} ${reason}`).join('; ');
+  return checked.problems.map(describe).join('; ');
 }

@@ -18,7 +18,7 @@ import { trackingOf } from '../../../store/orders/order-columns.ts';
 import { readOrder } from '../../../store/orders/orders.ts';
 import type { Store } from '../../../store/port.ts';
 import { extensionsOf, partsOf } from '../../../cli/shared/extensions.ts';
-import { chooseFormat, isFolder, writeReport } from './output.ts';
+import { chooseFormat, isFolder, writeReport } from '../../documents/commands/output.ts';
 import { utcTime } from '../../documents/commands/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { withAccount, absentOrder } from '../../../cli/shared/store.ts';

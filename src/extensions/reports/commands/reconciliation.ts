@@ -19,7 +19,7 @@ import { commandError, withExchange, type Ask } from '../../api/ask.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
 import { withAccounts } from '../../../cli/shared/store.ts';
 import { isOfAll } from '../../../cli/shared/account.ts';
-import { addReportOptions, writeReport, type OutputOptions } from './output.ts';
+import { addReportOptions, writeReport, type OutputOptions } from '../../documents/commands/output.ts';
 import { addAsOfOption, addByOption, addPeriodOptions, type PeriodOptions } from '../../documents/commands/options.ts';
 import { slowProgress, type Progress } from '../../../cli/shared/progress.ts';
 

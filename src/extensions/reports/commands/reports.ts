@@ -7,7 +7,7 @@ import type { Store } from '../../../store/port.ts';
 import type { OrderTime } from '../tables/reconciliation.ts';
 import { summaryParts, type RowFilter, readAges } from '../tables/summary.ts';
 import { withAccounts } from '../../../cli/shared/store.ts';
-import { addReportOptions, writeReport, type OutputOptions } from './output.ts';
+import { addReportOptions, writeReport, type OutputOptions } from '../../documents/commands/output.ts';
 import { addByOption, addPeriodOptions, type PeriodOptions, addAsOfOption } from '../../documents/commands/options.ts';
 import { WAITING_STATES } from '../../../orders/rules/states.ts';
 import { ageingDocument, Ages } from '../ageing.ts';

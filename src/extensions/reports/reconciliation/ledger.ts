@@ -4,7 +4,7 @@ import { quote } from '../../../base/text.ts';
 import type { Tolerance } from '../../../base/decimal.ts';
 import { counted } from '../../../base/words.ts';
 import type { Column, Row } from '../../documents/document.ts';
-import { csvRecords } from '../../intake/import.ts';
+import { csvRecords } from '../../documents/csv.ts';
 import { LedgerTables, type LedgerOrder } from '../tables/ledger.ts';
 import type { JudgedOrder } from './judge.ts';
 import type { Supplement } from './verdict.ts';

@@ -1,18 +1,22 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
-import type { Outcome } from '../reconciliation/rows.ts';
 import type { OrderRow } from '../../../store/orders/order-columns.ts';
 import { allOf, bytesOf, indexedBy, textOf, unindexed } from '../../../store/dialect.ts';
 import type { Database } from '../../../store/port.ts';
-import type { OrderTime, ReportScope } from './reconciliation.ts';
 
 const PAGE = 200;
 
+/** What became of an order: `outcome_unknown` if it is final and nothing says whether it paid. */
+export const OUTCOMES = ['succeeded', 'failed', 'open', 'outcome_unknown'] as const;
+
 /** By the time of insertion or of completion: at or after `from` and before `to`. */
-export interface ExportFilter extends Omit<ReportScope, 'asOf' | 'ignore'> {
-  readonly by: OrderTime;
+export interface ExportFilter {
+  readonly account: string;
+  readonly by: keyof typeof SOURCES;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
   readonly pair?: { readonly from: string; readonly to: string } | undefined;
   readonly state?: string | undefined;
-  readonly outcome?: Outcome | undefined;
+  readonly outcome?: (typeof OUTCOMES)[number] | undefined;
 }
 
 export interface ExportedRow extends OrderRow {

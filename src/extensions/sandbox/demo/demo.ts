@@ -5,7 +5,7 @@ import { processEnvironment, type ConfigOptions } from '../../../settings/config
 import type { LoadDriver, OtherPlace as Place } from '../../../store/open.ts';
 import { DEFAULT_ACCOUNT } from '../../../accounts/rules/name.ts';
 import { shellWord } from '../../../base/text.ts';
-import { counted, sumOf } from '../../../base/words.ts';
+import { counted } from '../../../base/words.ts';
 import { placeOf } from '../../../cli/shared/store.ts';
 import { driversOf } from '../../../cli/shared/extensions.ts';
 import { CommandError, EXIT, stopSignal } from '../../../cli/shared/exit.ts';
@@ -16,15 +16,11 @@ import {
   demoOrders,
   MOST_ORDERS,
   cancelStrays,
+  daemonsOf,
   insertOrders,
-  openExchange,
-  shopsOf,
-  type DemoScenario,
   setStage,
-  Workers,
-  freeAddress,
+  type DemoScenario,
   type Stage,
-  type Play,
 } from './stage.ts';
 import { judge, keepInserting, print, say, untilSent, untilSettled, type Watched } from './verdict.ts';
 
@@ -97,16 +93,12 @@ async function demonstrate(
 ): Promise<void> {
   const { drivers, parts, scenario, keep: isKept = false, hold: isHeld = false, orders: count } = options;
   const { accounts, workers } = database === undefined ? ONE : MANY;
-  const clock = systemClock();
-  const shops = shopsOf(accounts, demoOrders(scenario, count));
-  await using resources = new AsyncDisposableStack();
-  const opsListen = isHeld ? await freeAddress() : undefined;
-  const sandbox = resources.adopt(await openExchange(shops, clock), (exchange) => exchange.close());
-  const stage = resources.use(await setStage({ shops, sandbox, clock, parts, database, drivers, isKept, opsListen }));
-  say(`A sandbox exchange listens on ${sandbox.url}; a few of its answers are lost on purpose.`);
-  const play: Play = { ...stage, shops, sandbox, clock, signal, opsListen };
-  const { isSettled, later } = await performUntilHeld(play, workers);
-  const isRight = await judge(play, later);
+  const orders = demoOrders(scenario, count);
+  const given = { accounts, orders, parts, database, drivers, isKept, isHeld, clock: systemClock(), signal };
+  await using stage = await setStage(given);
+  say(`A sandbox exchange listens on ${stage.sandbox.url}; a few of its answers are lost on purpose.`);
+  const { isSettled, later } = await performUntilHeld(stage, workers);
+  const isRight = await judge(stage, later);
   if (!isSettled || !isRight) process.exitCode = EXIT.look;
   if (isKept) sayHowToLook(stage);
   else print(`\nWhat to do next:\n${nextSteps(stepsAfter(database))}`.trimEnd());
@@ -125,33 +117,32 @@ function stepsAfter(database: Place | undefined): Parameters<typeof nextSteps>[0
 }
 
 /** `later`: the number of orders that were inserted while a person looked. */
-async function performUntilHeld(play: Play, count: number) {
-  await using workers = new Workers(play);
-  const isSettled = await perform(play, workers, count);
-  if (!isSettled || play.opsListen === undefined) return { isSettled, later: 0 };
+async function performUntilHeld(stage: Stage, count: number) {
+  await using daemons = daemonsOf(stage);
+  const isSettled = await perform(stage, daemons, count);
+  if (!isSettled || stage.opsListen === undefined) return { isSettled, later: 0 };
   say('Everything is settled; a shop inserts an order now and then while you look at the dashboard.');
-  print(`The dashboard: http://${play.opsListen}/`);
-  say(
-    `Ask it in another terminal: npx order-sync --config ${shellWord(play.settingsFile)} status${play.shops.length > 1 ? ' --account all' : ''}`,
-  );
+  print(`The dashboard: http://${stage.opsListen}/`);
+  const all = stage.shops.length > 1 ? ' --account all' : '';
+  say(`Ask it in another terminal: npx order-sync --config ${shellWord(stage.settingsFile)} status${all}`);
   say('Stop it with Ctrl-C: the report comes then.');
-  const later = await keepInserting(play);
+  const later = await keepInserting(stage);
   say('Stopped: the orders that are under way are brought to their end.');
   // Where a terminal stops the demonstration, it stops its daemons too.
-  await workers.restart();
-  const signal = new AbortController().signal;
-  const until = play.clock.monotonic() + LONGEST_MS;
-  return { isSettled: await untilSettled({ ...play, signal, until }), later };
+  await daemons[Symbol.asyncDispose]();
+  await daemons.start(1);
+  const until = stage.clock.monotonic() + LONGEST_MS;
+  return { isSettled: await untilSettled({ ...stage, signal: new AbortController().signal, until }), later };
 }
 
 /** Of several daemons one is killed. True if all orders came to their end in time. */
-async function perform(play: Play, workers: Workers, count: number): Promise<boolean> {
-  const { shops, store, clock } = play;
-  for (const shop of shops) await cancelStrays(play, shop, say);
-  const pids = await workers.start(count);
-  const watched: Watched = { ...play, until: clock.monotonic() + LONGEST_MS };
+async function perform(stage: Stage, daemons: ReturnType<typeof daemonsOf>, count: number): Promise<boolean> {
+  const { shops, store, clock } = stage;
+  for (const shop of shops) await cancelStrays(stage, shop, say);
+  const pids = await daemons.start(count);
+  const watched: Watched = { ...stage, until: clock.monotonic() + LONGEST_MS };
   const isAlone = count === 1;
-  const first = await insertPart(play, 0, isAlone ? 1 : 1 / 2);
+  const first = await insertPart(stage, 0, isAlone ? 1 : 1 / 2);
   if (isAlone) {
     say(`A shop has inserted ${first} into ${store.address}; the daemon (process ${pids[0]}) works on them.`);
   } else {
@@ -160,26 +151,25 @@ async function perform(play: Play, workers: Workers, count: number): Promise<boo
   }
   const tampered = shops.flatMap((shop) => shop.expected).length;
   if (tampered > 0) say(`The exchange tampers with ${counted(tampered, 'order')}: ids begin with tamper-.`);
-  if (play.opsListen !== undefined) print(`The dashboard: http://${play.opsListen}/`);
+  if (stage.opsListen !== undefined) print(`The dashboard: http://${stage.opsListen}/`);
   if (isAlone) return await untilSettled(watched);
   // An order whose request is about to leave would be held for a person: no process could tell whether it had left.
   if (!(await untilSent(watched))) return false;
-  say(`Process ${await workers.kill()} is killed; the others take its accounts over.`);
-  say(`The shops have inserted ${await insertPart(play, 1 / 2, 1)} more.`);
+  say(`Process ${await daemons.kill()} is killed; the others take its accounts over.`);
+  say(`The shops have inserted ${await insertPart(stage, 1 / 2, 1)} more.`);
   return await untilSettled(watched);
 }
 
 /** Has each shop insert a part of its orders, and returns the number of orders in words. */
-async function insertPart({ shops, store }: Play, from: number, to: number): Promise<string> {
-  const counts = shops.map(async (shop) => {
-    const orders = shop.orders.slice(Math.round(shop.orders.length * from), Math.round(shop.orders.length * to));
-    await insertOrders(store.forAccount(shop.account), shop, orders);
-    return orders.length;
-  });
-  return counted(
-    sumOf(await Promise.all(counts), (count) => count),
-    'order',
-  );
+async function insertPart(stage: Stage, from: number, to: number): Promise<string> {
+  let inserted = 0;
+  for (const shop of stage.shops) {
+    const { orders } = shop;
+    const part = orders.slice(Math.round(orders.length * from), Math.round(orders.length * to));
+    await insertOrders(stage, shop, part);
+    inserted += part.length;
+  }
+  return counted(inserted, 'order');
 }
 
 function sayHowToLook({ folder, settingsFile, config: { database, accounts } }: Stage): void {

@@ -12,7 +12,7 @@ import { driverFor, openStore, type LoadDriver, type OtherPlace } from '../../..
 import type { Store } from '../../../store/port.ts';
 import { type Sandbox, startSandbox } from '../server.ts';
 import { seededRandom } from '../random.ts';
-import { addOrder } from '../../intake/add.ts';
+import { insertMissing } from '../../intake/tables/inserted-orders.ts';
 import { decideOrders } from '../../../orders/operator-decisions.ts';
 import { flowSettings } from '../../../orders/pass/deps.ts';
 import { STRAY_ORDER, TAMPERINGS, tamperingNamedIn, type Tampering } from '../tampering.ts';
@@ -22,7 +22,6 @@ const SPEED = 4;
 export interface Shop {
   readonly account: string;
   readonly key: string;
-  /** The orders that it inserts, without the cancelled ones. */
   readonly orders: readonly DemoOrder[];
   /** The orders that it cancels before they are sent. */
   readonly strays: readonly DemoOrder[];
@@ -30,36 +29,29 @@ export interface Shop {
   readonly expected: readonly string[];
 }
 
-export function shopsOf(accounts: readonly string[], all: readonly DemoOrder[]): readonly Shop[] {
+function shopsOf(accounts: readonly string[], all: readonly DemoOrder[]): readonly Shop[] {
   return accounts.map((account, place) => {
     const own = all.filter((_order, index) => index % accounts.length === place);
-    return {
-      account,
-      key: `key-of-${account}`,
-      orders: own.filter((order) => !isStray(order.external_order_id)),
-      strays: own.filter((order) => isStray(order.external_order_id)),
-      expected: expectedFindings(own),
-    };
+    const orders = own.filter((order) => !isStray(order.external_order_id));
+    const strays = own.filter((order) => isStray(order.external_order_id));
+    return { account, key: `key-of-${account}`, orders, strays, expected: expectedFindings(own) };
   });
 }
 
-export async function openExchange(shops: readonly Shop[], clock: Clock): Promise<Sandbox> {
-  const [apiKey = '', ...otherKeys] = shops.map(({ key }) => key);
-  return await startSandbox({ apiKey, otherKeys, clock, random: seededRandom(7), speed: SPEED });
+/** Has a shop insert orders, as a merchant's application does. */
+export async function insertOrders({ store }: Pick<Stage, 'store'>, shop: Shop, orders: readonly DemoOrder[]) {
+  const { account } = shop;
+  if (orders.length === 0) return;
+  await store.forAccount(account).writer.write((tx) => insertMissing(tx, account, orders));
 }
 
-/** Has the shop insert orders, as a merchant's application does. */
-export async function insertOrders(store: Store, { account }: Shop, orders: readonly DemoOrder[]): Promise<void> {
-  await Promise.all(orders.map((order) => addOrder({ store, account }, { ...order })));
-}
-
-/** Cancels orders before they are sent: an order of the exchange for one of them is one that no merchant asked for. */
+/** Has a shop cancel orders before they are sent: an order of the exchange for one of them is one that no merchant asked for. */
 export async function cancelStrays(
-  { store, clock, config }: { readonly store: Store; readonly clock: Clock; readonly config: Config },
+  { store, clock, config }: Pick<Stage, 'store' | 'clock' | 'config'>,
   shop: Shop,
   print: (line: string) => void,
 ): Promise<void> {
-  await insertOrders(store, shop, shop.strays);
+  await insertOrders({ store }, shop, shop.strays);
   const deciding = { account: shop.account, store, clock, settings: flowSettings(config) };
   const targets = shop.strays.map(({ external_order_id: externalOrderId }) => ({ externalOrderId }));
   const action = { judgement: { kind: 'cancel' }, actor: 'shop', reason: 'the client changed their mind' } as const;
@@ -111,11 +103,15 @@ function orderOf(id: string, index: number) {
   return {
     external_order_id: id,
     asset,
+    asset_position: 'INPUT',
     from_currency: from,
     to_currency: to,
-    crypto_address: `address-of-client-${index % 20}`,
+    order_type: 'DEPOSIT',
+    order_limit: null,
     payment_token: `token-of-client-${index % 20}`,
     provider_type: 'CARDPROV',
+    crypto_address: `address-of-client-${index % 20}`,
+    bonus: null,
   };
 }
 
@@ -131,15 +127,12 @@ export function expectedFindings(orders: readonly DemoOrder[]): readonly string[
   });
 }
 
-/** Where a demonstration takes place: a database and the settings of its daemons. */
+/** A demonstration: its database, the settings of its daemons, the exchange and the shops. */
 export interface Stage extends AsyncDisposable {
   readonly folder: string;
   readonly settingsFile: string;
   readonly config: Config;
   readonly store: Store;
-}
-
-export interface Play extends Stage {
   readonly shops: readonly Shop[];
   readonly sandbox: Sandbox;
   readonly clock: Clock;
@@ -148,28 +141,38 @@ export interface Play extends Stage {
   readonly opsListen: string | undefined;
 }
 
-interface StageOptions extends Pick<Play, 'shops' | 'sandbox' | 'clock' | 'opsListen'> {
+interface StageOptions extends Pick<Stage, 'clock' | 'signal'> {
+  readonly accounts: readonly string[];
+  readonly orders: readonly DemoOrder[];
   /** A new SQLite file unless given. */
   readonly database: OtherPlace | undefined;
   readonly drivers: readonly LoadDriver[];
   readonly parts: ConfigOptions['parts'];
   /** Leaves the folder and the tables behind. */
   readonly isKept: boolean;
+  /** With a dashboard. */
+  readonly isHeld: boolean;
 }
 
 export async function setStage(options: StageOptions): Promise<Stage> {
-  const { clock, parts, isKept, database, drivers, opsListen = 'off' } = options;
+  const { accounts, orders, database, drivers, parts, isKept, isHeld, ...given } = options;
+  const { clock } = given;
+  const shops = shopsOf(accounts, orders);
   await using undo = new AsyncDisposableStack();
+  const [apiKey = '', ...otherKeys] = shops.map(({ key }) => key);
+  const speedy = { apiKey, otherKeys, clock, random: seededRandom(7), speed: SPEED };
+  const sandbox = undo.adopt(await startSandbox(speedy), (exchange) => exchange.close());
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-demo-'));
   undo.defer(() => {
     if (!isKept) rmSync(folder, { recursive: true, force: true });
   });
   const settingsFile = join(folder, 'settings.yaml');
+  const opsListen = isHeld ? await freeAddress() : undefined;
   const settings = stringify({
     ...SETTINGS,
-    ops: { listen: opsListen },
+    ops: { listen: opsListen ?? 'off' },
     ...databaseSettings(folder, database),
-    ...exchangeSettings(options),
+    ...exchangeSettings(shops, sandbox),
     ...webhookSettings(folder),
   });
   writeFileSync(settingsFile, `# Settings of a demonstration. Its exchange ends with it.\n${settings}`, {
@@ -186,7 +189,8 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     opened.close(),
   );
   const disposal = undo.move();
-  return { folder, settingsFile, config, store, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
+  const place = { folder, settingsFile, config, store, opsListen };
+  return { ...given, ...place, shops, sandbox, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
 }
 
 const SETTINGS = {
@@ -202,7 +206,7 @@ const SETTINGS = {
   },
 };
 
-function exchangeSettings({ shops, sandbox }: StageOptions): object {
+function exchangeSettings(shops: readonly Shop[], sandbox: Sandbox): object {
   const exchange = { baseUrl: sandbox.url, rate: { requests: 100 } };
   const [only] = shops;
   if (shops.length === 1 && only !== undefined) return { exchange: { ...exchange, apiKey: only.key } };
@@ -225,48 +229,34 @@ function webhookSettings(folder: string) {
   return { webhooks: { endpointsFile } };
 }
 
-export class Workers implements AsyncDisposable {
-  readonly #folder: string;
-  readonly #settingsFile: string;
-  readonly #processes: ChildProcess[] = [];
-
-  constructor({ folder, settingsFile }: Pick<Stage, 'folder' | 'settingsFile'>) {
-    this.#folder = folder;
-    this.#settingsFile = settingsFile;
-  }
-
-  /** Starts `count` daemons, and returns their process ids once all are ready. */
-  async start(count: number): Promise<readonly (number | undefined)[]> {
-    const started = Array.from({ length: count }, () => this.#fork());
-    this.#processes.push(...started);
-    await Promise.all(started.map((daemon) => Promise.race([once(daemon, 'message'), failedStart(daemon)])));
-    return started.map(({ pid }) => pid);
-  }
-
-  async restart(): Promise<void> {
-    await this[Symbol.asyncDispose]();
-    await this.start(1);
-  }
-
-  /** Ends the first as a crash does, and returns its process id. */
-  async kill(): Promise<number | undefined> {
-    const killed = this.#processes.shift();
-    if (killed !== undefined) await end(killed, 'SIGKILL');
-    return killed?.pid;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#processes.splice(0).map((daemon) => end(daemon, 'SIGTERM')));
-  }
-
-  /** The settings of the person who tries the demonstration do not reach it: neither their file nor their variables. */
-  #fork(): ChildProcess {
-    return fork(fileURLToPath(new URL('../../../cli.ts', import.meta.url)), ['run'], {
-      cwd: this.#folder,
+/** The daemons of a demonstration, which end with it. */
+export function daemonsOf({ folder, settingsFile }: Pick<Stage, 'folder' | 'settingsFile'>) {
+  const running: ChildProcess[] = [];
+  // The settings of the person who tries the demonstration do not reach it: neither their file nor their variables.
+  const begin = () =>
+    fork(fileURLToPath(new URL('../../../cli.ts', import.meta.url)), ['run'], {
+      cwd: folder,
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      env: { ORDER_SYNC_CONFIG: this.#settingsFile },
+      env: { ORDER_SYNC_CONFIG: settingsFile },
     });
-  }
+  return {
+    /** Starts `count` daemons, and returns their process ids once all are ready. */
+    async start(count: number): Promise<readonly (number | undefined)[]> {
+      const started = Array.from({ length: count }, begin);
+      running.push(...started);
+      await Promise.all(started.map((daemon) => Promise.race([once(daemon, 'message'), failedStart(daemon)])));
+      return started.map(({ pid }) => pid);
+    },
+    /** Ends the first as a crash does, and returns its process id. */
+    async kill(): Promise<number | undefined> {
+      const killed = running.shift();
+      if (killed !== undefined) await end(killed, 'SIGKILL');
+      return killed?.pid;
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      await Promise.all(running.splice(0).map((daemon) => end(daemon, 'SIGTERM')));
+    },
+  };
 }
 
 async function failedStart(daemon: ChildProcess): Promise<never> {
@@ -282,7 +272,7 @@ async function end(daemon: ChildProcess, signal: NodeJS.Signals): Promise<void> 
 }
 
 /** An address of this machine on which no program listens. */
-export async function freeAddress(): Promise<string> {
+async function freeAddress(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

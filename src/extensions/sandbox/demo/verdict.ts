@@ -10,7 +10,7 @@ import { wrapped } from '../../../cli/shared/terminal.ts';
 import { counted, inUnits, sumOf, withCommas } from '../../../base/words.ts';
 import { SUMMARY_COLUMNS, summarize } from '../../reports/summary.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
-import { type Play, insertOrders, laterOrder } from './stage.ts';
+import { type Stage, insertOrders, laterOrder } from './stage.ts';
 import { terminalLine } from '../../../cli/shared/progress.ts';
 import { readParts } from '../../reports/commands/reports.ts';
 import { latenessOf } from '../../pace/status.ts';
@@ -20,7 +20,7 @@ const REFRESH_MS = 500;
 const UNDER_WAY = ['pending', 'sending', 'unknown', 'accepted', 'open'] as const;
 const UNSENT = ['pending', 'sending'] as const;
 
-export interface Watched extends Pick<Play, 'store' | 'clock' | 'shops' | 'signal'> {
+export interface Watched extends Pick<Stage, 'store' | 'clock' | 'shops' | 'signal'> {
   /** The end on the monotonic clock. */
   readonly until: number;
 }
@@ -91,32 +91,32 @@ const SHOWN: readonly string[] = ['severity', 'class', 'external_order_id', 'exp
 const SETTINGS = { tolerance: '0', freshFor: 24 * 60 * 60_000, orderMissingAfter: 24 * 60 * 60_000, ignore: [] };
 
 /** Reports the outcome; `later` orders were inserted while a person looked. True if it is as it should be. */
-export async function judge(play: Play, later: number): Promise<boolean> {
-  const { shops, sandbox } = play;
+export async function judge(stage: Stage, later: number): Promise<boolean> {
+  const { shops, sandbox } = stage;
   print('');
-  process.stdout.write(await summaryOf(play));
+  process.stdout.write(await summaryOf(stage));
   const made = shops.map(({ key }) => sandbox.exchanges.get(key)!.census());
   const preOrders = sumOf(made, (census) => census.preOrders);
   const duplicated = sumOf(made, (census) => census.duplicated.length);
   const sent = sumOf(shops, ({ orders }) => orders.length) + later;
   say(`${counted(sent, 'order')} sent, ${preOrders} pre-orders at the exchange, ${duplicated} created twice.`);
-  say(await lateChanges(play));
+  say(await lateChanges(stage));
   print('');
-  return (await reconcileDemo(play)) && duplicated === 0 && preOrders === sent;
+  return (await reconcileDemo(stage)) && duplicated === 0 && preOrders === sent;
 }
 
-function onlyOf([shop, ...others]: Play['shops']): string | undefined {
+function onlyOf([shop, ...others]: Stage['shops']): string | undefined {
   return others.length === 0 ? shop?.account : undefined;
 }
 
-async function summaryOf({ store, shops }: Play): Promise<string> {
+async function summaryOf({ store, shops }: Stage): Promise<string> {
   const columns = SUMMARY_COLUMNS.filter((column) => !('isForPrograms' in column));
   const only = onlyOf(shops);
   const parts = await readParts(store, only);
   return tableOf([...accountColumns(only), ...columns], summarize(parts, only === undefined), screenOf());
 }
 
-async function lateChanges({ store, clock, shops }: Play): Promise<string> {
+async function lateChanges({ store, clock, shops }: Stage): Promise<string> {
   const { signal } = new AbortController();
   const lateMs: number[] = [];
   for (const { account } of shops) {
@@ -132,7 +132,7 @@ async function lateChanges({ store, clock, shops }: Play): Promise<string> {
 
 /** Prints the verdict and the findings of the reconciliation report. True when it lists the expected findings and no others. */
 export async function reconcileDemo(
-  { store, clock, shops }: Pick<Play, 'store' | 'clock' | 'shops'>,
+  { store, clock, shops }: Pick<Stage, 'store' | 'clock' | 'shops'>,
   write = print,
 ): Promise<boolean> {
   const asOf = clock.now().toISOString();
@@ -165,11 +165,12 @@ export async function reconcileDemo(
 const INSERT_EACH_MS = 2_000;
 
 /** Has the shops insert an order now and then, in turn, until the person stops it, and returns the number of orders. */
-export async function keepInserting({ shops, store, clock, signal }: Play): Promise<number> {
+export async function keepInserting(stage: Stage): Promise<number> {
+  const { shops, clock, signal } = stage;
   for (let inserted = 0; ; inserted += 1) {
     const shop = shops[inserted % shops.length];
     await clock.sleep(INSERT_EACH_MS, signal).catch(() => undefined);
     if (shop === undefined || signal.aborted) return inserted;
-    await insertOrders(store.forAccount(shop.account), shop, [laterOrder(inserted)]);
+    await insertOrders(stage, shop, [laterOrder(inserted)]);
   }
 }

@@ -1,6 +1,6 @@
 import { sql, type SqlBool } from 'kysely';
-import { AT_ONCE, ROW_TYPES, type Delivery, type SubjectKind } from '../delivery.ts';
-import type { EventRow } from '../../feed/event.ts';
+import { AT_ONCE, type Delivery } from '../delivery.ts';
+import { ROW_TYPES, type EventRow, type SubjectKind } from '../../feed/event.ts';
 import { FEED_COLUMNS, type FeedQuery } from '../../feed/tables/events.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
 import { queries, statement } from '../../../store/statement.ts';

@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import type { ReceiverState } from '../../health/status/status.ts';
 import { indexedBy } from '../../../store/dialect.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
 import { queries, statement } from '../../../store/statement.ts';
@@ -89,13 +88,26 @@ const WAITING = sql`select min(since) as at from webhook_deliveries
 const withStatus = (status: 'retrying' | 'dead') => sql`select 1 as found from webhook_deliveries
     where webhook_deliveries.endpoint = webhook_endpoints.name and status = ${sql.lit(status)} limit ${sql.lit(MOST_COUNTED)}`;
 
+/** Of an endpoint with which no daemon has been started. */
+const NEVER_DRIVEN = {
+  takenAt: null as string | null,
+  failingSince: null as string | null,
+  nextTryAt: null as string | null,
+  cause: null as string | null,
+  oldestWaiting: null as string | null,
+  parked: 0,
+  deadLetters: 0,
+};
+
+export type WebhookState = Readonly<typeof NEVER_DRIVEN> & { readonly name: string };
+
 export async function readWebhooks(
   db: Database,
   endpoints: readonly { readonly name: string }[],
-): Promise<readonly ReceiverState[]> {
+): Promise<readonly WebhookState[]> {
   if (endpoints.length === 0) return [];
   const names = endpoints.map(({ name }) => name);
-  const { rows } = await sql<ReceiverState>`
+  const { rows } = await sql<WebhookState>`
     select name, taken_at as "takenAt", failing_since as "failingSince", next_try_at as "nextTryAt", cause,
       (select min(at) from (select at from (${AFTER_CURSORS}) as after_cursors union all ${WAITING}) as waiting) as "oldestWaiting",
       (select count(*) from (${withStatus('retrying')}) as retrying) as parked,
@@ -103,14 +115,3 @@ export async function readWebhooks(
     from webhook_endpoints where name in (${sql.join(names)})`.execute(db);
   return names.map((name) => rows.find((row) => row.name === name) ?? { name, ...NEVER_DRIVEN });
 }
-
-/** No daemon has been started with it. */
-const NEVER_DRIVEN = {
-  takenAt: null,
-  failingSince: null,
-  nextTryAt: null,
-  cause: null,
-  oldestWaiting: null,
-  parked: 0,
-  deadLetters: 0,
-} as const satisfies Omit<ReceiverState, 'name'>;

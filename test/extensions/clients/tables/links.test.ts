@@ -9,7 +9,6 @@ import {
   listLinks,
   readLink,
   saveLink,
-  trackedLinkOf,
 } from '../../../../src/extensions/clients/tables/links.ts';
 import type { Store } from '../../../../src/store/port.ts';
 import { isSqlite, newTestDatabase, ofSqlite } from '../../../support/database.ts';
@@ -28,29 +27,28 @@ beforeEach(async () => {
 });
 
 function made(linkId: string, at = NOW, status = 'NOT_VERIFIED'): LinkDecision {
-  return decideRemembered(undefined, { account, linkId, status, reference: null, source: 'created' }, at);
+  return decideRemembered(undefined, { account, link_id: linkId, status, reference: null, source: 'created' }, at);
 }
 
 const save = async (...decisions: LinkDecision[]) =>
   await store.writer.write(async (tx) => {
-    for (const decision of decisions) await saveLink(tx, undefined, decision, decision.link.lastCheckedAt);
+    for (const decision of decisions) await saveLink(tx, undefined, decision, new Date(decision.link.last_checked_at));
   });
 
 describe('a remembered link', () => {
   it('comes back as it was written, ids, statuses and references verbatim', async () => {
-    const told = { account, linkId: `it's "1"; 5`, status: '5', reference: 'ß%_ 007', source: 'followed' as const };
+    const told = { account, link_id: `it's "1"; 5`, status: '5', reference: 'ß%_ 007', source: 'followed' as const };
     const { link, events } = decideRemembered(undefined, told, NOW);
-    const missing = { ...link, missingSince: after(NOW, 5) };
+    const missing = { ...link, missing_since: after(NOW, 5).toISOString() };
     await save({ link: missing, events });
-    const row = await readLink(store.db, account, told.linkId);
-    expect(row === undefined ? undefined : trackedLinkOf(row)).toEqual(missing);
+    expect(await readLink(store.db, account, told.link_id)).toEqual(missing);
   });
 
   it('is one row however often it is written, and keeps when it was made and where it came from', async () => {
     await save(made('a'));
     const later = after(NOW, 1_000);
     const row = await readLink(store.db, account, 'a');
-    const known = { ...trackedLinkOf(row!), createdAt: later, source: 'followed' as const };
+    const known = { ...row!, created_at: later.toISOString(), source: 'followed' };
     await save(decideChecked(known, { kind: 'found', status: 'VERIFIED' }, later));
     expect(other.prepare('select count(*) from links').pluck().get()).toBe(1);
     expect(await readLink(store.db, account, 'a')).toMatchObject({
@@ -97,7 +95,7 @@ describe('links to check', () => {
     const first = await linksToCheck(store.db, query);
     const second = await linksToCheck(store.db, { ...query, from: first[1]! });
     const third = await linksToCheck(store.db, { ...query, from: second[1]! });
-    expect([first, second, third].map((page) => page.map(({ linkId }) => linkId))).toEqual([
+    expect([first, second, third].map((page) => page.map(({ link_id }) => link_id))).toEqual([
       ['c', 'a'],
       ['b', 'd'],
       [],
@@ -110,7 +108,7 @@ describe('links to check', () => {
     const foreign = made('foreign');
     await save({ ...foreign, link: { ...foreign.link, account: 'other' } });
     const ids = async (finalStatuses: string[]) =>
-      (await linksToCheck(store.db, { ...query, finalStatuses, limit: 10 })).map(({ linkId }) => linkId);
+      (await linksToCheck(store.db, { ...query, finalStatuses, limit: 10 })).map(({ link_id }) => link_id);
     expect(await ids(['VERIFIED', 'REFUSED'])).toEqual(['open', 'a moment ago']);
     expect(await ids(['VERIFIED'])).toEqual(['open', 'refused', 'a moment ago']);
     expect(await ids([])).toEqual(['done', 'open', 'refused', 'a moment ago']);
@@ -136,8 +134,8 @@ describe('links to check', () => {
     expect(moved).toBe(1);
     const found = await linksToCheck(store.db, query);
     expect(found).toEqual([
-      { linkId: 'not ahead', lastCheckedAt: NOW.toISOString() },
-      { linkId: 'ahead', lastCheckedAt: after(NOW, 2).toISOString() },
+      { link_id: 'not ahead', last_checked_at: NOW.toISOString() },
+      { link_id: 'ahead', last_checked_at: after(NOW, 2).toISOString() },
     ]);
   });
 });

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { writeReport } from '../../../../src/extensions/reports/commands/output.ts';
+import { writeReport } from '../../../../src/extensions/documents/commands/output.ts';
 import type { ReportDocument, Row, Rows } from '../../../../src/extensions/documents/document.ts';
 import { runProgram } from '../../../support/cli-function.ts';
 import { runCommand } from '../../../support/cli-process.ts';

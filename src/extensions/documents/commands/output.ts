@@ -2,14 +2,14 @@ import { statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { Option, type Command } from 'commander';
 import { quote } from '../../../base/text.ts';
-import { csvText, jsonText, ndjsonText } from '../../documents/data.ts';
-import { factSection } from '../../documents/sections.ts';
-import type { ReportDocument, Section } from '../../documents/document.ts';
-import { tableText } from '../../documents/table.ts';
+import { csvText, jsonText, ndjsonText } from '../data.ts';
+import { factSection } from '../sections.ts';
+import type { ReportDocument, Section } from '../document.ts';
+import { tableText } from '../table.ts';
 import { printable } from '../../../base/words.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
-import { writeFolder, writePieces, type Pieces } from '../../documents/commands/files.ts';
+import { writeFolder, writePieces, type Pieces } from './files.ts';
 
 /** Writers of a document, by format. Those that draw or zip take time to load, so they are loaded when they are needed. */
 const WRITERS = {
@@ -18,11 +18,11 @@ const WRITERS = {
   json: jsonText,
   ndjson: (document: ReportDocument) => ndjsonText(firstTable(document)),
   async *xlsx(document: ReportDocument) {
-    const { xlsxBytes } = await import('../../documents/xlsx.ts');
+    const { xlsxBytes } = await import('../xlsx.ts');
     yield await xlsxBytes(document);
   },
   async *html(document: ReportDocument) {
-    const { htmlText } = await import('../../documents/html.ts');
+    const { htmlText } = await import('../html.ts');
     yield* htmlText(document);
   },
 } as const satisfies Record<string, (document: ReportDocument) => Pieces>;

@@ -1,0 +1,56 @@
+import { type Readable, pipeline } from 'node:stream';
+import { CsvError, parse, type CsvErrorCode, type Info } from 'csv-parse';
+
+/** Longer than any sound record: a file without line ends must not fill the memory. */
+export const MAX_RECORD_LENGTH = 1_000_000;
+export const TOO_LONG = `is longer than ${MAX_RECORD_LENGTH} bytes; reading stopped here`;
+const PROBLEMS: Partial<Record<CsvErrorCode | 'INVALID_OPENING_QUOTE', string>> = {
+  CSV_QUOTE_NOT_CLOSED: 'a quote is opened and never closed',
+  CSV_INVALID_CLOSING_QUOTE: 'a quoted field goes on after its closing quote; write a quote within a field twice',
+  INVALID_OPENING_QUOTE: 'a quote stands inside a field; quote the whole field and write the quote twice',
+  CSV_MAX_RECORD_SIZE: TOO_LONG,
+};
+
+/** A record, with the line on which it begins. */
+interface CsvRecord {
+  readonly line: number;
+  readonly record: readonly string[];
+}
+
+/** Reads the records of a CSV file, the header among them; one that cannot be read is the last. */
+export async function* csvRecords(
+  input: Readable,
+): AsyncGenerator<CsvRecord | { readonly line: number; readonly problem: string }> {
+  // The parser counts a line end within quotes differently from one between records, so the lines are counted here.
+  let [end, emptyLines] = [0, 0];
+  const nextLine = ({ empty_lines }: Pick<Info, 'empty_lines'>) => end + 1 + empty_lines - emptyLines;
+  // The parser forgets rows that it has read but not passed on when it throws.
+  const ahead: CsvRecord[] = [];
+  const parser = parse({
+    bom: true,
+    skip_empty_lines: true,
+    // Whoever reads the records counts their fields, so that each line is named.
+    relax_column_count: true,
+    // Guessed from the first line otherwise, and then a carriage return could become part of the last field.
+    record_delimiter: ['\r\n', '\n', '\r'],
+    max_record_size: MAX_RECORD_LENGTH,
+    on_record: (record: string[], info) => {
+      const line = nextLine(info);
+      ahead.push({ line, record });
+      end = record.reduce((last, field) => last + (field.match(/\r\n|\n|\r/g)?.length ?? 0), line);
+      emptyLines = info.empty_lines;
+      return record;
+    },
+  });
+  // Ends both when one ends; an error of the input comes out of the parser.
+  pipeline(input, parser, () => {});
+  try {
+    for await (const record of parser as AsyncIterable<string[]>) {
+      yield { line: ahead.shift()?.line ?? 0, record };
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    yield* ahead;
+    yield { line: nextLine(error as CsvError & Info), problem: PROBLEMS[error.code] ?? error.message };
+  }
+}

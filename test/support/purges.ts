@@ -1,0 +1,28 @@
+import type { Clock } from '../../src/base/clock.ts';
+import type { Purge } from '../../src/daemon.ts';
+import type { Config } from '../../src/settings/config.ts';
+import { purgeSomePhotos } from '../../src/extensions/clients/photos.ts';
+import { deleteSomeKeptAnswers } from '../../src/extensions/intake/retention.ts';
+import { deleteSomeDeadLetters } from '../../src/extensions/webhooks/webhooks.ts';
+
+interface Ages {
+  readonly keptAnswers?: number;
+  readonly deadLetters?: number;
+  readonly photos?: number;
+}
+
+/** What the daemon deletes by age. */
+export function purgesOf(
+  { config, clock }: { readonly config: Config; readonly clock: Clock },
+  { keptAnswers, deadLetters, photos }: Ages,
+): readonly Purge[] {
+  return [
+    { name: 'keptAnswers', ageMs: keptAnswers, deleteSome: deleteSomeKeptAnswers },
+    { name: 'deadLetters', ageMs: deadLetters, deleteSome: deleteSomeDeadLetters },
+    {
+      name: 'photos',
+      ageMs: photos,
+      deleteSome: (store, query) => purgeSomePhotos({ store, clock, config }, query),
+    },
+  ];
+}
