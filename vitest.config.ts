@@ -50,7 +50,7 @@ const OF_SQLITE = [
 ];
 const OF_POSTGRES = [
   'test/extensions/postgres/*.test.ts',
-  'test/extensions/postgres/move/move.test.ts',
+  'test/extensions/postgres/{marks,move}/*.test.ts',
   'test/extensions/postgres/sharing/{notices,ownership}.test.ts',
   'test/extensions/relay/tables/*.test.ts',
 ];

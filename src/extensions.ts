@@ -21,7 +21,6 @@ export const EXTENSIONS: readonly Extension[] = [
   health,
   intake,
   operate,
-  pace,
   reports,
   feed,
   webhooks,

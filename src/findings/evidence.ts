@@ -11,9 +11,8 @@ import { readExchangeType, readRecordView, readRecordFields } from '../exchange/
 import { firstSentAt } from '../store/tables/events.ts';
 import { findingsOf } from '../store/tables/findings.ts';
 import { sentOrderOf } from '../store/orders/order-columns.ts';
-import { readRecord, readTurns } from '../store/tables/order-records.ts';
+import { readPreOrder, readRecord, readTurns } from '../store/tables/order-records.ts';
 import { readFollowed, type FollowedRow } from '../store/orders/orders-with-records.ts';
-import { readPreOrder } from '../store/tables/pre-orders.ts';
 import type { Database, Transaction } from '../store/port.ts';
 import type { FlowDeps } from '../orders/pass/deps.ts';
 import { hash } from 'node:crypto';

@@ -1,3 +1,6 @@
+import type { Query } from './dialect.ts';
+import type { Snapshot, Store } from './port.ts';
+
 /** Yields pages of `limit` rows, each read after the last row of the page before, until one has fewer. */
 export async function* pagesAfter<Row>(
   limit: number,
@@ -14,4 +17,15 @@ export async function* pagesAfter<Row>(
 /** Cuts a list into parts of `size` items. */
 export function* partsOf<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
+}
+
+export async function allRows<Row>(snapshot: Snapshot, query: Query<Row>): Promise<Row[]> {
+  const rows: Row[] = [];
+  for await (const page of snapshot.pages(query)) rows.push(...page);
+  return rows;
+}
+
+export async function rowsAtOnce<Row>(store: Pick<Store, 'snapshot'>, query: Query<Row>): Promise<Row[]> {
+  await using snapshot = await store.snapshot();
+  return await allRows(snapshot, query);
 }

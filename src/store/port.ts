@@ -199,6 +199,12 @@ export class NewEvents {
   }
 }
 
+/** What a server lacks for a fail-over that loses nothing, in words that say what to do. */
+export interface Weakness {
+  readonly name: string;
+  readonly text: string;
+}
+
 /** An open database, as one account uses it. Reads go through `db`, every write through `writer`. */
 export interface Store {
   /** The path or address of the database, for people: without a password. */
@@ -219,6 +225,8 @@ export interface Store {
    */
   changes(signal: AbortSignal): AsyncIterable<readonly string[]>;
   migrations(): Promise<MigrationStatus>;
+  /** Reads what makes a fail-over of the server unsafe. */
+  weaknesses(): Promise<readonly Weakness[]>;
   /** Names the process that drives one of these accounts, for people; undefined if none does. */
   driverOf(accounts: readonly string[]): Promise<string | undefined>;
   /** False once the file was moved, deleted or replaced: what is written then would be lost. */

@@ -9,3 +9,6 @@ export const EXCHANGE_OPERATIONS = {
   lookUpOrder: { method: 'GET', url: '/orders', rest: 'query', load: async () => (await load()).lookUpOrder },
   showPreOrder: { method: 'GET', url: '/pre-orders/:id', load: async () => (await load()).showPreOrder },
 } as const satisfies Readonly<Record<string, AskedOperation>>;
+
+/** How the process does. The extension `health` answers. */
+export const STATUS = { method: 'GET', url: '/status', rest: 'query' } as const satisfies OperationAddress;

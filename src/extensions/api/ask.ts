@@ -1,23 +1,21 @@
-import { hostname } from 'node:os';
 import type { Command } from 'commander';
-import { systemClock, type Clock } from '../../base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import type { AccountSettings, Config } from '../../settings/config.ts';
 import { after } from '../../base/instant.ts';
 import { refusalReason, type RefusalReason } from '../../exchange/reply.ts';
 import { Owner } from './client.ts';
 import type { AskedOperation, InputOf, OperationAddress } from './operation.ts';
 import type { FailedResult, Result } from './envelope.ts';
-import { controlSocketOf, NoOwnerError, socketTransport, type Transport } from './transport.ts';
+import { controlSocketOf, NoOwnerError, socketTransport, type Transport, type Ways } from './transport.ts';
 import { printable } from '../../base/words.ts';
 import { answerText, type Tones } from '../documents/commands/answer.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
 import type { Extension } from '../../cli/extension.ts';
 import type { Beside } from '../../cli/shared/beside.ts';
 import { throughOwner } from '../../cli/shared/owner.ts';
-import { driversIn, driversOf, extensionsOf } from '../../cli/shared/extensions.ts';
+import { driversIn, extensionsOf } from '../../cli/shared/extensions.ts';
 import { accountConfig } from '../../cli/shared/options.ts';
 import { screenOf } from '../../cli/shared/help.ts';
-import type { LoadDriver } from '../../store/open.ts';
 
 /** After its own limits, the owner needs up to this long to record the outcome of a request. */
 const OWNER_WRITES_MS = 10_000;
@@ -29,7 +27,7 @@ export async function besideOwner<Value>(
   work: (owner: Owner) => Promise<Value>,
   signal?: AbortSignal,
 ): Promise<Beside<Value>> {
-  const ways = await waysToOwner(config, systemClock(), driversIn(extensions));
+  const ways = await waysToOwner(config, extensions);
   const asking = { account: config.account, graceMs: config.exchange.timeout + OWNER_WRITES_MS, signal };
   return {
     unreachable: ways.unreachable,
@@ -47,38 +45,15 @@ export async function besideOwner<Value>(
   };
 }
 
-/** The socket beside a SQLite file, which may have no owner; on PostgreSQL the socket of a worker on this machine, or else the database. */
-async function waysToOwner(
-  config: Pick<AccountSettings, 'account' | 'database'>,
-  clock: Clock,
-  drivers: readonly LoadDriver[],
-) {
-  const { account, database } = config;
-  if (database.kind === 'sqlite') {
-    const socketPath = controlSocketOf(config);
-    const find = async (): Promise<readonly Transport[]> => [socketTransport(socketPath)];
-    return { find, unreachable: `it does not listen on ${socketPath}`, [Symbol.asyncDispose]: async () => {} };
+/** The ways that extensions know, or the socket beside a SQLite file, which may have no owner. */
+async function waysToOwner(config: AccountSettings, extensions: readonly Extension[]): Promise<Ways> {
+  for (const { ways } of extensions) {
+    const found = await (await ways?.())?.(config, driversIn(extensions));
+    if (found !== undefined) return found;
   }
-  const [{ openStore }, { workerOf }, { tableTransport }] = await Promise.all([
-    import('../../store/open.ts'),
-    import('../postgres/sharing/workers.ts'),
-    import('../relay/table-transport.ts'),
-  ]);
-  const store = await openStore(database, clock, { expect: 'current', drivers });
-  return {
-    /** The shortest way first. */
-    async find(): Promise<readonly Transport[]> {
-      const worker = await workerOf(store.db, account);
-      if (worker === undefined) return [];
-      const { holder, host, socket, publicKey } = worker;
-      return [
-        ...(socket !== null && host === hostname() ? [socketTransport(socket)] : []),
-        ...(publicKey === null ? [] : [tableTransport({ store, clock }, { holder, publicKey }, account)]),
-      ];
-    },
-    unreachable: 'it answers neither on a socket of this machine nor through the database',
-    [Symbol.asyncDispose]: () => store.close(),
-  };
+  const socketPath = controlSocketOf(config);
+  const find = async (): Promise<readonly Transport[]> => [socketTransport(socketPath)];
+  return { find, unreachable: `it does not listen on ${socketPath}`, [Symbol.asyncDispose]: async () => {} };
 }
 
 /** Reads from a daemon that drives the account, or one of those of all; undefined if none answers. */
@@ -90,7 +65,7 @@ export async function readFromDaemon(
 ): Promise<unknown> {
   const driven = config.accounts.find(({ name }) => account === undefined || name === account);
   if (driven === undefined) return undefined;
-  await using ways = await waysToOwner({ ...config, account: driven.name }, systemClock(), driversOf(command));
+  await using ways = await waysToOwner({ ...config, account: driven.name }, extensionsOf(command));
   for (const way of await ways.find()) {
     const value = await new Owner(way, { account: account ?? 'all', graceMs: 0 }).read(operation);
     if (value !== undefined) return value;

@@ -1,7 +1,6 @@
 import { parse } from 'lossless-json';
 import { z } from 'zod';
 import { type FailedReply, refusalReason } from '../../exchange/reply.ts';
-import type { CursorRefusal } from '../feed/feed.ts';
 
 /** A refusal by this program itself: nothing was sent to the exchange. */
 export interface OwnRefusal {
@@ -9,7 +8,7 @@ export interface OwnRefusal {
   readonly message: string;
   readonly httpStatus: number;
   /** `not-found`: the database does not have it; otherwise why a reader of events cannot go on after its cursor. */
-  readonly reason?: 'not-found' | CursorRefusal['reason'];
+  readonly reason?: 'not-found' | 'cursor-unreadable' | 'cursor-ahead' | 'cursor-of-another';
 }
 
 /** The result of an operation. `body` is JSON as the exchange wrote it, with every digit. */

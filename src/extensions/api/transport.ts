@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { sqlitePath, type Config } from '../../settings/config.ts';
 import { apiSettings } from './settings.ts';
+import type { AccountSettings } from '../../settings/config.ts';
+import type { LoadDriver } from '../../store/open.ts';
 import { messageOf } from '../../base/text.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { OperationAddress } from './operation.ts';
@@ -36,6 +38,23 @@ export interface OwnerReply {
 export interface Transport {
   /** Rejects with `NoOwnerError` or `StoreError` if nothing was asked; after any other error the outcome is unknown. `signal` takes the request back. */
   send(request: OwnerRequest, signal: AbortSignal): Promise<OwnerReply>;
+}
+
+/** The ways to the process that drives an account. */
+export interface Ways extends AsyncDisposable {
+  /** The shortest way first. */
+  find(): Promise<readonly Transport[]>;
+  /** Why nobody answers. */
+  readonly unreachable: string;
+}
+
+declare module '../../cli/extension.ts' {
+  interface Extension {
+    /** Ways to an owner that is on no socket beside the database; undefined if the database is of another kind. */
+    readonly ways?: () => Promise<
+      (config: AccountSettings, drivers: readonly LoadDriver[]) => Promise<Ways | undefined>
+    >;
+  }
 }
 
 export const LINES = 'application/x-ndjson';

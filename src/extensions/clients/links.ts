@@ -15,7 +15,7 @@ import { linkIdsIn, UnusableIdError } from '../../exchange/ids.ts';
 import { type Reply, refusalReason } from '../../exchange/reply.ts';
 import type { Link } from '../../exchange/schemas.ts';
 import { StoreError } from '../../store/errors.ts';
-import { keepAnswer } from '../../store/tables/kept-answers.ts';
+import { keepAnswer } from '../../store/tables/order-records.ts';
 import type { SweepMaker } from '../../orders/pass/sweeps.ts';
 import {
   accountsWithLinks,

@@ -1,8 +1,6 @@
+import { STATUS } from '../api/addresses.ts';
 import type { ReadAddress } from '../api/operation.ts';
 
-export const STATUS = {
-  method: 'GET',
-  url: '/status',
-  rest: 'query',
-  read: async () => (await import('./operations.ts')).OPERATIONS.status,
-} as const satisfies ReadAddress;
+export const HEALTH_OPERATIONS = {
+  status: { ...STATUS, read: async () => (await import('./operations.ts')).OPERATIONS.status },
+} as const satisfies Readonly<Record<string, ReadAddress>>;

@@ -1,5 +1,5 @@
 import type { Extension } from '../../cli/extension.ts';
-import { STATUS } from './addresses.ts';
+import { HEALTH_OPERATIONS } from './addresses.ts';
 
 /** Whether the program does its work: status, doctor, the ops endpoint and its dashboard. */
 export const health: Extension = {
@@ -7,7 +7,7 @@ export const health: Extension = {
   settings: async () => (await import('./settings.ts')).healthSettings,
   parts: async () => ({ listeners: [(await import('./incidents.ts')).Incidents.open] }),
   service: async () => (await import('./service.ts')).healthService,
-  operations: { status: STATUS },
+  operations: HEALTH_OPERATIONS,
   commands: {
     'Every day:': {
       status: ['shows how orders, daemon and exchange do', () => import('./status/command.ts'), 'one-or-all'],

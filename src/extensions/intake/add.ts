@@ -11,7 +11,7 @@ import {
   type OrderColumns,
   trackingOf,
 } from '../../store/orders/order-columns.ts';
-import { insertOrder } from '../../store/orders/inserted-orders.ts';
+import { insertOrder } from './tables/inserted-orders.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { readOrder, saveDecision } from '../../store/orders/orders.ts';
 import { readFollowed } from '../../store/orders/orders-with-records.ts';

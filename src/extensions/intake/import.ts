@@ -4,7 +4,7 @@ import type { ImportFormat } from '../documents/commands/files.ts';
 import { quote } from '../../base/text.ts';
 import { assumeOrderSent, type Assuming } from '../../orders/assume-sent.ts';
 import { StoreError } from '../../store/errors.ts';
-import { insertMissing, ordersById, type ColumnsAndState } from '../../store/orders/inserted-orders.ts';
+import { insertMissing, ordersById, type ColumnsAndState } from './tables/inserted-orders.ts';
 import { COLUMN_OF, columnsOf, ORDER_COLUMNS, type OrderColumns } from '../../store/orders/order-columns.ts';
 import type { Store, Transaction } from '../../store/port.ts';
 import { csvRecords, MAX_RECORD_LENGTH, TOO_LONG } from '../documents/csv.ts';

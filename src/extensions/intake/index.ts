@@ -17,11 +17,6 @@ export const intake: Extension = {
           add: ['inserts one order', insert, 'one'],
           import: ['inserts the rows of a file, all or none', insert, 'one'],
           adopt: ['takes over orders that exist at the exchange', () => import('./commands/adopt.ts'), 'one'],
-          export: [
-            'writes orders with every field of the exchange',
-            () => import('./commands/export.ts'),
-            'one-or-all',
-          ],
         },
       },
     },

@@ -1,9 +1,9 @@
 import type { Purge } from '../../daemon.ts';
 import { after } from '../../base/instant.ts';
 import { messageOf } from '../../base/text.ts';
+import { deleteKeptAnswers } from './tables/kept-answers.ts';
 import { repeatEvery } from '../../orders/pass/run.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
-import { deleteKeptAnswers } from '../../store/tables/kept-answers.ts';
 
 const LOOK_MS = 60 * 60_000;
 /** Between two steps of so many rows, so that nothing else waits for them. */

@@ -26,8 +26,7 @@ import {
 import { withAccounts, withAccount, absentOrder } from '../../cli/shared/store.ts';
 import { styled } from '../../cli/shared/terminal.ts';
 import { readOrder } from '../../store/orders/orders.ts';
-import { readRecord } from '../../store/tables/order-records.ts';
-import { readPreOrder } from '../../store/tables/pre-orders.ts';
+import { readPreOrder, readRecord } from '../../store/tables/order-records.ts';
 import { orderEvents } from '../../store/tables/events.ts';
 import { answerText, rowWithHistory } from '../documents/commands/answer.ts';
 import { screenOf } from '../../cli/shared/help.ts';

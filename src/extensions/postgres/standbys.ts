@@ -1,6 +1,8 @@
+import { sql } from 'kysely';
 import pg from 'pg';
 import type { Clock } from '../../base/clock.ts';
 import { StoreError } from '../../store/errors.ts';
+import type { Database, Weakness } from '../../store/port.ts';
 import type { Connections, Lent } from './connection.ts';
 
 const FIRST_LOOK_MS = 5;
@@ -131,4 +133,29 @@ export class Standbys {
 function positionOf(text: string): bigint {
   const [high = '0', low = '0'] = text.split('/');
   return (BigInt(`0x${high}`) << 32n) | BigInt(`0x${low}`);
+}
+
+/** Reads the system identifier and the time-line of a server; null if it tells neither, or is a standby. */
+export async function readTimeLine(db: Database): Promise<string | null> {
+  const { rows } = await sql<{ line: string | null }>`select order_sync_time_line() as line`.execute(db);
+  return rows[0]?.line ?? null;
+}
+
+export const NO_TIME_LINE =
+  'it does not tell its time-line, so the promotion of a standby that lacks commits is not noticed: grant execute on pg_control_system to the role, or stop all workers before each fail-over and run db accept-restore';
+
+/** True if standbys stream from the server. A role without pg_read_all_stats sees only that they exist. */
+async function hasStandbys(db: Database): Promise<boolean> {
+  const { rows } = await sql<{ is: number }>`select exists (select from pg_stat_replication) as is`.execute(db);
+  return rows[0]?.is === 1;
+}
+
+const UNPROVED_STANDBYS =
+  'standbys are attached and database.synchronousStandbys is 0: orders that were sent just before a fail-over may need a person; set it to 1 with synchronous_standby_names and grant pg_read_all_stats to the role';
+
+export async function weaknessesOf(db: Database, synchronousStandbys: number): Promise<readonly Weakness[]> {
+  const found: Weakness[] = [];
+  if ((await readTimeLine(db)) === null) found.push({ name: 'fail-overs', text: NO_TIME_LINE });
+  if (synchronousStandbys === 0 && (await hasStandbys(db))) found.push({ name: 'standbys', text: UNPROVED_STANDBYS });
+  return found;
 }

@@ -16,16 +16,16 @@ import {
   type AppliedMigrations,
 } from '../../store/migrations.ts';
 import { NewEvents, type AccountLease, type Database, type Store, type Writer } from '../../store/port.ts';
-import { MarksFile } from '../../store/sqlite/mark.ts';
+import { MarksFile } from './marks/file.ts';
 import type { OpenOptions } from '../../store/sqlite/store.ts';
 import { queries, statement } from '../../store/statement.ts';
 import { openConnections, type Connections } from './connection.ts';
 import { isTwice, postgresError } from './errors.ts';
-import { AccountMarks, readIdentity } from './marks.ts';
+import { AccountMarks, readIdentity } from './marks/marks.ts';
 import { changesOf } from './sharing/notices.ts';
 import { workerOf } from './sharing/workers.ts';
 import { openSnapshot } from './snapshot.ts';
-import { Standbys } from './standbys.ts';
+import { Standbys, weaknessesOf } from './standbys.ts';
 import { otherTables, takenNames } from './tables.ts';
 import { AccountTransactions } from './writer.ts';
 
@@ -95,6 +95,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
     snapshot: () => openSnapshot(readings),
     migrations: async () => migrationStatus(MIGRATIONS, await appliedMigrations(connections)),
     changes: (signal) => changesOf({ db: connections.db, clock, publicKey, notices }, signal),
+    weaknesses: () => weaknessesOf(connections.db, place.synchronousStandbys),
     driverOf: (accounts) => driverOf(connections.db, accounts),
     isInPlace: () => true,
     forAccount,

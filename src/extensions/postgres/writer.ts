@@ -7,7 +7,7 @@ import type { Transactions } from '../../store/group-writer.ts';
 import type { AccountLease, Transaction, Work } from '../../store/port.ts';
 import { MOST_STALE, type Connections, type Lent } from './connection.ts';
 import { isConnectionLost, isLockedOut, isStale, isWorthRetry } from './errors.ts';
-import { OlderStateError, type AccountMark } from './marks.ts';
+import { OlderStateError, type AccountMark } from './marks/marks.ts';
 import { wakeOwner } from './sharing/notices.ts';
 import type { ReplicatedCommit, Standbys } from './standbys.ts';
 

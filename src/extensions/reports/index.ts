@@ -9,6 +9,7 @@ export const reports: Extension = {
     'Every day:': {
       orders: {
         commands: {
+          export: ['writes orders with every field of the exchange', () => import('./export/command.ts'), 'one-or-all'],
           explain: [
             'tells the story of one order, and what happens next',
             () => import('./commands/explain.ts'),

@@ -14,7 +14,7 @@ import { screenOf } from '../../cli/shared/help.ts';
 import { print } from '../documents/commands/print.ts';
 import { terminalLine } from '../../cli/shared/progress.ts';
 import { fieldsText, type Field } from '../../cli/shared/terminal.ts';
-import { correctCounts } from '../health/tables/overview.ts';
+import { correctCounts } from './tables/counts.ts';
 
 export const define = { migrate: defineMigrations, status: defineMigrations, check: defineCheck, backup: defineBackup };
 

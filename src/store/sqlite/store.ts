@@ -74,6 +74,7 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
     snapshot: () => openSnapshot(path),
     changes: (signal) => changesOf(connection, clock, signal, options.watch),
     migrations: async () => migrationStatus(MIGRATIONS, appliedMigrations(connection.sqlite)),
+    weaknesses: async () => [],
     driverOf: async () => lockHolder(path),
     isInPlace: () => connection.isInPlace(),
     // The whole file has one writer, whatever account it writes for.

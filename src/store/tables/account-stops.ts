@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { AccountStop, StopKind } from '../../accounts/rules/restraints.ts';
 import { insertHappenings, newestOfAccount, type AccountField } from './events.ts';
 import type { Database, Snapshot, Transaction } from '../port.ts';
-import { allRows } from '../snapshot.ts';
+import { allRows } from '../pages.ts';
 
 const OLDER_STATE: StopKind = 'older-state';
 

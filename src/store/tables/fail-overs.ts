@@ -9,24 +9,6 @@ import type { Database, Store, Transaction } from '../port.ts';
 /** The names of facts that store fail-overs begin with this; the id follows. */
 export const FAIL_OVER_FACT = 'fail-over.';
 
-/** Reads the system identifier and the time-line of a server of PostgreSQL; null if it tells neither, or is a standby. */
-export async function readTimeLine(db: Database): Promise<string | null> {
-  const { rows } = await sql<{ line: string | null }>`select order_sync_time_line() as line`.execute(db);
-  return rows[0]?.line ?? null;
-}
-
-export const NO_TIME_LINE =
-  'it does not tell its time-line, so the promotion of a standby that lacks commits is not noticed: grant execute on pg_control_system to the role, or stop all workers before each fail-over and run db accept-restore';
-
-/** True if standbys stream from the server. A role without pg_read_all_stats sees only that they exist. */
-export async function hasStandbys(db: Database): Promise<boolean> {
-  const { rows } = await sql<{ is: number }>`select exists (select from pg_stat_replication) as is`.execute(db);
-  return rows[0]?.is === 1;
-}
-
-export const UNPROVED_STANDBYS =
-  'standbys are attached and database.synchronousStandbys is 0: orders that were sent just before a fail-over may need a person; set it to 1 with synchronous_standby_names and grant pg_read_all_stats to the role';
-
 export async function readFailOvers(db: Database, account: string): Promise<readonly FailOver[]> {
   const rows = await db
     .selectFrom('account_facts')

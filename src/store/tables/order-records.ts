@@ -1,9 +1,10 @@
 import { NO_TURNS, type Turns } from '../../orders/rules/record-change.ts';
 import { readTime } from '../../base/instant.ts';
-import type { RecordView } from '../../orders/rules/record.ts';
+import { withoutNul } from '../../base/text.ts';
+import type { Answer, RecordView } from '../../orders/rules/record.ts';
 import { hasLongText } from '../dialect.ts';
 import type { Database, Transaction } from '../port.ts';
-import type { OrderRecordsTable, ReceivedBodiesTable } from '../schema.ts';
+import type { KeptAnswersTable, OrderRecordsTable, ReceivedBodiesTable } from '../schema.ts';
 import { queries, statement } from '../statement.ts';
 
 /** An answer of the exchange about an order, as received. */
@@ -184,4 +185,36 @@ function turnColumnsOf({ earlierHash, turns, repeats, quietChanges }: Turns) {
 /** Reads the columns by name: the builder of a statement gives a placeholder for each name that it is asked for. */
 function columnsOf(v: RecordColumns): RecordColumns {
   return Object.fromEntries(COLUMNS.map((column) => [column, v[column]])) as unknown as RecordColumns;
+}
+
+export const keepPreOrder = statement((v: ReceivedBody) =>
+  queries
+    .insertInto('pre_orders')
+    .values({ account: v.account, external_order_id: v.externalOrderId, body: v.body, received_at: v.receivedAt })
+    .onConflict((conflict) =>
+      conflict.columns(['account', 'external_order_id']).doUpdateSet({ body: v.body, received_at: v.receivedAt }),
+    ),
+);
+
+export async function readPreOrder(db: Database, account: string, externalOrderId: string) {
+  const row = await db
+    .selectFrom('pre_orders')
+    .select('body')
+    .where((preOrder) => preOrder.and({ account, external_order_id: externalOrderId }))
+    .executeTakeFirst();
+  return row?.body;
+}
+
+interface KeptAnswer extends Answer, Pick<KeptAnswersTable, 'account' | 'operation' | 'subject'> {
+  readonly receivedAt: string;
+}
+
+const keepStatement = statement((v: KeptAnswer) => {
+  const { account, operation, subject, httpStatus, body, receivedAt } = v;
+  const received = { http_status: httpStatus, body, received_at: receivedAt };
+  return queries.insertInto('kept_answers').values({ account, operation, subject, ...received });
+});
+
+export async function keepAnswer(tx: Transaction, answer: KeptAnswer): Promise<void> {
+  await keepStatement(tx, { ...answer, body: withoutNul(answer.body) });
 }

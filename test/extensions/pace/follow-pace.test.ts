@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PacedOrder } from '../../../src/orders/rules/lookup.ts';
 import { PaceLearner } from '../../../src/extensions/pace/pace.ts';
 import { statusKey } from '../../../src/extensions/pace/status.ts';
-import { loadConfig } from '../../../src/settings/config.ts';
+import { loadConfig } from '../../support/settings.ts';
 import { learningPaces, type LearningPace } from '../../../src/extensions/pace/follow-pace.ts';
 import { temporaryFolder } from '../../support/folders.ts';
 import { HOUR, MINUTE } from '../../support/tracking.ts';

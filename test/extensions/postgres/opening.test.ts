@@ -10,7 +10,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { StoreError } from '../../../src/store/errors.ts';
 import { takenNames } from '../../../src/extensions/postgres/tables.ts';
 import { openStore, type PostgresOptions } from '../../../src/extensions/postgres/store.ts';
-import { rowsAtOnce } from '../../../src/store/snapshot.ts';
+import { rowsAtOnce } from '../../../src/store/pages.ts';
 import { findPostgres, OWNER, PASSWORD, startPostgres, type PostgresServer } from '../../support/postgres-server.ts';
 import { placeOf } from '../../support/postgres-store.ts';
 

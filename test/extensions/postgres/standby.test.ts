@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { readTimeLine } from '../../../src/store/tables/fail-overs.ts';
+import { readTimeLine } from '../../../src/extensions/postgres/standbys.ts';
 import { openStore } from '../../../src/extensions/postgres/store.ts';
 import { findPostgres, OWNER, startPostgres, startStandby } from '../../support/postgres-server.ts';
 import { placeOf } from '../../support/postgres-store.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { queries } from '../../../src/store/statement.ts';
-import { allRows, rowsAtOnce } from '../../../src/store/snapshot.ts';
+import { allRows, rowsAtOnce } from '../../../src/store/pages.ts';
 import { openSnapshot } from '../../../src/store/sqlite/store.ts';
 import { filledDatabase } from '../../support/filled-database.ts';
 import { temporaryFolder } from '../../support/folders.ts';

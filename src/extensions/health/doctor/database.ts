@@ -3,7 +3,6 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Config } from '../../../settings/config.ts';
 import { instantMs } from '../../../base/instant.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
-import { hasStandbys, NO_TIME_LINE, readTimeLine, UNPROVED_STANDBYS } from '../../../store/tables/fail-overs.ts';
 import { RESTORE_ADVICE } from '../../../store/mark.ts';
 import type { Store } from '../../../store/port.ts';
 import { clockProblems, troubleProblems } from '../status/problems.ts';
@@ -28,14 +27,8 @@ export async function checkDatabase({ database }: Config, store: Store): Promise
     results.push(warning('database', 'it is of an older version', remedy));
   }
   results.push(soundness(database));
-  if (database.kind === 'postgres') {
-    const { address, synchronousStandbys } = database;
-    if ((await readTimeLine(store.db)) === null) {
-      results.push(warning('database', `${address}: fail-overs`, NO_TIME_LINE));
-    }
-    if (synchronousStandbys === 0 && (await hasStandbys(store.db))) {
-      results.push(warning('database', `${address}: standbys`, UNPROVED_STANDBYS));
-    }
+  for (const { name, text } of await store.weaknesses()) {
+    results.push(warning('database', `${store.address}: ${name}`, text));
   }
   return [...results, await checkMarks(store)];
 }

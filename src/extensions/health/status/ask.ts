@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Config } from '../../../settings/config.ts';
 import { readFromDaemon } from '../../api/ask.ts';
-import { STATUS } from '../addresses.ts';
+import { STATUS } from '../../api/addresses.ts';
 import type { Status } from './status.ts';
 
 /** Asks a daemon that drives the account, or one of those of all; undefined if none answers. */

@@ -7,10 +7,9 @@ import { storedHolds } from '../../../store/tables/account-holds.ts';
 import { lostReach, stoppedAccounts } from '../../../store/tables/account-stops.ts';
 import { indexedBy } from '../../../store/dialect.ts';
 import { accountsToSend } from '../../../store/orders/due-times.ts';
-import { countsOf, recount } from '../../../store/tables/chain.ts';
+import { countsOf } from '../../../store/tables/chain.ts';
 import { newestEvents } from '../../feed/tables/events.ts';
-import type { Counts, Database, Store } from '../../../store/port.ts';
-import { rowsAtOnce } from '../../../store/snapshot.ts';
+import type { Database } from '../../../store/port.ts';
 import { compileFor } from '../../../store/statement.ts';
 import { readWebhooks } from '../../webhooks/tables/endpoints.ts';
 
@@ -181,60 +180,4 @@ function ofState(state: OrderState, accounts: readonly string[], since: RawBuild
   return sql<NamedOrder>`select account, external_order_id as "externalOrderId", state, state_reason as reason, ${since} as since
     from merchant_orders ${indexedBy('merchant_orders_due')}
     where account in (${sql.join(accounts.slice(0, MOST_ACCOUNTS))}) and state = ${sql.lit(state)} limit ${limit}`;
-}
-
-/** A count of rows; of the kind `kept` the name is the text of the counts. */
-interface CountRow {
-  readonly account: string;
-  readonly kind: 'kept' | 'orders' | 'findings';
-  readonly name: string;
-  readonly rows: number;
-}
-
-/** Merchants insert and delete orders of these states: they are counted when they are asked for. */
-const UNKEPT = ['pending', 'invalid'];
-
-/** Corrects the counts that are kept if the rows, all of which it reads, say otherwise. Returns the accounts in which they did. */
-export async function correctCounts(store: Store): Promise<readonly string[]> {
-  const byAccount = Map.groupBy(await rowsAtOnce<CountRow>(store, countsQuery()), ({ account }) => account);
-  const wrong = [...byAccount].filter(([, rows]) => isWrong(rows)).map(([account]) => account);
-  for (const account of wrong) {
-    await store.forAccount(account).writer.write(async (tx) => {
-      // Counted anew: a daemon may have gone on since.
-      const { rows } = await countsQuery(account).execute(tx);
-      await recount(tx, account, countedIn(rows));
-    });
-  }
-  return wrong;
-}
-
-/** In one statement, so that all of it is of one moment. */
-function countsQuery(account?: string) {
-  const ofAccount = account === undefined ? sql`true` : sql`account = ${account}`;
-  return sql<CountRow>`select account, 'orders' as kind, state as name, count(*) as rows from merchant_orders
-      where ${ofAccount} group by account, state
-    union all select account, 'findings', class, count(*) from findings
-      where ${ofAccount} and status = 'open' group by account, class
-    union all select account, 'kept', counts, 0 from event_heads where ${ofAccount}`;
-}
-
-function countedIn(rows: readonly CountRow[]): Counts {
-  const of = (kind: 'orders' | 'findings') =>
-    Object.fromEntries(rows.filter((row) => row.kind === kind).map((row) => [row.name, row.rows]));
-  return { orders: of('orders'), findings: of('findings') };
-}
-
-/** An account without events has no counts. */
-function isWrong(rows: readonly CountRow[]): boolean {
-  const text = rows.find(({ kind }) => kind === 'kept')?.name;
-  if (text === undefined) return false;
-  const [kept, counted] = [countsOf(text), countedIn(rows)];
-  // Invalid ones are counted only if the kept count says that there are some.
-  const isMissed = (counted.orders['invalid'] ?? 0) > (kept.orders['invalid'] ?? 0);
-  return isMissed || !isSame(kept.orders, counted.orders) || !isSame(kept.findings, counted.findings);
-}
-
-function isSame(kept: Counts['orders'], counted: Counts['orders']): boolean {
-  const names = new Set([...Object.keys(kept), ...Object.keys(counted)].filter((name) => !UNKEPT.includes(name)));
-  return [...names].every((name) => (kept[name] ?? 0) === (counted[name] ?? 0));
 }

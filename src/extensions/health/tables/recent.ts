@@ -4,7 +4,7 @@ import { exactSum, indexedBy, isFollowed } from '../../../store/dialect.ts';
 import type { Database, Store } from '../../../store/port.ts';
 import { partOf } from '../../reports/tables/summary.ts';
 import { countBy } from './overview.ts';
-import { rowsAtOnce } from '../../../store/snapshot.ts';
+import { rowsAtOnce } from '../../../store/pages.ts';
 import { queries } from '../../../store/statement.ts';
 
 /** The newest orders and events that are looked at: the dashboard must not slow other work. */

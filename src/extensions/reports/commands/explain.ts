@@ -9,7 +9,8 @@ import { PLAIN, wrapped, type Screen } from '../../../cli/shared/terminal.ts';
 import { printable } from '../../../base/words.ts';
 import { isCommand, type Spacing } from '../story/next.ts';
 import type { Story } from '../story/story.ts';
-import { askDaemon } from '../../health/status/ask.ts';
+import { STATUS } from '../../api/addresses.ts';
+import { readFromDaemon } from '../../api/ask.ts';
 import { EVERY_TICK } from '../../../orders/pass/pace.ts';
 import { statusName } from '../../../orders/rules/lookup.ts';
 import { isPaced } from '../../../orders/rules/states.ts';
@@ -81,6 +82,15 @@ async function spacingOf(
   return { facts: { kind, status: statusName(order), since: row?.changed_at, ...learned }, text };
 }
 
+/** The part of a status that tells which orders a daemon cannot write. */
+interface DaemonStatus {
+  readonly daemon: {
+    readonly accounts: readonly {
+      readonly keptBack: readonly Readonly<Record<'externalOrderId' | 'cause', string>>[];
+    }[];
+  } | null;
+}
+
 /** Of the past no daemon tells what it could not write. */
 async function keptBackOf(
   command: Command,
@@ -88,7 +98,8 @@ async function keptBackOf(
   settings: AccountSettings,
   externalOrderId: string,
 ) {
-  const status = asOf === undefined ? await askDaemon(command, settings, settings.account) : undefined;
+  if (asOf !== undefined) return undefined;
+  const status = (await readFromDaemon(command, settings, STATUS, settings.account)) as DaemonStatus | undefined;
   const orders = status?.daemon?.accounts.flatMap(({ keptBack }) => keptBack) ?? [];
   const kept = orders.find((order) => order.externalOrderId === externalOrderId);
   return kept && describeKeptBack(kept);

@@ -11,7 +11,7 @@ import { ReconciliationTotals } from './totals.ts';
 import type { Reconciled, Supplement } from './verdict.ts';
 import { accountNames } from '../../../store/tables/accounts.ts';
 import type { Snapshot, Store } from '../../../store/port.ts';
-import { allRows } from '../../../store/snapshot.ts';
+import { allRows } from '../../../store/pages.ts';
 import { knownFindings, reconciledRows, rowsOfUnknownAge, rowsToDrive } from '../tables/reconciliation.ts';
 import type { Query } from '../../../store/dialect.ts';
 import type { LedgerTables } from '../tables/ledger.ts';

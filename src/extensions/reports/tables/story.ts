@@ -4,7 +4,7 @@ import { storedHolds } from '../../../store/tables/account-holds.ts';
 import { readStop } from '../../../store/tables/account-stops.ts';
 import { queries } from '../../../store/statement.ts';
 import type { Store } from '../../../store/port.ts';
-import { allRows } from '../../../store/snapshot.ts';
+import { allRows } from '../../../store/pages.ts';
 
 /** Everything that the database knows of one order, at one moment. Times are UTC, ISO 8601. */
 export type StoryEvidence = NonNullable<Awaited<ReturnType<typeof readStory>>>;

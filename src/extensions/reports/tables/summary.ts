@@ -2,9 +2,8 @@ import { sql } from 'kysely';
 import type { OldestOrder, Ages } from '../ageing.ts';
 import type { SummaryPart } from '../summary.ts';
 import { allOf, bytesOf, exactSum, isInPeriod, textOf, unindexed, type Query } from '../../../store/dialect.ts';
-import { pagesAfter } from '../../../store/pages.ts';
+import { pagesAfter, rowsAtOnce } from '../../../store/pages.ts';
 import type { Store } from '../../../store/port.ts';
-import { rowsAtOnce } from '../../../store/snapshot.ts';
 import type { ReportScope } from './reconciliation.ts';
 
 /** Orders that are read at a time: no read holds the write-ahead log for long. */

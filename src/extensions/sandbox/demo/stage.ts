@@ -12,7 +12,7 @@ import { driverFor, openStore, type LoadDriver, type OtherPlace } from '../../..
 import type { Store } from '../../../store/port.ts';
 import { type Sandbox, startSandbox } from '../server.ts';
 import { seededRandom } from '../random.ts';
-import { insertMissing } from '../../../store/orders/inserted-orders.ts';
+import { insertMissing } from '../../intake/tables/inserted-orders.ts';
 import { decideOrders } from '../../../orders/operator-decisions.ts';
 import { flowSettings } from '../../../orders/pass/deps.ts';
 import { STRAY_ORDER, TAMPERINGS, tamperingNamedIn, type Tampering } from '../tampering.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
-import { NO_TIME_LINE } from '../../../../src/store/tables/fail-overs.ts';
+import { NO_TIME_LINE } from '../../../../src/extensions/postgres/standbys.ts';
 import { openStore } from '../../../../src/extensions/postgres/store.ts';
 import { runProgram, type CommandResult } from '../../../support/cli-function.ts';
 import { temporaryFolder } from '../../../support/folders.ts';

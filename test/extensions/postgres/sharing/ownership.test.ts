@@ -12,7 +12,7 @@ import { setAccountFact } from '../../../../src/store/tables/accounts.ts';
 import { OwnedError } from '../../../../src/store/errors.ts';
 import { openAsOwner, type OwnedStore, type OwnerOptions } from '../../../../src/store/open.ts';
 import type { AccountLease, Store } from '../../../../src/store/port.ts';
-import { MarksFile } from '../../../../src/store/sqlite/mark.ts';
+import { MarksFile } from '../../../../src/extensions/postgres/marks/file.ts';
 import { newPostgresDatabase } from '../../../support/postgres.ts';
 import { placeOf } from '../../../support/postgres-store.ts';
 import { SharingWorker, untilHeld } from '../../../support/sharing-worker.ts';

@@ -3,17 +3,17 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../../src/base/clock.ts';
-import { acceptRestore } from '../../../src/extensions/restore/restore.ts';
-import { appendToChain } from '../../../src/store/tables/chain.ts';
-import type { MarkContent, Store } from '../../../src/store/port.ts';
-import { stoppedAccounts } from '../../../src/store/tables/account-stops.ts';
-import { MOST_AT_ONCE } from '../../../src/store/mark.ts';
-import { openStore } from '../../../src/extensions/postgres/store.ts';
-import { MarksFile } from '../../../src/store/sqlite/mark.ts';
-import { copyPostgresDatabase, newPostgresDatabase } from '../../support/postgres.ts';
-import { postgresOfTests } from '../../support/postgres-server.ts';
-import { ownedStore, placeOf } from '../../support/postgres-store.ts';
+import { systemClock } from '../../../../src/base/clock.ts';
+import { acceptRestore } from '../../../../src/extensions/restore/restore.ts';
+import { appendToChain } from '../../../../src/store/tables/chain.ts';
+import type { MarkContent, Store } from '../../../../src/store/port.ts';
+import { stoppedAccounts } from '../../../../src/store/tables/account-stops.ts';
+import { MOST_AT_ONCE } from '../../../../src/store/mark.ts';
+import { openStore } from '../../../../src/extensions/postgres/store.ts';
+import { MarksFile } from '../../../../src/extensions/postgres/marks/file.ts';
+import { copyPostgresDatabase, newPostgresDatabase } from '../../../support/postgres.ts';
+import { postgresOfTests } from '../../../support/postgres-server.ts';
+import { ownedStore, placeOf } from '../../../support/postgres-store.ts';
 
 const VERIFYING = { verifyAfter: [], onUnknown: 'hold' } as const;
 

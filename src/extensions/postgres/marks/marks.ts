@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import type { Clock } from '../../base/clock.ts';
-import { recordStop } from '../../store/tables/account-stops.ts';
-import { forgetAccountFact, readAccountFact, setAccountFact } from '../../store/tables/accounts.ts';
-import { StoreError } from '../../store/errors.ts';
-import type { FollowingMark } from '../../store/group-writer.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { recordStop } from '../../../store/tables/account-stops.ts';
+import { forgetAccountFact, readAccountFact, setAccountFact } from '../../../store/tables/accounts.ts';
+import { StoreError } from '../../../store/errors.ts';
+import type { FollowingMark } from '../../../store/group-writer.ts';
 import {
   GAP_MS,
   isBefore,
@@ -13,10 +13,10 @@ import {
   readPositionOf,
   readPositions,
   readSignOfRestore,
-} from '../../store/mark.ts';
-import { pagesAfter } from '../../store/pages.ts';
-import type { Database, Mark, MarkContent, Position, Transaction, Work } from '../../store/port.ts';
-import type { AccountWithMark, MarksFile } from '../../store/sqlite/mark.ts';
+} from '../../../store/mark.ts';
+import { pagesAfter } from '../../../store/pages.ts';
+import type { Database, Mark, MarkContent, Position, Transaction, Work } from '../../../store/port.ts';
+import type { AccountWithMark, MarksFile } from './file.ts';
 
 /** The fact, whose value is the mark, that stops an account for all workers: only one of them may have the mark. */
 const FOUND_OLDER = 'restore.found';

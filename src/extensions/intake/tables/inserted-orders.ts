@@ -1,7 +1,7 @@
-import { StoreError } from '../errors.ts';
-import { findOrders } from '../find-orders.ts';
-import { ORDER_COLUMNS, type OrderColumns } from './order-columns.ts';
-import type { Transaction } from '../port.ts';
+import { StoreError } from '../../../store/errors.ts';
+import { findOrders } from '../../../store/find-orders.ts';
+import { ORDER_COLUMNS, type OrderColumns } from '../../../store/orders/order-columns.ts';
+import type { Transaction } from '../../../store/port.ts';
 
 export type ColumnsAndState = OrderColumns & { readonly state: string };
 

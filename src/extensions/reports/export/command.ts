@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { ORDER_STATES } from '../../../orders/rules/states.ts';
-import { exportSection } from '../export.ts';
+import { exportSection } from './export.ts';
 import type { Row, Section } from '../../documents/document.ts';
 import { OUTCOMES, type ExportFilter } from '../tables/exported-orders.ts';
 import { chooseFormat, isFolder, writeReport } from '../../documents/commands/output.ts';

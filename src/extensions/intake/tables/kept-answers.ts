@@ -1,22 +1,4 @@
-import { withoutNul } from '../../base/text.ts';
-import type { Answer } from '../../orders/rules/record.ts';
-import type { Transaction } from '../port.ts';
-import type { KeptAnswersTable } from '../schema.ts';
-import { queries, statement } from '../statement.ts';
-
-interface KeptAnswer extends Answer, Pick<KeptAnswersTable, 'account' | 'operation' | 'subject'> {
-  readonly receivedAt: string;
-}
-
-const keepStatement = statement((v: KeptAnswer) => {
-  const { account, operation, subject, httpStatus, body, receivedAt } = v;
-  const received = { http_status: httpStatus, body, received_at: receivedAt };
-  return queries.insertInto('kept_answers').values({ account, operation, subject, ...received });
-});
-
-export async function keepAnswer(tx: Transaction, answer: KeptAnswer): Promise<void> {
-  await keepStatement(tx, { ...answer, body: withoutNul(answer.body) });
-}
+import type { Transaction } from '../../../store/port.ts';
 
 /** States in which a kept answer may still tell a person what became of the order. */
 const EVIDENCE_STATES = ['sending', 'unknown', 'held', 'disputed'];

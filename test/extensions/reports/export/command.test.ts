@@ -8,7 +8,7 @@ import { PRE_ORDER_PATHS, RECORD_PATHS } from '../../../../src/orders/rules/reco
 import type { WrapStatement } from '../../../../src/store/sqlite/connection.ts';
 import { openStore } from '../../../../src/store/sqlite/store.ts';
 import { systemClock } from '../../../../src/base/clock.ts';
-import { exportedOrders } from '../../../../src/extensions/intake/tables/exported-orders.ts';
+import { exportedOrders } from '../../../../src/extensions/reports/tables/exported-orders.ts';
 import { runProgram } from '../../../support/cli-function.ts';
 import { commandFolder } from '../../../support/folders.ts';
 import { record } from '../../../support/scripted-exchange.ts';

@@ -1,0 +1,113 @@
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import { StoreError } from '../../../store/errors.ts';
+import { readMark } from '../../../store/mark.ts';
+import type { MarkContent, Position } from '../../../store/port.ts';
+
+/** Another process of this machine writes the marks of its accounts for a moment only. */
+const BUSY_TIMEOUT_MS = 1_000;
+
+const TABLE = `create table if not exists marks (database text not null, account text not null,
+  generation integer not null, event_id integer not null, content text not null,
+  primary key (database, account)) without rowid`;
+
+/** A mark never goes back, because a former owner may write last; only after the promotion of a standby it does. */
+const NAME = `insert into marks values (:database, :account, :generation, :eventId, :content)
+  on conflict do update set generation = excluded.generation, event_id = excluded.event_id, content = excluded.content
+  where (excluded.generation, excluded.event_id) >= (generation, event_id)
+    or excluded.content ->> 'timeLine' <> content ->> 'timeLine'`;
+
+export type AccountWithMark = readonly [account: string, mark: MarkContent | undefined];
+
+/** The marks of the accounts that this machine drives in a database elsewhere, which is known by its id: a SQLite file. */
+export class MarksFile {
+  readonly path: string;
+  readonly #database: string;
+  #opened: Database.Database | undefined;
+
+  constructor(path: string, database: string) {
+    this.path = path;
+    this.#database = database;
+  }
+
+  open(): void {
+    this.#with(() => {});
+  }
+
+  /** Returns undefined if there is none, or none that can be understood. Throws `StoreError`. */
+  read(account: string): MarkContent | undefined {
+    return this.#marks('account = ?', account, 1)[0]?.[1];
+  }
+
+  /** Returns the marks of accounts after `fromAccount`, in their order; undefined for a mark that cannot be understood. Throws `StoreError`. */
+  page(fromAccount: string, limit: number): readonly AccountWithMark[] {
+    return this.#marks('account > ?', fromAccount, limit);
+  }
+
+  name(positions: Iterable<readonly [account: string, position: Position]>, at: Date): void {
+    this.#with((file) => {
+      const statement = file.prepare(NAME);
+      file.transaction(() => {
+        for (const [account, position] of positions) {
+          statement.run(this.#rowOf(account, { ...position, at: at.toISOString() }));
+        }
+      })();
+    });
+  }
+
+  replace(account: string, content: MarkContent): void {
+    this.#with((file) => {
+      const replace = 'insert or replace into marks values (:database, :account, :generation, :eventId, :content)';
+      file.prepare(replace).run(this.#rowOf(account, content));
+    });
+  }
+
+  close(): void {
+    this.#opened?.close();
+    this.#opened = undefined;
+  }
+
+  #marks(condition: string, account: string, limit: number): readonly AccountWithMark[] {
+    // Who only reads makes no file.
+    if (this.#opened === undefined && !existsSync(this.path)) return [];
+    return this.#with((file) => {
+      const rows = file
+        .prepare(`select account, content from marks where database = ? and ${condition} order by account limit ?`)
+        .all(this.#database, account, limit) as { account: string; content: string }[];
+      return rows.map((row) => [row.account, readMark(row.content)] as const);
+    });
+  }
+
+  #rowOf(account: string, content: MarkContent) {
+    const { generation, eventId } = content;
+    return { database: this.#database, account, generation, eventId, content: JSON.stringify(content) };
+  }
+
+  #with<Result>(work: (file: Database.Database) => Result): Result {
+    try {
+      this.#opened ??= openMarks(this.path);
+      return work(this.#opened);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      const message = `the marks in ${this.path} cannot be read or written (${why}); check its folder, or set database.marks`;
+      throw new StoreError('disk', message, { cause: error });
+    }
+  }
+}
+
+function openMarks(path: string): Database.Database {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  closeSync(openSync(path, 'a', 0o600));
+  const file = new Database(path, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    file.pragma('journal_mode = wal');
+    // The orders are on another machine: a mark that this one loses with its power is a little behind, no more.
+    file.pragma('synchronous = normal');
+    file.exec(TABLE);
+    return file;
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
