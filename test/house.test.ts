@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import open from './house-open.json' with { type: 'json' };
 
 /**
  * The rooms of the core, from the lowest up. A file uses its own room and those before it. `cli/` is the folder, `cli` the
@@ -85,7 +84,7 @@ describe('the house', () => {
     const out = imports.filter(
       ({ file, target }) => extensionOf(file) === undefined && file !== LIST && extensionOf(target) !== undefined,
     );
-    expect(texts(out)).toEqual(open.extensionsInCore);
+    expect(texts(out)).toEqual([]);
   });
 
   it('has no arrow from a room of the core to a higher one', () => {
@@ -95,7 +94,7 @@ describe('the house', () => {
       const isInCore = extensionOf(file) === undefined && extensionOf(target) === undefined;
       return isInCore && target.startsWith('src/') && place(target) > place(file);
     });
-    expect(texts(up)).toEqual(open.arrowsUp);
+    expect(texts(up)).toEqual([]);
   });
 
   it('has no circle of extensions', () => {
@@ -110,7 +109,7 @@ describe('the house', () => {
       before = left.size;
       left = new Set([...left].filter((pair) => [...left].some((other) => other.startsWith(`${pair.split(' ')[1]} `))));
     }
-    expect([...left].toSorted()).toEqual(open.extensionsInCircles);
+    expect([...left].toSorted()).toEqual([]);
   });
 
   it('has no circle of files, types counted', () => {
@@ -126,7 +125,7 @@ describe('the house', () => {
   it('has at most 12 files in a room, and folders two deep below an extension', () => {
     const rooms = Map.groupBy(files, (file) => dirname(file));
     const full = [...rooms].filter(([, inRoom]) => inRoom.length > MOST_FILES).map(([room]) => room);
-    expect(full.toSorted()).toEqual(open.fullRooms);
+    expect(full.toSorted()).toEqual([]);
     expect(files.filter((file) => extensionOf(file) !== undefined && file.split('/').length > 6)).toEqual([]);
   });
 
@@ -151,7 +150,7 @@ describe('the house', () => {
     const isPure = (target: string) => RULES.includes(roomOf(target) ?? '') && target !== 'src/base/clock.ts';
     const outside = imports.filter(({ file, target }) => ofRules.includes(file) && !isPure(target));
     const builtins = ofRules.filter((file) => specifiersOf(file).some((name) => name.startsWith('node:')));
-    expect(texts(outside)).toEqual(open.impureRules);
+    expect(texts(outside)).toEqual([]);
     expect(builtins).toEqual([]);
   });
 

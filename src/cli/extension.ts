@@ -30,6 +30,8 @@ export interface AskedPass {
 export interface Extension {
   readonly name: string;
   readonly commands?: Commands;
+  /** A paragraph at the head of the help, for who is new here. */
+  readonly welcome?: string;
   readonly settings?: () => Promise<SettingsPart>;
   /** Loaded when a process drives accounts. */
   readonly parts?: () => Promise<AppParts>;

@@ -7,16 +7,23 @@ import { addAccountOption } from './shared/account.ts';
 import { setExtensions } from './shared/extensions.ts';
 import { fitted, takeNearChoices, withSuggestion, screenOf } from './shared/help.ts';
 
-const DESCRIPTION = `keeps a merchant's order table and a crypto/fiat exchange in step
+const DESCRIPTION = "keeps a merchant's order table and a crypto/fiat exchange in step";
 
-New here? \`order-sync demo\` shows it at work on a sandbox exchange, without any
-settings. \`order-sync init\` sets it up for your own.`;
+const migrations = () => import('./migrations.ts');
 
 /** The commands of the core. */
 const COMMANDS: Commands = {
   'Every day:': {
     run: ['runs the daemon: sends pending orders, follows them to the end', () => import('./run.ts')],
     sync: ['makes one pass: sends what is due, looks up what is followed', () => import('./sync.ts'), 'one'],
+    db: {
+      text: 'the database',
+      example: 'order-sync db status',
+      commands: {
+        migrate: ['makes the database, or brings it up to date', migrations],
+        status: ['says which migrations the database has', migrations],
+      },
+    },
   },
 };
 
@@ -32,7 +39,7 @@ export async function createProgram(
   extensions: readonly Extension[] = [],
 ): Promise<Command> {
   const program = new Command('order-sync')
-    .description(DESCRIPTION)
+    .description([DESCRIPTION, ...extensions.flatMap(({ welcome = [] }) => welcome)].join('\n\n'))
     .version(programVersion())
     .option('--config <file>', 'settings to read instead of config/local.yaml')
     .addHelpText('after', '\nExample:\n  order-sync sync --json')

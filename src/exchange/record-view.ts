@@ -3,7 +3,7 @@ import { isDecimal } from '../base/decimal.ts';
 import type { PreOrderView, RecordView } from '../orders/rules/record.ts';
 import { readJson, readUnambiguous, withDigits } from './json.ts';
 import { storable } from '../base/text.ts';
-import { RECORD_PATHS, type BodyFields, type RecordFields } from '../orders/rules/record-fields.ts';
+import { RECORD_PATHS, type BodyFields, type RecordFields } from '../orders/rules/record.ts';
 
 /** Every status is recorded, so a longer one makes the record unreadable. */
 const LONGEST_STATUS = 1_000;

@@ -48,7 +48,7 @@ describe('a command loads what it uses and nothing else:', () => {
     const { packages, files } = await loadedBy(['db', 'status'], place.options.environment);
     expect(packages).toEqual(expect.arrayContaining(['better-sqlite3', 'kysely']));
     for (const name of ['got', 'fastify', 'pino', 'p-queue', 'log-update']) expect(packages).not.toContain(name);
-    expect(commandsIn(files)).toEqual(['src/extensions/restore/db.ts']);
+    expect(commandsIn(files)).toEqual(['src/cli/migrations.ts']);
     expect(files.filter((file) => /^src\/(exchange|orders|findings|extensions\/http)\/(?!rules)/.test(file))).toEqual(
       [],
     );

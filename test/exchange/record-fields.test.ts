@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RECORD_PATHS } from '../../src/orders/rules/record-fields.ts';
+import { RECORD_PATHS } from '../../src/orders/rules/record.ts';
 import { readRecordFields } from '../../src/exchange/record-view.ts';
 
 /** Every field of a record, each with its path as its value. */

@@ -13,7 +13,7 @@ export interface Group {
 export const GROUPS: readonly Group[] = [
   {
     name: 'base',
-    files: ['src/base/{decimal,instant,text}.ts', 'src/orders/rules/{contradictions,record,record-fields}.ts'],
+    files: ['src/base/{decimal,instant,text}.ts', 'src/orders/rules/{contradictions,record}.ts'],
     tests: [
       'test/base/{decimal,instant,text}.test.ts',
       'test/orders/rules/{contradictions,disputes,follow,record,record-change,record-fields}.test.ts',

@@ -6,7 +6,7 @@ import type { App } from '../../src/app.ts';
 import { EXTENSIONS } from '../../src/extensions.ts';
 import type { Config } from '../../src/settings/config.ts';
 import type { EnvelopeError } from '../../src/extensions/api/envelope.ts';
-import { controlSocketPath } from '../../src/extensions/api/transport.ts';
+import { controlSocketPath } from '../../src/extensions/api/asking/transport.ts';
 import type { CapturedLog } from './captured-log.ts';
 import type { ScriptedExchange } from './scripted-exchange.ts';
 import {

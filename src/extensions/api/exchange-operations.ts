@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ORDER_RECORD, PRE_ORDER } from '../../orders/rules/record-fields.ts';
+import { ORDER_RECORD, PRE_ORDER } from '../../orders/rules/record.ts';
 import { LOOKUP_ERRORS, named, operation, textParameter } from './operation.ts';
 
 const tag = 'orders';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { ConfigError, type Config } from '../../settings/config.ts';
 import { apiSettings } from './settings.ts';
-import { controlSocketOf, socketFolder, unusableSocket } from './transport.ts';
+import { controlSocketOf, socketFolder, unusableSocket } from './asking/transport.ts';
 
 /** A socket that was made just now may not listen yet. */
 const NEW_MS = 60_000;

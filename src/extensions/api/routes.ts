@@ -5,7 +5,7 @@ import { deadline } from '../../base/clock.ts';
 import type { AccountInUse } from '../../accounts/in-use.ts';
 import type { Extension } from '../../cli/extension.ts';
 import { SYNC } from './addresses.ts';
-import { LONGEST_WAIT_MS } from './client.ts';
+import { LONGEST_WAIT_MS } from './asking/client.ts';
 import { writeEnvelope, type Result } from './envelope.ts';
 import {
   NOT_OWNER_RESULT,
@@ -17,7 +17,7 @@ import {
   type ReadOperation,
 } from './operation.ts';
 import { SYNC_SCHEMA, syncLines, type SyncInput } from './sync.ts';
-import { LINES } from './transport.ts';
+import { LINES } from './asking/transport.ts';
 
 export interface Serving extends ReadDeps {
   readonly accounts: Accounts;

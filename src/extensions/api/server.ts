@@ -13,7 +13,7 @@ import { closeServer, createServer } from '../http/server.ts';
 import { invalid, writeEnvelope, type OwnRefusal } from './envelope.ts';
 import type { Accounts } from './operation.ts';
 import { addRoutes } from './routes.ts';
-import { unusableSocket } from './transport.ts';
+import { unusableSocket } from './asking/transport.ts';
 
 const LIMITS = {
   /** Far above any request of ours, in bytes. */

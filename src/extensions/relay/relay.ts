@@ -5,7 +5,7 @@ import { isOfDatabase } from '../../store/errors.ts';
 import type { Store } from '../../store/port.ts';
 import { invalid, writeEnvelope, type Envelope } from '../api/envelope.ts';
 import { NOT_OWNER_RESULT } from '../api/operation.ts';
-import { NoOwnerError, socketTransport, type OwnerRequest } from '../api/transport.ts';
+import { NoOwnerError, socketTransport, type OwnerRequest } from '../api/asking/transport.ts';
 import { BrokenSealError, sealBetween, type KeyPair, type Seal } from './table-transport.ts';
 import {
   answerRequest,

@@ -21,7 +21,7 @@ import type { ReachableWorker } from '../postgres/sharing/workers.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Store } from '../../store/port.ts';
 import { writeEnvelope, type Envelope } from '../api/envelope.ts';
-import { NoOwnerError, type OwnerReply, type OwnerRequest, type Transport } from '../api/transport.ts';
+import { NoOwnerError, type OwnerReply, type OwnerRequest, type Transport } from '../api/asking/transport.ts';
 
 /** A worker that does not take a request within this time has other things to do, or is gone. */
 const PATIENCE_MS = 10_000;

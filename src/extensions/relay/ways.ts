@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { systemClock } from '../../base/clock.ts';
 import type { AccountSettings } from '../../settings/config.ts';
 import { openStore, type LoadDriver } from '../../store/open.ts';
-import { socketTransport, type Transport, type Ways } from '../api/transport.ts';
+import { socketTransport, type Transport, type Ways } from '../api/asking/transport.ts';
 import { workerOf } from '../postgres/sharing/workers.ts';
 import { tableTransport } from './table-transport.ts';
 

@@ -8,11 +8,7 @@ export const restore: Extension = {
   commands: {
     'Every day:': {
       db: {
-        text: 'the database',
-        example: 'order-sync db status',
         commands: {
-          migrate: ['makes the database, or brings it up to date', db],
-          status: ['says which migrations the database has', db],
           check: ['says whether the database is sound, and not older than its mark', db],
           'accept-restore': [
             'accepts a database that was put back to an older state',

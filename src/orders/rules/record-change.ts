@@ -1,5 +1,5 @@
 import { sameDecimal } from '../../base/decimal.ts';
-import { RECORD_NUMBERS, RECORD_PATHS, type RecordFields, type RecordPath } from './record-fields.ts';
+import { RECORD_NUMBERS, RECORD_PATHS, type RecordFields, type RecordPath } from './record.ts';
 
 interface FieldChange {
   readonly field: `record.${string}`;

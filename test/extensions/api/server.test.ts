@@ -14,9 +14,9 @@ import { createConnection, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { LONGEST_WAIT_MS, Owner, OwnerGoneError } from '../../../src/extensions/api/client.ts';
+import { LONGEST_WAIT_MS, Owner, OwnerGoneError } from '../../../src/extensions/api/asking/client.ts';
 import { serveControl } from '../../../src/extensions/api/server.ts';
-import { NoOwnerError, socketTransport } from '../../../src/extensions/api/transport.ts';
+import { NoOwnerError, socketTransport } from '../../../src/extensions/api/asking/transport.ts';
 import {
   askSocket,
   controlSocket,

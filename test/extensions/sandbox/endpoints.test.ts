@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { ORDER_RECORD, PRE_ORDER } from '../../../src/orders/rules/record-fields.ts';
+import { ORDER_RECORD, PRE_ORDER } from '../../../src/orders/rules/record.ts';
 import { REFUSALS, type RefusalName } from '../../../src/extensions/sandbox/api.ts';
 import type { RouteName } from '../../../src/extensions/sandbox/exchange.ts';
 import { seededRandom } from '../../../src/extensions/sandbox/random.ts';

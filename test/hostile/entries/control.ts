@@ -1,5 +1,5 @@
 import { serveControl } from '../../../src/extensions/api/server.ts';
-import { controlSocketPath } from '../../../src/extensions/api/transport.ts';
+import { controlSocketPath } from '../../../src/extensions/api/asking/transport.ts';
 import { served } from '../../support/control-socket.ts';
 import { testClock } from '../../support/test-clock.ts';
 import type { Entry } from '../entry.ts';

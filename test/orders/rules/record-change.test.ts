@@ -7,7 +7,7 @@ import {
   type RecordChange,
   type Turns,
 } from '../../../src/orders/rules/record-change.ts';
-import type { RecordFields, RecordPath } from '../../../src/orders/rules/record-fields.ts';
+import type { RecordFields, RecordPath } from '../../../src/orders/rules/record.ts';
 
 const RATIO = 'order.exchangeOperation.ratio';
 const LINK = 'order.fiatTransaction.link';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PRE_ORDER_NUMBERS, PRE_ORDER_PATHS, RECORD_NUMBERS } from '../../../src/orders/rules/record-fields.ts';
+import { PRE_ORDER_NUMBERS, PRE_ORDER_PATHS, RECORD_NUMBERS } from '../../../src/orders/rules/record.ts';
 
 describe('the documented fields', () => {
   it('of a pre-order are named by their paths, in the order of the document', () => {

@@ -5,7 +5,7 @@ import type { AskedOperation } from '../../api/operation.ts';
 import { CLIENT_OPERATIONS } from '../addresses.ts';
 import type { Config } from '../../../settings/config.ts';
 import type { Tone } from '../../../cli/shared/terminal.ts';
-import { ask, printAnswer, printWord } from '../../api/ask.ts';
+import { ask, printAnswer, printWord } from '../../api/asking/ask.ts';
 import { REVEAL } from '../../documents/commands/options.ts';
 import { VERIFICATION_LEVELS, type VerificationLevel } from '../../../exchange/schemas.ts';
 import { readJson, withDigits } from '../../../exchange/json.ts';

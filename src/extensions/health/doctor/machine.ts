@@ -15,7 +15,7 @@ import { EXIT } from '../../../cli/shared/exit.ts';
 import { fault, ofProblem, ok, warning, type CheckResult } from './check.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { EXCHANGE_OPERATIONS } from '../../api/addresses.ts';
-import { withExchange } from '../../api/ask.ts';
+import { withExchange } from '../../api/asking/ask.ts';
 import { isPublic } from '../../webhooks/sender.ts';
 
 const GIB = 1_024 ** 3;

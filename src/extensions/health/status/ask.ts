@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Config } from '../../../settings/config.ts';
-import { readFromDaemon } from '../../api/ask.ts';
+import { readFromDaemon } from '../../api/asking/ask.ts';
 import { STATUS } from '../../api/addresses.ts';
 import type { Status } from './status.ts';
 

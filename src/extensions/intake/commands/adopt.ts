@@ -7,7 +7,7 @@ import type { InputOf } from '../../api/operation.ts';
 import { INTAKE_OPERATIONS } from '../addresses.ts';
 import { printable } from '../../../base/words.ts';
 import { columnsOf } from '../../../store/orders/order-columns.ts';
-import { commandError, withExchange, type Ask } from '../../api/ask.ts';
+import { commandError, withExchange, type Ask } from '../../api/asking/ask.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
 import { addFileOptions, openFile } from '../../documents/commands/files.ts';
 import { print } from '../../documents/commands/print.ts';

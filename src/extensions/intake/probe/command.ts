@@ -12,7 +12,7 @@ import { printable } from '../../../base/words.ts';
 import { columnsOf } from '../../../store/orders/order-columns.ts';
 import { formatOf, openInput } from '../../documents/commands/files.ts';
 import { agrees } from '../../operate/decision-options.ts';
-import { commandError, withExchange, type Ask } from '../../api/ask.ts';
+import { commandError, withExchange, type Ask } from '../../api/asking/ask.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import type { ProbeRow, ProbeStep } from './questions.ts';
 import { nested } from '../../../settings/layers.ts';

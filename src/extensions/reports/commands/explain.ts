@@ -10,7 +10,7 @@ import { printable } from '../../../base/words.ts';
 import { isCommand, type Spacing } from '../story/next.ts';
 import type { Story } from '../story/story.ts';
 import { STATUS } from '../../api/addresses.ts';
-import { readFromDaemon } from '../../api/ask.ts';
+import { readFromDaemon } from '../../api/asking/ask.ts';
 import { EVERY_TICK } from '../../../orders/pass/pace.ts';
 import { statusName } from '../../../orders/rules/lookup.ts';
 import { isPaced } from '../../../orders/rules/states.ts';

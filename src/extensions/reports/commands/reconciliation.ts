@@ -15,7 +15,7 @@ import { counted } from '../../../base/words.ts';
 import type { Store } from '../../../store/port.ts';
 import type { OrderTime, ReportScope } from '../tables/reconciliation.ts';
 import { EXCHANGE_OPERATIONS } from '../../api/addresses.ts';
-import { commandError, withExchange, type Ask } from '../../api/ask.ts';
+import { commandError, withExchange, type Ask } from '../../api/asking/ask.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
 import { withAccounts } from '../../../cli/shared/store.ts';
 import { isOfAll } from '../../../cli/shared/account.ts';

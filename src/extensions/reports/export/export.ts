@@ -1,10 +1,5 @@
 import { HIDDEN } from '../../../base/text.ts';
-import {
-  PRE_ORDER_NUMBERS,
-  PRE_ORDER_PATHS,
-  RECORD_NUMBERS,
-  RECORD_PATHS,
-} from '../../../orders/rules/record-fields.ts';
+import { PRE_ORDER_NUMBERS, PRE_ORDER_PATHS, RECORD_NUMBERS, RECORD_PATHS } from '../../../orders/rules/record.ts';
 import { withoutTokens } from '../../../exchange/reply.ts';
 import { documentedBy, readFields, type Documented } from '../../../exchange/record-view.ts';
 import type { Column, Row, Section } from '../../documents/document.ts';

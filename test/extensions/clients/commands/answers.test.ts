@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { controlSocketPath } from '../../../../src/extensions/api/transport.ts';
+import { controlSocketPath } from '../../../../src/extensions/api/asking/transport.ts';
 import { runProgram } from '../../../support/cli-function.ts';
 import { scriptedControlSocket } from '../../../support/control-socket.ts';
 import type { ScriptedAnswer } from '../../../support/scripted-exchange.ts';

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { parse } from 'csv-parse/sync';
 import readExcel from 'read-excel-file/node';
 import { describe, expect, it } from 'vitest';
-import { PRE_ORDER_PATHS, RECORD_PATHS } from '../../../../src/orders/rules/record-fields.ts';
+import { PRE_ORDER_PATHS, RECORD_PATHS } from '../../../../src/orders/rules/record.ts';
 import type { WrapStatement } from '../../../../src/store/sqlite/connection.ts';
 import { openStore } from '../../../../src/store/sqlite/store.ts';
 import { systemClock } from '../../../../src/base/clock.ts';

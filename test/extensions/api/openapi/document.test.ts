@@ -1,12 +1,12 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { controlServer } from '../../../src/extensions/api/server.ts';
-import { controlDocument } from '../../../src/extensions/api/openapi.ts';
-import { EXTENSIONS } from '../../../src/extensions.ts';
-import { addRoutes } from '../../../src/extensions/api/routes.ts';
-import { controlSocket, type ServedSocket } from '../../support/control-socket.ts';
-import type { SandboxProgram } from '../../support/test-program.ts';
+import { controlServer } from '../../../../src/extensions/api/server.ts';
+import { controlDocument } from '../../../../src/extensions/api/openapi/document.ts';
+import { EXTENSIONS } from '../../../../src/extensions.ts';
+import { addRoutes } from '../../../../src/extensions/api/routes.ts';
+import { controlSocket, type ServedSocket } from '../../../support/control-socket.ts';
+import type { SandboxProgram } from '../../../support/test-program.ts';
 
 type JsonSchema = Exclude<Parameters<typeof z.fromJSONSchema>[0], boolean>;
 interface Media {

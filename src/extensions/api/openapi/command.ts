@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { extensionsOf } from '../../cli/shared/extensions.ts';
-import { controlDocument } from './openapi.ts';
+import { extensionsOf } from '../../../cli/shared/extensions.ts';
+import { controlDocument } from './document.ts';
 
 export function define(command: Command): void {
   command

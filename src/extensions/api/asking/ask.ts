@@ -1,21 +1,21 @@
 import type { Command } from 'commander';
-import { systemClock } from '../../base/clock.ts';
-import type { AccountSettings, Config } from '../../settings/config.ts';
-import { after } from '../../base/instant.ts';
-import { refusalReason, type RefusalReason } from '../../exchange/reply.ts';
+import { systemClock } from '../../../base/clock.ts';
+import type { AccountSettings, Config } from '../../../settings/config.ts';
+import { after } from '../../../base/instant.ts';
+import { refusalReason, type RefusalReason } from '../../../exchange/reply.ts';
 import { Owner } from './client.ts';
-import type { AskedOperation, InputOf, OperationAddress } from './operation.ts';
-import type { FailedResult, Result } from './envelope.ts';
+import type { AskedOperation, InputOf, OperationAddress } from '../operation.ts';
+import type { FailedResult, Result } from '../envelope.ts';
 import { controlSocketOf, NoOwnerError, socketTransport, type Transport, type Ways } from './transport.ts';
-import { printable } from '../../base/words.ts';
-import { answerText, type Tones } from '../documents/commands/answer.ts';
-import { CommandError, EXIT } from '../../cli/shared/exit.ts';
-import type { Extension } from '../../cli/extension.ts';
-import type { Beside } from '../../cli/shared/beside.ts';
-import { throughOwner } from '../../cli/shared/owner.ts';
-import { driversIn, extensionsOf } from '../../cli/shared/extensions.ts';
-import { accountConfig } from '../../cli/shared/options.ts';
-import { screenOf } from '../../cli/shared/help.ts';
+import { printable } from '../../../base/words.ts';
+import { answerText, type Tones } from '../../documents/commands/answer.ts';
+import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
+import type { Extension } from '../../../cli/extension.ts';
+import type { Beside } from '../../../cli/shared/beside.ts';
+import { throughOwner } from '../../../cli/shared/owner.ts';
+import { driversIn, extensionsOf } from '../../../cli/shared/extensions.ts';
+import { accountConfig } from '../../../cli/shared/options.ts';
+import { screenOf } from '../../../cli/shared/help.ts';
 
 /** After its own limits, the owner needs up to this long to record the outcome of a request. */
 const OWNER_WRITES_MS = 10_000;

@@ -1,10 +1,10 @@
-import { deadline } from '../../base/clock.ts';
-import { pathId, queryId } from '../../exchange/ids.ts';
-import { StoreError } from '../../store/errors.ts';
-import { readEnvelope, type FailedResult, type Result } from './envelope.ts';
-import { SYNC } from './addresses.ts';
-import type { AskedOperation, InputOf, OperationAddress } from './operation.ts';
-import type { SyncInput, SyncLine } from './sync.ts';
+import { deadline } from '../../../base/clock.ts';
+import { pathId, queryId } from '../../../exchange/ids.ts';
+import { StoreError } from '../../../store/errors.ts';
+import { readEnvelope, type FailedResult, type Result } from '../envelope.ts';
+import { SYNC } from '../addresses.ts';
+import type { AskedOperation, InputOf, OperationAddress } from '../operation.ts';
+import type { SyncInput, SyncLine } from '../sync.ts';
 import { NoOwnerError, type OwnerReply, type OwnerRequest, type Transport } from './transport.ts';
 
 /** The error when the owner listened, and went away before its answer was complete. */

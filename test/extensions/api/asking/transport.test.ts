@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, write
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { loadConfig } from '../../support/settings.ts';
-import { controlSocketOf, controlSocketPath } from '../../../src/extensions/api/transport.ts';
+import { loadConfig } from '../../../support/settings.ts';
+import { controlSocketOf, controlSocketPath } from '../../../../src/extensions/api/asking/transport.ts';
 
 const LONG = `/srv/${'d'.repeat(120)}/orders.db`;
 let folder = '';

@@ -4,13 +4,13 @@ import { request, type IncomingMessage } from 'node:http';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { sqlitePath, type Config } from '../../settings/config.ts';
-import { apiSettings } from './settings.ts';
-import type { AccountSettings } from '../../settings/config.ts';
-import type { LoadDriver } from '../../store/open.ts';
-import { messageOf } from '../../base/text.ts';
-import { StoreError } from '../../store/errors.ts';
-import type { OperationAddress } from './operation.ts';
+import { sqlitePath, type Config } from '../../../settings/config.ts';
+import { apiSettings } from '../settings.ts';
+import type { AccountSettings } from '../../../settings/config.ts';
+import type { LoadDriver } from '../../../store/open.ts';
+import { messageOf } from '../../../base/text.ts';
+import { StoreError } from '../../../store/errors.ts';
+import type { OperationAddress } from '../operation.ts';
 
 /** The error when no process listens on the control socket, or one that does not drive the account: nothing was done. */
 export class NoOwnerError extends Error {
@@ -48,7 +48,7 @@ export interface Ways extends AsyncDisposable {
   readonly unreachable: string;
 }
 
-declare module '../../cli/extension.ts' {
+declare module '../../../cli/extension.ts' {
   interface Extension {
     /** Ways to an owner that is on no socket beside the database; undefined if the database is of another kind. */
     readonly ways?: () => Promise<

@@ -1,9 +1,9 @@
 import swagger from '@fastify/swagger';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
-import type { Extension } from '../../cli/extension.ts';
-import { ERRORS } from './operation.ts';
-import { addRoutes } from './routes.ts';
-import { controlServer } from './server.ts';
+import type { Extension } from '../../../cli/extension.ts';
+import { ERRORS } from '../operation.ts';
+import { addRoutes } from '../routes.ts';
+import { controlServer } from '../server.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { commandError } from '../../../src/extensions/api/ask.ts';
-import { explainError } from '../../../src/cli/shared/exit.ts';
-import type { FailedResult } from '../../../src/extensions/api/envelope.ts';
+import { commandError } from '../../../../src/extensions/api/asking/ask.ts';
+import { explainError } from '../../../../src/cli/shared/exit.ts';
+import type { FailedResult } from '../../../../src/extensions/api/envelope.ts';
 
 const refused = (httpStatus: number, code: string, status?: string): FailedResult => ({
   kind: 'refused',

@@ -1,12 +1,12 @@
-import type { AskedPass, Extension } from '../../cli/extension.ts';
-import type { Beside } from '../../cli/shared/beside.ts';
-import type { ProgressLine } from '../../cli/shared/progress.ts';
-import type { SyncResult } from '../../orders/sync.ts';
-import type { AccountSettings } from '../../settings/config.ts';
-import { StoreError } from '../../store/errors.ts';
+import type { AskedPass, Extension } from '../../../cli/extension.ts';
+import type { Beside } from '../../../cli/shared/beside.ts';
+import type { ProgressLine } from '../../../cli/shared/progress.ts';
+import type { SyncResult } from '../../../orders/sync.ts';
+import type { AccountSettings } from '../../../settings/config.ts';
+import { StoreError } from '../../../store/errors.ts';
 import { besideOwner, commandError } from './ask.ts';
 import { OwnerGoneError, OwnerRefusalError } from './client.ts';
-import type { SyncLine } from './sync.ts';
+import type { SyncLine } from '../sync.ts';
 
 /** Asks the daemon that drives the account for a pass, and shows how it goes on. */
 export async function passBeside(
