@@ -102,7 +102,8 @@ export async function runDaemon(
   const ending = { stop, gracePeriodOver: gracePeriodOver.signal };
   const shared: Shared = { config, store, clock, log, patience, ...ending };
   const listeners = [...(overrides.listeners ?? [])];
-  const parts = { ...overrides, listeners };
+  // Nothing else of the overrides: who spreads the parts has a store of its own.
+  const parts: AppParts = { makePaces: overrides.makePaces, sweeps: overrides.sweeps, listeners };
   const sweeps = [findingsSweep, ...(overrides.sweeps ?? [])].map((make) => make(config));
   const accounts = new Accounts({
     ...shared,
