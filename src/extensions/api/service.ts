@@ -24,13 +24,19 @@ export function controlService(extensions: readonly Extension[]): ServiceMaker {
       const use = (name: string) => deps.accounts.use(name);
       const control = await serveControl({ ...deps, use, extensions }, socket, deps.stop);
       deps.services.socketPath = socket;
-      const name = await reach.publish();
-      return {
-        async close() {
-          await control.close();
-          name[Symbol.dispose]();
-        },
-      };
+      try {
+        const name = await reach.publish();
+        return {
+          async close() {
+            await control.close();
+            name[Symbol.dispose]();
+          },
+        };
+      } catch (error) {
+        // It would keep the process alive.
+        await control.close();
+        throw error;
+      }
     },
   };
 }
