@@ -9,7 +9,8 @@ import { ExchangeClient } from './exchange/client.ts';
 import { RateWindow, type RateLimit } from './exchange/transport/rate-window.ts';
 import type { Transport } from './exchange/transport/http.ts';
 import { httpTransport, type Connect } from './exchange/transport/transport.ts';
-import { flowSettings, type FlowDeps } from './orders/pass/deps.ts';
+import type { FlowDeps } from './orders/pass/deps.ts';
+import { flowSettings } from './orders/flow-settings.ts';
 import { CreateGuard } from './orders/pass/guard.ts';
 import { AccountRestraints } from './orders/pass/restraints.ts';
 import { CreatesInFlight } from './orders/pass/in-flight.ts';
@@ -48,6 +49,7 @@ export interface Overrides extends AppParts {
 
 /** The program, wired for one account: it drives the account until it is disposed of. */
 export interface App extends FlowDeps, AsyncDisposable {
+  readonly config: Config;
   readonly wrongTimes: WrongTimes;
   readonly sweeps: readonly Sweep[];
   /** Is called once a second while a daemon drives the account. */

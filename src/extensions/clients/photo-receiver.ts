@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import multipart from '@fastify/multipart';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ConfigError, type ListenAddress } from '../../settings/config.ts';
+import { ConfigError, type Config, type ListenAddress } from '../../settings/config.ts';
 import { clientsSettings, type PhotoSettings } from './settings.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -27,7 +27,7 @@ const STATUS_OF = {
   busy: 503,
 } as const;
 
-type ReceiverDeps = DeliveryDeps & Pick<FlowDeps, 'gracePeriodOver'>;
+type ReceiverDeps = DeliveryDeps & Pick<FlowDeps, 'gracePeriodOver'> & { readonly config: Pick<Config, 'database'> };
 
 export type PhotoReceiver = Awaited<ReturnType<typeof servePhotos>>;
 

@@ -10,7 +10,7 @@ import {
   type OperatorResult,
   type OperatorTarget,
 } from '../../orders/operator-decisions.ts';
-import { flowSettings } from '../../orders/pass/deps.ts';
+import { flowSettings } from '../../orders/flow-settings.ts';
 import { printable, counted } from '../../base/words.ts';
 import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from './decision-options.ts';
 import { EXIT } from '../../cli/shared/exit.ts';

@@ -1,6 +1,12 @@
-import type { Config } from '../../settings/config.ts';
 import { after } from '../../base/instant.ts';
-import { EVERY_TICK, type ExplainedPace, type FollowPace, type Lesson, type PaceDeps } from '../../orders/pass/pace.ts';
+import {
+  EVERY_TICK,
+  type ExplainedPace,
+  type FollowPace,
+  type Lesson,
+  type PaceDeps,
+  type PaceSettings,
+} from '../../orders/pass/pace.ts';
 import type { OverdueLookups } from '../../orders/pass/process-events.ts';
 import { LEAST_GAP_MS, type PacedOrder } from '../../orders/rules/lookup.ts';
 import { longestFreshMs } from '../../orders/rules/schedule.ts';
@@ -43,8 +49,6 @@ class SharedDemand {
     this.#planned.set(account, { demand, at: now });
   }
 }
-
-type PaceSettings = Pick<Config, 'follow' | 'reconcile' | 'exchange' | 'schedule'>;
 
 export class LearningPace implements FollowPace {
   readonly isEveryTick: boolean;

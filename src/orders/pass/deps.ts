@@ -7,12 +7,11 @@ import type { OverdueSettings } from '../../findings/rules/age.ts';
 import type { ReconcileSettings } from '../../findings/rules/finding.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
 import type { Store } from '../../store/port.ts';
-import type { Config } from '../../settings/config.ts';
 import type { CreateGuard } from './guard.ts';
 import type { AccountRestraints } from './restraints.ts';
 import type { CreatesInFlight } from './in-flight.ts';
 import type { RequestLease } from './lease.ts';
-import { EVERY_TICK, type FollowPace } from './pace.ts';
+import type { FollowPace } from './pace.ts';
 import type { SentIntents, Walk } from './sent-intents.ts';
 import type { Observers } from './outcomes.ts';
 
@@ -41,7 +40,8 @@ interface Creates {
 export interface FlowDeps {
   readonly account: string;
   /** Those of the account. An extension reads its own from here. */
-  readonly config: Config;
+  /** The settings of the account, of which an extension reads its own. */
+  readonly config: object;
   readonly store: Store;
   readonly exchange: ExchangeClient;
   readonly clock: Clock;
@@ -52,12 +52,4 @@ export interface FlowDeps {
   readonly observers: Observers;
   /** Aborts when the process has no time left for requests in flight and for results that cannot be written. */
   readonly gracePeriodOver: AbortSignal;
-}
-
-export function flowSettings(config: Config, pace: FollowPace = EVERY_TICK) {
-  const { create, follow, reconcile, exchange, accounts } = config;
-  const { outputPosition } = exchange;
-  // While half of the orders wait for their answers, the others are claimed and recorded.
-  const passes = { pace, isOnlyAccount: accounts.length === 1, concurrency: exchange.concurrency * 2 };
-  return { ...create, ...follow, ...reconcile, outputPosition, ...passes };
 }

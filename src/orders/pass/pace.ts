@@ -1,5 +1,4 @@
 import { STUCK_AFTER_MS } from '../../findings/rules/age.ts';
-import type { Config } from '../../settings/config.ts';
 import type { AgedOrder } from '../../store/orders/orders-with-records.ts';
 import type { Pace, PacedOrder } from '../rules/lookup.ts';
 import type { HeardAccount, OverdueLookups } from './process-events.ts';
@@ -36,8 +35,16 @@ export interface Lesson {
   end(): OverdueLookups | undefined;
 }
 
+/** The settings by which look-ups are spaced; an extension reads its own out of `follow`. */
+export interface PaceSettings {
+  readonly follow: object;
+  readonly reconcile: { readonly freshFor: number };
+  readonly exchange: { readonly rate: { readonly requests: number; readonly interval: number } };
+  readonly schedule: { readonly cron: string };
+}
+
 /** Makes the paces of accounts that share a rate limit; `accounts` is their number, whether they look orders up or not. */
-export type PaceMaker = (accounts: number) => (config: Config) => FollowPace;
+export type PaceMaker = (accounts: number) => (settings: PaceSettings) => FollowPace;
 
 /** The pace of the core: of the orders that are due, the one that was looked up least recently goes first. */
 export const EVERY_TICK: FollowPace = {

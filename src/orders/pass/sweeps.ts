@@ -1,4 +1,3 @@
-import type { Config } from '../../settings/config.ts';
 import type { Database } from '../../store/port.ts';
 import type { FlowDeps } from './deps.ts';
 
@@ -13,4 +12,9 @@ export interface Sweep {
   run(deps: FlowDeps, stop: AbortSignal, since?: Date): Promise<void>;
 }
 
-export type SweepMaker = (config: Config) => Sweep;
+/** The settings of sweeps; an extension reads its own. */
+export interface SweepSettings {
+  readonly reconcile: { readonly cron?: string | undefined };
+}
+
+export type SweepMaker = (settings: SweepSettings) => Sweep;
