@@ -50,6 +50,7 @@ export interface Overrides extends AppParts {
 /** The program, wired for one account: it drives the account until it is disposed of. */
 export interface App extends FlowDeps, AsyncDisposable {
   readonly config: Config;
+  readonly exchange: ExchangeClient;
   readonly wrongTimes: WrongTimes;
   readonly sweeps: readonly Sweep[];
   /** Is called once a second while a daemon drives the account. */

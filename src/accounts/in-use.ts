@@ -1,7 +1,9 @@
+import type { ExchangeClient } from '../exchange/client.ts';
 import type { FlowDeps } from '../orders/pass/deps.ts';
 
 /** What an operation of an account works with. */
 export interface OperationDeps extends FlowDeps {
+  readonly exchange: ExchangeClient;
   /** Wakes the create pass: orders were put in, and need not wait for the next tick. */
   readonly wakeCreates: () => void;
 }

@@ -1,8 +1,6 @@
 import type { Clock } from '../base/clock.ts';
-import type { LookupAnswer } from '../orders/rules/lookup.ts';
 import type { Answer } from '../orders/rules/record.ts';
 import type { AccountState } from './account.ts';
-import type { Health } from './transport/breaker.ts';
 import type { GateOptions } from './transport/gate.ts';
 import type { ReadingSettings } from './orders.ts';
 import type { AskedFor } from './reply.ts';
@@ -35,12 +33,6 @@ export interface ClientOptions extends GateOptions {
   readonly lease: { ensure(): Promise<void> };
   /** Requests in flight are broken off. */
   readonly gracePeriodOver?: AbortSignal;
-}
-
-export interface OrderLookup {
-  readonly answer: LookupAnswer;
-  readonly askedAt: Date;
-  readonly health: Health;
 }
 
 export function aboutLink(linkId: string): AskedFor {

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { CreateOutcome } from '../orders/rules/create.ts';
 import { isSuccess, type Answer, type MerchantOrder } from '../orders/rules/record.ts';
-import { aboutLink, type Asking, type ClientOptions, type OrderLookup, type PhotoRequest } from './asking.ts';
+import { aboutLink, type Asking, type ClientOptions, type PhotoRequest } from './asking.ts';
+import type { BreakerView, OrderExchange, OrderLookup, Turn } from './for-orders.ts';
 import type { BreakerLane } from './transport/breaker.ts';
 import { evidenceOf, leaving, newsOfCreate } from './account.ts';
 import { CLIENTS, get, ORDERS, post } from './addresses.ts';
 import { examine, notExamined, type Examined } from './examine.ts';
-import { Gate, type BreakerView, type Turn } from './transport/gate.ts';
+import { Gate } from './transport/gate.ts';
 import { emailAddress, headerId, pathId, queryId } from './ids.ts';
 import { preOrderBody, readCreate, readLookup } from './orders.ts';
 import {
@@ -50,7 +51,7 @@ const NO_TURN: FailedReply = { kind: 'not-sent', why: 'the wait for its turn was
  * `UnusableIdError`, before any request, on an id that cannot be sent. None leaves while the exchange asks to wait. A signal ends the
  * wait for the turn. A request that has left is broken off at the end of the grace period alone: §4.1 tells a new link's id once.
  */
-export class ExchangeClient {
+export class ExchangeClient implements OrderExchange {
   readonly #options: ClientOptions;
   readonly #gate: Gate;
   #lastAnswered: string | undefined;

@@ -1,3 +1,4 @@
+import type { OperationDeps } from '../../accounts/in-use.ts';
 import { REFUSALS } from '../../accounts/rules/restraints.ts';
 import { accountWords } from '../../accounts/rules/name.ts';
 import {
@@ -35,7 +36,12 @@ import type { FlowDeps } from '../../orders/pass/deps.ts';
 import type { Failure } from '../../orders/pass/process-events.ts';
 import { forEachConcurrently } from '../../orders/pass/run.ts';
 
-type LinkDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'gracePeriodOver' | 'observers'>;
+type LinkDeps = Pick<
+  OperationDeps,
+  'account' | 'store' | 'exchange' | 'clock' | 'log' | 'gracePeriodOver' | 'observers'
+>;
+/** A sweep runs with the whole client of the exchange. */
+type PassDeps = FlowDeps & Pick<OperationDeps, 'exchange'>;
 
 const PAGE = 200;
 const DOCUMENTED_STATUSES: readonly string[] = ['NOT_VERIFIED'];
@@ -133,7 +139,7 @@ export const linksSweep: SweepMaker = (config) => {
  * Checks every link without a final status that was not checked since `since`, the oldest check first. Ends early if
  * the circuit breaker opens or `signal` aborts.
  */
-export async function linksPass(deps: FlowDeps, signal: AbortSignal, since: Date = deps.clock.now()): Promise<void> {
+export async function linksPass(deps: PassDeps, signal: AbortSignal, since: Date = deps.clock.now()): Promise<void> {
   await correctAhead(deps, since);
   // Orders are more urgent, so most turns are left to them.
   const concurrency = Math.ceil(deps.settings.concurrency / 4);
@@ -167,7 +173,7 @@ async function* uncheckedLinks(
   }
 }
 
-async function check(deps: FlowDeps, key: CheckKey, signal: AbortSignal): Promise<void> {
+async function check(deps: PassDeps, key: CheckKey, signal: AbortSignal): Promise<void> {
   const { link_id: linkId } = key;
   const evidence = await deps.exchange.lookUpLink(linkId, signal).then(
     (reply) => reply && evidenceOf(reply, linkId),
@@ -201,7 +207,7 @@ function evidenceOf(reply: Reply<Link>, linkId: string): LinkAnswer | Pick<Failu
   }
 }
 
-async function recordCheck(deps: FlowDeps, key: CheckKey, answer: LinkAnswer): Promise<void> {
+async function recordCheck(deps: PassDeps, key: CheckKey, answer: LinkAnswer): Promise<void> {
   const { account, store, clock } = deps;
   const recorded = await store.writer.write(async (tx) => {
     const known = await readLink(tx, account, key.link_id);

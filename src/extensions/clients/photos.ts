@@ -1,3 +1,4 @@
+import type { OperationDeps } from '../../accounts/in-use.ts';
 import { createHash, randomBytes } from 'node:crypto';
 import { stringify } from 'lossless-json';
 import { decideDelivery } from './photo.ts';
@@ -71,7 +72,7 @@ function assertUsable(token: string, isReceivedHere: boolean): void {
  * answer. The photos bear `requestId`. Throws `UnusableIdError`.
  */
 export async function requestPhotos(
-  { account, config, store, exchange, clock, log }: PhotoDeps & Pick<FlowDeps, 'exchange'>,
+  { account, config, store, exchange, clock, log }: PhotoDeps & Pick<OperationDeps, 'exchange'>,
   { linkId, level, actionId, token: ownToken }: PhotosAsked,
   signal?: AbortSignal,
 ): Promise<Reply<{ status: string; requestId: string }>> {

@@ -5,7 +5,7 @@ import type { CreateSettings } from '../rules/create.ts';
 import type { FollowSettings } from '../rules/lookup.ts';
 import type { OverdueSettings } from '../../findings/rules/age.ts';
 import type { ReconcileSettings } from '../../findings/rules/finding.ts';
-import type { ExchangeClient } from '../../exchange/client.ts';
+import type { OrderExchange } from '../../exchange/for-orders.ts';
 import type { Store } from '../../store/port.ts';
 import type { CreateGuard } from './guard.ts';
 import type { AccountRestraints } from './restraints.ts';
@@ -43,7 +43,7 @@ export interface FlowDeps {
   /** The settings of the account, of which an extension reads its own. */
   readonly config: object;
   readonly store: Store;
-  readonly exchange: ExchangeClient;
+  readonly exchange: OrderExchange;
   readonly clock: Clock;
   readonly log: Logger;
   readonly settings: CreateSettings & FollowSettings & FindingSettings & PassSettings;

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Restraint, RestraintKind } from '../../accounts/rules/restraints.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { RequestEvent } from '../../exchange/account.ts';
-import type { ExchangeClient } from '../../exchange/client.ts';
+import type { OrderExchange } from '../../exchange/for-orders.ts';
 import type { AccountLease, Store } from '../../store/port.ts';
 
 export interface Failure {
@@ -18,7 +18,7 @@ export interface Failure {
 
 /** What keeps requests of an account back, and whether this process may drive it. */
 export interface LiveAccount {
-  readonly exchange: Pick<ExchangeClient, 'breaker' | 'isSilent'>;
+  readonly exchange: Pick<OrderExchange, 'breaker' | 'isSilent'>;
   readonly restraints: { readonly all: readonly Restraint[]; now(): Date };
   readonly accountLease: Pick<AccountLease, 'isTrusted'>;
 }

@@ -12,7 +12,7 @@ import { sentOrderOf, type OrderRow } from '../../../store/orders/order-columns.
 import { readOrder } from '../../../store/orders/orders.ts';
 import { addOrder, checkFields } from '../add.ts';
 import { sendOrder } from '../../../orders/create.ts';
-import type { FlowDeps } from '../../../orders/pass/deps.ts';
+import type { OperationDeps } from '../../../accounts/in-use.ts';
 import {
   Asking,
   failureOf,
@@ -42,7 +42,7 @@ const LONGEST_WAIT_MS = 60_000;
 const HOLD = { setting: { path: 'create.onUnknown', value: 'hold' } };
 
 /** Asks the exchange what the document leaves open, one step. Each request takes its turn as a person's does. */
-export async function probe(deps: FlowDeps, input: ProbeInput, signal?: AbortSignal): Promise<Probed> {
+export async function probe(deps: OperationDeps, input: ProbeInput, signal?: AbortSignal): Promise<Probed> {
   const { step, order, requests = '1' } = input;
   const asking = new Asking(deps, signal);
   switch (step) {
@@ -72,7 +72,7 @@ function invalid(message: string): Probed {
 
 /** Creates one order like any other, and asks about it before and after. One in the table is not sent again. */
 async function probeOrder(
-  deps: FlowDeps,
+  deps: OperationDeps,
   asking: Asking,
   { fields, externalOrderId }: { readonly fields: Fields; readonly externalOrderId: string },
   signal: AbortSignal = new AbortController().signal,
@@ -102,7 +102,11 @@ async function probeOrder(
 }
 
 /** The row once no request for it is in flight: the daemon may have sent it first. */
-async function settledRow({ account, store, clock }: FlowDeps, id: string, signal: AbortSignal): Promise<OrderRow> {
+async function settledRow(
+  { account, store, clock }: OperationDeps,
+  id: string,
+  signal: AbortSignal,
+): Promise<OrderRow> {
   for (const until = clock.monotonic() + LONGEST_WAIT_MS; ;) {
     const order = await readOrder(store.db, account, id);
     if (order === undefined) throw new Error('an order that was just inserted is not there');
@@ -125,7 +129,11 @@ function createRow({ external_order_id: id, state, state_reason: reason, pre_ord
   return row(question, seen, follows, { ...ODD, setting: { path: 'create.refusedBy', value: 'status' } });
 }
 
-async function afterCreate({ account, store }: FlowDeps, asking: Asking, sent: OrderRow): Promise<readonly ProbeRow[]> {
+async function afterCreate(
+  { account, store }: OperationDeps,
+  asking: Asking,
+  sent: OrderRow,
+): Promise<readonly ProbeRow[]> {
   const { external_order_id: id, pre_order_id: preOrderId } = sent;
   const order = sentOrderOf(sent);
   const created = await readPreOrder(store.db, account, id);
@@ -194,7 +202,7 @@ function amountRow(question: string, order: MerchantOrder, view: PreOrderView): 
  * Repeats the create of an order that was taken, which may make a second pre-order: once an account, recorded durably
  * before. The table is left alone.
  */
-async function repeatCreate(deps: FlowDeps, asking: Asking, externalOrderId: string): Promise<Probed> {
+async function repeatCreate(deps: OperationDeps, asking: Asking, externalOrderId: string): Promise<Probed> {
   const { account, store, clock } = deps;
   const sent = await readOrder(store.db, account, externalOrderId);
   if (sent === undefined || sent.pre_order_id === null) {

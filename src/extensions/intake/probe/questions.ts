@@ -1,10 +1,10 @@
+import type { OperationDeps } from '../../../accounts/in-use.ts';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { commonAbsenceShape, readLookup } from '../../../exchange/orders.ts';
 import { PROBE_REQUESTS, type Evidence, type Examined } from '../../../exchange/examine.ts';
 import { answerOf, type FailedReply, type UnreadReply } from '../../../exchange/reply.ts';
 import type { HttpRequest } from '../../../exchange/transport/http.ts';
-import type { FlowDeps } from '../../../orders/pass/deps.ts';
 
 /** The parts of a probe, each of one request or few. Only `order` and `repeat` make anything. */
 export const PROBE_STEPS = ['absence', 'ids', 'key', 'order', 'repeat', 'rate'] as const;
@@ -32,10 +32,10 @@ export function row(question: string, seen: string, follows: string, more: Parti
 
 export class Asking {
   readonly evidence: Evidence[] = [];
-  readonly #deps: Pick<FlowDeps, 'exchange'>;
+  readonly #deps: Pick<OperationDeps, 'exchange'>;
   readonly #signal: AbortSignal | undefined;
 
-  constructor(deps: Pick<FlowDeps, 'exchange'>, signal: AbortSignal | undefined) {
+  constructor(deps: Pick<OperationDeps, 'exchange'>, signal: AbortSignal | undefined) {
     this.#deps = deps;
     this.#signal = signal;
   }
