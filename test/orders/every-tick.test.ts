@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { createApp } from '../../src/app.ts';
 import { sweep } from '../../src/findings/sweep.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { lookUpDue } from '../../src/orders/follow.ts';
@@ -99,9 +98,9 @@ describe('with the pace every-tick', () => {
 
 it('a program that is made without a pace follows its orders at every tick', async () => {
   const { program, exchange, answers } = await acceptedOrders(['a', 'b']);
-  const { clock, log } = program;
+  const { clock } = program;
   await program.app[Symbol.asyncDispose]();
-  program.app = await createApp(program.config, { clock, log: log.logger });
+  program.app = await program.start({ makePaces: undefined, listeners: undefined, sweeps: undefined });
   answers.set('a', record('a'));
   for (let tick = 0; tick < 3; tick += 1) {
     clock.advance(PERIOD_MS);
