@@ -4,7 +4,7 @@ import { deadline } from '../base/clock.ts';
 import { describeRestraint, REFUSALS } from '../accounts/rules/restraints.ts';
 import type { FollowScope } from '../orders/follow.ts';
 import type { SyncEnd, SyncResult, SyncSummary } from '../orders/sync.ts';
-import { toned, wrapped, fieldsText } from './shared/terminal.ts';
+import { toned, wrapped, fieldsText, type Tone } from './shared/terminal.ts';
 import { printable, withCommas } from '../base/words.ts';
 import { extensionsOf } from './shared/extensions.ts';
 import { CommandError, EXIT, stopSignal } from './shared/exit.ts';
@@ -15,9 +15,7 @@ import type { AskedPass, Extension } from './extension.ts';
 import type { AccountSettings } from '../settings/config.ts';
 import { screenOf } from './shared/help.ts';
 import { progressLine, type ProgressLine } from './shared/progress.ts';
-import type { Tone } from './shared/terminal.ts';
-import { problem, worstFirst } from '../accounts/problem.ts';
-import { countedProblems, holdProblems } from '../accounts/problem.ts';
+import { problem, worstFirst, countedProblems, holdProblems } from '../accounts/problem.ts';
 import { accountWords } from '../accounts/rules/name.ts';
 
 const ENDS: Readonly<Record<SyncEnd, readonly [tone: Tone, exitCode: number]>> = {

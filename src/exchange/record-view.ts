@@ -1,9 +1,14 @@
 import { isLosslessNumber, stringify } from 'lossless-json';
 import { isDecimal } from '../base/decimal.ts';
-import type { PreOrderView, RecordView } from '../orders/rules/record.ts';
+import {
+  type PreOrderView,
+  type RecordView,
+  RECORD_PATHS,
+  type BodyFields,
+  type RecordFields,
+} from '../orders/rules/record.ts';
 import { readJson, readUnambiguous, withDigits } from './json.ts';
 import { storable } from '../base/text.ts';
-import { RECORD_PATHS, type BodyFields, type RecordFields } from '../orders/rules/record.ts';
 
 /** Every status is recorded, so a longer one makes the record unreadable. */
 const LONGEST_STATUS = 1_000;

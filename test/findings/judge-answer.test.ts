@@ -5,11 +5,10 @@ import { followPass } from '../../src/orders/follow.ts';
 import { sweep } from '../../src/findings/sweep.ts';
 import { acknowledge } from '../../src/store/tables/findings.ts';
 import { capturedLog } from '../support/captured-log.ts';
-import { acceptedOrders, scriptedProgram } from '../support/test-program.ts';
+import { acceptedOrders, scriptedProgram, type TestProgram, type TestProgramOptions } from '../support/test-program.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../support/scripted-exchange.ts';
 import { DAY, SECOND } from '../support/tracking.ts';
 import { unguarded } from '../support/unguarded.ts';
-import type { TestProgram, TestProgramOptions } from '../support/test-program.ts';
 import { storable } from '../../src/base/text.ts';
 import { ofSqlite } from '../support/database.ts';
 

@@ -7,10 +7,9 @@ import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { capturedLog } from '../support/captured-log.ts';
-import { scriptedProgram } from '../support/test-program.ts';
+import { scriptedProgram, type TestProgram } from '../support/test-program.ts';
 import { echo, record, type ScriptedAnswer } from '../support/scripted-exchange.ts';
 import { DAY } from '../support/tracking.ts';
-import type { TestProgram } from '../support/test-program.ts';
 
 const NEVER = new AbortController().signal;
 const NOT_YET = /nothing is sent until it can/;

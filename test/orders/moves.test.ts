@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
-import { scriptedProgram } from '../support/test-program.ts';
+import { scriptedProgram, type TestProgramOptions } from '../support/test-program.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../support/scripted-exchange.ts';
 import { DAY, HOUR, MINUTE, SECOND, SETTINGS } from '../support/tracking.ts';
-import type { TestProgramOptions } from '../support/test-program.ts';
 import { unguarded } from '../support/unguarded.ts';
 
 const NEVER = new AbortController().signal;

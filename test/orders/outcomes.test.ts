@@ -3,10 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { FindingClassName } from '../../src/findings/rules/classes.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
-import { scriptedProgram } from '../support/test-program.ts';
+import { scriptedProgram, type TestProgram } from '../support/test-program.ts';
 import { echo, refusal, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-exchange.ts';
 import { DAY } from '../support/tracking.ts';
-import type { TestProgram } from '../support/test-program.ts';
 import { unguarded } from '../support/unguarded.ts';
 
 const NEVER = new AbortController().signal;

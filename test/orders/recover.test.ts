@@ -6,9 +6,8 @@ import { RateWindow } from '../../src/exchange/transport/rate-window.ts';
 import { after } from '../../src/base/instant.ts';
 import type { WrapStatement } from '../../src/store/sqlite/connection.ts';
 import { capturedLog } from '../support/captured-log.ts';
-import { scriptedProgram } from '../support/test-program.ts';
+import { scriptedProgram, type TestProgram } from '../support/test-program.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../support/tracking.ts';
-import type { TestProgram } from '../support/test-program.ts';
 import { unguarded } from '../support/unguarded.ts';
 import { ofSqlite } from '../support/database.ts';
 

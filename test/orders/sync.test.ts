@@ -3,7 +3,7 @@ import { createPass } from '../../src/orders/create.ts';
 import { followPass, type FollowScope } from '../../src/orders/follow.ts';
 import { syncOnce, type SyncResult } from '../../src/orders/sync.ts';
 import type { Counters } from '../../src/orders/pass/outcomes.ts';
-import { scriptedProgram } from '../support/test-program.ts';
+import { scriptedProgram, type TestProgram } from '../support/test-program.ts';
 import {
   echo,
   NOT_FOUND,
@@ -15,7 +15,6 @@ import {
 import { history, idOf, link, linked } from '../support/linked.ts';
 import { hastyClock } from '../support/test-clock.ts';
 import { DAY, HOUR } from '../support/tracking.ts';
-import type { TestProgram } from '../support/test-program.ts';
 import { unguarded } from '../support/unguarded.ts';
 import { ofSqlite } from '../support/database.ts';
 

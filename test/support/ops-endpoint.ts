@@ -1,8 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { ListenAddress } from '../../src/settings/config.ts';
 import { Activities, type Activity } from '../../src/extensions/health/activity.ts';
-import { serveOps, type OpsEndpoint } from '../../src/extensions/health/ops/server.ts';
-import type { OpsDeps } from '../../src/extensions/health/ops/server.ts';
+import { serveOps, type OpsEndpoint, type OpsDeps } from '../../src/extensions/health/ops/server.ts';
 import { testProgram, type SandboxProgram, type SandboxProgramOptions } from './test-program.ts';
 import { withSettings } from './settings.ts';
 

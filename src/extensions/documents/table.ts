@@ -1,8 +1,7 @@
 import type { GroupHead, ReportDocument, Section, Verdict } from './document.ts';
 import { otherFacts, readSection, scopeFacts, withUnit } from './sections.ts';
 import { labelsOf, layOut, leftOutLine, noteText } from './terminal.ts';
-import { fieldsText, PLAIN, styled, toned, wrapped } from '../../cli/shared/terminal.ts';
-import type { Screen } from '../../cli/shared/terminal.ts';
+import { fieldsText, PLAIN, styled, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
 import { printable, sumOf } from '../../base/words.ts';
 
 export async function* tableText(document: ReportDocument, screen: Screen = PLAIN): AsyncGenerator<string> {

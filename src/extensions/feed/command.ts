@@ -22,8 +22,7 @@ import { screenOf } from '../../cli/shared/help.ts';
 import { withAccounts } from '../../cli/shared/store.ts';
 import { isWritten } from '../documents/commands/files.ts';
 import { toneOf } from '../documents/document.ts';
-import { type Tone } from '../../cli/shared/terminal.ts';
-import { styled, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
+import { type Tone, styled, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
 import { printable } from '../../base/words.ts';
 
 const PAGE = 1_000;

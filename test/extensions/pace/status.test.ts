@@ -1,7 +1,6 @@
-import { statusName } from '../../../src/orders/rules/lookup.ts';
+import { statusName, type PacedOrder } from '../../../src/orders/rules/lookup.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PacedOrder } from '../../../src/orders/rules/lookup.ts';
 import type { OverdueLookups } from '../../../src/orders/pass/process-events.ts';
 import { OTHERS } from '../../../src/extensions/pace/pace.ts';
 import {

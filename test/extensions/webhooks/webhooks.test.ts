@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import type { FeedEvent } from '../../../src/extensions/feed/event.ts';
-import { feedEventOf } from '../../../src/extensions/feed/event.ts';
+import { type FeedEvent, feedEventOf } from '../../../src/extensions/feed/event.ts';
 import { readFeed } from '../../../src/extensions/feed/tables/events.ts';
 import type { Delivery } from '../../../src/extensions/webhooks/delivery.ts';
 import { writeDeliveries } from '../../../src/extensions/webhooks/tables/deliveries.ts';

@@ -1,5 +1,4 @@
-import type { OpsDeps } from '../../../src/extensions/health/ops/server.ts';
-import { serveOps } from '../../../src/extensions/health/ops/server.ts';
+import { type OpsDeps, serveOps } from '../../../src/extensions/health/ops/server.ts';
 import { createPass } from '../../../src/orders/create.ts';
 import { followPass } from '../../../src/orders/follow.ts';
 import { testClock } from '../../support/test-clock.ts';

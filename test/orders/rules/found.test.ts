@@ -6,8 +6,7 @@ import type { FoundRecord } from '../../../src/orders/rules/lookup.ts';
 import { NO_TURNS, shownText, type Turns } from '../../../src/orders/rules/record-change.ts';
 import type { OrderState } from '../../../src/orders/rules/states.ts';
 import type { Tracking } from '../../../src/orders/rules/tracking.ts';
-import type { RecordView } from '../../../src/orders/rules/record.ts';
-import type { RecordFields } from '../../../src/orders/rules/record.ts';
+import type { RecordView, RecordFields } from '../../../src/orders/rules/record.ts';
 import { DAY, HOUR, newRecord, SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');

@@ -1,5 +1,4 @@
-import { subjectKindOf } from '../../../src/extensions/feed/event.ts';
-import { feedEventOf, type EventRow } from '../../../src/extensions/feed/event.ts';
+import { subjectKindOf, feedEventOf, type EventRow } from '../../../src/extensions/feed/event.ts';
 import { isPoisoned, type PlannedReceiver } from '../plan/receivers.ts';
 
 /** From when on nothing goes wrong with a receiver any more, but for what it never takes. */

@@ -1,9 +1,8 @@
 import { isLosslessNumber, stringify } from 'lossless-json';
 import { readJson } from '../../../exchange/json.ts';
 import { toneOf, type Column } from '../document.ts';
-import type { Tone } from '../../../cli/shared/terminal.ts';
+import { type Tone, styled, fieldsText, type Screen, type Field } from '../../../cli/shared/terminal.ts';
 import { tableOf } from '../terminal.ts';
-import { styled, fieldsText, type Screen, type Field } from '../../../cli/shared/terminal.ts';
 import { printable } from '../../../base/words.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import type { Column } from '../document.ts';
-import type { Cell } from '../../../cli/shared/terminal.ts';
+import type { Cell, Screen } from '../../../cli/shared/terminal.ts';
 import { tableOf } from '../terminal.ts';
-import { type Screen } from '../../../cli/shared/terminal.ts';
 import { isOfAll } from '../../../cli/shared/account.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { wholeNumber } from '../../../cli/shared/options.ts';

@@ -1,8 +1,7 @@
 import { instantMs } from '../../../base/instant.ts';
 import { isNumeric, saysNothing, toneOf, type Column, type Row } from '../document.ts';
-import { type Cell, type Tone } from '../../../cli/shared/terminal.ts';
+import { type Cell, type Tone, widthOf, cut } from '../../../cli/shared/terminal.ts';
 import { withUnit } from '../sections.ts';
-import { widthOf, cut } from '../../../cli/shared/terminal.ts';
 import { inUnits, mostOf, printable, sumOf } from '../../../base/words.ts';
 
 const LONGEST_WORD = 40;

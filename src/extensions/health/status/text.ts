@@ -1,6 +1,13 @@
 import { ORDER_STATES, type OrderState } from '../../../orders/rules/states.ts';
-import type { Tone } from '../../../cli/shared/terminal.ts';
-import { fieldsText, styled, toned, wrapped, type Field, type Screen } from '../../../cli/shared/terminal.ts';
+import {
+  type Tone,
+  fieldsText,
+  styled,
+  toned,
+  wrapped,
+  type Field,
+  type Screen,
+} from '../../../cli/shared/terminal.ts';
 import { printable, counted, inUnits, withCommas } from '../../../base/words.ts';
 import type { NamedOrder, ReceiverState, DaemonStatus, Status } from './status.ts';
 import { problemText } from '../../../accounts/problem.ts';

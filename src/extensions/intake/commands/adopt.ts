@@ -1,4 +1,4 @@
-import type { ImportFormat } from '../../documents/commands/files.ts';
+import { type ImportFormat, addFileOptions, openFile } from '../../documents/commands/files.ts';
 import type { Command } from 'commander';
 import { parse } from 'lossless-json';
 import { readLines, type ImportLine } from '../import.ts';
@@ -9,7 +9,6 @@ import { printable } from '../../../base/words.ts';
 import { columnsOf } from '../../../store/orders/order-columns.ts';
 import { commandError, withExchange, type Ask } from '../../api/asking/ask.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
-import { addFileOptions, openFile } from '../../documents/commands/files.ts';
 import { print } from '../../documents/commands/print.ts';
 import { checkFields, describe } from '../add.ts';
 

@@ -1,4 +1,4 @@
-import type { ImportFormat } from '../../documents/commands/files.ts';
+import { type ImportFormat, addFileOptions, openFile } from '../../documents/commands/files.ts';
 import { Option, type Command } from 'commander';
 import { addOrder } from '../add.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
@@ -6,7 +6,6 @@ import { withAccount } from '../../../cli/shared/store.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { importOrders, type ImportResult } from '../import.ts';
 import { counted, printable } from '../../../base/words.ts';
-import { addFileOptions, openFile } from '../../documents/commands/files.ts';
 import { terminalLine } from '../../../cli/shared/progress.ts';
 import { print } from '../../documents/commands/print.ts';
 

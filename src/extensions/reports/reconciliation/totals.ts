@@ -3,8 +3,16 @@ import { compareTexts, sumOf } from '../../../base/words.ts';
 import type { Column, Row } from '../../documents/document.ts';
 import type { ReportFinding } from './findings.ts';
 import type { JudgedOrder, UncheckedReason } from './judge.ts';
-import { OUTCOMES, outcomeOf, sumsByOutcome, currencyOfRow, dayOf, pairOf, type Outcome } from './rows.ts';
-import type { AmountRow } from './rows.ts';
+import {
+  OUTCOMES,
+  outcomeOf,
+  sumsByOutcome,
+  currencyOfRow,
+  dayOf,
+  pairOf,
+  type Outcome,
+  type AmountRow,
+} from './rows.ts';
 
 export const PAIR_COLUMNS = [
   { key: 'pair', label: 'Pair', kind: 'text' },
