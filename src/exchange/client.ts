@@ -44,7 +44,7 @@ const NO_TURN: FailedReply = { kind: 'not-sent', why: 'the wait for its turn was
 
 /**
  * The merchant interface of the exchange, one method an endpoint. Each method takes its turn at the gate, ensures the
- * account's lease, sends one request, and reads the reply; it never rejects with an answer of the exchange.
+ * request lease, sends one request, and reads the reply; it never rejects with an answer of the exchange.
  *
  * The methods for creates and look-ups share the limits and stop while their circuit breaker is open: they give undefined
  * when no turn came. All others are asked by a person, go ahead of those, and are tried whatever the breakers say; they throw

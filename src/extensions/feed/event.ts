@@ -45,7 +45,7 @@ export function subjectKindOf(type: EventRow['type']): SubjectKind {
   return type === 'account' ? 'account' : 'order';
 }
 
-/** An event as the feed and the webhooks give it; `http/events/schema.ts` describes its fields. */
+/** An event as the feed and the webhooks give it; `schema.ts` describes its fields. */
 export type FeedEvent = ReturnType<typeof feedEventOf>;
 export type EventData = ReturnType<typeof dataOf>;
 
