@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { delimiter, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -66,6 +66,8 @@ function tryWithout(gone) {
     for (const [tool, ...args] of CHECKS) {
       const { status, stdout, stderr } = spawnSync(join(ROOT, 'node_modules/.bin', tool), args, {
         cwd: folder,
+        // The tools start with the Node that this program runs on.
+        env: { ...process.env, PATH: `${join(ROOT, 'node_modules/.bin')}${delimiter}${process.env.PATH}` },
         encoding: 'utf8',
       });
       if (status !== 0)
