@@ -28,7 +28,7 @@ import { OwnedError } from './store/errors.ts';
 import { openAsOwner, type OwnerOptions } from './store/open.ts';
 import type { AccountLease, Store } from './store/port.ts';
 
-/** What extensions add to an account. With nothing of it, the core does its work alone. */
+/** What extensions add to an account. Each part may be missing; the core does its work without them. */
 export interface AppParts {
   /** Without it orders are looked up at each tick. */
   readonly makePaces?: PaceMaker | undefined;

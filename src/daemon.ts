@@ -32,7 +32,7 @@ const READ_VERSION_MS = 5_000;
 const LONGEST_BEGIN_MS = 5_000;
 const MOST_NAMED = 20;
 
-/** What is deleted by age, by the setting of that name in `retention`. */
+/** Rows that are deleted when they are older than the `retention` setting of the same name. */
 export interface Purge {
   readonly name: string;
   readonly ageMs: number | undefined;
@@ -67,7 +67,7 @@ export interface Service {
   readonly listeners?: readonly Listen[];
   /** Is told of each account that this process takes. */
   readonly take?: (lease: AccountLease) => void;
-  /** Goes on until `stop` aborts. The daemon ends if it rejects. */
+  /** Runs until `stop` aborts. The daemon ends if this rejects. */
   readonly work?: Promise<void>;
   /** Takes nothing new, and returns when it is closed. */
   readonly close?: () => Promise<void>;

@@ -33,7 +33,7 @@ interface Deps extends AccountsDeps {
   readonly connect?: Connect | undefined;
   /** They are read when an account is wired. */
   readonly parts: AppParts;
-  /** Those of the core and of extensions. */
+  /** The sweeps of the core and of the extensions. */
   readonly sweeps: readonly Sweep[];
   readonly onFailure: (error: unknown) => void;
 }

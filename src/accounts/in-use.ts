@@ -1,7 +1,7 @@
 import type { ExchangeClient } from '../exchange/client.ts';
 import type { FlowDeps } from '../orders/pass/deps.ts';
 
-/** What an operation of an account works with. */
+/** The parts of an account that its operations use. */
 export interface OperationDeps extends FlowDeps {
   readonly exchange: ExchangeClient;
   /** Wakes the create pass: orders were put in, and need not wait for the next tick. */

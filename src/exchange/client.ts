@@ -61,7 +61,7 @@ export class ExchangeClient implements OrderExchange {
     this.#gate = new Gate(options, options.clock);
   }
 
-  /** The order whose look-up was last answered, in whatever way; undefined if that order has failed since. */
+  /** The order whose look-up was answered last, with any answer. Undefined if that order has failed since. */
   get lastAnswered(): string | undefined {
     return this.#lastAnswered;
   }

@@ -36,14 +36,14 @@ export interface BreakerView extends Pick<BreakerState, 'openings' | 'openingsEv
 
 /** The part of the exchange's client that the passes of orders use. */
 export interface OrderExchange {
-  /** The order whose look-up was last answered, in whatever way; undefined if that order has failed since. */
+  /** The order whose look-up was answered last, with any answer. Undefined if that order has failed since. */
   readonly lastAnswered: string | undefined;
   /** A circuit breaker has opened, and no request was answered since. */
   readonly isSilent: boolean;
   breaker(lane: BreakerLane): BreakerView;
   /** The turn of a create: its intent is recorded after its turn has come and before the request leaves. */
   turnToCreate(externalOrderId: string, signal: AbortSignal): Promise<Turn | undefined>;
-  /** §4.9, once, which ends the turn. What came of it, by the outcome rule. Never rejects. */
+  /** Sends the pre-order once (§4.9) and ends the turn. Returns the outcome by the outcome rule. Never rejects. */
   createPreOrder(order: MerchantOrder, turn: Turn, isForbiddenAlone?: boolean): Promise<CreateOutcome>;
   /** §4.11, once, in a turn of the look-ups; undefined if none came. */
   lookUpOrder(externalOrderId: string, signal?: AbortSignal, isProbe?: boolean): Promise<OrderLookup | undefined>;

@@ -12,7 +12,7 @@ import { suggestion } from '../base/text.ts';
 export { ConfigError, type AccountConfig, type ListenAddress, type ConfigOptions };
 export { sqlitePath, type DatabaseConfig, type SqliteDatabase } from './database.ts';
 
-/** The settings in force, frozen: durations in milliseconds, sizes in bytes, paths absolute. Those of extensions are in it too. */
+/** The settings in force, frozen: durations in milliseconds, sizes in bytes, paths absolute. The settings of extensions are included. */
 export type Config = Readonly<Omit<Settings, 'database'>> & {
   readonly database: DatabaseConfig;
   /** The accounts that are driven, in the order of the file; `default` alone where none is named. */

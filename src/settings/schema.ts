@@ -19,7 +19,7 @@ export interface SchemaOptions {
   readonly parts?: readonly SettingsPart[] | undefined;
 }
 
-/** The settings that there are: those of the core and of `parts`, in the order of `config/default.yaml`. */
+/** All settings: those of the core and those of `parts`, in the order of `config/default.yaml`. */
 export type Schema = ReturnType<typeof schemaOf>;
 
 export function schemaOf({ cwd, parts = [] }: SchemaOptions, problems: ConfigProblem[] = []) {

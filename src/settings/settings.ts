@@ -198,7 +198,7 @@ type FieldsOf<Part> = Part extends { readonly fields: infer F extends Named<z.co
   ? { [Name in keyof F]: z.output<z.ZodObject<F[Name]>> }
   : unknown;
 
-/** The part of an extension. `of` returns the settings of the extension out of loaded ones, or out of those of an account. */
+/** The settings of an extension. `of` picks them from loaded settings, or from the settings of an account. */
 export function settingsPart<Part extends SettingsPart>(part: Part) {
   return { ...part, of: (config: object) => config as Frozen<SectionsOf<Part> & FieldsOf<Part>> };
 }

@@ -32,7 +32,7 @@ export class SqliteCompiler extends SqliteQueryCompiler {
   }
 }
 
-/** What databases say in different words, here in those of SQLite. Another driver has its own for all of them. */
+/** SQL that differs between databases, here for SQLite. Another driver brings its own for each. */
 const SQLITE = {
   /** A column for which SQLite uses no index: with a wrong one it would read all rows of the account. */
   unindexed: <Value = string>(column: string): RawBuilder<Value> => sql`+${sql.ref<Value>(column)}`,

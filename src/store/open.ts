@@ -52,7 +52,7 @@ export interface OwnerOptions extends Partial<OpenOptions> {
   readonly hurry?: AbortSignal | undefined;
 }
 
-/** Throws `StoreError` that says what is wrong with the database and what to do, `ConfigError` if its driver is not there. */
+/** Throws a `StoreError` that says what is wrong with the database and what to do, or a `ConfigError` if its driver is missing. */
 export async function openStore(place: Place, clock: Clock, options: OpenOptions): Promise<Store> {
   if (place.kind === 'sqlite') return await openSqlite(place.path, clock, options);
   return await (await driverFor(place, options)).open(place, clock, options);

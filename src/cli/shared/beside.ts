@@ -1,6 +1,6 @@
 /** Asks the process that drives an account to do work, instead of driving it here. */
 export interface Beside<Value> extends AsyncDisposable {
-  /** Undefined if nobody answers: nothing was done. */
+  /** Undefined if no process answers. Nothing was done then. */
   ask(): Promise<{ readonly value: Value } | undefined>;
   /** Why it may not answer. */
   readonly unreachable: string;

@@ -73,7 +73,7 @@ export interface ReadDeps {
   readonly store: Pick<Store, 'db' | 'newEvents'>;
   readonly clock: Clock;
   readonly services: Services;
-  /** Ends what is read on and on. */
+  /** Aborts when the server stops. An operation that streams ends then. */
   readonly stopping: AbortSignal;
 }
 

@@ -106,7 +106,7 @@ function addOperation(
   });
 }
 
-/** Another process may drive the account in a moment: whoever asks while this one stops goes on to it. */
+/** Another process may drive the account in a moment. A caller that asks while this process stops then asks that one. */
 async function use({ accounts, stopping }: Serving, account: string): Promise<AccountInUse | undefined> {
   return stopping.aborted ? undefined : await accounts.use(account);
 }

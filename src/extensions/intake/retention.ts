@@ -6,7 +6,7 @@ import { repeatEvery } from '../../orders/pass/run.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 
 const LOOK_MS = 60 * 60_000;
-/** Between two steps of so many rows, so that nothing else waits for them. */
+/** The wait between two steps, so that other work is not held up. */
 const STEP_MS = 1_000;
 const PAGE = 200;
 
@@ -25,7 +25,7 @@ export async function purgeByAge(
     for (const account of deps.purges.some(({ ageMs }) => ageMs !== undefined) ? names() : []) {
       if (stop.aborted) return;
       await purgeAccount(deps, account, stop).catch((error: unknown) => {
-        deps.log.warn({ account, cause: messageOf(error) }, 'what is older than retention.* cannot be deleted now');
+        deps.log.warn({ account, cause: messageOf(error) }, 'rows older than retention.* cannot be deleted now');
       });
     }
   });

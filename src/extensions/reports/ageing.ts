@@ -258,7 +258,7 @@ export class Ages {
 /** The nth percentile is the smallest age that n in a hundred do not exceed: one of the ages themselves. */
 function percentiles(ages: readonly number[]): Omit<AgeGroup, 'state' | 'status' | 'pair'> {
   const orders = ages.length;
-  // Sorts without a function to compare by: numbers, and before them what is none.
+  // A typed array sorts by number, without a function to compare by.
   const oldestFirst = Float64Array.from(ages, (ms) => -ms).toSorted();
   const at = (percent: number) => {
     const ms = -(oldestFirst[orders - Math.ceil((orders * percent) / 100)] ?? Number.NaN);

@@ -39,8 +39,7 @@ interface Creates {
 
 export interface FlowDeps {
   readonly account: string;
-  /** Those of the account. An extension reads its own from here. */
-  /** The settings of the account, of which an extension reads its own. */
+  /** The settings of the account. An extension picks its own from them with `settingsPart.of`. */
   readonly config: object;
   readonly store: Store;
   readonly exchange: OrderExchange;

@@ -1,7 +1,7 @@
 import type { Database } from '../../store/port.ts';
 import type { FlowDeps } from './deps.ts';
 
-/** A pass for which each account is looked at now and then, whatever is due in it. */
+/** A pass for which each account is visited from time to time, even when nothing in it is due. */
 export interface Sweep {
   readonly name: string;
   /** When it begins; undefined if it never does. */

@@ -41,7 +41,7 @@ export const FOLLOWED_STATES = [
   'held',
 ] as const satisfies readonly OrderState[];
 
-/** States whose orders are looked up at a pace; those of other states have times of their own. */
+/** States whose orders are looked up at the pace of the account. Orders of other states have look-up times of their own. */
 export const PACED_STATES = ['accepted', 'open', 'disputed'] as const satisfies readonly OrderState[];
 
 /** States that an order leaves only when a person decides, or when the exchange shows something new. */

@@ -56,7 +56,7 @@ async function waysToOwner(config: AccountSettings, extensions: readonly Extensi
   return { find, unreachable: `it does not listen on ${socketPath}`, [Symbol.asyncDispose]: async () => {} };
 }
 
-/** Reads from a daemon that drives the account, or one of those of all; undefined if none answers. */
+/** Reads from the daemon that drives the account. Without an account, the daemon of the first one reads for all. Undefined if none answers. */
 export async function readFromDaemon(
   command: Command,
   config: Config,

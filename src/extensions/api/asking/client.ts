@@ -73,7 +73,7 @@ export class Owner {
     }
   }
 
-  /** Reads the value of an answer. Undefined if none comes within 5 s, whatever the cause: the database is there to be read. */
+  /** Reads the value of an answer. Undefined if none comes within 5 s; the caller then reads the database. */
   async read(operation: OperationAddress): Promise<unknown> {
     try {
       const asked = requestFor(operation, this.#asking.account, {});

@@ -8,7 +8,7 @@ import { besideOwner, commandError } from './ask.ts';
 import { OwnerGoneError, OwnerRefusalError } from './client.ts';
 import type { SyncLine } from '../sync.ts';
 
-/** Asks the daemon that drives the account for a pass, and shows how it goes on. */
+/** Asks the daemon that drives the account for a pass, and shows the progress of the pass. */
 export async function passBeside(
   config: AccountSettings,
   extensions: readonly Extension[],

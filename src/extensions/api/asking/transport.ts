@@ -43,7 +43,7 @@ export interface Transport {
 export interface Ways extends AsyncDisposable {
   /** The shortest way first. */
   find(): Promise<readonly Transport[]>;
-  /** Why nobody answers. */
+  /** Why no process answers. */
   readonly unreachable: string;
 }
 

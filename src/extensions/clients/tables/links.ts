@@ -10,7 +10,7 @@ function withLinks(db: Database) {
   return db.withTables<{ links: LinksTable }>();
 }
 
-/** A place in the list of links to check; a pass goes on after it, so that it meets each link once. */
+/** A place in the list of links to check. The next pass continues after it, so that each link is checked once a round. */
 export type CheckKey = Pick<LinkRow, 'link_id' | 'last_checked_at'>;
 
 export const FIRST_CHECK: CheckKey = { last_checked_at: '', link_id: '' };

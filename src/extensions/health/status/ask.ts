@@ -4,7 +4,7 @@ import { readFromDaemon } from '../../api/asking/ask.ts';
 import { STATUS } from '../../api/addresses.ts';
 import type { Status } from './status.ts';
 
-/** Asks a daemon that drives the account, or one of those of all; undefined if none answers. */
+/** Asks the daemon that drives the account. Without an account, the daemon of the first one answers for all. Undefined if none answers. */
 export async function askDaemon(
   command: Command,
   config: Config,

@@ -67,7 +67,7 @@ const MOST_COUNTED = 100_000;
 async function readCounts(db: Database, account: string | undefined) {
   const heads = await readHeads(db, account);
   const pending = await countPending(db, account);
-  // An order becomes invalid by an event, so that no other account has any.
+  // The head counts each order that became invalid, as that is an event. An account whose head counts none is not read.
   const withInvalid = heads.filter(({ orders }) => (orders['invalid'] ?? 0) > 0).map((head) => head.account);
   const invalid = await countInvalid(db, withInvalid);
   const known = new Map(heads.map((head) => [head.account, head]));

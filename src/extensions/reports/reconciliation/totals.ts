@@ -245,7 +245,7 @@ export class ReconciliationTotals {
     }
   }
 
-  /** Nobody knows any more what the outcome of an order was that has changed since. */
+  /** An order that changed after `asOf` counts as `outcome_unknown`: earlier outcomes are not kept. */
   #lineOf(row: GroupedRow, day: string, pair: string): Line {
     const isChangedAfter = row.changed_at !== null && row.changed_at > this.#asOf;
     const outcome = isChangedAfter ? 'outcome_unknown' : outcomeOf(row);

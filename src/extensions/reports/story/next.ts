@@ -18,11 +18,11 @@ export interface StorySettings {
   readonly verifyAfter: readonly number[];
   readonly recheckFinalAfter: readonly number[];
   readonly onUnknown: 'hold' | 'resend';
-  /** False if the account stands in no settings of this machine, so that nothing is sent or looked up for it. */
+  /** False if the settings of this machine do not name the account. Nothing is sent or looked up for it then. */
   readonly isDriven?: boolean;
   /** Something that keeps the order from being sent or looked up, and what helps: a command or a sentence. */
   readonly blocked?: { readonly why: string; readonly remedy: string } | undefined;
-  /** As it is now: of the past nobody knows it. */
+  /** The value of now; past values are not kept. */
   readonly spacing?: Spacing | undefined;
 }
 

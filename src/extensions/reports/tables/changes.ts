@@ -8,7 +8,7 @@ export type Change = Selectable<OrderEventsView>;
 
 /** Events that are read at a time: no read holds the write-ahead log for long. */
 const PAGE = 500;
-/** The ids that a read looks through: most may be those of other accounts. */
+/** How many ids a read covers at most. Most of them may belong to other accounts. */
 const MOST_IDS_A_READ = 50_000;
 
 /** Selects events: observed at or after `from` and before `to`, and recorded up to `lastId`. */
