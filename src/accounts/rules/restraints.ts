@@ -6,34 +6,28 @@ import { accountWords } from './name.ts';
 export type Lane = 'create' | 'lookup' | 'person';
 
 /**
- * The kinds of restraints, and the lanes that each stops. `restored`: an older database was accepted. `rate-limited`:
- * 429, or 503 with Retry-After. `forbidden`: documented 403. `slowed`: creates alone have no outcome, so single ones
- * go, each after a longer wait.
+ * The kinds of restraints, the lanes that each stops, and whether `order-sync resume` ends it. `restored`: an older
+ * database was accepted. `rate-limited`: 429, or 503 with Retry-After. `forbidden`: documented 403. `slowed`: creates
+ * alone have no outcome, so single ones go, each after a longer wait.
  */
-const STOPS = {
-  'creates-paused': ['create'],
-  'all-paused': ['create', 'lookup'],
-  restored: ['create'],
-  'rate-limited': ['create', 'lookup', 'person'],
-  'key-refused': ['create', 'lookup'],
-  forbidden: ['create'],
-  slowed: ['create'],
-  guarded: ['create'],
-} as const satisfies Record<string, readonly Lane[]>;
+const KINDS = {
+  'creates-paused': { stops: ['create'], isResumed: true },
+  'all-paused': { stops: ['create', 'lookup'], isResumed: true },
+  restored: { stops: ['create'], isResumed: true },
+  'rate-limited': { stops: ['create', 'lookup', 'person'], isResumed: false },
+  'key-refused': { stops: ['create', 'lookup'], isResumed: false },
+  forbidden: { stops: ['create'], isResumed: false },
+  slowed: { stops: ['create'], isResumed: true },
+  guarded: { stops: ['create'], isResumed: true },
+} as const satisfies Record<string, { readonly stops: readonly Lane[]; readonly isResumed: boolean }>;
 
 /** The kind of a restraint; an account has one of each at the most. */
-export type RestraintKind = keyof typeof STOPS;
+export type RestraintKind = keyof typeof KINDS;
 
-export const RESTRAINT_KINDS = Object.keys(STOPS) as readonly RestraintKind[];
+export const RESTRAINT_KINDS = Object.keys(KINDS) as readonly RestraintKind[];
 
 /** The restraints that `order-sync resume` ends. The others end when the exchange takes a request. */
-export const RESUMED_RESTRAINTS: readonly RestraintKind[] = [
-  'creates-paused',
-  'all-paused',
-  'restored',
-  'slowed',
-  'guarded',
-];
+export const RESUMED_RESTRAINTS = RESTRAINT_KINDS.filter((kind) => KINDS[kind].isResumed);
 
 export interface Restraint {
   readonly kind: RestraintKind;
@@ -45,7 +39,7 @@ export interface Restraint {
 }
 
 export function stops({ kind }: Pick<Restraint, 'kind'>, lane: Lane): boolean {
-  return (STOPS[kind] as readonly Lane[]).includes(lane);
+  return (KINDS[kind].stops as readonly Lane[]).includes(lane);
 }
 
 /** How long no request of a lane goes, in milliseconds; infinite until a person ends a restraint. */

@@ -105,9 +105,9 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: DECIDE_RESTRAINTS,
-        in: 'STOPS',
-        from: "'all-paused': ['create', 'lookup'],",
-        to: "'all-paused': ['create'],",
+        in: 'KINDS',
+        from: "'all-paused': { stops: ['create', 'lookup'],",
+        to: "'all-paused': { stops: ['create'],",
       },
     ],
   },
