@@ -55,7 +55,6 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void>
   }
 }
 
-/** Compares the records that were not compared yet, and learns the pace of look-ups: what time alone brings is not judged. */
 /** Sweeps by `reconcile.cron`. Records that an earlier version stored are compared at the start also without it. */
 export const findingsSweep: SweepMaker = ({ reconcile: { cron } }) => ({
   name: 'findings',
@@ -65,6 +64,7 @@ export const findingsSweep: SweepMaker = ({ reconcile: { cron } }) => ({
   run: cron === undefined ? sweepWithoutFindings : sweep,
 });
 
+/** Compares the records that were not compared yet, and learns the pace of look-ups. Time alone brings no finding. */
 export async function sweepWithoutFindings(deps: SweepDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
   await deps.settings.pace.learn(deps, signal);
