@@ -4,20 +4,26 @@ import { postgresOfTests } from './test/support/postgres-server.ts';
 
 /** What takes long, the longest first: begun last, it would run on alone at the end. */
 const LONGEST = [
-  'simulation/',
-  'extensions/postgres/daemon/',
-  'daemon/',
+  'orders/outages',
+  'sandbox/demo/demo',
+  'postgres/daemon/workers',
+  'daemon/pm2',
+  'daemon/daemon',
+  'webhooks/docs',
   'cli/sync',
+  'simulation/',
+  'daemon/',
+  '.slow.test.ts',
+  'orders/',
   'extensions/clients/commands/clients',
   'findings/tampering',
   'extensions/reports/commands',
-  'extensions/sandbox/demo',
 ];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification) => {
-      const index = LONGEST.findIndex((name) => moduleId.includes(`/test/${name}`));
+      const index = LONGEST.findIndex((name) => moduleId.includes(name));
       return index < 0 ? LONGEST.length : index;
     };
     return files.toSorted((one, other) => rank(one) - rank(other) || one.moduleId.localeCompare(other.moduleId));
@@ -26,6 +32,7 @@ class LongestFirst extends BaseSequencer {
 
 /** What runs on both dialects, but for the files that are about one of them. */
 const ON_BOTH = [
+  'test/cli/accounts.test.ts',
   'test/store/{,orders/,tables/}*.test.ts',
   'test/orders/{,pass/}*.test.ts',
   'test/findings/*.test.ts',
@@ -46,8 +53,10 @@ const OF_SQLITE = [
   'test/orders/disk.test.ts',
   'test/extensions/restore/restore.test.ts',
   // Its steps count turns of the event loop, in which a server on the network does not answer.
-  'test/orders/outages.test.ts',
+  'test/orders/outages.slow.test.ts',
 ];
+/** Tests that start processes or live through days: `npm run check` runs them, `npm test` does not. */
+const SLOW = ['test/**/*.slow.test.ts'];
 const OF_POSTGRES = [
   'test/extensions/postgres/*.test.ts',
   'test/extensions/postgres/{marks,move}/*.test.ts',
@@ -65,7 +74,15 @@ export default defineConfig({
         test: {
           name: 'sqlite',
           include: ['test/**/*.test.ts'],
-          exclude: OF_POSTGRES,
+          exclude: [...OF_POSTGRES, ...SLOW],
+          provide: { dialect: 'sqlite' },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'slow',
+          include: SLOW,
           provide: { dialect: 'sqlite' },
         },
       },

@@ -1,32 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Status } from '../../src/extensions/health/status/status.ts';
 import { runProgram } from '../support/cli-function.ts';
+import { isSqlite, newTestDatabase } from '../support/database.ts';
 import { temporaryFolder } from '../support/folders.ts';
 import type { Merchant } from '../support/merchant.ts';
-import { openMerchant } from '../support/merchant-postgres.ts';
-import { newPostgresDatabase } from '../support/postgres.ts';
 
-/** A database for a test: its address, and the merchant's connection to it once there are tables. */
-interface Place {
-  readonly url: string;
-  open(): Merchant;
-}
-
-const DIALECTS: Readonly<Record<string, (folder: string) => Promise<Place>>> = {
-  SQLite: async (folder) => ({
-    url: 'sqlite:orders.db',
-    open: () => new Database(join(folder, 'orders.db')),
-  }),
-  PostgreSQL: async () => {
-    const database = await newPostgresDatabase();
-    return { url: database.url, open: () => openMerchant(database) };
-  },
-};
-
-describe.each(Object.entries(DIALECTS))('--account, on %s,', (dialect, newPlace) => {
+describe('--account', () => {
   let folder = '';
   let settings = '';
   let merchant: Merchant;
@@ -37,19 +18,18 @@ describe.each(Object.entries(DIALECTS))('--account, on %s,', (dialect, newPlace)
   /** Accounts with orders of the same id, one of an account that is in the settings no more; that of `a` alone waits. */
   beforeEach(async () => {
     folder = temporaryFolder();
-    const place = await newPlace(folder);
+    const database = await newTestDatabase(folder);
     settings = join(folder, 'own.yaml');
     const accounts = 'accounts: {a: , b: {create: {onUnknown: resend}}}';
     const exchange = 'exchange: {baseUrl: https://a.example, apiKey: k}';
-    writeFileSync(settings, `${exchange}\ndatabase: {url: '${place.url}'}\n${accounts}\n`, { mode: 0o600 });
+    writeFileSync(settings, `${exchange}\ndatabase: {url: '${database.url}'}\n${accounts}\n`, { mode: 0o600 });
     for (const [account, asset] of [
       ['a', '1'],
       ['b', '2'],
     ]) {
       await run(`orders add --account ${account} --external-order-id same --asset ${asset} --from BTC --to EUR`);
     }
-    merchant = place.open();
-    onTestFinished(() => void merchant.close());
+    merchant = database.connect();
     merchant.exec(
       `insert into merchant_orders (account, external_order_id, asset, from_currency, to_currency)
        values ('old', 'same', '3', 'BTC', 'EUR')`,
@@ -136,10 +116,8 @@ describe.each(Object.entries(DIALECTS))('--account, on %s,', (dialect, newPlace)
   });
 
   it('is asked for to accept a restore where each account has a mark of its own', async () => {
-    expect((await run('db accept-restore --yes --reason r')).code).toBe(dialect === 'PostgreSQL' ? 78 : 0);
-    expect((await run('db accept-restore --yes --reason r --account all')).code).toBe(
-      dialect === 'PostgreSQL' ? 0 : 64,
-    );
+    expect((await run('db accept-restore --yes --reason r')).code).toBe(isSqlite() ? 0 : 78);
+    expect((await run('db accept-restore --yes --reason r --account all')).code).toBe(isSqlite() ? 64 : 0);
   });
 
   it('pauses one that orders name and no settings, and says that it stands in none', async () => {

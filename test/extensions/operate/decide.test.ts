@@ -6,13 +6,11 @@ import { describe, expect, it } from 'vitest';
 import { agrees } from '../../../src/extensions/operate/decision-options.ts';
 import { runProgram } from '../../support/cli-function.ts';
 import { commandFolder } from '../../support/folders.ts';
-import { runCommand } from '../../support/cli-process.ts';
 
 const REASON = ['--reason', 'the exchange said so'];
 
 const at = commandFolder();
 const orders = (...args: readonly string[]) => runProgram(['orders', ...args], at.options);
-const ordersProcess = (...args: readonly string[]) => runCommand(['orders', ...args], at.options);
 
 /** Orders in a state, sent long ago and looked up since: there is none. */
 function put(state: string, ...ids: readonly string[]): void {
@@ -51,7 +49,7 @@ describe('orders resolve, retry and cancel', () => {
     put('rejected', 'c');
     put('pending', 'd');
     const told = [
-      await ordersProcess('resolve', 'a', '--as', 'exists', '--pre-order-id', 'p1', ...REASON, '--actor', ' Anna '),
+      await orders('resolve', 'a', '--as', 'exists', '--pre-order-id', 'p1', ...REASON, '--actor', ' Anna '),
       await orders('resolve', 'b', '--as', 'abandoned', ...REASON),
       await orders('retry', 'c', 'c', ...REASON),
       await orders('cancel', 'd', '--yes', ...REASON),
@@ -78,7 +76,7 @@ describe('orders resolve, retry and cancel', () => {
     put('held', 'a');
     put('open', 'b\u009b31m');
     const ids = ['a', 'b\u009b31m', 'nowhere'];
-    const { code, stdout, stderr } = await ordersProcess('resolve', ...ids, '--as', 'not-created', ...REASON);
+    const { code, stdout, stderr } = await orders('resolve', ...ids, '--as', 'not-created', ...REASON);
     expect([code, stdout]).toEqual([1, 'a: held → pending\n']);
     expect(stderr.split('\n')).toEqual([
       expect.stringContaining(String.raw`b\u009b31m: passed over, it is open`),
@@ -162,7 +160,7 @@ describe('orders of one state together', () => {
 
   it('are shown, and not changed where nobody can be asked: exit 64', async () => {
     put('held', ...Array.from({ length: 120 }, (_, index) => `order-${index}`));
-    const { code, stdout, stderr } = await ordersProcess(...all);
+    const { code, stdout, stderr } = await orders(...all);
     expect([code, stdout]).toEqual([64, '']);
     expect(stderr.match(/^order-\d+ +held → abandoned$/gm)).toHaveLength(100);
     expect(stderr).toContain('\n… and 20 more\n');

@@ -5,13 +5,11 @@ import { describe, expect, it } from 'vitest';
 import { FINDING_CLASSES } from '../../../src/findings/rules/classes.ts';
 import { runProgram } from '../../support/cli-function.ts';
 import { commandFolder } from '../../support/folders.ts';
-import { runCommand } from '../../support/cli-process.ts';
 
 const SEEN = '2026-01-05T12:00:00.000Z';
 
 const at = commandFolder();
 const run = (...args: string[]) => runProgram(args, at.options);
-const runProcess = (...args: string[]) => runCommand(args, at.options);
 
 /** Findings with the ids 1, 2, …: `CLASS status [order]`. */
 function put(...findings: readonly string[]): void {
@@ -41,7 +39,7 @@ const untouched = (id: number, status = 'open') => ({ id, status, changed_by: nu
 describe('findings list', () => {
   it('has the open ones, the worst first, what could steer a terminal escaped', async () => {
     put('AMOUNT_MISMATCH open', 'CLOCK_SKEW open =\u001b[2J', 'STUCK resolved');
-    const { code, stdout, stderr } = await runProcess('findings', 'list');
+    const { code, stdout, stderr } = await run('findings', 'list');
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/\n +1 +error +AMOUNT_MISMATCH +shop-1 +1\.50 +1\.6 .*\n +2 +warning +CLOCK_SKEW /);
     expect(stdout).not.toContain('STUCK');
@@ -101,7 +99,7 @@ describe('findings ack', () => {
 
   it('passes over what is not open, with exit 1', async () => {
     put('AMOUNT_MISMATCH resolved', 'PAIR_MISMATCH acknowledged', 'STUCK open');
-    const { code, stdout, stderr } = await runProcess('findings', 'ack', '1', '2', '3', '3', '--reason', 'x', '--json');
+    const { code, stdout, stderr } = await run('findings', 'ack', '1', '2', '3', '3', '--reason', 'x', '--json');
     expect([code, stderr.split('\n').filter((line) => line.includes('passed over')).length]).toEqual([1, 2]);
     expect((JSON.parse(stdout) as { id: number; done: boolean }[]).map(({ id, done }) => [id, done])).toEqual([
       [1, false],
@@ -120,7 +118,7 @@ describe('findings ack', () => {
 
   it('takes a filter, shows what would change, and changes nothing while nobody agrees', async () => {
     put('AMOUNT_MISMATCH open', 'AMOUNT_MISMATCH resolved', 'PAIR_MISMATCH open');
-    const { code, stdout, stderr } = await runProcess('findings', 'ack', '--class', 'AMOUNT_MISMATCH', '--reason', 'x');
+    const { code, stdout, stderr } = await run('findings', 'ack', '--class', 'AMOUNT_MISMATCH', '--reason', 'x');
     expect([code, stdout]).toEqual([64, '']);
     expect(stderr).toMatch(/shop-1[^]*nothing was changed: there is nobody to ask; give --yes to go on\n$/);
     expect(stderr).not.toMatch(/shop-[23]/);
@@ -147,7 +145,7 @@ describe('report explain', () => {
   it('says of a class what it means and what to do, without a database', async () => {
     rmSync(at.path);
     const { meaning, advice } = FINDING_CLASSES.STUCK;
-    const { code, stdout } = await runProcess('report', 'explain', 'STUCK');
+    const { code, stdout } = await run('report', 'explain', 'STUCK');
     expect([code, stdout]).toEqual([
       0,
       `STUCK (warning)\n${meaning}\nWhat to do: ${advice}\n` +

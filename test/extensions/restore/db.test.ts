@@ -41,7 +41,7 @@ async function makeDatabase(sql: string): Promise<void> {
 describe('db migrate and db status', () => {
   it('make a database and say which migrations it has', async () => {
     path = join(folder, 'data', 'orders.db');
-    const made = await runProcess('db', 'migrate', '--create-folder');
+    const made = await run('db', 'migrate', '--create-folder');
     expect(made).toMatchObject({ code: 0, stderr: `made a new database: ${path}\n` });
     expect(made.stdout).toBe(`database: ${path}\napplied:  ${NAMES.join(', ')}\npending:  none\n`);
     const [again, status] = await Promise.all([run('db', 'migrate'), run('db', 'status', '--json')]);
@@ -74,7 +74,7 @@ describe('db migrate and db status', () => {
     const connection = new Database(path);
     connection.exec('create table theirs (id)');
     connection.close();
-    expect(await runProcess('db', 'status')).toMatchObject({
+    expect(await run('db', 'status')).toMatchObject({
       code: 1,
       stdout: `database: ${path}\napplied:  none\npending:  ${NAMES.join(', ')}\n`,
       stderr: `${path} is not up to date; bring it up to date with: order-sync db migrate\n`,
@@ -147,7 +147,7 @@ describe('a database that cannot be used', () => {
   it('is the disk when there can be none at its place: exit 74', async () => {
     writeFileSync(join(folder, 'file'), '');
     path = join(folder, 'file', 'orders.db');
-    for (const { code, stderr } of await Promise.all([runProcess('db', 'migrate'), run('sync')])) {
+    for (const { code, stderr } of await Promise.all([run('db', 'migrate'), run('sync')])) {
       expect([code, stderr]).toEqual([
         74,
         expect.stringMatching(/^order-sync: \S+ cannot be opened \([^\n]*\); check its folder and the permissions\n$/),

@@ -12,6 +12,8 @@ import { scriptedProgram, type TestProgram, type TestProgramOptions } from '../.
 import { DAY, HOUR, MINUTE, SECOND } from '../../support/tracking.ts';
 
 const NEVER = new AbortController().signal;
+/** For tests that live through a day: look-ups of accepted orders would take most of their time. */
+const FEW_LOOKUPS = { ORDER_SYNC_FOLLOW_WORTH: '2m' };
 const FORBIDDEN = refusal(403, 'merchant blocked');
 
 /** A program whose creates are answered by the ids of their orders, as the test says; the key has worked. */
@@ -183,7 +185,7 @@ describe('a key that is refused', () => {
 
 describe('a documented 403 to a create', () => {
   it('to every row speaks of the account: none is rejected, and all are sent when it is let in again', async () => {
-    const { program, exchange, rest, insert } = await held();
+    const { program, exchange, rest, insert } = await held({ environment: FEW_LOOKUPS });
     rest.create = FORBIDDEN;
     insert(...numbered(100));
     await live(program, DAY, MINUTE);
@@ -244,7 +246,7 @@ describe('creates whose outcomes stay unknown', () => {
   const settings = { ORDER_SYNC_CREATE_VERIFY_AFTER: '30d' };
 
   it('are sent more and more rarely, at last once an hour, across restarts, until one is accepted', async () => {
-    const { program, exchange, rest, insert } = await held({ environment: settings });
+    const { program, exchange, rest, insert } = await held({ environment: { ...settings, ...FEW_LOOKUPS } });
     rest.create = { status: 502 };
     insert(...numbered(200));
     await live(program, 2 * MINUTE);

@@ -4,7 +4,6 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../../../support/cli-function.ts';
 import { commandFolder } from '../../../support/folders.ts';
-import { runCommand } from '../../../support/cli-process.ts';
 import { eventWriter } from '../../../support/events.ts';
 
 const FORMATS = ['table', 'csv', 'json', 'xlsx', 'html'] as const;
@@ -38,12 +37,11 @@ afterEach(() => {
 });
 
 const run = (...args: readonly string[]) => runProgram(args, at.options);
-const runProcess = (...args: readonly string[]) => runCommand(args, at.options);
 
 describe('orders explain', () => {
   it('tells what happened and what happens next, of now or of a moment', async () => {
     const [now, then] = await Promise.all([
-      runProcess('orders', 'explain', 'b'),
+      run('orders', 'explain', 'b'),
       run('orders', 'explain', 'b', '--as-of', '2026-01-03'),
     ]);
     expect([now.code, now.stderr, then.code, then.stderr]).toEqual([0, '', 0, '']);
@@ -157,7 +155,7 @@ describe('report ageing and report changes', () => {
   });
 
   it('ageing tells programs where the orders stood at the moment', async () => {
-    const { code, stdout } = await runProcess('report', 'ageing', '--as-of', '2026-01-02', '--json');
+    const { code, stdout } = await run('report', 'ageing', '--as-of', '2026-01-02', '--json');
     expect(code).toBe(0);
     const { facts, sections } = JSON.parse(stdout) as {
       facts: Record<string, unknown>;
@@ -171,15 +169,7 @@ describe('report ageing and report changes', () => {
   });
 
   it('changes has who decided and why, of the period alone', async () => {
-    const { code, stdout } = await runProcess(
-      'report',
-      'changes',
-      '--from',
-      '2026-01-02',
-      '--to',
-      '2026-01-04',
-      '--json',
-    );
+    const { code, stdout } = await run('report', 'changes', '--from', '2026-01-02', '--to', '2026-01-04', '--json');
     expect(code).toBe(0);
     const { facts, sections } = JSON.parse(stdout) as { facts: unknown; sections: Record<string, unknown[]> };
     expect(facts).toEqual({ account: 'default', from: '2026-01-02T00:00:00.000Z', to: '2026-01-04T00:00:00.000Z' });

@@ -8,7 +8,6 @@ import type { Column } from '../../../../src/extensions/documents/document.ts';
 import { MONEY_COLUMNS, MONEY_DAY_COLUMNS } from '../../../../src/extensions/reports/reconciliation/money.ts';
 import { DAY_COLUMNS, PAIR_COLUMNS } from '../../../../src/extensions/reports/reconciliation/totals.ts';
 import { runProgram } from '../../../support/cli-function.ts';
-import { runCommand } from '../../../support/cli-process.ts';
 import { programProcesses, type ProgramProcesses } from '../../../support/program-processes.ts';
 import { AS_OF, filledDatabase, type ReconciledOrder } from '../../../support/filled-database.ts';
 import { temporaryFolder } from '../../../support/folders.ts';
@@ -34,8 +33,6 @@ async function report(orders: readonly ReconciledOrder[], ...args: string[]) {
 
 const environment = { ORDER_SYNC_DATABASE_URL: 'sqlite:orders.db', TZ: 'Pacific/Auckland' };
 const run = (...args: string[]) => runProgram(['report', 'reconciliation', ...args], { cwd: folder, environment });
-const runProcess = (...args: string[]) =>
-  runCommand(['report', 'reconciliation', ...args], { cwd: folder, environment });
 
 /** Decimals are text, counts are numbers; nothing else is there. */
 const decimal = z.string().regex(/^-?\d+(\.\d+)?$/);
@@ -127,14 +124,14 @@ const documentSchema = z.strictObject({
 describe('report reconciliation', () => {
   it('ends with 0 where both sides agree', async () => {
     await database([{ id: 'a' }, { id: 'b' }]);
-    const { code, stdout, stderr } = await runProcess('--as-of', AS_OF);
+    const { code, stdout, stderr } = await run('--as-of', AS_OF);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^Both sides agree$/m);
   });
 
   it('ends with 1 where they do not, and names the order, both amounts and the difference', async () => {
     await database(MISMATCH);
-    const { code, stdout, stderr } = await runProcess('--as-of', AS_OF);
+    const { code, stdout, stderr } = await run('--as-of', AS_OF);
     expect([code, stderr]).toEqual([1, '']);
     expect(stdout).toMatch(/^- 1 error: /m);
     expect(stdout).toMatch(/\(AMOUNT_MISMATCH\)$[^]*^=1\+1 +2 BTC +2\.000000000000000001 BTC /m);
@@ -295,9 +292,9 @@ describe('report reconciliation --online', () => {
   });
   afterEach(() => on[Symbol.asyncDispose]());
 
-  const online = async (by: typeof runCommand | typeof runProgram = runProgram) => {
+  const online = async () => {
     const args = ['report', 'reconciliation', '--online', '--json'];
-    const { code, stdout, stderr } = await by(args, { cwd: folder, environment: on.environment });
+    const { code, stdout, stderr } = await runProgram(args, { cwd: folder, environment: on.environment });
     const { facts, sections } = JSON.parse(stdout) as {
       facts: Record<string, unknown>;
       sections: { findings: { class: string; external_order_id: string }[] };
@@ -308,7 +305,7 @@ describe('report reconciliation --online', () => {
 
   /** What the report says of three orders: as they are, when the id of one pre-order is unknown, and as they were. */
   async function loseOneAndFindItAgain() {
-    const known = await online(runCommand);
+    const known = await online();
     const change = on.merchant.prepare(
       'update merchant_orders set revision = revision + 1, pre_order_id = ? where external_order_id = ?',
     );

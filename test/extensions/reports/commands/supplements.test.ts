@@ -7,8 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { demoOrders, expectedFindings } from '../../../../src/extensions/sandbox/demo/stage.ts';
 import { reconcileDemo } from '../../../../src/extensions/sandbox/demo/verdict.ts';
 import { syncOnce } from '../../../../src/orders/sync.ts';
-import { runProgram } from '../../../support/cli-function.ts';
-import { runCommand, type Finished } from '../../../support/cli-process.ts';
+import { runProgram, type CommandResult } from '../../../support/cli-function.ts';
 import { hastyClock } from '../../../support/test-clock.ts';
 import { testProgram, type TestProgram } from '../../../support/test-program.ts';
 
@@ -27,12 +26,12 @@ const isUnchecked = (line: string) => line.startsWith('UNCHECKED ');
 describe('the report of the demonstration with the scenario mismatch', () => {
   const expected = expectedFindings(demoOrders('mismatch', ORDERS)).toSorted();
   let folder = '';
-  let demo: Finished;
+  let demo: CommandResult;
   /** The settings that the demonstration names. */
   let environment: Readonly<Record<string, string>> = {};
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
-    demo = await runCommand(['demo', '--scenario', 'mismatch', '--orders', String(ORDERS), '--keep'], {
+    demo = await runProgram(['demo', '--scenario', 'mismatch', '--orders', String(ORDERS), '--keep'], {
       cwd: folder,
       environment: { TMPDIR: folder },
     });
@@ -55,7 +54,7 @@ describe('the report of the demonstration with the scenario mismatch', () => {
   });
 
   it('lists exactly those in a table, and ends with 1', async () => {
-    const { code, stdout, stderr } = await runCommand(['report', 'reconciliation'], { cwd: folder, environment });
+    const { code, stdout, stderr } = await report();
     expect([code, stderr]).toEqual([1, '']);
     expect(stdout).toMatch(/^A person should look at/m);
     const [, findings = ''] = /\nFindings\n(.*?)\n(?:Disputed orders|Orders that could not)/s.exec(stdout) ?? [];

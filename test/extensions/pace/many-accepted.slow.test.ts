@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import { LOOKUPS_A_ROUND } from '../../../src/orders/rules/schedule.ts';
 import { sweepWithoutFindings } from '../../../src/findings/sweep.ts';
 import { lookUpDue } from '../../../src/orders/follow.ts';
-import { isSqlite } from '../../support/database.ts';
 import { NOT_FOUND, record } from '../../support/scripted-exchange.ts';
 import { learningPaceOf } from '../../support/paces.ts';
 import { scriptedProgram, type TestProgram } from '../../support/test-program.ts';
@@ -10,8 +9,7 @@ import { HOUR, SECOND } from '../../support/tracking.ts';
 import { unguarded } from '../../support/unguarded.ts';
 
 const NEVER = new AbortController().signal;
-/** PostgreSQL takes much longer to be filled. */
-const MANY = isSqlite() ? 500_000 : 20_000;
+const MANY = 500_000;
 /** Look-ups that may go before an order that has just become due: the rest of a round, and those before it in the next one. */
 const A_TURN = 2 * LOOKUPS_A_ROUND;
 const OPEN = { state: 'open', orderStatus: 'REQUEST', cryptoStatus: 'NEW', fiatStatus: 'NEW' } as const;

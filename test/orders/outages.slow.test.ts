@@ -55,6 +55,8 @@ async function started(orders: number, requestsASecond: number, concurrency = CO
   const environment = {
     ORDER_SYNC_EXCHANGE_RATE_REQUESTS: String(requestsASecond),
     ORDER_SYNC_EXCHANGE_CONCURRENCY: String(concurrency),
+    // Look-ups of accepted orders are not what is tried here.
+    ORDER_SYNC_FOLLOW_WORTH: '2m',
   };
   const program = await testProgram({ clock, environment, overrides: { connect } });
   program.insert(...ids(orders).map((external_order_id) => ({ external_order_id })));
@@ -68,7 +70,10 @@ async function daemonOn(orders: number) {
   await program.app[Symbol.asyncDispose]();
   const stop = new AbortController();
   const overrides = { clock, log: program.log.logger, connect, store: { synchronous: 'off', watch: 'off' } as const };
-  const daemon = runDaemon(program.config, stop.signal, () => {}, overrides);
+  const ready = Promise.withResolvers<void>();
+  const daemon = runDaemon(program.config, stop.signal, ready.resolve, overrides);
+  // The start reads files: turns of the event loop do not tell when that is done.
+  await Promise.race([ready.promise, daemon]);
   const live = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += STEP_MS) {
       clock.advance(STEP_MS);
