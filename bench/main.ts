@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { tableOf, textColumns } from '../src/extensions/documents/terminal.ts';
 import { PLAIN } from '../src/cli/shared/terminal.ts';
 import { measureAccounts } from './accounts.ts';
+import { measureCommands } from './commands.ts';
 import { runProgram } from './child.ts';
 import { isMet, lineOf, type Figure } from './figures.ts';
 import { measureFeed } from './feed.ts';
@@ -24,6 +25,7 @@ const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Figure[]>>> = {
   memory: measureMemory,
   latency: measureLatency,
   idle: measureIdle,
+  commands: measureCommands,
   accounts: measureAccounts,
   reports: measureReports,
   size: measureSize,

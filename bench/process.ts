@@ -13,8 +13,13 @@ export function cpuMsOf(pid: number): number {
 
 /** The most memory that a process ever held (RSS), in MiB; undefined when it has ended. */
 export function peakMemoryMib(pid: number): number | undefined {
+  return memoryMib(pid, 'VmHWM');
+}
+
+/** Memory of a process in MiB: resident (`VmRSS`), and of that what no file holds (`RssAnon`); undefined when it has ended. */
+export function memoryMib(pid: number, kind: 'VmHWM' | 'VmRSS' | 'RssAnon'): number | undefined {
   try {
-    const [, kib] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    const [, kib] = new RegExp(`^${kind}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
     return kib === undefined ? undefined : Number(kib) / 1_024;
   } catch {
     return undefined;

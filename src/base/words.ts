@@ -46,7 +46,7 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
 
 /** A count with commas between its thousands: `1,200`. */
 export function withCommas(count: number): string {
-  return count.toLocaleString('en-US');
+  return String(count).replaceAll(/\B(?=(\d{3})+$)/g, ',');
 }
 
 /** A duration in whole days from two days on, below that in hours or minutes: `3 days`, `47 hours`, `1 minute`. */

@@ -1,6 +1,10 @@
-import { createTask, validateDetailed } from 'node-cron';
+import { createRequire } from 'node:module';
+import type * as NodeCron from 'node-cron';
 import { text } from './values.ts';
 
+const require = createRequire(import.meta.url);
+/** An expression such as that of every 5 seconds, for which the package that reads all others need not be loaded. */
+const EVERY = /^\*\/(?:[1-9]|[1-5]\d)(?: \*){4,5}$/;
 const DAY_MS = 86_400_000;
 const YEARS_FROM = Date.UTC(2024, 0, 1);
 const FIRING_DAYS = 5 * 365 + 2;
@@ -8,6 +12,8 @@ const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
 /** A cron expression of node-cron that fires at least once in five years, read in UTC. */
 export const cron = text((value) => {
+  if (EVERY.test(value)) return value;
+  const { createTask, validateDetailed } = require('node-cron') as typeof NodeCron;
   const { errors, fields } = validateDetailed(value);
   if (errors[0] !== undefined || fields === undefined) {
     throw new Error(`must be a cron expression of 5 or 6 fields: ${errors[0]?.message ?? 'cannot be read'}`);

@@ -42,14 +42,13 @@ const FOLDER = fileURLToPath(new URL('../../config/', import.meta.url));
 export function readLayers(options: ConfigOptions): Layers {
   const { cwd } = options;
   const problems: ConfigProblem[] = [];
-  const schema = schemaOf(options, problems);
+  const schema = schemaOf(options);
   const context = { schema, cwd, problems };
   const defaults = layerOf(schema.defaults, context).entries;
   const own = readOwnFile(options, context);
   const accounts = own?.accounts ?? new Map<string, Entries>();
   const variables = layerOf(readVariables(options.env, [...accounts.keys()], context), context);
-  const under: Entries = new Map([...defaults].map(([path, entry]) => [path, { ...entry, source: 'default' }]));
-  const entries: Entries = new Map([...under, ...(own?.entries ?? []), ...variables.entries]);
+  const entries: Entries = new Map([...defaults, ...(own?.entries ?? []), ...variables.entries]);
   for (const secret of schema.secrets) {
     // The keys of accounts are read when these are started: one that is missing stops no other account.
     const { file, source = '' } = entries.get(secret) ?? {};

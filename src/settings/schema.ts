@@ -1,17 +1,8 @@
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import {
-  accountOf,
-  generalOf,
-  SECRETS,
-  SECTIONS,
-  type ConfigProblem,
-  type Sections,
-  type SettingsPart,
-} from './settings.ts';
-import { readSettingsFile } from './settings-file.ts';
+import { accountOf, generalOf, SECRETS, SECTIONS, type Sections, type SettingsPart } from './settings.ts';
 
-const DEFAULTS = fileURLToPath(new URL('../../config/default.yaml', import.meta.url));
+const DEFAULTS = new URL('../../config/default.yaml', import.meta.url);
 
 /** Relative paths of files start at `cwd`. With no parts there are the settings of the core alone. */
 export interface SchemaOptions {
@@ -20,10 +11,20 @@ export interface SchemaOptions {
 }
 
 /** All settings: those of the core and those of `parts`, in the order of `config/default.yaml`. */
-export type Schema = ReturnType<typeof schemaOf>;
+export type Schema = ReturnType<typeof makeSchema>;
 
-export function schemaOf({ cwd, parts = [] }: SchemaOptions, problems: ConfigProblem[] = []) {
-  const written = readSettingsFile(DEFAULTS, cwd, problems)?.settings ?? [];
+const NO_PARTS: readonly SettingsPart[] = [];
+const made = new WeakMap<readonly SettingsPart[], Schema>();
+
+/** The settings are read again and again beside the same extensions, and a schema is compiled at its first use. */
+export function schemaOf({ parts = NO_PARTS }: SchemaOptions): Schema {
+  const schema = made.get(parts) ?? makeSchema(parts);
+  made.set(parts, schema);
+  return schema;
+}
+
+function makeSchema(parts: readonly SettingsPart[]) {
+  const written = readDefaults();
   const sections = sectionsOf(parts, [...new Set(written.map(({ path }) => path.replace(/\..*/, '')))]);
   const [general, account] = [generalOf(sections), accountOf(sections)];
   const secrets = [...SECRETS, ...parts.flatMap((part) => part.secrets ?? [])];
@@ -43,6 +44,22 @@ export function schemaOf({ cwd, parts = [] }: SchemaOptions, problems: ConfigPro
       return field instanceof z.ZodDefault ? { ...setting, value: String(field.def.defaultValue) } : setting;
     }),
   };
+}
+
+/** Reads the few forms of YAML that the file has: the package that knows all takes longer than the rest of the settings. */
+function readDefaults() {
+  const lines = readFileSync(DEFAULTS, 'utf8').split('\n');
+  const above: string[] = [];
+  return lines
+    .filter((line) => /^ *\w/.test(line))
+    .flatMap((line, at, all) => {
+      const [, indent = '', name = '', text = ''] = /^( *)(\w+): *(.*)$/.exec(line) ?? [];
+      above.splice(indent.length / 2, Infinity, name);
+      if (indent === '' || all[at + 1]?.startsWith(`${indent}  `) === true) return [];
+      const [, list] = /^\[(.*)\]$/.exec(text) ?? [];
+      const value = list?.split(', ').filter(Boolean) ?? text.replace(/^'(.*)'$/, '$1');
+      return [{ path: above.join('.'), value, source: 'default' }];
+    });
 }
 
 function sectionsOf(parts: readonly SettingsPart[], order: readonly string[]): Sections {

@@ -1,10 +1,16 @@
 import { readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { isAbsolute, relative } from 'node:path';
-import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, type Document, type YAMLMap } from 'yaml';
+import type * as Yaml from 'yaml';
 import { ACCOUNT_NAME, ACCOUNT_NAME_FORM } from '../accounts/rules/name.ts';
 import { withoutPassword } from './database-url.ts';
 import { ConfigError, settingOf, type ConfigProblem } from './settings.ts';
 import { headerText, reader } from './values.ts';
+
+const require = createRequire(import.meta.url);
+let loaded: typeof Yaml | undefined;
+/** The package is loaded once there is a file to read: that takes as long as all other settings. */
+const yaml = () => (loaded ??= require('yaml') as typeof Yaml);
 
 /** A value as it is written: text, or lists and fields of texts. */
 type Written = string | readonly Written[] | { readonly [name: string]: Written };
@@ -25,16 +31,19 @@ interface KnownSettings {
 
 /**
  * Undefined if the file is no readable YAML. Scalars stay text, so that a key of digits loses none, and a file is read as the
- * environment is. Without `known`, each map is a section.
+ * environment is.
  */
-export function readSettingsFile(path: string, cwd: string, problems: ConfigProblem[], known?: KnownSettings) {
-  const lines = new LineCounter();
+export function readSettingsFile(path: string, cwd: string, problems: ConfigProblem[], known: KnownSettings) {
   const shown = shownPath(path, cwd);
-  const document = collect(problems, {}, () => readDocument(path, shown, lines));
-  if (document === undefined) return undefined;
+  const text = collect(problems, {}, () => readText(path, shown));
+  if (text === undefined) return undefined;
   collect(problems, { source: shown }, () => refuseWritableByAll(path, shown));
+  if (text === '') return { settings: [], accounts: [] };
+  const lines = new (yaml().LineCounter)();
+  const document = collect(problems, {}, () => readDocument(text, shown, lines));
+  if (document === undefined) return undefined;
   const file = readNodes(document, problems, known, (offset) => `${shown}:${lines.linePos(offset).line}`);
-  const secret = file.settings.find((one) => isSecret(one.path, one.value, known?.secrets));
+  const secret = file.settings.find((one) => isSecret(one.path, one.value, known.secrets));
   if (secret !== undefined) {
     const setting = settingOf(secret.path, secret.account);
     collect(problems, { setting }, () => refuseReadableByOthers(path, shown, setting));
@@ -43,11 +52,12 @@ export function readSettingsFile(path: string, cwd: string, problems: ConfigProb
 }
 
 function readNodes(
-  document: Document,
+  document: Yaml.Document,
   problems: ConfigProblem[],
-  known: KnownSettings | undefined,
+  known: KnownSettings,
   sourceAt: (offset: number) => string,
 ) {
+  const { isMap, isScalar } = yaml();
   const settings: WrittenSetting[] = [];
   const accounts: string[] = [];
   const refuse = (setting: string, offset: number, problem: string) =>
@@ -58,12 +68,11 @@ function readNodes(
     if (!isEmpty) refuse(setting, offset, `${setting || 'the file'} holds ${holds} by name, not a value`);
     return [];
   };
-  const isSection = (path: string, node: unknown, account?: string) =>
-    known === undefined ? isMap(node) : known[account === undefined ? 'general' : 'account'].sections.has(path);
   const readSection = (node: unknown, above: string, offset: number, account?: string) => {
+    const { sections } = known[account === undefined ? 'general' : 'account'];
     for (const [name, value, at] of itemsIn(node, settingOf(above, account), offset, 'settings')) {
       const path = above === '' ? name : `${above}.${name}`;
-      if (isSection(path, value, account)) readSection(value, path, at, account);
+      if (sections.has(path)) readSection(value, path, at, account);
       else if (path === 'accounts' && account === undefined) readAccounts(value, at);
       else readSetting(value, path, at, account);
     }
@@ -85,14 +94,15 @@ function readNodes(
   return { settings, accounts };
 }
 
-function itemsOf(map: YAMLMap): (readonly [name: string, value: unknown, offset: number])[] {
+function itemsOf(map: Yaml.YAMLMap): (readonly [name: string, value: unknown, offset: number])[] {
   return map.items.map(({ key, value }) =>
-    isScalar(key) ? [String(key.value), value, key.range?.[0] ?? 0] : ['?', value, 0],
+    yaml().isScalar(key) ? [String(key.value), value, key.range?.[0] ?? 0] : ['?', value, 0],
   );
 }
 
 /** The texts of a value. An alias stands for one without aliases, so that few lines cannot become a value without end. */
-function valueOf(node: unknown, document: Document, isAliased = false): Written {
+function valueOf(node: unknown, document: Yaml.Document, isAliased = false): Written {
+  const { isAlias, isMap, isScalar, isSeq } = yaml();
   if (isAlias(node)) {
     if (isAliased) throw new ConfigError('an alias stands for another alias: write the value out');
     return valueOf(node.resolve(document), document, true);
@@ -102,16 +112,16 @@ function valueOf(node: unknown, document: Document, isAliased = false): Written 
   return Object.fromEntries(itemsOf(node).map(([name, value]) => [name, valueOf(value, document, isAliased)]));
 }
 
-function isSecret(path: string, value: Written, secrets: readonly string[] = []): boolean {
+function isSecret(path: string, value: Written, secrets: readonly string[]): boolean {
   if (path === 'database.url') return typeof value === 'string' && withoutPassword(value) !== value;
   // An empty list holds none.
   return value !== '' && value !== '[]' && JSON.stringify(value) !== '[]' && secrets.includes(path);
 }
 
-function readDocument(path: string, shown: string, lineCounter: LineCounter): Document {
+function readDocument(text: string, shown: string, lineCounter: Yaml.LineCounter): Yaml.Document {
   // The parser looks for a key that stands twice by comparing each with each, which takes seconds for thousands of accounts.
   const options = { schema: 'failsafe', lineCounter, prettyErrors: false, uniqueKeys: false } as const;
-  const document = parseDocument(readText(path, shown), options);
+  const document = yaml().parseDocument(text, options);
   const fault = [...document.errors, ...document.warnings][0] ?? keyTwice(document.contents);
   if (fault === undefined) return document;
   const source = `${shown}:${lineCounter.linePos(fault.pos[0]).line}`;
@@ -119,6 +129,7 @@ function readDocument(path: string, shown: string, lineCounter: LineCounter): Do
 }
 
 function keyTwice(node: unknown): { readonly pos: readonly [number]; readonly message: string } | undefined {
+  const { isMap, isPair, isScalar, isSeq } = yaml();
   if (!isMap(node) && !isSeq(node)) return undefined;
   const names = new Set<string>();
   for (const item of node.items) {

@@ -12,20 +12,20 @@ const SIZE = /^(\d{1,10}) ?([a-z]*)$/i;
 /** Digits without quotes are a number to an editor. */
 export const TEXT_OR_NUMBER = { type: ['string', 'number'] };
 
+/** Made once: each of the schemas of a value would otherwise be made four times over, by the methods that refine it. */
+const written = z.string({ error: ({ input }) => (input === undefined ? 'is missing' : 'takes one value') }).trim();
+
 /** The message of an error of `read` follows the name of the setting in a sentence, and quotes no text that may be a secret. */
 export function text<T>(read: (text: string) => T, json: JsonSchema = { type: 'string' }) {
-  const transformed = z
-    .string({ error: ({ input }) => (input === undefined ? 'is missing' : 'takes one value') })
-    .trim()
-    .transform((given, context) => {
-      try {
-        return read(given);
-      } catch (error) {
-        context.addIssue((error as Error).message);
-        return z.NEVER;
-      }
-    });
-  return transformed.meta({ json });
+  const transformed = written.transform((given, context) => {
+    try {
+      return read(given);
+    } catch (error) {
+      context.addIssue((error as Error).message);
+      return z.NEVER;
+    }
+  });
+  return transformed.register(z.globalRegistry, { json });
 }
 
 /** The same type, but an empty text leaves the setting unset. */

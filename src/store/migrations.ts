@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { Migrator, type Migration } from 'kysely/migration';
+import type { Migration } from 'kysely/migration';
 import type { Migrations } from '../../migrations/index.ts';
 import { StoreError } from './errors.ts';
 import type { Database, MigrationStatus, Store } from './port.ts';
@@ -101,6 +101,7 @@ export async function migrate(
     },
   ]);
   const provider = { getMigrations: async () => Object.fromEntries(named) };
+  const { Migrator } = await import('kysely/migration');
   const { error } = await new Migrator({ db, provider }).migrateToLatest();
   if (error === undefined) return;
   const known = explain(error);

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -8,6 +8,17 @@ import { loadedBy } from '../support/loaded-modules.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const place = commandFolder();
+
+/** Packages that a command may load to read settings and a database; each other one takes a tenth of its time or more. */
+const READERS = new Set([
+  'better-sqlite3',
+  'big.js',
+  'commander',
+  'fastest-levenshtein',
+  'kysely',
+  'lossless-json',
+  'zod',
+]);
 
 /** The modules of commands among files. */
 const commandsIn = (files: readonly string[]) =>
@@ -52,6 +63,32 @@ describe('a command loads what it uses and nothing else:', () => {
     expect(files.filter((file) => /^src\/(exchange|orders|findings|extensions\/http)\/(?!rules)/.test(file))).toEqual(
       [],
     );
+  });
+
+  it.each([
+    'status',
+    'orders list',
+    'orders show order-1',
+    'orders explain order-1',
+    'report summary',
+    'report ageing',
+    'report changes',
+    'report reconciliation',
+    'events',
+    'findings list',
+    'webhooks list',
+  ])('%s loads of all packages those alone that read settings and a database', async (line) => {
+    const { packages, builtins } = await loadedBy(line.split(' '), place.options.environment);
+    expect(packages.filter((name) => !READERS.has(name))).toEqual([]);
+    // Its import loads the `WebSocket` and the `fetch` of Node too.
+    expect(builtins).not.toContain('node:http');
+  });
+
+  it('settings in a file load the package that reads it', async () => {
+    const file = join(place.folder, 'own.yaml');
+    writeFileSync(file, 'log: {level: debug}\n', { mode: 0o600 });
+    const { packages } = await loadedBy(['config', 'show'], { ORDER_SYNC_CONFIG: file });
+    expect(packages).toContain('yaml');
   });
 
   it('a command beside a daemon loads no exchange client, no server and no database', async () => {

@@ -20,6 +20,8 @@ process.on('exit', () => writeFileSync(process.env.LOADED_MODULES, JSON.stringif
 export interface LoadedModules {
   /** Names of packages. */
   readonly packages: readonly string[];
+  /** Names of modules of Node that were imported, such as `node:fs`. */
+  readonly builtins: readonly string[];
   /** Paths of files of the project. */
   readonly files: readonly string[];
 }
@@ -44,6 +46,7 @@ export async function loadedBy(
     const packages = paths.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []);
     return {
       packages: [...new Set(packages)].toSorted(),
+      builtins: urls.filter((url) => url.startsWith('node:')).toSorted(),
       files: paths.filter((path) => !path.includes('node_modules/')).toSorted(),
     };
   } finally {

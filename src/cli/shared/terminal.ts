@@ -1,6 +1,7 @@
+import { createRequire } from 'node:module';
 import { styleText } from 'node:util';
-import stringWidth from 'string-width';
-import wrapAnsi from 'wrap-ansi';
+import type * as StringWidth from 'string-width';
+import type * as WrapAnsi from 'wrap-ansi';
 import { mostOf, printable } from '../../base/words.ts';
 
 /** How a value is to its reader; forms for people show it as a colour beside the word. */
@@ -25,7 +26,10 @@ const STYLES: Readonly<Record<Tone, Style | undefined>> = {
   error: ['red', 'bold'],
   neutral: undefined,
 };
-const GRAPHEMES = new Intl.Segmenter();
+/** Each of these characters takes one cell. The packages that measure others take as long to load as a command runs. */
+const NARROW = /^[ -~…─]*$/;
+const require = createRequire(import.meta.url);
+let segmenter: Intl.Segmenter | undefined;
 /** A text that has more UTF-16 units for each cell is taken for too wide without measuring it. */
 const LONGEST_CELL = 16;
 const NARROWEST = 10;
@@ -40,7 +44,7 @@ export function toned(tone: Tone | undefined, text: string, screen: Screen): str
 
 /** The cells of a terminal that a text without control characters takes. */
 export function widthOf(text: string): number {
-  return stringWidth(text);
+  return NARROW.test(text) ? text.length : (require('string-width') as typeof StringWidth).default(text);
 }
 
 /**
@@ -49,10 +53,11 @@ export function widthOf(text: string): number {
  */
 export function cut(text: string, width: number): string {
   if (text.length <= width * LONGEST_CELL && widthOf(text) <= width) return text;
+  segmenter ??= new Intl.Segmenter();
   const endWidth = text.includes(' ') ? 0 : Math.floor((width - 1) / 2);
-  const start = within(GRAPHEMES.segment(text), width - 1 - endWidth);
+  const start = within(segmenter.segment(text), width - 1 - endWidth);
   // The first grapheme of the slice may be half a one.
-  const last = [...GRAPHEMES.segment(text.slice(-(endWidth + 1) * LONGEST_CELL))].slice(1).toReversed();
+  const last = [...segmenter.segment(text.slice(-(endWidth + 1) * LONGEST_CELL))].slice(1).toReversed();
   return `${start.join('')}…${within(last, endWidth).toReversed().join('')}`;
 }
 
@@ -79,6 +84,8 @@ function within(graphemes: Iterable<{ readonly segment: string }>, width: number
 export function wrapped(text: string, width: number, indent = 0): string {
   if (width === Infinity) return text;
   const room = Math.max(width - indent, indent === 0 ? 1 : NARROWEST);
+  if (text.length <= room && NARROW.test(text) && text === text.trim()) return text;
+  const { default: wrapAnsi } = require('wrap-ansi') as typeof WrapAnsi;
   return wrapAnsi(text, room, { hard: true }).replaceAll('\n', `\n${' '.repeat(indent)}`);
 }
 

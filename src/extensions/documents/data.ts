@@ -1,4 +1,3 @@
-import { stringify } from 'csv-stringify/sync';
 import { readDecimal } from '../../base/decimal.ts';
 import type { Column, ReportDocument, Row, Section } from './document.ts';
 import { noFormula } from '../../base/words.ts';
@@ -7,6 +6,7 @@ import { noFormula } from '../../base/words.ts';
 const ROWS_A_CHUNK = 100;
 
 export async function* csvText({ columns, rows }: Section): AsyncGenerator<string> {
+  const { stringify } = await import('csv-stringify/sync');
   let records: (string | number | null)[][] = [columns.map(({ key }) => key)];
   for await (const row of rows) {
     records.push(columns.map((column) => csvCell(row, column)));

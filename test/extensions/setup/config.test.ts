@@ -22,6 +22,14 @@ describe('config', () => {
     });
   });
 
+  it('shows as defaults what the package for YAML reads in config/default.yaml', async () => {
+    const shown = async (options: string) => {
+      const { stdout } = await run(`${options}config show --json`);
+      return (JSON.parse(stdout) as { setting: string; value: string }[]).map(({ setting, value }) => [setting, value]);
+    };
+    expect(await shown('')).toEqual(await shown('--config config/default.yaml '));
+  });
+
   it('check says that the settings are right, and names the exchange and the database', async () => {
     const environment = {
       ORDER_SYNC_EXCHANGE_BASE_URL: 'https://exchange.example',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, mkdirSync } from 'node:fs';
-import { request, type IncomingMessage } from 'node:http';
+import { existsSync, lstatSync, mkdirSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -63,6 +63,7 @@ const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTDIR', 'EACCES'];
 export function socketTransport(socketPath: string): Transport {
   return {
     async send(asked, signal) {
+      if (!existsSync(socketPath)) throw new NoOwnerError('no order-sync process listens');
       const response = await sendOver(socketPath, asked, signal);
       return {
         httpStatus: response.statusCode ?? 0,
@@ -88,6 +89,8 @@ function sendOver(
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
+    // To import the module would load the `WebSocket` that it exports too: that takes longer than to ask.
+    const { request } = process.getBuiltinModule('node:http');
     const headers = body === undefined ? {} : { 'content-type': 'application/json' };
     // A connection that was kept may be closed just when it is used again: then nobody could tell what was done.
     const call = request({ socketPath, method, path, signal, headers, agent: false }, resolve);

@@ -71,7 +71,7 @@ function px(length: number): number {
   return Math.round(length * 10) / 10;
 }
 
-const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
+let compact: Intl.NumberFormat | undefined;
 /** A number that is greater is written with its power of ten. */
 const GREATEST_WORD = 1e15;
 const NAME_GAP = 10;
@@ -79,7 +79,8 @@ const LONGEST_NAME = 12;
 
 /** A number of an axis: `0.05`, `400`, `12.5K`. */
 export function numberText(value: number): string {
-  return Math.abs(value) < GREATEST_WORD ? COMPACT.format(value) : value.toExponential(0);
+  compact ??= new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
+  return Math.abs(value) < GREATEST_WORD ? compact.format(value) : value.toExponential(0);
 }
 
 /** Round numbers from one that is not above `low` to one that is not below `high`, about `most` of them. Counts have whole ones. */

@@ -4,7 +4,6 @@ import { quote } from '../../../base/text.ts';
 import type { Tolerance } from '../../../base/decimal.ts';
 import { counted } from '../../../base/words.ts';
 import type { Column, Row } from '../../documents/document.ts';
-import { csvRecords } from '../../documents/csv.ts';
 import { LedgerTables, type LedgerOrder } from '../tables/ledger.ts';
 import type { JudgedOrder } from './judge.ts';
 import type { Supplement } from './verdict.ts';
@@ -26,6 +25,7 @@ const PROGRESS_EVERY = 5_000;
 
 /** Reads the files of a ledger into temporary tables. Throws `LedgerError`. */
 export async function readLedger(ledger: Ledger, onProgress: (text: string) => Promise<void>): Promise<LedgerTables> {
+  const { csvRecords } = await import('../../documents/csv.ts');
   using resources = new DisposableStack();
   const tables = resources.use(new LedgerTables());
   let lines = 0;
