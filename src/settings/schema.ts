@@ -1,5 +1,5 @@
-import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { DEFAULTS_FILE } from '../base/places.ts';
 import {
   accountOf,
   generalOf,
@@ -11,8 +11,6 @@ import {
 } from './settings.ts';
 import { readSettingsFile } from './settings-file.ts';
 
-const DEFAULTS = fileURLToPath(new URL('../../config/default.yaml', import.meta.url));
-
 /** Relative paths of files start at `cwd`. With no parts there are the settings of the core alone. */
 export interface SchemaOptions {
   readonly cwd: string;
@@ -23,7 +21,7 @@ export interface SchemaOptions {
 export type Schema = ReturnType<typeof schemaOf>;
 
 export function schemaOf({ cwd, parts = [] }: SchemaOptions, problems: ConfigProblem[] = []) {
-  const written = readSettingsFile(DEFAULTS, cwd, problems)?.settings ?? [];
+  const written = readSettingsFile(DEFAULTS_FILE, cwd, problems)?.settings ?? [];
   const sections = sectionsOf(parts, [...new Set(written.map(({ path }) => path.replace(/\..*/, '')))]);
   const [general, account] = [generalOf(sections), accountOf(sections)];
   const secrets = [...SECRETS, ...parts.flatMap((part) => part.secrets ?? [])];
