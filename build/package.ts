@@ -84,7 +84,7 @@ async function bundle(): Promise<Metafile> {
     splitting: true,
     format: 'esm',
     platform: 'node',
-    target: 'node20',
+    target: 'node24',
     sourcemap: true,
     sourcesContent: false,
     metafile: true,

@@ -84,7 +84,7 @@ describe('the packages', () => {
   });
 
   it('come from no registry that a file of the repository names', () => {
-    const folders = ['.', 'config', 'deploy', 'docs', 'src', 'migrations', 'test', 'bench'];
+    const folders = ['.', 'build', 'config', 'deploy', 'docs', 'src', 'migrations', 'test', 'bench'];
     const files = folders.flatMap((folder) =>
       readdirSync(join(ROOT, folder), { recursive: folder !== '.', withFileTypes: true })
         .filter((entry) => entry.isFile() && /\.(?:[cm]?[jt]s|json|ya?ml|md)$|file$|^\.npmrc$/.test(entry.name))

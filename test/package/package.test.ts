@@ -145,13 +145,15 @@ describe('installed into an empty folder', () => {
   });
 
   it('finds the files that it reads beside its code', () => {
-    const code = files
-      .filter((path) => /^src\/program\/.*\.js$/.test(path))
-      .map((path) => readFileSync(inPackage(path), 'utf8').replaceAll('\\\n', ''));
+    const parts = files.filter((path) => /^src\/program\/(?!cli\.|live\.).*\.js$/.test(path));
+    const code = parts.map((path) => readFileSync(inPackage(path), 'utf8').replaceAll('\\\n', ''));
     const named = code.flatMap((text) => [...text.matchAll(/new URL\("([^"]+)",import\.meta\.url\)/g)]);
     expect(new Set(named.map(([, name = '']) => join('src/program', name)))).toEqual(
       new Set(['./', 'src/program/live.js']),
     );
+    // Each part of it loads: none is left that only a checkout has.
+    const load = `for (const file of ${JSON.stringify(parts.map(inPackage))}) await import(file)`;
+    expect(spawnSync(process.execPath, ['--input-type=module', '-e', load], { encoding: 'utf8' }).stderr).toBe('');
     const { version } = JSON.parse(readFileSync(inPackage('package.json'), 'utf8')) as { version: string };
     expect(run(ground, ['--version']).stdout).toBe(`${version}\n`);
   });
