@@ -97,8 +97,8 @@ function readOwnFile(options: ConfigOptions, context: Context): Layer | undefine
   const path = ownFile(options);
   const isUnnamed = options.file === undefined && !options.env['ORDER_SYNC_CONFIG'];
   if (path === null || (isUnnamed && !isThere(path))) return { entries: new Map(), accounts: new Map() };
-  if (isUnnamed && IS_PACKAGE) collect(context.problems, {}, () => refuseOfStranger(path));
   const file = readSettingsFile(path, options.cwd, context.problems, context.schema);
+  if (file && isUnnamed && IS_PACKAGE) collect(context.problems, {}, () => refuseOfStranger(path));
   return file && layerOf(file.settings, context, file.accounts);
 }
 
