@@ -54,8 +54,6 @@ const OF_POSTGRES = [
   'test/extensions/postgres/sharing/{notices,ownership}.test.ts',
   'test/extensions/relay/tables/*.test.ts',
 ];
-/** They need packages of `tools`, which `npm run tools` installs. */
-const OF_TOOLS = ['test/package/*.test.ts', 'test/daemon/pm2.test.ts'];
 /** What runs where no server is found: PGlite takes seconds for each test. */
 const ON_PGLITE = ['test/extensions/postgres/{contract,dialect,guards,schema}.test.ts'];
 
@@ -67,15 +65,7 @@ export default defineConfig({
         test: {
           name: 'sqlite',
           include: ['test/**/*.test.ts'],
-          exclude: [...OF_POSTGRES, ...OF_TOOLS],
-          provide: { dialect: 'sqlite' },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'tools',
-          include: OF_TOOLS,
+          exclude: OF_POSTGRES,
           provide: { dialect: 'sqlite' },
         },
       },
