@@ -1,20 +1,18 @@
 'use strict';
 const { spawnSync } = require('node:child_process');
-const path = require('node:path');
-const { NODE_FLAGS, nodeBinary, typescript } = require('./src/runtime.cjs');
+const { NODE_FLAGS, PROGRAM, nodeBinary } = require('./src/runtime.cjs');
 
 const interpreter = nodeBinary();
 if (interpreter === undefined) throw new Error('no usable Node: run `npm ci`, or install Node 24 or newer');
-const { flags, environment } = typescript();
-
-const script = path.join(__dirname, 'src/cli.ts');
+const flags = PROGRAM.slice(0, -1);
+const script = PROGRAM.at(-1);
 
 /** The setting workers.instances, from the same layers as every setting; 1 where the settings are wrong, as the daemon will say. */
 function instances() {
   const { status, stdout } = spawnSync(
     interpreter,
     [...flags, script, 'config', 'show', 'workers.instances', '--json'],
-    { env: { ...process.env, ...environment }, encoding: 'utf8' },
+    { encoding: 'utf8' },
   );
   return status === 0 ? Number(JSON.parse(stdout)[0].value) : 1;
 }
@@ -32,7 +30,6 @@ module.exports = {
       exec_mode: 'fork',
       interpreter,
       node_args: [...NODE_FLAGS, ...flags],
-      env: environment,
       // Online means ready: settings read, database open, the account owned.
       wait_ready: true,
       listen_timeout: 30_000,
@@ -49,7 +46,7 @@ module.exports = {
       // Each line of the log carries its own time.
       time: false,
       // No secret belongs here: `pm2 save` writes the environment to a file that others can read. Start with
-      // ORDER_SYNC_EXCHANGE_API_KEY_FILE naming a file of mode 0600, or keep the key in config/local.yaml, mode 0600.
+      // ORDER_SYNC_EXCHANGE_API_KEY_FILE naming a file of mode 0600, or keep the key in the file of settings, mode 0600.
     },
   ],
 };

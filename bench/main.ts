@@ -14,6 +14,7 @@ import { measureIdle } from './idle.ts';
 import { measureLatency } from './latency.ts';
 import { machine } from './machine.ts';
 import { measureMemory } from './memory.ts';
+import { measurePackage } from './package.ts';
 import { measureReports } from './reports.ts';
 import { FULL, SMALL, type Bench } from './settings.ts';
 import { measureSize } from './size.ts';
@@ -32,6 +33,7 @@ const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Figure[]>>> = {
   feed: measureFeed,
   webhooks: measureWebhooks,
   following: measureFollowing,
+  package: measurePackage,
 };
 const NAMES = Object.keys(PARTS);
 const USAGE = `usage: npm run bench [-- [${NAMES.join('|')}]… [--json] [--small] [--write]]

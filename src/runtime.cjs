@@ -1,13 +1,18 @@
 'use strict';
 // Runs on any Node from 20 on and before anything is installed: no dependencies, no newer syntax.
 const { spawn } = require('node:child_process');
-const { accessSync, constants, existsSync, lstatSync, mkdirSync, statSync } = require('node:fs');
+const { accessSync, constants, existsSync, statSync } = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
-const { pathToFileURL } = require('node:url');
 
-const CHECKOUT = path.join(__dirname, '..');
-const MODULES = path.join(CHECKOUT, 'node_modules');
+const SOURCE = path.join(__dirname, 'cli.ts');
+/** The package has JavaScript in its place. */
+const isCheckout = existsSync(SOURCE);
+/** The program, after the flags that its language wants: the first releases of Node 24 call TypeScript an experiment at each start. */
+const PROGRAM = isCheckout
+  ? ['--disable-warning=ExperimentalWarning', SOURCE]
+  : [path.join(__dirname, 'program', 'cli.js')];
+const MODULES = path.join(__dirname, '..', 'node_modules');
 /** The first Node that knows all of the language that the program is written in. */
 const OLDEST_USABLE = 24;
 const EXIT_CONFIGURATION = 78;
@@ -22,19 +27,11 @@ const NODE_FLAGS = [
 /** The folder in which Node keeps compiled code, for the owner of the checkout alone. */
 const COMPILE_CACHE = path.join(MODULES, '.cache', 'order-sync');
 
-/**
- * Path of the Node that the program runs on: the one that npm installed with the checkout, else this one when it is new
- * enough, else undefined.
- * @returns {string | undefined}
- */
+/** Returns the Node that the program runs on: the one that npm installed with the checkout, or this one if it is new enough. */
 function nodeBinary() {
   const name = process.platform === 'win32' ? 'node.exe' : 'node';
-  // In the `node_modules` of another package, npm puts it beside the checkout.
-  const parent = path.dirname(CHECKOUT);
-  const pinned = [MODULES, ...(path.basename(parent) === 'node_modules' ? [parent] : [])]
-    .map((folder) => path.join(folder, `node-${process.platform}-${process.arch}`, 'bin', name))
-    .find((file) => existsSync(file));
-  if (pinned !== undefined) return pinned;
+  const pinned = path.join(MODULES, `node-${process.platform}-${process.arch}`, 'bin', name);
+  if (isCheckout && existsSync(pinned)) return pinned;
   return Number.parseInt(process.versions.node, 10) >= OLDEST_USABLE ? process.execPath : undefined;
 }
 
@@ -42,17 +39,14 @@ function nodeBinary() {
  * Runs `args` on that Node in place of this process: this process becomes it where Node can do that, so that a signal or
  * a kill reaches the program itself. A channel to the parent does not outlive that: with one, and on an older Node, it runs as
  * a child.
- * @param {readonly string[]} args
- * @param {NodeJS.ProcessEnv} [extraEnvironment]
  */
-function runNode(args, extraEnvironment = {}) {
+function runNode(args) {
   const binary = nodeBinary();
   if (binary === undefined) {
-    refuse(
-      `Node ${process.versions.node} is too old: run \`npm ci\` without --omit=optional, or install Node ${OLDEST_USABLE} or newer`,
-    );
+    const ownNode = isCheckout ? 'run `npm ci` without --omit=optional, or ' : '';
+    refuse(`Node ${process.versions.node} is too old: ${ownNode}install Node ${OLDEST_USABLE} or newer`);
   }
-  const env = { ...compiledCode(), ...process.env, ...extraEnvironment, ...pathWithTools() };
+  const env = isCheckout ? { ...compiledCode(), ...process.env, ...pathWithTools() } : process.env;
   const hasChannel = typeof process.send === 'function';
   if (typeof process.execve === 'function' && !hasChannel && isExecutable(binary)) {
     process.execve(binary, [binary, ...args], env);
@@ -109,43 +103,15 @@ function compiledCode() {
   return uid !== undefined && uid === process.getuid?.() ? { NODE_COMPILE_CACHE: COMPILE_CACHE } : {};
 }
 
-/**
- * Flags and environment with which Node runs the TypeScript files of this checkout. Node strips the types by itself, but
- * not below `node_modules`: there tsx translates the files.
- * @returns {{ flags: readonly string[], environment: NodeJS.ProcessEnv }}
- */
-function typescript() {
-  if (!__dirname.split(path.sep).includes('node_modules')) {
-    // The first releases of Node 24 call it an experiment at each start.
-    return { flags: ['--disable-warning=ExperimentalWarning'], environment: {} };
-  }
-  // Without its path tsx would read the tsconfig.json of whatever folder the program is started in.
-  const tsconfig = path.join(CHECKOUT, 'tsconfig.json');
-  const loader = pathToFileURL(require.resolve('tsx/esm')).href;
-  return { flags: ['--import', loader], environment: { ...translatedCode(), TSX_TSCONFIG_PATH: tsconfig } };
-}
-
 /** Ends the process, and says what to do, where npm has not installed what the program is built on. */
 function requireDependencies() {
+  if (!existsSync(PROGRAM.at(-1)))
+    refuse('nothing was built before it was packed: run `npm run package` in the checkout');
   try {
-    require.resolve('commander');
+    require.resolve('better-sqlite3');
   } catch {
-    refuse('its dependencies are not installed: run `npm ci` in the checkout');
+    refuse(`its dependencies are not installed: ${isCheckout ? 'run `npm ci` in the checkout' : 'install it again'}`);
   }
-}
-
-/** tsx runs what it finds translated in this folder, which anybody may make: it is used only where this user alone can write. */
-function translatedCode() {
-  const uid = process.geteuid?.();
-  const folder = path.join(os.tmpdir(), `tsx-${uid}`);
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch {
-    // It exists, or it cannot be made.
-  }
-  const found = lstatSync(folder, { throwIfNoEntry: false });
-  const isOwn = found?.isDirectory() === true && found.uid === uid && (found.mode & 0o022) === 0;
-  return isOwn ? {} : { TSX_DISABLE_CACHE: '1' };
 }
 
 function passMessages(child) {
@@ -157,6 +123,6 @@ function passMessages(child) {
   child.on('disconnect', () => process.connected && process.disconnect());
 }
 
-module.exports = { COMPILE_CACHE, NODE_FLAGS, nodeBinary, requireDependencies, runNode, typescript };
+module.exports = { COMPILE_CACHE, NODE_FLAGS, PROGRAM, nodeBinary, requireDependencies, runNode };
 
 if (require.main === module) runNode(process.argv.slice(2));

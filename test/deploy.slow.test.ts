@@ -1,13 +1,12 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { controlSocket } from './support/control-socket.ts';
 import { temporaryFolder } from './support/folders.ts';
-import { testProcesses } from './support/program-processes.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const require = createRequire(import.meta.url);
@@ -23,76 +22,8 @@ interface Pm2App {
 /** The daemon as the configuration of pm2 has it. */
 const pm2App = () => (require('../ecosystem.config.cjs') as { apps: [Pm2App] }).apps[0];
 
-/** Every file below a folder of the checkout. */
-function filesIn(folder: string, root = ROOT): string[] {
-  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(root.length).replace(/^\//, ''))
-    .toSorted();
-}
-
-interface Packed {
-  readonly filename: string;
-  readonly files: readonly { readonly path: string }[];
-}
-
-/** Has npm make the package, or say what it would hold. */
-function pack(...args: string[]): Packed {
-  const environment = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
-  const output = execFileSync('npm', ['pack', '--json', '--offline', ...args], {
-    cwd: ROOT,
-    env: environment,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  return (JSON.parse(output) as [Packed])[0];
-}
-
-describe('the package', () => {
-  it('holds the program, its manual and what sets it up, and nothing else', () => {
-    const { files } = pack('--dry-run');
-    const folders = ['src', 'migrations', 'deploy', 'docs']
-      .flatMap((folder) => filesIn(folder))
-      .filter((path) => !path.startsWith('src/extensions/example/'));
-    const single = [
-      'CHANGELOG.md',
-      'CONTRIBUTING.md',
-      'LICENSE',
-      'README.md',
-      'ecosystem.config.cjs',
-      'package.json',
-      'tsconfig.json',
-    ];
-    const expected = [...folders, ...single, 'config/default.yaml', 'config/schema.json'];
-    expect(files.map(({ path }) => path).toSorted()).toEqual(expected.toSorted());
-  });
-
-  it('runs below node_modules, and writes nothing there', async () => {
-    const on = await testProcesses();
-    on.insert(1);
-    const folder = temporaryFolder();
-    const modules = join(folder, 'node_modules');
-    mkdirSync(modules);
-    const { filename } = pack('--pack-destination', folder);
-    execFileSync('tar', ['-xzf', join(folder, filename), '-C', modules]);
-    execFileSync('mv', [join(modules, 'package'), join(modules, 'order-sync')]);
-    for (const name of readdirSync(join(ROOT, 'node_modules')).filter((one) => !one.startsWith('.'))) {
-      symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
-    }
-    const before = filesIn('node_modules/order-sync', folder);
-    const program = join(modules, 'order-sync/src/bin.mjs');
-    const child = spawn(process.execPath, [program, 'sync', '--json'], {
-      cwd: folder,
-      env: { ...on.environment, PATH: process.env['PATH'], TMPDIR: folder },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const output = child.stdout.setEncoding('utf8').toArray();
-    expect(await once(child, 'exit')).toEqual([0, null]);
-    expect(JSON.parse((await output).join(''))).toMatchObject({ sent: 1, accepted: 1 });
-    expect(filesIn('node_modules/order-sync', folder)).toEqual(before);
-  });
-
-  it('has pm2 take relative paths from the folder in which it is started', () => {
+describe('the configuration of pm2', () => {
+  it('takes relative paths from the folder in which it is started', () => {
     const folder = temporaryFolder();
     const code = `JSON.stringify(require(${JSON.stringify(join(ROOT, 'ecosystem.config.cjs'))}).apps[0])`;
     const { cwd, script } = JSON.parse(
@@ -101,7 +32,7 @@ describe('the package', () => {
     expect({ cwd, script }).toEqual({ cwd: folder, script: join(ROOT, 'src/cli.ts') });
   });
 
-  it('has pm2 start as many daemons as workers.instances says, from a file of settings or a variable', () => {
+  it('starts as many daemons as workers.instances says, from a file of settings or a variable', () => {
     const folder = temporaryFolder();
     const file = join(folder, 'own.yaml');
     writeFileSync(file, 'database: {url: postgres://u@h/o}\nworkers: {instances: 3}\n');

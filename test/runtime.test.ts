@@ -1,6 +1,6 @@
 import { spawn, spawnSync, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -16,11 +16,18 @@ function start(code: string, options: SpawnOptions = {}): ChildProcess {
   return spawn(process.execPath, [RUNTIME, '-e', code], { stdio: ['ignore', 'pipe', 'inherit'], ...options });
 }
 
-/** How a runtime, wherever it lies, has TypeScript run. */
-function typescript(runtime: string): { flags: readonly string[]; environment: Record<string, string> } {
-  const code = `JSON.stringify(require(${JSON.stringify(runtime)}).typescript())`;
-  const environment = { PATH: process.env['PATH'], TMPDIR: folder };
-  return JSON.parse(spawnSync(process.execPath, ['-p', code], { encoding: 'utf8', env: environment }).stdout) as never;
+/** The runtime alone, in a folder of the test: without `cli.ts` beside it, it is that of a package. */
+function copied(to: string): string {
+  const runtime = join(folder, to, 'runtime.cjs');
+  mkdirSync(join(runtime, '..'), { recursive: true });
+  cpSync(RUNTIME, runtime);
+  return runtime;
+}
+
+/** What a runtime, wherever it lies, has Node run, and which Node. */
+function runtimeAt(runtime: string): { readonly PROGRAM: readonly string[]; readonly binary: string } {
+  const code = `const found = require(${JSON.stringify(runtime)}); JSON.stringify({ ...found, binary: found.nodeBinary() })`;
+  return JSON.parse(spawnSync(process.execPath, ['-p', code], { encoding: 'utf8' }).stdout) as never;
 }
 
 describe('the runtime', () => {
@@ -79,58 +86,27 @@ describe('the runtime', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
-  it('leaves TypeScript to Node', () => {
-    expect(typescript(RUNTIME)).toEqual({
-      flags: ['--disable-warning=ExperimentalWarning'],
-      environment: {},
-    });
+  it('runs the TypeScript of a checkout, and the JavaScript of a package', () => {
+    expect(runtimeAt(RUNTIME).PROGRAM).toEqual(['--disable-warning=ExperimentalWarning', join(RUNTIME, '../cli.ts')]);
+    const runtime = copied('node_modules/order-sync/src');
+    expect(runtimeAt(runtime).PROGRAM).toEqual([join(runtime, '../program/cli.js')]);
   });
 
-  it.each([
-    ['it makes itself', () => {}, undefined],
-    ['it made before', (at: string) => mkdirSync(at, { mode: 0o700 }), undefined],
-    ['others may write to', (at: string) => (mkdirSync(at), chmodSync(at, 0o777)), '1'],
-    ['is a link', (at: string) => (mkdirSync(`${at}-theirs`), symlinkSync(`${at}-theirs`, at)), '1'],
-    ['is a file', (at: string) => writeFileSync(at, ''), '1'],
-  ])(
-    'below node_modules, where Node strips no types, has tsx keep its code only in a folder that %s',
-    (_name, prepare, disabled) => {
-      const own = join(folder, `tsx-${process.geteuid?.()}`);
-      prepare(own);
-      const installed = join(folder, 'node_modules/order-sync/src/runtime.cjs');
-      mkdirSync(join(installed, '..'), { recursive: true });
-      cpSync(RUNTIME, installed);
-      symlinkSync(join(RUNTIME, '../../node_modules/tsx'), join(folder, 'node_modules/tsx'));
-      const { flags, environment } = typescript(installed);
-      expect(flags).toEqual(['--import', expect.stringMatching(/^file:.*\/tsx\//)]);
-      expect(environment['TSX_TSCONFIG_PATH']).toBe(join(installed, '../../tsconfig.json'));
-      expect(environment['TSX_DISABLE_CACHE']).toBe(disabled);
-      if (disabled === undefined) expect(statSync(own).mode & 0o777).toBe(0o700);
-    },
-  );
-
-  it.each(['node_modules/order-sync/node_modules', 'node_modules'])(
-    'finds the Node that npm has put in %s of another package',
-    (modules) => {
-      const installed = join(folder, 'node_modules/order-sync/src/runtime.cjs');
-      const name = process.platform === 'win32' ? 'node.exe' : 'node';
-      const pinned = join(folder, modules, `node-${process.platform}-${process.arch}/bin`, name);
-      for (const file of [installed, pinned]) mkdirSync(join(file, '..'), { recursive: true });
-      cpSync(RUNTIME, installed);
-      writeFileSync(pinned, '');
-      const code = `require(${JSON.stringify(installed)}).nodeBinary()`;
-      expect(spawnSync(process.execPath, ['-p', code], { encoding: 'utf8' }).stdout.trim()).toBe(pinned);
-    },
-  );
-
-  it('takes no Node that lies beside a checkout anywhere else', () => {
-    const installed = join(folder, 'order-sync/src/runtime.cjs');
-    const stray = join(folder, `node-${process.platform}-${process.arch}/bin/node`);
-    for (const file of [installed, stray]) mkdirSync(join(file, '..'), { recursive: true });
-    cpSync(RUNTIME, installed);
-    writeFileSync(stray, '');
-    const code = `require(${JSON.stringify(installed)}).nodeBinary()`;
-    expect(spawnSync(process.execPath, ['-p', code], { encoding: 'utf8' }).stdout.trim()).toBe(process.execPath);
+  it('takes the Node that npm has put into a checkout, and none that lies beside it or in a package', () => {
+    const name = process.platform === 'win32' ? 'node.exe' : 'node';
+    const put = (modules: string) => {
+      const file = join(folder, modules, `node-${process.platform}-${process.arch}/bin`, name);
+      mkdirSync(join(file, '..'), { recursive: true });
+      writeFileSync(file, '');
+      return file;
+    };
+    const runtime = copied('order-sync/src');
+    put('');
+    put('node_modules');
+    const pinned = put('order-sync/node_modules');
+    expect(runtimeAt(runtime).binary).toBe(process.execPath);
+    writeFileSync(join(runtime, '../cli.ts'), '');
+    expect(runtimeAt(runtime).binary).toBe(pinned);
   });
 
   it('passes messages both ways and closes the channel with its parent', async () => {
@@ -144,23 +120,29 @@ describe('the runtime', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
-  it.each(['20.20.0', '22.23.3'])('exits 78 with what to do where there is no usable Node, only %s', (version) => {
-    mkdirSync(join(folder, 'src'));
-    cpSync(RUNTIME, join(folder, 'src/runtime.cjs'));
+  it.each([
+    ['20.20.0', 'cli.ts', 'run `npm ci` without --omit=optional, or install Node 24 or newer'],
+    ['22.23.3', 'program.js', 'install Node 24 or newer'],
+  ])('exits 78 with what to do where there is no usable Node, only %s', (version, program, advice) => {
+    const runtime = copied('src');
+    writeFileSync(join(runtime, '..', program), '');
     const code = `Object.defineProperty(process.versions, 'node', { value: '${version}' }); require('./src/runtime.cjs').runNode([])`;
     const { status, stderr } = spawnSync(process.execPath, ['-e', code], { cwd: folder, encoding: 'utf8' });
-    expect([status, stderr]).toEqual([
-      78,
-      `order-sync: Node ${version} is too old: run \`npm ci\` without --omit=optional, or install Node 24 or newer\n`,
-    ]);
+    expect([status, stderr]).toEqual([78, `order-sync: Node ${version} is too old: ${advice}\n`]);
   });
 
-  it('has a launcher that says what to do before `npm ci`', () => {
-    mkdirSync(join(folder, 'src'));
-    for (const name of ['runtime.cjs', 'bin.mjs']) cpSync(join(RUNTIME, '..', name), join(folder, 'src', name));
-    const { status, stderr } = spawnSync(process.execPath, [join(folder, 'src/bin.mjs'), '--help'], {
-      encoding: 'utf8',
-    });
-    expect([status, stderr]).toEqual([78, expect.stringMatching(/run `npm ci`/)]);
+  it.each([
+    ['before `npm ci`', 'cli.ts', 'its dependencies are not installed: run `npm ci` in the checkout'],
+    [
+      'in a package that npm made of a checkout',
+      'other.ts',
+      'nothing was built before it was packed: run `npm run package` in the checkout',
+    ],
+  ])('has a launcher that says what to do %s', (_when, program, advice) => {
+    const launcher = join(copied('src'), '../bin.mjs');
+    cpSync(join(RUNTIME, '../bin.mjs'), launcher);
+    writeFileSync(join(launcher, '..', program), '');
+    const { status, stderr } = spawnSync(process.execPath, [launcher, '--help'], { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([78, `order-sync: ${advice}\n`]);
   });
 });

@@ -37,15 +37,19 @@ interface Component {
 
 const text = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const manifest = JSON.parse(text('package.json')) as Record<string, Readonly<Record<string, unknown>> | undefined>;
-const locked = Object.entries((JSON.parse(text('package-lock.json')) as { packages: Record<string, Locked> }).packages)
-  .filter(([path]) => path !== '')
-  .map(([path, entry]) => ({ ...entry, path, name: path.replace(/^.*node_modules\//, '') }));
-const shipped = locked.filter(({ dev }) => dev !== true);
+const lockedIn = (lock: string) =>
+  Object.entries((JSON.parse(text(lock)) as { packages: Record<string, Locked> }).packages)
+    .filter(([path]) => path !== '')
+    .map(([path, entry]) => ({ ...entry, path, name: path.replace(/^.*node_modules\//, '') }));
+const ofCheckout = lockedIn('package-lock.json');
+const locked = [...ofCheckout, ...lockedIn('tools/package-lock.json')];
+const shipped = ofCheckout.filter(({ dev }) => dev !== true);
 
 describe('the packages', () => {
   it('are named with one version each', () => {
     const kinds = ['dependencies', 'devDependencies', 'optionalDependencies'];
-    const versions = kinds.flatMap((kind) => Object.values(manifest[kind] ?? {}));
+    const tools = JSON.parse(text('tools/package.json')) as typeof manifest;
+    const versions = [manifest, tools].flatMap((one) => kinds.flatMap((kind) => Object.values(one[kind] ?? {})));
     expect(versions.filter((version) => !/^\d+\.\d+\.\d+$/.test(String(version)))).toEqual([]);
     expect(manifest['overrides']).toBeUndefined();
   });
@@ -57,6 +61,13 @@ describe('the packages', () => {
         !/^\d+\.\d+\.\d+/.test(version) || !integrity.startsWith('sha512-') || resolved !== undefined,
     );
     expect(odd.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('that are shipped are named in docs/dependencies.md, each with what it is for, and no others', () => {
+    const named = [...text('docs/dependencies.md').matchAll(/^\| ([@\w][\w./-]+) +\| \S/gm)].map(([, name]) => name);
+    const packages = named.filter((name) => name !== 'package');
+    expect(packages).toHaveLength(new Set(packages).size);
+    expect(new Set(packages)).toEqual(new Set(Object.keys(manifest['dependencies'] ?? {})));
   });
 
   it('run no script of their own at install', () => {
@@ -73,7 +84,7 @@ describe('the packages', () => {
   });
 
   it('come from no registry that a file of the repository names', () => {
-    const folders = ['.', 'config', 'deploy', 'docs', 'src', 'migrations', 'test', 'bench'];
+    const folders = ['.', 'build', 'config', 'deploy', 'docs', 'src', 'migrations', 'test', 'bench'];
     const files = folders.flatMap((folder) =>
       readdirSync(join(ROOT, folder), { recursive: folder !== '.', withFileTypes: true })
         .filter((entry) => entry.isFile() && /\.(?:[cm]?[jt]s|json|ya?ml|md)$|file$|^\.npmrc$/.test(entry.name))

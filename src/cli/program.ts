@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { OWN_SETTINGS } from '../base/places.ts';
 import { programVersion } from '../base/version.ts';
 import { printableLines } from '../base/words.ts';
 import type { Extension } from './extension.ts';
@@ -41,7 +42,7 @@ export async function createProgram(
   const program = new Command('order-sync')
     .description([DESCRIPTION, ...extensions.flatMap(({ welcome = [] }) => welcome)].join('\n\n'))
     .version(programVersion())
-    .option('--config <file>', 'settings to read instead of config/local.yaml')
+    .option('--config <file>', `settings to read instead of ${OWN_SETTINGS}`)
     .addHelpText('after', '\nExample:\n  order-sync sync --json')
     .showHelpAfterError('(--help says how it is used, with an example)')
     // The arguments of a command are not known before it is loaded.

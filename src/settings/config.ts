@@ -7,6 +7,7 @@ import { readMerchantKey } from './settings-file.ts';
 import { ConfigError, settingOf, type AccountConfig, type ConfigProblem, type Settings } from './settings.ts';
 import type { ListenAddress } from './values.ts';
 import { DEFAULT_ACCOUNT } from '../accounts/rules/name.ts';
+import { OWN_SETTINGS } from '../base/places.ts';
 import { suggestion } from '../base/text.ts';
 
 export { ConfigError, type AccountConfig, type ListenAddress, type ConfigOptions };
@@ -104,7 +105,7 @@ function shownValue(value: NonNullable<Entry['value']>): string {
 }
 
 const REQUIRED = [
-  ['baseUrl', 'order-sync init asks for it; or put it into config/local.yaml or ORDER_SYNC_EXCHANGE_BASE_URL'],
+  ['baseUrl', `order-sync init asks for it; or put it into ${OWN_SETTINGS} or ORDER_SYNC_EXCHANGE_BASE_URL`],
   [
     'apiKey',
     'order-sync init asks for it; or name a file of mode 0600 with it in exchange.apiKeyFile or ORDER_SYNC_EXCHANGE_API_KEY_FILE',

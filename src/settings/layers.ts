@@ -1,10 +1,11 @@
 import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { z } from 'zod';
 import { schemaOf, variableOf, type Schema, type SchemaOptions } from './schema.ts';
 import { ConfigError, settingOf, type ConfigProblem } from './settings.ts';
-import { collect, readSettingsFile, readValueFile, type WrittenSetting } from './settings-file.ts';
+import { collect, readSettingsFile, readValueFile, refuseOfStranger, type WrittenSetting } from './settings-file.ts';
+import { DEFAULTS, IS_PACKAGE, OWN_SETTINGS, ROOT } from '../base/places.ts';
 import { suggestion } from '../base/text.ts';
 
 /** A value, or the file that holds a secret; both when the file was read. */
@@ -23,7 +24,7 @@ interface Layer {
 
 export interface ConfigOptions extends SchemaOptions {
   readonly env: NodeJS.ProcessEnv;
-  /** `--config FILE`, instead of ORDER_SYNC_CONFIG and config/local.yaml; null: none of the three. */
+  /** `--config FILE`, instead of ORDER_SYNC_CONFIG and the usual file; null: none of the three. */
   readonly file?: string | null | undefined;
 }
 
@@ -37,7 +38,6 @@ export interface Layers extends Layer {
 const PREFIX = 'ORDER_SYNC_';
 /** A variable of an account begins with it: ORDER_SYNC_ACCOUNTS_SHOP_1_EXCHANGE_TIMEOUT. */
 const ACCOUNTS = 'ACCOUNTS_';
-const FOLDER = fileURLToPath(new URL('../../config/', import.meta.url));
 
 export function readLayers(options: ConfigOptions): Layers {
   const { cwd } = options;
@@ -63,8 +63,26 @@ export function readLayers(options: ConfigOptions): Layers {
 /** The path of the file that goes over config/default.yaml, whether it is there or not; null if there is none. */
 export function ownFile({ env, cwd, file }: ConfigOptions): string | null {
   const named = file === undefined ? env['ORDER_SYNC_CONFIG'] || undefined : file;
-  if (named === undefined) return resolve(FOLDER, 'local.yaml');
-  return named === null ? null : resolve(cwd, named);
+  if (named !== undefined) return named === null ? null : resolve(cwd, named);
+  if (!IS_PACKAGE) return fileURLToPath(new URL(OWN_SETTINGS, ROOT));
+  const places = packagePlaces(env, cwd);
+  return places.find(isThere) ?? places[0];
+}
+
+/** The files in which a package looks for its settings, in this order. The next version of the package replaces those in its folder. */
+export function packagePlaces({ XDG_CONFIG_HOME: named = '', HOME: home }: NodeJS.ProcessEnv, cwd: string) {
+  const folder = isAbsolute(named) ? named : home && join(home, '.config');
+  const ofUser = folder ? [join(folder, 'order-sync', 'config.yaml')] : [];
+  return [resolve(cwd, 'order-sync.yaml'), ...ofUser, '/etc/order-sync/config.yaml'] as const;
+}
+
+/** A file that cannot be looked at is there: whoever reads it says why it cannot be read. */
+function isThere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
 }
 
 interface Context {
@@ -77,10 +95,9 @@ interface Context {
 function readOwnFile(options: ConfigOptions, context: Context): Layer | undefined {
   const path = ownFile(options);
   const isUnnamed = options.file === undefined && !options.env['ORDER_SYNC_CONFIG'];
-  if (path === null || (isUnnamed && statSync(path, { throwIfNoEntry: false }) === undefined)) {
-    return { entries: new Map(), accounts: new Map() };
-  }
+  if (path === null || (isUnnamed && !isThere(path))) return { entries: new Map(), accounts: new Map() };
   const file = readSettingsFile(path, options.cwd, context.problems, context.schema);
+  if (file && isUnnamed && IS_PACKAGE) collect(context.problems, {}, () => refuseOfStranger(path));
   return file && layerOf(file.settings, context, file.accounts);
 }
 
@@ -103,8 +120,7 @@ function layerOf(
     }
     if (!paths.has(path)) {
       const meant = suggestion(path, [...paths, ...sections, ...(account === undefined ? ['accounts'] : [])]);
-      const advice =
-        meant === undefined ? 'config/default.yaml has them all' : `did you mean ${settingOf(meant, account)}?`;
+      const advice = meant === undefined ? `${DEFAULTS} has them all` : `did you mean ${settingOf(meant, account)}?`;
       refuse(schema.gone.get(path) ?? `is not a setting; ${advice}`);
       continue;
     }
@@ -174,7 +190,7 @@ function unknownVariable(name: string, known: readonly string[], gone: Schema['g
   const [, advice] = [...gone].find(([path]) => name.replace(/_FILE$/, '').endsWith(variableOf(path))) ?? [];
   if (advice !== undefined) return new ConfigError(advice);
   const meant = suggestion(name, known);
-  const instead = meant === undefined ? 'config/default.yaml has them all' : `did you mean ${PREFIX}${meant}?`;
+  const instead = meant === undefined ? `${DEFAULTS} has them all` : `did you mean ${PREFIX}${meant}?`;
   return new ConfigError(`is not a variable of a setting; ${instead}`);
 }
 
@@ -215,6 +231,6 @@ export function problemsOf(
   const isHidden = schema.secrets.includes(pathTo(count));
   return issue.keys.map((key) => {
     const known = isHidden ? `${place} has an unknown field` : `${place} has an unknown field ${key}`;
-    return { setting, source, problem: `${known}; config/default.yaml names all` };
+    return { setting, source, problem: `${known}; ${DEFAULTS} names all` };
   });
 }

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { DEFAULTS_FILE } from '../base/places.ts';
 import { accountOf, generalOf, SECRETS, SECTIONS, type Sections, type SettingsPart } from './settings.ts';
-
-const DEFAULTS = new URL('../../config/default.yaml', import.meta.url);
 
 /** Relative paths of files start at `cwd`. With no parts there are the settings of the core alone. */
 export interface SchemaOptions {
@@ -48,7 +47,7 @@ function makeSchema(parts: readonly SettingsPart[]) {
 
 /** Reads the few forms of YAML that the file has: the package that knows all takes longer than the rest of the settings. */
 function readDefaults() {
-  const lines = readFileSync(DEFAULTS, 'utf8').split('\n');
+  const lines = readFileSync(DEFAULTS_FILE, 'utf8').split('\n');
   const above: string[] = [];
   return lines
     .filter((line) => /^ *\w/.test(line))

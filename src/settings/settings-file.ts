@@ -192,6 +192,13 @@ function refuseWritableByAll(path: string, shown: string): void {
   throw new ConfigError(`everybody on this machine can write to ${shown}: run \`chmod o-w ${shown}\``);
 }
 
+/** A file that nobody named may be another user's, who would have the key sent to another address. */
+export function refuseOfStranger(path: string, user = process.geteuid?.()): void {
+  const owner = statSync(path, { throwIfNoEntry: false })?.uid;
+  if (user === undefined || owner === undefined || [0, user].includes(owner)) return;
+  throw new ConfigError(`${path} belongs to another user: name it with --config if it is yours to use`);
+}
+
 /** Root may give its own file to a reader through a group or an access list: a credential of systemd is such a file, of mode 0440. */
 export function isOpenToOthers({ uid, mode }: { uid: number; mode: number }, user: number | undefined): boolean {
   const isGivenByRoot = uid === 0 && user !== 0;

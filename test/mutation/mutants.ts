@@ -1,4 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { tool } from '../support/tools.ts';
 import type { Group } from './groups.ts';
 
 /** A mutant that no test killed. */
@@ -16,6 +18,18 @@ export interface Tried {
   readonly survivors: readonly Survivor[];
 }
 
+/** As much of StrykerJS as is used here. */
+interface StrykerModule {
+  readonly Stryker: new (options: object) => { runMutationTest(): Promise<readonly Mutant[]> };
+}
+
+interface Mutant {
+  readonly status: string;
+  readonly fileName: string;
+  readonly location: Readonly<Record<'start' | 'end', { readonly line: number; readonly column: number }>>;
+  readonly replacement: string;
+}
+
 /** Tries every mutant of the files. `report` names a file that keeps what came of each, so that the next run tries only what has changed. */
 export async function tryMutants({ files, tests }: Omit<Group, 'name'>, report?: string): Promise<Tried> {
   // With Stryker's own option for that, the mutants of constants of a module are never put in force.
@@ -23,7 +37,8 @@ export async function tryMutants({ files, tests }: Omit<Group, 'name'>, report?:
   // A thread cannot change its own zone, as some tests do.
   process.env['TZ'] = 'America/New_York';
   if (report !== undefined && existsSync(report)) forgetLeftConstants(report);
-  const { Stryker } = await import('@stryker-mutator/core');
+  const core = pathToFileURL(tool('@stryker-mutator/core/dist/src/index.js')).href;
+  const { Stryker } = (await import(core)) as StrykerModule;
   const results = await new Stryker({
     mutate: [...files],
     testRunner: 'vitest',
@@ -36,7 +51,7 @@ export async function tryMutants({ files, tests }: Omit<Group, 'name'>, report?:
     reporters: ['progress-append-only'],
     allowConsoleColors: false,
     tempDirName: 'data/mutation/sandbox',
-    ignorePatterns: ['data'],
+    ignorePatterns: ['data', 'dist', 'tools'],
     warnings: false,
     ...(report === undefined ? {} : { incremental: true, incrementalFile: report }),
   }).runMutationTest();

@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ConfigError, configSources, loadConfig } from '../../src/settings/config.ts';
-import { isOpenToOthers } from '../../src/settings/settings-file.ts';
+import { packagePlaces } from '../../src/settings/layers.ts';
+import { isOpenToOthers, refuseOfStranger } from '../../src/settings/settings-file.ts';
 import { temporaryFolder } from '../support/folders.ts';
 
 const KEY = 'k3y-that-must-stay-hidden';
@@ -107,6 +108,23 @@ describe('the layers', () => {
     write('b.yaml', 'log: {level: debug}');
     expect(loadConfig({ env, cwd, requireExchange: true }).log.level).toBe('warn');
     expect(loadConfig({ env, cwd, file: 'b.yaml', requireExchange: true }).log.level).toBe('debug');
+  });
+
+  it.each([
+    ['$XDG_CONFIG_HOME', { XDG_CONFIG_HOME: '/x', HOME: '/home/o' }, ['/x/order-sync/config.yaml']],
+    ['the home folder', { XDG_CONFIG_HOME: 'no/path', HOME: '/home/o' }, ['/home/o/.config/order-sync/config.yaml']],
+    ['no folder of a user who has none', {}, []],
+  ])('looks for the file of a package in the working folder, in %s and in /etc', (_where, env, ofUser) => {
+    expect(packagePlaces(env, '/work')).toEqual(['/work/order-sync.yaml', ...ofUser, '/etc/order-sync/config.yaml']);
+  });
+
+  it('refuses a file of another user that nobody named, unless it is root', () => {
+    const file = write('order-sync.yaml', '');
+    if (process.geteuid?.() === 0) chownSync(file, 1234, 1234);
+    const { uid } = statSync(file);
+    expect(() => refuseOfStranger(file, uid)).not.toThrow();
+    expect(() => refuseOfStranger(file, uid + 1)).toThrow(ConfigError);
+    expect(() => refuseOfStranger('/etc', uid + 1)).not.toThrow();
   });
 
   it('says where each setting stands and hides secrets', () => {

@@ -1,7 +1,21 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { parentPort } from 'node:worker_threads';
-import { PGlite } from '@electric-sql/pglite';
+import { pathToFileURL } from 'node:url';
 import { OWNER } from './postgres-server.ts';
+import { tool } from './tools.ts';
+
+/** As much of PGlite as is used here. */
+interface PGlite {
+  exec(sql: string): Promise<unknown>;
+  execProtocolRaw(messages: Uint8Array): Promise<Uint8Array>;
+}
+
+interface PGliteModule {
+  readonly PGlite: {
+    readonly defaultStartParams: readonly string[];
+    create(options: { readonly startParams: readonly string[] }): Promise<PGlite>;
+  };
+}
 
 /**
  * Serves PGlite, PostgreSQL within Node, to clients of PostgreSQL's protocol. It is one session, so the connections take turns
@@ -131,6 +145,7 @@ function message(type: string, body: Buffer): Buffer {
 }
 
 // The program wants a database that syncs what it commits; in memory that is nothing.
+const { PGlite } = (await import(pathToFileURL(tool('@electric-sql/pglite/dist/index.js')).href)) as PGliteModule;
 const database = await PGlite.create({ startParams: PGlite.defaultStartParams.filter((flag) => flag !== '-F') });
 await database.exec(`create role ${OWNER} login; alter database postgres owner to ${OWNER}`);
 const session = new Session(database);

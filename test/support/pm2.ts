@@ -4,9 +4,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { tool } from './tools.ts';
 
 const require = createRequire(import.meta.url);
-const PM2 = require.resolve('pm2/bin/pm2');
+const PM2 = tool('pm2/bin/pm2');
 
 /** What pm2 tells about a process, or about itself. */
 export interface Pm2Event {
@@ -111,7 +112,7 @@ export async function startPm2(): Promise<Pm2> {
 }
 
 async function connectBus(path: string, listener: (event: Pm2Event) => void): Promise<Bus> {
-  const axon = require('pm2/modules/pm2-axon') as { socket(kind: 'sub-emitter'): Bus };
+  const axon = require(tool('pm2/modules/pm2-axon')) as { socket(kind: 'sub-emitter'): Bus };
   const bus = axon.socket('sub-emitter');
   bus.on('*', (topic, { process: about, event, data, raw }) => {
     listener({

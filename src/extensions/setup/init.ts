@@ -1,10 +1,11 @@
 import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { systemClock } from '../../base/clock.ts';
+import { DEFAULTS, OWN_SETTINGS, SCHEMA_FILE } from '../../base/places.ts';
 import { configSources, type ConfigOptions } from '../../settings/config.ts';
 import { ownFile } from '../../settings/layers.ts';
 import { readValueFile } from '../../settings/settings-file.ts';
@@ -17,7 +18,6 @@ import { configOptions, optionOf } from '../../cli/shared/options.ts';
 import { nextSteps } from '../documents/commands/program-name.ts';
 import { checkSettings } from './config.ts';
 
-const SCHEMA = fileURLToPath(new URL('../../../config/schema.json', import.meta.url));
 const DATABASE = 'data/order-sync.db';
 const HIDDEN = { isHidden: true };
 /** Settings that `init` writes: where a variable sets one, that one would go over the file. */
@@ -47,7 +47,7 @@ const NEXT = [
 ] as const;
 const HELP = `
 Without options it asks for the address of the exchange, the key, which is not
-shown, and the place of the database. It makes config/local.yaml (or the file
+shown, and the place of the database. It makes ${OWN_SETTINGS} (or the file
 that --config names), beside it the file of the key with mode 0600, and the
 database. Nothing that is there is replaced.
 
@@ -121,10 +121,6 @@ export async function interview(
 function settingsFileOf(places: ConfigOptions): string {
   const path = ownFile(places);
   if (path === null) throw new CommandError(EXIT.usage, 'give --config with the file to make');
-  if (places.file === undefined && path.includes('node_modules')) {
-    const message = `${path} would be lost with the next update of the package: give --config with the file to make`;
-    throw new CommandError(EXIT.usage, message);
-  }
   if (existsSync(path)) throw existing(path, 'edit it, or give --config with another file');
   return path;
 }
@@ -177,10 +173,10 @@ async function make({ settingsFile, baseUrl, keyFile, key, databasePath }: Plan)
 }
 
 function headOf(settingsFile: string): string {
-  const isBeside = dirname(settingsFile) === dirname(SCHEMA);
-  const schema = isBeside ? './schema.json' : pathToFileURL(SCHEMA).href;
+  const isBeside = dirname(settingsFile) === dirname(SCHEMA_FILE);
+  const schema = isBeside ? './schema.json' : pathToFileURL(SCHEMA_FILE).href;
   return `# yaml-language-server: $schema=${schema}
-# What differs from config/default.yaml, which describes every setting.
+# What differs from ${DEFAULTS}, which describes every setting.
 `;
 }
 

@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { isMap, isScalar, LineCounter, parseDocument, type Node } from 'yaml';
 import { z } from 'zod';
 import { ACCOUNT_NAME } from '../../accounts/rules/name.ts';
+import { DEFAULTS_FILE } from '../../base/places.ts';
 import { schemaOf, type SchemaOptions } from '../../settings/schema.ts';
-
-const DEFAULTS = new URL('../../../config/default.yaml', import.meta.url);
 
 type JsonSchema = Record<string, unknown>;
 
@@ -50,7 +49,7 @@ function openSections(schema: JsonSchema): void {
 }
 
 function describe(schema: JsonSchema, { withDefaults }: { readonly withDefaults: boolean }): void {
-  const text = readFileSync(DEFAULTS, 'utf8');
+  const text = readFileSync(DEFAULTS_FILE, 'utf8');
   const lines = text.split('\n');
   const counter = new LineCounter();
   const document = parseDocument(text, { lineCounter: counter });

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { systemClock } from '../../../base/clock.ts';
+import { OWN_SETTINGS } from '../../../base/places.ts';
 import type { Config } from '../../../settings/config.ts';
 import type { Evidence } from '../../../exchange/examine.ts';
 import { readLines } from '../import.ts';
@@ -33,7 +34,7 @@ const EXPLAINED: Readonly<Record<ProbeStep, string>> = {
 
 const HELP = `
 Each step is explained, and asked for on a terminal. Without --order nothing is
-made. The settings that follow are printed as YAML for config/local.yaml: set a
+made. The settings that follow are printed as YAML for ${OWN_SETTINGS}: set a
 shape of absence only once the exchange has confirmed it. The answers, without
 key and tokens, are kept in a file beside the database.
 
@@ -156,7 +157,7 @@ function print({ rows }: Seen, evidence: string | undefined, settings: Settings,
     process.stdout.write(`${question}\n  seen: ${printable(seen)}\n  so:   ${printable(follows)}\n`);
   }
   const hasNone = Object.keys(settings).length === 0;
-  process.stdout.write(hasNone ? '\nNo setting follows.\n' : `\n# for config/local.yaml\n${stringify(settings)}`);
+  process.stdout.write(hasNone ? '\nNo setting follows.\n' : `\n# for ${OWN_SETTINGS}\n${stringify(settings)}`);
   if (evidence !== undefined) process.stderr.write(`the answers are in ${printable(evidence)}\n`);
 }
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import type { Clock } from '../../../base/clock.ts';
+import { PROGRAM_FILE } from '../../../base/places.ts';
 import { loadConfig, processEnvironment, type Config, type ConfigOptions } from '../../../settings/config.ts';
 import { driverFor, openStore, type LoadDriver, type OtherPlace } from '../../../store/open.ts';
 import type { Store } from '../../../store/port.ts';
@@ -234,7 +234,7 @@ export function daemonsOf({ folder, settingsFile }: Pick<Stage, 'folder' | 'sett
   const running: ChildProcess[] = [];
   // The settings of the person who tries the demonstration do not reach it: neither their file nor their variables.
   const begin = () =>
-    fork(fileURLToPath(new URL('../../../cli.ts', import.meta.url)), ['run'], {
+    fork(PROGRAM_FILE, ['run'], {
       cwd: folder,
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       env: { ORDER_SYNC_CONFIG: settingsFile },
