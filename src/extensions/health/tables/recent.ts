@@ -7,9 +7,9 @@ import { rowsAtOnce } from '../../../store/pages.ts';
 import { queries } from '../../../store/statement.ts';
 
 /** The newest orders and events that are looked at: the dashboard must not slow other work. */
-const MOST_ORDERS = 10_000;
+const MOST_ORDERS = 5_000;
 const MOST_EVENTS = 20_000;
-const MOST_FOLLOWED = 10_000;
+const MOST_FOLLOWED = 5_000;
 
 /** Orders by what they did and the hour, such as `accepted 2026-01-31T12`. `cutAt`: counted from then on only, because there is more. */
 export interface CountedHours {
