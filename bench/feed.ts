@@ -1,9 +1,8 @@
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import Database from 'better-sqlite3';
 import { runProgram, startDaemon } from './child.ts';
 import type { Figure } from './figures.ts';
-import { fillWithFinalOrders, withoutTriggers } from './large-database.ts';
+import { fillWithFinalOrders } from './large-database.ts';
 import { cpuMsOf } from './process.ts';
 import { settingsFor, type Bench } from './settings.ts';
 
@@ -16,7 +15,6 @@ const NOBODY = 'http://127.0.0.1:9';
 export async function measureFeed({ folder, path, sizes, say }: Bench): Promise<Figure[]> {
   const { events } = sizes;
   fillWithFinalOrders(path, events / EVENTS_AN_ORDER, say);
-  endChain(path);
   const settings = settingsFor(NOBODY, path);
   await runProgram(folder, ['db', 'accept-restore', '--yes', '--assume-not-sent', '--reason', 'made here'], settings);
   say('feed: the command, and pages over the socket');
@@ -35,16 +33,6 @@ export async function measureFeed({ folder, path, sizes, say }: Bench): Promise<
     { name: `${events} events in pages over the socket`, unit: 's', value: pagesMs / 1_000, target },
     { name: 'the same, CPU of the daemon', unit: 's', value: cpuMs / 1_000 },
   ];
-}
-
-/** The newest event of the account, as the program keeps it. */
-function endChain(path: string): void {
-  const sqlite = new Database(path);
-  withoutTriggers(sqlite, () =>
-    sqlite.exec(`insert into event_heads (account, id, hash) select account, id, hash from events
-      order by id desc limit 1`),
-  );
-  sqlite.close();
 }
 
 /** Reads page after page to the end, as a shop does; gives the number of events. */

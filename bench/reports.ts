@@ -1,22 +1,26 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
-import type { Figure } from './figures.ts';
+import { freePort } from '../test/support/postgres-server.ts';
+import { runProgram, startDaemon } from './child.ts';
+import { middle, type Figure } from './figures.ts';
 import { cpuMsOf, peakMemoryMib } from './process.ts';
-import { buildReportDatabase } from './report-data.ts';
-import type { Bench } from './settings.ts';
+import { fillWithReportedOrders } from './report-data.ts';
+import { settingsFor, type Bench } from './settings.ts';
 
 const PROGRAM = fileURLToPath(new URL('../src/bin.mjs', import.meta.url));
-const MONTH = ['--from', '2025-06-01', '--to', '2025-07-01'];
-/** Where the data ends, so that look-ups are fresh. */
-const AS_OF = ['--as-of', '2026-01-16T00:00:00Z'];
+const DAY_MS = 86_400_000;
 const WRITE_EVERY_MS = 5;
 const ALONE_MS = 10_000;
+const DASHBOARD_MS = 100;
+const STARTS = 5;
+const REST_MS = 3_000;
+/** Nothing is asked of the exchange: nothing is due. */
+const NOBODY = 'http://127.0.0.1:9';
 
 /** What one report took, and what the writer beside it saw. */
 interface Measured extends Seen {
@@ -31,44 +35,83 @@ interface Seen {
   readonly cpuMs: number;
 }
 
-const REPORTS = [
-  { name: 'a month, json', args: ['reconciliation', ...AS_OF, ...MONTH, '--format', 'json'], seconds: 5, mib: 200 },
-  { name: 'a month, xlsx', args: ['reconciliation', ...AS_OF, ...MONTH, '--format', 'xlsx'], seconds: 5, mib: 200 },
-  { name: 'a month, html', args: ['reconciliation', ...AS_OF, ...MONTH, '--format', 'html'], seconds: 5, mib: 200 },
-  { name: 'everything, json', args: ['reconciliation', ...AS_OF, '--format', 'json'], seconds: 60, mib: 300 },
-  { name: 'everything, html', args: ['reconciliation', ...AS_OF, '--format', 'html'], seconds: 60, mib: 300 },
-  { name: 'sums', args: ['summary'], seconds: 3, mib: 200 },
-  { name: 'ages', args: ['ageing'], seconds: 5, mib: 300 },
-] as const;
+/** Of a month, which is 30 days of 300, and of everything. */
+const reportsUntil = (until: number) => {
+  const month = ['--from', timeOf(until - 60 * DAY_MS), '--to', timeOf(until - 30 * DAY_MS)];
+  return [
+    { name: 'a month, json', args: ['reconciliation', ...month, '--format', 'json'], seconds: 3, mib: 200 },
+    { name: 'a month, xlsx', args: ['reconciliation', ...month, '--format', 'xlsx'], seconds: 3, mib: 200 },
+    { name: 'a month, html', args: ['reconciliation', ...month, '--format', 'html'], seconds: 3, mib: 200 },
+    { name: 'everything, json', args: ['reconciliation', '--format', 'json'], seconds: 60, mib: 300 },
+    { name: 'everything, html', args: ['reconciliation', '--format', 'html'], seconds: 60, mib: 300 },
+    { name: 'sums', args: ['summary', '--format', 'json'], seconds: 2, mib: 200 },
+    { name: 'ages', args: ['ageing', '--format', 'json'], seconds: 4, mib: 300 },
+  ];
+};
 
-/** Measures reports of a month and of everything as real processes, each with a writer beside it. */
-export async function measureReports({ folder, sizes, say }: Bench): Promise<Figure[]> {
-  const path = join(folder, 'reports.db');
-  await buildReportDatabase(path, sizes.reported, say);
+/** Measures reports of a month and of everything as real processes, each with a writer beside it, and the dashboard. */
+export async function measureReports(bench: Bench): Promise<Figure[]> {
+  const { folder, path, say } = bench;
+  const until = new Date();
+  fillWithReportedOrders(bench, until);
   say('reports: the writer with nothing beside it');
   const alone = await measureWriter(path);
   const figures: Figure[] = [
     { name: 'no report, longest write', value: alone.longestWriteMs, unit: 'ms' },
     { name: 'no report, write-ahead log', value: alone.walMib, unit: 'MiB' },
   ];
-  for (const { name, args, seconds, mib } of REPORTS) {
+  for (const { name, args, seconds, mib } of reportsUntil(until.getTime())) {
     say(`reports: ${name}`);
     const seen = await measure(folder, path, args);
     figures.push(
-      { name: `report of ${name}`, value: seen.seconds, unit: 's', target: { below: seconds } },
-      { name: `report of ${name}, CPU`, value: seen.cpuMs / 1_000, unit: 's' },
+      { name: `report of ${name}`, value: seen.seconds, unit: 's', target: { atMost: seconds } },
+      // It holds also where other work has the processor.
+      { name: `report of ${name}, CPU`, value: seen.cpuMs / 1_000, unit: 's', target: { atMost: seconds } },
       { name: `report of ${name}, memory`, value: seen.peakMib, unit: 'MiB', target: { below: mib } },
       {
         name: `report of ${name}, longest write beside it`,
         value: seen.longestWriteMs,
         unit: 'ms',
         // No report makes the disk faster than it is with nothing beside.
-        target: { below: Math.max(250, alone.longestWriteMs) },
+        target: { below: Math.max(250, Math.ceil(alone.longestWriteMs)) },
       },
       { name: `report of ${name}, write-ahead log`, value: seen.walMib, unit: 'MiB' },
     );
   }
-  return figures;
+  return [...figures, ...(await measureDashboard(bench))];
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** The first page of a daemon that has just begun: nothing of it was read before. */
+async function measureDashboard({ folder, path, say }: Bench): Promise<Figure[]> {
+  say('reports: the first page of the dashboard');
+  const address = `127.0.0.1:${await freePort()}`;
+  // The sweep would record a finding for each of the many orders that wait.
+  const settings = {
+    ...settingsFor(NOBODY, path),
+    ORDER_SYNC_OPS_LISTEN: address,
+    ORDER_SYNC_RECONCILE_CRON: '0 0 1 1 *',
+  };
+  await runProgram(folder, ['db', 'accept-restore', '--yes', '--assume-not-sent', '--reason', 'made here'], settings);
+  const [wall, cpu]: [number[], number[]] = [[], []];
+  for (let start = 0; start < STARTS; start += 1) {
+    await using daemon = await startDaemon(folder, settings);
+    // The sweep at the start reads all orders that are followed.
+    await delay(REST_MS);
+    const [begin, cpuBefore] = [performance.now(), cpuMsOf(daemon.pid)];
+    const page = await fetch(`http://${address}/`);
+    if (!page.ok || !(await page.text()).includes('</html>')) throw new Error(`the dashboard answered ${page.status}`);
+    wall.push(performance.now() - begin);
+    cpu.push(cpuMsOf(daemon.pid) - cpuBefore);
+  }
+  const target = { atMost: DASHBOARD_MS };
+  return [
+    { name: 'first page of the dashboard', ...middle(wall), unit: 'ms', target },
+    { name: 'first page of the dashboard, CPU', ...middle(cpu), unit: 'ms', target },
+  ];
 }
 
 /** What the writer sees with nothing beside it: the disk and the other programs of the machine. */

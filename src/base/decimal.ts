@@ -65,7 +65,8 @@ export class DecimalSum {
 
   #addPlain(text: string): boolean {
     if (!PLAIN.test(text)) return false;
-    const { length: decimals } = text.split('.')[1] ?? '';
+    const point = text.indexOf('.');
+    const decimals = point === -1 ? 0 : text.length - point - 1;
     this.#digits[decimals] = (this.#digits[decimals] ?? 0n) + BigInt(text.replace('.', ''));
     return true;
   }

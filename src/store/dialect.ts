@@ -55,7 +55,7 @@ const SQLITE = {
   orderOfEvents: (): RawBuilder<unknown> => sql`id`,
   /** Tells whether a column holds a time as the program writes it. */
   holdsTime: (column: string): RawBuilder<SqlBool> =>
-    sql`${sql.ref(column)} is not distinct from strftime('%Y-%m-%dT%H:%M:%fZ', ${sql.ref(column)})`,
+    sql`${sql.ref(column)} is not distinct from date(${sql.ref(column)}) || 'T' || time(${sql.ref(column)}, 'subsec') || 'Z'`,
   /** The exact sum of the decimals in a column, as JSON: `[sum, number of the values that are no decimal]`. */
   exactSum: (column: string): RawBuilder<string> => sql`exact_sum(${sql.ref<string | null>(column)})`,
 };

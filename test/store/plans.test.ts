@@ -53,7 +53,7 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
     'the newest events, as many as are counted',
   ],
   [
-    /^SEARCH merchant_orders USING COVERING INDEX merchant_orders_by_age \(account=\? AND created_at>\?\): select "hour"/,
+    /^SEARCH merchant_orders USING COVERING INDEX merchant_orders_by_age \(account=\? AND created_at>\?\): select "move"/,
     'the newest orders: from the time on of the last one that is counted',
   ],
   [/^SCAN (newest_events|followed): .* limit (\?|\d+)\) as \1/, 'what the statement has just found, limited'],

@@ -108,8 +108,8 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
   await sendWebhooks(program);
   for (const account of ['default', undefined])
     await readOverview(program.app.store.db, { account, endpoints: [{ name: 'shop' }], now: program.clock.now() });
-  await countHours(program.app.store.db, { account: 'default', from: '2025' });
-  await recentParts(program.app.store, { account: 'default', from: '2025' });
+  await countHours(program.app.store.db, 'default', '2025');
+  await recentParts(program.app.store, 'default', ['2025', '2024']);
   await countAges(program.app.store.db, 'default', ['2025', '2024']);
   const beginning = { account: 'default', beginning: 'o', by: 'id', limit: 10 } as const;
   await findOrders(program.app.store.db, beginning, ['state']);

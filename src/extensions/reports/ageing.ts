@@ -201,28 +201,28 @@ function chartOf(byStatus: readonly AgeGroup[]): readonly Chart[] {
   return waitingChart(rows, 'details');
 }
 
-/** The ages of orders by state, order status and pair. It keeps 8 bytes an order, and the oldest of some states whole. */
+/** Since when orders are in their state, by state, order status and pair. It keeps 8 bytes an order, and the oldest of some states whole. */
 export class Ages {
   readonly #states: readonly string[];
   readonly #limit: number;
-  readonly #asOf: string;
+  readonly #asOfMs: number;
   /** In ms; NaN for a time that cannot be read. */
-  readonly #groups = new Map<string, Pick<AgeGroup, 'state' | 'status' | 'pair'> & { readonly ages: number[] }>();
+  readonly #groups = new Map<string, Pick<AgeGroup, 'state' | 'status' | 'pair'> & { readonly times: number[] }>();
   #oldest: OldestOrder[] = [];
   orders = 0;
 
   constructor(states: readonly string[], limit: number, asOf: string) {
     this.#states = states;
     this.#limit = limit;
-    this.#asOf = asOf;
+    this.#asOfMs = instantMs(asOf) ?? 0;
   }
 
   add(order: OldestOrder): void {
     const { state, status, pair, since } = order;
     const key = `${state}\n${status === null ? '' : `=${status}`}\n${pair}`;
-    const group = this.#groups.get(key) ?? { state, status, pair, ages: [] };
+    const group = this.#groups.get(key) ?? { state, status, pair, times: [] };
     this.#groups.set(key, group);
-    group.ages.push(ageMs(since, this.#asOf) ?? Number.NaN);
+    group.times.push(instantMs(since) ?? Number.NaN);
     this.orders += 1;
     if (!this.#states.includes(state)) return;
     this.#oldest.push(order);
@@ -231,7 +231,7 @@ export class Ages {
   }
 
   byPair(): readonly AgeGroup[] {
-    return this.#sorted().map(({ ages, ...group }) => ({ ...group, ...percentiles(ages) }));
+    return this.#sorted().map(({ times, ...group }) => ({ ...group, ...this.#percentiles(times) }));
   }
 
   byStatus(): readonly AgeGroup[] {
@@ -240,7 +240,7 @@ export class Ages {
       state: same[0]?.state ?? '',
       status: same[0]?.status ?? null,
       pair: null,
-      ...percentiles(same.flatMap(({ ages }) => ages)),
+      ...this.#percentiles(same.flatMap(({ times }) => times)),
     }));
   }
 
@@ -253,17 +253,17 @@ export class Ages {
   #sorted() {
     return [...this.#groups].toSorted(([a], [b]) => compareTexts(a, b)).map(([, group]) => group);
   }
-}
 
-/** The nth percentile is the smallest age that n in a hundred do not exceed: one of the ages themselves. */
-function percentiles(ages: readonly number[]): Omit<AgeGroup, 'state' | 'status' | 'pair'> {
-  const orders = ages.length;
-  // A typed array sorts by number, without a function to compare by.
-  const oldestFirst = Float64Array.from(ages, (ms) => -ms).toSorted();
-  const at = (percent: number) => {
-    const ms = -(oldestFirst[orders - Math.ceil((orders * percent) / 100)] ?? Number.NaN);
-    return Number.isNaN(ms) ? null : ms;
-  };
-  const halves = { p1: at(1), p25: at(25), p50: at(50), p75: at(75) };
-  return { orders, ...halves, p90: at(90), p99: at(99), longest: at(100) };
+  /** The nth percentile is the smallest age that n in a hundred do not exceed: one of the ages themselves. */
+  #percentiles(times: readonly number[]): Omit<AgeGroup, 'state' | 'status' | 'pair'> {
+    const orders = times.length;
+    // A typed array sorts by number, without a function to compare by.
+    const oldestFirst = new Float64Array(times).toSorted();
+    const at = (percent: number) => {
+      const ms = this.#asOfMs - (oldestFirst[orders - Math.ceil((orders * percent) / 100)] ?? Number.NaN);
+      return Number.isNaN(ms) ? null : ms;
+    };
+    const halves = { p1: at(1), p25: at(25), p50: at(50), p75: at(75) };
+    return { orders, ...halves, p90: at(90), p99: at(99), longest: at(100) };
+  }
 }

@@ -15,7 +15,7 @@ import {
   type OperationFacts,
 } from './facts.ts';
 import { problemsOf } from '../status/problems.ts';
-import { moneyGroup } from '../../reports/summary.ts';
+import { moneyGroup, type SummaryPart } from '../../reports/summary.ts';
 import { listFindings } from '../../operate/tables/listed-findings.ts';
 import { readOverview } from '../tables/overview.ts';
 import { countAges, countHours, recentParts, type CountedAges, type CountedHours } from '../tables/recent.ts';
@@ -87,32 +87,31 @@ export class DashboardReader {
   }
 
   async #addUp(accounts: readonly string[]): Promise<ActivityFacts> {
-    const { store, clock } = this.#deps;
+    const { store, clock, config } = this.#deps;
     const now = clock.now();
     const day = now.toISOString().slice(0, 10);
+    const midnight = `${day}T00:00:00.000Z`;
     const times = AGE_LIMITS_MS.map((limit) => after(now, -limit).toISOString());
-    const [hours, ages]: [CountedHours[], CountedAges[]] = [[], []];
-    for (const account of accounts) {
-      hours.push(await countHours(store.db, { account, from: `${day}T00:00:00.000Z` }));
-      ages.push(await countAges(store.db, account, times));
-    }
-    const periods = [
-      ['Today', `${day}T00:00:00.000Z`],
-      ['The last 7 days', after(now, -7 * DAY_MS).toISOString()],
-    ] as const;
-    const money: MoneyPeriod[] = [];
-    for (const [title, from] of periods) money.push(await this.#money(title, accounts, from));
-    return { hours: hoursOf(day, hours), money, ageing: ageingOf(ages) };
-  }
-
-  async #money(title: string, accounts: readonly string[], from: string): Promise<MoneyPeriod> {
-    const { store, config } = this.#deps;
     const settingsOf = exchangeByAccount(config);
-    const read = [];
-    for (const account of accounts) read.push({ account, ...(await recentParts(store, { account, from })) });
-    const parts = read.flatMap(({ account, parts: of }) => of.map((part) => moneyGroup(part, settingsOf(account))));
-    return { title, parts, cutAt: newestOf(read.map(({ cutAt }) => cutAt)) };
+    const [hours, ages, recent]: [CountedHours[], CountedAges[], RecentMoney[]] = [[], [], []];
+    for (const account of accounts) {
+      hours.push(await countHours(store.db, account, midnight));
+      ages.push(await countAges(store.db, account, times));
+      const read = await recentParts(store, account, [midnight, after(now, -7 * DAY_MS).toISOString()]);
+      const groupOf = (part: SummaryPart) => moneyGroup(part, settingsOf(account));
+      recent.push(...read.map(({ parts, cutAt }, period) => ({ period, parts: parts.map(groupOf), cutAt })));
+    }
+    return { hours: hoursOf(day, hours), money: moneyOf(recent), ageing: ageingOf(ages) };
   }
+}
+
+type RecentMoney = Omit<MoneyPeriod, 'title'> & { readonly period: number };
+
+function moneyOf(recent: readonly RecentMoney[]): readonly MoneyPeriod[] {
+  return ['Today', 'The last 7 days'].map((title, period) => {
+    const same = recent.filter((one) => one.period === period);
+    return { title, parts: same.flatMap(({ parts }) => parts), cutAt: newestOf(same.map(({ cutAt }) => cutAt)) };
+  });
 }
 
 function known<Value>(all: Map<string, Value>, name = '', make: () => Value): Value {
@@ -124,7 +123,7 @@ function known<Value>(all: Map<string, Value>, name = '', make: () => Value): Va
 function hoursOf(day: string, all: readonly CountedHours[]): ActivityFacts['hours'] {
   const places = Array.from({ length: 24 }, (_, hour) => `${day}T${String(hour).padStart(2, '0')}`);
   const sums = MOVES.map((move) => {
-    const orders = places.map((hour) => all.reduce((sum, one) => sum + (one[move].get(hour) ?? 0), 0));
+    const orders = places.map((hour) => all.reduce((sum, one) => sum + (one.orders.get(`${move} ${hour}`) ?? 0), 0));
     return [move, orders] as const;
   });
   const byMove = Object.fromEntries(sums) as Record<(typeof MOVES)[number], number[]>;

@@ -1,5 +1,4 @@
-import { sql } from 'kysely';
-import type { SummaryPart } from '../../reports/summary.ts';
+import { sql, type RawBuilder } from 'kysely';
 import { exactSum, indexedBy, isFollowed } from '../../../store/dialect.ts';
 import type { Database, Store } from '../../../store/port.ts';
 import { partOf } from '../../reports/tables/summary.ts';
@@ -8,50 +7,30 @@ import { rowsAtOnce } from '../../../store/pages.ts';
 import { queries } from '../../../store/statement.ts';
 
 /** The newest orders and events that are looked at: the dashboard must not slow other work. */
-const MOST_ORDERS = 10_000;
+const MOST_ORDERS = 5_000;
 const MOST_EVENTS = 20_000;
-const MOST_FOLLOWED = 10_000;
+const MOST_FOLLOWED = 5_000;
 
-/** By the hour, such as `2026-01-31T12`. */
-type ByHour = ReadonlyMap<string, number>;
-
-/** `cutAt`: counted from then on only, because there is more. */
+/** Orders by what they did and the hour, such as `accepted 2026-01-31T12`. `cutAt`: counted from then on only, because there is more. */
 export interface CountedHours {
-  readonly inserted: ByHour;
-  readonly accepted: ByHour;
-  readonly final: ByHour;
+  readonly orders: ReadonlyMap<string, number>;
   readonly cutAt: string | null;
 }
 
-interface Since {
-  readonly account: string;
-  readonly from: string;
-}
-
-export async function countHours(db: Database, { account, from }: Since): Promise<CountedHours> {
+export async function countHours(db: Database, account: string, from: string): Promise<CountedHours> {
   const [oldestOrder, oldestEvent] = [await orderBefore(db, account, MOST_EVENTS), await eventBefore(db, account)];
   const cutAt = [oldestOrder, oldestEvent].reduce((late, one) => (one > late ? one : late), from);
-  const hour = (column: string) => sql`substr(${sql.ref(column)}, 1, 13)`;
-  const inserted = await countBy(
+  const orders = await countBy(
     db,
-    'hour',
-    sql`select ${hour('created_at')} as hour from merchant_orders ${indexedBy('merchant_orders_by_age')}
-      where account = ${account} and created_at >= ${cutAt}`,
-  );
-  const moved = async (state: string) =>
-    await countBy(
-      db,
-      'hour',
-      sql`select ${hour('observed_at')} as hour from (select type, field, new_value, observed_at from events
+    'move',
+    sql`select 'inserted ' || substr(created_at, 1, 13) as move from merchant_orders ${indexedBy('merchant_orders_by_age')}
+        where account = ${account} and created_at >= ${cutAt}
+      union all
+      select new_value || ' ' || substr(observed_at, 1, 13) from (select type, field, new_value, observed_at from events
         where account = ${account} order by account desc, id desc limit ${MOST_EVENTS}) as newest_events
-        where type = 'order' and field = 'state' and new_value = ${state} and observed_at >= ${cutAt}`,
-    );
-  return {
-    inserted,
-    accepted: await moved('accepted'),
-    final: await moved('final'),
-    cutAt: cutAt === from ? null : cutAt,
-  };
+        where type = 'order' and field = 'state' and new_value in ('accepted', 'final') and observed_at >= ${cutAt}`,
+  );
+  return { orders, cutAt: cutAt === from ? null : cutAt };
 }
 
 /** The time of the newest order but `orders`; empty if there are fewer. */
@@ -67,24 +46,32 @@ async function eventBefore(db: Database, account: string): Promise<string> {
   return rows[0]?.at ?? '';
 }
 
-export async function recentParts(
-  store: Pick<Store, 'db' | 'snapshot'>,
-  { account, from }: Since,
-): Promise<{ readonly parts: readonly SummaryPart[]; readonly cutAt: string | null }> {
+/** Adds up the newest orders since each of the times, the newest time first. All are read at once: they lie far from each other. */
+export async function recentParts(store: Pick<Store, 'db' | 'snapshot'>, account: string, times: readonly string[]) {
   const oldest = await orderBefore(store.db, account, MOST_ORDERS);
-  const since = oldest > from ? oldest : from;
+  const since = [oldest, ...times.slice(-1)].toSorted().at(-1) ?? '';
   const line = ['from_currency', 'to_currency', 'state', 'outcome', 'asset_position'] as const;
-  const rows = await rowsAtOnce<Omit<SummaryPart, 'account' | 'order_status' | 'unreadable'>>(
+  const rows = await rowsAtOnce(
     store,
     queries
       .selectFrom('merchant_orders')
       .select((select) => [...line, select.fn.countAll<number>().as('orders'), exactSum('asset').as('asset')])
+      .select(placeIn('created_at', times).as('place'))
       .where('account', '=', account)
       .where('created_at', '>=', since)
-      .groupBy(line),
+      .groupBy([...line, sql.ref('place')]),
   );
   const parts = rows.map((row) => partOf({ ...row, account, order_status: null }, row.asset));
-  return { parts, cutAt: since === from ? null : since };
+  return times.map((time, period) => ({
+    parts: parts.filter(({ place }) => place <= period),
+    cutAt: oldest > time ? oldest : null,
+  }));
+}
+
+/** How many of the times, the newest first, lie after that of the column. */
+function placeIn(column: string, times: readonly string[]): RawBuilder<number> {
+  const cases = times.map((time, place) => sql`when ${sql.ref(column)} >= ${time} then ${sql.lit(place)}`);
+  return sql<number>`case ${sql.join(cases, sql` `)} else ${sql.lit(times.length)} end`;
 }
 
 export interface CountedAges {
@@ -97,10 +84,8 @@ export async function countAges(db: Database, account: string, times: readonly s
   const followed = sql`select state, coalesce(changed_at, sent_at, created_at) as since from merchant_orders
     ${indexedBy('merchant_orders_followed')} where account = ${account} and ${isFollowed()}
     order by external_order_id limit ${MOST_FOLLOWED}`;
-  const cases = times.map((time, place) => sql`when since >= ${time} then ${sql.lit(place)}`);
-  const place = sql`case ${sql.join(cases, sql` `)} else ${sql.lit(times.length)} end`;
   const { rows } = await sql<{ state: string; place: number; orders: number }>`
-    select state, place, count(*) as orders from (select state, ${place} as place from (${followed}) as followed) as aged
+    select state, place, count(*) as orders from (select state, ${placeIn('since', times)} as place from (${followed}) as followed) as aged
     group by state, place`.execute(db);
   return { rows, isCut: rows.reduce((sum, { orders }) => sum + orders, 0) >= MOST_FOLLOWED };
 }

@@ -152,7 +152,7 @@ function differences(
   if (isOfOtherPair(row)) return [{ class: 'PAIR_MISMATCH', expected: pairOf(row), actual: pairOfRecord(row) }];
   if (amounts === undefined) return [];
   const [ours, theirs] = amounts;
-  const isEqual = isWithin(ours.value, theirs.value, tolerance, currency);
+  const isEqual = ours.text === theirs.text || isWithin(ours.value, theirs.value, tolerance, currency);
   return isEqual ? [] : [{ class: 'AMOUNT_MISMATCH', expected: ours.text, actual: theirs.text }];
 }
 

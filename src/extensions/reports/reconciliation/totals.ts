@@ -75,13 +75,12 @@ type Lines = Map<string, Line>;
 
 /** The line of a group, which is made if there is none. */
 function lineOf(lines: Lines, { day, pair, outcome, position, currency }: Group): Line {
-  const group = { day, pair, outcome, position, currency };
-  const key = JSON.stringify(Object.values(group));
+  const key = JSON.stringify([day, pair, outcome, position, currency]);
   const known = lines.get(key);
   if (known !== undefined) return known;
   const counts = Object.fromEntries(COUNTS.map((count) => [count, 0])) as Line['counts'];
   const sums = Object.fromEntries(SUMS.map((sum) => [sum, new DecimalSum()])) as Line['sums'];
-  const line = { ...group, counts, sums };
+  const line = { day, pair, outcome, position, currency, counts, sums };
   lines.set(key, line);
   return line;
 }
@@ -148,7 +147,7 @@ export class ReconciliationTotals {
     if (judgement.kind !== 'nothing') this.#addLookup(row.state === 'final' ? 'final' : 'open', lookup);
     if (row.state === 'abandoned') counts.given_up += 1;
     if (row.resends > 0) counts.sent_again += 1;
-    if (ours.ok) sums.asset.add(ours.value);
+    if (ours.ok) sums.asset.add(ours.text);
     else counts.unreadable += 1;
     // What the record of a disputed order says may be of another order, also when a person has given it up.
     if (row.received_at === null || judgement.kind === 'disputed' || row.state === 'abandoned') return;
@@ -162,9 +161,9 @@ export class ReconciliationTotals {
     }
     if (amounts === undefined) return;
     counts.compared += 1;
-    sums.ours.add(amounts[0].value);
+    sums.ours.add(amounts[0].text);
     // An amount of another pair is none of this one: the difference shows it.
-    if (!isOfOtherPair) sums.theirs.add(amounts[1].value);
+    if (!isOfOtherPair) sums.theirs.add(amounts[1].text);
   }
 
   /** `row` is that of the finding. */

@@ -8,7 +8,6 @@ import type { ReportScope } from './reconciliation.ts';
 
 /** Orders that are read at a time: no read holds the write-ahead log for long. */
 const PAGE = 20_000;
-const AGES_PAGE = 10_000;
 
 const LINE = ['from_currency', 'to_currency', 'state', 'order_status', 'outcome', 'asset_position'] as const;
 
@@ -83,7 +82,7 @@ export interface AgeingScope {
 }
 
 export async function readAges(store: Pick<Store, 'snapshot'>, scope: AgeingScope, ages: Ages): Promise<void> {
-  const pages = pagesAfter<OldestOrder>(AGES_PAGE, (last) => rowsAtOnce(store, agesPage(scope, last?.id)));
+  const pages = pagesAfter<OldestOrder>(PAGE, (last) => rowsAtOnce(store, agesPage(scope, last?.id)));
   for await (const page of pages) for (const order of page) ages.add(order);
 }
 
@@ -110,5 +109,5 @@ function agesPage({ account, from, to, asOf }: AgeingScope, last: string | undef
       case when ${isAsItWas} then o.state else coalesce(${newest('new_value', 'state')}, 'pending') end as state,
       case when ${isAsItWas} then o.order_status else ${newest('new_value', 'order.status')} end as status,
       coalesce(${newest('observed_at', 'state', 'order.status')}, o.created_at) as since
-    from merchant_orders o where ${conditions} order by o.external_order_id limit ${AGES_PAGE}`;
+    from merchant_orders o where ${conditions} order by o.external_order_id limit ${PAGE}`;
 }
