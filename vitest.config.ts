@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { postgresOfTests } from './test/support/postgres-server.ts';
+import { fastFolder, postgresOfTests } from './test/support/postgres-server.ts';
 
 /** What takes long, the longest first: begun last, it would run on alone at the end. */
 const LONGEST = [
@@ -65,6 +65,9 @@ const OF_POSTGRES = [
 ];
 /** What runs where no server is found: PGlite takes seconds for each test. */
 const ON_PGLITE = ['test/extensions/postgres/{contract,dialect,guards,schema}.test.ts'];
+
+// No test takes the power away: their files may lie in memory.
+process.env['TMPDIR'] ??= fastFolder();
 
 export default defineConfig({
   test: {

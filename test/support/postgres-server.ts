@@ -271,7 +271,7 @@ function unprivileged(): { uid?: number; gid?: number } {
 }
 
 /** A folder in memory where there is one with enough room. */
-function fastFolder(): string {
+export function fastFolder(): string {
   const memory = '/dev/shm';
   if (!existsSync(memory)) return tmpdir();
   const { bavail, bsize } = statfsSync(memory);
