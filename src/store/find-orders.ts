@@ -162,7 +162,7 @@ function countOf(state: string, v: Waiting) {
   const orders = queries
     .selectFrom('merchant_orders')
     .select('external_order_id')
-    .where('account', '=', v.account)
+    .where('account', '=', textToFind(v.account))
     .where('state', '=', sql.lit(state))
     // As the index of due orders has them: a plan that is kept takes no other one.
     .orderBy('next_action_at')
