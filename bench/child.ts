@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { COMPILED } from '../test/support/program.ts';
 import { peakMemoryMib } from './process.ts';
 import type { Round, SandboxMessage, SandboxReady, Took } from './round.ts';
+import { endWithUs } from '../test/support/supervisor.ts';
 
 /** The program is started with these, however it is started. */
 const { NODE_FLAGS } = createRequire(import.meta.url)('../src/runtime.cjs') as { NODE_FLAGS: readonly string[] };
@@ -111,13 +112,15 @@ function forkFile(
   { folder, name, environment, flags = [] }: StartOptions,
 ): ChildProcess {
   const output = openSync(join(folder, `${name}.log`), 'a');
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
-    cwd: folder,
-    execArgv: [...flags],
-    // Settings of the person who measures must not reach what is measured.
-    env: { ...COMPILED, ...environment },
-    stdio: ['ignore', output, 'inherit', 'ipc'],
-  });
+  const child = endWithUs(
+    fork(fileURLToPath(new URL(file, import.meta.url)), args, {
+      cwd: folder,
+      execArgv: [...flags],
+      // Settings of the person who measures must not reach what is measured.
+      env: { ...COMPILED, ...environment },
+      stdio: ['ignore', output, 'inherit', 'ipc'],
+    }),
+  );
   closeSync(output);
   return child;
 }

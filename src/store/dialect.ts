@@ -24,10 +24,10 @@ export class SqliteCompiler extends SqliteQueryCompiler {
     if (node.modifier !== 'ForNoKeyUpdate' && node.modifier !== 'SkipLocked') super.visitSelectModifier(node);
   }
 
-  /** Writes a constant limit into the text: SQLite plans a statement anew at each run whose limit is a parameter. */
+  /** SQLite plans a statement anew at each run whose limit is a bare parameter: a constant is written into the text, and 0 is added to others. */
   protected override visitLimit({ limit }: LimitNode): void {
     const isConstant = ValueNode.is(limit) && typeof limit.value === 'number';
-    this.append(isConstant ? `limit ${limit.value}` : 'limit ');
+    this.append(isConstant ? `limit ${limit.value}` : ValueNode.is(limit) ? 'limit 0 + ' : 'limit ');
     if (!isConstant) this.visitNode(limit);
   }
 }
@@ -98,6 +98,9 @@ export function isInPeriod(column: RawBuilder<unknown>, from: string | undefined
     to === undefined ? undefined : sql`${column} < ${to}`,
   );
 }
+
+/** A text to compare a column with in a statement that runs often: SQLite may plan a statement anew at each run for a bare parameter. */
+export const textToFind = <Value extends string>(value: Value): RawBuilder<Value> => sql`cast(${value} as text)`;
 
 /** Builds queries without a database. */
 export const queries = new Kysely<Tables>({

@@ -4,7 +4,7 @@ import { storable } from '../base/text.ts';
 import type { OrderRow } from './orders/order-columns.ts';
 import type { Database } from './port.ts';
 import { isOneOf, type Query } from './dialect.ts';
-import { queries, statement, type Statement } from './statement.ts';
+import { queries, statement, type Statement, textToFind } from './statement.ts';
 
 /** A place in the list of due orders; a pass goes on after it, so that it meets each row once. */
 export interface DueKey {
@@ -88,7 +88,7 @@ function ordersBy<Column extends keyof OrderRow>(
   v: FilterValues,
   columns: readonly Column[],
 ): Query<Pick<OrderRow, Column>> {
-  let orders = queries.selectFrom('merchant_orders').select(columns).where('account', '=', v.account);
+  let orders = queries.selectFrom('merchant_orders').select(columns).where('account', '=', textToFind(v.account));
   if (v.ids !== undefined) orders = orders.where(isOneOf('external_order_id', v.ids));
   if (v.beginning !== undefined && v.end !== undefined) {
     orders = orders.where('external_order_id', '>=', v.beginning).where('external_order_id', '<', v.end);
@@ -106,7 +106,7 @@ function ordersBy<Column extends keyof OrderRow>(
   }
   if (v.from !== undefined) orders = orders.where('created_at', '>=', v.from);
   if (v.to !== undefined) orders = orders.where('created_at', '<', v.to);
-  if (v.state !== undefined && v.by === 'due') orders = orders.where('state', '=', v.state);
+  if (v.state !== undefined && v.by === 'due') orders = orders.where('state', '=', textToFind(v.state));
   if (v.state !== undefined && v.by === 'id') {
     const { account, state } = v;
     // By the index of states, which has the ids: for whole rows SQLite goes through the table.
@@ -162,7 +162,7 @@ function countOf(state: string, v: Waiting) {
   const orders = queries
     .selectFrom('merchant_orders')
     .select('external_order_id')
-    .where('account', '=', v.account)
+    .where('account', '=', textToFind(v.account))
     .where('state', '=', sql.lit(state))
     // As the index of due orders has them: a plan that is kept takes no other one.
     .orderBy('next_action_at')

@@ -8,7 +8,7 @@ const SEEDS = { small: 1, full: 2 } as const;
 export const hostileInput: Part = {
   name: 'hostile',
   text: 'hostile input at every entry: no crash, no hang, no row that is lost, and no order that another stands in the way of',
-  reads: ['test/hostile'],
+  reads: ['test/hostile/proof.ts'],
   least: (dose) => ({ inputs: inputsOf(dose) * ENTRIES.length }),
   pieces: (dose) =>
     ENTRIES.map((entry) => ({

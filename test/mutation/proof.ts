@@ -10,7 +10,7 @@ const LEAST_KILLED = 0.97;
 export const mutation: Part = {
   name: 'mutation',
   text: 'mutants of the decisions, the gate and the guards of the store: the tests kill 97 % of each group, and each that is left was judged',
-  reads: ['test/mutation', 'test/domain', 'test/exchange', 'test/store'],
+  reads: ['test/mutation/{proof,vitest.config}.ts', ...GROUPS.flatMap(({ tests }) => tests)],
   least: (dose) => (dose === 'small' ? {} : { mutants: 1_895 }),
   pieces: (dose) => (dose === 'small' ? [] : GROUPS.map((group) => ({ name: group.name, run: () => tryGroup(group) }))),
 };

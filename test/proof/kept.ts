@@ -4,12 +4,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Dose, Part, PieceResult } from './part.ts';
+import { filesReadBy } from './reads.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** What every part tries: the program as it is installed. */
 const PROGRAM = ['src', 'migrations', 'config', 'package-lock.json'];
-/** What every part is run by. */
-const RUNNER = ['test/support'];
 
 /** What a piece came to, and when and on which commit it ran. */
 export interface KeptResult extends PieceResult {
@@ -28,13 +27,12 @@ export function commit(): string {
  * for the commits that changed none of that. Undefined where that is not committed: nothing is kept then.
  */
 export function folderOf({ name, reads }: Part, dose: Dose): string | undefined {
-  const paths = [...PROGRAM, ...RUNNER, ...reads];
+  const paths = [...PROGRAM, ...filesReadBy(ROOT, reads)];
   if (git('status', '--porcelain', '--', ...paths) !== '') return undefined;
-  const content = paths.map((path) => git('rev-parse', `HEAD:${path}`)).join(' ');
+  const content = git('ls-tree', '-r', 'HEAD', '--', ...paths);
   const key = createHash('sha256').update(content).digest('hex').slice(0, 12);
   return join(ROOT, 'data/proof', `${name}-${dose}-${key}`);
 }
-
 /** What was kept of a piece, or undefined where it has not run. A broken promise is never kept: the piece runs again. */
 export function readKept(folder: string | undefined, piece: string): KeptResult | undefined {
   if (folder === undefined) return undefined;

@@ -28,8 +28,9 @@ else if (unknown.length > 0) {
 async function prove(): Promise<void> {
   const chosen = PARTS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
   const dose = values.small ? 'small' : 'full';
+  const begun = performance.now();
   const results = await runParts(chosen, dose, (text) => process.stderr.write(`${text}\n`));
-  process.stdout.write(`${describe(results)}\n`);
+  process.stdout.write(`${describe(results)}\nthe proof took ${Math.round((performance.now() - begun) / 1_000)} s\n`);
   if (values.json !== undefined) writeFileSync(values.json, JSON.stringify(results.map(plain), null, 2));
   if (dose === 'full' && chosen.length === PARTS.length) {
     writeFileSync(PAGE, pageOf(readFileSync(PAGE, 'utf8'), results));

@@ -20,9 +20,9 @@ export interface Part {
   readonly name: string;
   /** What it tries, as a line of docs/reliability.md says it. */
   readonly text: string;
-  /** The files and folders beside the program itself that decide what it does: kept results hold as long as these are the same. */
+  /** The files, or patterns of them, that it begins with: a kept result holds as long as the program, these and what they lead to are the same. */
   readonly reads: readonly string[];
-  /** Whether it waits more than it works: it runs beside the others. */
+  /** Whether it tries the program in real time, and waits more than it works: it runs beside the others. */
   readonly isWaiting?: boolean;
   /** What all pieces together must come to, at least. */
   readonly least: (dose: Dose) => Readonly<Record<string, number>>;

@@ -1,5 +1,7 @@
+import { availableParallelism } from 'node:os';
 import { commit, folderOf, keep, readKept, type KeptResult } from './kept.ts';
-import type { Dose, Part } from './part.ts';
+import type { Dose, Part, Piece } from './part.ts';
+import { runInProcess } from './piece.ts';
 
 /** What a part came to: its pieces added up. */
 export interface PartResult {
@@ -14,37 +16,49 @@ export interface PartResult {
 
 type Say = (text: string) => void;
 
-/** Runs parts: those that work one after another, and beside them those that wait, one after another too. */
-export async function runParts(parts: readonly Part[], dose: Dose, say: Say): Promise<PartResult[]> {
-  const lane = async (isWaiting: boolean) => {
-    const results: PartResult[] = [];
-    for (const part of parts.filter((one) => (one.isWaiting ?? false) === isWaiting)) {
-      // Some are for a release only.
-      if (part.pieces(dose).length > 0) results.push(await runPart(part, dose, say));
-    }
-    return results;
-  };
-  return (await Promise.all([lane(false), lane(true)])).flat();
+interface Job {
+  readonly part: Part;
+  readonly piece: Piece;
+  /** Where what it comes to is kept. */
+  readonly folder: string | undefined;
 }
 
-/** Runs the pieces of a part that have not run yet. */
-async function runPart(part: Part, dose: Dose, say: Say): Promise<PartResult> {
-  const folder = folderOf(part, dose);
-  const pieces = part.pieces(dose);
-  const results: KeptResult[] = [];
-  for (const [index, piece] of pieces.entries()) {
-    let result = readKept(folder, piece.name);
-    if (result === undefined) {
-      say(`${part.name}: ${piece.name}, ${index + 1} of ${pieces.length}`);
-      const [at, begun] = [new Date().toISOString(), performance.now()];
-      const came = await piece.run((text) => say(`${part.name}: ${text}`)).catch(failed);
-      result = { ...came, commit: commit(), at, durationMs: Math.round(performance.now() - begun) };
-      for (const violation of result.violations) say(`${part.name}: BROKEN ${violation}`);
-      keep(folder, piece.name, result);
-    }
-    results.push(result);
-  }
-  return sumOf(part, dose, results);
+/**
+ * Runs the pieces of parts that have not run yet: as many of those that work as there are cores, in the order of the list, and
+ * beside them all parts that wait, each one piece after another.
+ */
+export async function runParts(parts: readonly Part[], dose: Dose, say: Say): Promise<PartResult[]> {
+  // Some are for a release only.
+  const chosen = parts.filter((part) => part.pieces(dose).length > 0);
+  const came = new Map<Part, KeptResult[]>(chosen.map((part) => [part, []]));
+  const jobsOf = (part: Part): Job[] => {
+    const folder = folderOf(part, dose);
+    return part.pieces(dose).map((piece) => ({ part, piece, folder }));
+  };
+  const lane = async (jobs: Iterable<Job>) => {
+    for (const job of jobs) came.get(job.part)?.push(await runPiece(job, dose, say));
+  };
+  const work = chosen
+    .filter(({ isWaiting = false }) => !isWaiting)
+    .flatMap(jobsOf)
+    .values();
+  const waiting = chosen.filter(({ isWaiting = false }) => isWaiting).map(jobsOf);
+  await Promise.all([...Array.from({ length: availableParallelism() }, () => lane(work)), ...waiting.map(lane)]);
+  return chosen.map((part) => sumOf(part, dose, came.get(part) ?? []));
+}
+
+async function runPiece({ part, piece, folder }: Job, dose: Dose, say: Say): Promise<KeptResult> {
+  const kept = readKept(folder, piece.name);
+  if (kept !== undefined) return kept;
+  const sayOf = (text: string) => say(`${part.name}: ${text}`);
+  const [at, begun] = [new Date().toISOString(), performance.now()];
+  sayOf(`${piece.name} begins`);
+  const came = await runInProcess(part, dose, piece.name, sayOf).catch(failed);
+  const result = { ...came, commit: commit(), at, durationMs: Math.round(performance.now() - begun) };
+  sayOf(`${piece.name} took ${Math.round(result.durationMs / 1_000)} s`);
+  for (const violation of result.violations) sayOf(`BROKEN ${violation}`);
+  keep(folder, piece.name, result);
+  return result;
 }
 
 function failed(error: unknown) {

@@ -4,8 +4,7 @@ import { PAGE } from '../proof/reliability.ts';
 import { BUGS, SEEDS } from './planted/bugs.ts';
 import { findDeclaration } from './planted/declaration.ts';
 import { pageWith } from './planted/page.ts';
-import { plant } from './planted/plant.ts';
-import { plantHere } from './planted/run.ts';
+import { plant, plantHere } from './planted/plant.ts';
 
 const CODE = `const LIMIT = 3;
 /** What \`count\` is. */

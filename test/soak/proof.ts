@@ -8,7 +8,7 @@ const SEED = 1;
 export const soak: Part = {
   name: 'soak',
   text: 'a real process at steady work while faults come and go: memory, descriptors, sockets, the write-ahead log and the delay of the event loop stay level',
-  reads: ['test/soak', 'test/windtunnel'],
+  reads: ['test/soak/proof.ts'],
   isWaiting: true,
   least: (dose) => ({ minutes: MINUTES[dose], faults: 1, 'events delivered': 1 }),
   // One process in one piece: what it keeps grows with the time that it lives.

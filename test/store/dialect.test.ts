@@ -11,10 +11,10 @@ describe('a query for SQLite', () => {
     });
   });
 
-  it('takes a limit that is a value of each run as a parameter', () => {
+  it('adds 0 to a limit that is a value of each run, for the same reason', () => {
     const placeholder = { name: 'limit' } as unknown as number;
     expect(orders.limit(placeholder).compile()).toMatchObject({
-      sql: 'select "state" from "merchant_orders" where "account" = ? limit ?',
+      sql: 'select "state" from "merchant_orders" where "account" = ? limit 0 + ?',
       parameters: ['a', placeholder],
     });
   });

@@ -19,7 +19,7 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
   ],
   [/^SCAN \d+-ROW VALUES CLAUSE: insert into "?(events|seen_statuses)"? /, 'the rows that the statement inserts'],
   [/^SCAN json_each VIRTUAL TABLE INDEX 1:: /, 'the texts that the statement is given'],
-  [/^SEARCH seen_statuses .* limit \?$/, 'statuses are few, and no more are read than the limit'],
+  [/^SEARCH seen_statuses .* limit 0 \+ \?$/, 'statuses are few, and no more are read than the limit'],
   [/USING (COVERING )?INDEX (merchant_orders_followed|order_records_uncompared) /, 'the index has the few rows alone'],
   [
     /^SEARCH merchant_orders USING COVERING INDEX merchant_orders_(pending|corrected) \(account>\?\)/,
@@ -30,14 +30,17 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
     'what the statement has just found, a page or one row an account',
   ],
   [
-    /^(SCAN|SEARCH) merchant_orders USING COVERING INDEX merchant_orders_pending\b.* limit (\?|\d+)\) as found/,
+    /^(SCAN|SEARCH) merchant_orders USING COVERING INDEX merchant_orders_pending\b.* limit (0 \+ \?|\?|\d+)\) as found/,
     'the pending ones alone, counted up to a limit',
   ],
   [
-    /^SEARCH events USING INDEX events_of_account \(account=\? AND id>\?\): .* limit (\?|\d+)$/,
+    /^SEARCH events USING INDEX events_of_account \(account=\? AND id>\?\): .* limit (0 \+ \?|\?|\d+)$/,
     'a page of the feed, limited',
   ],
-  [/^SEARCH events USING INDEX events_of_account .* desc limit (\?|\d+)$/, 'the newest events, as many as are shown'],
+  [
+    /^SEARCH events USING INDEX events_of_account .* desc limit (0 \+ \?|\?|\d+)$/,
+    'the newest events, as many as are shown',
+  ],
   [/^SEARCH merchant_orders USING COVERING INDEX \w+( \(account>\?\))?: .* min\(account\)/, 'the first entry'],
   [
     /^SEARCH merchant_orders USING (COVERING )?INDEX merchant_orders_by_age \(account=\?.* order by created_at desc/,
@@ -56,9 +59,9 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
     /^SEARCH merchant_orders USING COVERING INDEX merchant_orders_by_age \(account=\? AND created_at>\?\): select "move"/,
     'the newest orders: from the time on of the last one that is counted',
   ],
-  [/^SCAN (newest_events|followed): .* limit (\?|\d+)\) as \1/, 'what the statement has just found, limited'],
+  [/^SCAN (newest_events|followed): .* limit (0 \+ \?|\?|\d+)\) as \1/, 'what the statement has just found, limited'],
   [
-    /^SEARCH merchant_orders USING PRIMARY KEY .*external_order_id>\? AND external_order_id<\?\): .* limit (\?|\d+)$/,
+    /^SEARCH merchant_orders USING PRIMARY KEY .*external_order_id>\? AND external_order_id<\?\): .* limit (0 \+ \?|\?|\d+)$/,
     'the ids that begin alike, limited',
   ],
   [
@@ -69,12 +72,12 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
   [/^SEARCH links USING COVERING INDEX links_to_check /, 'a page of the links that wait, limited'],
   [/^SCAN newest: .* limit 200\) as "newest"/, 'the newest events of an order, limited'],
   [
-    /^SEARCH events USING (COVERING )?INDEX events_of_statuses .* limit (\?|\d+)( offset \?)?$/,
+    /^SEARCH events USING (COVERING )?INDEX events_of_statuses .* limit (0 \+ \?|\?|\d+)( offset \?)?$/,
     'a page of changes, limited',
   ],
-  [/^SEARCH e USING INDEX events_of_creates .* limit (\?|\d+)$/, 'a page of the creates of the last hour'],
+  [/^SEARCH e USING INDEX events_of_creates .* limit (0 \+ \?|\?|\d+)$/, 'a page of the creates of the last hour'],
   [
-    /^SEARCH webhook_deliveries USING .* webhook_deliveries_delivered .* limit (\?|\d+)$/,
+    /^SEARCH webhook_deliveries USING .* webhook_deliveries_delivered .* limit (0 \+ \?|\?|\d+)$/,
     'a page of what may be deleted',
   ],
   [/^SEARCH account_facts USING INDEX .* "name" >= 'fail-over\.' /, 'the promotions of the database'],
@@ -84,13 +87,16 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
     'one row an order that an endpoint has refused or failed at',
   ],
   [
-    /^SCAN retrying: select count\(\*\) as "?count"? from \(select .* limit (\?|\d+)\)/,
+    /^SCAN retrying: select count\(\*\) as "?count"? from \(select .* limit (0 \+ \?|\?|\d+)\)/,
     'the events that are retried, up to a limit',
   ],
-  [/^SEARCH (answer|photos) USING INDEX \w+_by_age .* limit (\?|\d+)$/, 'a page of what is old enough to be deleted'],
+  [
+    /^SEARCH (answer|photos) USING INDEX \w+_by_age .* limit (0 \+ \?|\?|\d+)$/,
+    'a page of what is old enough to be deleted',
+  ],
   [/^SEARCH \w+ USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\):/, 'the rows between two ids'],
   [/^SEARCH events: .* max\("?id"?\)/, 'the newest event'],
-  [/^SCAN events: .* order by "id" desc limit (\?|\d+)$/, 'the newest event'],
+  [/^SCAN events: .* order by "id" desc limit (0 \+ \?|\?|\d+)$/, 'the newest event'],
 ];
 
 function collecting(statements: Statements): WrapStatement {

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { CLI, COMPILED, FLAGS } from './program.ts';
+import { endWithUs } from './supervisor.ts';
 
 /** A command that has ended, with what it said. */
 export interface Finished {
@@ -26,11 +27,8 @@ export function startCommand(
   options: CommandOptions,
 ): { process: ChildProcess; finished: Promise<Finished> } {
   const stdio: StdioOptions = ['pipe', options.stdout ?? 'pipe', 'pipe'];
-  const child = spawn(process.execPath, [...FLAGS, CLI, ...args], {
-    cwd: options.cwd,
-    stdio,
-    env: { ...COMPILED, ORDER_SYNC_CONFIG: '/dev/null', ...options.environment },
-  });
+  const env = { ...COMPILED, ORDER_SYNC_CONFIG: '/dev/null', ...options.environment };
+  const child = endWithUs(spawn(process.execPath, [...FLAGS, CLI, ...args], { cwd: options.cwd, stdio, env }));
   let stdout = '';
   let stderr = '';
   child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text));

@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { supervise } from './supervisor.ts';
 import { tool } from './tools.ts';
 
 const require = createRequire(import.meta.url);
@@ -74,6 +75,7 @@ export async function startPm2(): Promise<Pm2> {
     if (code !== 0) throw new Error(`pm2 ${args.join(' ')} ended with ${code}: ${output}`);
     return output;
   };
+  const ended = supervise(home);
   await run(['ping']);
   const god = Number(readFileSync(join(home, 'pm2.pid'), 'utf8'));
   const events: Pm2Event[] = [];
@@ -105,6 +107,7 @@ export async function startPm2(): Promise<Pm2> {
         // Empty, unless `pm2 kill` failed.
         const pids = join(home, 'pids');
         for (const file of readdirSync(pids)) endProcess(Number(readFileSync(join(pids, file), 'utf8')));
+        ended();
         rmSync(home, { recursive: true, force: true });
       }
     },

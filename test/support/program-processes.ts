@@ -12,6 +12,7 @@ import { startSandbox, type LoggedRequest, type Sandbox } from '../../src/extens
 import type { SandboxOptions } from '../../src/extensions/sandbox/exchange.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
 import { CLI, COMPILED, FLAGS } from './program.ts';
+import { endWithUs } from './supervisor.ts';
 
 const KEY = 'canary-key-77';
 
@@ -102,12 +103,10 @@ export async function programProcesses(
         watchers.add(watcher);
       }),
     async start(args, more = {}) {
-      const child = fork(CLI, args, {
-        cwd: folder,
-        execArgv: FLAGS,
-        env: { ...COMPILED, ...settings, ...more },
-        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      });
+      const env = { ...COMPILED, ...settings, ...more };
+      const child = endWithUs(
+        fork(CLI, args, { cwd: folder, execArgv: FLAGS, env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] }),
+      );
       running.add(child);
       let output = '';
       child.stdout?.on('data', (chunk) => (output += String(chunk)));

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, globSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { endWithUs } from '../support/supervisor.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const DISK_BYTES = 48 * 1_048_576;
@@ -54,7 +55,7 @@ const LOCK = `const Database = require('better-sqlite3');
 
 /** Another program writes into a SQLite file, and takes so long. */
 export async function lockFile(path: string, ms: number): Promise<void> {
-  const child = spawn(process.execPath, ['-e', LOCK, path, String(ms)], { cwd: ROOT, stdio: 'ignore' });
+  const child = endWithUs(spawn(process.execPath, ['-e', LOCK, path, String(ms)], { cwd: ROOT, stdio: 'ignore' }));
   await once(child, 'exit');
 }
 

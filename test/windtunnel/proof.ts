@@ -29,7 +29,7 @@ const PROMOTIONS_AT_A_TIME = { small: 2, full: 4 } as const;
 export const windtunnelPromotion: Part = {
   name: 'windtunnel-promotion',
   text: 'real processes, a primary of PostgreSQL and its streaming standby, which is promoted up to 30 s behind: asynchronous or synchronous, primary and owner lost, a worker that reconnects late, the old primary kept alive',
-  reads: ['test/windtunnel'],
+  reads: ['test/windtunnel/proof.ts'],
   isWaiting: true,
   least: (dose) => (findPostgres() === undefined ? {} : { promotions: promotionsOf(dose).length }),
   pieces(dose) {
@@ -80,7 +80,7 @@ function partOf(dialect: Dialect, text: string): Part {
   return {
     name: `windtunnel-${dialect}`,
     text,
-    reads: ['test/windtunnel'],
+    reads: ['test/windtunnel/proof.ts'],
     isWaiting: true,
     least: (dose) => ({
       SIGKILLs: PIECES[dose] * KILLS_A_PIECE,

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { endWithUs } from '../support/supervisor.ts';
 
 const BIN = fileURLToPath(new URL('../../src/bin.mjs', import.meta.url));
 const MOST_SAID = 20_000;
@@ -68,11 +69,14 @@ export class Workers implements AsyncDisposable {
 
   begin(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Worker {
     const { folder, settingsFile, fail } = this.#options;
-    const child = spawn(process.execPath, [BIN, ...args], {
-      cwd: folder,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env['PATH'], HOME: folder, USER: 'tunnel', ORDER_SYNC_CONFIG: settingsFile, ...environment },
-    });
+    const own = { PATH: process.env['PATH'], HOME: folder, USER: 'tunnel', ORDER_SYNC_CONFIG: settingsFile };
+    const child = endWithUs(
+      spawn(process.execPath, [BIN, ...args], {
+        cwd: folder,
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: { ...own, ...environment },
+      }),
+    );
     const isReady = Promise.withResolvers<void>();
     const ended = once(child, 'exit').then(([code, signal]) => {
       isReady.resolve();

@@ -3,7 +3,7 @@ import { isNeverLookedUp, LOOKUP_SOURCES, type DueLookup, type LookupSource } fr
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../orders/rules/states.ts';
 import { FIRST_DUE, isDueAfter, type DueKey } from '../find-orders.ts';
 import type { Database } from '../port.ts';
-import { queries, statement } from '../statement.ts';
+import { queries, statement, textToFind } from '../statement.ts';
 
 /** When orders of an account are due next, in ms of UTC, by the work that is due; undefined if none is. */
 interface AccountDue {
@@ -215,7 +215,7 @@ function dueOf(source: LookupSource, v: Values) {
         ? sql<number>`case when last_lookup_at is null then 1 else 0 end`.as('isNew')
         : sql.lit<number>(0).as('isNew'),
     )
-    .where('account', '=', v['account'] as string)
+    .where('account', '=', textToFind(v['account'] as string))
     .where('state', '=', sql.lit(isNeverLookedUp(source) ? 'accepted' : source))
     .where('next_action_at', '<=', v[name(source, 'until')] as string)
     .where(

@@ -14,7 +14,7 @@ import {
   type TrackedField,
 } from './order-columns.ts';
 import type { Database, Transaction } from '../port.ts';
-import { queries, statement, together } from '../statement.ts';
+import { queries, statement, textToFind, together } from '../statement.ts';
 
 type FollowedState = 'sending' | (typeof FOLLOWED_STATES)[number];
 
@@ -40,7 +40,7 @@ const sendingStatement = statement((v: { account: string; until: string; limit: 
   queries
     .selectFrom('merchant_orders')
     .select('external_order_id')
-    .where('account', '=', v.account)
+    .where('account', '=', textToFind(v.account))
     .where('state', '=', sql.lit('sending'))
     .where((where) => where.or([where('next_action_at', 'is', null), where('next_action_at', '<=', v.until)]))
     // The index of due orders has them so; the key, which a plan that is kept would read all orders by, does not.

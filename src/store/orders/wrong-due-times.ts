@@ -3,7 +3,7 @@ import { FOLLOWED_STATES, type OrderState } from '../../orders/rules/states.ts';
 import { UNCORRECTED_TIMES } from '../tables/accounts.ts';
 import { ofOwner } from './due-times.ts';
 import type { Database, Transaction } from '../port.ts';
-import { queries, statement } from '../statement.ts';
+import { queries, statement, textToFind } from '../statement.ts';
 
 /** States whose due times are corrected if they are wrong. */
 export const CORRECTED_STATES = ['pending', ...FOLLOWED_STATES] as const;
@@ -33,7 +33,8 @@ function wronglyDue(tx: Transaction, query: WronglyDue, isFree: boolean) {
   let ids = tx
     .selectFrom('merchant_orders')
     .select('external_order_id')
-    .where((order) => order.and({ account, state }))
+    .where('account', '=', textToFind(account))
+    .where('state', '=', textToFind(state))
     // This is the order of the index of due orders; with a reason SQLite would else read all orders by the key.
     .orderBy('next_action_at')
     .limit(limit);

@@ -2,10 +2,10 @@ import type { Restraint, RestraintKind, RestraintView } from '../../accounts/rul
 import { readAccountFact, setAccountFact } from './accounts.ts';
 import { insertHappenings } from './events.ts';
 import type { Database, Transaction } from '../port.ts';
-import { queries, statement } from '../statement.ts';
+import { queries, statement, textToFind } from '../statement.ts';
 
 const holdsStatement = statement((v: { account: string }) =>
-  queries.selectFrom('account_holds').selectAll().where('account', '=', v.account).orderBy('kind'),
+  queries.selectFrom('account_holds').selectAll().where('account', '=', textToFind(v.account)).orderBy('kind'),
 );
 
 export async function readHolds(db: Database, account: string): Promise<readonly Restraint[]> {

@@ -6,7 +6,8 @@ import { PAGE } from '../../proof/reliability.ts';
 import type { PlantedBug } from './bug.ts';
 import { BUGS, SEEDS } from './bugs.ts';
 import { pageWith } from './page.ts';
-import { besideEachOther, catchBug, cheapestFirst, firstSeeds, plantHere } from './run.ts';
+import { besideEachOther, catchBug, cheapestFirst, firstSeeds } from './run.ts';
+import { plantHere } from './plant.ts';
 
 const SEEDS_FILE = fileURLToPath(new URL('seeds.json', import.meta.url));
 const USAGE = `npm run planted                       each planted bug in the world that is known to catch it

@@ -1,5 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Edit, PlantedBug } from './bug.ts';
 import { findDeclaration } from './declaration.ts';
+
+/** The root of this checkout. */
+export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Reads a file by its path from the root of the repository; undefined where there is none. */
 export type ReadFile = (file: string) => string | undefined;
@@ -20,6 +26,17 @@ export function plant({ edits }: Pick<PlantedBug, 'edits'>, read: ReadFile): Pla
     else problems.push(`${edit.file}: ${edited.why}`);
   }
   return { files, problems };
+}
+
+/** Plants a bug into the files of this checkout. */
+export function plantHere(bug: PlantedBug): Planted {
+  return plant(bug, (file) => {
+    try {
+      return readFileSync(join(ROOT, file), 'utf8');
+    } catch {
+      return undefined;
+    }
+  });
 }
 
 type Applied = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'problem'; readonly why: string };

@@ -1,8 +1,7 @@
-import { availableParallelism } from 'node:os';
 import type { Dose, Part, PieceResult } from '../../proof/part.ts';
 import type { PlantedBug } from './bug.ts';
 import { BUGS, SEEDS } from './bugs.ts';
-import { besideEachOther, catchBug, cheapestFirst } from './run.ts';
+import { catchBug, cheapestFirst } from './run.ts';
 
 const BUGS_A_PIECE = 10;
 /** The worlds in which a bug must show; the one that is known to catch it is one of them. */
@@ -15,8 +14,8 @@ const CAUGHT = BUGS.filter(({ notCaught }) => notCaught === undefined);
 /** Each planted bug in the world that is known to catch it, or in others until one does. */
 export const plantedBugs: Part = {
   name: 'planted',
-  text: 'bugs that a good engineer could make, each planted into a copy of the program: the simulation must catch it',
-  reads: ['test/simulation'],
+  text: 'bugs that a good engineer could make, each planted into the program as it is loaded: the simulation must catch it',
+  reads: ['test/simulation/planted/proof.ts'],
   least: () => ({ 'bugs caught': CAUGHT.length }),
   pieces: (dose) =>
     Array.from({ length: Math.ceil(CAUGHT.length / BUGS_A_PIECE) }, (_, index) => {
@@ -26,13 +25,14 @@ export const plantedBugs: Part = {
 };
 
 async function catchBugs(bugs: readonly PlantedBug[], dose: Dose): Promise<PieceResult> {
-  const problems = await besideEachOther(bugs, availableParallelism(), async (bug) => {
-    const known = SEEDS[bug.name] ?? 1;
-    const { caught, other } = await catchBug(bug, [known, ...cheapestFirst(WORLDS).slice(0, MORE[dose])]);
-    if (caught !== undefined) return [];
+  const violations: string[] = [];
+  for (const bug of bugs) {
+    const known = await catchBug(bug, [SEEDS[bug.name] ?? 1]);
+    if (known.caught !== undefined) continue;
+    const { caught, other = known.other } = await catchBug(bug, cheapestFirst(WORLDS).slice(0, MORE[dose]));
+    if (caught !== undefined) continue;
     const instead = other === undefined ? '' : `, but ${other.violation}`;
-    return [`${bug.name} is not caught${instead} (npm run planted -- --name ${bug.name})`];
-  });
-  const violations = problems.flat();
+    violations.push(`${bug.name} is not caught${instead} (npm run planted -- --name ${bug.name})`);
+  }
   return { counts: { 'bugs caught': bugs.length - violations.length }, violations };
 }

@@ -1,24 +1,12 @@
 import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { endWithUs } from '../../support/supervisor.ts';
 import { planOf, type Plan } from '../plan/plan.ts';
 import type { PlantedBug } from './bug.ts';
-import { plant, type Planted } from './plant.ts';
+import { plantHere } from './plant.ts';
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-/** What the simulation needs of the repository. */
-const NEEDED = [
-  'src',
-  'migrations',
-  'config/default.yaml',
-  'test/simulation',
-  'test/support',
-  'package.json',
-  'tsconfig.json',
-];
+const WORLDS = fileURLToPath(new URL('worlds.ts', import.meta.url));
 
 /** A world that broke a promise. */
 export interface BrokenWorld {
@@ -34,17 +22,6 @@ export interface Came {
   readonly other?: BrokenWorld | undefined;
 }
 
-/** Plants a bug into the files of this checkout. */
-export function plantHere(bug: PlantedBug): Planted {
-  return plant(bug, (file) => {
-    try {
-      return readFileSync(join(ROOT, file), 'utf8');
-    } catch {
-      return undefined;
-    }
-  });
-}
-
 /** Those of the same seeds first whose worlds are small: they cost little, and most bugs show in one. */
 export function cheapestFirst(count: number): readonly number[] {
   const plans = firstSeeds(count).map((seed) => planOf(seed));
@@ -57,28 +34,12 @@ export function firstSeeds(count: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => index + 1);
 }
 
-/** Runs worlds of a copy of the program with the bug, one after another, until one breaks its promise. */
+/** Runs worlds of the program with the bug, one after another, in a process of their own, until one breaks its promise. */
 export async function catchBug(bug: PlantedBug, seeds: readonly number[]): Promise<Came> {
-  const { files, problems } = plantHere(bug);
+  const { problems } = plantHere(bug);
   if (problems.length > 0) throw new Error(`${bug.name} no longer applies: ${problems.join('; ')}`);
-  const folder = mkdtempSync(join(tmpdir(), 'order-sync-planted-'));
-  try {
-    for (const path of NEEDED) cpSync(join(ROOT, path), join(folder, path), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-    for (const [file, changed] of files) {
-      mkdirSync(dirname(join(folder, file)), { recursive: true });
-      writeFileSync(join(folder, file), changed);
-    }
-    const mode = bug.mode === undefined ? [] : ['--mode', bug.mode];
-    return await run(folder, ['--seeds', seeds.join(','), '--breaks', bug.breaks.source, ...mode]);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-async function run(folder: string, args: readonly string[]): Promise<Came> {
-  const script = ['test/simulation/planted/worlds.ts', ...args];
-  const child = spawn(process.execPath, script, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  const args = [WORLDS, '--bug', bug.name, '--seeds', seeds.join(',')];
+  const child = endWithUs(spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] }));
   const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
   try {
     return JSON.parse(output) as Came;

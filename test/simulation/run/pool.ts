@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { prepareGround } from '../ground.ts';
 import { addCounts, commandFor, type Outcome } from '../modes/mode.ts';
+import { endWithUs } from '../../support/supervisor.ts';
 
 const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
 
@@ -58,7 +59,7 @@ export async function runSeeds(
       goOn();
     });
   const share = Array.from({ length: Math.min(workers, seeds.length) }, () =>
-    serve(fork(WORKER, [mode, ground.folder], { execArgv: [] })),
+    serve(endWithUs(fork(WORKER, [mode, ground.folder], { execArgv: [] }))),
   );
   const ends = await Promise.allSettled(share);
   for (const end of ends) if (end.status === 'rejected') throw end.reason as Error;

@@ -13,7 +13,7 @@ export const ACCOUNT_BUGS: readonly PlantedBug[] = [
       {
         file: 'src/store/tables/account-holds.ts',
         in: 'holdsStatement',
-        from: ".where('account', '=', v.account)",
+        from: ".where('account', '=', textToFind(v.account))",
         to: '',
       },
     ],
