@@ -8,9 +8,10 @@ class Prepared {
   #isPlucked = false;
   #statement: Database.Statement;
 
+  /** SQLite may plan a statement anew at each run for a bare parameter, and these run after each step of a world. */
   constructor(sql: string, database: Database.Database) {
-    this.#sql = sql;
-    this.#statement = database.prepare(sql);
+    this.#sql = sql.replaceAll('?', '+?');
+    this.#statement = database.prepare(this.#sql);
   }
 
   pluck(): this {
