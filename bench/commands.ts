@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { runProgram } from './child.ts';
 import { middle, type Figure } from './figures.ts';
 import { fillWithFinalOrders } from './large-database.ts';
+import { secondsOfChildren } from './process.ts';
 import { settingsFor, type Bench } from './settings.ts';
 
 const BIN = fileURLToPath(new URL('../src/bin.mjs', import.meta.url));
@@ -56,11 +57,7 @@ function cpuSeconds(
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-    const [, children = ''] = printed.split('\n');
-    const times = [...children.matchAll(/(\d+)m([\d.]+)s/g)].map(
-      ([, minutes, seconds]) => 60 * Number(minutes) + Number(seconds),
-    );
-    return times.reduce((sum, time) => sum + time, 0);
+    return secondsOfChildren(printed);
   };
   // The first run fills the cache of compiled code.
   run(1);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cleanEnvironment, contentOf, installPackage, megabytesOf } from '../test/support/installed-package.ts';
 import { middle, type Figure } from './figures.ts';
+import { secondsOfChildren } from './process.ts';
 import type { Bench } from './settings.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -34,9 +35,8 @@ function installCheckout(folder: string): { readonly megabytes: number; readonly
   return { ms: performance.now() - start, megabytes: megabytesOf(join(folder, 'node_modules')) };
 }
 
-/** CPU of a command with all that it starts. The shell tells what its ended children took, as `0m0.060s 0m0.020s`. */
+/** CPU of a command with all that it starts. */
 function cpuSecondsOf(command: readonly string[]): number {
   const shell = ['-c', '"$@" >/dev/null; times', 'bash', ...command];
-  const [, ofChildren = ''] = execFileSync('bash', shell, { encoding: 'utf8' }).split('\n');
-  return [...ofChildren.matchAll(/(\d+)m([\d.]+)s/g)].reduce((sum, [, m, s]) => sum + Number(m) * 60 + Number(s), 0);
+  return secondsOfChildren(execFileSync('bash', shell, { encoding: 'utf8' }));
 }

@@ -30,3 +30,9 @@ export function memoryMib(pid: number, kind: 'VmHWM' | 'VmRSS' | 'RssAnon'): num
 export function machineMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
+
+/** The CPU time of ended children in seconds, from what the shell's `times` prints, such as `0m0.060s 0m0.020s` in its second line. */
+export function secondsOfChildren(printed: string): number {
+  const [, children = ''] = printed.split('\n');
+  return [...children.matchAll(/(\d+)m([\d.]+)s/g)].reduce((sum, [, m, s]) => sum + Number(m) * 60 + Number(s), 0);
+}

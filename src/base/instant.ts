@@ -1,5 +1,5 @@
 const ISO_TIME = /^(\d{4}-\d\d-\d\d)[T ]((?!24)\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?(Z|[+-]\d\d:?\d\d)?$/;
-/** Most times, as this program writes them: nothing has to be taken apart. */
+/** The form in which this program writes times. `Date.parse` reads it faster than the parts can be taken out. */
 const PLAIN_TIME = /^\d{4}-\d\d-(?:[01]\d|2[0-8])T(?!24)\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** Reads an ISO 8601 time as ns since 1970; undefined if it cannot be read. Without a zone it is UTC (§2). */

@@ -71,7 +71,7 @@ async function run(command: Command): Promise<void> {
   }
 }
 
-/** Modules that are loaded would make the memory for young objects grow by 30 MB, which V8 does not give back. Work that needs them comes later. */
+/** Loading modules makes V8's memory for young objects grow by 30 MB, which V8 never gives back. It may grow once the daemon is ready. */
 function growYoungGeneration(factor: 1 | 2): void {
   setFlagsFromString(`--semi-space-growth-factor=${factor}`);
 }

@@ -15,7 +15,7 @@ export type Schema = ReturnType<typeof makeSchema>;
 const NO_PARTS: readonly SettingsPart[] = [];
 const made = new WeakMap<readonly SettingsPart[], Schema>();
 
-/** The settings are read again and again beside the same extensions, and a schema is compiled at its first use. */
+/** Harnesses read the settings many times in one process, and zod compiles a schema at its first use. */
 export function schemaOf({ parts = NO_PARTS }: SchemaOptions): Schema {
   const schema = made.get(parts) ?? makeSchema(parts);
   made.set(parts, schema);

@@ -192,7 +192,7 @@ function refuseWritableByAll(path: string, shown: string): void {
   throw new ConfigError(`everybody on this machine can write to ${shown}: run \`chmod o-w ${shown}\``);
 }
 
-/** A file that nobody named may be another user's, who would have the key sent to another address. */
+/** An unnamed file may belong to another user, who could have the key sent to another address. */
 export function refuseOfStranger(path: string, user = process.geteuid?.()): void {
   const owner = statSync(path, { throwIfNoEntry: false })?.uid;
   if (user === undefined || owner === undefined || [0, user].includes(owner)) return;

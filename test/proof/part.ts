@@ -22,7 +22,7 @@ export interface Part {
   readonly text: string;
   /** The files, or patterns of them, that it begins with: a kept result holds as long as the program, these and what they lead to are the same. */
   readonly reads: readonly string[];
-  /** Whether it tries the program in real time, and waits more than it works: it runs beside the others. */
+  /** True if the part tries the program in real time. It mostly waits, so it runs beside the others. */
   readonly isWaiting?: boolean;
   /** What all pieces together must come to, at least. */
   readonly least: (dose: Dose) => Readonly<Record<string, number>>;

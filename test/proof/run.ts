@@ -19,13 +19,13 @@ type Say = (text: string) => void;
 interface Job {
   readonly part: Part;
   readonly piece: Piece;
-  /** Where what it comes to is kept. */
+  /** The folder in which its results are kept. */
   readonly folder: string | undefined;
 }
 
 /**
- * Runs the pieces of parts that have not run yet: as many of those that work as there are cores, in the order of the list, and
- * beside them all parts that wait, each one piece after another.
+ * Runs the pieces that have not run yet. As many working pieces run at once as there are cores, in the order of the list. Each
+ * waiting part runs beside them, one piece after another.
  */
 export async function runParts(parts: readonly Part[], dose: Dose, say: Say): Promise<PartResult[]> {
   // Some are for a release only.

@@ -27,7 +27,7 @@ interface ServerOptions {
   readonly unreadable: (httpStatus: number, error: Error) => string;
 }
 
-/** Routes that have schemas set their own compilers. Those that Fastify would load have three times as many modules as it. */
+/** A server whose routes have schemas sets its own compilers. Fastify's compilers have three times as many modules as Fastify. */
 function noCompiler(): never {
   throw new Error('a route has a schema, and its server no compiler');
 }
