@@ -1,0 +1,25 @@
+interface Invocation {
+  /** The words before a command, such as `npx order-sync --config shop.yaml`. */
+  readonly call: () => string;
+  readonly commands: ReadonlySet<string>;
+}
+
+let invocation: Invocation | undefined;
+
+/** Notes how this process was called. `call` is asked when the first command is printed, because it looks at the disk. */
+export function noteInvocation(call: () => string, commands: Iterable<string>): void {
+  let known: string | undefined;
+  invocation = { call: () => (known ??= call()), commands: new Set(commands) };
+}
+
+/**
+ * Returns the text with each command, such as `order-sync status`, as a person can paste it: with the way in which this process
+ * was called, and its settings. Every surface passes the texts of the program through it; data of orders stay as they are.
+ */
+export function pasteable(text: string): string {
+  if (invocation === undefined || !text.includes('order-sync ')) return text;
+  const { call, commands } = invocation;
+  return text.replaceAll(/(?<![\w/.-])order-sync (?=([a-z][a-z-]*))/g, (words, name: string) =>
+    commands.has(name) ? `${call()} ` : words,
+  );
+}
