@@ -11,6 +11,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 try {
   const program = await createProgram(process.argv.slice(2), EXTENSIONS);
+  program.hook('preAction', async (_program, command) =>
+    (await import('./cli/shared/invocation.ts')).noteCall(program, command),
+  );
   await program.parseAsync();
 } catch (error) {
   end(error);

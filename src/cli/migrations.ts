@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { readMove } from '../store/tables/moves.ts';
 import { EXIT } from './shared/exit.ts';
 import { withStore } from './shared/store.ts';
+import { pasteable } from '../base/invocation.ts';
 
 export function define(command: Command): void {
   const expect = command.name() === 'migrate' ? 'migrate' : 'any';
@@ -24,7 +25,7 @@ export function define(command: Command): void {
         const text = `database: ${path}\napplied:  ${done}\npending:  ${due}\n${moved}`;
         process.stdout.write(json === true ? `${JSON.stringify({ path, applied, pending, move })}\n` : text);
         if (pending.length === 0) return;
-        process.stderr.write(`${path} is not up to date; bring it up to date with: order-sync db migrate\n`);
+        process.stderr.write(pasteable(`${path} is not up to date; bring it up to date with: order-sync db migrate\n`));
         process.exitCode = EXIT.look;
       });
     });

@@ -7,6 +7,7 @@ import { joined, type Commands, type Entries } from './commands.ts';
 import { addAccountOption } from './shared/account.ts';
 import { setExtensions } from './shared/extensions.ts';
 import { fitted, takeNearChoices, withSuggestion, screenOf } from './shared/help.ts';
+import { pasteable } from '../base/invocation.ts';
 
 const DESCRIPTION = "keeps a merchant's order table and a crypto/fiat exchange in step";
 
@@ -101,6 +102,6 @@ function sayForPeople(command: Command): void {
   command.configureOutput({
     writeOut: (text) => void process.stdout.write(fitted(text, screenOf().width)),
     outputError: (text, write) =>
-      write(printableLines(withSuggestion(command, text)).replaceAll(/[^\s'"]+@[^\s'"]+/g, '<EMAIL>')),
+      write(printableLines(pasteable(withSuggestion(command, text))).replaceAll(/[^\s'"]+@[^\s'"]+/g, '<EMAIL>')),
   });
 }

@@ -17,6 +17,7 @@ import { screenOf } from './shared/help.ts';
 import { progressLine, type ProgressLine } from './shared/progress.ts';
 import { problem, worstFirst, countedProblems, holdProblems } from '../accounts/problem.ts';
 import { accountWords } from '../accounts/rules/name.ts';
+import { pasteable } from '../base/invocation.ts';
 
 const ENDS: Readonly<Record<SyncEnd, readonly [tone: Tone, exitCode: number]>> = {
   done: ['good', EXIT.ok],
@@ -108,7 +109,7 @@ function printResult(
   const shown = `${verdict}\n\n${fieldsText([...fields, took], screen)}`;
   process.stdout.write(json === true ? `${JSON.stringify({ ...summary, holds })}\n` : shown);
   if (json === true && end !== 'done') process.stderr.write(`${text}\n`);
-  for (const hold of holds) process.stderr.write(`${printable(describeRestraint(hold, account))}\n`);
+  for (const hold of holds) process.stderr.write(`${printable(pasteable(describeRestraint(hold, account)))}\n`);
 }
 
 /** Counts of the pass alone, that are no problem of the account: their names, and the command that shows them. */
@@ -125,7 +126,11 @@ interface Pass {
   readonly requests: number | undefined;
 }
 
-export function verdictOf(result: SyncResult, { account, isStopped, requests = 0 }: Pass): string {
+export function verdictOf(result: SyncResult, pass: Pass): string {
+  return pasteable(verdictText(result, pass));
+}
+
+function verdictText(result: SyncResult, { account, isStopped, requests = 0 }: Pass): string {
   const { end, summary, holds } = result;
   const again = `order-sync sync${accountWords(account)}`;
   switch (end) {

@@ -3,6 +3,7 @@ import { printableLines } from '../../base/words.ts';
 import { StoreError, type StoreProblem } from '../../store/errors.ts';
 import { storeError } from '../../store/sqlite/errors.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
+import { pasteable } from '../../base/invocation.ts';
 
 export const EXIT = {
   ok: 0,
@@ -54,7 +55,7 @@ export class CommandError extends Error {
 export function explainError(thrown: unknown): { code: number; message: string } {
   const { code, message } = explained(thrown);
   // It may quote the text of another program.
-  return { code, message: printableLines(message) };
+  return { code, message: printableLines(pasteable(message)) };
 }
 
 function explained(thrown: unknown): { code: number; message: string } {

@@ -3,6 +3,7 @@ import { otherFacts, readSection, scopeFacts, withUnit } from './sections.ts';
 import { labelsOf, layOut, leftOutLine, noteText } from './terminal.ts';
 import { fieldsText, PLAIN, styled, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
 import { printable, sumOf } from '../../base/words.ts';
+import { pasteable } from '../../base/invocation.ts';
 
 export async function* tableText(document: ReportDocument, screen: Screen = PLAIN): AsyncGenerator<string> {
   const { schema, title, verdict, cards = [], sections } = document;
@@ -19,11 +20,15 @@ export async function* tableText(document: ReportDocument, screen: Screen = PLAI
     if (section.isForPrograms === true) continue;
     if (!isBare) yield `\n${heading(section.title, screen)}`;
     else if (verdict !== undefined) yield '\n';
-    if (section.lead !== undefined) yield `${wrapped(printable(section.lead), screen.width)}\n`;
+    if (section.lead !== undefined) yield `${wrapped(sentence(section.lead), screen.width)}\n`;
     yield await sectionText(section, screen);
   }
   const others = otherFacts(document);
   if (others.length > 0) yield `\n${heading('About this report', screen)}${fieldsText(others, screen)}`;
+}
+
+function sentence(text: string): string {
+  return printable(pasteable(text));
 }
 
 function heading(text: string, screen: Screen): string {
@@ -32,12 +37,12 @@ function heading(text: string, screen: Screen): string {
 
 function verdictText({ tone, text, reasons }: Verdict, screen: Screen): string {
   const first = toned(tone, wrapped(printable(text), screen.width), screen);
-  return [first, ...reasons.map((reason) => `- ${wrapped(printable(reason), screen.width, 2)}`), ''].join('\n');
+  return [first, ...reasons.map((reason) => `- ${wrapped(sentence(reason), screen.width, 2)}`), ''].join('\n');
 }
 
 async function sectionText(section: Section, screen: Screen): Promise<string> {
   const { columns, silent, groups, count } = await readSection(section);
-  if (count === 0) return `${printable(section.empty ?? 'none')}\n`;
+  if (count === 0) return `${sentence(section.empty ?? 'none')}\n`;
   const tables = groups.map(({ head, rows }) => {
     const { text, leftOut } = layOut(withUnit(columns, head?.unit), rows, screen);
     return { text: `${head === null ? '' : groupText(head, screen)}${text}`, leftOut: leftOut.map(({ key }) => key) };
@@ -58,5 +63,5 @@ async function sectionText(section: Section, screen: Screen): Promise<string> {
 
 function groupText({ title, tone, lines }: GroupHead, screen: Screen): string {
   const first = toned(tone, styled('bold', wrapped(printable(title), screen.width), screen), screen);
-  return [first, ...lines.map((line) => wrapped(printable(line), screen.width)), ''].join('\n');
+  return [first, ...lines.map((line) => wrapped(sentence(line), screen.width)), ''].join('\n');
 }

@@ -33,6 +33,7 @@ import {
 } from '../../findings/rules/classes.ts';
 import { fieldsText, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
 import { screenOf } from '../../cli/shared/help.ts';
+import { pasteable } from '../../base/invocation.ts';
 
 export const define = { list: defineList, ack: defineAck, explain: defineExplain };
 
@@ -204,7 +205,9 @@ function explained(name: FindingClassName, screen: Screen): string {
   const guess = GUESSED_CLASSES.includes(name)
     ? ['It rests on a guess about the exchange: if it means nothing at yours, name it in reconcile.ignore.']
     : [];
-  const lines = [meaning, `What to do: ${advice}`, ends, ...guess].map((line) => `${wrapped(line, screen.width)}\n`);
+  const lines = [meaning, `What to do: ${advice}`, ends, ...guess].map(
+    (line) => `${wrapped(pasteable(line), screen.width)}\n`,
+  );
   return `${name} (${toned(severity, severity, screen)})\n${lines.join('')}`;
 }
 
@@ -215,5 +218,5 @@ function everyClass(screen: Screen): string {
     const fields = classes.map((name) => ({ label: name, value: FINDING_CLASSES[name].meaning }));
     return `${toned(severity, severity, screen)}\n${fieldsText(fields, screen, widest)}\n`;
   });
-  return `${parts.join('')}What to do about one: order-sync report explain CLASS\n`;
+  return `${parts.join('')}${pasteable('What to do about one: order-sync report explain CLASS')}\n`;
 }

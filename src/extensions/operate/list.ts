@@ -30,6 +30,7 @@ import { readPreOrder, readRecord } from '../../store/tables/order-records.ts';
 import { orderEvents } from '../../store/tables/events.ts';
 import { answerText, rowWithHistory } from '../documents/commands/answer.ts';
 import { screenOf } from '../../cli/shared/help.ts';
+import { pasteable } from '../../base/invocation.ts';
 
 export const define = { list: defineList, show: defineShow };
 
@@ -76,7 +77,7 @@ function defineList(command: Command): void {
       const none = state === undefined ? 'there is no order' : `no order is ${state}`;
       const shown = rows.map((row) => (reveal === true ? row : withoutToken(row)));
       printList(command, shown, options, COLUMNS, Object.keys(others).length > 0 ? 'no such order' : none);
-      for (const line of held) process.stderr.write(`${printable(line)}\n`);
+      for (const line of held) process.stderr.write(`${printable(pasteable(line))}\n`);
       if (isCut) sayCut('--from and --to, or --order, look at others');
     });
 }

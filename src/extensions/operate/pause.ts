@@ -8,6 +8,7 @@ import { isOfAll } from '../../cli/shared/account.ts';
 import { actorOf, addReasonOptions, type DecisionOptions } from './decision-options.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
 import { withEachAccount } from '../../cli/shared/store.ts';
+import { pasteable } from '../../base/invocation.ts';
 
 const ENDED: Readonly<Partial<Record<RestraintKind, string>>> = {
   'creates-paused': 'orders are created again',
@@ -55,7 +56,7 @@ function definePause(command: Command): void {
         ? [' --account all', ` for ${counted(accounts.length, 'account')}`]
         : [accountWords(accounts[0] ?? DEFAULT_ACCOUNT), ''];
       const stopped = kind === 'all-paused' ? 'nothing is created or looked up' : 'nothing is created';
-      process.stdout.write(`${stopped}${scope} until: order-sync resume${words} --reason TEXT\n`);
+      process.stdout.write(pasteable(`${stopped}${scope} until: order-sync resume${words} --reason TEXT\n`));
     });
 }
 

@@ -19,6 +19,7 @@ import { CommandError, EXIT } from '../../cli/shared/exit.ts';
 import { print } from '../documents/commands/print.ts';
 import { withStore } from '../../cli/shared/store.ts';
 import { accountWords } from '../../accounts/rules/name.ts';
+import { pasteable } from '../../base/invocation.ts';
 
 const HELP = `
 For a database that was put back to an older state. It does not know what was
@@ -138,7 +139,7 @@ function printRestore(
         `put in what was ordered in that time: order-sync orders import FILE${one} --may-have-been-sent\n` +
         `nothing is created until: order-sync resume${all} --reason TEXT\n`;
   const to = missing.to ?? 'a time that nothing tells';
-  print(json, { missing, orders }, () => `missing: from ${from} to ${to}\n${next}`);
+  print(json, { missing, orders }, () => `missing: from ${from} to ${to}\n${pasteable(next)}`);
 }
 
 async function decide(command: Command, id: number, options: RestoreOptions): Promise<void> {

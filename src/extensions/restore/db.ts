@@ -14,6 +14,7 @@ import { print } from '../documents/commands/print.ts';
 import { terminalLine } from '../../cli/shared/progress.ts';
 import { fieldsText, type Field } from '../../cli/shared/terminal.ts';
 import { correctCounts } from './tables/counts.ts';
+import { pasteable } from '../../base/invocation.ts';
 
 export const define = { check: defineCheck, backup: defineBackup };
 
@@ -85,7 +86,7 @@ function defineCheck(command: Command): void {
         }
         print(json, { path, ...marks.found, chain }, () => fieldsText(rows, screenOf()));
         const say = (code: number, text: string) => {
-          process.stderr.write(`${text}\n`);
+          process.stderr.write(`${pasteable(text)}\n`);
           process.exitCode = code;
         };
         const corrected = `the counts of orders and findings were wrong and are corrected: ${miscounted.join(', ')}`;

@@ -13,6 +13,7 @@ import { clientsSettings } from '../settings.ts';
 import { tableOf, textColumns } from '../../documents/terminal.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { print } from '../../documents/commands/print.ts';
+import { pasteable } from '../../../base/invocation.ts';
 
 const { createLink, followLink, listCards, requestPhotos, validateEmail, verificationToken } = CLIENT_OPERATIONS;
 const { lookUpOrder, showPreOrder } = EXCHANGE_OPERATIONS;
@@ -121,7 +122,9 @@ function definePhotos(command: Command): void {
       const token = given === '-' ? (await text(process.stdin)).trim() : given;
       const answer = await ask(command, requestPhotos, { linkId, level, actionId, token });
       if (answer.isAlone && clientsSettings.of(answer.config).photos.listen !== undefined) {
-        process.stderr.write('no daemon runs here: the photos are received only while order-sync run does\n');
+        process.stderr.write(
+          pasteable('no daemon runs here: the photos are received only while order-sync run does\n'),
+        );
       }
       printWord(answer.body, 'ok', json);
     });

@@ -3,6 +3,7 @@ import { isNumeric, saysNothing, toneOf, type Column, type Row } from '../docume
 import { type Cell, type Tone, widthOf, cut } from '../../../cli/shared/terminal.ts';
 import { withUnit } from '../sections.ts';
 import { inUnits, mostOf, printable, sumOf } from '../../../base/words.ts';
+import { pasteable } from '../../../base/invocation.ts';
 
 const LONGEST_WORD = 40;
 const LONGEST_CELL = 400;
@@ -30,7 +31,7 @@ export function idOf(name: string): string {
 
 /** Escapes text of sentences. Its longest words are cut; options and the program's name stay on one line. */
 export function proseText(value: Cell): string {
-  return escapeText(cutEnd(cutWords(value), LONGEST_PROSE)).replace(
+  return escapeText(pasteable(cutEnd(cutWords(value), LONGEST_PROSE))).replace(
     /(?<=^|[\s(])(?:order-sync|--[a-z][a-z-]*)(?=$|[\s.,:)])/g,
     '<span class="word">$&</span>',
   );

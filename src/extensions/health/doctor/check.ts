@@ -1,6 +1,7 @@
 import { deadline } from '../../../base/clock.ts';
 import { problemText, type Problem } from '../../../accounts/problem.ts';
 import { explainError, EXIT } from '../../../cli/shared/exit.ts';
+import { pasteable } from '../../../base/invocation.ts';
 
 export interface CheckResult {
   readonly check: string;
@@ -28,7 +29,7 @@ export function ok(check: string, found: string, facts: Facts = {}): CheckResult
 }
 
 export function warning(check: string, found: string, remedy: string, facts: Facts = {}): CheckResult {
-  return { check, level: 'warning', found, remedy, exitCode: EXIT.look, facts };
+  return { check, level: 'warning', found, remedy: pasteable(remedy), exitCode: EXIT.look, facts };
 }
 
 export function ofProblem(check: string, problem: Problem, facts: Facts = {}): CheckResult {
@@ -36,7 +37,7 @@ export function ofProblem(check: string, problem: Problem, facts: Facts = {}): C
 }
 
 export function fault(check: string, exitCode: number, found: string, remedy: string, facts: Facts = {}): CheckResult {
-  return { check, level: 'fault', found, remedy, exitCode, facts };
+  return { check, level: 'fault', found: pasteable(found), remedy: pasteable(remedy), exitCode, facts };
 }
 
 export async function runCheck(check: Check): Promise<readonly CheckResult[]> {

@@ -17,6 +17,7 @@ import {
   type Problem,
   type ProblemCode,
 } from '../../../accounts/problem.ts';
+import { pasteable } from '../../../base/invocation.ts';
 
 /** A receiver that fails for longer than this wants a person, as does work that waits for longer: in ms. */
 const LONG_MS = 5 * 60_000;
@@ -210,7 +211,11 @@ const ENDS: Readonly<Partial<Record<ProblemCode, Exclude<StatusEnd, 'well'>>>> =
 };
 
 export function judgeStatus(reading: Reading): StatusVerdict {
-  const reasons = problemsOf(reading).map((found) => ({ end: ENDS[found.code] ?? 'look', ...found }));
+  const reasons = problemsOf(reading).map((found) => ({
+    end: ENDS[found.code] ?? 'look',
+    ...found,
+    remedy: pasteable(found.remedy),
+  }));
   const end = (['key-refused', 'out-of-reach', 'look'] as const).find((grave) =>
     reasons.some((one) => one.end === grave),
   );

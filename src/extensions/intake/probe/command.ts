@@ -18,6 +18,7 @@ import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import type { ProbeRow, ProbeStep } from './questions.ts';
 import { nested } from '../../../settings/layers.ts';
 import { checkedOrder } from '../commands/adopt.ts';
+import { pasteable } from '../../../base/invocation.ts';
 
 /** More look-ups at once show nothing more. */
 const MOST_REQUESTS = 30;
@@ -154,7 +155,7 @@ function print({ rows }: Seen, evidence: string | undefined, settings: Settings,
   if (rows.length === 0) return;
   process.stdout.write("(§ numbers are sections of the exchange's interface document.)\n");
   for (const { question, seen, follows } of rows) {
-    process.stdout.write(`${question}\n  seen: ${printable(seen)}\n  so:   ${printable(follows)}\n`);
+    process.stdout.write(`${question}\n  seen: ${printable(seen)}\n  so:   ${printable(pasteable(follows))}\n`);
   }
   const hasNone = Object.keys(settings).length === 0;
   process.stdout.write(hasNone ? '\nNo setting follows.\n' : `\n# for ${OWN_SETTINGS}\n${stringify(settings)}`);

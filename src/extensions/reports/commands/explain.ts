@@ -23,6 +23,7 @@ import { utcTime } from '../../documents/commands/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { withAccount, absentOrder } from '../../../cli/shared/store.ts';
 import { writePieces } from '../../documents/commands/files.ts';
+import { pasteable } from '../../../base/invocation.ts';
 
 const TIME_WIDTH = 26;
 const FORMATS = ['table', 'json', 'html'] as const;
@@ -58,7 +59,7 @@ export function define(command: Command): void {
       if (format === 'html') await writeReport(document, { format, out });
       else {
         const screen = out === undefined ? screenOf() : PLAIN;
-        const json = `${JSON.stringify({ schema: 'order-sync.story/1', ...story }, null, 2)}\n`;
+        const json = `${JSON.stringify({ schema: 'order-sync.story/1', ...story, next: story.next.map(pasteable) }, null, 2)}\n`;
         await writePieces(Readable.from([format === 'json' ? json : asText(story, screen)]), out);
       }
     });
@@ -120,7 +121,9 @@ function asText({ externalOrderId, asOf, state, told, next }: Story, { width }: 
     ...told.map(({ at, text }) => `${printable(at)}  ${wrapped(printable(text), width, TIME_WIDTH)}`),
     ...(told.length === 0 ? [] : ['']),
     'What happens next:',
-    ...next.map((line) => (isCommand(line) ? `    ${printable(line)}` : `  ${wrapped(printable(line), width, 2)}`)),
+    ...next.map((line) =>
+      isCommand(line) ? `    ${printable(pasteable(line))}` : `  ${wrapped(printable(pasteable(line)), width, 2)}`,
+    ),
     '',
   ].join('\n');
 }

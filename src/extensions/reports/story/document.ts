@@ -17,6 +17,7 @@ import { currencyOfRow, pairOf } from '../reconciliation/rows.ts';
 import type { StoryEvidence, StoryFinding } from '../tables/story.ts';
 import { isCommand } from './next.ts';
 import { isOpen, type Story } from './story.ts';
+import { pasteable } from '../../../base/invocation.ts';
 
 const STATES: Readonly<Record<OrderState, string>> = {
   pending: 'The order waits to be sent',
@@ -103,8 +104,8 @@ function nextRows(next: readonly string[]): readonly Row[] {
   for (const line of next) {
     const last = rows.at(-1);
     if (!isCommand(line)) rows.push({ step: line, command: null });
-    else if (last?.command === null) last.command = line;
-    else rows.push({ step: '', command: line });
+    else if (last?.command === null) last.command = pasteable(line);
+    else rows.push({ step: '', command: pasteable(line) });
   }
   return rows;
 }

@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import { noteInvocation } from '../../base/invocation.ts';
+import { IS_PACKAGE } from '../../base/places.ts';
+import { shellWord } from '../../base/text.ts';
+import { processEnvironment } from '../../settings/config.ts';
+import { ownFile } from '../../settings/layers.ts';
+import { programName } from './program-name.ts';
+
+/** A daemon's texts are read elsewhere than where it was started: they name its settings by their whole path. */
+export function noteCall(program: Command, command: Command): void {
+  const env = processEnvironment();
+  const { config } = program.opts<{ config?: string }>();
+  const isDaemon = command.name() === 'run';
+  const place = { env, cwd: process.cwd(), file: config };
+  const file = isDaemon && (config !== undefined || env['ORDER_SYNC_CONFIG'] || IS_PACKAGE) ? ownFile(place) : config;
+  const call = () => {
+    const name = programName(place.cwd, env['PATH'] ?? '', isDaemon);
+    return typeof file === 'string' ? `${name} --config ${shellWord(file)}` : name;
+  };
+  noteInvocation(
+    call,
+    program.commands.flatMap((one) => [one.name(), ...one.aliases()]),
+  );
+}
