@@ -131,7 +131,7 @@ export async function runDaemon(
     await unlessStopped(stop, () => begun(accounts, shared)).catch((error: unknown) => failed.abort(error));
     if (!stop.aborted) onReady();
     if (!stop.aborted) await once(stop, 'abort');
-    log.info({}, 'stopping: nothing new is taken, requests in flight are finished');
+    log.info({}, 'stopping: no new work begins, requests in flight are finished');
     const ends = services.flatMap((service) => [service.work, service.close?.()]);
     await Promise.allSettled([...tasks, accounts.ended(), ...ends]);
   });

@@ -81,7 +81,7 @@ export class DueAccounts {
     if (unknown.length === 0) return;
     for (const name of unknown) this.#known.add(name);
     const facts = { count: unknown.length, accounts: unknown.slice(0, MOST_NAMED) };
-    log.warn(facts, 'orders of accounts that are not configured are pending; nobody sends them');
+    log.warn(facts, 'orders wait for accounts that are not in the settings; no process sends them');
   }
 
   /** Has `readNext` look at the accounts one after the other, and wake the pass in each that has work for it. */

@@ -8,9 +8,9 @@ import type { Transaction } from '../store/port.ts';
 import type { AccountsDeps, OwnedAccount } from './account.ts';
 
 const TRY_AGAIN_MS = 60_000;
-const NEW_KEY = 'an account is stopped: set its exchange.apiKey and start again; others go on';
-const NEW_KEY_IN_FILE = 'an account is stopped until another key is in its file; others go on';
-const TRIED_AGAIN = 'an account is stopped and tried again in a minute; others go on';
+const NEW_KEY = 'an account is stopped: set its exchange.apiKey and start again; the other accounts continue';
+const NEW_KEY_IN_FILE = 'an account is stopped until its file holds another key; the other accounts continue';
+const TRIED_AGAIN = 'an account is stopped and tried again in a minute; the other accounts continue';
 
 /** Stops an account that cannot go on: it is tried again once a minute until it goes on for a minute. */
 export function stopFailed(deps: AccountsDeps, account: OwnedAccount, error: unknown): void {

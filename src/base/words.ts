@@ -81,7 +81,7 @@ export function capitalized(text: string): string {
 
 /** Why a report of a period without any `noun` ends as one that a person should look at. */
 export function emptyReason(noun: string): string {
-  return `No ${noun} is in the period: look at --from and --to, or give --allow-empty where that is as it should be.`;
+  return `No ${noun} is in the period: look at --from and --to, or use --allow-empty if an empty period is correct.`;
 }
 
 export function sumOf<Item>(items: readonly Item[], numberOf: (item: Item) => number): number {

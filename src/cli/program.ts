@@ -17,7 +17,7 @@ const migrations = () => import('./migrations.ts');
 const COMMANDS: Commands = {
   'Every day:': {
     run: ['runs the daemon: sends pending orders, follows them to the end', () => import('./run.ts')],
-    sync: ['makes one pass: sends what is due, looks up what is followed', () => import('./sync.ts'), 'one'],
+    sync: ['makes one pass: sends each due order, looks up each followed order', () => import('./sync.ts'), 'one'],
     db: {
       text: 'the database',
       example: 'order-sync db status',

@@ -31,7 +31,7 @@ export function define(command: Command): void {
     command
       .option('--dry-run', 'send nothing and write nothing: show what would be sent, and end')
       .addOption(
-        new Option('--rows <number>', 'with --dry-run: show so many orders of each account').argParser(
+        new Option('--rows <number>', 'with --dry-run: how many orders of each account to show').argParser(
           wholeNumber(0, 1_000),
         ),
       )

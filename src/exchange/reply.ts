@@ -96,7 +96,7 @@ export interface AskedFor {
 export function aboutTheOneAsked<Value>(reply: Reply<Value>, asked: AskedFor | undefined): Reply<Value> {
   if (reply.kind !== 'ok' || asked === undefined) return reply;
   if (idsIn(reply.value, asked.field.toLowerCase()).every((id) => withDigits(id) === asked.id)) return reply;
-  return { kind: 'unknown', why: `the exchange answered about another ${asked.what}; nothing of its answer is shown` };
+  return { kind: 'unknown', why: `the exchange answered about another ${asked.what}, so its answer is not shown` };
 }
 
 /** Finds the ids in a field of a value, in any letter case of its name; if it has none, the ids in its parts. */

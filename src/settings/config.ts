@@ -218,7 +218,7 @@ function rateGroupProblems(accounts: readonly AccountConfig[], entries: Layers['
     if (rate.requests === requests && rate.interval === interval && rate.mode === mode) return [];
     const setting = `accounts.${name}.exchange.rate`;
     const source = entries.get(name)?.get('rateGroup')?.source;
-    const problem = `${setting} is not that of ${other?.name}, and both are of the rateGroup ${group}: give all of a group one rate`;
+    const problem = `${setting} is not that of ${other?.name}, and both are of the rateGroup ${group}: set one rate for the whole group`;
     return [{ setting, problem, ...(source !== undefined && { source }) }];
   });
 }

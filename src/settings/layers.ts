@@ -115,7 +115,7 @@ function layerOf(
     const refuse = (problem: string) => void problems.push({ setting, source, problem: `${setting} ${problem}` });
     const { paths, absent, sections } = account === undefined ? schema.general : schema.account;
     if (absent.has(path) || absent.has(path.replace(/File$/, ''))) {
-      refuse('is a setting of an extension that is not there: leave it out');
+      refuse('is a setting of an extension that is not installed: remove it');
       continue;
     }
     if (!paths.has(path)) {
@@ -177,7 +177,7 @@ function settingMeant(
   if (account === undefined) {
     const meant = suggestion(named, accounts.map(variableOfAccount));
     const advice = meant === undefined ? '' : `; did you mean ${PREFIX}${ACCOUNTS}${meant}_${variable}?`;
-    throw new ConfigError(`is of an account that does not stand in the file of settings${advice}`);
+    throw new ConfigError(`is of an account that the settings file does not name${advice}`);
   }
   if (others.length > 0) {
     const both = `${account} as well as ${others.join(' and ')}`;

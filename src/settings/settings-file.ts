@@ -104,7 +104,7 @@ function itemsOf(map: Yaml.YAMLMap): (readonly [name: string, value: unknown, of
 function valueOf(node: unknown, document: Yaml.Document, isAliased = false): Written {
   const { isAlias, isMap, isScalar, isSeq } = yaml();
   if (isAlias(node)) {
-    if (isAliased) throw new ConfigError('an alias stands for another alias: write the value out');
+    if (isAliased) throw new ConfigError('an alias refers to another alias: write the value out');
     return valueOf(node.resolve(document), document, true);
   }
   if (isSeq(node)) return node.items.map((item) => valueOf(item, document, isAliased));
@@ -125,7 +125,7 @@ function readDocument(text: string, shown: string, lineCounter: Yaml.LineCounter
   const fault = [...document.errors, ...document.warnings][0] ?? keyTwice(document.contents);
   if (fault === undefined) return document;
   const source = `${shown}:${lineCounter.linePos(fault.pos[0]).line}`;
-  throw new ConfigError([{ source, problem: `is not sound YAML: ${fault.message}` }]);
+  throw new ConfigError([{ source, problem: `is not valid YAML: ${fault.message}` }]);
 }
 
 function keyTwice(node: unknown): { readonly pos: readonly [number]; readonly message: string } | undefined {

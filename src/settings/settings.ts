@@ -96,7 +96,7 @@ const guard = section({
 const pace = type
   .text((given) => {
     if (given === 'every-tick') return given;
-    throw new Error('must be every-tick: the extension of another pace is not there');
+    throw new Error('must be every-tick: the extension of another pace is not installed');
   })
   .meta({ json: { enum: ['every-tick'] } });
 const follow = section({

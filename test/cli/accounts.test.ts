@@ -123,7 +123,7 @@ describe('--account', () => {
   it('pauses one that orders name and no settings, and says that it stands in none', async () => {
     expect(await run('pause --account old --reason r')).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining('the account old ') as string,
+      stderr: expect.stringContaining('the account old') as string,
     });
     expect((await run('pause --account a --reason r')).stderr).toBe('');
     expect((await run('pause --account nobody --reason r')).code).toBe(78);

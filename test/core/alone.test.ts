@@ -85,7 +85,7 @@ it('the daemon of the core takes up a row of the shop by itself, and follows it 
   expect(changesOf(database, 'order.status')).toEqual(['REQUEST', 'COMPLETED']);
 });
 
-it('a setting of an extension that is not there is refused, and its default is none', async () => {
+it('a setting of an extension that is not installed is refused, and its default is none', async () => {
   const { config } = await shop();
   expect(Object.keys(config)).not.toContain('webhooks');
   await expect(shop({ ORDER_SYNC_FOLLOW_PACE: 'learned' })).rejects.toThrow(ConfigError);

@@ -51,7 +51,8 @@ describe('a daemon for several accounts', () => {
     for (const name of NAMES) on.insert(name, 'a');
     await on.start();
     await on.until(
-      () => on.log.with('an account is stopped until another key is in its file; others go on').length > 0,
+      () =>
+        on.log.with('an account is stopped until its file holds another key; the other accounts continue').length > 0,
     );
     await on.until(() => accepted(on, 'a', ['one', 'three']));
     await on.pass(3 * MINUTE);
@@ -178,7 +179,7 @@ describe('a daemon for several accounts', () => {
     on.insert('somebody', 'a');
     on.insert('one', 'a');
     await on.until(() => accepted(on, 'a', ['one']));
-    const message = 'orders of accounts that are not configured are pending; nobody sends them';
+    const message = 'orders wait for accounts that are not in the settings; no process sends them';
     expect(on.log.with(message)).toMatchObject([{ accounts: ['nobody'] }, { accounts: ['somebody'] }]);
     expect(on.stateOf('nobody', 'a')).toBe('pending');
   });

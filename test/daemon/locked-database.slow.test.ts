@@ -117,6 +117,6 @@ describe('a daemon that cannot count at its start what waits', () => {
   it('ends in order where counting again does not help', async () => {
     const { program, ended } = await started(() => new Error('a bug'));
     await expect(ended).rejects.toThrow('a bug');
-    expect(program.log.with('stopping: nothing new is taken, requests in flight are finished')).toHaveLength(1);
+    expect(program.log.with('stopping: no new work begins, requests in flight are finished')).toHaveLength(1);
   });
 });

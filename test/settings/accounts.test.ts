@@ -98,7 +98,7 @@ describe('accounts', () => {
   });
 
   it.each([
-    ['ACCOUNTS_SHOP_3_EXCHANGE_TIMEOUT', /does not stand in the file.*ORDER_SYNC_ACCOUNTS_SHOP_/],
+    ['ACCOUNTS_SHOP_3_EXCHANGE_TIMEOUT', /the settings file does not name.*ORDER_SYNC_ACCOUNTS_SHOP_/],
     ['ACCOUNTS_SHOP_1_LOG_LEVEL', /not a variable/],
     ['ACCOUNTS_SHOP_1', /not a variable/],
   ])('have no variable ORDER_SYNC_%s', (name, reason) => {

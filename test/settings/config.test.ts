@@ -384,19 +384,19 @@ describe('a slip in a file is named with its line', () => {
     expect(refusalOfFile(yaml)).toBe(message);
   });
 
-  it('also when it is no sound YAML, without quoting it', () => {
-    expect(refusalOfFile('log:\n  level: info\n  level: warn')).toMatch(/^own\.yaml:3: is not sound YAML/);
-    expect(refusalOfFile(`exchange:\n  apiKey: "${KEY}\n`)).toMatch(/^own\.yaml:\d: is not sound YAML/);
+  it('also when it is not valid YAML, without quoting it', () => {
+    expect(refusalOfFile('log:\n  level: info\n  level: warn')).toMatch(/^own\.yaml:3: is not valid YAML/);
+    expect(refusalOfFile(`exchange:\n  apiKey: "${KEY}\n`)).toMatch(/^own\.yaml:\d: is not valid YAML/);
     expect(refusalOfFile(`log:\n  level: &a [*a]`)).toMatch(/^own\.yaml:\d/);
   });
 
-  it('also when an alias stands for another alias, which could make few lines a value without end', () => {
+  it('also when an alias refers to another alias, which could make few lines a value without end', () => {
     write(
       'own.yaml',
       'exchange:\n  absence:\n    - &a {status: 404}\n    - *a\nfollow:\n  openStatuses: &b [X]\n  finalStatuses: []\n',
     );
     expect(load({}, 'own.yaml').exchange.absence).toEqual([{ status: 404 }, { status: 404 }]);
-    expect(refusalOfFile('exchange:\n  absence: &a [*a]')).toMatch(/^own\.yaml:2: an alias stands for another/);
+    expect(refusalOfFile('exchange:\n  absence: &a [*a]')).toMatch(/^own\.yaml:2: an alias refers to another/);
     expect(refusalOfFile('exchange: &a {}\nlog: *a')).toMatch(/^own\.yaml:2: log holds settings by name/);
   });
 

@@ -68,13 +68,16 @@ describe('without any extension', () => {
       'accounts.a.follow.share',
     ],
   ])('a setting of one ends with 78 and its place: %j', (given, source, setting) => {
-    const message = `${source}: ${setting} is a setting of an extension that is not there: leave it out`;
+    const message = `${source}: ${setting} is a setting of an extension that is not installed: remove it`;
     expect(refusalOf(given)).toEqual({ code: 78, message });
   });
 
   it('a variable that names the file of such a setting is refused, and the file is not read', () => {
     const { code, message } = refusalOf({ env: { ORDER_SYNC_WEBHOOKS_ENDPOINTS_FILE: '/none' } });
-    expect([code, message]).toEqual([78, expect.stringMatching(/webhooks\.endpointsFile is .*extension.* not there/)]);
+    expect([code, message]).toEqual([
+      78,
+      expect.stringMatching(/webhooks\.endpointsFile is .*extension.* not installed/),
+    ]);
   });
 
   it('an account has no section that none may have of its own, and empty sections are fine', () => {
@@ -95,7 +98,7 @@ describe('follow.pace without the extension of another pace', () => {
   });
 
   it.each<[Given, RegExp]>([
-    [{ yaml: 'follow: {pace: learned}' }, /^own\.yaml:1: follow\.pace must be every-tick: .*extension.* not there/],
+    [{ yaml: 'follow: {pace: learned}' }, /^own\.yaml:1: follow\.pace must be every-tick: .*extension.* not installed/],
     [{ env: { ORDER_SYNC_FOLLOW_PACE: 'learned' } }, /^ORDER_SYNC_FOLLOW_PACE: follow\.pace must be every-tick/],
     [
       { yaml: 'accounts: {a: {follow: {pace: learned}}}' },
@@ -126,6 +129,6 @@ describe('the part of an extension', () => {
 
   it('adds no field to a section that is not there', () => {
     const load = () => loadConfig({ ...optionsOf({ yaml: 'retention: {photos: 1d}' }), parts: [own] });
-    expect(load).toThrow(/retention\.photos is a setting of an extension that is not there/);
+    expect(load).toThrow(/retention\.photos is a setting of an extension that is not installed/);
   });
 });

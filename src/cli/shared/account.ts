@@ -44,7 +44,7 @@ export function accountOf(command: Command, { accounts }: Accounts): string {
     accounts.length === 1
       ? `there is one account, ${first?.name}, and it is not named ${DEFAULT_ACCOUNT}`
       : `there are ${accounts.length} accounts and none is named ${DEFAULT_ACCOUNT}`;
-  throw new CommandError(EXIT.config, `${there}: give --account NAME${isOne ? '' : ' or --account all'}`);
+  throw new CommandError(EXIT.config, `${there}: use --account NAME${isOne ? '' : ' or --account all'}`);
 }
 
 /** The account that a list or a report is about; undefined for all of them. Throws as `accountOf` does. */

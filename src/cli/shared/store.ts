@@ -68,7 +68,7 @@ export async function withEachAccount<Result>(
 ): Promise<readonly Result[]> {
   return await withAccounts(command, async (store, account, config) => {
     if (account !== undefined && !isInSettings(config, account)) {
-      process.stderr.write(`the account ${account} stands in no settings of this machine\n`);
+      process.stderr.write(`the settings of this machine do not name the account ${account}\n`);
     }
     const results: Result[] = [];
     for (const name of account === undefined ? config.accounts.map((one) => one.name) : [account]) {

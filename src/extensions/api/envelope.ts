@@ -38,7 +38,7 @@ const KINDS = {
   'key-refused': 'the exchange refuses the merchant key',
   'rate-limited': 'the exchange limits the rate',
   'not-sent': 'nothing was sent, ask again',
-  unknown: 'nobody can tell whether the exchange did it',
+  unknown: 'it is not known whether the exchange did it',
   unusable: 'an id cannot be sent',
   invalid: 'this request is wrong',
   'not-owner': 'this process does not drive the account, nothing was done',
@@ -65,7 +65,7 @@ export const failureSchema = z
       reason: z
         .enum(REASONS)
         .nullable()
-        .describe('The documented refusal of the exchange, or why a reader of events cannot go on after its cursor.'),
+        .describe('The documented refusal of the exchange, or the reason why events cannot be read after this cursor.'),
       message: z.string().describe('For people.'),
       httpStatus: z.int().nullable().describe('HTTP status that the exchange answered with.'),
       code: z.string().nullable().describe('Code in the error of the exchange.'),

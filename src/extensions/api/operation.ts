@@ -163,15 +163,19 @@ export const ERRORS = {
     badRequest: refused(400, 'validation error', '400', 'BAD_REQUEST'),
     noUploadUrl: refused(400, 'Upload url was not set', 'INVALID_VALUE'),
   }),
-  '404': documented('NotFound', 'The exchange does not have it, or the database where only that was asked.', {
-    linkNotFound: refused(404, 'link not found', '404', 'NOT_FOUND'),
-    orderNotFound: { ...invalid('there is no order "shop-1001"', 404), reason: 'not-found' },
-  }),
+  '404': documented(
+    'NotFound',
+    'The exchange does not have it, or, if only the database was asked, the database does not.',
+    {
+      linkNotFound: refused(404, 'link not found', '404', 'NOT_FOUND'),
+      orderNotFound: { ...invalid('there is no order "shop-1001"', 404), reason: 'not-found' },
+    },
+  ),
   '409': documented(
     'Conflict',
     'The table has an order of this id with other content, or the cursor is not of this feed. Nothing was changed.',
     {
-      differs: invalid('"shop-1001" stands in the table with another asset', 409),
+      differs: invalid('"shop-1001" is in the table with another asset', 409),
       cursorAhead: { ...invalid('the cursor 1042 is ahead of the feed, which ends at 7', 409), reason: 'cursor-ahead' },
     },
   ),
@@ -194,7 +198,7 @@ export const ERRORS = {
   '502': documented('KeyRefused', 'The exchange refuses the merchant key.', { keyRefused: { kind: 'key-refused' } }),
   '503': documented(
     'NotNow',
-    'Nothing was done; ask again, after Retry-After where it is given. The exchange limits the rate, it cannot be ' +
+    'Nothing was done; ask again, after Retry-After if the answer has it. The exchange limits the rate, it cannot be ' +
       'reached, the daemon stops, or its database cannot be written.',
     {
       rateLimited: { kind: 'rate-limited', retryAfterMs: 7_000 },
@@ -203,7 +207,7 @@ export const ERRORS = {
   ),
   '504': documented(
     'OutcomeUnknown',
-    'No answer came, or none that can be read. Nobody can tell whether the exchange did what was asked.',
+    'No answer came, or none that can be read. It is not known whether the exchange did what was asked.',
     { unknown: { kind: 'unknown', why: 'POST /api/v1/merchant/client: ETIMEDOUT' } },
   ),
 };

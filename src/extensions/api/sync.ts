@@ -21,14 +21,14 @@ const querySchema = z.object({
     .enum(['all', 'due'])
     .default('all')
     .meta({ description: 'Which of the followed orders are looked up.', examples: ['due'] }),
-  timeoutMs: countParameter('The pass ends after so many milliseconds.', LONGEST_PASS_MS, 600_000),
+  timeoutMs: countParameter('The pass ends after this many milliseconds.', LONGEST_PASS_MS, 600_000),
 });
 const lineSchema = z
   .discriminatedUnion('type', [
     z.object({
       type: z.literal('progress'),
       counts: z.record(z.string(), count),
-      requests: count.describe('About so many requests the pass had before it when it began.'),
+      requests: count.describe('About how many requests the pass had to make when it began.'),
     }),
     z.object({
       type: z.literal('result'),
@@ -39,7 +39,7 @@ const lineSchema = z
     z.object({
       type: z.literal('error'),
       message: z.string(),
-      problem: z.enum(STORE_PROBLEMS).optional().describe('The problem of the database, where the database failed.'),
+      problem: z.enum(STORE_PROBLEMS).optional().describe('The problem of the database, if the database failed.'),
     }),
   ])
   .meta({
@@ -55,7 +55,7 @@ export type SyncInput = z.output<typeof querySchema>;
 export const SYNC_SCHEMA: FastifySchema = {
   operationId: 'sync',
   tags: ['sync'],
-  summary: 'One pass: sends what is pending and due, looks up every followed order once.',
+  summary: 'One pass: sends each pending order that is due, looks up each followed order once.',
   description: 'The answer comes in lines of JSON: `progress` now and then, at the end one `result` or `error`.',
   querystring: querySchema.extend(accountQuery.shape),
   response: {

@@ -46,7 +46,7 @@ type PassDeps = FlowDeps & Pick<OperationDeps, 'exchange'>;
 const PAGE = 200;
 const DOCUMENTED_STATUSES: readonly string[] = ['NOT_VERIFIED'];
 const whenUnknown = (account: string) =>
-  `nobody knows whether the link was created. Run: order-sync client validate EMAIL${accountWords(account)}. If the answer is OK, ` +
+  `it is not known whether the link was created. Run: order-sync client validate EMAIL${accountWords(account)}. If the answer is OK, ` +
   'it was not created: create it again. If the answer is LINK_ALREADY_EXISTS, it was created now or earlier: ask the exchange ' +
   `for the link id and run: order-sync client follow LINK${accountWords(account)}`;
 
@@ -61,7 +61,9 @@ export async function makeLink(
 ): Promise<Reply<Link>> {
   checkReference(reference);
   if (reference?.toLowerCase().includes(email.toLowerCase()) === true) {
-    throw new UnusableIdError('the reference contains the e-mail address, which must not be stored; give another one');
+    throw new UnusableIdError(
+      'the reference contains the e-mail address, which must not be stored; use another reference',
+    );
   }
   let unread: Answer | undefined;
   const answer = await deps.exchange.createLink(email, signal, (received) => {
@@ -257,6 +259,6 @@ function logSaved({ log, observers }: LinkDeps, { link: { link_id: linkId, statu
 function checkReference(reference: string | null): void {
   if (reference === null || (isPlainText(reference) && reference.trim() !== '')) return;
   throw new UnusableIdError(
-    `the reference is empty, contains control characters or has more than ${LONGEST_PLAIN_TEXT} characters; give another one`,
+    `the reference is empty, contains control characters or has more than ${LONGEST_PLAIN_TEXT} characters; use another reference`,
   );
 }

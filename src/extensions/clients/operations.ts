@@ -122,7 +122,7 @@ export const OPERATIONS = {
       })
       .refine((body) => body.level === 'LIVENESS' || (body.actionId ?? null) === null, {
         path: ['actionId'],
-        error: 'is taken with the level LIVENESS only',
+        error: 'needs the level LIVENESS',
       })
       .meta({ examples: [{ level: 'LIVENESS', actionId: 'action-1' }] }),
     value: named(
@@ -150,8 +150,8 @@ export const OPERATIONS = {
   }),
   listCards: operation({
     ...ofLink,
-    summary: "The client's saved cards (§4.7), numbers and tokens as the exchange gives them.",
-    value: named('Cards', 'Saved cards (§2.5). Numbers as the exchange gives them; tokens are secrets.', cardsSchema, [
+    summary: "The client's saved cards (§4.7), numbers and tokens as the exchange sends them.",
+    value: named('Cards', 'Saved cards (§2.5). Numbers as the exchange sends them; tokens are secrets.', cardsSchema, [
       { id: 'card-1', bank: 'A Bank', country: 'DE', number: '<CARD_NUMBER>', token: '<CARD_TOKEN>', type: 'VISA' },
     ]),
     run: ({ exchange }, input, signal) => exchange.listCards(input.linkId, signal),
@@ -170,7 +170,7 @@ export const OPERATIONS = {
     summary: 'The newest remembered links, from the database.',
     query: z.object({
       status: textParameter('Only links with this status.', 'NOT_VERIFIED').optional(),
-      limit: countParameter('At most so many.', 1_000, 50),
+      limit: countParameter('The most links to return.', 1_000, 50),
     }),
     value: rememberedLinksValue,
     errors: OWN_ERRORS,

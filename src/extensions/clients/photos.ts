@@ -63,7 +63,7 @@ function assertUsable(token: string, isReceivedHere: boolean): void {
   }
   if (isReceivedHere && token.length < SHORTEST_TOKEN) {
     const why = 'the receiver here knows a delivery by its token alone, so one that can be guessed is refused';
-    throw new UnusableIdError(`${why}; give at least ${SHORTEST_TOKEN} characters, or none`);
+    throw new UnusableIdError(`${why}; use a token of at least ${SHORTEST_TOKEN} characters, or none`);
   }
 }
 
@@ -85,7 +85,9 @@ export async function requestPhotos(
   const now = clock.now();
   await store.writer.write(async (tx) => {
     if (ownToken !== undefined && (await readPhotoToken(tx, tokenHash)) !== undefined) {
-      throw new UnusableIdError('this token was given before, and a token is for one delivery; give another, or none');
+      throw new UnusableIdError(
+        'this token was used before, and a token is for one delivery; use another token, or none',
+      );
     }
     await keepPhotoToken(tx, {
       account,

@@ -6,8 +6,8 @@ export const MAX_RECORD_LENGTH = 1_000_000;
 export const TOO_LONG = `is longer than ${MAX_RECORD_LENGTH} bytes; reading stopped here`;
 const PROBLEMS: Partial<Record<CsvErrorCode | 'INVALID_OPENING_QUOTE', string>> = {
   CSV_QUOTE_NOT_CLOSED: 'a quote is opened and never closed',
-  CSV_INVALID_CLOSING_QUOTE: 'a quoted field goes on after its closing quote; write a quote within a field twice',
-  INVALID_OPENING_QUOTE: 'a quote stands inside a field; quote the whole field and write the quote twice',
+  CSV_INVALID_CLOSING_QUOTE: 'a quoted field continues after its closing quote; write a quote within a field twice',
+  INVALID_OPENING_QUOTE: 'a quote is inside a field; quote the whole field and write the quote twice',
   CSV_MAX_RECORD_SIZE: TOO_LONG,
 };
 

@@ -42,7 +42,7 @@ export async function placeOf(db: Database, account: string, after: string): Pro
   const place = readCursor(after);
   const advice = `read from the beginning (0), or from what comes now on (head), and compare with what you have`;
   if (place === undefined) {
-    const message = `${quote(after)} is no cursor; give one as the feed gave it, 0 or head`;
+    const message = `${quote(after)} is not a cursor; use one that the feed returned, 0 or head`;
     return { reason: 'cursor-unreadable', message };
   }
   if (place.id > head.id) {

@@ -28,11 +28,11 @@ export const EVENT_EXAMPLE = {
   },
 };
 export const EVENT = named('Event', 'An event; docs/events.schema.json is the same.', feedEvent, EVENT_EXAMPLE);
-const cursor = z.string().describe('A cursor: give it back as it is, in `after`.');
+const cursor = z.string().describe('A cursor: send it back unchanged, in `after`.');
 
 const eventsValue = named(
   'Events',
-  'A page of the feed. Where `next` equals `head`, everything was read.',
+  'A page of the feed. If `next` equals `head`, everything was read.',
   z.object({
     events: z.array(EVENT),
     next: cursor.describe('The last event that was looked at, whether it was wanted or not: read on after it.'),
@@ -46,7 +46,7 @@ const eventsQuery = z.object({
   after: textParameter('The cursor of the last event that was read; 0: from the beginning; head: what comes.', '0')
     .max(100)
     .default('0'),
-  limit: countParameter('At most so many in a page; a stream has no end.', MOST_EVENTS, 100),
+  limit: countParameter('The most events in a page; a stream has no end.', MOST_EVENTS, 100),
   type: z
     .union([eventType, z.array(eventType)])
     .optional()
@@ -78,7 +78,7 @@ export const OPERATIONS = {
       'Keep `next` with what you did about the events, and give it as `after`. A page with filters looks at 10,000 events at ' +
       'the most, so it may be empty before the end. With `accept: text/event-stream` the answer is a stream of server-sent ' +
       'events that does not end: `id` is the cursor, `event` the type and `data` the event; `Last-Event-ID` goes before `after`. ' +
-      'A reader who takes nothing for 30 s is cut, and goes on by its cursor; 503 when too many streams are open.',
+      'A reader that reads nothing for 30 s is disconnected, and continues by its cursor; 503 when too many streams are open.',
     query: eventsQuery,
     value: eventsValue,
     errors: [...READ_ERRORS, '409'],

@@ -28,7 +28,7 @@ const finding = z.looseObject({
   ...why,
 });
 const account = z.looseObject({
-  hold: orNull('What holds the account; null where no hold is meant.'),
+  hold: orNull('The hold on the account; null if the event is about no hold.'),
   ...why,
 });
 
@@ -94,6 +94,6 @@ export function eventSchema(): object {
   return {
     ...z.toJSONSchema(feedEvent, { io: 'input' }),
     title: 'An event of order-sync',
-    description: `Version ${EVENT_VERSION}. Fields and types may be added; ignore those that you do not know.`,
+    description: `Version ${EVENT_VERSION}. Fields and types may be added; ignore unknown ones.`,
   };
 }

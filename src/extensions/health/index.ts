@@ -12,7 +12,7 @@ export const health: Extension = {
     'Every day:': {
       status: ['shows how orders, daemon and exchange do', () => import('./status/command.ts'), 'one-or-all'],
       doctor: [
-        'looks for what is wrong with the set-up, and says what to do',
+        'checks the set-up, and says how to put right what is wrong',
         () => import('./doctor/doctor.ts'),
         'one-or-all',
       ],

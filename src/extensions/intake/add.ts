@@ -94,7 +94,7 @@ export async function adoptOrder(
   const there = await readOrder(store.db, account, externalOrderId);
   if (there !== undefined) return { kind: 'present', externalOrderId, state: there.state };
   const lookup = await exchange.lookUpOrder(externalOrderId, signal);
-  if (lookup === undefined) return { kind: 'unanswered', why: 'look-ups are held back for now' };
+  if (lookup === undefined) return { kind: 'unanswered', why: 'look-ups are paused for now' };
   const { answer } = lookup;
   if (answer.kind === 'unanswered') return { kind: 'unanswered', why: answer.why };
   if (answer.kind === 'absent') return { kind: 'absent', externalOrderId };

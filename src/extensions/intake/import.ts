@@ -88,7 +88,7 @@ class Problems {
   compare(row: ImportRow, other: (OrderColumns & { readonly line?: number }) | undefined): void {
     const columns = other === undefined ? [] : differences(row, other);
     const place = other?.line === undefined ? 'merchant_orders' : `line ${other.line}`;
-    const reason = `differs from ${place}, where ${quote(row.external_order_id)} stands already`;
+    const reason = `differs from ${place}, which has ${quote(row.external_order_id)} too`;
     if (columns.length > 0) this.add({ line: row.line, column: columns.join(', '), reason });
   }
 }
@@ -98,7 +98,7 @@ class DifferentOrders extends StoreError {
   readonly different: Problems;
 
   constructor(different: Problems) {
-    super('refused', 'orders of the import stand in the table with other content');
+    super('refused', 'orders of the import are in the table with other content');
     this.different = different;
   }
 }
@@ -201,7 +201,7 @@ function headerProblems(header: readonly string[]): { column: string; problem: s
   const missing = REQUIRED.filter((column) => !header.includes(column));
   return [
     ...unknown.map((column) => unknownColumn(column, 'fields are separated by commas, ')),
-    ...twice.map((column) => ({ column, problem: 'stands twice in the header' })),
+    ...twice.map((column) => ({ column, problem: 'is in the header twice' })),
     ...missing.map((column) => ({ column, problem: 'is missing in the header' })),
   ];
 }

@@ -39,7 +39,7 @@ const orderBody = z
 
 const adoptedOrderValue = named(
   'AdoptedOrder',
-  'What came of it; `state` is that of the order in the table, null where it was not inserted.',
+  'The result; `state` is that of the order in the table, null if it was not inserted.',
   z.object({
     external_order_id: z.string(),
     result: z.enum(['adopted', 'present', 'absent']),
@@ -53,7 +53,7 @@ const MOST_REQUESTS = /^([1-9]|[12]\d|30)$/;
 
 const probedValue = named(
   'Probed',
-  'What was seen, the settings that follow, and the answers without key and tokens.',
+  'The observations, the settings that follow from them, and the answers without key and tokens.',
   z.object({
     rows: z.array(probeRow),
     evidence: z.array(
@@ -106,7 +106,7 @@ export const OPERATIONS = {
       if (added.kind === 'invalid') return invalid(added.problems.join('; '));
       const { kind, externalOrderId } = added;
       if (kind === 'differs') {
-        return invalid(`${quote(externalOrderId)} stands in the table with another ${added.columns.join(', ')}`, 409);
+        return invalid(`${quote(externalOrderId)} is in the table with another ${added.columns.join(', ')}`, 409);
       }
       if (kind === 'inserted') deps.wakeCreates();
       return done({ external_order_id: externalOrderId, state: added.state }, kind === 'inserted' ? 201 : 200);
@@ -116,7 +116,7 @@ export const OPERATIONS = {
     tag,
     summary: 'Takes over an order that exists at the exchange: it is looked up, put into the table, and never created.',
     description:
-      'An order that the exchange does not find (`absent`) is not put in; one that stands in the table (`present`) stays as it is.',
+      'An order that the exchange does not find (`absent`) is not inserted; an order that is in the table (`present`) does not change.',
     body: orderBody,
     value: adoptedOrderValue,
     errors: [...EXCHANGE_ERRORS, '413'],

@@ -134,11 +134,11 @@ function printRestore(
     account === undefined ? [' --account NAME', ' --account all'] : [accountWords(account), accountWords(account)];
   const next =
     assumeNotSent === true
-      ? 'orders are as they were, and are sent when they are due\n'
-      : `${counted(orders, 'order')} may have been sent since; what may have been sent is unknown or held, and looked up\n` +
-        `put in what was ordered in that time: order-sync orders import FILE${one} --may-have-been-sent\n` +
-        `nothing is created until: order-sync resume${all} --reason TEXT\n`;
-  const to = missing.to ?? 'a time that nothing tells';
+      ? 'orders did not change, and are sent when they are due\n'
+      : `${counted(orders, 'order')} may have been sent since: each is now unknown or held, and is looked up\n` +
+        `add the orders of that time: order-sync orders import FILE${one} --may-have-been-sent\n` +
+        `no order is created until you run: order-sync resume${all} --reason TEXT\n`;
+  const to = missing.to ?? 'an unknown time';
   print(json, { missing, orders }, () => `missing: from ${from} to ${to}\n${pasteable(next)}`);
 }
 

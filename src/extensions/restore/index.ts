@@ -9,9 +9,9 @@ export const restore: Extension = {
     'Every day:': {
       db: {
         commands: {
-          check: ['says whether the database is sound, and not older than its mark', db],
+          check: ['checks that the database is sound, and not older than its mark', db],
           'accept-restore': [
-            'accepts a database that was put back to an older state',
+            'accepts a database that was restored to an older state',
             () => import('./command.ts'),
             'one-or-all',
           ],

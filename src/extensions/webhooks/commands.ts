@@ -38,7 +38,7 @@ export const define = {
 };
 
 function defineList(command: Command): void {
-  command.description('lists the endpoints of the settings, with what waits for each');
+  command.description('lists the endpoints of the settings, with the events that wait for each');
   addListOptions(command)
     .addHelpText('after', '\nExample:\n  order-sync webhooks list')
     .action(async (options: ListOptions) => {
@@ -110,7 +110,7 @@ interface ResendOptions {
 
 function defineResend(command: Command): void {
   command
-    .description('sends dead letters, or the events of an account from one on, once more, with the ids that they had')
+    .description('sends dead letters, or the events of an account from a given one, again, with their ids')
     .argument('<name>', 'the endpoint')
     .option('--dead-letter <id...>', 'these dead letters of the account', rowIds)
     .option('--all', 'all its dead letters, of all accounts')
@@ -119,7 +119,7 @@ function defineResend(command: Command): void {
     .addHelpText('after', '\nExample:\n  order-sync webhooks resend https://shop.example/events --all')
     .action(async (name: string, options: ResendOptions) => {
       const ways = [options.deadLetter, options.all, options.from].filter((way) => way !== undefined);
-      if (ways.length !== 1) command.error('error: give one of --dead-letter, --all and --from');
+      if (ways.length !== 1) command.error('error: use one of --dead-letter, --all and --from');
       const counts = await withStore(command, 'current', async (store, config) => {
         const endpoint = endpointOf(config, name);
         const rows = wantedRows(store, endpoint, accountOf(command, config), options);
@@ -127,7 +127,7 @@ function defineResend(command: Command): void {
       });
       const { taken, left, notTried } = counts;
       const others = notTried < MOST_AT_ONCE ? String(notTried) : `${MOST_AT_ONCE} or more`;
-      const text = `${taken} taken, ${left} not taken${notTried > 0 ? `, ${others} not tried` : ''}\n`;
+      const text = `${taken} delivered, ${left} not delivered${notTried > 0 ? `, ${others} not tried` : ''}\n`;
       print(options.json, counts, () => text);
       if (left > 0) process.exitCode = EXIT.look;
     });
@@ -189,7 +189,7 @@ async function resend(store: Store, endpoint: WebhookEndpoint, rows: AsyncIterab
 
 function defineTest(command: Command): void {
   command
-    .description('sends one message of the type webhook.test to an endpoint, whatever types it asks for')
+    .description('sends one message of the type webhook.test to an endpoint, even if it asks for other types')
     .argument('<name>', 'the endpoint')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  order-sync webhooks test https://shop.example/events')
@@ -260,5 +260,5 @@ async function senderTo(endpoint: WebhookEndpoint): Promise<WebhookSender> {
 
 function outcomeText(outcome: DeliveryOutcome): string {
   if (outcome.kind === 'taken') return 'taken';
-  return outcome.kind === 'refused' ? `refused with ${outcome.status}` : `not taken: ${outcome.cause}`;
+  return outcome.kind === 'refused' ? `refused with ${outcome.status}` : `not delivered: ${outcome.cause}`;
 }

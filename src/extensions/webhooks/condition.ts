@@ -63,7 +63,7 @@ export class EndpointCondition {
     this.#failing = undefined;
     const { since, tries } = failing;
     const lastedMs = this.#takenAt.getTime() - since.getTime();
-    this.#log.info({ endpoint: this.#name, lastedMs, tries }, 'a webhook endpoint takes events again');
+    this.#log.info({ endpoint: this.#name, lastedMs, tries }, 'a webhook endpoint accepts events again');
     return true;
   }
 
@@ -75,7 +75,7 @@ export class EndpointCondition {
   /** There is nothing more to try it with: where it has refused an event, that is its next failure. */
   triedAll(): void {
     const status = this.#failing?.refusedWith;
-    if (status !== undefined) this.failed(`it answers ${status}, and has taken no event since`);
+    if (status !== undefined) this.failed(`it answers ${status}, and has accepted no event since`);
   }
 
   /** It refuses events of more orders than are retried: that is logged, at most once a minute. */
@@ -84,7 +84,10 @@ export class EndpointCondition {
     if (now < this.#sayAgainAt) return;
     this.#sayAgainAt = now + SAY_AGAIN_MS;
     const facts = { endpoint: this.#name, retrying, status };
-    this.#log.warn(facts, 'a webhook endpoint refuses events of so many orders that more become dead letters at once');
+    this.#log.warn(
+      facts,
+      'a webhook endpoint refuses events of too many orders: further refused events become dead letters at once',
+    );
   }
 
   /** It failed as a whole. Requests that were under way when it began say the same, and may ask for a longer wait. */
@@ -106,6 +109,6 @@ export class EndpointCondition {
     this.#failing = { since, tries, cause, ...wait, isTrying: false, isAsked: askedMs !== undefined };
     if (failing !== undefined) return;
     const facts = { endpoint: this.#name, nextTry: wait.nextTryAt.toISOString(), cause };
-    this.#log.warn(facts, 'a webhook endpoint takes no events; they wait for it');
+    this.#log.warn(facts, 'a webhook endpoint accepts no events; they wait');
   }
 }

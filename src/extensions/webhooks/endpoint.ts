@@ -236,11 +236,11 @@ export class EndpointDelivery {
     if (status === 'retrying' && attempts === 1)
       this.#deps.log.warn(
         facts,
-        'a webhook endpoint refuses an event; it is tried again, and the later ones of its order wait',
+        'a webhook endpoint refuses an event; the event is retried, and later events of its order wait',
       );
     if (status !== 'dead') return;
     if (attempts === 1) return this.condition.refusesTooMany(MOST_RETRYING, answer);
-    const text = 'a webhook endpoint has refused an event to the end; order-sync webhooks resend sends it again';
+    const text = 'a webhook endpoint refused an event at every attempt; order-sync webhooks resend sends it again';
     this.#deps.log.warn(facts, text);
   }
 

@@ -10,10 +10,10 @@ export const webhooks: Extension = {
   commands: {
     'Every day:': {
       webhooks: {
-        text: 'receivers of events: what they have taken, refused and missed',
+        text: 'receivers of events: delivered, refused and waiting events',
         example: 'order-sync webhooks list',
         commands: {
-          list: ['lists the endpoints, with what waits for each', commands],
+          list: ['lists the endpoints, with the events that wait for each', commands],
           show: ['shows the events that an endpoint has refused, and its dead letters', commands],
           resend: ['sends dead letters or other events once more', commands, 'one'],
           test: ['sends one message to an endpoint, to try it', commands],

@@ -153,7 +153,7 @@ export class Webhooks {
     });
     const failed = (await Promise.allSettled(writing)).find((one) => one.status === 'rejected');
     if (failed === undefined || isPassing(failed.reason) || failed.reason instanceof OwnedError) return;
-    this.#deps.log.error({ cause: messageOf(failed.reason) }, 'it cannot be written how far webhooks have come');
+    this.#deps.log.error({ cause: messageOf(failed.reason) }, 'the position of webhooks cannot be written');
   }
 
   async #note(delivery: EndpointDelivery, writing: AccountDelivery | undefined): Promise<void> {

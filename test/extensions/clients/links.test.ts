@@ -104,7 +104,7 @@ describe('making a link (§4.1)', () => {
       const { program, exchange } = await linked([]);
       exchange.answer = () => answer;
       const outcome = await makeLink(program.app, { email: EMAIL, reference: null });
-      expect(outcome).toMatchObject({ kind: 'unknown', why: expect.stringContaining('nobody knows') as string });
+      expect(outcome).toMatchObject({ kind: 'unknown', why: expect.stringContaining('it is not known') as string });
       expect(outcome).toMatchObject({ why: expect.stringContaining('client validate EMAIL') as string });
       expect(outcome).toMatchObject({ why: expect.stringContaining('client follow LINK') as string });
       expect(rows(program)).toEqual([]);

@@ -117,7 +117,7 @@ describe('the daemon with photos.listen', () => {
     const body = multipart(detailsPart('canary-token'), filePart(JPEG));
     const client = await uploading(url, body, 80);
     daemon.process.kill('SIGTERM');
-    await logged(daemon, 'stopping: nothing new is taken, requests in flight are finished');
+    await logged(daemon, 'stopping: no new work begins, requests in flight are finished');
     client.send(body.subarray(80));
     expect(await client.closed).toMatch(/HTTP\/1\.1 403 [^]*connection: close/i);
     expect(await daemon.exit).toEqual({ code: 0, signal: null });

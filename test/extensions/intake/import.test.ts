@@ -147,7 +147,7 @@ describe('an import of CSV', () => {
       `${HEADER},state\na,1,BTC,EUR,final\n`,
       [expect.stringMatching(/^1 "state" is not a column; /) as string],
     ],
-    ['a column named twice', `${HEADER},asset\na,1,BTC,EUR,2\n`, ['1 asset stands twice in the header']],
+    ['a column named twice', `${HEADER},asset\na,1,BTC,EUR,2\n`, ['1 asset is in the header twice']],
     [
       'a required column that is missing',
       'external_order_id,asset,to_currency\na,1,EUR\n',
@@ -169,12 +169,12 @@ describe('an import of CSV', () => {
     [
       'a quote within a field',
       `${HEADER}\na"b,1,BTC,EUR\n`,
-      [expect.stringMatching(/^2 - a quote stands inside a field; /) as string],
+      [expect.stringMatching(/^2 - a quote is inside a field; /) as string],
     ],
     [
       'text behind a quote',
       `${HEADER}\n"a"b,1,BTC,EUR\n`,
-      [expect.stringMatching(/^2 - a quoted field goes on after its closing quote; /) as string],
+      [expect.stringMatching(/^2 - a quoted field continues after its closing quote; /) as string],
     ],
     [
       'a huge line',
@@ -199,7 +199,7 @@ describe('an import of CSV', () => {
   it('names what is wrong before a quote that ends the reading, too', async () => {
     expect(await refused(csv(`${HEADER}\na,0,BTC,EUR\n"b"x,1,BTC,EUR\nc,0,BTC,EUR\n`))).toEqual([
       '2 asset must be positive, is "0"',
-      expect.stringMatching(/^3 - a quoted field goes on/),
+      expect.stringMatching(/^3 - a quoted field continues/),
     ]);
   });
 
@@ -381,7 +381,7 @@ describe('an order that is there already', () => {
   ])('has another amount when the number is another: %s and %s', async (stands, imported) => {
     insert(`('a', ${stands}, 'BTC', 'EUR', null)`);
     expect(told(await csv(`${HEADER}\na,${imported},BTC,EUR\n`))).toEqual([
-      '2 asset differs from merchant_orders, where "a" stands already',
+      '2 asset differs from merchant_orders, which has "a" too',
     ]);
   });
 
@@ -389,8 +389,8 @@ describe('an order that is there already', () => {
     insert(`('a', '1', 'BTC', 'EUR', null), ('b', '1', 'BTC', 'EUR', '0.5')`);
     const result = await csv(`${HEADER},payment_token\nnew,1,BTC,EUR,\na,1,ETH,EUR,secret\nb,1,BTC,EUR,\n`);
     expect(told(result)).toEqual([
-      '3 from_currency, payment_token differs from merchant_orders, where "a" stands already',
-      '4 bonus differs from merchant_orders, where "b" stands already',
+      '3 from_currency, payment_token differs from merchant_orders, which has "a" too',
+      '4 bonus differs from merchant_orders, which has "b" too',
     ]);
     expect(result).toMatchObject({ read: 3, inserted: 0, alreadyPresent: 0, problemCount: 2 });
     expect(ids()).toEqual(['a', 'b']);
@@ -416,8 +416,8 @@ describe('an order that stands twice in the file', () => {
   it('is an error when its content is another, which names both lines', async () => {
     const file = `${HEADER}\na,1,BTC,EUR\nb,1,BTC,EUR\na,2,BTC,EUR\na,1,BTC,USD\n`;
     expect(await refused(csv(file))).toEqual([
-      '4 asset differs from line 2, where "a" stands already',
-      '5 to_currency differs from line 2, where "a" stands already',
+      '4 asset differs from line 2, which has "a" too',
+      '5 to_currency differs from line 2, which has "a" too',
     ]);
   });
 });

@@ -103,7 +103,7 @@ describe('a receiver that fails as a whole', () => {
     expect(names(receiver.taken)).toEqual(['a 1', 'a 2']);
     expect(receiver.taken[0]?.id).toBe(receiver.deliveries[0]?.event.id);
     expect(await rowsOf(program, 'retrying')).toEqual([]);
-    expect(program.log.with(/webhook endpoint takes/).map(({ level }) => level)).toEqual(['warn', 'info']);
+    expect(program.log.with(/webhook endpoint accepts/).map(({ level }) => level)).toEqual(['warn', 'info']);
   });
 
   it('is tried by one event, at most once an hour, and nothing is lost in a week', async () => {

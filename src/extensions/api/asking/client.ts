@@ -52,7 +52,7 @@ export class Owner {
     } catch (error) {
       if (this.#isKnown(error)) throw error;
       const what = tooLate.aborted ? 'did not answer in time' : 'went away before it answered';
-      return { kind: 'unknown', why: `the daemon ${what}; nobody can tell whether it was done` };
+      return { kind: 'unknown', why: `the daemon ${what}; it is not known whether it was done` };
     }
   }
 

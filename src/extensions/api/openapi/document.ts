@@ -30,11 +30,11 @@ refusal by the exchange is the exchange's own.
 
 - \`value\` is the answer of the exchange, as received: it keeps fields that are not described here, statuses are open
   text, and numbers have every digit. Read amounts with a parser that keeps them, or as text.
-- After \`not-sent\` and \`rate-limited\` nothing was done: ask again, after \`Retry-After\` seconds where it is given.
-- After \`unknown\` nobody can tell whether the exchange did what was asked. An operation that only reads may be repeated.
+- After \`not-sent\` and \`rate-limited\` nothing was done: ask again, after \`Retry-After\` seconds if the answer has it.
+- After \`unknown\` it is not known whether the exchange did what was asked. An operation that only reads may be repeated.
 - A request waits for its turn at most 60 s. A request whose turn has not come when its connection is closed is not sent.
 - Tokens, card numbers and names are in the answers, and in no log.
-- \`account\` names the account that a request is about; it is \`default\` where there is one. A process that does not drive
+- \`account\` names the account that a request is about; without it \`default\` is meant, if that account exists. A process that does not drive
   it answers \`not-owner\` (421), and did nothing. \`GET /events\` and \`GET /orders/{id}\` read the database for any account.
 - § numbers are sections of the exchange's interface document.`;
 

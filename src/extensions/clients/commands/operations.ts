@@ -103,12 +103,12 @@ function addLevelOption(command: Command): Command {
 function definePhotos(command: Command): void {
   addLevelOption(command.argument('<linkId>'))
     .description(
-      'asks for the delivery of verification photos and prints the id of the request, which the photos bear; the daemon receives them where photos.listen is set',
+      'asks for the delivery of verification photos and prints the id of the request, which the photos have too; the daemon receives them if photos.listen is set',
     )
     .option('--action-id <id>', 'with the level LIVENESS only')
     .option(
       '--token <text>',
-      'your own token that comes back with the delivery, of at least 16 characters where photos.listen is set; - reads it from standard input, as others see the command line',
+      'your own token that comes back with the delivery, of at least 16 characters if photos.listen is set; - reads it from standard input, because other users can see the command line',
     )
     .option('--json', 'print JSON')
     .addHelpText(
@@ -117,7 +117,7 @@ function definePhotos(command: Command): void {
     )
     .action(async (linkId: string, { level, actionId, token: given, json }: VerificationOptions) => {
       if (actionId !== undefined && level !== 'LIVENESS') {
-        command.error('error: --action-id is taken with --level LIVENESS only');
+        command.error('error: --action-id needs --level LIVENESS');
       }
       const token = given === '-' ? (await text(process.stdin)).trim() : given;
       const answer = await ask(command, requestPhotos, { linkId, level, actionId, token });
@@ -142,7 +142,7 @@ type Card = Record<string, string | null>;
 function defineCards(command: Command): void {
   command
     .argument('<linkId>')
-    .option('--reveal', 'show card numbers and tokens as the exchange gives them')
+    .option('--reveal', 'show card numbers and tokens in full')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  order-sync customer cards 7f1c2a')
     .action(async (linkId: string, { reveal, json }: { reveal?: boolean; json?: boolean }) => {

@@ -63,7 +63,7 @@ async function writeAll(folder: string, files: NewFiles): Promise<void> {
     const path = join(folder, name);
     // Found before any of the files has taken its place.
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
-      throw new CommandError(EXIT.disk, `${path} is a folder: remove it, or give another --out`);
+      throw new CommandError(EXIT.disk, `${path} is a folder: remove it, or use another --out`);
     }
   }
   using unfinished = temporaryFolder(join(folder, 'unfinished-'));
@@ -133,15 +133,13 @@ async function* gathered(pieces: Pieces): Pieces {
 export function addFileOptions(command: Command): Command {
   return command
     .argument('<file>', 'CSV with a header, or NDJSON; - for standard input')
-    .addOption(
-      new Option('--format <format>', 'where the name of the file does not tell it').choices(['csv', 'ndjson']),
-    );
+    .addOption(new Option('--format <format>', 'if the name of the file does not say it').choices(['csv', 'ndjson']));
 }
 
 export async function openFile(command: Command, file: string, given: ImportFormat | undefined) {
   const format = given ?? formatOf(file);
   if (format !== undefined) return { format, input: await openInput(file) };
-  return command.error(`error: the name ${file} does not tell the format: give --format csv or --format ndjson`);
+  return command.error(`error: the name ${file} does not say the format: use --format csv or --format ndjson`);
 }
 
 export async function openInput(file: string): Promise<Readable> {

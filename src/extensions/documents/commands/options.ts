@@ -23,13 +23,13 @@ export interface OrderOptions {
 
 export function addOrderOptions(command: Command): Command {
   return command
-    .option('--order <id>', "only of this order; 'shop-10*' stands for all ids that begin so", readIdFilter)
+    .option('--order <id>', "only this order; 'shop-10*' means all ids that begin with shop-10", readIdFilter)
     .option('--pair <pair>', 'only of this pair, such as BTC/EUR', readPair);
 }
 
 export function readPair(text: string): Pair {
   const [, from, to] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
-  if (from === undefined || to === undefined) throw new InvalidArgumentError('Give a pair such as BTC/EUR.');
+  if (from === undefined || to === undefined) throw new InvalidArgumentError('Use a pair such as BTC/EUR.');
   return { from, to };
 }
 
@@ -74,7 +74,7 @@ export function addAsOfOption(command: Command): Command {
 export function utcTime(text: string): string {
   const [, day, clock = 'T00:00'] = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?Z?$/.exec(text) ?? [];
   const time = readTime(`${day}${clock}Z`);
-  if (time === null) throw new InvalidArgumentError('Give a time such as 2026-01-31 or 2026-01-31T12:00:00Z.');
+  if (time === null) throw new InvalidArgumentError('Use a time such as 2026-01-31 or 2026-01-31T12:00:00Z.');
   return time.toISOString();
 }
 

@@ -142,21 +142,19 @@ function setLive(gauges: Gauges, { reading, labelOf, now }: MetricFacts): void {
 
 export const GAUGES = {
   order_sync_build_info: ['1; the labels say which version runs on which Node.', 'version', 'node'],
-  order_sync_database_up: ['1 where the database can be read.'],
+  order_sync_database_up: ['1 if the database can be read.'],
   order_sync_database_unwritten: ['1 if the database takes no changes, or too few standbys confirm them.'],
   order_sync_accounts_owned: ['Accounts that this process owns.'],
   order_sync_orders: ['Orders by state.', 'account', 'state'],
   order_sync_findings: ['Open findings.', 'account', 'class', 'severity'],
-  order_sync_oldest_pending_age_seconds: ['Time since the first pending order was due to be sent; 0 where none is.'],
-  order_sync_oldest_unknown_age_seconds: ['Time since the oldest order of unknown outcome was sent; 0 where none is.'],
-  order_sync_holds: ['1 where a hold keeps requests of the account back.', 'account', 'kind'],
-  order_sync_account_stopped: ['1 if no worker can drive the account.', 'account'],
-  order_sync_exchange_out_of_reach: ['1 where the exchange is out of reach of an account.', 'account'],
-  order_sync_breaker_open: [
-    '1 where the circuit breaker, or a hold, lets no request of the lane go.',
-    'account',
-    'lane',
+  order_sync_oldest_pending_age_seconds: ['Time since the first pending order was due to be sent; 0 if there is none.'],
+  order_sync_oldest_unknown_age_seconds: [
+    'Time since the oldest order of unknown outcome was sent; 0 if there is none.',
   ],
+  order_sync_holds: ['1 if a hold stops requests of the account.', 'account', 'kind'],
+  order_sync_account_stopped: ['1 if no worker can drive the account.', 'account'],
+  order_sync_exchange_out_of_reach: ['1 if the exchange is out of reach of an account.', 'account'],
+  order_sync_breaker_open: ['1 if the circuit breaker, or a hold, stops the requests of the lane.', 'account', 'lane'],
   order_sync_requests_in_flight: ['Requests that have left and have not ended.', 'account'],
   order_sync_lookups_overdue: [
     'Orders whose look-up was due before the last tick, when they were last read.',
@@ -165,7 +163,7 @@ export const GAUGES = {
   order_sync_last_answer_age_seconds: ['Time since the exchange last answered anything but a 5xx.', 'account'],
   order_sync_pass_age_seconds: ['Time since a pass of the account last ended well in this process.', 'account'],
   order_sync_stalled_seconds: ['Time that work has waited without a good pass or an answered request.', 'account'],
-  order_sync_webhook_lag_seconds: ['Age of the oldest event that an endpoint has not taken yet.', 'endpoint'],
+  order_sync_webhook_lag_seconds: ['Age of the oldest event that waits for an endpoint.', 'endpoint'],
   order_sync_webhook_failing_seconds: ['Time for which an endpoint as a whole takes nothing.', 'endpoint'],
   order_sync_webhook_parked: [
     'Orders, links and accounts with an event that an endpoint has refused and that is retried.',
@@ -248,13 +246,13 @@ export function liveMetrics(registry: Registry, labelOf: (account: string) => st
   );
   const passes = histogram(
     'order_sync_pass_duration_seconds',
-    'Time that passes took; not good are those that the database broke off.',
+    'Duration of passes; a pass that the database interrupted is not good.',
     PASS_BUCKETS,
     ['pass', 'good'],
   );
   const delays = histogram(
     'order_sync_detection_delay_seconds',
-    'Time from a change of an order at the exchange until a look-up saw it, where the exchange says when it was.',
+    'Time from a change of an order at the exchange until a look-up saw it, if the exchange says when it was.',
     DELAY_BUCKETS,
   );
   const cpu = new Counter({

@@ -86,7 +86,7 @@ function printAdopted({ line, externalOrderId, result, state, why }: Adopted, js
   const id = JSON.stringify(externalOrderId);
   const text = {
     adopted: `${id} is adopted: ${state}`,
-    present: `${id} stands in the table already: ${state}`,
+    present: `${id} is in the table already: ${state}`,
     absent: `${id} is not at the exchange and was not put in`,
     unanswered: `${id} was not put in: ${printable(why ?? '')}`,
     invalid: `line ${line}: ${printable(why ?? '')}`,

@@ -46,7 +46,7 @@ function defineAdd(command: Command): void {
       const id = JSON.stringify(addition.externalOrderId);
       if (addition.kind === 'differs') {
         const columns = addition.columns.join(', ');
-        throw new CommandError(EXIT.data, `${id} stands in the table with another ${columns}; nothing was inserted`);
+        throw new CommandError(EXIT.data, `${id} is in the table with another ${columns}; nothing was inserted`);
       }
       const isNew = addition.kind === 'inserted';
       process.stdout.write(isNew ? `${id} is inserted\n` : `${id} is there already, with this content\n`);
@@ -105,6 +105,6 @@ function printResult(result: ImportResult, file: string, { json, mayHaveBeenSent
     process.exitCode = EXIT.data;
   }
   const counts = { read, inserted, alreadyPresent, problems: problemCount, ...(mayHaveBeenSent && { assumedSent }) };
-  const assumed = mayHaveBeenSent ? `, ${assumedSent} taken for sent` : '';
+  const assumed = mayHaveBeenSent ? `, ${assumedSent} assumed to be sent` : '';
   print(json, counts, () => `${read} read, ${inserted} inserted, ${alreadyPresent} already present${assumed}\n`);
 }

@@ -28,7 +28,7 @@ const EXPLAINED: Readonly<Record<ProbeStep, string>> = {
     'Looks up two ids that no order has, one of them twice, and an address that is none. 4 requests; nothing is made.',
   ids: 'Asks for a pre-order and a link that do not exist. 2 requests; nothing is made.',
   key: 'Asks once with a made-up key, which is nothing of yours. The exchange may note a failed attempt.',
-  order: 'Creates the order of the file, once. It is a real order: it stands in the table, and is followed.',
+  order: 'Creates the order of the file, once. It is a real order: it is added to the table, and followed.',
   repeat: 'Sends the create of that order once more. It may make a second pre-order, which the exchange must cancel.',
   rate: 'Sends look-ups at once, as many as exchange.rate allows and at most 30. It stops at the first 429.',
 };
@@ -105,7 +105,7 @@ async function agreedSteps(order: Order | undefined, { repeatId, yes }: Options)
   steps.push('rate');
   if (yes === true) return steps;
   if (!process.stdin.isTTY) {
-    throw new CommandError(EXIT.usage, 'nothing was asked: there is nobody to agree; give --yes to go on');
+    throw new CommandError(EXIT.usage, 'nothing was asked: no terminal to confirm at; use --yes');
   }
   const agreed: ProbeStep[] = [];
   for (const step of steps) {

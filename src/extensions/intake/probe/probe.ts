@@ -92,7 +92,7 @@ async function probeOrder(
   const added = await addOrder(deps, fields);
   if (added.kind === 'invalid') return invalid(added.problems.join('; '));
   if (added.kind === 'differs') {
-    return invalid(`${quote(externalOrderId)} stands in the table with another ${added.columns.join(', ')}`);
+    return invalid(`${quote(externalOrderId)} is in the table with another ${added.columns.join(', ')}`);
   }
   if (added.kind === 'inserted') await sendOrder(deps, externalOrderId, signal);
   const settled = await settledRow(deps, externalOrderId, signal);
@@ -118,11 +118,11 @@ async function settledRow(
 function createRow({ external_order_id: id, state, state_reason: reason, pre_order_id: preOrderId }: OrderRow) {
   const question = 'the create (§4.9)';
   if (preOrderId !== null) {
-    return row(question, `taken, pre-order ${preOrderId}`, 'it is a real order, and followed as any other');
+    return row(question, `accepted, pre-order ${preOrderId}`, 'it is a real order, and followed as any other');
   }
   const seen = `the order is ${state}${reason === null ? '' : `: ${reason}`}`;
   if (!/HTTP (400|404|422) without/.test(reason ?? '')) {
-    return row(question, seen, `it stands in the table: order-sync orders explain ${id}`, ODD);
+    return row(question, seen, `it is in the table: order-sync orders explain ${id}`, ODD);
   }
   const follows =
     'create.refusedBy: status makes such an order rejected: set it once the exchange confirms that nothing was made';
@@ -240,6 +240,6 @@ function repeatRow(seen: string, kind: string, isSecond: boolean): ProbeRow {
     return row(question, seen, follows);
   }
   if (kind === 'refused') return row(question, seen, 'the exchange refuses an id that it knows', HOLD);
-  const follows = 'nobody can tell whether a second pre-order was made: ask the exchange';
+  const follows = 'it is not known whether a second pre-order was made: ask the exchange';
   return row(question, seen, follows, { ...HOLD, ...ODD });
 }

@@ -116,7 +116,7 @@ function clockRow(evidence: Evidence | undefined): ProbeRow {
   const question = 'the clock of the exchange, beside ours';
   const date = Date.parse(evidence?.headers['date'] ?? '');
   if (evidence === undefined || Number.isNaN(date)) {
-    return row(question, 'no Date header', 'order-sync notes it where records show it');
+    return row(question, 'no Date header', 'order-sync learns it from records that show it');
   }
   const aheadMs = date - Date.parse(evidence.askedAt) - evidence.tookMs / 2;
   const isOdd = Math.abs(aheadMs) > SKEW_MS + evidence.tookMs / 2;
@@ -136,7 +136,9 @@ export async function probeIds(asking: Asking): Promise<Probed> {
     const failure = evidence.status === null ? failureOf(reply) : undefined;
     if (failure !== undefined) return { kind: 'failed', reply: failure };
     const isDocumented = reply.kind === 'refused' && reply.httpStatus === 404;
-    const follows = isDocumented ? 'the documented 404: nothing to set' : 'taken for no answer; no setting changes it';
+    const follows = isDocumented
+      ? 'the documented 404: nothing to set'
+      : 'treated as no answer; no setting changes that';
     rows.push(row(question, shown(evidence), follows, { isOdd: !isDocumented }));
   }
   return asking.found(...rows);

@@ -236,7 +236,7 @@ describe('a daemon that goes away before it answers', () => {
       environment: settingsOf(program),
     });
     expect([code, stdout]).toEqual([69, '']);
-    expect(stderr).toMatch(/the daemon went away before it answered; nobody can tell whether it was done\n$/);
+    expect(stderr).toMatch(/the daemon went away before it answered; it is not known whether it was done\n$/);
   });
 });
 
