@@ -15,7 +15,7 @@ const found = ENTRIES.flatMap((entry) => foundAt(entry).map((one) => ({ entry, .
 
 describe('hostile input', () => {
   it.each(ENTRIES)('keeps every promise: $name', async (entry) => {
-    expect(await tryInputs(entry, { seed: 3, runs: 25 })).toBeUndefined();
+    expect(await tryInputs(entry, { seed: 3, runs: 5 })).toBeUndefined();
   });
 
   it.each(found)('that was found breaks nothing any more: $entry.name, $did', async ({ entry, input }) => {

@@ -75,7 +75,7 @@ describe('POST /orders', () => {
     await on.ask('POST', '/orders', ORDER);
     const before = on.program.row('shop-1');
     const answer = await on.ask('POST', '/orders', { ...ORDER, ...changes });
-    const message = `"shop-1" stands in the table with ${said}`;
+    const message = `"shop-1" is in the table with ${said}`;
     expect([answer.status, failureIn(answer)]).toEqual([409, { ...NOTHING, kind: 'invalid', message }]);
     expect(on.program.row('shop-1')).toEqual(before);
     expect(on.wakes()).toBe(1);
