@@ -32,7 +32,7 @@ describe('the examples that open SQLite', () => {
 
   it('set a busy timeout, each of them', () => {
     expect(OPENING.filter(({ code }) => !BUSY_TIMEOUT.test(code))).toEqual([]);
-    expect(OPENING.filter(({ path }) => path === 'README.md')).toHaveLength(1);
+    expect(OPENING.map(({ path }) => path)).toContain('README.md');
     expect(OPENING.filter(({ path }) => path === 'docs/integrating.md')).toHaveLength(10);
   });
 
