@@ -85,6 +85,6 @@ async function demoReport(folder: string): Promise<string> {
 }
 
 async function showBadDay(folder: string): Promise<Shown> {
-  const { url, stop } = await startBadDay(folder);
-  return { url, [Symbol.asyncDispose]: async () => void (await stop()) };
+  const day = await startBadDay(folder);
+  return { url: day.url, [Symbol.asyncDispose]: async () => void (await day.stop()) };
 }

@@ -54,8 +54,8 @@ Scenarios:
   clean     both sides agree in the end
   mismatch  the sandbox tampers with some orders, and the
             report lists exactly those
-  bad-day   a day of orders ends in an outage of the exchange, with
-            orders that wait for a person: with --hold, to practise on
+  bad-day   a day of orders ends in an outage, and some wait
+            for a person: to practise on, with --hold
 
 A few answers are lost on purpose in the first two. The exit code is 0 when that
 came true, and after a bad day.
