@@ -73,19 +73,17 @@ function clockBehind(clock: Clock, ms: number) {
     now: () => after(clock.now(), -behindMs),
     monotonic: () => clock.monotonic() + ms - behindMs,
     async sleep(sleepMs: number, signal?: AbortSignal) {
-      if (behindMs <= sleepMs) return await clock.sleep(sleepMs, signal);
+      if (behindMs <= sleepMs || signal?.aborted === true) return await clock.sleep(sleepMs, signal);
       await clock.turn();
-      signal?.throwIfAborted();
       behindMs -= sleepMs;
     },
     catchUp: (leftMs: number) => void (behindMs = Math.min(behindMs, leftMs)),
   };
 }
 
-export type BadDay = Awaited<ReturnType<typeof badDay>>;
-
 /** Has the program live through the day as a daemon would, on the clock that is behind, up to now. */
-export async function liveThrough(day: BadDay, { config, signal, sandbox }: Stage): Promise<void> {
+export async function liveThrough(day: Awaited<ReturnType<typeof badDay>>, stage: Stage): Promise<void> {
+  const { config, signal, sandbox } = stage;
   const { clock, appParts, inserts } = day;
   const log = createLog('silent');
   await using app = await createApp(config, { ...appParts, clock, log, store: { synchronous: 'off' } });

@@ -23,7 +23,7 @@ import {
   type DemoScenario,
   type Stage,
 } from './stage.ts';
-import { badDay, liveThrough, type BadDay } from './bad-day.ts';
+import { badDay, liveThrough } from './bad-day.ts';
 import { judge, keepInserting, print, say, sayHowTheyStand, untilSent, untilSettled, type Watched } from './verdict.ts';
 
 const LONGEST_MS = 50_000;
@@ -111,7 +111,13 @@ async function demonstrate(options: Given, database: Place | undefined, signal: 
     const { isSettled, later } = await performUntilHeld(stage, workers);
     const isRight = await judge(stage, later);
     if (!isSettled || !isRight) process.exitCode = EXIT.look;
-  } else await performBadDay(day, stage);
+  } else {
+    say('This takes about ten seconds: a shop lives through the 25 hours up to now, and they end badly.');
+    await liveThrough(day, stage);
+    await using daemons = daemonsOf(stage);
+    if (isHeld) await daemons.start(1).then(() => letLook(stage));
+    await sayHowTheyStand(stage);
+  }
   if (isKept) sayHowToLook(stage);
   else print(`\nWhat to do next:\n${nextSteps(stepsAfter(database))}`.trimEnd());
 }
@@ -126,18 +132,6 @@ function stepsAfter(database: Place | undefined): Parameters<typeof nextSteps>[0
   const isAsked = database.isPasswordInUrl;
   const again = `${tampering} --database ${shellWord(database.address)}`;
   return [[again, isAsked ? `${text}; give the password as before` : text], ...NEXT_ON_POSTGRES];
-}
-
-/** Nothing in it is expected to come right. */
-async function performBadDay(day: BadDay, stage: Stage): Promise<void> {
-  say('This takes about ten seconds: a shop lives through the 25 hours up to now, and they end badly.');
-  await liveThrough(day, stage);
-  await using daemons = daemonsOf(stage);
-  if (stage.opsListen !== undefined) {
-    await daemons.start(1);
-    await letLook(stage);
-  }
-  await sayHowTheyStand(stage);
 }
 
 /** Says how to look, and has orders inserted until the person stops it. Returns their number. */
