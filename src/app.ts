@@ -51,6 +51,7 @@ export interface Overrides extends AppParts {
 export interface App extends FlowDeps, AsyncDisposable {
   readonly config: Config;
   readonly exchange: ExchangeClient;
+  readonly accountLease: AccountLease;
   readonly wrongTimes: WrongTimes;
   readonly sweeps: readonly Sweep[];
   /** Is called once a second while a daemon drives the account. */
@@ -146,6 +147,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   return {
     ...base,
     exchange,
+    accountLease,
     sweeps: (deps.sweeps ?? []).map((make) => make(config)),
     restraints,
     creates: { lease, guard, inFlight: new CreatesInFlight(concurrency), ...taken },

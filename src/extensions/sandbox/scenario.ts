@@ -61,6 +61,10 @@ export const ODD_ANSWERS = {
       answer: () => answer(403, { message: 'merchant blocked', code: '403', status: 'FORBIDDEN' }),
     },
   },
+  lost: {
+    what: 'creates are not taken and answered 502; there is no order',
+    create: { isTaken: false, answer: () => ({ status: 502, headers: {}, body: 'bad gateway' }) },
+  },
   'post-down': {
     what: 'creates are taken and answered 502, 503 and 504 in turn; look-ups work',
     create: {

@@ -158,6 +158,8 @@ export class Webhooks {
 
   async #note(delivery: EndpointDelivery, writing: AccountDelivery | undefined): Promise<void> {
     const { takenAt, failedAt, failing } = delivery.condition.facts;
+    // Until the first try, an endpoint that failed before the start still fails.
+    if (takenAt === null && failedAt === null) return;
     const columns = {
       ...(takenAt !== null && { taken_at: takenAt.toISOString() }),
       ...(failedAt !== null && { failed_at: failedAt.toISOString() }),

@@ -5,17 +5,13 @@ import { pathToFileURL } from 'node:url';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/base/clock.ts';
-import { reconcileOrders } from '../../../src/extensions/reports/reconciliation/reconciliation.ts';
 import { htmlText } from '../../../src/extensions/documents/html.ts';
-import { openSnapshot } from '../../../src/store/sqlite/store.ts';
 import { isChromiumMissing, launchChromium, layoutOf, pagesOf } from '../../support/chromium.ts';
-import { MONTH, MONTH_AS_OF, monthDatabase } from '../../support/month.ts';
+import { monthPage } from '../../support/month-page.ts';
 import { HOSTILE, hostilePage, wholeText } from '../../support/report-document.ts';
 
 /** Pictures of the pages are for people to look at: they stay where this variable names a folder. */
 const { ORDER_SYNC_SCREENSHOTS } = process.env;
-const DAY_MS = 86_400_000;
 /** Longer words may be broken: a card of a phone is no wider. */
 const LONGEST_WORDS = { wide: { inTable: 40, elsewhere: 12 }, phone: { inTable: 28, elsewhere: 12 } } as const;
 /** A full page of a table has a thousand texts and lines. */
@@ -25,21 +21,6 @@ const WIDTHS = [
   [768, LONGEST_WORDS.wide],
   [390, LONGEST_WORDS.phone],
 ] as const;
-
-async function monthPage(folder: string): Promise<string> {
-  const path = join(folder, 'month.db');
-  await monthDatabase(path);
-  const settings = {
-    tolerance: '0',
-    outputPosition: undefined,
-    freshFor: DAY_MS,
-    orderMissingAfter: DAY_MS,
-    ignore: [],
-  };
-  const deps = { store: { snapshot: () => openSnapshot(path) }, clock: systemClock() };
-  using report = await reconcileOrders(deps, { account: 'default', ...MONTH, asOf: MONTH_AS_OF, settings });
-  return await wholeText(htmlText(report.document));
-}
 
 describe.skipIf(isChromiumMissing)('a report in Chromium (left out where there is no /usr/bin/chromium)', () => {
   let folder = '';

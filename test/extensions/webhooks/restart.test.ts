@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { delivering, endpointAt, nameOf, names, rowsOf, webhookReceiver } from '../../support/webhooks.ts';
 import { withWebhooks } from '../../../src/extensions/webhooks/tables/tables.ts';
 
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 
 it('sends nothing again that came before what the process before it was refused', async () => {
   const receiver = await webhookReceiver((event) => (nameOf(event) === 'a 2' ? 400 : 204));
@@ -40,4 +41,33 @@ it('sends nothing once more after another process may own the account', async ()
   await program.webhooks.idle();
   expect(receiver.deliveries).toHaveLength(2);
   expect(program.webhooks.facts[0]?.failing).toBeNull();
+});
+
+it('says since when a receiver has taken nothing, also after a restart', async () => {
+  const receiver = await webhookReceiver();
+  const program = await delivering([endpointAt(receiver)]);
+  const noted = async () =>
+    await withWebhooks(program.store.db)
+      .selectFrom('webhook_endpoints')
+      .select(['failing_since', 'cause'])
+      .executeTakeFirstOrThrow();
+  await receiver.close();
+  await program.add('a', '1');
+  await program.pass(MINUTE);
+  const before = await noted();
+  expect(before).toEqual({ failing_since: expect.any(String) as string, cause: expect.any(String) as string });
+
+  await program.stop();
+  await program.start();
+  expect(await noted()).toEqual(before);
+  await program.pass(MINUTE);
+  expect(await noted()).toMatchObject({ failing_since: before.failing_since });
+
+  await receiver.open();
+  await program.pass(HOUR);
+  expect(await noted()).toEqual({ failing_since: null, cause: null });
+  await receiver.close();
+  await program.add('a', '2');
+  await program.pass(MINUTE);
+  expect((await noted()).failing_since! > before.failing_since!).toBe(true);
 });

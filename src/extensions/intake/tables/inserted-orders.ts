@@ -13,16 +13,18 @@ export async function ordersById(
   return await findOrders(tx, { account, ids, by: 'id', limit: ids.length }, [...ORDER_COLUMNS, 'state']);
 }
 
-/** Inserts the orders whose ids no row has: the merchant may be inserting one of them. Returns how many. */
+/** Inserts the orders whose ids no row has: the merchant may be inserting one of them. Returns how many. They are due at `at`, or now. */
 export async function insertMissing(
   tx: Transaction,
   account: string,
   orders: readonly OrderColumns[],
+  at?: Date,
 ): Promise<number> {
+  const own = { account, ...(at && { created_at: at.toISOString(), next_action_at: at.toISOString() }) };
   const result = await tx
     .insertInto('merchant_orders')
     .values(
-      orders.map((order) => ({ ...columnsAlone(order), account, external_order_id: order.external_order_id ?? '' })),
+      orders.map((order) => ({ ...columnsAlone(order), ...own, external_order_id: order.external_order_id ?? '' })),
     )
     .onConflict((conflict) => conflict.columns(['account', 'external_order_id']).doNothing())
     .executeTakeFirstOrThrow();

@@ -7,7 +7,8 @@ import { DEFAULT_ACCOUNT } from '../../../accounts/rules/name.ts';
 import { shellWord } from '../../../base/text.ts';
 import { counted } from '../../../base/words.ts';
 import { placeOf } from '../../../cli/shared/store.ts';
-import { driversOf } from '../../../cli/shared/extensions.ts';
+import type { AppParts } from '../../../app.ts';
+import { driversOf, extensionsOf, partsOf } from '../../../cli/shared/extensions.ts';
 import { CommandError, EXIT, stopSignal } from '../../../cli/shared/exit.ts';
 import { configOptions, wholeNumber } from '../../../cli/shared/options.ts';
 import { nextSteps } from '../../documents/commands/program-name.ts';
@@ -22,7 +23,8 @@ import {
   type DemoScenario,
   type Stage,
 } from './stage.ts';
-import { judge, keepInserting, print, say, untilSent, untilSettled, type Watched } from './verdict.ts';
+import { badDay, liveThrough } from './bad-day.ts';
+import { judge, keepInserting, print, say, sayHowTheyStand, untilSent, untilSettled, type Watched } from './verdict.ts';
 
 const LONGEST_MS = 50_000;
 /** With PostgreSQL three daemons, one of which is killed, share the accounts of five shops. */
@@ -52,9 +54,11 @@ Scenarios:
   clean     both sides agree in the end
   mismatch  the sandbox tampers with some orders, and the
             report lists exactly those
+  bad-day   a day of orders ends in an outage, and some wait
+            for a person: to practise on, with --hold
 
-A few answers are lost on purpose in both. The exit code is 0 when that came
-true.
+A few answers are lost on purpose in the first two. The exit code is 0 when that
+came true, and after a bad day.
 
 With --database three daemons share the accounts of five shops, and one of them
 is killed. The database must have no tables of order-sync in it, and has none
@@ -65,6 +69,7 @@ with all that the user owns in it.
 Examples:
   npm run demo -- --hold
   npm run demo -- --scenario mismatch --keep
+  npm run demo -- --scenario bad-day --hold
   npm run demo -- --database postgres://shop@127.0.0.1/trial`;
 
 export function define(command: Command): void {
@@ -79,27 +84,40 @@ export function define(command: Command): void {
       const place = database === undefined ? undefined : await placeOf(command, 'postgres', database, '--database');
       const signal = stopSignal();
       const { parts } = await configOptions(command);
-      const given = { ...options, parts, drivers: driversOf(command) };
+      const appParts = options.scenario === 'bad-day' ? await partsOf(extensionsOf(command)) : undefined;
+      if (appParts !== undefined && place !== undefined)
+        throw new CommandError(EXIT.usage, 'bad-day makes a new SQLite file: leave --database out');
+      const given = { ...options, parts, drivers: driversOf(command), appParts };
       await demonstrate(given, place, signal).catch((error: unknown) => {
         throw signal.aborted ? new CommandError(EXIT.unavailable, 'the demonstration was stopped') : error;
       });
     });
 }
 
-async function demonstrate(
-  options: Omit<DemoOptions, 'database'> & Pick<ConfigOptions, 'parts'> & { readonly drivers: readonly LoadDriver[] },
-  database: Place | undefined,
-  signal: AbortSignal,
-): Promise<void> {
-  const { drivers, parts, scenario, keep: isKept = false, hold: isHeld = false, orders: count } = options;
+interface Given extends Omit<DemoOptions, 'database'>, Pick<ConfigOptions, 'parts'> {
+  readonly drivers: readonly LoadDriver[];
+  readonly appParts: AppParts | undefined;
+}
+
+async function demonstrate(options: Given, database: Place | undefined, signal: AbortSignal): Promise<void> {
+  const { drivers, parts, appParts, scenario, keep: isKept = false, hold: isHeld = false, orders: count } = options;
   const { accounts, workers } = database === undefined ? ONE : MANY;
-  const orders = demoOrders(scenario, count);
-  const given = { accounts, orders, parts, database, drivers, isKept, isHeld, clock: systemClock(), signal };
+  const [clock, orders] = [systemClock(), demoOrders(scenario, count)];
+  const day = appParts && (await badDay(count, clock, appParts));
+  const given = { accounts, orders, parts, database, drivers, isKept, isHeld, clock, signal, ...day };
   await using stage = await setStage(given);
-  say(`A sandbox exchange listens on ${stage.sandbox.url}; a few of its answers are lost on purpose.`);
-  const { isSettled, later } = await performUntilHeld(stage, workers);
-  const isRight = await judge(stage, later);
-  if (!isSettled || !isRight) process.exitCode = EXIT.look;
+  if (day === undefined) {
+    say(`A sandbox exchange listens on ${stage.sandbox.url}; a few of its answers are lost on purpose.`);
+    const { isSettled, later } = await performUntilHeld(stage, workers);
+    const isRight = await judge(stage, later);
+    if (!isSettled || !isRight) process.exitCode = EXIT.look;
+  } else {
+    say('This takes about ten seconds: a shop lives through the 25 hours up to now, and they end badly.');
+    await liveThrough(day, stage);
+    await using daemons = daemonsOf(stage);
+    if (isHeld) await daemons.start(1).then(() => letLook(stage));
+    await sayHowTheyStand(stage);
+  }
   if (isKept) sayHowToLook(stage);
   else print(`\nWhat to do next:\n${nextSteps(stepsAfter(database))}`.trimEnd());
 }
@@ -116,17 +134,22 @@ function stepsAfter(database: Place | undefined): Parameters<typeof nextSteps>[0
   return [[again, isAsked ? `${text}; give the password as before` : text], ...NEXT_ON_POSTGRES];
 }
 
+/** Says how to look, and has orders inserted until the person stops it. Returns their number. */
+async function letLook(stage: Stage): Promise<number> {
+  print(`The dashboard: http://${stage.opsListen}/`);
+  const all = stage.shops.length > 1 ? ' --account all' : '';
+  say(`Ask it in another terminal: npx order-sync --config ${shellWord(stage.settingsFile)} status${all}`);
+  say('Stop it with Ctrl-C: the report comes then.');
+  return await keepInserting(stage);
+}
+
 /** `later`: the number of orders that were inserted while a person looked. */
 async function performUntilHeld(stage: Stage, count: number) {
   await using daemons = daemonsOf(stage);
   const isSettled = await perform(stage, daemons, count);
   if (!isSettled || stage.opsListen === undefined) return { isSettled, later: 0 };
   say('Everything is settled; a shop inserts an order now and then while you look at the dashboard.');
-  print(`The dashboard: http://${stage.opsListen}/`);
-  const all = stage.shops.length > 1 ? ' --account all' : '';
-  say(`Ask it in another terminal: npx order-sync --config ${shellWord(stage.settingsFile)} status${all}`);
-  say('Stop it with Ctrl-C: the report comes then.');
-  const later = await keepInserting(stage);
+  const later = await letLook(stage);
   say('Stopped: the orders that are under way are brought to their end.');
   // Where a terminal stops the demonstration, it stops its daemons too.
   await daemons[Symbol.asyncDispose]();

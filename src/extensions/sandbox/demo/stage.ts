@@ -59,13 +59,13 @@ export async function cancelStrays(
     print(`${result.externalOrderId} is cancelled, unsent.`);
 }
 
-export const DEMO_SCENARIOS = ['clean', 'mismatch'] as const;
+export const DEMO_SCENARIOS = ['clean', 'mismatch', 'bad-day'] as const;
 export type DemoScenario = (typeof DEMO_SCENARIOS)[number];
-type DemoOrder = ReturnType<typeof orderOf>;
+export type DemoOrder = ReturnType<typeof orderOf>;
 
 /** Most orders: they are settled well within the time of a demonstration. */
 export const MOST_ORDERS = 200;
-const FIRST_NUMBER = 1_000;
+export const FIRST_NUMBER = 1_000;
 const PAIRS = [
   ['BTC', 'EUR', '0.0125'],
   ['ETH', 'EUR', '1.503'],
@@ -95,9 +95,9 @@ export function laterOrder(index: number): DemoOrder {
   return orderOf(`later-${FIRST_NUMBER + index}`, index * 3);
 }
 
-function orderOf(id: string, index: number) {
+export function orderOf(id: string, index: number) {
   const { currencyPair } = STRAY_ORDER;
-  const [from, to, asset] = isStray(id)
+  const [from, to, asset]: readonly [string, string, string] = isStray(id)
     ? [currencyPair.fromCurrency, currencyPair.toCurrency, STRAY_ORDER.asset]
     : (PAIRS[Math.floor(index / 3) % PAIRS.length] ?? PAIRS[0]);
   return {
@@ -111,7 +111,7 @@ function orderOf(id: string, index: number) {
     payment_token: `token-of-client-${index % 20}`,
     provider_type: 'CARDPROV',
     crypto_address: `address-of-client-${index % 20}`,
-    bonus: null,
+    bonus: null as string | null,
   };
 }
 
@@ -141,17 +141,18 @@ export interface Stage extends AsyncDisposable {
   readonly opsListen: string | undefined;
 }
 
-interface StageOptions extends Pick<Stage, 'clock' | 'signal'> {
+interface StageOptions extends Pick<Stage, 'clock' | 'signal'>, Pick<ConfigOptions, 'parts'> {
   readonly accounts: readonly string[];
   readonly orders: readonly DemoOrder[];
   /** A new SQLite file unless given. */
   readonly database: OtherPlace | undefined;
   readonly drivers: readonly LoadDriver[];
-  readonly parts: ConfigOptions['parts'];
   /** Leaves the folder and the tables behind. */
   readonly isKept: boolean;
   /** With a dashboard. */
   readonly isHeld: boolean;
+  readonly exchange?: Pick<Parameters<typeof startSandbox>[0], 'speed' | 'scenarioOf'>;
+  readonly settings?: object;
 }
 
 export async function setStage(options: StageOptions): Promise<Stage> {
@@ -160,7 +161,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   const shops = shopsOf(accounts, orders);
   await using undo = new AsyncDisposableStack();
   const [apiKey = '', ...otherKeys] = shops.map(({ key }) => key);
-  const speedy = { apiKey, otherKeys, clock, random: seededRandom(7), speed: SPEED };
+  const speedy = { apiKey, otherKeys, clock, random: seededRandom(7), speed: SPEED, ...options.exchange };
   const sandbox = undo.adopt(await startSandbox(speedy), (exchange) => exchange.close());
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-demo-'));
   undo.defer(() => {
@@ -174,6 +175,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     ...databaseSettings(folder, database),
     ...exchangeSettings(shops, sandbox),
     ...webhookSettings(folder),
+    ...options.settings,
   });
   writeFileSync(settingsFile, `# Settings of a demonstration. Its exchange ends with it.\n${settings}`, {
     mode: 0o600,
@@ -272,7 +274,7 @@ async function end(daemon: ChildProcess, signal: NodeJS.Signals): Promise<void> 
 }
 
 /** An address of this machine on which no program listens. */
-async function freeAddress(): Promise<string> {
+export async function freeAddress(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

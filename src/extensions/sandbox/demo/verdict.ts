@@ -49,6 +49,13 @@ export async function untilSettled(watched: Watched): Promise<boolean> {
   );
 }
 
+/** Reports how orders stand of which nothing is expected. */
+export async function sayHowTheyStand(stage: Stage): Promise<void> {
+  await watch({ ...stage, signal: new AbortController().signal, until: Infinity }, () => true);
+  print('');
+  await printReconciliation(stage, print);
+}
+
 async function watch(
   watched: Watched,
   isEnd: (countOf: (states: readonly string[]) => number, findings: ReadonlySet<string>) => boolean,
@@ -130,14 +137,12 @@ async function lateChanges({ store, clock, shops }: Stage): Promise<string> {
   return `${seen} seen ${inUnits(meanMs)} after the exchange made them in the mean, 95 % within ${inUnits(p95Ms)}.`;
 }
 
-/** Prints the verdict and the findings of the reconciliation report. True when it lists the expected findings and no others. */
-export async function reconcileDemo(
-  { store, clock, shops }: Pick<Stage, 'store' | 'clock' | 'shops'>,
-  write = print,
-): Promise<boolean> {
+type Reconciled = Pick<Stage, 'store' | 'clock' | 'shops'>;
+
+/** Prints the verdict and the findings of the reconciliation report. Returns the findings as `CLASS id`. */
+async function printReconciliation({ store, clock, shops }: Reconciled, write: typeof print) {
   const asOf = clock.now().toISOString();
   const accounts = shops.map(({ account }) => account);
-  const expected = shops.flatMap((shop) => shop.expected);
   const request = { account: onlyOf(shops), drivenAccounts: accounts, asOf, settings: SETTINGS };
   using report = await reconcileOrders({ store, clock }, request);
   const { facts, sections } = report.document;
@@ -150,7 +155,13 @@ export async function reconcileDemo(
   const findings = await Array.fromAsync<Row>(rows);
   const shown = columns.filter(({ key }) => SHOWN.includes(key));
   if (findings.length > 0) write(tableOf(shown, findings, screenOf()).trimEnd());
-  const listed = findings.map((row) => `${row['class']} ${row['external_order_id']}`);
+  return findings.map((row) => `${row['class']} ${row['external_order_id']}`);
+}
+
+/** True when the reconciliation report lists the expected findings and no others. */
+export async function reconcileDemo(stage: Reconciled, write = print): Promise<boolean> {
+  const listed = await printReconciliation(stage, write);
+  const expected = stage.shops.flatMap((shop) => shop.expected);
   const missing = expected.filter((finding) => !listed.includes(finding));
   const others = listed.filter((finding) => !expected.includes(finding));
   for (const finding of missing) write(`Not found: ${finding}`);

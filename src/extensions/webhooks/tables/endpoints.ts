@@ -62,12 +62,19 @@ export async function moveWebhookCursor(tx: Transaction, cursor: WebhookCursor):
   await moveStatement(tx, cursor);
 }
 
+/** An endpoint that has taken nothing since the start of this process fails for as long as another process has noted. */
 export async function noteEndpoint(
   tx: Transaction,
   name: string,
-  columns: Partial<Omit<WebhookEndpointsTable, 'name' | 'since'>>,
+  { failing_since: since = null, ...columns }: Partial<Omit<WebhookEndpointsTable, 'name' | 'since'>>,
 ): Promise<void> {
-  await withWebhooks(tx).updateTable('webhook_endpoints').set(columns).where('name', '=', name).execute();
+  const isNoted = since !== null && columns.taken_at === undefined;
+  await withWebhooks(tx)
+    .updateTable('webhook_endpoints')
+    .set(columns)
+    .set('failing_since', ({ fn }) => (isNoted ? fn.coalesce('failing_since', sql.val(since)) : sql.val(since)))
+    .where('name', '=', name)
+    .execute();
 }
 
 /** Rows are counted, and accounts with events that wait are looked at, no further than this. */
