@@ -11,7 +11,7 @@ import type { AppParts } from '../../../app.ts';
 import { driversOf, extensionsOf, partsOf } from '../../../cli/shared/extensions.ts';
 import { CommandError, EXIT, stopSignal } from '../../../cli/shared/exit.ts';
 import { configOptions, wholeNumber } from '../../../cli/shared/options.ts';
-import { nextSteps } from '../../documents/commands/program-name.ts';
+import { callOn, nextSteps } from '../../documents/commands/program-name.ts';
 import {
   DEMO_SCENARIOS,
   demoOrders,
@@ -138,7 +138,7 @@ function stepsAfter(database: Place | undefined): Parameters<typeof nextSteps>[0
 async function letLook(stage: Stage): Promise<number> {
   print(`The dashboard: http://${stage.opsListen}/`);
   const all = stage.shops.length > 1 ? ' --account all' : '';
-  say(`Ask it in another terminal: npx order-sync --config ${shellWord(stage.settingsFile)} status${all}`);
+  say(`Ask it in another terminal: ${callOn(stage.settingsFile)} status${all}`);
   say('Stop it with Ctrl-C: the report comes then.');
   return await keepInserting(stage);
 }
