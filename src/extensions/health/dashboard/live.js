@@ -67,7 +67,8 @@ function addCopyButtons(part) {
 }
 
 async function copy(button) {
-  await navigator.clipboard.writeText(button.previousElementSibling.textContent);
+  const { dataset, textContent } = button.previousElementSibling;
+  await navigator.clipboard.writeText(dataset.copy || textContent);
   button.textContent = 'Copied';
 }
 

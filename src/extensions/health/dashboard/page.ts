@@ -35,7 +35,7 @@ export interface Frame {
   readonly program: ProgramFacts;
   /** The moment of which the page is, UTC, ISO 8601. */
   readonly at: string;
-  readonly query?: string;
+  readonly query?: string | undefined;
   /** Without a script the page is loaded again after so many seconds; never unless given. */
   readonly reloadSeconds?: number;
   readonly isActionable?: boolean;
@@ -55,7 +55,7 @@ export function dashboardPage(facts: DashboardFacts, isActionable = false): stri
 
 /** Writes a page that has nothing but a message, and leads back to the dashboard. */
 export function messagePage(frame: Frame, text: string, advice = ''): string {
-  const home = `<p>${escapeText(advice)} <a href="/">Go to the dashboard</a></p>`;
+  const home = `<p>${escapeText(advice)}</p><p><a href="/">Go to the dashboard</a></p>`;
   return framed(
     frame,
     `<div class="board"><section class="wide"><h1>${escapeText(text)}</h1>\n${home}</section></div>\n`,

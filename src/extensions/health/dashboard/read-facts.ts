@@ -9,7 +9,7 @@ import { feedEventOf } from '../../feed/event.ts';
 import { newestEvents } from '../../feed/tables/events.ts';
 import { overdueOf, rateUse, timesOf } from '../activity.ts';
 import { readingOf } from '../status/read-status.ts';
-import type { Overview } from '../status/status.ts';
+import type { AccountCounts, Overview } from '../status/status.ts';
 import {
   MOVES,
   RANGES,
@@ -67,15 +67,19 @@ export class DashboardReader {
     const reading = { ...readingOf(this.#deps, account, overview), process };
     const shown = account === undefined ? this.accounts : [account];
     const isAddedUp = shown.length <= MOST_ADDED_UP;
-    const troubles = troublesOf(problemsOf(reading), reading.overview ?? overview);
+    const weigh = async (trouble: Trouble) => {
+      const { concerned } = trouble;
+      if (concerned === undefined || !isAddedUp) return trouble;
+      return { ...trouble, stake: await this.#stakeOf(db, overview, concerned) };
+    };
     return {
       at: overview.asOf,
       account,
       accounts: this.accounts.slice(0, MOST_CHOSEN),
       range,
       program: programFacts(this.#deps, account),
-      overview: reading.overview ?? overview,
-      troubles: isAddedUp ? await this.#weigh(db, overview, troubles) : troubles,
+      overview,
+      troubles: await Promise.all(troublesOf(problemsOf(reading), overview).map(weigh)),
       newest: (await newestEvents(db, account, NEWEST)).map(feedEventOf),
       exchange,
       activity: isAddedUp ? await this.#addUp(db, shown, stepsOf(range, now)) : null,
@@ -86,7 +90,7 @@ export class DashboardReader {
   /** Null if this process owns none of the accounts. */
   #exchange(account: string | undefined): DashboardFacts['exchange'] {
     const { activities, config } = this.#deps;
-    const asked = account === undefined ? [...activities.all] : [activities.find(account) ?? []].flat();
+    const asked = [...activities.all].filter((one) => account === undefined || one.account === account);
     if (asked.length === 0) return null;
     return {
       lastAnswerAt: newestOf(asked.map(({ answeredAt }) => answeredAt?.toISOString() ?? null)),
@@ -97,33 +101,22 @@ export class DashboardReader {
     };
   }
 
-  /** Adds to each problem about orders the money of these. */
-  async #weigh(db: Database, overview: Overview, troubles: readonly Trouble[]): Promise<readonly Trouble[]> {
-    const weighed: Trouble[] = [];
-    for (const trouble of troubles) {
-      const { concerned } = trouble;
-      weighed.push(
-        concerned === undefined ? trouble : { ...trouble, stake: await this.#stakeOf(db, overview, concerned) },
-      );
-    }
-    return weighed;
-  }
-
   async #stakeOf(db: Database, { accounts }: Overview, concerned: Concerned): Promise<Stake> {
     const settingsOf = exchangeByAccount(this.#deps.config);
-    const numbers = accounts.map(({ account, orders, findings }) => {
-      const number = 'state' in concerned ? orders[concerned.state] : findings[concerned.class];
-      return { account, number: number ?? 0 };
-    });
-    const sums: { readonly currency: string | null; readonly asset: string }[] = [];
-    for (const { account } of numbers.filter(({ number }) => number > 0)) {
-      const parts = await sumsAtStake(db, account, concerned);
-      sums.push(...parts.map((part) => ({ currency: currencyOfRow(part, settingsOf(account)), asset: part.asset })));
+    const numberOf = ({ orders, findings }: AccountCounts) =>
+      ('state' in concerned ? orders[concerned.state] : findings[concerned.class]) ?? 0;
+    const having = accounts.filter((counts) => numberOf(counts) > 0);
+    const sums: { readonly currency: string; readonly asset: string }[] = [];
+    for (const { account } of having.slice(0, MOST_ADDED_UP)) {
+      for (const part of await sumsAtStake(db, account, concerned)) {
+        const currency = currencyOfRow(part, settingsOf(account)) ?? 'of a currency not shown';
+        sums.push({ currency, asset: part.asset });
+      }
     }
-    const amounts = [...Map.groupBy(sums, ({ currency }) => currency ?? 'of a currency not shown')].map(
-      ([currency, same]) => ({ currency, amount: sumOfDecimals(same.map(({ asset }) => asset)) }),
-    );
-    const isCut = numbers.some(({ number }) => number > MOST_AT_STAKE);
+    const amounts = [...Map.groupBy(sums, ({ currency }) => currency)].map(([currency, same]) => {
+      return { currency, amount: sumOfDecimals(same.map(({ asset }) => asset)) };
+    });
+    const isCut = having.length > MOST_ADDED_UP || having.some((counts) => numberOf(counts) > MOST_AT_STAKE);
     return { amounts: amounts.filter(({ amount }) => amount !== '0'), isCut };
   }
 
@@ -151,11 +144,8 @@ export function programFacts(
 ): ProgramFacts {
   const names = account === undefined ? config.accounts.map(({ name }) => name) : [account];
   const addresses = names.flatMap((name) => exchangeByAccount(config)(name).baseUrl ?? []);
-  const [here, elsewhere] = [true, false].map((is) =>
-    addresses.some((url) => isLoopback(new URL(url).hostname) === is),
-  );
-  const exchange = [...(here === true ? ['sandbox'] : []), ...(elsewhere === true ? ['live'] : [])].join(' and ');
-  return { version, startedAt, exchange };
+  const kinds = addresses.map((url) => (isLoopback(new URL(url).hostname) ? 'sandbox' : 'live'));
+  return { version, startedAt, exchange: [...new Set(kinds)].join(' and ') };
 }
 
 interface Steps {

@@ -47,7 +47,6 @@ main { max-width: 1760px; padding: 20px 32px 64px; }
 .needs .what p { margin: 2px 0 0 1.55em; font-size: 13.5px; color: var(--muted); }
 .needs .stake { color: var(--ink); }
 .needs [data-copy] { background: var(--faint); }
-.needs .more { justify-content: flex-start; color: var(--muted); font-size: 13px; border-left-color: var(--line); }
 details .needs { margin-top: 8px; }
 summary { width: max-content; margin-top: 8px; padding: 4px 2px; color: var(--accent); font-size: 14px; font-weight: 600; cursor: pointer; }
 .titled { margin-bottom: 6px; font-size: 14px; display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: 2px 20px; }

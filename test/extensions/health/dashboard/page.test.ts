@@ -46,13 +46,10 @@ describe('the dashboard', () => {
     );
   });
 
-  it.each([
-    ['movesSince', 'to count them all'],
-    ['moneySince', 'to add them all up'],
-  ])('says what is cut: %s', (field, text) => {
+  it.each(['movesSince', 'moneySince'])('says what is cut: %s', (field) => {
     const facts = dashboardFacts();
-    expect(dashboardPage(facts)).not.toContain(text);
+    expect(dashboardPage(facts)).not.toContain('There are too many orders');
     const activity = { ...facts.activity!, [field]: '2026-03-04T02:00:00.000Z' };
-    expect(dashboardPage({ ...facts, activity })).toContain(text);
+    expect(dashboardPage({ ...facts, activity }).match(/too many orders[^.]* 2026-03-04 02:00/g)).toHaveLength(1);
   });
 });

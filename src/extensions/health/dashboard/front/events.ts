@@ -36,12 +36,9 @@ function nameOf({ account, data }: FeedEvent): string {
 
 /** Writes the changes of one subject, the oldest first, those of one field together: `pending → sending → accepted`. */
 function changesText(events: readonly FeedEvent[]): string {
-  const groups = [...Map.groupBy(events, ({ type, data }) => ('field' in data ? data.field : type)).entries()];
-  const [state, others] = [
-    groups.filter(([field]) => field === 'state'),
-    groups.filter(([field]) => field !== 'state'),
-  ];
-  const shown = [...state, ...others.toReversed()].slice(0, MOST_FIELDS).map(([field, same]) => fieldText(field, same));
+  const groups = [...Map.groupBy(events, ({ type, data }) => ('field' in data ? data.field : type))];
+  const stateFirst = groups.toSorted(([a], [b]) => Number(b === 'state') - Number(a === 'state'));
+  const shown = stateFirst.slice(0, MOST_FIELDS).map(([field, same]) => fieldText(field, same));
   const more = groups.length - shown.length;
   if (more > 0) shown.push(`<small>and ${counted(more, 'more field')}</small>`);
   return shown.join(' ');
@@ -49,8 +46,7 @@ function changesText(events: readonly FeedEvent[]): string {
 
 /** Says what became of one field; the text is markup. */
 function fieldText(field: string, events: readonly FeedEvent[]): string {
-  const last = events.at(-1)!;
-  const { type, data } = last;
+  const { type, data } = events.at(-1)!;
   if ('class' in data) {
     const tone = type === 'finding.opened' ? toneOf('severity', data.severity) : 'good';
     return `${badge(tone, type.replace('.', ' '))} <small>${escapeText(data.class)}</small>`;

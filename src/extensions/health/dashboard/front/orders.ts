@@ -36,10 +36,9 @@ export function statesText({ overview, account, at }: DashboardFacts): string {
     return `<li class="state-${state}">${link(pathOf(state), `${swatch}<strong>${number}</strong> <span>${state}</span>`)}<small>${proseText(notes)}</small></li>\n`;
   });
   const infos = sumOf(findings, ({ severity, open }) => (severity === 'info' ? open : 0));
-  const explained =
-    infos === 0
-      ? ''
-      : `<p class="note">${link(listPath('/findings', account, { severity: 'info', status: 'open' }), `${withCommas(infos)} open ${infos === 1 ? 'finding' : 'findings'}`)} of severity info: no action is needed.</p>\n`;
+  const list = listPath('/findings', account, { severity: 'info', status: 'open' });
+  const open = link(list, `${withCommas(infos)} open ${infos === 1 ? 'finding' : 'findings'}`);
+  const explained = infos === 0 ? '' : `<p class="note">${open} of severity info: no action is needed.</p>\n`;
   if (states.length === 0) return `${empty('There are no orders yet.')}${explained}`;
   return `<div class="panel states">${stripText(states, orders, pathOf)}<ul>\n${items.join('')}</ul></div>\n${explained}`;
 }
@@ -94,19 +93,18 @@ export function flowText(facts: DashboardFacts): string {
     isBeside: true,
     panels: [{ unit: `orders per ${step}`, values: MOVES.map((name) => moves[name]) }],
   };
-  const cut =
-    movesSince === null
-      ? ''
-      : note(
-          `There are too many orders and events to count them all: earlier ones than ${shortTime(movesSince)} UTC are not shown.`,
-        );
-  return `${lead}${figureText(chart, 0, HALF_SIZES)}${cut}`;
+  return `${lead}${figureText(chart, 0, HALF_SIZES)}${cutNote(movesSince)}`;
 }
 
 function stepName(start: string, range: RangeName): string | null {
   const [hour, minute] = [Number(start.slice(11, 13)), Number(start.slice(14, 16))];
   if (range === '7d') return hour === 0 ? start.slice(5, 10) : null;
   return (range === '1h' ? minute % 15 : hour % 6) === 0 ? start.slice(11, 16) : null;
+}
+
+function cutNote(since: string | null): string {
+  if (since === null) return '';
+  return note(`There are too many orders to count them all: only those since ${shortTime(since)} UTC are counted.`);
 }
 
 function shortTime(at: string): string {
@@ -116,12 +114,7 @@ function shortTime(at: string): string {
 const MONEY_COLUMNS: readonly Column[] = [
   { key: 'pair', label: 'Pair', kind: 'text' },
   { key: 'currency', label: 'Currency', kind: 'text' },
-  {
-    key: 'orders',
-    label: 'Orders',
-    kind: 'count',
-    href: ({ path = null }) => (path === null ? undefined : String(path)),
-  },
+  { key: 'orders', label: 'Orders', kind: 'count', href: ({ path }) => String(path) },
   ...OUTCOME_COLUMNS,
 ];
 const MOST_ROWS = 30;
@@ -135,15 +128,11 @@ export function moneyText({ activity, account }: DashboardFacts): string {
   const left = rows.length - MOST_ROWS;
   const more =
     left > 0 ? `<p class="note">${counted(left, 'more pair')}: ${commandText('order-sync report summary')}</p>\n` : '';
-  const cut =
-    moneySince === null
-      ? ''
-      : note(`There are too many orders to add them all up: only those since ${shortTime(moneySince)} UTC are added.`);
   const isUnclassified = columns.some(({ key }) => key === 'outcome_unknown');
   const hint = isUnclassified
     ? note('Unclassified: the setting follow.succeededStatuses does not say which statuses mean that an order paid.')
     : '';
-  return `${table('Amounts', columns, rows.slice(0, MOST_ROWS))}${more}${hint}${cut}`;
+  return `${table('Amounts', columns, rows.slice(0, MOST_ROWS))}${more}${hint}${cutNote(moneySince)}`;
 }
 
 function moneyRows({ money, moneySince, starts }: ActivityFacts, account: string | undefined): readonly Row[] {

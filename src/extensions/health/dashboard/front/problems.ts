@@ -9,7 +9,6 @@ import { commandText, count, link, listPath, orderPath } from '../markup.ts';
 import { STATES } from './troubles.ts';
 
 const MOST_SHOWN = 5;
-const MOST_LISTED = 20;
 const MOST_CURRENCIES = 4;
 
 const HINTS: Partial<Record<ProblemCode, string>> = {
@@ -23,8 +22,7 @@ export function verdictSection({ troubles, ...facts }: DashboardFacts): string {
   const [worst] = troubles;
   const tone = worst?.severity ?? 'good';
   const others = troubles.length - 1;
-  const more =
-    others > 0 ? `<p class="others"><a href="#problems">and ${counted(others, 'other problem')}</a></p>` : '';
+  const more = others > 0 ? `<p><a href="#problems">and ${counted(others, 'other problem')}</a></p>` : '';
   const text =
     worst === undefined
       ? '<h1>All is well</h1>'
@@ -44,13 +42,9 @@ export function titleOf({ account, troubles }: DashboardFacts): string {
 
 /** Lists the problems after the gravest one; empty if there is none. */
 export function problemsText({ troubles, ...facts }: DashboardFacts): string {
-  const items = troubles.slice(1, MOST_LISTED).map((trouble) => {
-    const { severity } = trouble;
-    return `<li class="${severity}"><div class="what">${troubleText(trouble, facts, 3)}</div>${actionText(trouble, facts)}</li>\n`;
+  const items = troubles.slice(1).map((trouble) => {
+    return `<li class="${trouble.severity}"><div class="what">${troubleText(trouble, facts, 3)}</div>${actionText(trouble, facts)}</li>\n`;
   });
-  const left = troubles.length - MOST_LISTED;
-  if (left > 0)
-    items.push(`<li class="more">${counted(left, 'more problem')}: ${commandText('order-sync status')}</li>\n`);
   const [shown, folded] = [items.slice(0, MOST_SHOWN), items.slice(MOST_SHOWN)];
   const rest =
     folded.length === 0

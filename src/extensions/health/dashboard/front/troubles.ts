@@ -1,6 +1,6 @@
-import { countedProblems, type Problem, type ProblemCode } from '../../../../accounts/problem.ts';
+import { countedProblems, problem, type Problem, type ProblemCode } from '../../../../accounts/problem.ts';
 import type { OrderState } from '../../../../orders/rules/states.ts';
-import { counted, sumOf } from '../../../../base/words.ts';
+import { sumOf } from '../../../../base/words.ts';
 import type { Overview } from '../../status/status.ts';
 import type { Trouble } from '../facts.ts';
 
@@ -30,32 +30,21 @@ export function troublesOf(problems: readonly Problem[], overview: Overview): re
   );
 }
 
-function troubleOf(group: readonly Problem[], overview: Overview): Trouble {
+function troubleOf(group: readonly Problem[], { account, orders, findings }: Overview): Trouble {
   const [first] = group as [Problem, ...Problem[]];
-  const since = group.flatMap((problem) => problem.since ?? []).toSorted()[0] ?? null;
-  const state = STATES[first.code];
-  const name = first.about.class;
+  const { code, severity, about } = first;
+  const since = group.flatMap((one) => one.since ?? []).toSorted()[0] ?? null;
+  const { class: name } = about;
   if (name !== undefined) {
-    const open = sumOf(overview.findings, (found) => (found.class === name ? found.open : 0));
-    return { ...first, since, concerned: { class: name }, count: open };
+    const count = sumOf(findings, (found) => (found.class === name ? found.open : 0));
+    return { ...first, since, concerned: { class: name }, count };
   }
-  const text =
-    group.length === 1
-      ? first.text
-      : `${first.text}; and ${counted(group.length - 1, 'more like this', 'more like this')}`;
-  if (state === undefined) return { ...first, since, text, concerned: undefined, count: 0 };
-  const count = overview.orders[state];
-  const { about } = first;
-  const isCounted = count > 1 && (state === 'held' || state === 'disputed' || state === 'unknown');
-  if (!isCounted) return { ...first, since, text, concerned: { state }, count };
-  const { account } = overview;
-  const whole = countedProblems(state, count, account === null ? [] : [{ account }]);
-  return {
-    ...first,
-    ...whole[0],
-    since,
-    about: about.externalOrderId === undefined ? about : {},
-    concerned: { state },
-    count,
-  };
+  const state = STATES[code];
+  const [concerned, count] = state === undefined ? [undefined, 0] : [{ state }, orders[state]];
+  if (group.length === 1) return { ...first, concerned, count };
+  const own = account === null ? [] : [{ account }];
+  const isNamed = code === 'held' || code === 'disputed';
+  const [all] = isNamed ? countedProblems(code, count, own) : [];
+  const text = `${first.text}; and ${group.length - 1} more like this`;
+  return { ...(all ?? problem(code, text, { group: own })), severity, since, concerned, count };
 }

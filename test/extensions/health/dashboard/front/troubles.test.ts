@@ -35,6 +35,14 @@ describe('the problems of the front page', () => {
     ]);
   });
 
+  it('are one a class also if they are about several receivers, with a command for all of them', () => {
+    const parts = (receiver: string) => ({ about: { receiver }, remedy: `order-sync webhooks show ${receiver}` });
+    const problems = ['a', 'b', 'c'].map((name) => problem('dead-letters', `the receiver ${name} fails`, parts(name)));
+    expect(troublesOf(problems, overviewOf())).toMatchObject([
+      { text: 'the receiver a fails; and 2 more like this', remedy: 'order-sync webhooks list' },
+    ]);
+  });
+
   it('are one a class of findings', () => {
     const findings = [
       { class: 'AMOUNT_MISMATCH', severity: 'error', open: 3 },
