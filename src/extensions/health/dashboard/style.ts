@@ -39,7 +39,7 @@ main { max-width: 1760px; padding: 20px 32px 64px; }
 [data-copy] { padding: 5px 9px; background: var(--surface); border: 1px solid var(--line); border-radius: 7px; max-width: 100%; overflow-wrap: anywhere; user-select: all; }
 .copy { padding: 3px 9px; font-size: 13px; }
 :not(.todo) > .copy { margin-left: 8px; }
-.tiles { grid-template-columns: repeat(auto-fill, minmax(170px, 1fr)); }
+.tiles { grid-template-columns: repeat(auto-fill, minmax(200px, 1fr)); }
 .tiles strong { font-size: 19px; }
 .needs { list-style: none; margin: 0; padding: 0; display: grid; gap: 8px; }
 .needs li { padding: 11px 16px; background: var(--surface); border: 1px solid var(--line); border-left: 4px solid var(--edge); border-radius: 10px; }

@@ -6,7 +6,6 @@ import type { DashboardFacts } from '../facts.ts';
 import { badge, empty, orderLink } from '../markup.ts';
 
 const MOST_SHOWN = 12;
-const MOST_FIELDS = 3;
 const MOST_VALUES = 6;
 
 /** Lists the orders, links and accounts of which something was recorded last, each with its newest changes. */
@@ -34,11 +33,14 @@ function nameOf({ account, data }: FeedEvent): string {
   return 'linkId' in data ? `link ${escapeText(cutText(data.linkId))}` : `account ${escapeText(cutText(account))}`;
 }
 
-/** Writes the changes of one subject, the oldest first, those of one field together: `pending → sending → accepted`. */
+/**
+ * Writes the changes of one subject, the oldest first, those of one field together: `pending → sending → accepted`. If its state
+ * has changed, or a finding about it, then only this is told.
+ */
 function changesText(events: readonly FeedEvent[]): string {
   const groups = [...Map.groupBy(events, ({ type, data }) => ('field' in data ? data.field : type))];
-  const stateFirst = groups.toSorted(([a], [b]) => Number(b === 'state') - Number(a === 'state'));
-  const shown = stateFirst.slice(0, MOST_FIELDS).map(([field, same]) => fieldText(field, same));
+  const main = groups.filter(([field]) => field === 'state' || field.startsWith('finding.'));
+  const shown = (main.length > 0 ? main : groups.slice(-1)).map(([field, same]) => fieldText(field, same));
   const more = groups.length - shown.length;
   if (more > 0) shown.push(`<small>and ${counted(more, 'more field')}</small>`);
   return shown.join(' ');

@@ -28,9 +28,10 @@ export function statesText({ overview, account, at }: DashboardFacts): string {
   const states = ORDER_STATES.filter((state) => orders[state] > 0);
   const pathOf = (state: OrderState) => listPath('/orders', account, { state });
   const items = states.map((state) => {
-    const waited = [oldestPending, oldestUnknown].find((order) => order?.state === state) ?? undefined;
-    const age = waited === undefined ? '' : `the oldest for ${ageOf(waited.since, at).replace(' ', '\u00a0')}`;
-    const notes = [MEANINGS[state] ?? '', age].filter((part) => part !== '').join(', ');
+    const waited = [oldestPending, oldestUnknown].find((order) => order?.state === state);
+    const age = ageOf(waited?.since ?? at, at).replace(' ', '\u00a0');
+    const oldest = age === 'now' ? '' : `the oldest for ${age}`;
+    const notes = [MEANINGS[state] ?? '', oldest].filter((part) => part !== '').join(', ');
     const number = `${count(orders[state])}${more.includes(state) ? ' <small>or more</small>' : ''}`;
     const swatch = `<svg viewBox="0 0 14 14" aria-hidden="true"><path d="M0 0h14v14H0z"/></svg>`;
     return `<li class="state-${state}">${link(pathOf(state), `${swatch}<strong>${number}</strong> <span>${state}</span>`)}<small>${proseText(notes)}</small></li>\n`;

@@ -30,7 +30,7 @@ function exchangeBox({ exchange, at }: DashboardFacts): Box {
   const { lastAnswerAt } = exchange;
   if (lastAnswerAt === null) return { ...box, value: 'No answer yet', note: 'since order-sync started' };
   const age = ageOf(lastAnswerAt, at);
-  return { ...box, tone: 'good', value: 'Answers', note: `last answer ${age === 'now' ? age : `${age} ago`}` };
+  return { ...box, tone: 'good', value: 'Answers', note: age === 'now' ? 'just now' : `last answer ${age} ago` };
 }
 
 function requestsBox({ exchange, overview: { holds }, at }: DashboardFacts): Box | undefined {
@@ -68,7 +68,7 @@ function receiversBox({ overview: { receivers }, at }: DashboardFacts): Box {
   if (receivers.length === 0) return { ...box, tone: 'neutral', value: 'None', note: 'webhooks.endpoints is empty' };
   const [failing] = receivers.flatMap(({ failingSince }) => failingSince ?? []).toSorted();
   if (failing !== undefined) return { ...box, tone: 'info', value: 'Trying again', note: `for ${ageOf(failing, at)}` };
-  const [waiting] = receivers.flatMap(({ oldestWaiting }) => oldestWaiting ?? []).toSorted();
-  const events = waiting === undefined ? 'no event waits' : `the oldest event waits for ${ageOf(waiting, at)}`;
+  const [waiting = at] = receivers.flatMap(({ oldestWaiting }) => oldestWaiting ?? []).toSorted();
+  const events = ageOf(waiting, at) === 'now' ? 'no event waits' : `the oldest event waits for ${ageOf(waiting, at)}`;
   return { ...box, tone: 'good', value: 'Work', note: `${counted(receivers.length, 'endpoint')}, ${events}` };
 }
