@@ -102,9 +102,12 @@ ${aboutText(frame)}${pause}${choice}<form action="/orders" method="get" role="se
 }
 
 /** Says which program answers, since when it runs, and of which moment the page is. */
-function aboutText({ program: { version, startedAt, exchange }, at, reloadSeconds }: Frame): string {
+function aboutText({ program, accounts, at, reloadSeconds }: Frame): string {
+  const { version, startedAt, exchange } = program;
   const kind = exchange === '' ? '' : `${badge(exchange === 'live' ? 'neutral' : 'info', exchange)} `;
+  // Where there are more, a person chooses one beside it.
+  const account = accounts.length === 1 ? ` <span>account ${escapeText(cutText(accounts.join('')))}</span>` : '';
   const age = ageOf(startedAt, at);
-  return `<p id="program"${reloadSeconds === undefined ? '' : ' data-live'}>${kind}<span>version ${escapeText(version)}</span> <span>running since ${timeText(startedAt, at)} UTC${age === 'now' ? '' : ` (${age})`}</span> <span>as of ${timeText(at, at)} UTC</span></p>
+  return `<p id="program"${reloadSeconds === undefined ? '' : ' data-live'}>${kind}<span>version ${escapeText(version)}</span>${account} <span>running since ${timeText(startedAt, at)} UTC${age === 'now' ? '' : ` (${age})`}</span> <span>as of ${timeText(at, at)} UTC</span></p>
 `;
 }

@@ -122,12 +122,14 @@ describe('the dashboard of a program', () => {
     expect(text).toContain('2 orders wait to be sent: 0.300000000000000000001 BTC');
   });
 
-  it('says which program answers, at which exchange, and since when', async () => {
+  it('says which program answers, for which account, at which exchange, and since when', async () => {
     const { program, get } = await testOps();
     program.clock.advance(7_200_000);
     const [, bar = ''] = /<p id="program" data-live>(.*?)<\/p>/s.exec(await (await get('/')).text()) ?? [];
     const text = bar.replaceAll(/<[^>]+>/g, '');
-    expect(text).toMatch(/^sandbox version 0\.0\.0 running since [\d: -]+ UTC \(2 h\) as of [\d: -]+ UTC$/);
+    expect(text).toMatch(
+      /^sandbox version 0\.0\.0 account default running since [\d: -]+ UTC \(2 h\) as of [\d: -]+ UTC$/,
+    );
   });
 
   it('has a page for what is not there if a browser asks, and JSON for programs', async () => {
