@@ -53,8 +53,13 @@ export type ProblemCode = keyof typeof PROBLEMS;
 export interface Problem {
   readonly code: ProblemCode;
   readonly severity: Weight;
-  /** An account is named if the problem is of one alone. */
-  readonly about: { readonly account?: string; readonly externalOrderId?: string; readonly receiver?: string };
+  /** An account is named if the problem is of one alone; `class` is that of findings. */
+  readonly about: {
+    readonly account?: string;
+    readonly externalOrderId?: string;
+    readonly receiver?: string;
+    readonly class?: string;
+  };
   readonly since: string | null;
   readonly text: string;
   /** A command, or else advice. */

@@ -1,11 +1,11 @@
 import type { DashboardFacts } from '../../src/extensions/health/dashboard/facts.ts';
+import { troublesOf } from '../../src/extensions/health/dashboard/front/troubles.ts';
 import { problemsOf } from '../../src/extensions/health/status/problems.ts';
 import { overviewOf, READ_AT as SHOWN_AT, readingOf, receiverState } from './reading.ts';
 
 /** A dashboard on which something of everything is to be seen. */
 export function dashboardFacts(changes: Partial<DashboardFacts> = {}): DashboardFacts {
-  const zeros = Array.from({ length: 24 }, () => 0);
-  const hours = (of: (hour: number) => number) => zeros.map((_zero, hour) => (hour > 13 ? 0 : of(hour)));
+  const hours = Array.from({ length: 24 }, (_, hour) => hour);
   const event = { version: 1, account: 'default', timestamp: '2026-03-04T13:37:12.250Z' } as const;
   const change = { exchangeTime: null, source: 'lookup', reason: null, actor: null };
   const waiting = { account: 'default', externalOrderId: 'shop-1', reason: null };
@@ -55,97 +55,74 @@ export function dashboardFacts(changes: Partial<DashboardFacts> = {}): Dashboard
       },
     ],
     receivers: [receiverState({ oldestWaiting: SHOWN_AT })],
-    newest: Array.from({ length: 25 }, (_, index) => ({
-      ...event,
-      id: `evt_${index}`,
-      cursor: 100 - index,
-      type: 'order.state_changed' as const,
-      data: {
-        externalOrderId: `shop-${2_000 - index}`,
-        field: 'state',
-        oldValue: 'open',
-        newValue: 'final',
-        ...change,
-      },
-    })),
   });
+  const newest = Array.from({ length: 25 }, (_, index) => ({
+    ...event,
+    id: `evt_${index}`,
+    cursor: 100 - index,
+    type: 'order.state_changed' as const,
+    data: {
+      externalOrderId: `shop-${2_000 - Math.floor(index / 2)}`,
+      field: 'state',
+      oldValue: index % 2 === 0 ? 'open' : 'accepted',
+      newValue: index % 2 === 0 ? 'final' : 'open',
+      ...change,
+    },
+  }));
+  const stake = { amounts: [{ currency: 'BTC', amount: '12.000000012345678901' }], isCut: false };
+  const troubles = troublesOf(problemsOf(readingOf({ overview })), overview);
   return {
     at: SHOWN_AT,
     account: 'default',
     accounts: ['default', 'shop-2'],
+    range: '24h',
+    program: { version: '0.1.0', startedAt: '2026-03-04T11:37:42.000Z', exchange: 'sandbox' },
     overview,
-    problems: problemsOf(readingOf({ overview })),
-    newestFindings: [
-      {
-        account: 'default',
-        class: 'AMOUNT_MISMATCH',
-        severity: 'error',
-        external_order_id: 'shop-1003',
-        expected: '0.000000012345678901',
-        actual: '0.000000012345678902',
-        first_seen_at: '2026-03-04T11:37:42.000Z',
-      },
-    ],
+    troubles: troubles.map((trouble) => (trouble.concerned === undefined ? trouble : { ...trouble, stake })),
+    newest,
     exchange: {
       lastAnswerAt: '2026-03-04T13:37:41.100Z',
       inFlight: 3,
       rate: { spent: 7, requests: 10, intervalMs: 1_000 },
-      operations: [
-        { operation: 'createPreOrder', count: 1_204_812, failed: 14, p50Ms: 82, p99Ms: 640 },
-        { operation: 'lookUpOrder', count: 8_204_812, failed: 211, p50Ms: 61, p99Ms: 1_210 },
-      ],
       detection: { count: 20_113, p50Ms: 2_400, p99Ms: 19_000 },
       overdue: null,
     },
     database: { bytes: 1_812_000_000, readMs: 31.2 },
     activity: {
-      hours: {
-        day: '2026-03-04',
-        inserted: hours((hour) => 400 + ((hour * 137) % 300)),
-        accepted: hours((hour) => 380 + ((hour * 149) % 280)),
-        final: hours((hour) => 300 + ((hour * 113) % 240)),
-        since: null,
+      starts: hours.map((hour) => new Date(Date.parse('2026-03-03T14:00:00.000Z') + hour * 3_600_000).toISOString()),
+      moves: {
+        inserted: hours.map((hour) => 400 + ((hour * 137) % 300)),
+        accepted: hours.map((hour) => 380 + ((hour * 149) % 280)),
+        final: hours.map((hour) => 300 + ((hour * 113) % 240)),
       },
+      movesSince: null,
+      moneySince: null,
       money: [
         {
-          title: 'Today',
-          cutAt: null,
-          parts: [
-            {
-              ...part,
-              pair: 'BTC/EUR',
-              outcome: 'succeeded',
-              orders: 4_012,
-              asset: '12.000000012345678901',
-              currency: 'BTC',
-            },
-            {
-              ...part,
-              pair: 'BTC/EUR',
-              outcome: 'open',
-              orders: 31,
-              asset: '0.5',
-              currency: 'BTC',
-            },
-            {
-              ...part,
-              pair: 'EUR/BTC',
-              outcome: 'failed',
-              orders: 2,
-              asset: '1500.00',
-              currency: 'EUR',
-            },
-          ],
+          ...part,
+          pair: 'BTC/EUR',
+          outcome: 'succeeded',
+          orders: 4_012,
+          asset: '12.000000012345678901',
+          currency: 'BTC',
         },
-        { title: 'The last 7 days', cutAt: '2026-03-01T00:12:00.000Z', parts: [] },
+        {
+          ...part,
+          pair: 'BTC/EUR',
+          outcome: 'open',
+          orders: 31,
+          asset: '0.5',
+          currency: 'BTC',
+        },
+        {
+          ...part,
+          pair: 'EUR/BTC',
+          outcome: 'failed',
+          orders: 2,
+          asset: '1500.00',
+          currency: 'EUR',
+        },
       ],
-      ageing: {
-        isCut: false,
-        rows: [
-          { state: 'accepted', orders: [12, 90, 310, 4_000, 12_000, 2_000] },
-          { state: 'open', orders: [100, 150, 50, 11, 0, 0] },
-        ],
-      },
     },
     ...changes,
   };

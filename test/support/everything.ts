@@ -22,7 +22,8 @@ import { findingsOfOrder } from '../../src/store/tables/findings.ts';
 import { listFindings } from '../../src/extensions/operate/tables/listed-findings.ts';
 import { countWaiting, findOrders } from '../../src/store/find-orders.ts';
 import { listOrders } from '../../src/extensions/operate/tables/listed-orders.ts';
-import { countAges, countHours, recentParts } from '../../src/extensions/health/tables/recent.ts';
+import { sumsAtStake } from '../../src/extensions/health/tables/at-stake.ts';
+import { countMoves, recentSums } from '../../src/extensions/health/tables/recent.ts';
 import { readOverview } from '../../src/extensions/health/tables/overview.ts';
 import { moveWebhookCursor, registerEndpoint, readWebhooks } from '../../src/extensions/webhooks/tables/endpoints.ts';
 import { deliverDeadLetter, listDeliveries, writeDeliveries } from '../../src/extensions/webhooks/tables/deliveries.ts';
@@ -108,9 +109,7 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
   await sendWebhooks(program);
   for (const account of ['default', undefined])
     await readOverview(program.app.store.db, { account, endpoints: [{ name: 'shop' }], now: program.clock.now() });
-  await countHours(program.app.store.db, 'default', '2025');
-  await recentParts(program.app.store, 'default', ['2025', '2024']);
-  await countAges(program.app.store.db, 'default', ['2025', '2024']);
+  await readDashboard(program);
   const beginning = { account: 'default', beginning: 'o', by: 'id', limit: 10 } as const;
   await findOrders(program.app.store.db, beginning, ['state']);
   const decided = await Array.fromAsync(decideOrders(program.app, [{ externalOrderId: 'waiting' }], action));
@@ -196,4 +195,12 @@ async function listEverything({ app: { store } }: TestProgram): Promise<void> {
     await listFindings(store.db, query);
     await listFindings(store.db, { ...query, status: 'open' });
   }
+}
+
+async function readDashboard({ app }: Parameters<typeof listEverything>[0]): Promise<void> {
+  await using snapshot = await app.store.snapshot();
+  for (const digits of [13, 16]) await countMoves(app.store.db, 'default', { from: '2025', digits });
+  await recentSums(snapshot.db, 'default', '2025');
+  await sumsAtStake(snapshot.db, 'default', { state: 'held' });
+  await sumsAtStake(snapshot.db, 'default', { class: 'STUCK' });
 }

@@ -25,6 +25,7 @@ export async function openSnapshot(connections: Pick<Connections, 'lend'>): Prom
     throw error;
   }
   return {
+    db: lent.db,
     pages: (query) => cursorPages(lent, query, PAGE),
     [Symbol.asyncDispose]: async () => lent.release(!(await isRolledBack(lent))),
   };

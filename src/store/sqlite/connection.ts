@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import {
   CompiledQuery,
   Kysely,
+  SqliteAdapter,
   SqliteDialect,
   SqliteDriver,
   type DatabaseConnection,
@@ -62,9 +63,8 @@ export function connect(
     throw error;
   }
   const statements = keepStatements(sqlite, options.wrap);
-  const dialect = new SqliteDialect({ database: statements });
+  const dialect = dialectOf(statements);
   dialect.createDriver = () => new ImmediateSqliteDriver(statements, sqlite);
-  dialect.createQueryCompiler = () => new SqliteCompiler();
   return {
     path,
     sqlite,
@@ -75,6 +75,16 @@ export function connect(
       return now !== undefined && now.ino === opened.ino && now.dev === opened.dev;
     },
   };
+}
+
+/** Statements that are compiled once a database are compiled once for all files. */
+const ADAPTER = new SqliteAdapter();
+
+export function dialectOf(database: SqliteDatabase): SqliteDialect {
+  const dialect = new SqliteDialect({ database });
+  dialect.createAdapter = () => ADAPTER;
+  dialect.createQueryCompiler = () => new SqliteCompiler();
+  return dialect;
 }
 
 /** A backup is often put back with a wider mode; a file of another user's is left as it is. */

@@ -4,7 +4,7 @@ import { MIGRATIONS } from '../../../migrations/index.ts';
 import { TABLES } from '../../../migrations/rules.ts';
 import type { Clock } from '../../base/clock.ts';
 import { changesOf } from './changes.ts';
-import { BUSY_TIMEOUT_MS, connect, type Connection, type WrapStatement } from './connection.ts';
+import { BUSY_TIMEOUT_MS, connect, dialectOf, type Connection, type WrapStatement } from './connection.ts';
 import { StoreError } from '../errors.ts';
 import { GroupWriter } from '../group-writer.ts';
 import {
@@ -25,6 +25,8 @@ import Database from 'better-sqlite3';
 import { DecimalSum } from '../../base/decimal.ts';
 import { queries, compileFor } from '../statement.ts';
 import type { Query } from '../dialect.ts';
+import type { Tables } from '../schema.ts';
+import { Kysely } from 'kysely';
 
 const OWN_TABLES: readonly string[] = TABLES;
 
@@ -199,6 +201,7 @@ export async function openSnapshot(path: string): Promise<Snapshot> {
     throw error;
   }
   return {
+    db: new Kysely<Tables>({ dialect: dialectOf(sqlite) }),
     async *pages<Row>(query: Query<Row>) {
       const { sql, parameters } = compileFor(queries, query);
       let page: Row[] = [];

@@ -13,7 +13,7 @@ const PERSON = { token: FORM_TOKEN, account: 'default', actor: 'a person', reaso
 const DECISION = { ...PERSON, externalOrderId: 'x', state: 'final', attempts: '1', judgement: 'ours' };
 
 const ROUTES: readonly Route[] = [
-  { method: 'GET', path: '/' },
+  { method: 'GET', path: '/', query: ['range'] },
   { method: 'GET', path: '/livez' },
   { method: 'GET', path: '/readyz' },
   { method: 'GET', path: '/metrics' },

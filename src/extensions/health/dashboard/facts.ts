@@ -1,7 +1,18 @@
-import type { Row } from '../../documents/document.ts';
+import type { FeedEvent } from '../../feed/event.ts';
 import type { MoneyGroup } from '../../reports/reconciliation/money.ts';
 import type { Problem } from '../../../accounts/problem.ts';
 import type { OverdueStatus, Overview, RateUse, Times } from '../status/status.ts';
+import type { Concerned } from '../tables/at-stake.ts';
+
+const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000];
+
+/** The periods that a person may choose, and their steps. `digits`: the characters of a time that tell the steps apart. */
+export const RANGES = {
+  '1h': { name: 'hour', label: '1 hour', steps: 12, stepMs: 5 * MINUTE_MS, step: '5 minutes', digits: 16 },
+  '24h': { name: '24 hours', label: '24 hours', steps: 24, stepMs: HOUR_MS, step: 'hour', digits: 13 },
+  '7d': { name: '7 days', label: '7 days', steps: 28, stepMs: 6 * HOUR_MS, step: '6 hours', digits: 13 },
+} as const;
+export type RangeName = keyof typeof RANGES;
 
 /** What a dashboard shows, read at one moment. Times are UTC, ISO 8601; a list that is cut says so. */
 export interface DashboardFacts {
@@ -10,10 +21,12 @@ export interface DashboardFacts {
   readonly account: string | undefined;
   /** The accounts that may be chosen, the first ones of many. */
   readonly accounts: readonly string[];
+  readonly range: RangeName;
+  readonly program: ProgramFacts;
   readonly overview: Overview;
-  readonly problems: readonly Problem[];
-  /** Rows of `findings`: the gravest open ones, the first of many. */
-  readonly newestFindings: readonly Row[];
+  /** The gravest first. */
+  readonly troubles: readonly Trouble[];
+  readonly newest: readonly FeedEvent[];
   /** Null if this process owns none of the accounts: then it is not known here. */
   readonly exchange: ExchangeFacts | null;
   readonly database: { readonly bytes: number | null; readonly readMs: number };
@@ -21,48 +34,51 @@ export interface DashboardFacts {
   readonly activity: ActivityFacts | null;
 }
 
+export interface ProgramFacts {
+  readonly version: string;
+  readonly startedAt: string;
+  /** The kind of exchange at which the orders are made, such as `sandbox`. */
+  readonly exchange: string;
+}
+
+/** Problems of one class, told as one. */
+export interface Trouble extends Problem {
+  /** The orders or findings that it is about; undefined if it is about neither. */
+  readonly concerned: Concerned | undefined;
+  /** The number of these orders, or findings. */
+  readonly count: number;
+  /** Undefined if it is not known. */
+  readonly stake?: Stake | undefined;
+}
+
+/** Exact sums by currency. */
+export interface Stake {
+  readonly amounts: readonly { readonly currency: string; readonly amount: string }[];
+  /** Not all orders were added up, as there are too many. */
+  readonly isCut: boolean;
+}
+
 export interface ExchangeFacts {
   readonly lastAnswerAt: string | null;
   readonly inFlight: number;
   readonly rate: RateUse;
-  /** Since the process began. */
-  readonly operations: readonly OperationFacts[];
+  /** How late changes were seen since the process began. */
   readonly detection: Times;
   readonly overdue: OverdueStatus | null;
 }
 
-export interface OperationFacts extends Times {
-  readonly operation: string;
-  readonly failed: number;
-}
-
-export interface ActivityFacts {
-  readonly hours: Hours;
-  readonly money: readonly MoneyPeriod[];
-  readonly ageing: Ageing;
-}
-
 export const MOVES = ['inserted', 'accepted', 'final'] as const;
 
-/** Orders by the hour of today, UTC: `inserted[13]` came between 13:00 and 14:00. */
-export interface Hours extends Readonly<Record<(typeof MOVES)[number], readonly number[]>> {
-  readonly day: string;
-  /** Before this time not everything was counted, as there is too much; null if all of the day is. */
-  readonly since: string | null;
-}
-
-export interface MoneyPeriod {
-  readonly title: string;
-  readonly parts: readonly MoneyGroup[];
+/** What orders did in the range. */
+export interface ActivityFacts {
+  /** The beginnings of the steps; the last one is not over yet. */
+  readonly starts: readonly string[];
+  /** The orders of each step. */
+  readonly moves: Readonly<Record<(typeof MOVES)[number], readonly number[]>>;
+  /** Moves are counted from then on only, as there are too many; null if all are. */
+  readonly movesSince: string | null;
+  /** The orders that were inserted. */
+  readonly money: readonly MoneyGroup[];
   /** Only the newest orders were added up, those since this time. */
-  readonly cutAt: string | null;
+  readonly moneySince: string | null;
 }
-
-interface Ageing {
-  readonly rows: readonly { readonly state: string; readonly orders: readonly number[] }[];
-  /** Not all orders were looked at, as there are too many. */
-  readonly isCut: boolean;
-}
-
-/** The ends of the classes of ages, in milliseconds; the last class has none. */
-export const AGE_LIMITS_MS = [60_000, 600_000, 3_600_000, 86_400_000, 7 * 86_400_000] as const;

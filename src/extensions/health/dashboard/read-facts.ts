@@ -1,195 +1,185 @@
+import type { Config } from '../../../settings/config.ts';
 import { exchangeByAccount } from '../../../settings/config.ts';
+import { isLoopback } from '../../../settings/values.ts';
 import { webhooksSettings } from '../../webhooks/settings.ts';
-import { after } from '../../../base/instant.ts';
-import { FOLLOWED_STATES } from '../../../orders/rules/states.ts';
-import type { RequestEnded } from '../../../exchange/account.ts';
-import { NewestTimes, overdueOf, rateUse, timesOf, type Activities } from '../activity.ts';
+import { sumOfDecimals } from '../../../base/decimal.ts';
+import { sumOf } from '../../../base/words.ts';
+import type { Database } from '../../../store/port.ts';
+import { feedEventOf } from '../../feed/event.ts';
+import { newestEvents } from '../../feed/tables/events.ts';
+import { overdueOf, rateUse, timesOf } from '../activity.ts';
 import { readingOf } from '../status/read-status.ts';
+import type { AccountCounts, Overview } from '../status/status.ts';
 import {
-  AGE_LIMITS_MS,
   MOVES,
+  RANGES,
   type ActivityFacts,
   type DashboardFacts,
-  type ExchangeFacts,
-  type MoneyPeriod,
-  type OperationFacts,
+  type ProgramFacts,
+  type RangeName,
+  type Stake,
+  type Trouble,
 } from './facts.ts';
+import { troublesOf } from './front/troubles.ts';
 import { problemsOf } from '../status/problems.ts';
-import { moneyGroup, type SummaryPart } from '../../reports/summary.ts';
-import { listFindings } from '../../operate/tables/listed-findings.ts';
+import { currencyOfRow } from '../../reports/reconciliation/rows.ts';
+import { moneyGroup } from '../../reports/summary.ts';
+import { MOST_AT_STAKE, sumsAtStake, type Concerned } from '../tables/at-stake.ts';
 import { readOverview } from '../tables/overview.ts';
-import { countAges, countHours, recentParts, type CountedAges, type CountedHours } from '../tables/recent.ts';
+import { countMoves, recentSums, type CountedMoves } from '../tables/recent.ts';
 import { readProcess } from '../ops/readiness.ts';
 import { shared, type Fresh, type OpsPages } from '../ops/readings.ts';
 
 /** For so long a reading is shown to all who ask. What takes longer to read is shown for longer. */
-const FRESH_MS: Fresh = { least: 1_500, most: 10_000, timesItTook: 5 };
-const ADDED_UP_MS: Fresh = { least: 20_000, most: 60_000, timesItTook: 5 };
+const FRESH_MS: Fresh = { least: 1_500, most: 30_000, timesItTook: 20 };
 const MOST_ADDED_UP = 8;
 const MOST_CHOSEN = 500;
-const FINDINGS = 10;
-const DAY_MS = 86_400_000;
+const NEWEST = 200;
 
 export class DashboardReader {
   readonly accounts: readonly string[];
   readonly #deps: OpsPages;
-  readonly #latencies: Latencies;
-  /** The readers of accounts by their names; that of all by ''. */
+  /** The readers by their account, '' for all, and range. */
   readonly #facts = new Map<string, () => Promise<DashboardFacts>>();
-  readonly #activity = new Map<string, () => Promise<ActivityFacts>>();
 
   constructor(deps: OpsPages) {
     this.#deps = deps;
     this.accounts = deps.config.accounts.map(({ name }) => name);
-    this.#latencies = new Latencies(deps.activities);
   }
 
-  async read(account: string | undefined): Promise<DashboardFacts> {
+  async read(account: string | undefined, range: RangeName): Promise<DashboardFacts> {
     const { clock } = this.#deps;
-    return await known(this.#facts, account, () => shared(clock, () => this.#read(account), FRESH_MS))();
+    const read = () => shared(clock, () => this.#read(account, range), FRESH_MS);
+    return await known(this.#facts, `${range} ${account ?? ''}`, read)();
   }
 
-  async #readActivity(account: string | undefined, shown: readonly string[]): Promise<ActivityFacts> {
-    const { clock } = this.#deps;
-    return await known(this.#activity, account, () => shared(clock, () => this.#addUp(shown), ADDED_UP_MS))();
-  }
-
-  async #read(account: string | undefined): Promise<DashboardFacts> {
+  /** Reads all of a page in one snapshot. */
+  async #read(account: string | undefined, range: RangeName): Promise<DashboardFacts> {
     const { config, clock, store, readings } = this.#deps;
-    const [now, begun] = [clock.now(), clock.monotonic()];
-    const { endpoints } = webhooksSettings.of(config).webhooks;
-    const overview = await readOverview(store.db, { account, endpoints, now });
+    if (!store.isInPlace()) throw new Error('the file of the database was moved, deleted or replaced');
     const { value: disk } = await readings.disk();
     const process = await readProcess(this.#deps, disk);
+    const begun = clock.monotonic();
+    await using snapshot = await store.snapshot();
+    const [{ db }, now, exchange] = [snapshot, clock.now(), this.#exchange(account)];
+    const { endpoints } = webhooksSettings.of(config).webhooks;
+    const overview = await readOverview(db, { account, endpoints, now });
     const reading = { ...readingOf(this.#deps, account, overview), process };
     const shown = account === undefined ? this.accounts : [account];
     const isAddedUp = shown.length <= MOST_ADDED_UP;
-    const listed = isAddedUp
-      ? await listFindings(store.db, { account, status: 'open', limit: FINDINGS })
-      : { rows: [] };
+    const weigh = async (trouble: Trouble) => {
+      const { concerned } = trouble;
+      if (concerned === undefined || !isAddedUp) return trouble;
+      return { ...trouble, stake: await this.#stakeOf(db, overview, concerned) };
+    };
     return {
       at: overview.asOf,
-      overview,
-      problems: problemsOf(reading),
       account,
       accounts: this.accounts.slice(0, MOST_CHOSEN),
-      newestFindings: listed.rows.map((row) => ({ ...row })),
-      exchange: this.#exchange(account),
-      activity: isAddedUp ? await this.#readActivity(account, shown) : null,
+      range,
+      program: programFacts(this.#deps, account),
+      overview,
+      troubles: await Promise.all(troublesOf(problemsOf(reading), overview).map(weigh)),
+      newest: (await newestEvents(db, account, NEWEST)).map(feedEventOf),
+      exchange,
+      activity: isAddedUp ? await this.#addUp(db, shown, stepsOf(range, now)) : null,
       database: { bytes: disk?.databaseBytes ?? null, readMs: clock.monotonic() - begun },
     };
   }
 
+  /** Null if this process owns none of the accounts. */
   #exchange(account: string | undefined): DashboardFacts['exchange'] {
-    const { config } = this.#deps;
-    const facts = this.#latencies.facts((name) => account === undefined || name === account);
-    return facts && { ...facts, rate: rateUse(this.#deps.activities, config, account) };
+    const { activities, config } = this.#deps;
+    const asked = [...activities.all].filter((one) => account === undefined || one.account === account);
+    if (asked.length === 0) return null;
+    return {
+      lastAnswerAt: newestOf(asked.map(({ answeredAt }) => answeredAt?.toISOString() ?? null)),
+      inFlight: sumOf(asked, ({ inFlight }) => inFlight),
+      rate: rateUse(activities, config, account),
+      detection: timesOf(asked.map(({ seenLate }) => seenLate)),
+      overdue: overdueOf(asked),
+    };
   }
 
-  async #addUp(accounts: readonly string[]): Promise<ActivityFacts> {
-    const { store, clock, config } = this.#deps;
-    const now = clock.now();
-    const day = now.toISOString().slice(0, 10);
-    const midnight = `${day}T00:00:00.000Z`;
-    const times = AGE_LIMITS_MS.map((limit) => after(now, -limit).toISOString());
-    const settingsOf = exchangeByAccount(config);
-    const [hours, ages, recent]: [CountedHours[], CountedAges[], RecentMoney[]] = [[], [], []];
-    for (const account of accounts) {
-      hours.push(await countHours(store.db, account, midnight));
-      ages.push(await countAges(store.db, account, times));
-      const read = await recentParts(store, account, [midnight, after(now, -7 * DAY_MS).toISOString()]);
-      const groupOf = (part: SummaryPart) => moneyGroup(part, settingsOf(account));
-      recent.push(...read.map(({ parts, cutAt }, period) => ({ period, parts: parts.map(groupOf), cutAt })));
+  async #stakeOf(db: Database, { accounts }: Overview, concerned: Concerned): Promise<Stake> {
+    const settingsOf = exchangeByAccount(this.#deps.config);
+    const numberOf = ({ orders, findings }: AccountCounts) =>
+      ('state' in concerned ? orders[concerned.state] : findings[concerned.class]) ?? 0;
+    const having = accounts.filter((counts) => numberOf(counts) > 0);
+    const sums: { readonly currency: string; readonly asset: string }[] = [];
+    for (const { account } of having.slice(0, MOST_ADDED_UP)) {
+      for (const part of await sumsAtStake(db, account, concerned)) {
+        const currency = currencyOfRow(part, settingsOf(account)) ?? 'of a currency not shown';
+        sums.push({ currency, asset: part.asset });
+      }
     }
-    return { hours: hoursOf(day, hours), money: moneyOf(recent), ageing: ageingOf(ages) };
+    const amounts = [...Map.groupBy(sums, ({ currency }) => currency)].map(([currency, same]) => {
+      return { currency, amount: sumOfDecimals(same.map(({ asset }) => asset)) };
+    });
+    const isCut = having.length > MOST_ADDED_UP || having.some((counts) => numberOf(counts) > MOST_AT_STAKE);
+    return { amounts: amounts.filter(({ amount }) => amount !== '0'), isCut };
+  }
+
+  async #addUp(db: Database, accounts: readonly string[], { starts, digits }: Steps): Promise<ActivityFacts> {
+    const settingsOf = exchangeByAccount(this.#deps.config);
+    const from = starts[0] ?? '';
+    const [counted, sums]: [CountedMoves[], Awaited<ReturnType<typeof recentSums>>[]] = [[], []];
+    for (const account of accounts) {
+      counted.push(await countMoves(db, account, { from, digits }));
+      sums.push(await recentSums(db, account, from));
+    }
+    return {
+      starts,
+      moves: movesOf({ starts, digits }, counted),
+      movesSince: newestOf(counted.map(({ cutAt }) => cutAt)),
+      money: sums.flatMap(({ parts }) => parts.map((part) => moneyGroup(part, settingsOf(part.account)))),
+      moneySince: newestOf(sums.map(({ cutAt }) => cutAt)),
+    };
   }
 }
 
-type RecentMoney = Omit<MoneyPeriod, 'title'> & { readonly period: number };
-
-function moneyOf(recent: readonly RecentMoney[]): readonly MoneyPeriod[] {
-  return ['Today', 'The last 7 days'].map((title, period) => {
-    const same = recent.filter((one) => one.period === period);
-    return { title, parts: same.flatMap(({ parts }) => parts), cutAt: newestOf(same.map(({ cutAt }) => cutAt)) };
-  });
+export function programFacts(
+  { version, startedAt, config }: Pick<OpsPages, 'version' | 'startedAt'> & { readonly config: Config },
+  account: string | undefined,
+): ProgramFacts {
+  const names = account === undefined ? config.accounts.map(({ name }) => name) : [account];
+  const addresses = names.flatMap((name) => exchangeByAccount(config)(name).baseUrl ?? []);
+  const kinds = addresses.map((url) => (isLoopback(new URL(url).hostname) ? 'sandbox' : 'live'));
+  return { version, startedAt, exchange: [...new Set(kinds)].join(' and ') };
 }
 
-function known<Value>(all: Map<string, Value>, name = '', make: () => Value): Value {
+interface Steps {
+  readonly starts: readonly string[];
+  readonly digits: number;
+}
+
+/** The steps of a range, up to the one that is not over yet. */
+function stepsOf(range: RangeName, now: Date): Steps {
+  const { steps, stepMs, digits } = RANGES[range];
+  const last = Math.floor(now.getTime() / stepMs) * stepMs;
+  const starts = Array.from({ length: steps }, (_, index) => new Date(last - (steps - 1 - index) * stepMs));
+  return { starts: starts.map((start) => start.toISOString()), digits };
+}
+
+function movesOf({ starts, digits }: Steps, counted: readonly CountedMoves[]): ActivityFacts['moves'] {
+  const moves = MOVES.map((move) => [move, starts.map(() => 0)] as const);
+  for (const { orders } of counted) {
+    for (const [key, number] of orders) {
+      const [move, time = ''] = key.split(' ');
+      const place = starts.findLastIndex((start) => start.slice(0, digits) <= time);
+      const sums = moves.find(([name]) => name === move)?.[1];
+      if (sums?.[place] !== undefined) sums[place] += number;
+    }
+  }
+  return Object.fromEntries(moves) as Record<(typeof MOVES)[number], number[]>;
+}
+
+function known<Value>(all: Map<string, Value>, name: string, make: () => Value): Value {
   const value = all.get(name) ?? make();
   all.set(name, value);
   return value;
 }
 
-function hoursOf(day: string, all: readonly CountedHours[]): ActivityFacts['hours'] {
-  const places = Array.from({ length: 24 }, (_, hour) => `${day}T${String(hour).padStart(2, '0')}`);
-  const sums = MOVES.map((move) => {
-    const orders = places.map((hour) => all.reduce((sum, one) => sum + (one.orders.get(`${move} ${hour}`) ?? 0), 0));
-    return [move, orders] as const;
-  });
-  const byMove = Object.fromEntries(sums) as Record<(typeof MOVES)[number], number[]>;
-  return { day, ...byMove, since: newestOf(all.map(({ cutAt }) => cutAt)) };
-}
-
 function newestOf(times: readonly (string | null)[]): string | null {
   return times.reduce((newest, time) => ((time ?? '') > (newest ?? '') ? time : newest), null);
-}
-
-function ageingOf(all: readonly CountedAges[]): ActivityFacts['ageing'] {
-  const rows = all.flatMap((one) => one.rows);
-  const states = ['sending', ...FOLLOWED_STATES].filter((state) => rows.some((row) => row.state === state));
-  return {
-    isCut: all.some(({ isCut }) => isCut),
-    rows: states.map((state) => ({
-      state,
-      orders: Array.from({ length: AGE_LIMITS_MS.length + 1 }, (_, place) =>
-        rows.filter((row) => row.state === state && row.place === place).reduce((sum, row) => sum + row.orders, 0),
-      ),
-    })),
-  };
-}
-
-type AccountTimes = Map<string, { readonly times: NewestTimes; failed: number }>;
-
-class Latencies {
-  readonly #activities: Activities;
-  readonly #byAccount = new Map<string, AccountTimes>();
-
-  constructor(activities: Activities) {
-    this.#activities = activities;
-    activities.listen((account, event) => event.kind === 'request.ended' && this.#add(account, event));
-  }
-
-  #add(account: string, { operation, outcome, tookMs }: RequestEnded): void {
-    const operations = known(this.#byAccount, account, (): AccountTimes => new Map());
-    const requests = known(operations, operation, () => ({ times: new NewestTimes(), failed: 0 }));
-    requests.times.add(tookMs);
-    if (outcome === 'unknown' || outcome === 'not-sent') requests.failed += 1;
-  }
-
-  /** Facts about all accounts together. Null if this process owns none of them. */
-  facts(isMeant: (account: string) => boolean): Omit<ExchangeFacts, 'rate'> | null {
-    const activities = [...this.#activities.all].filter(({ account }) => isMeant(account));
-    if (activities.length === 0) return null;
-    const times = activities.flatMap(({ account }) => this.#byAccount.get(account) ?? []);
-    return {
-      lastAnswerAt: newestOf(activities.map(({ answeredAt }) => answeredAt?.toISOString() ?? null)),
-      inFlight: activities.reduce((sum, { inFlight }) => sum + inFlight, 0),
-      operations: operationsOf(times),
-      detection: timesOf(activities.map(({ seenLate }) => seenLate)),
-      overdue: overdueOf(activities),
-    };
-  }
-}
-
-function operationsOf(times: readonly AccountTimes[]): readonly OperationFacts[] {
-  const groups = Map.groupBy(
-    times.flatMap((operations) => [...operations]),
-    ([operation]) => operation,
-  );
-  const facts = [...groups].map(([operation, same]) => ({
-    operation,
-    failed: same.reduce((sum, [, { failed }]) => sum + failed, 0),
-    ...timesOf(same.map(([, one]) => one.times)),
-  }));
-  return facts.toSorted((a, b) => b.count - a.count);
 }

@@ -8,7 +8,8 @@ import { messageOf } from '../../../base/text.ts';
 import { storyOf } from '../../reports/story/read-story.ts';
 import { orderForms, pauseForms } from './forms.ts';
 import { foundSection } from './orders.ts';
-import { dashboardPage, framed, messagePage } from './page.ts';
+import { RANGES, type RangeName } from './facts.ts';
+import { dashboardPage, framed, messagePage, type Frame } from './page.ts';
 import { DASHBOARD_STYLE } from './style.ts';
 import type { Column, Row, Section } from '../../documents/document.ts';
 import { contentText } from '../../documents/html.ts';
@@ -23,7 +24,7 @@ import { readOrder } from '../../../store/orders/orders.ts';
 import { EventStreams } from '../../feed/stream.ts';
 import type { OpsPages } from '../ops/readings.ts';
 import { addActions, Refused } from './actions.ts';
-import { DashboardReader } from './read-facts.ts';
+import { DashboardReader, programFacts } from './read-facts.ts';
 
 const HTML = 'text/html; charset=utf-8';
 const MOST_FOUND = 50;
@@ -56,18 +57,29 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
   server.setErrorHandler((error, _request, reply) => {
     if (!(error instanceof Refused)) throw error;
     const { httpStatus, message } = error;
-    const page = messagePage({ title: `${message} · order-sync`, account: undefined, accounts }, message);
+    const page = messagePage(frameOf(pages, `${message} · order-sync`), message);
     return reply.code(httpStatus).type(HTML).send(page);
+  });
+  server.setNotFoundHandler((request, reply) => {
+    void reply.code(404);
+    if (!(request.headers.accept ?? '').includes('text/html')) {
+      return reply.send({ status: 'refused', reason: 'there is no such page' });
+    }
+    const advice = 'If you typed the address, check that it is correct.';
+    return reply.type(HTML).send(messagePage(frameOf(pages, 'Page not found · order-sync'), 'Page not found', advice));
   });
   const addPage = (path: string, write: (request: FastifyRequest) => Promise<string>) =>
     server.get(path, async (request, reply) => reply.type(HTML).send(await write(request)));
   addPage('/', async (request) => {
     const account = accountIn(request, accounts);
-    const facts = await reader.read(account).catch((error: unknown) => {
-      deps.log.warn({ cause: messageOf(error) }, 'the dashboard cannot be read');
-      const unread = 'The database cannot be read: the log of the daemon says why.';
-      throw new Refused(503, deps.store.writer.failure?.message ?? unread);
-    });
+    const range = textIn(request, 'range') ?? '24h';
+    const facts = await reader
+      .read(account, Object.hasOwn(RANGES, range) ? (range as RangeName) : '24h')
+      .catch((error: unknown) => {
+        deps.log.warn({ cause: messageOf(error) }, 'the dashboard cannot be read');
+        const unread = 'The database cannot be read: the log of the daemon says why.';
+        throw new Refused(503, deps.store.writer.failure?.message ?? unread);
+      });
     return dashboardPage(facts, token !== undefined);
   });
   server.get('/orders', async (request, reply) => {
@@ -86,9 +98,14 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
   addPage('/pause', async (request) => {
     const account = oneAccountIn(request, accounts);
     const holds = (await readHolds(deps.store.db, account)).map(viewOf);
-    const frame = { title: 'Pause · order-sync', account, accounts, isActionable: true };
-    return framed(frame, pauseForms({ account, token }, holds));
+    return framed(frameOf(pages, 'Pause · order-sync', account), pauseForms({ account, token }, holds));
   });
+}
+
+/** The frame of a page of an account, or of all. */
+function frameOf({ deps, accounts, token }: Pages, title: string, account?: string): Frame {
+  const at = deps.clock.now().toISOString();
+  return { title, account, accounts, program: programFacts(deps, account), at, isActionable: token !== undefined };
 }
 
 /** Events that come from now on, for the script of the dashboard: it reads the page again when one comes. */
@@ -125,11 +142,8 @@ function textIn({ query }: FastifyRequest, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-async function searchPage(
-  { deps, accounts, token }: Pages,
-  account: string | undefined,
-  query: string,
-): Promise<string> {
+async function searchPage(pages: Pages, account: string | undefined, query: string): Promise<string> {
+  const { deps, accounts } = pages;
   const found: Row[] = [];
   const searched = account === undefined ? accounts.slice(0, MOST_ACCOUNTS) : [account];
   for (const name of query.length > LONGEST_QUERY ? [] : searched) {
@@ -140,12 +154,12 @@ async function searchPage(
   }
   const shown = found.slice(0, MOST_FOUND);
   const body = foundSection(query, shown, found.length > MOST_FOUND, deps.clock.now().toISOString());
-  const frame = { title: 'Orders · order-sync', account, accounts, query, isActionable: token !== undefined };
-  return framed(frame, `<div class="board">\n${body}</div>\n`);
+  return framed({ ...frameOf(pages, 'Orders · order-sync', account), query }, `<div class="board">\n${body}</div>\n`);
 }
 
 /** Writes the story of an order as `orders explain` does, with its events, and the forms where a person may decide here. */
-async function storyPage({ deps, accounts, token }: Pages, request: FastifyRequest): Promise<string> {
+async function storyPage(pages: Pages, request: FastifyRequest): Promise<string> {
+  const { deps, accounts, token } = pages;
   const { store, clock, config, activities } = deps;
   const account = oneAccountIn(request, accounts);
   const { id } = request.params as { readonly id: string };
@@ -161,8 +175,10 @@ async function storyPage({ deps, accounts, token }: Pages, request: FastifyReque
   const main = (await Array.fromAsync(contentText({ ...told.document, sections }))).join('');
   const forms =
     token === undefined ? '' : orderForms({ account, token }, trackingOf(row), await findingsOf(store.db, account, id));
-  const frame = { title: `Order ${id} · order-sync`, account, accounts, isActionable: token !== undefined };
-  return framed(frame, `<div class="story-page">\n${main}${forms}</div>\n`);
+  return framed(
+    frameOf(pages, `Order ${id} · order-sync`, account),
+    `<div class="story-page">\n${main}${forms}</div>\n`,
+  );
 }
 
 function eventsSection(events: readonly StoryEvent[]): Section {

@@ -4,7 +4,8 @@ const FRAME = `
 .skip { position: absolute; left: -999px; }
 .skip:focus { left: 8px; top: 8px; z-index: 9; padding: 8px 12px; background: var(--surface); }
 .bar { display: flex; flex-wrap: wrap; align-items: center; gap: 10px 28px; padding: 12px 32px; background: var(--surface); border-bottom: 1px solid var(--line); }
-.home { font-size: 17px; font-weight: 650; letter-spacing: -.01em; color: var(--ink); margin-right: auto; }
+.home { font-size: 17px; font-weight: 650; letter-spacing: -.01em; color: var(--ink); }
+#program { margin: 0; display: flex; flex-wrap: wrap; gap: 2px 14px; align-items: center; color: var(--muted); font-size: 13px; font-variant-numeric: tabular-nums; flex: 1 1 360px; }
 .bar form { display: flex; align-items: center; gap: 8px; min-width: 0; }
 .bar label { color: var(--muted); font-size: 13px; }
 input, select, button { font: inherit; font-size: 14px; color: var(--ink); background: var(--page); border: 1px solid var(--rim); border-radius: 7px; padding: 5px 10px; min-width: 0; max-width: 100%; }
@@ -22,41 +23,68 @@ main { max-width: 1760px; padding: 20px 32px 64px; }
 .board { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 26px 28px; align-items: start; }
 .board > .wide { grid-column: 1 / -1; }
 .board h2 { font-size: 16px; margin: 0 0 8px; }
-.board h3 { font-size: 14px; margin: 14px 0 0; }
 .board .panel, .board .cards, .board .verdict { margin-top: 0; }
-.board h3 + .panel { margin-top: 6px; }
-.board .verdict { align-items: center; padding: 14px 20px; }
-.board .verdict > div { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: 2px 20px; }
-.tiles { grid-template-columns: repeat(auto-fit, minmax(170px, 1fr)); }
-.tiles strong, .states strong { font-size: 19px; }
-.states li > div { padding: 11px 14px; }
+.board .verdict { padding: 18px 22px; }
+.verdict > div, .needs li { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 10px 24px; }
+.board .what { flex: 1 1 420px; min-width: 0; }
+.verdict h1 { font-size: 22px; line-height: 1.3; color: var(--tone); overflow-wrap: anywhere; text-wrap: wrap; }
+.verdict .what p { font-size: 14px; line-height: 1.5; font-weight: 400; color: var(--ink); margin-top: 5px; }
+.what p { display: flex; flex-wrap: wrap; gap: 0 18px; overflow-wrap: anywhere; }
+.stake { font-variant-numeric: tabular-nums; }
+.todo { display: flex; flex-wrap: wrap; align-items: center; gap: 8px; max-width: 100%; }
+.board .todo p { flex: 0 1 auto; margin: 0; font-size: 14px; line-height: 1.45; font-weight: 400; color: var(--ink); max-width: 60ch; }
+.todo > a { padding: 5px 12px; font-size: 14px; font-weight: 600; color: var(--accent); background: var(--surface); border: 1px solid var(--rim); border-radius: 7px; }
+.board .todo > a { text-decoration: none; }
+.todo > a:hover { background: var(--faint); }
+[data-copy] { padding: 5px 9px; background: var(--surface); border: 1px solid var(--line); border-radius: 7px; max-width: 100%; overflow-wrap: anywhere; user-select: all; }
+.copy { padding: 3px 9px; font-size: 13px; }
+:not(.todo) > .copy { margin-left: 8px; }
+.tiles { grid-template-columns: repeat(auto-fill, minmax(200px, 1fr)); }
+.tiles strong { font-size: 19px; }
 .needs { list-style: none; margin: 0; padding: 0; display: grid; gap: 8px; }
-.needs li { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 8px 24px; padding: 11px 16px; background: var(--surface); border: 1px solid var(--line); border-left: 4px solid var(--edge); border-radius: 10px; }
-.needs .what { flex: 1 1 420px; min-width: 0; }
-.needs h3 a { color: inherit; text-decoration: underline; text-underline-offset: 3px; }
-.needs h3 { display: block; margin: 0; font-size: 14.5px; }
-.needs p { margin: 1px 0 0; font-size: 13.5px; color: var(--muted); overflow-wrap: anywhere; }
-.needs .age { font-weight: 400; font-size: 12.5px; color: var(--muted); margin-left: 8px; }
-.needs code { padding: 5px 9px; background: var(--faint); border: 1px solid var(--line); border-radius: 7px; max-width: 100%; overflow-wrap: anywhere; user-select: all; }
-.needs .more { color: var(--muted); font-size: 13px; border-left-color: var(--line); }
+.needs li { padding: 11px 16px; background: var(--surface); border: 1px solid var(--line); border-left: 4px solid var(--edge); border-radius: 10px; }
+.needs h3 { display: block; margin: 0; font-size: 14.5px; overflow-wrap: anywhere; }
+.needs .what p { margin: 2px 0 0 1.55em; font-size: 13.5px; color: var(--muted); }
+.needs .stake { color: var(--ink); }
+.needs [data-copy] { background: var(--faint); }
+details .needs { margin-top: 8px; }
+summary { width: max-content; margin-top: 8px; padding: 4px 2px; color: var(--accent); font-size: 14px; font-weight: 600; cursor: pointer; }
+.titled { margin-bottom: 6px; font-size: 14px; display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: 2px 20px; }
+.titled p { margin: 0; }
+.ranges { gap: 2px; margin: 0; font-size: 13px; }
+.ranges a { padding: 3px 10px; border: 1px solid transparent; border-radius: 7px; }
+.ranges [aria-current] { color: var(--ink); font-weight: 600; background: var(--surface); border-color: var(--rim); }
+.states { padding: 14px 16px; }
+.states ul { list-style: none; display: grid; grid-template-columns: repeat(auto-fill, minmax(205px, 1fr)); gap: 8px 20px; margin: 12px 0 0; padding: 0; }
+.states li { padding-left: 20px; line-height: 1.35; }
+.states li a { color: var(--ink); }
+.states li span { color: var(--ink); }
+.states strong { font-size: 17px; font-variant-numeric: tabular-nums; }
+.states li svg { width: 12px; height: 12px; margin: 0 8px 0 -20px; }
+.states small { display: block; }
+.states strong small { display: inline; }
+.strip { display: block; width: 100%; height: 24px; border-radius: 5px; }
+.strip a:hover path { opacity: .8; }
+[class|="state"] { fill: light-dark(#7a8597, #8592a5); }
+.state-sending { fill: light-dark(#a9b3c1, #5d6979); }
+.state-accepted { fill: light-dark(#7fa8ec, #39609f); }
+.state-open { fill: light-dark(#2f63c4, #6f9cf0); }
+.state-final { fill: light-dark(#2f9e5f, #37a866); }
+.state-unknown { fill: light-dark(#c27803, #c98a1c); }
+.state-held { fill: light-dark(#d3413b, #d9534d); }
+.state-disputed { fill: light-dark(#8f1d4e, #e070a6); }
+.state-rejected { fill: light-dark(#8a6d3b, #a58a55); }
+.state-invalid { fill: light-dark(#5b4a8a, #9a8acb); }
 .board .chart { grid-template-columns: minmax(0, 1fr); margin: 0; }
 .board .chart :is(p, strong) { display: inline; font-size: 13.5px; margin-right: 8px; }
 .board .chart ul { display: flex; }
-.board > #events { grid-row: span 3; }
 .events { list-style: none; padding: 4px 0; max-height: 590px; overflow-y: auto; font-size: 13.5px; }
 .events li { display: flex; gap: 14px; padding: 4px 16px; line-height: 1.45; }
-.events a { text-decoration: underline; text-underline-offset: 3px; }
+#events a, .titled p a, .note a, .what a { text-decoration: underline; text-underline-offset: 3px; }
 .events li > span { min-width: 0; overflow-wrap: anywhere; }
 .events .when { flex: 0 0 12.5ch; color: var(--muted); font-variant-numeric: tabular-nums; white-space: nowrap; }
-li > b[class], span > b[class] { display: inline-block; padding: 0 8px; border-radius: 999px; font-size: 12px; line-height: 19px; font-weight: 600; color: var(--tone); background: var(--tint); overflow-wrap: anywhere; }
-.meter { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 18px; font-size: 13.5px; font-variant-numeric: tabular-nums; margin-bottom: 10px; }
-meter { flex: 1 1 160px; height: 14px; }
-.classes { list-style: none; padding: 6px 0; font-size: 13.5px; }
-.classes li { display: flex; flex-wrap: wrap; align-items: baseline; gap: 2px 12px; padding: 6px 16px; }
-.classes li > span { flex: 1 1 420px; min-width: 0; }
-.classes span b { font-weight: 600; }
-.classes + .panel { margin-top: 12px !important; }
-strong b { font-weight: inherit; margin-left: .17em; }
+li > b[class], p > b[class], span > b[class] { display: inline-block; padding: 0 8px; border-radius: 999px; font-size: 12px; line-height: 19px; font-weight: 600; color: var(--tone); background: var(--tint); overflow-wrap: anywhere; }
+b:not([class]) { font-weight: inherit; margin-left: .17em; }
 time { font-variant-numeric: tabular-nums; white-space: nowrap; }
 td small, td time + small { white-space: nowrap; }
 `;
@@ -74,28 +102,33 @@ const PAGES = `
 const SIZES = `
 @media (max-width: 1100px) {
   .board { grid-template-columns: minmax(0, 1fr); }
-  .board > #events { grid-row: span 1; }
   .events { max-height: 420px; }
-  .states { grid-template-columns: repeat(auto-fill, minmax(150px, 1fr)); }
 }
 @media (max-width: 640px) {
   .bar { padding: 10px 16px; gap: 8px 16px; }
   .bar form { flex: 1 1 100%; }
   .bar input { flex: 1; width: auto; }
   main { padding: 14px 16px 48px; }
-  .states { grid-template-columns: 1fr 1fr; }
+  .states ul { grid-template-columns: 1fr 1fr; gap: 8px 12px; }
   .events li { flex-wrap: wrap; gap: 0 12px; padding: 6px 16px; }
-  #findings:has(.zero)::after, #ageing::after, #requests::after, #money::after { content: none !important; }
+  #money::after { content: none !important; }
 }
 @media (min-width: 2400px) {
-  .board { grid-template-columns: repeat(4, minmax(0, 1fr)); }
-  .board > #events { grid-row: span 1; }
-  .board .needs { grid-template-columns: repeat(2, minmax(0, 1fr)); }
-  .events { max-height: 320px; }
-  .states { grid-template-columns: repeat(12, minmax(0, 1fr)); }
   main { max-width: 2600px; }
   body { zoom: 1.4; }
 }
 `;
 
-export const DASHBOARD_STYLE = `${STYLE}${FRAME}${BOARD}${PAGES}${SIZES}`;
+const PAPER = `
+@media print {
+  .bar form, .bar > a:not(.home), .ranges, .copy, #connection { display: none; }
+  .bar { padding: 0 0 8px; background: none; }
+  .board { gap: 16px; }
+  .events { max-height: none; }
+  details::details-content { content-visibility: visible; block-size: auto; }
+  .needs li, .states { break-inside: avoid; }
+  .strip, .states svg { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+}
+`;
+
+export const DASHBOARD_STYLE = `${STYLE}${FRAME}${BOARD}${PAGES}${SIZES}${PAPER}`;

@@ -23,7 +23,7 @@ export interface Metrics extends Disposable {
   text(): Promise<string>;
 }
 
-export function startMetrics(sources: OpsPages & { readonly version: string }): Metrics {
+export function startMetrics(sources: OpsPages): Metrics {
   const { config, clock, accounts, activities, readings, version } = sources;
   const registry = new Registry();
   // The first accounts of the settings by their names, all others together.

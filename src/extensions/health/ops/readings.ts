@@ -24,6 +24,8 @@ export interface OpsSources {
 }
 
 export interface OpsPages extends OpsSources {
+  readonly version: string;
+  readonly startedAt: string;
   readonly readings: Pick<Readings, 'overview' | 'disk'>;
 }
 

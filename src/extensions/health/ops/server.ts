@@ -45,9 +45,9 @@ export async function serveOps(deps: OpsDeps, stopping: AbortSignal): Promise<Op
   if (listen === undefined) return { url: undefined, failure: undefined, close: async () => {} };
   // Only here is it needed.
   const { startMetrics } = await import('./metrics.ts');
-  const readings = new Readings(deps);
-  const metrics = startMetrics({ ...deps, readings });
-  const server = opsServer({ ...deps, readings }, metrics, stopping);
+  const pages = { ...deps, readings: new Readings(deps), startedAt: clock.now().toISOString() };
+  const metrics = startMetrics(pages);
+  const server = opsServer(pages, metrics, stopping);
   let url: string | undefined;
   let failure: string | undefined;
   const listening = new AbortController();
@@ -87,9 +87,6 @@ function opsServer(pages: OpsPages, metrics: Metrics, stopping: AbortSignal): Fa
   server.addHook('onRequest', async (_request, reply) => {
     if (stopping.aborted) reply.header('connection', 'close');
   });
-  server.setNotFoundHandler((_request, reply) =>
-    reply.code(404).send({ status: 'refused', reason: 'there is no such page' }),
-  );
   server.setErrorHandler((error, _request, reply) => {
     const httpStatus = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
     if (httpStatus < 500)

@@ -125,7 +125,10 @@ function findingProblems(overview: Overview): readonly Problem[] {
     const text = `${withCommas(open)} open ${open === 1 ? 'finding' : 'findings'} ${name}`;
     const group = groupOf(overview);
     const remedy = `order-sync findings list --class ${name}${wordsOf(group)}`;
-    return [problem('finding', meaning === undefined ? text : `${text}: ${meaning}`, { group, severity, remedy })];
+    const about = { ...(overview.account !== null && { account: overview.account }), class: name };
+    return [
+      problem('finding', meaning === undefined ? text : `${text}: ${meaning}`, { group, severity, remedy, about }),
+    ];
   });
 }
 

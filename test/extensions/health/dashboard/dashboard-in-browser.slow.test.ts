@@ -67,9 +67,9 @@ describe.skipIf(isChromiumMissing)('the dashboard in Chromium (left out where th
 
   it('says first what needs a person, with the command that helps', async () => {
     const page = await open(await board());
-    expect(await page.locator('#verdict p').textContent()).toMatch(/\d things need a person/);
-    expect(await page.locator('#needs code').allTextContents()).toContain('order-sync orders explain held-1');
-    expect(await page.title()).toMatch(/need a person/);
+    expect(await page.locator('h1').textContent()).toBe('Order held-1 is held: looked up 10 times');
+    await page.locator('#verdict').getByRole('link', { name: 'See the order' }).click();
+    await page.locator('#timeline').waitFor();
     expect(troubles).toEqual([]);
   });
 
@@ -82,8 +82,8 @@ describe.skipIf(isChromiumMissing)('the dashboard in Chromium (left out where th
     const now = on.program.clock.now();
     const hold = { kind: 'all-paused', since: now, until: null, reason: HOSTILE, actor: 'kim' } as const;
     await on.program.app.store.writer.write((tx) => setHold(tx, 'default', hold, now));
-    await page.locator('#needs', { hasText: 'Nothing is created or looked up: paused' }).waitFor();
-    await page.locator('#events li', { hasText: 'account.paused' }).waitFor();
+    await page.locator('#problems', { hasText: 'Nothing is created or looked up: paused' }).waitFor();
+    await page.locator('#events li', { hasText: 'account default paused' }).waitFor();
     expect(await page.evaluate('document.documentElement.dataset.loaded')).toBe('once');
     expect(await page.evaluate('document.activeElement.value')).toBe('half');
     expect([await page.title(), troubles]).toEqual([expect.not.stringContaining('taken'), []]);
@@ -114,12 +114,39 @@ describe.skipIf(isChromiumMissing)('the dashboard in Chromium (left out where th
     await page.reload();
     await listening;
     await pause('shop-2');
-    await page.locator('#needs', { hasText: 'for shop-2' }).waitFor();
-    expect(await page.locator('#needs').textContent()).not.toContain('for default');
+    await page.locator('#verdict', { hasText: 'for shop-2' }).waitFor();
+    expect(await page.locator('main').textContent()).not.toContain('for default');
     await page.locator('#account').selectOption('all');
     await page.waitForURL(/account=all/);
-    const needs = await page.locator('#needs').textContent();
+    const needs = await page.locator('main').textContent();
     expect([needs?.includes('for shop-2'), needs?.includes('for default'), troubles]).toEqual([true, true, []]);
+  });
+
+  it('copies a command, which has a button for it only with a script', async () => {
+    const on = await board();
+    const now = on.program.clock.now();
+    const hold = { kind: 'all-paused', since: now, until: null, reason: 'r', actor: 'kim' } as const;
+    await on.program.app.store.writer.write((tx) => setHold(tx, 'default', hold, now));
+    const page = await open(on, '/', { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.locator('#problems .copy').click();
+    await page.locator('#problems .copy', { hasText: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('order-sync resume --reason TEXT');
+  });
+
+  it('changes no part while a person selects a text, and then all of them', async () => {
+    const on = await board();
+    const page = await open(on);
+    const shown = await page.locator('#program').textContent();
+    await page.evaluate("getSelection().selectAllChildren(document.querySelector('h1'))");
+    on.program.clock.advance(5_000);
+    on.program.insert({ external_order_id: 'late' });
+    await createPass(on.program.app, NEVER);
+    await page.waitForResponse((response) => new URL(response.url()).pathname === '/');
+    expect(await page.locator('#program').textContent()).toBe(shown);
+    expect(await page.locator('#events li', { hasText: 'late' }).count()).toBe(0);
+    await page.evaluate('getSelection().removeAllRanges()');
+    await page.locator('#events li', { hasText: 'late' }).waitFor();
+    expect(await page.locator('#program').textContent()).not.toBe(shown);
   });
 
   it('finds an order and shows its story, by the keyboard alone', async () => {
@@ -149,7 +176,8 @@ describe.skipIf(isChromiumMissing)('the dashboard in Chromium (left out where th
 
   it('is whole without a script, and is loaded again by itself', async () => {
     const page = await open(await board(), '/', { javaScriptEnabled: false });
-    expect(await page.locator('#needs li').count()).toBeGreaterThan(1);
+    expect(await page.locator('#problems li').count()).toBe(1);
+    expect(await page.locator('.copy').count()).toBe(0);
     expect(await page.locator('#events li').count()).toBeGreaterThan(1);
     expect(await page.content()).toContain('http-equiv="refresh"');
   });

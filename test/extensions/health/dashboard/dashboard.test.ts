@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../../src/orders/create.ts';
 import { DashboardReader } from '../../../../src/extensions/health/dashboard/read-facts.ts';
-import type { DashboardFacts } from '../../../../src/extensions/health/dashboard/facts.ts';
-import { moneyText } from '../../../../src/extensions/health/dashboard/orders.ts';
+import { RANGES, type DashboardFacts, type RangeName } from '../../../../src/extensions/health/dashboard/facts.ts';
+import { moneyText } from '../../../../src/extensions/health/dashboard/front/orders.ts';
 import { moneyGroup } from '../../../../src/extensions/reports/summary.ts';
 import { judgeStatus } from '../../../../src/extensions/health/status/problems.ts';
 import { endHolds, setHold } from '../../../../src/store/tables/account-holds.ts';
@@ -51,15 +51,96 @@ describe('the dashboard of a program', () => {
     };
     const own = { activities, accounts: { names: ['default'] }, heedDecision: async () => {} };
     const readings = { disk, overview: async () => ({ failure: '' }) };
-    const deps = { ...program.app, config: program.config, ...own, readings };
+    const about = { version: '0.0.0', startedAt: '2026-01-05T10:00:00.000Z' };
+    const deps = { ...program.app, config: program.config, ...own, ...about, readings };
     const reader = new DashboardReader(deps);
-    const first = reader.read(undefined);
+    const first = reader.read(undefined, '24h');
     await begun.promise;
     program.clock.advance(60_000);
-    const second = reader.read(undefined);
+    const second = reader.read(undefined, '24h');
     read.resolve({ failure: '' });
     expect(await second).toBe(await first);
     expect(reads).toBe(1);
+  });
+
+  it('is of one moment, whatever is written while it is read', async () => {
+    const { get } = await testOps({
+      instead: (program) => ({
+        store: {
+          ...program.app.store,
+          async snapshot() {
+            const snapshot = await program.app.store.snapshot();
+            program.insert({ external_order_id: 'late' });
+            return snapshot;
+          },
+        },
+      }),
+    });
+    const page = await (await get('/')).text();
+    expect([page.includes('There are no orders yet'), page.includes('0 orders were inserted')]).toEqual([true, true]);
+  });
+
+  it.each([
+    ['1h', 12],
+    ['24h', 24],
+    ['7d', 28],
+    ['constructor', 24],
+  ] as const)('counts what orders did in the range %s', async (range, steps) => {
+    const { program, ops, activities } = await testOps();
+    program.insert({ external_order_id: 'shop-1' });
+    await createPass(program.app, NEVER);
+    const page = await (await fetch(`${ops.url}/?range=${range}`)).text();
+    expect(/aria-current="true">([^<]+)/.exec(page)?.[1]).toBe({ 12: '1 hour', 24: '24 hours', 28: '7 days' }[steps]);
+    const own = { activities, accounts: { names: ['default'] }, heedDecision: async () => {} };
+    const about = { version: '0.0.0', startedAt: '2026-01-05T10:00:00.000Z' };
+    const readings = { disk: async () => ({ failure: '' }), overview: async () => ({ failure: '' }) };
+    const reader = new DashboardReader({ ...program.app, config: program.config, ...own, ...about, readings });
+    const { activity } = await reader.read('default', Object.hasOwn(RANGES, range) ? (range as RangeName) : '24h');
+    expect(activity?.starts).toHaveLength(steps);
+    // All happened in the step that is not over yet.
+    for (const orders of [activity?.moves.inserted, activity?.moves.accepted]) {
+      expect(orders).toEqual([...Array.from({ length: steps - 1 }, () => 0), 1]);
+    }
+  });
+
+  it('tells the newest changes of an order in one line', async () => {
+    const { program, get } = await testOps();
+    program.insert({ external_order_id: 'shop-1' });
+    await createPass(program.app, NEVER);
+    const [, list = ''] = /<ol class="panel events"[^>]*>(.*?)<\/ol>/s.exec(await (await get('/')).text()) ?? [];
+    expect(list.match(/<li>/g)).toHaveLength(1);
+    expect(list.replaceAll(/<[^>]+>/g, '')).toContain('shop-1 pending → sending → accepted');
+  });
+
+  it('says with a problem what money is at stake, exactly', async () => {
+    const { program, get } = await testOps();
+    for (const asset of ['0.1', '0.200000000000000000001']) program.insert({ external_order_id: asset, asset });
+    const now = program.clock.now();
+    const hold = { kind: 'key-refused', since: now, until: null, reason: 'HTTP 401', actor: null } as const;
+    await program.app.store.writer.write((tx) => setHold(tx, 'default', hold, now));
+    const text = (await (await get('/')).text()).replaceAll(/<[^>]+>/g, '');
+    expect(text).toContain('2 orders wait to be sent: 0.300000000000000000001 BTC');
+  });
+
+  it('says which program answers, for which account, at which exchange, and since when', async () => {
+    const { program, get } = await testOps();
+    program.clock.advance(7_200_000);
+    const [, bar = ''] = /<p id="program" data-live>(.*?)<\/p>/s.exec(await (await get('/')).text()) ?? [];
+    const text = bar.replaceAll(/<[^>]+>/g, '');
+    expect(text).toMatch(
+      /^sandbox version 0\.0\.0 account default running since [\d: -]+ UTC \(2 h\) as of [\d: -]+ UTC$/,
+    );
+  });
+
+  it('has a page for what is not there if a browser asks, and JSON for programs', async () => {
+    const { get } = await testOps();
+    for (const path of ['/nothing', '/orders/a/b']) {
+      const page = await get(path, { accept: 'text/html,*/*;q=0.8' });
+      expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+      expect(await page.text()).toContain('<a href="/">');
+      const answer = await get(path);
+      expect([answer.status, await answer.json()]).toEqual([404, expect.objectContaining({ status: 'refused' })]);
+    }
   });
 
   it.each([
@@ -115,9 +196,8 @@ describe('the dashboard of a program', () => {
       asset_position: 'INPUT',
     };
     const final = { state: 'final', outcome, order_status: null, orders: 1, asset: '1', unreadable: 0 };
-    const parts = [moneyGroup({ ...part, ...final }, { outputPosition: undefined })];
-    const money = [{ title: 'Today', parts, cutAt: null }];
-    const page = moneyText({ activity: { money } } as unknown as DashboardFacts);
+    const money = [moneyGroup({ ...part, ...final }, { outputPosition: undefined })];
+    const page = moneyText({ activity: { starts: [], money, moneySince: null } } as unknown as DashboardFacts);
     expect(page.includes('follow.succeededStatuses')).toBe(outcome === null);
   });
 
@@ -138,7 +218,7 @@ describe('the dashboard of a program', () => {
 
 async function stateOf(get: (path: string) => Promise<Response>, state: string): Promise<string | undefined> {
   const page = await (await get('/')).text();
-  return new RegExp(`>${state}</span><strong>(\\d+)`).exec(page.replaceAll(/<svg.*?<\/svg>/g, ''))?.[1];
+  return new RegExp(`<strong>(\\d+)</strong> <span>${state}</span>`).exec(page)?.[1];
 }
 
 describe('the first line of the dashboard', () => {
@@ -162,7 +242,7 @@ describe('the first line of the dashboard', () => {
         databaseAheadMs: null,
         overview,
       };
-      const isWellHere = (await (await get('/')).text()).includes('<p>All is well</p>');
+      const isWellHere = (await (await get('/')).text()).includes('<h1>All is well</h1>');
       expect(isWellHere).toBe(judgeStatus(status).end === 'well');
       return isWellHere;
     };

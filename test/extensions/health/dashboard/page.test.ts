@@ -4,8 +4,8 @@ import { dashboardFacts } from '../../../support/dashboard-facts.ts';
 
 describe('the dashboard', () => {
   it('says in its first line that all is well when nothing needs a person', () => {
-    expect(dashboardPage(dashboardFacts({ problems: [] }))).toMatch(/class="verdict good"[\s\S]*<p>All is well<\/p>/);
-    expect(dashboardPage(dashboardFacts())).toMatch(/class="verdict error"[\s\S]*<p>\d things need a person<\/p>/);
+    expect(dashboardPage(dashboardFacts({ troubles: [] }))).toMatch(/class="verdict good"[\s\S]*<h1>All is well<\/h1>/);
+    expect(dashboardPage(dashboardFacts())).toMatch(/class="verdict error"[\s\S]*<h1>/);
   });
 
   it('keeps every digit of an amount, and has no style or script of its own in the page', () => {
@@ -13,5 +13,43 @@ describe('the dashboard', () => {
     expect(page.replaceAll(/<\/?[bi]>/g, '')).toContain('12.000000012345678901');
     expect(page).not.toMatch(/ style=|<style|<script>| on\w+=/);
     expect(page).toContain('&#60;script&#62;alert(1)&#60;/script&#62;');
+  });
+
+  it('folds what comes after the sixth problem', () => {
+    const [trouble] = dashboardFacts().troubles;
+    const troubles = Array.from({ length: 8 }, () => trouble!);
+    const [shown = '', folded = ''] = dashboardPage(dashboardFacts({ troubles })).split('<details>');
+    expect(shown.match(/<h[13]>/g)).toHaveLength(6);
+    expect(folded).toContain('<summary>2 more problems</summary>');
+    expect(folded.match(/<h3>/g)).toHaveLength(2);
+  });
+
+  it('leads from each number to the list behind it', () => {
+    const page = dashboardPage(dashboardFacts()).replaceAll('&#38;', '&');
+    const paths = [...page.matchAll(/href="(\/(?:orders|findings)\?[^"]*)"/g)].map(([, path]) => path);
+    for (const state of ['pending', 'unknown', 'held', 'accepted', 'open', 'disputed', 'final', 'invalid']) {
+      expect(paths).toContain(`/orders?account=default&state=${state}`);
+    }
+    expect(paths).toContain('/findings?account=default&class=AMOUNT_MISMATCH&status=open');
+    expect(paths).toContain('/findings?account=default&severity=info&status=open');
+    expect(paths).toContain('/orders?account=default&since=2026-03-03T14%3A00%3A00.000Z');
+  });
+
+  it('shows no state without orders, and no part that has a problem', () => {
+    const facts = dashboardFacts();
+    const page = dashboardPage(facts);
+    expect([page.includes('state-sending'), page.includes('state-held')]).toEqual([false, true]);
+    expect(page).toContain('>Exchange</span>');
+    const [first] = facts.troubles;
+    expect(dashboardPage({ ...facts, troubles: [{ ...first!, code: 'out-of-reach' }] })).not.toContain(
+      '>Exchange</span>',
+    );
+  });
+
+  it.each(['movesSince', 'moneySince'])('says what is cut: %s', (field) => {
+    const facts = dashboardFacts();
+    expect(dashboardPage(facts)).not.toContain('There are too many orders');
+    const activity = { ...facts.activity!, [field]: '2026-03-04T02:00:00.000Z' };
+    expect(dashboardPage({ ...facts, activity }).match(/too many orders[^.]* 2026-03-04 02:00/g)).toHaveLength(1);
   });
 });

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { countHours, recentParts } from '../../../../src/extensions/health/tables/recent.ts';
+import { countMoves, recentSums } from '../../../../src/extensions/health/tables/recent.ts';
 import { newTestDatabase } from '../../../support/database.ts';
 
-const TIMES = ['2026-01-31T00:00:00.000Z', '2026-01-24T00:00:00.000Z'] as const;
+const FROM = '2026-01-31T00:00:00.000Z';
 
 async function storeWith(orders: readonly (readonly [createdAt: string, asset: string])[]) {
   const database = await newTestDatabase();
@@ -14,31 +14,35 @@ async function storeWith(orders: readonly (readonly [createdAt: string, asset: s
   return store;
 }
 
-it('adds an order to each period in which it was inserted', async () => {
+it('adds up the orders that were inserted since a time, exactly', async () => {
   const store = await storeWith([
-    ['2026-01-31T00:00:00.000Z', '0.1'],
-    ['2026-01-30T23:59:59.999Z', '0.2'],
-    ['2026-01-24T00:00:00.000Z', '0.4'],
-    ['2026-01-23T23:59:59.999Z', '0.8'],
+    [FROM, '0.1'],
+    ['2026-01-31T23:59:59.999Z', '0.2'],
+    ['2026-01-30T23:59:59.999Z', '0.4'],
   ]);
-  const recent = await recentParts(store, 'default', TIMES);
-  const sums = recent.map(({ parts, cutAt }) => [cutAt, ...parts.map(({ asset }) => asset).toSorted()]);
-  expect(sums).toEqual([
-    [null, '0.1'],
-    [null, '0.1', '0.6'],
-  ]);
+  await using snapshot = await store.snapshot();
+  const { parts, cutAt } = await recentSums(snapshot.db, 'default', FROM);
+  expect([parts.map(({ orders, asset }) => [orders, asset]), cutAt]).toEqual([[[2, '0.3']], null]);
 });
 
-it('counts the orders of each hour from the time on', async () => {
+it('adds up the newest orders alone if there are too many, and says since when', async () => {
+  const times = Array.from({ length: 5_002 }, (_, index) => new Date(Date.parse(FROM) + index * 1_000).toISOString());
+  const store = await storeWith(times.map((time) => [time, '1'] as const));
+  await using snapshot = await store.snapshot();
+  const { parts, cutAt } = await recentSums(snapshot.db, 'default', FROM);
+  expect([parts[0]?.orders, cutAt]).toEqual([5_001, times[1]]);
+});
+
+it.each([
+  [13, { 'inserted 2026-01-31T00': 2, 'inserted 2026-01-31T13': 1 }],
+  [16, { 'inserted 2026-01-31T00:00': 1, 'inserted 2026-01-31T00:59': 1, 'inserted 2026-01-31T13:00': 1 }],
+])('counts what orders did by the first %s characters of its time', async (digits, expected) => {
   const store = await storeWith([
-    ['2026-01-31T00:00:00.000Z', '1'],
+    [FROM, '1'],
     ['2026-01-31T00:59:59.999Z', '1'],
     ['2026-01-31T13:00:00.000Z', '1'],
     ['2026-01-30T23:59:59.999Z', '1'],
   ]);
-  const { orders, cutAt } = await countHours(store.db, 'default', TIMES[0]);
-  expect([Object.fromEntries(orders), cutAt]).toEqual([
-    { 'inserted 2026-01-31T00': 2, 'inserted 2026-01-31T13': 1 },
-    null,
-  ]);
+  const { orders, cutAt } = await countMoves(store.db, 'default', { from: FROM, digits });
+  expect([Object.fromEntries(orders), cutAt]).toEqual([expected, null]);
 });

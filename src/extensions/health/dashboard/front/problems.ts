@@ -1,0 +1,121 @@
+import { findingClass } from '../../../../findings/rules/classes.ts';
+import type { ProblemCode } from '../../../../accounts/problem.ts';
+import { pasteable } from '../../../../base/invocation.ts';
+import { capitalized, counted } from '../../../../base/words.ts';
+import { escapeText, figure, icon, momentText, proseText } from '../../../documents/html/cells.ts';
+import type { DashboardFacts, Stake, Trouble } from '../facts.ts';
+import type { Concerned } from '../../tables/at-stake.ts';
+import { commandText, count, link, listPath, orderPath } from '../markup.ts';
+import { STATES } from './troubles.ts';
+
+const MOST_SHOWN = 5;
+const MOST_CURRENCIES = 4;
+
+const HINTS: Partial<Record<ProblemCode, string>> = {
+  held: 'A person must decide.',
+  disputed: 'The record at the exchange does not match the order. Do not act on it until this is settled.',
+  unknown: 'The exchange may have taken the order or not. order-sync looks it up.',
+};
+
+/** Begins the page: the gravest problem in full, or that there is none. */
+export function verdictSection({ troubles, ...facts }: DashboardFacts): string {
+  const [worst] = troubles;
+  const tone = worst?.severity ?? 'good';
+  const others = troubles.length - 1;
+  const more = others > 0 ? `<p><a href="#problems">and ${counted(others, 'other problem')}</a></p>` : '';
+  const text =
+    worst === undefined
+      ? '<h1>All is well</h1>'
+      : `<div class="what">${troubleText(worst, facts, 1)}${more}</div>${actionText(worst, facts)}`;
+  return `<section id="verdict" class="wide" data-live role="status" aria-label="Verdict"><div class="verdict ${tone}">
+${icon(tone)}<div>${text}</div></div></section>
+`;
+}
+
+/** The title of the window says it too: who has many open sees it there. */
+export function titleOf({ account, troubles }: DashboardFacts): string {
+  const of = account === undefined ? 'all accounts' : account === 'default' ? '' : account;
+  const [worst] = troubles;
+  const text = worst === undefined ? 'All is well' : capitalized(pasteable(worst.text));
+  return [text, of, 'order-sync'].filter((part) => part !== '').join(' · ');
+}
+
+/** Lists the problems after the gravest one; empty if there is none. */
+export function problemsText({ troubles, ...facts }: DashboardFacts): string {
+  const items = troubles.slice(1).map((trouble) => {
+    return `<li class="${trouble.severity}"><div class="what">${troubleText(trouble, facts, 3)}</div>${actionText(trouble, facts)}</li>\n`;
+  });
+  const [shown, folded] = [items.slice(0, MOST_SHOWN), items.slice(MOST_SHOWN)];
+  const rest =
+    folded.length === 0
+      ? ''
+      : `<details><summary>${counted(folded.length, 'more problem')}</summary>\n<ul class="needs">\n${folded.join('')}</ul></details>\n`;
+  return items.length === 0 ? '' : `<ul class="needs">\n${shown.join('')}</ul>\n${rest}`;
+}
+
+type Shown = Pick<DashboardFacts, 'at' | 'account' | 'overview'>;
+
+function troubleText(trouble: Trouble, shown: Shown, level: 1 | 3): string {
+  const { code, severity, about, since } = trouble;
+  const sign = level === 1 ? '' : icon(severity);
+  const title = `<h${level}>${sign}${proseText(capitalized(pasteable(trouble.text)))}</h${level}>`;
+  const hint = about.class === undefined ? HINTS[code] : findingClass(about.class)?.advice;
+  const parts = [
+    since === null ? '' : `since ${momentText(since, shown.at)}`,
+    concernedText(trouble, shown),
+    hint === undefined ? '' : proseText(hint),
+  ].filter((part) => part !== '');
+  return `${title}${parts.length === 0 ? '' : `<p>${parts.map((part) => `<span>${part}</span>`).join(' ')}</p>`}`;
+}
+
+/** Says how much money the orders are about; of orders that wait for the problem to end also how many they are. */
+function concernedText(trouble: Trouble, shown: Shown): string {
+  const { concerned, count: number, stake } = trouble;
+  const money = stake === undefined ? '' : stakeText(stake);
+  if (concerned === undefined || isListed(trouble)) return money;
+  const list = link(pathOf(concerned, shown), ordersText(trouble, shown));
+  return `${list} ${number === 1 ? 'waits' : 'wait'} to be sent${money === '' ? '' : `: ${money}`}`;
+}
+
+function stakeText({ amounts, isCut }: Stake): string {
+  if (amounts.length === 0) return '';
+  const shown = amounts
+    .slice(0, MOST_CURRENCIES)
+    .map(({ currency, amount }) => `${figure(amount)} ${escapeText(currency)}`);
+  const more = amounts.length - shown.length;
+  if (more > 0) shown.push(counted(more, 'more currency', 'more currencies'));
+  return `<strong class="stake">${isCut ? 'more than ' : ''}${shown.join(', ')}</strong>`;
+}
+
+/** Says what to do: the list or the order behind the problem, the command that helps, or else advice. */
+function actionText(trouble: Trouble, shown: Shown): string {
+  const { about, remedy, concerned } = trouble;
+  const { account = '', externalOrderId } = about;
+  const path = externalOrderId === undefined ? undefined : orderPath({ account, externalOrderId });
+  if (path !== undefined) return action(link(path, 'See the order'));
+  if (concerned !== undefined && isListed(trouble)) {
+    return action(link(pathOf(concerned, shown), `See ${ordersText(trouble, shown)}`));
+  }
+  const isCommand = remedy.startsWith('order-sync ');
+  return action(isCommand ? commandText(remedy) : `<p>${proseText(capitalized(pasteable(remedy)))}.</p>`);
+}
+
+/** The list of the orders or findings says more than a command. */
+function isListed({ code, concerned }: Trouble): boolean {
+  return concerned !== undefined && (code === 'finding' || STATES[code] !== undefined);
+}
+
+function pathOf(concerned: Concerned, { account }: Shown): string {
+  if ('state' in concerned) return listPath('/orders', account, concerned);
+  return listPath('/findings', account, { ...concerned, status: 'open' });
+}
+
+function ordersText({ concerned, count: number }: Trouble, { overview }: Shown): string {
+  const isOrder = concerned !== undefined && 'state' in concerned;
+  const more = isOrder && overview.more.includes(concerned.state) ? ' or more' : '';
+  return `${count(number)}${more} ${isOrder ? 'order' : 'finding'}${number === 1 ? '' : 's'}`;
+}
+
+function action(markup: string): string {
+  return `<div class="todo">${markup}</div>`;
+}

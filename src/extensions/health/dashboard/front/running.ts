@@ -1,0 +1,74 @@
+import type { ProblemCode } from '../../../../accounts/problem.ts';
+import { counted, inUnits, withCommas } from '../../../../base/words.ts';
+import { boxText, type Box } from '../../../documents/html.ts';
+import { ageOf } from '../../../documents/html/cells.ts';
+import type { DashboardFacts } from '../facts.ts';
+
+/** Writes a box; undefined if there is nothing to say. */
+type BoxOf = (facts: DashboardFacts) => Box | undefined;
+
+/** A part with one of its problems is not shown: the problem says more. */
+const PARTS: readonly { readonly codes: readonly ProblemCode[]; readonly boxOf: BoxOf }[] = [
+  { codes: ['out-of-reach', 'unreadable', 'key-refused', 'forbidden'], boxOf: exchangeBox },
+  { codes: [], boxOf: requestsBox },
+  { codes: [], boxOf: changesBox },
+  { codes: ['database-unwritten', 'other-migrations', 'older-state', 'disk-full'], boxOf: databaseBox },
+  { codes: ['receiver-fails', 'parked', 'dead-letters'], boxOf: receiversBox },
+];
+
+/** Shows the parts that order-sync works with, as far as they have no problem. */
+export function partsText(facts: DashboardFacts): string {
+  const codes = new Set(facts.troubles.map(({ code }) => code));
+  const well = PARTS.filter((part) => !part.codes.some((code) => codes.has(code)));
+  const boxes = well.map(({ boxOf }) => boxOf(facts)).filter((box) => box !== undefined);
+  return `<ul class="cards tiles">\n${boxes.map(boxText).join('')}</ul>\n`;
+}
+
+function exchangeBox({ exchange, at }: DashboardFacts): Box {
+  const box = { label: 'Exchange', tone: 'neutral' } as const;
+  if (exchange === null) return { ...box, value: 'Not asked here', note: 'another process sends the requests' };
+  const { lastAnswerAt } = exchange;
+  if (lastAnswerAt === null) return { ...box, value: 'No answer yet', note: 'since order-sync started' };
+  const age = ageOf(lastAnswerAt, at);
+  return { ...box, tone: 'good', value: 'Answers', note: age === 'now' ? 'just now' : `last answer ${age} ago` };
+}
+
+function requestsBox({ exchange, overview: { holds }, at }: DashboardFacts): Box | undefined {
+  if (exchange === null) return undefined;
+  const { rate, inFlight } = exchange;
+  const box = { label: `Requests in the last ${inUnits(rate.intervalMs)}`, tone: 'neutral' } as const;
+  const value = `${withCommas(rate.spent)} of ${withCommas(rate.requests)}`;
+  const [until] = holds.flatMap((hold) => (hold.kind === 'rate-limited' ? (hold.until ?? []) : [])).toSorted();
+  if (until === undefined) return { ...box, value, note: `${withCommas(inFlight)} in flight` };
+  return { ...box, tone: 'info', value, note: `the exchange asked for no more for ${ageOf(at, until)}` };
+}
+
+function changesBox({ exchange }: DashboardFacts): Box | undefined {
+  if (exchange === null || (exchange.overdue === null && exchange.detection.count === 0)) return undefined;
+  const { detection, overdue } = exchange;
+  const box = { label: 'Changes at the exchange', tone: overdue === null ? 'neutral' : 'info' } as const;
+  const note = `99% within ${inUnits(detection.p99Ms)}, of ${withCommas(detection.count)}`;
+  if (overdue === null) return { ...box, value: `half seen within ${inUnits(detection.p50Ms)}`, note, isLong: true };
+  return { ...box, value: `${counted(overdue.orders, 'look-up')} overdue`, note, isLong: true };
+}
+
+function databaseBox({ database: { bytes, readMs } }: DashboardFacts): Box {
+  const [unit, name] = (bytes ?? 0) >= 1e9 ? [1e9, 'GB'] : [1e6, 'MB'];
+  const size = bytes === null ? '' : `${(bytes / unit).toFixed(1)} ${name}, `;
+  return {
+    label: 'Database',
+    tone: 'good',
+    value: 'Works',
+    note: `${size}this page was read in ${Math.round(readMs)} ms`,
+  };
+}
+
+function receiversBox({ overview: { receivers }, at }: DashboardFacts): Box {
+  const box = { label: 'Webhooks' } as const;
+  if (receivers.length === 0) return { ...box, tone: 'neutral', value: 'None', note: 'webhooks.endpoints is empty' };
+  const [failing] = receivers.flatMap(({ failingSince }) => failingSince ?? []).toSorted();
+  if (failing !== undefined) return { ...box, tone: 'info', value: 'Trying again', note: `for ${ageOf(failing, at)}` };
+  const [waiting = at] = receivers.flatMap(({ oldestWaiting }) => oldestWaiting ?? []).toSorted();
+  const events = ageOf(waiting, at) === 'now' ? 'no event waits' : `the oldest event waits for ${ageOf(waiting, at)}`;
+  return { ...box, tone: 'good', value: 'Work', note: `${counted(receivers.length, 'endpoint')}, ${events}` };
+}

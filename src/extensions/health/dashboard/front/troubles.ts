@@ -1,0 +1,50 @@
+import { countedProblems, problem, type Problem, type ProblemCode } from '../../../../accounts/problem.ts';
+import type { OrderState } from '../../../../orders/rules/states.ts';
+import { sumOf } from '../../../../base/words.ts';
+import type { Overview } from '../../status/status.ts';
+import type { Trouble } from '../facts.ts';
+
+/** Problems about orders, with the state of these. */
+export const STATES: Partial<Record<ProblemCode, OrderState>> = {
+  held: 'held',
+  disputed: 'disputed',
+  unknown: 'unknown',
+  'orders-wait': 'pending',
+};
+const PAUSES: readonly ProblemCode[] = ['all-paused', 'creates-paused'];
+
+/**
+ * Tells the problems of each class as one. Errors that are not about single orders come first, because they stop all of them; the
+ * orders that wait to be sent are told with the first of these, or with a pause.
+ */
+export function troublesOf(problems: readonly Problem[], overview: Overview): readonly Trouble[] {
+  const groups = Map.groupBy(problems, ({ code, about }) => `${code} ${about.class ?? ''}`);
+  const troubles = [...groups.values()].map((group) => troubleOf(group, overview));
+  const rankOf = ({ severity, concerned }: Trouble) => (severity !== 'error' ? 2 : concerned === undefined ? 0 : 1);
+  const sorted = troubles.toSorted((a, b) => rankOf(a) - rankOf(b));
+  const stop = sorted.find((trouble) => rankOf(trouble) === 0 || PAUSES.includes(trouble.code));
+  const { pending } = overview.orders;
+  if (pending === 0 || troubles.some(({ code }) => code === 'orders-wait')) return sorted;
+  return sorted.map((trouble) =>
+    trouble === stop ? { ...trouble, concerned: { state: 'pending' }, count: pending } : trouble,
+  );
+}
+
+function troubleOf(group: readonly Problem[], { account, orders, findings }: Overview): Trouble {
+  const [first] = group as [Problem, ...Problem[]];
+  const { code, severity, about } = first;
+  const since = group.flatMap((one) => one.since ?? []).toSorted()[0] ?? null;
+  const { class: name } = about;
+  if (name !== undefined) {
+    const count = sumOf(findings, (found) => (found.class === name ? found.open : 0));
+    return { ...first, since, concerned: { class: name }, count };
+  }
+  const state = STATES[code];
+  const [concerned, count] = state === undefined ? [undefined, 0] : [{ state }, orders[state]];
+  if (group.length === 1) return { ...first, concerned, count };
+  const own = account === null ? [] : [{ account }];
+  const isNamed = code === 'held' || code === 'disputed';
+  const [all] = isNamed ? countedProblems(code, count, own) : [];
+  const text = `${first.text}; and ${group.length - 1} more like this`;
+  return { ...(all ?? problem(code, text, { group: own })), severity, since, concerned, count };
+}
