@@ -23,6 +23,7 @@ import {
   type ListColumn,
   type ListOptions,
 } from '../documents/commands/print.ts';
+import { headlineOf, headlineSentence } from '../documents/headline.ts';
 import { withAccounts, withAccount, absentOrder } from '../../cli/shared/store.ts';
 import { styled } from '../../cli/shared/terminal.ts';
 import { readOrder } from '../../store/orders/orders.ts';
@@ -38,6 +39,7 @@ const COLUMNS: readonly ListColumn<OrderRow>[] = [
   { label: 'asset', kind: 'decimal', rank: 1, of: (row) => row.asset },
   { label: 'pair', of: (row) => `${row.from_currency}/${row.to_currency}` },
   { label: 'state', kind: 'state', of: (row) => row.state },
+  { label: 'headline', of: headlineOf },
   { label: 'status', rank: 2, of: (row) => row.order_status },
   { label: 'updated', kind: 'time', rank: 4, of: (row) => row.updated_at },
   { label: 'reason', rank: 3, of: (row) => row.state_reason },
@@ -128,5 +130,9 @@ function asSections({ order, events, preOrder, record }: Everything): string {
     body === null
       ? `\n${name}: none\n`
       : `\n${styled('bold', `${name}, as received`, screen)}\n${answerText(body, screen)}`;
-  return rowWithHistory(order, events) + answer('pre-order', preOrder) + answer('record', record);
+  return (
+    `${styled('bold', `${headlineSentence(order)}.`, screen)}\n\n${rowWithHistory(order, events)}` +
+    answer('pre-order', preOrder) +
+    answer('record', record)
+  );
 }

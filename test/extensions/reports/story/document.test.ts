@@ -34,6 +34,7 @@ const EVIDENCE: StoryEvidence = {
   stop: null,
 };
 const FINDING: StoryFinding = {
+  id: 1,
   class: 'AMOUNT_MISMATCH',
   severity: 'error',
   expected: '1.5',
