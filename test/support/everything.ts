@@ -21,7 +21,7 @@ import { feedHeads, newestOfOrder } from '../../src/extensions/feed/tables/event
 import { findingsOfOrder } from '../../src/store/tables/findings.ts';
 import { listFindings } from '../../src/extensions/operate/tables/listed-findings.ts';
 import { countWaiting, findOrders } from '../../src/store/find-orders.ts';
-import { listOrders } from '../../src/extensions/operate/tables/listed-orders.ts';
+import { listOrders, ORDER_SORTS } from '../../src/extensions/operate/tables/listed-orders.ts';
 import { countAges, countHours, recentParts } from '../../src/extensions/health/tables/recent.ts';
 import { readOverview } from '../../src/extensions/health/tables/overview.ts';
 import { moveWebhookCursor, registerEndpoint, readWebhooks } from '../../src/extensions/webhooks/tables/endpoints.ts';
@@ -194,6 +194,11 @@ async function listEverything({ app: { store } }: TestProgram): Promise<void> {
     const query = { account: 'default', limit: 10, ...filter };
     await listOrders(store.db, query);
     await listFindings(store.db, query);
-    await listFindings(store.db, { ...query, status: 'open' });
+    await listFindings(store.db, { ...query, status: 'open', after: { id: 1, severity: 'error' } });
+    for (const sort of ORDER_SORTS) {
+      const page = { ...query, sort, mostRead: 2, outcome: 'outcome_unknown' } as const;
+      await listOrders(store.db, page);
+      await listOrders(store.db, { ...page, after: { created_at: '2026', external_order_id: 'o' } });
+    }
   }
 }
