@@ -313,6 +313,8 @@ describe('the story of an order', () => {
       "12:00:00.000Z The row was inserted into the database.
       12:00:00.000Z order-sync found the row invalid and sent nothing: asset must be positive, is "0".
           > Nothing, until the row is corrected. Then it is checked again.
+          > To have it checked as it is:
+          > order-sync orders retry a --reason TEXT
       12:00:02.000Z The row was corrected and waits to be sent.
       12:00:02.000Z order-sync began create request 1.
       12:00:02.000Z The exchange accepted the order as pre-order p1: 2 BTC to EUR.

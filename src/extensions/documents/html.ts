@@ -42,13 +42,16 @@ export async function* htmlText(document: ReportDocument): AsyncGenerator<string
   yield '</main>\n</body>\n</html>\n';
 }
 
-/** Reads a report and writes what its page has between head and end, for a page that has more than the report. */
-export async function* contentText(document: ReportDocument): AsyncGenerator<string> {
+/**
+ * Reads a report and writes what its page has between head and end, for a page that has more than the report: `more` is markup
+ * below the verdict.
+ */
+export async function* contentText(document: ReportDocument, more = ''): AsyncGenerator<string> {
   const shown = document.sections.filter(({ isForPrograms }) => isForPrograms !== true);
   const sections = [];
   for (const section of shown) sections.push(await readSection(section, MOST_ROWS_OF_GROUP));
   const parts = partsOf(sections);
-  yield headText(document, sections, parts);
+  yield headText(document, sections, parts, more);
   const figures = document.charts.map((chart, id) => ({ part: chart.part, text: figureText(chart, id) }));
   // A part without sections has no heading.
   for (const figure of figures) if (!parts.some(({ part }) => part === figure.part)) yield figure.text;
@@ -94,7 +97,12 @@ ${more}<title>${escapeText(title)}</title>
 `;
 }
 
-function headText(document: ReportDocument, sections: readonly ReadSection[], parts: readonly Part[]): string {
+function headText(
+  document: ReportDocument,
+  sections: readonly ReadSection[],
+  parts: readonly Part[],
+  more: string,
+): string {
   const { title, verdict, cards = [] } = document;
   const scope = scopeFacts(document);
   const names = sections.map(({ section }) => section.name);
@@ -102,6 +110,7 @@ function headText(document: ReportDocument, sections: readonly ReadSection[], pa
   return [
     `<header>\n<h1>${proseText(title)}</h1>\n${scope.length === 0 ? '' : factsText('scope', scope)}</header>\n`,
     verdict === undefined ? '' : verdictText(verdict, firstToDo(sections)),
+    more,
     cards.length === 0
       ? ''
       : `<ul class="cards of-${columns}">\n${cards.map((card) => cardText(card, names)).join('')}</ul>\n`,

@@ -49,6 +49,24 @@ async function replaceParts() {
   }
 }
 
+/** Puts a button to copy it behind each command; a page that did not come by TLS or from this machine cannot copy. */
+function addCopyButtons(part) {
+  if (navigator.clipboard === undefined) return;
+  for (const text of part.querySelectorAll('[data-copy]')) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'copy';
+    button.textContent = 'Copy';
+    text.after(button);
+  }
+}
+
+async function copy(button) {
+  const { dataset, textContent } = button.previousElementSibling;
+  await navigator.clipboard.writeText(dataset.copy || textContent);
+  button.textContent = 'Copied';
+}
+
 /** A text that somebody is about to copy stays. */
 function isSelected(part) {
   const selection = getSelection();
@@ -81,6 +99,9 @@ function listen() {
   document.addEventListener('visibilitychange', toggle);
   toggle();
 }
+
+addCopyButtons(document);
+document.addEventListener('click', ({ target }) => target.matches('.copy') && void copy(target));
 
 if (live.length > 0) {
   listen();

@@ -1,6 +1,7 @@
 import type { Column, Row } from '../../documents/document.ts';
 import type { Cell, Tone } from '../../../cli/shared/terminal.ts';
 import { figure, shownColumns, tableText, cutText, escapeText } from '../../documents/html/cells.ts';
+import { pasteable } from '../../../base/invocation.ts';
 import { paragraph } from '../../documents/html.ts';
 
 export function table(name: string, columns: readonly Column[], rows: readonly Row[]): string {
@@ -25,7 +26,7 @@ type OrderName = Readonly<Record<'account' | 'externalOrderId', string>>;
 export function orderLink(order: OrderName, text = order.externalOrderId): string {
   const path = orderPath(order);
   const shown = escapeText(cutText(text));
-  return path === undefined ? shown : `<a href="${escapeText(path)}">${shown}</a>`;
+  return path === undefined ? shown : link(path, shown);
 }
 
 /** The address of the story of an order; undefined if its id can be no part of an address. No such order is ever sent. */
@@ -38,6 +39,20 @@ export function accountPath(path: string, account: string): string {
   return `${path}?${new URLSearchParams({ account }).toString()}`;
 }
 
+/** The address of a list with its filter; of all accounts if `account` is undefined. */
+export function listPath(
+  list: '/orders' | '/findings',
+  account: string | undefined,
+  filter: Readonly<Record<string, string>>,
+): string {
+  return `${list}?${new URLSearchParams({ account: account ?? 'all', ...filter }).toString()}`;
+}
+
+/** A link; `shown` is markup. */
+export function link(path: string, shown: string): string {
+  return `<a href="${escapeText(path)}">${shown}</a>`;
+}
+
 /** The address of the story of the order that a row of the database is about; undefined if it is about none. */
 export function rowPath({ external_order_id: id = null, account = null }: Row): string | undefined {
   return id === null ? undefined : orderPath({ externalOrderId: String(id), account: String(account) });
@@ -45,4 +60,9 @@ export function rowPath({ external_order_id: id = null, account = null }: Row): 
 
 export function badge(tone: Tone, text: Cell): string {
   return `<b class="${tone}">${escapeText(cutText(text))}</b>`;
+}
+
+/** A command that a person can paste; the script of the page puts a button to copy it beside it. */
+export function commandText(command: string): string {
+  return `<code data-copy tabindex="0">${escapeText(pasteable(command))}</code>`;
 }

@@ -3,11 +3,11 @@ import { figureText } from '../../documents/chart.ts';
 import { HALF_SIZES } from '../../documents/chart/svg.ts';
 import { toneOf, type Column, type ColumnChart, type Row } from '../../documents/document.ts';
 import { boxText } from '../../documents/html.ts';
-import { ageOf, proseText } from '../../documents/html/cells.ts';
+import { ageOf } from '../../documents/html/cells.ts';
 import { inUnits, sumOf, withCommas } from '../../../base/words.ts';
 import { OUTCOME_COLUMNS, sumOf as sumsOf } from '../../reports/reconciliation/money.ts';
 import { AGE_LIMITS_MS, MOVES, type DashboardFacts, type MoneyPeriod } from './facts.ts';
-import { count, empty, note, rowPath, table } from './markup.ts';
+import { count, empty, note, table } from './markup.ts';
 
 const MEANINGS: Readonly<Record<OrderState, string>> = {
   pending: 'waits to be sent',
@@ -120,19 +120,4 @@ function moneyRows(parts: MoneyPeriod['parts']): readonly Row[] {
     return { pair, currency: shown, ...sumsOf(same) };
   });
   return rows.toSorted((a, b) => b.orders - a.orders);
-}
-
-export function foundSection(query: string, rows: readonly Row[], isCut: boolean, at: string): string {
-  const columns: readonly Column[] = [
-    { key: 'external_order_id', label: 'Order', kind: 'text', href: rowPath },
-    { key: 'account', label: 'Account', kind: 'text' },
-    { key: 'state', label: 'State', kind: 'state' },
-    { key: 'pair', label: 'Pair', kind: 'text' },
-    { key: 'asset', label: 'Amount', kind: 'decimal' },
-    { key: 'created_at', label: 'Inserted', kind: 'time', agesAt: at },
-  ];
-  const list = rows.length === 0 ? empty('No order has such an id.') : table('Orders', columns, rows);
-  const more = isCut ? note('There are more: give more of the id.') : '';
-  const title = proseText(`Orders whose id begins with ${query}`);
-  return `<section id="found" class="wide" aria-labelledby="found-title"><h2 id="found-title">${title}</h2>\n${list}${more}</section>\n`;
 }

@@ -28,11 +28,11 @@ const SECTIONS: readonly {
   { id: 'money', title: 'Volumes and money', isWide: true, write: moneyText },
 ];
 
-interface Frame {
+export interface Frame {
   readonly title: string;
   readonly account: string | undefined;
   readonly accounts: readonly string[];
-  readonly query?: string;
+  readonly query?: string | undefined;
   /** Without a script the page is loaded again after so many seconds; never unless given. */
   readonly reloadSeconds?: number;
   readonly isActionable?: boolean;
@@ -48,8 +48,13 @@ export function dashboardPage(facts: DashboardFacts, isActionable = false): stri
   return framed({ title: titleOf(facts), account, accounts, isActionable, reloadSeconds: 15 }, body);
 }
 
-export function messagePage(frame: Frame, text: string): string {
-  return framed(frame, `<div class="board"><section class="wide"><h1>${escapeText(text)}</h1></section></div>\n`);
+/** Writes a page that has nothing but a message, and leads back to the dashboard. */
+export function messagePage(frame: Frame, text: string, advice = ''): string {
+  const home = `<p>${escapeText(advice)}</p><p><a href="/">Go to the dashboard</a></p>`;
+  return framed(
+    frame,
+    `<div class="board"><section class="wide"><h1>${escapeText(text)}</h1>\n${home}</section></div>\n`,
+  );
 }
 
 /** Writes a page with its head, the choice of the account and the search; `body` is markup. */

@@ -1,4 +1,5 @@
 import { STYLE } from '../../documents/html/style.ts';
+import { LISTS } from './lists/style.ts';
 
 const FRAME = `
 .skip { position: absolute; left: -999px; }
@@ -98,4 +99,4 @@ const SIZES = `
 }
 `;
 
-export const DASHBOARD_STYLE = `${STYLE}${FRAME}${BOARD}${PAGES}${SIZES}`;
+export const DASHBOARD_STYLE = `${STYLE}${FRAME}${BOARD}${PAGES}${LISTS}${SIZES}`;

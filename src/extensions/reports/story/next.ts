@@ -59,11 +59,8 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
         'The outcome is recorded when the exchange answers. If the process ends before that, the order is looked up.',
       ];
     case 'unknown': {
-      const end =
-        settings.onUnknown === 'resend'
-          ? 'sent once more, or held for a person to decide'
-          : 'held for a person to decide';
-      const line = `The order is looked up${when}. If no look-up finds it, it is ${end}.`;
+      const end = settings.onUnknown === 'resend' ? 'sent once more, or held' : 'held';
+      const line = `The order is looked up${when}. If no look-up finds it, it is ${end} for a person to decide.`;
       return [line, ...asking, ...offer('To decide sooner, if you know what became of the order')];
     }
     case 'held':
@@ -99,7 +96,7 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
     case 'invalid':
       return isNewest(moment) && next !== null
         ? ['The row was changed. It is checked again when the next pass runs.']
-        : ['Nothing, until the row is corrected. Then it is checked again.'];
+        : ['Nothing, until the row is corrected. Then it is checked again.', ...offer('To have it checked as it is')];
   }
 }
 
