@@ -137,7 +137,7 @@ describe('the story of an order', () => {
       12:00:15.000Z The status of the fiat transaction is NEW.
       12:00:15.000Z The order appeared at the exchange. order-sync follows it.
       12:00:15.000Z order-sync received the newest record of the order: id o1, 1.5 BTC in.
-      12:00:15.000Z Finding CREATE_UNKNOWN was resolved: it is no longer true.
+      12:00:15.000Z Finding CREATE_UNKNOWN is resolved: it is no longer true.
           > The order is followed until it ends, next at 12:00:19.500Z.
       12:00:15.000Z is open
           > The order is followed until it ends, next at 12:00:19.500Z."
@@ -198,7 +198,7 @@ describe('the story of an order', () => {
           > order-sync findings ack 1 --reason TEXT
       2026-01-16T12:00:02.000Z order-sync began create request 2.
       2026-01-16T12:00:02.000Z The exchange accepted the order as pre-order p1: 1.50 BTC to EUR.
-      2026-01-16T12:00:02.000Z Finding CREATE_UNKNOWN was resolved: it is no longer true.
+      2026-01-16T12:00:02.000Z Finding CREATE_UNKNOWN is resolved: it is no longer true.
           > The order is looked up until it appears at the exchange, next at 2026-01-16T12:00:06.500Z.
           > To abandon the order, if it is certain that it will not appear:
           > order-sync orders resolve a --as abandoned --reason TEXT
@@ -236,7 +236,7 @@ describe('the story of an order', () => {
       12:01:00.000Z anna stopped the look-ups of the order: asked the exchange.
       12:01:00.000Z anna decided that the exchange has the order as pre-order p7: asked the exchange.
       12:01:00.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome. Found: sent 12:00:00.000Z, unknown.
-      12:01:00.000Z Finding CREATE_UNKNOWN was resolved: it is no longer true.
+      12:01:00.000Z Finding CREATE_UNKNOWN is resolved: it is no longer true.
           > The order is looked up until it appears at the exchange.
           > To abandon the order, if it is certain that it will not appear:
           > order-sync orders resolve a --as abandoned --reason TEXT

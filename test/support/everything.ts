@@ -20,7 +20,7 @@ import { newestEventId } from '../../src/store/tables/chain.ts';
 import { feedHeads, newestOfOrder } from '../../src/extensions/feed/tables/events.ts';
 import { findingsOfOrder } from '../../src/store/tables/findings.ts';
 import { listFindings } from '../../src/extensions/operate/tables/listed-findings.ts';
-import { countWaiting, findOrders } from '../../src/store/find-orders.ts';
+import { countWaiting } from '../../src/store/find-orders.ts';
 import { listOrders, ORDER_SORTS } from '../../src/extensions/operate/tables/listed-orders.ts';
 import { countAges, countHours, recentParts } from '../../src/extensions/health/tables/recent.ts';
 import { readOverview } from '../../src/extensions/health/tables/overview.ts';
@@ -111,8 +111,6 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
   await countHours(program.app.store.db, 'default', '2025');
   await recentParts(program.app.store, 'default', ['2025', '2024']);
   await countAges(program.app.store.db, 'default', ['2025', '2024']);
-  const beginning = { account: 'default', beginning: 'o', by: 'id', limit: 10 } as const;
-  await findOrders(program.app.store.db, beginning, ['state']);
   const decided = await Array.fromAsync(decideOrders(program.app, [{ externalOrderId: 'waiting' }], action));
   expect(decided).toMatchObject([{ kind: 'done' }]);
   await program.app[Symbol.asyncDispose]();

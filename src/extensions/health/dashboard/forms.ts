@@ -25,19 +25,13 @@ interface DecidedOrder {
   readonly attempts: number;
 }
 
-/** The forms of a person's decisions about an order and its open findings; undefined if there is nothing to decide. */
-export interface OrderForms {
-  readonly decision: string | undefined;
-  readonly acknowledge: string | undefined;
-}
+/** Forms by the beginnings of the commands that do the same. */
+export type OrderForms = Readonly<Record<string, string>>;
 
 export function orderForms(base: FormBase, order: DecidedOrder, findings: readonly KnownFinding[]): OrderForms {
-  const kinds = decisionsFor(order.state);
   const open = findings.filter(({ status }) => status === 'open');
-  return {
-    decision: kinds.length === 0 ? undefined : decisionForm(base, order, kinds),
-    acknowledge: open.length === 0 ? undefined : acknowledgeForm(base, order, open),
-  };
+  const decision = decisionForm(base, order, decisionsFor(order.state));
+  return { orders: decision, ...(open.length > 0 && { findings: acknowledgeForm(base, order, open) }) };
 }
 
 function decisionForm(base: FormBase, order: DecidedOrder, kinds: readonly Judgement['kind'][]): string {

@@ -21,6 +21,7 @@ type OrderSort = (typeof ORDER_SORTS)[number];
 export const FINAL_OUTCOMES = ['succeeded', 'failed', 'outcome_unknown'] as const;
 export type OrderPlace = Pick<OrderRow, 'created_at' | 'external_order_id'>;
 
+const CREATED_AT = sql<string>`created_at`;
 const NAMES = accountNames('merchant_orders');
 
 /** Times are compared with `created_at`. */
@@ -123,77 +124,62 @@ async function listOfState(db: Database, filter: Filter, state: OrderState): Pro
 
 /** Lists the rows of few candidates that match the filter. The signs keep SQLite from the indexes of ages and states. */
 async function listAmong(db: Database, filter: Filter, ids: RawBuilder<unknown>): Promise<Listed<OrderRow>> {
-  const { from, to, limit, sort, after, mostRead = MOST_READ } = filter;
+  const { limit, sort, after, mostRead = MOST_READ } = filter;
   const createdAt = unindexed('created_at');
   const candidates = sql<SqlBool>`external_order_id in (${ids} limit ${mostRead})`;
   const place = FIRST_STATES.map((state, index) => sql`when ${state} then ${sql.lit(index)}`);
   const first = sql`case ${unindexed('state')} ${sql.join(place, sql` `)} else 9 end,`;
   const { rows } = await sql<OrderRow>`select * from merchant_orders
-    where ${allOf(unsearched(filter), candidates, isInPeriod(createdAt, from, to), isAfter(sort, after, createdAt))}
+    where ${allOf(unsearched(filter), candidates, isAfter(sort, after, createdAt))}
     order by ${sort === undefined ? first : sql``} ${orderOf(sort, createdAt)} limit ${limit}`.execute(db);
   return { rows, isCut: rows.length < limit && (await hasMore(db, filter, ids)) };
 }
 
 /** Looks at the rows in the order of an index, from the place after the last page to the last one that may be looked at. */
 async function listByIndex(db: Database, filter: Filter, condition?: Condition): Promise<ListedOrders> {
-  const { account, from, to, limit, sort, mostRead = MOST_READ } = filter;
+  const { account, limit, sort, mostRead = MOST_READ } = filter;
   const beyond = await sql<OrderPlace>`select created_at, external_order_id from merchant_orders
     where account = ${account} and ${rangeOf(filter)} order by ${orderOf(sort)} limit 1 offset ${mostRead}`.execute(db);
   const [last] = beyond.rows;
-  // The index of ids has no times: a period narrows down what is shown, and not what is looked at.
-  const period = sort === 'id' ? isInPeriod(unindexed('created_at'), from, to) : undefined;
   const { rows } = await sql<OrderRow>`select * from merchant_orders
-    where ${allOf(unsearched(filter), rangeOf(filter, last), period, condition)}
+    where ${allOf(unsearched(filter), rangeOf(filter, last), condition)}
     order by ${orderOf(sort)} limit ${limit}`.execute(db);
   return { rows, isCut: rows.length < limit && last !== undefined, lookedUntil: last };
 }
 
-function orderOf(sort: OrderSort = 'newest', createdAt: RawBuilder<unknown> = sql`created_at`): RawBuilder<unknown> {
+/** One condition for each end: of two, the database may take the wider one, and read all the rows between them. */
+function rangeOf({ from, to, sort, after }: Filter, last?: OrderPlace): Condition {
+  const ends = [isInPeriod(CREATED_AT, from, undefined), isInPeriod(CREATED_AT, undefined, to)];
+  const [begin, end] = sort === 'id' ? [] : sort === 'oldest' ? ends : ends.toReversed();
+  return allOf(isAfter(sort, after) ?? begin, isAfter(sort, last, CREATED_AT, true) ?? end);
+}
+
+function orderOf(sort: OrderSort = 'newest', createdAt = CREATED_AT): RawBuilder<unknown> {
   if (sort === 'id') return sql`external_order_id`;
   return sort === 'oldest' ? sql`${createdAt}, external_order_id` : sql`${createdAt} desc, external_order_id desc`;
 }
 
-/** One condition for each end: of two, the database may take the wider one, and read all the rows between them. */
-function rangeOf({ from, to, sort, after }: Filter, last?: OrderPlace): Condition {
-  const createdAt = sql`created_at`;
-  const ends = sort === 'id' ? [] : [isInPeriod(createdAt, from, undefined), isInPeriod(createdAt, undefined, to)];
-  const [begin, end] = sort === 'oldest' ? ends : ends.toReversed();
-  return allOf(isAfter(sort, after) ?? begin, isUpTo(sort, last) ?? end);
-}
-
-function isAfter(sort: OrderSort | undefined, place: OrderPlace | undefined, createdAt?: RawBuilder<unknown>) {
-  return comparedWith(place, sort === 'oldest' || sort === 'id' ? sql`>` : sql`<`, sort, createdAt);
-}
-
-function isUpTo(sort: OrderSort | undefined, place: OrderPlace | undefined) {
-  return comparedWith(place, sort === 'oldest' || sort === 'id' ? sql`<=` : sql`>=`, sort);
-}
-
-function comparedWith(
-  place: OrderPlace | undefined,
-  sign: RawBuilder<unknown>,
-  sort: OrderSort | undefined,
-  createdAt: RawBuilder<unknown> = sql`created_at`,
-): Condition | undefined {
+/** The condition that a row comes after a place in the order of the list or, the other way round, that it does not. */
+function isAfter(sort: OrderSort = 'newest', place?: OrderPlace, createdAt = CREATED_AT, isNot = false) {
   if (place === undefined) return undefined;
+  const sign = sql.raw(`${(sort === 'newest') === isNot ? '>' : '<'}${isNot ? '=' : ''}`);
   const { created_at: at, external_order_id: id } = place;
-  return sort === 'id'
-    ? sql`external_order_id ${sign} ${id}`
-    : sql`(${createdAt}, external_order_id) ${sign} (${at}, ${id})`;
+  if (sort === 'id') return sql<SqlBool>`external_order_id ${sign} ${id}`;
+  return sql<SqlBool>`(${createdAt}, external_order_id) ${sign} (${at}, ${id})`;
 }
 
 /** The conditions that no index is for. */
-function unsearched({ account, state, pair, outcome, class: name }: Filter): Condition {
+function unsearched({ account, state, pair, outcome, class: name, from, to }: Filter): Condition {
   const finding = sql<SqlBool>`exists (select 1 from findings where findings.account = merchant_orders.account
     and findings.external_order_id = merchant_orders.external_order_id and class = ${name} and ${unindexed('status')} <> 'resolved')`;
+  const ended = outcome === 'outcome_unknown' ? sql`outcome is null` : sql`outcome = ${outcome}`;
   return allOf(
     sql`account = ${account}`,
     state === undefined ? undefined : sql`${unindexed('state')} = ${state}`,
     pair === undefined ? undefined : sql`from_currency = ${pair.from} and to_currency = ${pair.to}`,
     name === undefined ? undefined : finding,
-    outcome === undefined
-      ? undefined
-      : sql`${unindexed('state')} = 'final' and outcome is not distinct from ${outcome === 'outcome_unknown' ? null : outcome}`,
+    outcome === undefined ? undefined : sql`${unindexed('state')} = 'final' and ${ended}`,
+    isInPeriod(unindexed('created_at'), from, to),
   );
 }
 

@@ -41,7 +41,7 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
   const events = evidence.events.filter(({ observed_at }) => observed_at <= until);
   const newest = events.findLast(({ field }) => field === 'state');
   const state = (newest?.new_value ?? 'pending') as OrderState;
-  const outcome = state === 'final' ? outcomeAt(evidence, until) : null;
+  const outcome = state === 'final' && order.updated_at <= until ? order.outcome : null;
   const entries = [
     { at: order.created_at, text: 'The row was inserted into the database.' },
     ...eventEntries(evidence),
@@ -156,21 +156,13 @@ function findingEntries(finding: StoryFinding): StoryEntry[] {
     entries.push({ at: changed_at, text: `${changed_by ?? 'A person'} acknowledged finding ${name}: ${reason ?? ''}` });
   }
   if (resolved_at !== null)
-    entries.push({ at: resolved_at, text: `Finding ${name} was resolved: it is no longer true.` });
+    entries.push({ at: resolved_at, text: `Finding ${name} is resolved: it is no longer true.` });
   return entries;
 }
 
 export function isOpen({ first_seen_at, changed_at, resolved_at }: StoryFinding, until: string): boolean {
   const isOver = (at: string | null) => at !== null && at <= until;
   return first_seen_at <= until && !isOver(changed_at) && !isOver(resolved_at);
-}
-
-/** Later events may have changed the outcome: then that of this moment is not known. */
-function outcomeAt({ order, events }: StoryEvidence, until: string): string | null {
-  const isChanged = events.some(
-    ({ field, observed_at }) => observed_at > until && (field === 'state' || field === 'order.status'),
-  );
-  return isChanged ? null : order.outcome;
 }
 
 function findingLines(open: readonly StoryFinding[], order: StoryOrder): readonly string[] {

@@ -240,7 +240,7 @@ describe('a finding in a story', () => {
     expect(texts(resolved).slice(1)).toEqual([
       `Finding AMOUNT_MISMATCH (error): ${meaning}`,
       'Finding AMOUNT_MISMATCH was seen again. Expected: 1.5. Found: 1.6.',
-      'Finding AMOUNT_MISMATCH was resolved: it is no longer true.',
+      'Finding AMOUNT_MISMATCH is resolved: it is no longer true.',
     ]);
   });
 

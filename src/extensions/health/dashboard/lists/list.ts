@@ -1,80 +1,58 @@
-import { cutText, escapeText, proseText } from '../../../documents/html/cells.ts';
-import { commandText, link, note } from '../markup.ts';
-import { pathOf, type Query } from './query.ts';
+import { readPair, type Pair } from '../../../documents/commands/options.ts';
+import type { Column, Row } from '../../../documents/document.ts';
+import { escapeText, proseText } from '../../../documents/html/cells.ts';
+import { commandText, empty, link, note, rowPath, table } from '../markup.ts';
+import { pathOf, type Field, type Query } from './query.ts';
 
-/** The rows of a page. */
 export const PAGE_ROWS = 50;
-
-interface Field {
-  readonly name: string;
-  readonly label: string;
-  /** The values to choose from, each with its words; a text without them. */
-  readonly options?: Readonly<Record<string, string>>;
-  readonly hint?: string;
-}
+export const PAIR: Field<Pair> = { name: 'pair', label: 'Pair', example: 'BTC/EUR', read: readPair };
 
 interface List {
   readonly path: '/orders' | '/findings';
   readonly title: string;
+  /** Says that there are no rows, without any filter. */
+  readonly none: string;
   readonly account: string | undefined;
   readonly query: Query;
   readonly fields: readonly Field[];
-  /** Markup above the rows, and the rows. */
+  /** Markup above the rows. */
   readonly head?: string;
-  readonly table: string;
-  /** What the rows are, in a sentence or more. */
-  readonly about: string;
-  /** The place in the list after which the next page begins; undefined if this is the last one. */
-  readonly next: { readonly after: string; readonly label: string } | undefined;
-  /** The command that returns all rows of this filter, after a sentence about it. */
+  /** Sentences about the rows. */
+  readonly about: readonly (string | false)[];
+  readonly columns: readonly Column[];
+  readonly rows: readonly Row[];
+  /** The place in the list that the next page goes on after; undefined if this is the last one. */
+  readonly next: string | undefined;
+  /** The command that prints all rows, with a sentence about it; undefined if no command has this filter. */
   readonly command: readonly [text: string, command: string] | undefined;
 }
 
-export function listText({
-  path,
-  title,
-  account,
-  query,
-  head = '',
-  table,
-  about,
-  next,
-  command,
-  fields,
-}: List): string {
+export function listText(list: List): string {
+  const { path, title, none, account, query, fields, head = '', about, columns, rows, next, command } = list;
   const { after, ...filter } = query;
-  const links = [
-    after === undefined ? '' : link(pathOf(path, filter), 'First page'),
-    next === undefined ? '' : link(pathOf(path, { ...filter, after: next.after }), next.label),
-  ].filter((one) => one !== '');
-  const names = fields.map(({ name }) => name);
-  const isNarrowed = names.some((name) => name !== 'sort' && query[name] !== undefined);
+  const names = [
+    { key: 'order', label: 'Order', kind: 'text', href: rowPath, isCopied: true } as const,
+    ...(account === undefined ? [{ key: 'account', label: 'Account', kind: 'text' } as const] : []),
+  ];
+  const cells = rows.map((row) => ({ ...row, order: row['external_order_id'] ?? 'none' }));
+  const isNarrowed = fields.some(({ name }) => query[name] !== undefined);
   const clear = isNarrowed ? link(pathOf(path, { account: query['account'] }), 'Clear the filter') : '';
+  const first = after === undefined ? '' : link(pathOf(path, filter), 'First page');
+  const more = next === undefined ? '' : link(pathOf(path, { ...filter, after: next }), 'Next page');
   return `<div class="list">
 <h1>${title}</h1>
 <form action="${path}" method="get" class="filter">${fields.map((field) => fieldText(field, query)).join('')}
 <input type="hidden" name="account" value="${escapeText(account ?? 'all')}"><button>Apply</button> ${clear}</form>
-${head}${note(about)}${table}
-${links.length === 0 ? '' : `<nav class="pages" aria-label="Pages">${links.join(' ')}</nav>\n`}${
-    command === undefined
-      ? ''
-      : `<p class="note export"><span>${proseText(command[0])}</span> ${commandText(command[1])}</p>\n`
-  }</div>
+${head}${rows.length === 0 && !isNarrowed ? empty(none) : note(about.filter((text) => text !== false).join(' '))}${rows.length === 0 ? '' : table(title, [...names, ...columns], cells)}
+<p class="pages">${first} ${more}</p>
+${command === undefined ? '' : `<p class="export">${proseText(command[0])} ${commandText(command[1])}</p>\n`}</div>
 `;
 }
 
-function fieldText({ name, label, options, hint = '' }: Field, { [name]: value = '' }: Query): string {
-  if (options === undefined) {
-    return `<label>${label} <input name="${name}" value="${escapeText(value)}" placeholder="${hint}" maxlength="1000" autocomplete="off" spellcheck="false"></label>\n`;
-  }
-  const choices = Object.entries(options).map(([one, words]) => {
-    const selected = one === value ? ' selected' : '';
-    return `<option value="${escapeText(one)}"${selected}>${escapeText(cutText(words))}</option>`;
-  });
-  return `<label>${label} <select name="${name}">${choices.join('')}</select></label>\n`;
-}
-
-/** Values that stand for themselves, after a choice that excludes nothing. */
-export function choicesOf(values: readonly string[], any = 'any'): Readonly<Record<string, string>> {
-  return { '': any, ...Object.fromEntries(values.map((value) => [value, value])) };
+function fieldText({ name, label, choices, example = '' }: Field, { [name]: value = '' }: Query): string {
+  const options = Object.entries(choices ?? {}).map(
+    ([one, words]) => `<option value="${one}"${one === value ? ' selected' : ''}>${words}</option>`,
+  );
+  const input = `<input name="${name}" value="${escapeText(value)}" placeholder="${example}" maxlength="1000" autocomplete="off" spellcheck="false">`;
+  return `<label>${label} ${choices === undefined ? input : `<select name="${name}">${options.join('')}</select>`}</label>\n`;
 }

@@ -1,48 +1,33 @@
-import { utcTime, readPair } from '../../../documents/commands/options.ts';
-import { headlineOf } from '../../../documents/headline.ts';
-import type { Column, Row } from '../../../documents/document.ts';
-import { FINAL_OUTCOMES, listOrders, ORDER_SORTS, type OrderPlace } from '../../../operate/tables/listed-orders.ts';
-import { pairOf } from '../../../reports/reconciliation/rows.ts';
-import { accountWords } from '../../../../accounts/rules/name.ts';
-import { shellWord } from '../../../../base/text.ts';
-import { counted, withCommas } from '../../../../base/words.ts';
+import { withCommas, counted } from '../../../../base/words.ts';
 import { ORDER_STATES } from '../../../../orders/rules/states.ts';
 import type { OrderRow } from '../../../../store/orders/order-columns.ts';
+import { utcTime } from '../../../documents/commands/options.ts';
+import type { Row } from '../../../documents/document.ts';
+import { headlineOf } from '../../../documents/headline.ts';
+import { FINAL_OUTCOMES, listOrders, ORDER_SORTS, type OrderPlace } from '../../../operate/tables/listed-orders.ts';
+import { pairOf } from '../../../reports/reconciliation/rows.ts';
 import type { OpsPages } from '../../ops/readings.ts';
-import { empty, rowPath, table } from '../markup.ts';
-import { choicesOf, listText, PAGE_ROWS } from './list.ts';
-import { choiceIn, readIn, type Query } from './query.ts';
+import { listText, PAGE_ROWS, PAIR } from './list.ts';
+import { choiceOf, commandOf, valueIn, type Field, type Query } from './query.ts';
 
 /** A page looks at no more orders than this: the daemon does nothing else meanwhile. */
 const MOST_READ = 5_000;
 
 const SORTS = { newest: 'newest first', oldest: 'oldest first', id: 'by id' } as const;
-const TIME_HINT = '2026-01-31';
-const FIELDS = [
-  { name: 'q', label: 'Id, or its beginning' },
-  { name: 'state', label: 'State', options: choicesOf(ORDER_STATES) },
-  {
-    name: 'outcome',
-    label: 'Outcome',
-    options: { '': 'any', succeeded: 'paid', failed: 'failed', outcome_unknown: 'final, not known whether it paid' },
-  },
-  { name: 'pair', label: 'Pair', hint: 'BTC/EUR' },
-  { name: 'since', label: 'Inserted since (UTC)', hint: TIME_HINT },
-  { name: 'until', label: 'Inserted before (UTC)', hint: TIME_HINT },
-] as const;
-
-function columnsOf(account: string | undefined, at: string): readonly Column[] {
-  return [
-    { key: 'external_order_id', label: 'Order', kind: 'text', href: rowPath, isCopied: true },
-    ...(account === undefined ? [{ key: 'account', label: 'Account', kind: 'text' } as const] : []),
-    { key: 'state', label: 'State', kind: 'state' },
-    { key: 'headline', label: 'What happened', kind: 'text' },
-    { key: 'pair', label: 'Pair', kind: 'text' },
-    { key: 'asset', label: 'Amount', kind: 'decimal' },
-    { key: 'since', label: 'Unchanged since', kind: 'time', agesAt: at },
-    { key: 'state_reason', label: 'Why', kind: 'text', rank: 1 },
-  ];
-}
+const SORT = choiceOf('sort', 'Sort', ORDER_SORTS, SORTS);
+const ID: Field<string> = { name: 'q', label: 'Id, or its beginning', read: (text) => text };
+const STATE = choiceOf('state', 'State', ORDER_STATES);
+const OUTCOME = choiceOf('outcome', 'Outcome', FINAL_OUTCOMES, {
+  '': 'any',
+  succeeded: 'paid',
+  failed: 'failed',
+  outcome_unknown: 'not known whether it paid',
+});
+const time = { example: '2026-01-31', read: utcTime };
+const SINCE: Field<string> = { ...time, name: 'since', label: 'Inserted since (UTC)', option: 'from' };
+const UNTIL: Field<string> = { ...time, name: 'until', label: 'Inserted before (UTC)', option: 'to' };
+const AFTER: Field<OrderPlace> = { name: 'after', label: 'Page', read: placeOf };
+const FIELDS = [STATE, OUTCOME, PAIR, SINCE, UNTIL];
 
 /** Writes the page of the orders that match the filter of its address. */
 export async function ordersText(
@@ -50,53 +35,55 @@ export async function ordersText(
   account: string | undefined,
   query: Query,
 ): Promise<string> {
-  const { q } = query;
-  const filter = {
-    state: choiceIn(query, 'state', ORDER_STATES),
-    outcome: choiceIn(query, 'outcome', FINAL_OUTCOMES),
-    pair: readIn(query, 'pair', readPair),
-    from: readIn(query, 'since', utcTime),
-    to: readIn(query, 'until', utcTime),
-  };
+  const { [ID.name]: id } = query;
   // Of all accounts the first page alone is read, in the order of the command.
-  const sort =
-    account === undefined ? undefined : (choiceIn(query, 'sort', ORDER_SORTS) ?? (q === undefined ? 'newest' : 'id'));
+  const sort = account === undefined ? undefined : (valueIn(query, SORT) ?? (id === undefined ? 'newest' : 'id'));
   const { rows, isCut, lookedUntil } = await listOrders(store.db, {
-    ...filter,
     account,
+    order: id === undefined ? undefined : { id, isPrefix: true },
+    state: valueIn(query, STATE),
+    outcome: valueIn(query, OUTCOME),
+    pair: valueIn(query, PAIR),
+    from: valueIn(query, SINCE),
+    to: valueIn(query, UNTIL),
     sort,
-    order: q === undefined ? undefined : { id: q, isPrefix: true },
-    after: sort && readIn(query, 'after', placeOf),
+    after: sort && valueIn(query, AFTER),
     limit: PAGE_ROWS + 1,
     mostRead: MOST_READ,
   });
   const shown = rows.slice(0, PAGE_ROWS);
   const isMore = rows.length > PAGE_ROWS;
-  const goesOn = isMore ? shown.at(-1) : isCut ? lookedUntil : undefined;
-  const isUnread = isCut && !isMore;
-  const how = sort === undefined ? 'those that need a person first, then the newest' : SORTS[sort];
-  const about = [
-    `${counted(shown.length, 'order')}, ${how}.`,
-    isUnread ? `These are all among the ${withCommas(MOST_READ)} orders that this page looked at.` : '',
-    isUnread && goesOn === undefined ? 'Enter more of the id, or another filter, to see others.' : '',
-    isMore && sort === undefined ? 'There are more: choose an account to see them.' : '',
-  ];
+  const last = isMore ? shown.at(-1) : isCut ? lookedUntil : undefined;
+  const next = sort && last && `${last.created_at}\n${last.external_order_id}`;
   return listText({
     path: '/orders',
     title: 'Orders',
+    none: 'There are no orders yet.',
     account,
     query,
-    fields: [...FIELDS, ...(sort === undefined ? [] : [{ name: 'sort', label: 'Sort', options: SORTS }])],
-    about: about.filter((one) => one !== '').join(' '),
-    table:
-      shown.length === 0
-        ? empty('No order matches this filter.')
-        : table('Orders', columnsOf(account, clock.now().toISOString()), shown.map(rowOf)),
-    next: sort && goesOn && { after: afterOf(goesOn), label: isMore ? 'Next page' : 'Look at the next orders' },
+    fields: [ID, ...FIELDS, ...(sort === undefined ? [] : [SORT])],
+    about: [
+      `${counted(shown.length, 'order')}, ${sort === undefined ? 'those that need a person first, then the newest' : SORTS[sort]}.`,
+      isCut && !isMore && `This page looked at ${withCommas(MOST_READ)} orders, and there are more.`,
+      isMore && next === undefined && 'There are more: choose an account.',
+    ],
+    columns: [
+      { key: 'state', label: 'State', kind: 'state' },
+      { key: 'headline', label: 'What happened', kind: 'text' },
+      { key: 'pair', label: 'Pair', kind: 'text' },
+      { key: 'asset', label: 'Amount', kind: 'decimal' },
+      { key: 'since', label: 'Unchanged since', kind: 'time', agesAt: clock.now().toISOString() },
+      { key: 'state_reason', label: 'Why', kind: 'text' },
+    ],
+    rows: shown.map(rowOf),
+    next,
     command:
-      account === undefined || q !== undefined
+      account === undefined || id !== undefined
         ? undefined
-        : ['All orders of this filter, as a CSV file:', exportOf(account, filter)],
+        : [
+            'All orders of this filter as a CSV file:',
+            commandOf('orders export --out orders.csv', query, FIELDS, account),
+          ],
   });
 }
 
@@ -107,27 +94,8 @@ function rowOf(row: OrderRow): Row {
   return Object.fromEntries(cells.map(([key, value]) => [key, ArrayBuffer.isView(value) ? '<bytes>' : value]));
 }
 
-function afterOf({ created_at, external_order_id }: OrderPlace): string {
-  return JSON.stringify([created_at, external_order_id]);
-}
-
 function placeOf(text: string): OrderPlace {
-  const place: unknown = JSON.parse(text);
-  const [created_at, external_order_id] = Array.isArray(place) ? (place as readonly unknown[]) : [];
-  if (typeof created_at === 'string' && typeof external_order_id === 'string') return { created_at, external_order_id };
-  throw new Error('Go to the first page.');
-}
-
-interface ExportedFilter {
-  readonly state: string | undefined;
-  readonly outcome: string | undefined;
-  readonly pair: Readonly<Record<'from' | 'to', string>> | undefined;
-  readonly from: string | undefined;
-  readonly to: string | undefined;
-}
-
-function exportOf(account: string, { pair, ...filter }: ExportedFilter): string {
-  const options = Object.entries({ ...filter, pair: pair && `${pair.from}/${pair.to}`, out: 'orders.csv' });
-  const words = options.flatMap(([name, value]) => (value === undefined ? [] : [` --${name} ${shellWord(value)}`]));
-  return `order-sync orders export${words.join('')}${accountWords(account)}`;
+  const [, created_at, external_order_id] = /^(.*?)\n(.*)$/s.exec(text) ?? [];
+  if (created_at === undefined || external_order_id === undefined) throw new Error('Go to the first page.');
+  return { created_at, external_order_id };
 }

@@ -1,22 +1,71 @@
 import type { FastifyRequest } from 'fastify';
-import { messageOf, storable } from '../../../../base/text.ts';
+import { accountWords } from '../../../../accounts/rules/name.ts';
+import { messageOf, shellWord, storable } from '../../../../base/text.ts';
 import { Refused } from '../actions.ts';
 
 /** The texts of an address: each narrows down what its page shows. */
-export type Query = Readonly<Record<string, string>>;
+export type Query = Readonly<Record<string, string | undefined>>;
 
-/** Reads the texts that are not empty. */
-export function queryOf({ query }: FastifyRequest): Query {
-  const texts = Object.entries(query as Record<string, unknown>).flatMap(([name, value]) => {
-    const text = typeof value === 'string' ? storable(value.trim()) : '';
-    return text === '' ? [] : [[name, text] as const];
-  });
-  return Object.fromEntries(texts);
+export interface Field<Value = unknown> {
+  readonly name: string;
+  readonly label: string;
+  /** The option of commands that means the same, if that has another name. */
+  readonly option?: string;
+  /** The values to choose from, each with its words; undefined if any text can be entered. */
+  readonly choices?: Readonly<Record<string, string>>;
+  readonly example?: string;
+  /** Throws if it cannot read the text. */
+  readonly read: (text: string) => Value;
 }
 
-export function pathOf(path: string, query: Readonly<Record<string, string | undefined>>): string {
+export function choiceOf<Value extends string>(
+  name: string,
+  label: string,
+  values: readonly Value[],
+  words: Readonly<Record<string, string>> = { '': 'any', ...Object.fromEntries(values.map((value) => [value, value])) },
+): Field<Value> {
+  const read = (text: string) => {
+    const value = values.find((one) => one === text);
+    if (value === undefined) throw new Error(`Choose one of ${values.join(', ')}.`);
+    return value;
+  };
+  return { name, label, choices: words, read };
+}
+
+export function queryOf({ query }: FastifyRequest): Query {
+  const texts = Object.entries(query as Record<string, unknown>).map(([name, value]) => {
+    // An id may end with a blank.
+    const text = typeof value === 'string' ? (name === 'after' ? value : value.trim()) : '';
+    return [name, storable(text) || undefined];
+  });
+  return Object.fromEntries(texts) as Query;
+}
+
+export function valueIn<Value>(query: Query, { name, label, read }: Field<Value>): Value | undefined {
+  const text = query[name];
+  try {
+    return text === undefined ? undefined : read(text);
+  } catch (error) {
+    throw new Refused(400, `${label}: "${text}" cannot be read.`, messageOf(error));
+  }
+}
+
+export function pathOf(path: string, query: Query): string {
   const texts = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return `${path}?${new URLSearchParams(texts).toString()}`;
+}
+
+export function commandOf(
+  command: string,
+  query: Query,
+  fields: readonly Field[],
+  account: string | undefined,
+): string {
+  const options = fields.map(({ name, option = name }) => {
+    const text = query[name];
+    return text === undefined ? '' : ` --${option} ${shellWord(text)}`;
+  });
+  return `order-sync ${command}${options.join('')}${account === undefined ? ' --account all' : accountWords(account)}`;
 }
 
 /** The account that is asked for, undefined for all. One alone is meant anyway. */
@@ -32,27 +81,4 @@ export function oneAccountIn(query: Query, accounts: readonly string[]): string 
   const account = accountIn(query, accounts);
   if (account === undefined) throw new Refused(404, 'Choose an account.');
   return account;
-}
-
-export function choiceIn<Value extends string>(
-  query: Query,
-  name: string,
-  values: readonly Value[],
-): Value | undefined {
-  return readIn(query, name, (text) => {
-    const value = values.find((one) => one === text);
-    if (value === undefined) throw new Error(`Choose one of ${values.join(', ')}.`);
-    return value;
-  });
-}
-
-/** Reads a text of the address by a function that throws, in a sentence, if it cannot be read. */
-export function readIn<Value>(query: Query, name: string, read: (text: string) => Value): Value | undefined {
-  const text = query[name];
-  try {
-    return text === undefined ? undefined : read(text);
-  } catch (error) {
-    const advice = error instanceof SyntaxError ? 'Go to the first page.' : messageOf(error);
-    throw new Refused(400, `The filter "${name}" cannot be read.`, advice);
-  }
 }
