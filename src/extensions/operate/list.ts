@@ -36,9 +36,9 @@ export const define = { list: defineList, show: defineShow };
 
 const COLUMNS: readonly ListColumn<OrderRow>[] = [
   { label: 'id', of: (row) => row.external_order_id },
-  { label: 'asset', kind: 'decimal', rank: 1, of: (row) => row.asset },
+  { label: 'asset', kind: 'decimal', of: (row) => row.asset },
   { label: 'pair', of: (row) => `${row.from_currency}/${row.to_currency}` },
-  { label: 'state', kind: 'state', of: (row) => row.state },
+  { label: 'state', kind: 'state', rank: 1, of: (row) => row.state },
   { label: 'headline', of: headlineOf },
   { label: 'status', rank: 2, of: (row) => row.order_status },
   { label: 'updated', kind: 'time', rank: 4, of: (row) => row.updated_at },

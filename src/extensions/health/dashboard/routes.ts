@@ -19,6 +19,7 @@ import { addActions, Refused } from './actions.ts';
 import { DashboardReader } from './read-facts.ts';
 
 const HTML = 'text/html; charset=utf-8';
+
 interface Pages {
   readonly deps: OpsPages;
   readonly accounts: readonly string[];

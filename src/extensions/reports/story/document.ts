@@ -15,7 +15,6 @@ import { headlineTone, type HeadlineFacts } from '../../documents/headline.ts';
 import { capitalized, counted, inWords } from '../../../base/words.ts';
 import { currencyOfRow, pairOf } from '../reconciliation/rows.ts';
 import type { StoryEvidence, StoryFinding } from '../tables/story.ts';
-import { isCommand } from './next.ts';
 import { isOpen, type Story } from './story.ts';
 
 const GRAVITY: readonly Tone[] = ['error', 'warning', 'info', 'neutral', 'good'];
@@ -24,8 +23,7 @@ const TIMELINE: readonly Column[] = [
   { key: 'at', label: 'At', kind: 'time' },
   { key: 'text', label: 'What happened', kind: 'text' },
 ];
-const STEP: Column = { key: 'step', label: 'What', kind: 'text' };
-const NEXT: readonly Column[] = [STEP, { key: 'command', label: 'Command', kind: 'text' }];
+const NEXT: readonly Column[] = [{ key: 'step', label: 'What', kind: 'text' }];
 const FINDINGS: readonly Column[] = [
   { key: 'class', label: 'Finding', kind: 'text' },
   { key: 'severity', label: 'Severity', kind: 'severity' },
@@ -50,7 +48,7 @@ export function storyDocument(story: Story, evidence: StoryEvidence, settings: S
   };
   const findings = seen.findings.map((finding) => findingRow(finding, asOf));
   const sections: readonly Section[] = [
-    { name: 'next', title: 'What happens next', columns: next.some(isCommand) ? NEXT : [STEP], rows: nextRows(next) },
+    { name: 'next', title: 'What happens next', columns: NEXT, rows: next.map((step) => ({ step })) },
     { name: 'findings', title: 'Findings', columns: FINDINGS, rows: findings },
     {
       name: 'timeline',
@@ -81,18 +79,6 @@ export function storyDocument(story: Story, evidence: StoryEvidence, settings: S
 interface Seen extends StoryEvidence {
   readonly preOrderId: string | null;
   readonly orderId: string | null;
-}
-
-/** A row for each sentence and each command; a command stands beside the sentence that it follows. */
-function nextRows(next: readonly string[]): readonly Row[] {
-  const rows: { step: string; command: string | null }[] = [];
-  for (const line of next) {
-    const last = rows.at(-1);
-    if (!isCommand(line)) rows.push({ step: line, command: null });
-    else if (last?.command === null) last.command = line;
-    else rows.push({ step: '', command: line });
-  }
-  return rows;
 }
 
 function verdictOf({ state, outcome, headline, asOf }: Story, { events, findings }: Seen): Verdict {

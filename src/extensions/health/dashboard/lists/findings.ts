@@ -35,7 +35,6 @@ export async function findingsText(
   const last = rows.length > PAGE_ROWS ? shown.at(-1) : undefined;
   return listText({
     path: '/findings',
-    title: 'Findings',
     none: 'There are no open findings.',
     account,
     query,

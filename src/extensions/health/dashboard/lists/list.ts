@@ -1,3 +1,4 @@
+import { capitalized } from '../../../../base/words.ts';
 import { readPair, type Pair } from '../../../documents/commands/options.ts';
 import type { Column, Row } from '../../../documents/document.ts';
 import { escapeText, proseText } from '../../../documents/html/cells.ts';
@@ -9,7 +10,6 @@ export const PAIR: Field<Pair> = { name: 'pair', label: 'Pair', example: 'BTC/EU
 
 interface List {
   readonly path: '/orders' | '/findings';
-  readonly title: string;
   /** Says that there are no rows, without any filter. */
   readonly none: string;
   readonly account: string | undefined;
@@ -28,14 +28,15 @@ interface List {
 }
 
 export function listText(list: List): string {
-  const { path, title, none, account, query, fields, head = '', about, columns, rows, next, command } = list;
+  const { path, none, account, query, fields, head = '', about, columns, rows, next, command } = list;
   const { after, ...filter } = query;
+  const title = capitalized(path.slice(1));
   const names = [
     { key: 'order', label: 'Order', kind: 'text', href: rowPath, isCopied: true } as const,
     ...(account === undefined ? [{ key: 'account', label: 'Account', kind: 'text' } as const] : []),
   ];
   const cells = rows.map((row) => ({ ...row, order: row['external_order_id'] ?? 'none' }));
-  const isNarrowed = fields.some(({ name }) => query[name] !== undefined);
+  const isNarrowed = fields.some(({ name }) => name !== 'sort' && query[name] !== undefined);
   const clear = isNarrowed ? link(pathOf(path, { account: query['account'] }), 'Clear the filter') : '';
   const first = after === undefined ? '' : link(pathOf(path, filter), 'First page');
   const more = next === undefined ? '' : link(pathOf(path, { ...filter, after: next }), 'Next page');

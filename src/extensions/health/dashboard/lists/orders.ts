@@ -57,10 +57,9 @@ export async function ordersText(
   const next = sort && last && `${last.created_at}\n${last.external_order_id}`;
   return listText({
     path: '/orders',
-    title: 'Orders',
     none: 'There are no orders yet.',
     account,
-    query,
+    query: { ...query, sort },
     fields: [ID, ...FIELDS, ...(sort === undefined ? [] : [SORT])],
     about: [
       `${counted(shown.length, 'order')}, ${sort === undefined ? 'those that need a person first, then the newest' : SORTS[sort]}.`,
