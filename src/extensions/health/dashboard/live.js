@@ -32,21 +32,26 @@ async function replaceParts() {
   if (!response.ok) throw new Error(String(response.status));
   // The answer is a page of this server, whose texts are escaped; a parsed page runs nothing.
   const next = new DOMParser().parseFromString(await response.text(), 'text/html');
+  const parts = live.map((id) => [document.getElementById(id), next.getElementById(id)]);
+  // All parts are of one moment. A text that somebody is about to copy stays, and with it all others.
+  if (parts.some((pair) => pair.includes(null)) || parts.some(([shown]) => isSelected(shown))) return;
   document.title = next.title;
-  for (const id of live) {
-    const [shown, newer] = [document.getElementById(id), next.getElementById(id)];
-    if (shown === null || newer === null || shown.innerHTML === newer.innerHTML || isSelected(shown)) continue;
-    const places = [...shown.querySelectorAll('[tabindex]')].map(({ scrollTop, scrollLeft }) => [
-      scrollTop,
-      scrollLeft,
-    ]);
-    const focus = shown.contains(document.activeElement) ? pathTo(shown, document.activeElement) : undefined;
-    shown.replaceChildren(...newer.childNodes);
-    [...shown.querySelectorAll('[tabindex]')].forEach((box, index) =>
-      box.scrollTo(...(places[index] ?? [0, 0]).toReversed()),
-    );
-    if (focus !== undefined) shown.querySelector(focus)?.focus({ preventScroll: true });
-  }
+  for (const [shown, newer] of parts) replacePart(shown, newer);
+}
+
+function replacePart(shown, newer) {
+  addCopyButtons(newer);
+  shown.hidden = newer.hidden;
+  if (shown.innerHTML === newer.innerHTML) return;
+  const places = [...shown.querySelectorAll('[tabindex]')].map(({ scrollTop, scrollLeft }) => [scrollTop, scrollLeft]);
+  const isOpen = shown.querySelector('details')?.open ?? false;
+  const focus = shown.contains(document.activeElement) ? pathTo(shown, document.activeElement) : undefined;
+  shown.replaceChildren(...newer.childNodes);
+  for (const folded of shown.querySelectorAll('details')) folded.open = isOpen;
+  [...shown.querySelectorAll('[tabindex]')].forEach((box, index) =>
+    box.scrollTo(...(places[index] ?? [0, 0]).toReversed()),
+  );
+  if (focus !== undefined) shown.querySelector(focus)?.focus({ preventScroll: true });
 }
 
 /** Puts a button to copy it behind each command; a page that did not come by TLS or from this machine cannot copy. */
@@ -67,7 +72,7 @@ async function copy(button) {
   button.textContent = 'Copied';
 }
 
-/** A text that somebody is about to copy stays. */
+/** Tells whether somebody has selected a text of the part. */
 function isSelected(part) {
   const selection = getSelection();
   return selection !== null && !selection.isCollapsed && part.contains(selection.anchorNode);

@@ -39,6 +39,15 @@ export function accountPath(path: string, account: string): string {
   return `${path}?${new URLSearchParams({ account }).toString()}`;
 }
 
+/** The address of a list with its filter; of all accounts if `account` is undefined. */
+export function listPath(
+  list: '/orders' | '/findings',
+  account: string | undefined,
+  filter: Readonly<Record<string, string>>,
+): string {
+  return `${list}?${new URLSearchParams({ account: account ?? 'all', ...filter }).toString()}`;
+}
+
 /** A link; `shown` is markup. */
 export function link(path: string, shown: string): string {
   return `<a href="${escapeText(path)}">${shown}</a>`;

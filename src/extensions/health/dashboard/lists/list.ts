@@ -2,8 +2,8 @@ import { capitalized } from '../../../../base/words.ts';
 import { readPair, type Pair } from '../../../documents/commands/options.ts';
 import type { Column, Row } from '../../../documents/document.ts';
 import { escapeText, proseText } from '../../../documents/html/cells.ts';
-import { commandText, empty, link, note, rowPath, table } from '../markup.ts';
-import { pathOf, type Field, type Query } from './query.ts';
+import { commandText, empty, link, listPath, note, rowPath, table } from '../markup.ts';
+import { type Field, type Query } from './query.ts';
 
 export const PAGE_ROWS = 50;
 export const PAIR: Field<Pair> = { name: 'pair', label: 'Pair', example: 'BTC/EUR', read: readPair };
@@ -37,9 +37,9 @@ export function listText(list: List): string {
   ];
   const cells = rows.map((row) => ({ ...row, order: row['external_order_id'] ?? 'none' }));
   const isNarrowed = fields.some(({ name }) => name !== 'sort' && query[name] !== undefined);
-  const clear = isNarrowed ? link(pathOf(path, { account: query['account'] }), 'Clear the filter') : '';
-  const first = after === undefined ? '' : link(pathOf(path, filter), 'First page');
-  const more = next === undefined ? '' : link(pathOf(path, { ...filter, after: next }), 'Next page');
+  const clear = isNarrowed ? link(listPath(path, account, {}), 'Clear the filter') : '';
+  const first = after === undefined ? '' : link(listPath(path, account, filter), 'First page');
+  const more = next === undefined ? '' : link(listPath(path, account, { ...filter, after: next }), 'Next page');
   return `<div class="list">
 <h1>${title}</h1>
 <form action="${path}" method="get" class="filter">${fields.map((field) => fieldText(field, query)).join('')}

@@ -59,7 +59,7 @@ export async function ordersText(
     path: '/orders',
     none: 'There are no orders yet.',
     account,
-    query: { ...query, sort },
+    query: { ...query, ...(sort && { sort }) },
     fields: [ID, ...FIELDS, ...(sort === undefined ? [] : [SORT])],
     about: [
       `${counted(shown.length, 'order')}, ${sort === undefined ? 'those that need a person first, then the newest' : SORTS[sort]}.`,

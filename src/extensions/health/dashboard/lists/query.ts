@@ -4,7 +4,7 @@ import { messageOf, shellWord, storable } from '../../../../base/text.ts';
 import { Refused } from '../actions.ts';
 
 /** The texts of an address: each narrows down what its page shows. */
-export type Query = Readonly<Record<string, string | undefined>>;
+export type Query = Readonly<Record<string, string>>;
 
 export interface Field<Value = unknown> {
   readonly name: string;
@@ -36,9 +36,9 @@ export function queryOf({ query }: FastifyRequest): Query {
   const texts = Object.entries(query as Record<string, unknown>).map(([name, value]) => {
     // An id may end with a blank.
     const text = typeof value === 'string' ? (name === 'after' ? value : value.trim()) : '';
-    return [name, storable(text) || undefined];
+    return [name, storable(text)] as const;
   });
-  return Object.fromEntries(texts) as Query;
+  return Object.fromEntries(texts.filter(([, text]) => text !== ''));
 }
 
 export function valueIn<Value>(query: Query, { name, label, read }: Field<Value>): Value | undefined {
@@ -48,11 +48,6 @@ export function valueIn<Value>(query: Query, { name, label, read }: Field<Value>
   } catch (error) {
     throw new Refused(400, `${label}: "${text}" cannot be read.`, messageOf(error));
   }
-}
-
-export function pathOf(path: string, query: Query): string {
-  const texts = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return `${path}?${new URLSearchParams(texts).toString()}`;
 }
 
 export function commandOf(
