@@ -4,8 +4,8 @@ export const LISTS = `
 .filter input { width: 18ch; }
 .list .class { padding: 12px 16px; margin: 0 0 14px; }
 .pages { display: flex; gap: 20px; margin: 14px 0; font-weight: 600; }
-.copy { padding: 1px 8px; font-size: 12px; margin-left: 6px; }
-th > .copy { border-color: transparent; background: none; color: var(--muted); font-weight: 400; }
+th > a[data-copy] { padding: 0; border: 0; background: none; user-select: auto; }
+th > .copy { padding: 1px 8px; border-color: transparent; background: none; color: var(--muted); font-size: 12px; font-weight: 400; }
 code[data-copy] { overflow-wrap: anywhere; unicode-bidi: isolate; }
 .id { margin: 12px 0 0; }
 .story-page .actions { margin-top: 24px; }
