@@ -57,7 +57,7 @@ export async function findingsText(
     rows: shown.map((row) => ({ ...row })),
     next: account && last && `${weightOf(last.class)}-${last.id}`,
     command: [
-      'All findings of this filter as JSON:',
+      'The findings of this filter as JSON, up to 10,000 of each class:',
       commandOf('findings list --json --limit 9999999', { ...query, status }, FIELDS, account),
     ],
   });
