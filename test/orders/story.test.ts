@@ -168,24 +168,24 @@ describe('the story of an order', () => {
           > To acknowledge the findings that a person has looked at:
           > order-sync findings ack 1 --reason TEXT
       2026-01-15T12:00:00.000Z order-sync held the order, so that a person decides: the outcome of the create is unknown and 10 look-ups found no order; ask the exchange and use orders resolve.
-          > To see what the exchange answers now:
-          > order-sync lookup a
           > A person must decide:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
           > order-sync orders resolve a --as not-created --reason TEXT
           > order-sync orders resolve a --as abandoned --reason TEXT
-          > Until then the order is looked up once a day, in case it appears, next by 2026-01-16T12:00:00.000Z if nothing delays it.
+          > To see what the exchange answers now:
+          > order-sync lookup a
+          > Until a person decides, the order is looked up once a day, in case it appears, next by 2026-01-16T12:00:00.000Z if nothing delays it.
           > A person should look at finding CREATE_UNKNOWN. (advice)
           > To acknowledge the findings that a person has looked at:
           > order-sync findings ack 1 --reason TEXT
       2026-01-16T12:00:00.000Z A look-up found no order.
-          > To see what the exchange answers now:
-          > order-sync lookup a
           > A person must decide:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
           > order-sync orders resolve a --as not-created --reason TEXT
           > order-sync orders resolve a --as abandoned --reason TEXT
-          > Until then the order is looked up once a day, in case it appears, next by 2026-01-17T12:00:00.000Z if nothing delays it.
+          > To see what the exchange answers now:
+          > order-sync lookup a
+          > Until a person decides, the order is looked up once a day, in case it appears, next by 2026-01-17T12:00:00.000Z if nothing delays it.
           > A person should look at finding CREATE_UNKNOWN. (advice)
           > To acknowledge the findings that a person has looked at:
           > order-sync findings ack 1 --reason TEXT

@@ -65,9 +65,9 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
     }
     case 'held':
       return [
-        ...asking,
         ...offer('A person must decide'),
-        `Until then the order is looked up once a day, in case it appears${when}.`,
+        ...asking,
+        `Until a person decides, the order is looked up once a day, in case it appears${when}.`,
       ];
     case 'accepted':
       return [
@@ -80,12 +80,12 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
     case 'disputed':
       return [
         'The order at the exchange contradicts the row. Do not act on it until a person has decided.',
+        ...offer('A person must decide'),
         next === null
           ? 'The order is not looked up any more, because it has ended at the exchange.'
           : `The order is looked up, in case it changes${when}.`,
         ...spaced,
         ...asking,
-        ...offer('A person must decide'),
       ];
     case 'final':
     case 'cancelled':

@@ -74,7 +74,8 @@ describe('the page of an order', () => {
   });
 
   it('has each sentence and each command on a line', () => {
-    const rows = [...(pageOf('disputed').sections[0]?.rows as Iterable<Row>)].map(({ step }) => step);
+    const next = pageOf('disputed').sections[0]?.rows as readonly Row[];
+    const rows = next.map(({ step }) => step);
     expect(rows).toContain('A person must decide:');
     expect(rows).toContain('order-sync orders resolve a --as ours --reason TEXT');
   });

@@ -193,10 +193,10 @@ describe('a command in a story', () => {
 
   it('is whole, with the id as a shell takes it', () => {
     expect(commands("o'clock & more", 'held')).toEqual([
-      String.raw`order-sync lookup 'o'\''clock & more'`,
       String.raw`order-sync orders resolve 'o'\''clock & more' --as exists --pre-order-id PRE_ORDER_ID --reason TEXT`,
       String.raw`order-sync orders resolve 'o'\''clock & more' --as not-created --reason TEXT`,
       String.raw`order-sync orders resolve 'o'\''clock & more' --as abandoned --reason TEXT`,
+      String.raw`order-sync lookup 'o'\''clock & more'`,
     ]);
     expect(commands('=1', 'rejected')).toEqual([`order-sync orders retry '=1' --reason TEXT`]);
     expect(commands('-v', 'rejected')).toEqual(['order-sync orders retry --reason TEXT -- -v']);
