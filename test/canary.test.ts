@@ -123,6 +123,7 @@ const WRITING = [
 const PAGES = [
   '/',
   '/orders?q=fine',
+  '/findings?status=any',
   '/orders/fine-1?account=default',
   '/orders/refused-1?account=default',
   '/pause?account=default',
@@ -412,7 +413,7 @@ describe('a canary', () => {
     }
     for (const path of PAGES) expect(places.get(`the page ${path}`)).toMatch(/^200 /);
     for (const path of PAGES) expect(places.get(`the page ${path}, open`)).toMatch(/^401 /);
-    expect(places.get('the page /orders/fine-1?account=default')).toContain('record.paymentToken');
+    expect(places.get('the page /orders/fine-1?account=default')).toContain('paymentToken of the record');
     expect(places.get('the file bundle.json')).toContain('"type": "order"');
     expect(JSON.parse(places.get('status --json') ?? '')).toMatchObject({ overview: { orders: { pending: 0 } } });
   });

@@ -24,7 +24,6 @@ export interface OrderFilter {
   readonly account: string;
   readonly state?: OrderState | undefined;
   readonly ids?: readonly string[] | undefined;
-  readonly beginning?: string | undefined;
   /** The exchange has refused the order with 403 this often. */
   readonly forbiddenIn?: number | undefined;
   readonly failOver?: number | undefined;
@@ -60,7 +59,7 @@ export async function findOrders<Column extends keyof OrderRow>(
 
 type FilterValues = ReturnType<typeof valuesOf>;
 
-function valuesOf({ ids, until, laterThan, after, upTo, beginning, ...rest }: OrderFilter) {
+function valuesOf({ ids, until, laterThan, after, upTo, ...rest }: OrderFilter) {
   return {
     ...rest,
     ids: ids && JSON.stringify(ids.map(storable)),
@@ -70,8 +69,6 @@ function valuesOf({ ids, until, laterThan, after, upTo, beginning, ...rest }: Or
     afterDue: after?.externalOrderId,
     upToTime: upTo?.nextActionAt,
     upToId: upTo?.externalOrderId,
-    beginning: beginning === undefined ? undefined : storable(beginning),
-    end: beginning === undefined ? undefined : endOf(storable(beginning)),
   };
 }
 
@@ -90,9 +87,6 @@ function ordersBy<Column extends keyof OrderRow>(
 ): Query<Pick<OrderRow, Column>> {
   let orders = queries.selectFrom('merchant_orders').select(columns).where('account', '=', textToFind(v.account));
   if (v.ids !== undefined) orders = orders.where(isOneOf('external_order_id', v.ids));
-  if (v.beginning !== undefined && v.end !== undefined) {
-    orders = orders.where('external_order_id', '>=', v.beginning).where('external_order_id', '<', v.end);
-  }
   if (v.forbiddenIn !== undefined) orders = orders.where('forbidden_in', '=', v.forbiddenIn);
   if (v.failOver !== undefined) orders = orders.where('fail_over', '=', v.failOver);
   if (v.afterId !== undefined) orders = orders.where('external_order_id', '>', v.afterId);
@@ -133,12 +127,8 @@ export interface IdFilter {
 /** Tells whether `external_order_id` is the id or begins with it, by a range of an index. */
 export function isLike({ id, isPrefix }: IdFilter): RawBuilder<SqlBool> {
   if (!isPrefix) return sql`external_order_id = ${id}`;
-  return sql`external_order_id >= ${id} and external_order_id < ${endOf(id)}`;
-}
-
-/** No text that begins with the prefix comes after this one. */
-function endOf(prefix: string): string {
-  return `${prefix}\u{10ffff}`;
+  // No text that begins with the id comes after this one.
+  return sql`external_order_id >= ${id} and external_order_id < ${`${id}\u{10ffff}`}`;
 }
 
 /** Counts go no further: a backlog of millions is not read to say that it is large. */

@@ -7,7 +7,6 @@ import { createProgram } from '../../src/cli/program.ts';
 import { noteCall } from '../../src/cli/shared/invocation.ts';
 import { EXTENSIONS } from '../../src/extensions.ts';
 import { dashboardPage } from '../../src/extensions/health/dashboard/page.ts';
-import { problem } from '../../src/accounts/problem.ts';
 import { runProgram } from '../support/cli-function.ts';
 import { dashboardFacts } from '../support/dashboard-facts.ts';
 import { eventWriter } from '../support/events.ts';
@@ -91,9 +90,7 @@ describe('a command in a text', () => {
   });
 
   it('says so on the dashboard', () => {
-    const page = dashboardPage(
-      dashboardFacts({ problems: [problem('held', 'held'), problem('disputed', 'disputed')] }),
-    );
+    const page = dashboardPage(dashboardFacts());
     expect(page).toContain('order-sync');
     expect(bareCommands(page)).toEqual([]);
   });

@@ -114,8 +114,8 @@ describe('a daemon for several accounts', () => {
     }
     expect((await run('status', '--account', 'one')).code).toBe(0);
     const explained = await run('orders', 'explain', 'a', '--account', 'two');
-    expect(explained.stdout).toMatch(/It is not sent: the account two is stopped since/);
-    expect(explained.stdout).not.toContain('as soon as a pass runs');
+    expect(explained.stdout).toMatch(/The order is not sent: the account two is stopped since/);
+    expect(explained.stdout).not.toContain('when the next pass runs');
     expect(await types()).toEqual(['account.stopped']);
 
     writeFileSync(join(on.folder, 'two.key'), 'two', { mode: 0o600 });

@@ -78,25 +78,25 @@ describe('the story of an order', () => {
     answers.lookup = record('a', { status: 'COMPLETED', modificationDate: '2026-01-05T12:00:07Z', ...ENDED });
     await pass(10 * SECOND);
     expect(await replay()).toMatchInlineSnapshot(`
-      "12:00:00.000Z The row was inserted.
-      12:00:00.000Z Create request 1 was about to go out.
-      12:00:00.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
-          > It is looked up until its order appears.
-          > When it is certain that it was never taken up:
+      "12:00:00.000Z The row was inserted into the database.
+      12:00:00.000Z order-sync began create request 1.
+      12:00:00.000Z The exchange accepted the order as pre-order p1: 1.50 BTC to EUR.
+          > The order is looked up until it appears at the exchange.
+          > To abandon the order, if it is certain that it will not appear:
           > order-sync orders resolve a --as abandoned --reason TEXT
-      12:00:10.000Z The status of the order is REQUEST (the exchange dates it 12:00:06Z).
-      12:00:10.000Z The status of the crypto transaction is NEW (the exchange dates it 12:00:06Z).
-      12:00:10.000Z The status of the fiat transaction is NEW (the exchange dates it 12:00:06Z).
-      12:00:10.000Z The exchange has the order now; it is followed.
-          > It is followed to its end.
-      12:00:20.000Z The status of the order went from REQUEST to COMPLETED (the exchange dates it 12:00:07Z).
-      12:00:20.000Z The modificationDate of the record went from 12:00:06Z to 12:00:07Z.
-      12:00:20.000Z The completionDate of the record went from nothing to 12:00:07Z.
-      12:00:20.000Z The order is final.
-      12:00:20.000Z The newest record came: order o1, 1.5 BTC in.
-          > It is looked at again, in case it changes all the same, next at 13:00:20.000Z.
+      12:00:10.000Z The status of the order is REQUEST (dated 12:00:06Z by the exchange).
+      12:00:10.000Z The status of the crypto transaction is NEW (dated 12:00:06Z by the exchange).
+      12:00:10.000Z The status of the fiat transaction is NEW (dated 12:00:06Z by the exchange).
+      12:00:10.000Z The order appeared at the exchange. order-sync follows it.
+          > The order is followed until it ends.
+      12:00:20.000Z The status of the order changed from REQUEST to COMPLETED (dated 12:00:07Z by the exchange).
+      12:00:20.000Z The modificationDate of the record changed from 12:00:06Z to 12:00:07Z.
+      12:00:20.000Z The completionDate of the record changed from nothing to 12:00:07Z.
+      12:00:20.000Z The order ended at the exchange.
+      12:00:20.000Z order-sync received the newest record of the order: id o1, 1.5 BTC in.
+          > The order is looked up again, in case it still changes, next at 13:00:20.000Z.
       12:00:20.000Z is final
-          > It is looked at again, in case it changes all the same, next at 13:00:20.000Z."
+          > The order is looked up again, in case it still changes, next at 13:00:20.000Z."
     `);
   });
 
@@ -107,36 +107,40 @@ describe('the story of an order', () => {
     answers.lookup = record('a');
     await pass(10 * SECOND);
     expect(await replay()).toMatchInlineSnapshot(`
-      "12:00:00.000Z The row was inserted.
-      12:00:00.000Z Create request 1 was about to go out.
-      12:00:00.000Z Nobody knows the outcome of the create: HTTP 503 without a documented error. It is looked up, not sent again.
+      "12:00:00.000Z The row was inserted into the database.
+      12:00:00.000Z order-sync began create request 1.
+      12:00:00.000Z It is not known whether the exchange has the order: HTTP 503 without a documented error. order-sync looks the order up and does not send it again.
       12:00:00.000Z Finding CREATE_UNKNOWN (error): (meaning)
-          > It is looked up, next by 12:00:05.000Z if nothing delays it; if no look-up finds an order it is held for a person.
+          > The order is looked up, next by 12:00:05.000Z if nothing delays it. If no look-up finds it, it is held for a person to decide.
           > To see what the exchange answers now:
           > order-sync lookup a
-          > A person who knows better:
+          > To decide sooner, if you know what became of the order:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
           > order-sync orders resolve a --as not-created --reason TEXT
           > order-sync orders resolve a --as abandoned --reason TEXT
-          > A person should look at finding CREATE_UNKNOWN: (advice)
-      12:00:05.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome; is: sent 12:00:00.000Z, unknown.
-          > It is looked up, next by 12:00:15.000Z if nothing delays it; if no look-up finds an order it is held for a person.
+          > A person should look at finding CREATE_UNKNOWN. (advice)
+          > To acknowledge the findings that a person has looked at:
+          > order-sync findings ack 1 --reason TEXT
+      12:00:05.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome. Found: sent 12:00:00.000Z, unknown.
+          > The order is looked up, next by 12:00:15.000Z if nothing delays it. If no look-up finds it, it is held for a person to decide.
           > To see what the exchange answers now:
           > order-sync lookup a
-          > A person who knows better:
+          > To decide sooner, if you know what became of the order:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
           > order-sync orders resolve a --as not-created --reason TEXT
           > order-sync orders resolve a --as abandoned --reason TEXT
-          > A person should look at finding CREATE_UNKNOWN: (advice)
+          > A person should look at finding CREATE_UNKNOWN. (advice)
+          > To acknowledge the findings that a person has looked at:
+          > order-sync findings ack 1 --reason TEXT
       12:00:15.000Z The status of the order is REQUEST.
       12:00:15.000Z The status of the crypto transaction is NEW.
       12:00:15.000Z The status of the fiat transaction is NEW.
-      12:00:15.000Z The exchange has the order now; it is followed.
-      12:00:15.000Z The newest record came: order o1, 1.5 BTC in.
-      12:00:15.000Z Finding CREATE_UNKNOWN is no longer true.
-          > It is followed to its end, next at 12:00:19.500Z.
+      12:00:15.000Z The order appeared at the exchange. order-sync follows it.
+      12:00:15.000Z order-sync received the newest record of the order: id o1, 1.5 BTC in.
+      12:00:15.000Z Finding CREATE_UNKNOWN is resolved: it is no longer true.
+          > The order is followed until it ends, next at 12:00:19.500Z.
       12:00:15.000Z is open
-          > It is followed to its end, next at 12:00:19.500Z."
+          > The order is followed until it ends, next at 12:00:19.500Z."
     `);
   });
 
@@ -149,50 +153,58 @@ describe('the story of an order', () => {
     await decide({ kind: 'not-created' });
     await pass(SECOND);
     expect(await replay()).toMatchInlineSnapshot(`
-      "12:00:00.000Z The row was inserted.
-      12:00:00.000Z Create request 1 was about to go out.
-      12:00:00.000Z Nobody knows the outcome of the create: POST /api/v1/merchant/orders/request: ECONNRESET. It is looked up, not sent again.
+      "12:00:00.000Z The row was inserted into the database.
+      12:00:00.000Z order-sync began create request 1.
+      12:00:00.000Z It is not known whether the exchange has the order: POST /api/v1/merchant/orders/request: ECONNRESET. order-sync looks the order up and does not send it again.
       12:00:00.000Z Finding CREATE_UNKNOWN (error): (meaning)
-          > It is looked up, next by 12:00:05.000Z if nothing delays it; if no look-up finds an order it is held for a person.
+          > The order is looked up, next by 12:00:05.000Z if nothing delays it. If no look-up finds it, it is held for a person to decide.
           > To see what the exchange answers now:
           > order-sync lookup a
-          > A person who knows better:
+          > To decide sooner, if you know what became of the order:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
           > order-sync orders resolve a --as not-created --reason TEXT
           > order-sync orders resolve a --as abandoned --reason TEXT
-          > A person should look at finding CREATE_UNKNOWN: (advice)
-      2026-01-15T12:00:00.000Z It was held for a person: the outcome of the create is unknown and 10 look-ups found no order; ask the exchange and use orders resolve.
-          > To see what the exchange answers now:
-          > order-sync lookup a
+          > A person should look at finding CREATE_UNKNOWN. (advice)
+          > To acknowledge the findings that a person has looked at:
+          > order-sync findings ack 1 --reason TEXT
+      2026-01-15T12:00:00.000Z order-sync held the order, so that a person decides: the outcome of the create is unknown and 10 look-ups found no order; ask the exchange and use orders resolve.
           > A person must decide:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
           > order-sync orders resolve a --as not-created --reason TEXT
           > order-sync orders resolve a --as abandoned --reason TEXT
-          > Until then it is looked up once a day, in case the order appears, next by 2026-01-16T12:00:00.000Z if nothing delays it.
-          > A person should look at finding CREATE_UNKNOWN: (advice)
+          > To see what the exchange answers now:
+          > order-sync lookup a
+          > Until a person decides, the order is looked up once a day, in case it appears, next by 2026-01-16T12:00:00.000Z if nothing delays it.
+          > A person should look at finding CREATE_UNKNOWN. (advice)
+          > To acknowledge the findings that a person has looked at:
+          > order-sync findings ack 1 --reason TEXT
       2026-01-16T12:00:00.000Z A look-up found no order.
-          > To see what the exchange answers now:
-          > order-sync lookup a
           > A person must decide:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
           > order-sync orders resolve a --as not-created --reason TEXT
           > order-sync orders resolve a --as abandoned --reason TEXT
-          > Until then it is looked up once a day, in case the order appears, next by 2026-01-17T12:00:00.000Z if nothing delays it.
-          > A person should look at finding CREATE_UNKNOWN: (advice)
-      2026-01-16T12:00:01.000Z anna had it sent again, from held: asked the exchange.
-      2026-01-16T12:00:01.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome; is: sent 12:00:00.000Z, pending.
-          > It is sent again when its time has come.
-          > It cannot be cancelled: the exchange may have taken it before.
-          > A person should look at finding CREATE_UNKNOWN: (advice)
-      2026-01-16T12:00:02.000Z Create request 2 was about to go out.
-      2026-01-16T12:00:02.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
-      2026-01-16T12:00:02.000Z Finding CREATE_UNKNOWN is no longer true.
-          > It is looked up until its order appears, next at 2026-01-16T12:00:06.500Z.
-          > When it is certain that it was never taken up:
+          > To see what the exchange answers now:
+          > order-sync lookup a
+          > Until a person decides, the order is looked up once a day, in case it appears, next by 2026-01-17T12:00:00.000Z if nothing delays it.
+          > A person should look at finding CREATE_UNKNOWN. (advice)
+          > To acknowledge the findings that a person has looked at:
+          > order-sync findings ack 1 --reason TEXT
+      2026-01-16T12:00:01.000Z anna decided that order-sync sends the order again (it was held): asked the exchange.
+      2026-01-16T12:00:01.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome. Found: sent 12:00:00.000Z, pending.
+          > The order is sent again when it is due.
+          > The order cannot be cancelled: the exchange may already have it.
+          > A person should look at finding CREATE_UNKNOWN. (advice)
+          > To acknowledge the findings that a person has looked at:
+          > order-sync findings ack 1 --reason TEXT
+      2026-01-16T12:00:02.000Z order-sync began create request 2.
+      2026-01-16T12:00:02.000Z The exchange accepted the order as pre-order p1: 1.50 BTC to EUR.
+      2026-01-16T12:00:02.000Z Finding CREATE_UNKNOWN is resolved: it is no longer true.
+          > The order is looked up until it appears at the exchange, next at 2026-01-16T12:00:06.500Z.
+          > To abandon the order, if it is certain that it will not appear:
           > order-sync orders resolve a --as abandoned --reason TEXT
       2026-01-16T12:00:02.000Z is accepted
-          > It is looked up until its order appears, next at 2026-01-16T12:00:06.500Z.
-          > When it is certain that it was never taken up:
+          > The order is looked up until it appears at the exchange, next at 2026-01-16T12:00:06.500Z.
+          > To abandon the order, if it is certain that it will not appear:
           > order-sync orders resolve a --as abandoned --reason TEXT"
     `);
   });
@@ -207,38 +219,44 @@ describe('the story of an order', () => {
     answers.lookup = record('a');
     await pass(HOUR);
     expect(await replay()).toMatchInlineSnapshot(`
-      "12:00:00.000Z The row was inserted.
-      12:00:00.000Z Create request 1 was about to go out.
-      12:00:00.000Z Nobody knows the outcome of the create: POST /api/v1/merchant/orders/request: ECONNRESET. It is looked up, not sent again.
+      "12:00:00.000Z The row was inserted into the database.
+      12:00:00.000Z order-sync began create request 1.
+      12:00:00.000Z It is not known whether the exchange has the order: POST /api/v1/merchant/orders/request: ECONNRESET. order-sync looks the order up and does not send it again.
       12:00:00.000Z Finding CREATE_UNKNOWN (error): (meaning)
-          > It is looked up, next by 12:00:05.000Z if nothing delays it; if no look-up finds an order it is held for a person.
+          > The order is looked up, next by 12:00:05.000Z if nothing delays it. If no look-up finds it, it is held for a person to decide.
           > To see what the exchange answers now:
           > order-sync lookup a
-          > A person who knows better:
+          > To decide sooner, if you know what became of the order:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
           > order-sync orders resolve a --as not-created --reason TEXT
           > order-sync orders resolve a --as abandoned --reason TEXT
-          > A person should look at finding CREATE_UNKNOWN: (advice)
-      12:01:00.000Z anna ended its look-ups to decide: asked the exchange.
-      12:01:00.000Z anna said that it exists at the exchange as pre-order p7: asked the exchange.
-      12:01:00.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome; is: sent 12:00:00.000Z, unknown.
-      12:01:00.000Z Finding CREATE_UNKNOWN is no longer true.
-          > It is looked up until its order appears.
-          > When it is certain that it was never taken up:
+          > A person should look at finding CREATE_UNKNOWN. (advice)
+          > To acknowledge the findings that a person has looked at:
+          > order-sync findings ack 1 --reason TEXT
+      12:01:00.000Z anna stopped the look-ups of the order: asked the exchange.
+      12:01:00.000Z anna decided that the exchange has the order as pre-order p7: asked the exchange.
+      12:01:00.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome. Found: sent 12:00:00.000Z, unknown.
+      12:01:00.000Z Finding CREATE_UNKNOWN is resolved: it is no longer true.
+          > The order is looked up until it appears at the exchange.
+          > To abandon the order, if it is certain that it will not appear:
           > order-sync orders resolve a --as abandoned --reason TEXT
-      13:01:00.000Z anna gave it up: asked the exchange.
-          > It is looked at again, in case an order appears all the same, next by 14:01:00.000Z if nothing delays it.
+      13:01:00.000Z anna abandoned the order: asked the exchange.
+          > The order is looked up again, in case the exchange has it after all, next by 14:01:00.000Z if nothing delays it.
       14:01:00.000Z The status of the order is REQUEST.
       14:01:00.000Z The status of the crypto transaction is NEW.
       14:01:00.000Z The status of the fiat transaction is NEW.
-      14:01:00.000Z The exchange has an order all the same, although the row was abandoned; it is followed.
-      14:01:00.000Z The newest record came: order o1, 1.5 BTC in.
-      14:01:00.000Z Finding UNEXPECTED_ORDER (error): (meaning) Expected: no order: abandoned; is: o1.
-          > It is followed to its end, next at 14:01:04.500Z.
-          > A person should look at finding UNEXPECTED_ORDER: (advice)
+      14:01:00.000Z The exchange has the order, although it was abandoned. order-sync follows it.
+      14:01:00.000Z order-sync received the newest record of the order: id o1, 1.5 BTC in.
+      14:01:00.000Z Finding UNEXPECTED_ORDER (error): (meaning) Expected: no order: abandoned. Found: o1.
+          > The order is followed until it ends, next at 14:01:04.500Z.
+          > A person should look at finding UNEXPECTED_ORDER. (advice)
+          > To acknowledge the findings that a person has looked at:
+          > order-sync findings ack 2 --reason TEXT
       14:01:00.000Z is open
-          > It is followed to its end, next at 14:01:04.500Z.
-          > A person should look at finding UNEXPECTED_ORDER: (advice)"
+          > The order is followed until it ends, next at 14:01:04.500Z.
+          > A person should look at finding UNEXPECTED_ORDER. (advice)
+          > To acknowledge the findings that a person has looked at:
+          > order-sync findings ack 2 --reason TEXT"
     `);
   });
 
@@ -252,29 +270,29 @@ describe('the story of an order', () => {
     answers.create = undefined;
     await pass(SECOND);
     expect(await replay()).toMatchInlineSnapshot(`
-      "12:00:00.000Z The row was inserted.
-      12:00:00.000Z Create request 1 was about to go out.
-      12:00:00.000Z It waits to be sent again: not taken: the exchange limits the rate (429).
-          > It is sent again when its time has come.
-          > To keep it from being sent:
+      "12:00:00.000Z The row was inserted into the database.
+      12:00:00.000Z order-sync began create request 1.
+      12:00:00.000Z The order waits to be sent again: not taken: the exchange limits the rate (429).
+          > The order is sent again when it is due.
+          > To cancel the order before it is sent:
           > order-sync orders cancel a --reason TEXT
-      13:00:00.000Z Create request 2 was about to go out.
-      13:00:00.000Z The exchange refused it: HTTP 400 REFUSED: currency is off.
-          > It is looked at again, in case an order appears all the same, next by 14:00:00.000Z if nothing delays it.
-          > When what the exchange refused is put right:
+      13:00:00.000Z order-sync began create request 2.
+      13:00:00.000Z The exchange refused the order: HTTP 400 REFUSED: currency is off.
+          > The order is looked up again, in case the exchange has it after all, next by 14:00:00.000Z if nothing delays it.
+          > To send the order again, when the cause of the refusal is corrected:
           > order-sync orders retry a --reason TEXT
-      13:00:01.000Z anna had it sent again, from rejected: asked the exchange.
-          > It is sent again when its time has come.
-          > To keep it from being sent:
+      13:00:01.000Z anna decided that order-sync sends the order again (it was rejected): asked the exchange.
+          > The order is sent again when it is due.
+          > To cancel the order before it is sent:
           > order-sync orders cancel a --reason TEXT
-      13:00:02.000Z Create request 3 was about to go out.
-      13:00:02.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
-          > It is looked up until its order appears, next at 13:00:06.500Z.
-          > When it is certain that it was never taken up:
+      13:00:02.000Z order-sync began create request 3.
+      13:00:02.000Z The exchange accepted the order as pre-order p1: 1.50 BTC to EUR.
+          > The order is looked up until it appears at the exchange, next at 13:00:06.500Z.
+          > To abandon the order, if it is certain that it will not appear:
           > order-sync orders resolve a --as abandoned --reason TEXT
       13:00:02.000Z is accepted
-          > It is looked up until its order appears, next at 13:00:06.500Z.
-          > When it is certain that it was never taken up:
+          > The order is looked up until it appears at the exchange, next at 13:00:06.500Z.
+          > To abandon the order, if it is certain that it will not appear:
           > order-sync orders resolve a --as abandoned --reason TEXT"
     `);
   });
@@ -288,22 +306,24 @@ describe('the story of an order', () => {
       `update merchant_orders set revision = revision + 1, next_action_at = '${program.clock.now().toISOString()}'`,
     );
     expect((await tell(program.clock.now())).next).toEqual([
-      'The row was changed: it is checked again as soon as a pass runs.',
+      'The row was changed. It is checked again when the next pass runs.',
     ]);
     await pass(SECOND);
     expect(await replay()).toMatchInlineSnapshot(`
-      "12:00:00.000Z The row was inserted.
-      12:00:00.000Z Our own check refused the row and nothing was sent: asset must be positive, is "0".
-          > Nothing until the row is corrected; then it is checked again.
+      "12:00:00.000Z The row was inserted into the database.
+      12:00:00.000Z order-sync found the row invalid and sent nothing: asset must be positive, is "0".
+          > Nothing, until the row is corrected. Then it is checked again.
+          > To have it checked as it is:
+          > order-sync orders retry a --reason TEXT
       12:00:02.000Z The row was corrected and waits to be sent.
-      12:00:02.000Z Create request 1 was about to go out.
-      12:00:02.000Z The exchange accepted it as pre-order p1: 2 BTC to EUR.
-          > It is looked up until its order appears, next at 12:00:06.500Z.
-          > When it is certain that it was never taken up:
+      12:00:02.000Z order-sync began create request 1.
+      12:00:02.000Z The exchange accepted the order as pre-order p1: 2 BTC to EUR.
+          > The order is looked up until it appears at the exchange, next at 12:00:06.500Z.
+          > To abandon the order, if it is certain that it will not appear:
           > order-sync orders resolve a --as abandoned --reason TEXT
       12:00:02.000Z is accepted
-          > It is looked up until its order appears, next at 12:00:06.500Z.
-          > When it is certain that it was never taken up:
+          > The order is looked up until it appears at the exchange, next at 12:00:06.500Z.
+          > To abandon the order, if it is certain that it will not appear:
           > order-sync orders resolve a --as abandoned --reason TEXT"
     `);
   });
@@ -313,14 +333,14 @@ describe('the story of an order', () => {
     program.clock.advance(SECOND);
     await decide({ kind: 'cancel' });
     expect(await replay()).toMatchInlineSnapshot(`
-      "12:00:00.000Z The row was inserted.
-          > It is sent when its time has come.
-          > To keep it from being sent:
+      "12:00:00.000Z The row was inserted into the database.
+          > The order is sent when it is due.
+          > To cancel the order before it is sent:
           > order-sync orders cancel a --reason TEXT
-      12:00:01.000Z anna cancelled it before it was sent: asked the exchange.
-          > It is looked at again, in case an order appears all the same, next at 13:00:01.000Z.
+      12:00:01.000Z anna cancelled the order before it was sent: asked the exchange.
+          > The order is looked up again, in case the exchange has it after all, next at 13:00:01.000Z.
       12:00:01.000Z is cancelled
-          > It is looked at again, in case an order appears all the same, next at 13:00:01.000Z."
+          > The order is looked up again, in case the exchange has it after all, next at 13:00:01.000Z."
     `);
   });
 
@@ -332,13 +352,13 @@ describe('the story of an order', () => {
       await pass(ms);
       return (await tell(program.clock.now())).next;
     };
-    const again = (at: string) => [`It is looked at again, in case it changes all the same, next at ${at}.`];
+    const again = (at: string) => [`The order is looked up again, in case it still changes, next at ${at}.`];
     expect(await next(5 * SECOND)).toEqual(again('2026-01-05T13:00:05.000Z'));
     expect(await next(HOUR)).toEqual(again('2026-01-06T12:00:05.000Z'));
     expect(await next(DAY)).toEqual(again('2026-01-12T13:00:05.000Z'));
-    expect(await next(7 * DAY)).toEqual(['Nothing: it has ended.']);
+    expect(await next(7 * DAY)).toEqual(['Nothing: the order has ended.']);
     expect((await tell(new Date('2026-01-06T12:30:00.000Z'))).next).toEqual([
-      'It is looked at again, in case it changes all the same, next by 2026-01-12T12:00:05.000Z if nothing delays it.',
+      'The order is looked up again, in case it still changes, next by 2026-01-12T12:00:05.000Z if nothing delays it.',
     ]);
   });
 
@@ -351,28 +371,32 @@ describe('the story of an order', () => {
     answers.lookup = record('a', { status: 'REQUEST', modificationDate: '2026-01-06T12:00:07Z' });
     await pass(DAY);
     expect(await replay()).toMatchInlineSnapshot(`
-      "12:00:00.000Z The row was inserted.
-      12:00:00.000Z Create request 1 was about to go out.
-      12:00:00.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
-          > It is looked up until its order appears.
-          > When it is certain that it was never taken up:
+      "12:00:00.000Z The row was inserted into the database.
+      12:00:00.000Z order-sync began create request 1.
+      12:00:00.000Z The exchange accepted the order as pre-order p1: 1.50 BTC to EUR.
+          > The order is looked up until it appears at the exchange.
+          > To abandon the order, if it is certain that it will not appear:
           > order-sync orders resolve a --as abandoned --reason TEXT
-      12:00:05.000Z The status of the order is COMPLETED (the exchange dates it 12:00:07Z).
-      12:00:05.000Z The status of the crypto transaction is NEW (the exchange dates it 12:00:07Z).
-      12:00:05.000Z The status of the fiat transaction is NEW (the exchange dates it 12:00:07Z).
-      12:00:05.000Z The exchange has the order now; it is final.
-          > It is looked at again, in case it changes all the same, next by 13:00:05.000Z if nothing delays it.
-      2026-01-06T13:00:05.000Z The status of the order went from COMPLETED to REQUEST (the exchange dates it 2026-01-06T12:00:07Z).
-      2026-01-06T13:00:05.000Z The modificationDate of the record went from 12:00:07Z to 2026-01-06T12:00:07Z.
-      2026-01-06T13:00:05.000Z The completionDate of the record went from 12:00:07Z to nothing.
-      2026-01-06T13:00:05.000Z The order that was final is open again; it is followed.
-      2026-01-06T13:00:05.000Z The newest record came: order o1, 1.5 BTC in.
-      2026-01-06T13:00:05.000Z Finding TERMINAL_REOPENED (warning): (meaning) Expected: final as COMPLETED; is: open as REQUEST, modified 2026-01-06T12:00:07Z.
-          > It is followed to its end, next at 2026-01-06T13:00:09.500Z.
-          > A person should look at finding TERMINAL_REOPENED: (advice)
+      12:00:05.000Z The status of the order is COMPLETED (dated 12:00:07Z by the exchange).
+      12:00:05.000Z The status of the crypto transaction is NEW (dated 12:00:07Z by the exchange).
+      12:00:05.000Z The status of the fiat transaction is NEW (dated 12:00:07Z by the exchange).
+      12:00:05.000Z The order appeared at the exchange. It has ended there.
+          > The order is looked up again, in case it still changes, next by 13:00:05.000Z if nothing delays it.
+      2026-01-06T13:00:05.000Z The status of the order changed from COMPLETED to REQUEST (dated 2026-01-06T12:00:07Z by the exchange).
+      2026-01-06T13:00:05.000Z The modificationDate of the record changed from 12:00:07Z to 2026-01-06T12:00:07Z.
+      2026-01-06T13:00:05.000Z The completionDate of the record changed from 12:00:07Z to nothing.
+      2026-01-06T13:00:05.000Z The order that was final is open again. order-sync follows it.
+      2026-01-06T13:00:05.000Z order-sync received the newest record of the order: id o1, 1.5 BTC in.
+      2026-01-06T13:00:05.000Z Finding TERMINAL_REOPENED (warning): (meaning) Expected: final as COMPLETED. Found: open as REQUEST, modified 2026-01-06T12:00:07Z.
+          > The order is followed until it ends, next at 2026-01-06T13:00:09.500Z.
+          > A person should look at finding TERMINAL_REOPENED. (advice)
+          > To acknowledge the findings that a person has looked at:
+          > order-sync findings ack 1 --reason TEXT
       2026-01-06T13:00:05.000Z is open
-          > It is followed to its end, next at 2026-01-06T13:00:09.500Z.
-          > A person should look at finding TERMINAL_REOPENED: (advice)"
+          > The order is followed until it ends, next at 2026-01-06T13:00:09.500Z.
+          > A person should look at finding TERMINAL_REOPENED. (advice)
+          > To acknowledge the findings that a person has looked at:
+          > order-sync findings ack 1 --reason TEXT"
     `);
   });
 
@@ -382,9 +406,11 @@ describe('the story of an order', () => {
       externalOrderId: 'a',
       asOf: '2026-01-05T11:59:59.999Z',
       state: null,
+      outcome: null,
+      headline: 'The order did not exist yet',
       pace: null,
       told: [],
-      next: ['There is no such order yet.'],
+      next: ['The row had not been inserted into the database.'],
     });
   });
 });

@@ -43,8 +43,16 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
   ],
   [/^SEARCH merchant_orders USING COVERING INDEX \w+( \(account>\?\))?: .* min\(account\)/, 'the first entry'],
   [
-    /^SEARCH merchant_orders USING (COVERING )?INDEX merchant_orders_by_age \(account=\?.* order by created_at desc/,
-    'the newest, as many as a list looks at',
+    /^SEARCH merchant_orders USING (COVERING )?INDEX merchant_orders_by_age \(account=\?.* order by created_at( desc)?(, external_order_id( desc)?)? limit/,
+    'as many as a list looks at',
+  ],
+  [
+    /^SEARCH merchant_orders USING PRIMARY KEY \(account=\?( AND external_order_id>\?)?\): .* limit 1 offset \?$/,
+    'the last one that a list looks at',
+  ],
+  [
+    /^SEARCH merchant_orders USING PRIMARY KEY .*external_order_id<\?\): .* and external_order_id <= \?.* limit \?$/,
+    'up to the last one that a list looks at',
   ],
   [/^SCAN (listed|findings): .* from \(select .* limit (\?|\d+|\d+ offset \?)\)/, 'what a list looks at, limited'],
   [

@@ -20,8 +20,8 @@ import { newestEventId } from '../../src/store/tables/chain.ts';
 import { feedHeads, newestOfOrder } from '../../src/extensions/feed/tables/events.ts';
 import { findingsOfOrder } from '../../src/store/tables/findings.ts';
 import { listFindings } from '../../src/extensions/operate/tables/listed-findings.ts';
-import { countWaiting, findOrders } from '../../src/store/find-orders.ts';
-import { listOrders } from '../../src/extensions/operate/tables/listed-orders.ts';
+import { countWaiting } from '../../src/store/find-orders.ts';
+import { listOrders, ORDER_SORTS } from '../../src/extensions/operate/tables/listed-orders.ts';
 import { sumsAtStake } from '../../src/extensions/health/tables/at-stake.ts';
 import { countMoves, recentSums } from '../../src/extensions/health/tables/recent.ts';
 import { readOverview } from '../../src/extensions/health/tables/overview.ts';
@@ -110,8 +110,6 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
   for (const account of ['default', undefined])
     await readOverview(program.app.store.db, { account, endpoints: [{ name: 'shop' }], now: program.clock.now() });
   await readDashboard(program);
-  const beginning = { account: 'default', beginning: 'o', by: 'id', limit: 10 } as const;
-  await findOrders(program.app.store.db, beginning, ['state']);
   const decided = await Array.fromAsync(decideOrders(program.app, [{ externalOrderId: 'waiting' }], action));
   expect(decided).toMatchObject([{ kind: 'done' }]);
   await program.app[Symbol.asyncDispose]();
@@ -193,7 +191,12 @@ async function listEverything({ app: { store } }: TestProgram): Promise<void> {
     const query = { account: 'default', limit: 10, ...filter };
     await listOrders(store.db, query);
     await listFindings(store.db, query);
-    await listFindings(store.db, { ...query, status: 'open' });
+    await listFindings(store.db, { ...query, status: 'open', after: { id: 1, severity: 'error' } });
+    for (const sort of ORDER_SORTS) {
+      const page = { ...query, sort, mostRead: 2, outcome: 'outcome_unknown' } as const;
+      await listOrders(store.db, page);
+      await listOrders(store.db, { ...page, after: { created_at: '2026', external_order_id: 'o' } });
+    }
   }
 }
 

@@ -20,6 +20,8 @@ export interface Column {
   readonly hasGroupUnit?: boolean;
   /** In HTML: the address that a cell leads to; undefined if it leads nowhere. */
   readonly href?: (row: Row) => string | undefined;
+  /** In HTML: the cell is marked as one to copy, for a script that adds a button. */
+  readonly isCopied?: boolean;
   /** In HTML: the time of the page, from which the age of each time is counted that stands beside it. */
   readonly agesAt?: string;
 }

@@ -42,13 +42,18 @@ export async function* htmlText(document: ReportDocument): AsyncGenerator<string
   yield '</main>\n</body>\n</html>\n';
 }
 
-/** Reads a report and writes what its page has between head and end, for a page that has more than the report. */
-export async function* contentText(document: ReportDocument): AsyncGenerator<string> {
+/**
+ * Reads a report and writes what its page has between head and end, for a page that has more than the report: `more` is markup
+ * below the verdict.
+ */
+export async function* contentText(document: ReportDocument, more = ''): AsyncGenerator<string> {
   const shown = document.sections.filter(({ isForPrograms }) => isForPrograms !== true);
   const sections = [];
   for (const section of shown) sections.push(await readSection(section, MOST_ROWS_OF_GROUP));
   const parts = partsOf(sections);
-  yield headText(document, sections, parts);
+  yield titleText(document, sections);
+  yield more;
+  yield summaryText(document, sections, parts);
   const figures = document.charts.map((chart, id) => ({ part: chart.part, text: figureText(chart, id) }));
   // A part without sections has no heading.
   for (const figure of figures) if (!parts.some(({ part }) => part === figure.part)) yield figure.text;
@@ -94,19 +99,20 @@ ${more}<title>${escapeText(title)}</title>
 `;
 }
 
-function headText(document: ReportDocument, sections: readonly ReadSection[], parts: readonly Part[]): string {
-  const { title, verdict, cards = [] } = document;
+function titleText(document: ReportDocument, sections: readonly ReadSection[]): string {
+  const { title, verdict } = document;
   const scope = scopeFacts(document);
+  const facts = scope.length === 0 ? '' : factsText('scope', scope);
+  const head = `<header>\n<h1>${proseText(title)}</h1>\n${facts}</header>\n`;
+  return verdict === undefined ? head : `${head}${verdictText(verdict, firstToDo(sections))}`;
+}
+
+function summaryText({ cards = [] }: ReportDocument, sections: readonly ReadSection[], parts: readonly Part[]): string {
   const names = sections.map(({ section }) => section.name);
   const columns = Math.ceil(cards.length / Math.ceil(cards.length / MOST_CARDS_BESIDE));
-  return [
-    `<header>\n<h1>${proseText(title)}</h1>\n${scope.length === 0 ? '' : factsText('scope', scope)}</header>\n`,
-    verdict === undefined ? '' : verdictText(verdict, firstToDo(sections)),
-    cards.length === 0
-      ? ''
-      : `<ul class="cards of-${columns}">\n${cards.map((card) => cardText(card, names)).join('')}</ul>\n`,
-    sections.length < 2 ? '' : contentsText(parts),
-  ].join('');
+  const boxes = cards.map((card) => cardText(card, names)).join('');
+  const list = cards.length === 0 ? '' : `<ul class="cards of-${columns}">\n${boxes}</ul>\n`;
+  return sections.length < 2 ? list : `${list}${contentsText(parts)}`;
 }
 
 function factsText(name: string, facts: readonly Fact[]): string {

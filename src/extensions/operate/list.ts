@@ -23,6 +23,7 @@ import {
   type ListColumn,
   type ListOptions,
 } from '../documents/commands/print.ts';
+import { headlineOf, headlineSentence } from '../documents/headline.ts';
 import { withAccounts, withAccount, absentOrder } from '../../cli/shared/store.ts';
 import { styled } from '../../cli/shared/terminal.ts';
 import { readOrder } from '../../store/orders/orders.ts';
@@ -36,9 +37,10 @@ export const define = { list: defineList, show: defineShow };
 
 const COLUMNS: readonly ListColumn<OrderRow>[] = [
   { label: 'id', of: (row) => row.external_order_id },
-  { label: 'asset', kind: 'decimal', rank: 1, of: (row) => row.asset },
+  { label: 'asset', kind: 'decimal', of: (row) => row.asset },
   { label: 'pair', of: (row) => `${row.from_currency}/${row.to_currency}` },
-  { label: 'state', kind: 'state', of: (row) => row.state },
+  { label: 'state', kind: 'state', rank: 1, of: (row) => row.state },
+  { label: 'headline', of: headlineOf },
   { label: 'status', rank: 2, of: (row) => row.order_status },
   { label: 'updated', kind: 'time', rank: 4, of: (row) => row.updated_at },
   { label: 'reason', rank: 3, of: (row) => row.state_reason },
@@ -129,5 +131,9 @@ function asSections({ order, events, preOrder, record }: Everything): string {
     body === null
       ? `\n${name}: none\n`
       : `\n${styled('bold', `${name}, as received`, screen)}\n${answerText(body, screen)}`;
-  return rowWithHistory(order, events) + answer('pre-order', preOrder) + answer('record', record);
+  return (
+    `${styled('bold', `${headlineSentence(order)}.`, screen)}\n\n${rowWithHistory(order, events)}` +
+    answer('pre-order', preOrder) +
+    answer('record', record)
+  );
 }

@@ -34,7 +34,11 @@ const BOUNDED: readonly (readonly [scan: RegExp, why: string])[] = [
     'the newest events, as many as are counted',
   ],
   [/^merchant_orders merchant_orders_followed .* limit \$\d+\) as followed\)/, 'orders that are followed, limited'],
-  [/^merchant_orders merchant_orders_by_age .* limit 1 offset \$\d+$/, 'the newest, as many as a list looks at'],
+  [/^merchant_orders merchant_orders_(by_age|key) .* limit 1 offset \$\d+$/, 'as many as a list looks at'],
+  [
+    /^merchant_orders merchant_orders_by_age .* order by created_at desc, external_order_id desc limit \$\d+$/,
+    'no more rows than a list looks at: the statement before it has counted them',
+  ],
 ];
 
 const COUNT = 20_000;

@@ -83,9 +83,9 @@ describe.skipIf(postgresOfTests() === undefined)('a database that was restored u
       expect(status).toMatchObject({ code: 1, stdout: expect.stringContaining('db accept-restore') });
       const { stdout } = await looks(restored, 'orders', 'explain', 'later', '--account', 'shop');
       expect(stdout).toMatch(
-        /It is not sent: the account shop is stopped .*order-sync db accept-restore --account shop/s,
+        /The order is not sent: the account shop is stopped .*order-sync db accept-restore --account shop/s,
       );
-      expect(stdout).not.toContain('as soon as a pass runs');
+      expect(stdout).not.toContain('when the next pass runs');
     }
     // Rows may be inserted, and are not sent before a person has decided.
     const added = ['--external-order-id', 'added', '--asset', '1', '--from', 'BTC', '--to', 'EUR'];

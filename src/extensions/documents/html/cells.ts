@@ -191,7 +191,8 @@ function innerText(row: Row, column: Column, places: number): string {
   const value = cellOf(row, column);
   const text = shownText(value, column);
   const href = column.href?.(row);
-  if (href !== undefined) return `<a href="${escapeText(href)}">${escapeText(text)}</a>`;
+  const copied = column.isCopied === true ? ` data-copy="${escapeText(value)}"` : '';
+  if (href !== undefined) return `<a href="${escapeText(href)}"${copied}>${escapeText(text)}</a>`;
   if (column.agesAt !== undefined && value !== null) return momentText(String(value), column.agesAt);
   if (TONED.has(column.kind) && text !== '') return `<b class="${toneOf(column.kind, value)}">${escapeText(text)}</b>`;
   return isNumeric(column) ? figure(text, places) : escapeText(text);

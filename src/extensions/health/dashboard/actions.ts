@@ -21,10 +21,12 @@ const PAUSES: readonly string[] = ['creates-paused', 'all-paused'] satisfies Res
 
 export class Refused extends Error {
   readonly httpStatus: number;
+  readonly advice: string;
 
-  constructor(httpStatus: number, message: string) {
+  constructor(httpStatus: number, message: string, advice = '') {
     super(message);
     this.httpStatus = httpStatus;
+    this.advice = advice;
   }
 }
 
@@ -65,10 +67,10 @@ export function addActions(
 function decisionOf(form: unknown, accounts: readonly string[], token: string): Decision {
   if (!(form instanceof URLSearchParams)) throw new Refused(415, `Send a form: ${FORM}.`);
   if (!isEqual(form.get('token') ?? '', token)) {
-    throw new Refused(403, 'The form is of another process, or of another site: load the page again.');
+    throw new Refused(403, 'This form is out of date.', 'Load its page again, and repeat the decision.');
   }
   const account = form.get('account') ?? '';
-  if (!accounts.includes(account)) throw new Refused(404, 'There is no such account in the settings.');
+  if (!accounts.includes(account)) throw new Refused(404, 'The settings do not have this account.');
   const [actor, reason] = [plainText(form, 'actor'), plainText(form, 'reason')];
   return { account, actor: `${actor} (dashboard)`, reason, form };
 }
@@ -76,7 +78,7 @@ function decisionOf(form: unknown, accounts: readonly string[], token: string): 
 function plainText(form: URLSearchParams, name: string): string {
   const text = (form.get(name) ?? '').trim();
   if (text === '' || text.length > LONGEST_TEXT || !text.isWellFormed() || text.includes('\0')) {
-    throw new Refused(400, `Give a text of 1 to ${LONGEST_TEXT} characters: ${name}.`);
+    throw new Refused(400, `Enter 1 to ${LONGEST_TEXT} characters as the ${name === 'actor' ? 'name' : name}.`);
   }
   return text;
 }
@@ -85,9 +87,9 @@ async function decideOrder(deps: OpsSources, { account, actor, reason, form }: D
   const { store, clock, makePaces } = deps;
   const externalOrderId = form.get('externalOrderId') ?? '';
   const row = await readOrder(store.db, account, externalOrderId);
-  if (row === undefined) throw new Refused(404, 'There is no such order.');
+  if (row === undefined) throw new Refused(404, `The account ${account} has no order ${externalOrderId}.`);
   const now = trackingOf(row);
-  // An order that has changed since the person was shown it is passed over.
+  // An order that has changed since the person was shown it stays as it is.
   const seen = { state: form.get('state') as typeof now.state, attempts: Number(form.get('attempts')) };
   const config = configOf(deps.config, account);
   const settings = flowSettings(config, makePaces?.(1)(config));
@@ -103,12 +105,12 @@ function judgementOf(form: URLSearchParams): Judgement {
   const kind = form.get('judgement');
   if (kind === 'ours' || kind === 'abandoned' || kind === 'cancel') return { kind };
   if (kind === 'not-created' || kind === 'retry') return { kind, mayDuplicate: form.get('mayDuplicate') === 'yes' };
-  if (kind !== 'exists') throw new Refused(400, 'Say what became of the order.');
+  if (kind !== 'exists') throw new Refused(400, 'Choose a decision.');
   const preOrderId = (form.get('preOrderId') ?? '').trim();
   try {
     pathId(preOrderId);
   } catch (error) {
-    throw new Refused(400, `Give the id of its pre-order: ${messageOf(error)}.`);
+    throw new Refused(400, `Enter the id of the pre-order: ${messageOf(error)}.`);
   }
   return { kind, preOrderId };
 }
@@ -132,7 +134,8 @@ async function acknowledgeFindings(deps: OpsSources, { account, actor, reason, f
     }
     return others;
   });
-  if (changed > 0) throw new Refused(409, 'A finding was passed over: it is not open any more or has changed.');
+  if (changed > 0)
+    throw new Refused(409, 'At least one finding was not acknowledged, because it has changed or is no longer open.');
   return orderPath({ account, externalOrderId: form.get('externalOrderId') ?? '' }) ?? '/';
 }
 
@@ -143,13 +146,13 @@ function seenFinding(text: string): { id: number; expected: string | null; actua
     const value = (one: unknown) => (typeof one === 'string' ? one : null);
     return { id: Number(id), expected: value(expected), actual: value(actual) };
   } catch {
-    throw new Refused(400, 'This is no finding.');
+    throw new Refused(400, 'The form does not name a finding.');
   }
 }
 
 async function pauseAccount({ store, clock }: OpsSources, { account, actor, reason, form }: Decision): Promise<string> {
   const [kind, now] = [form.get('kind') ?? '', clock.now()];
-  if (!PAUSES.includes(kind)) throw new Refused(400, 'Say what stops: creating, or looking up too.');
+  if (!PAUSES.includes(kind)) throw new Refused(400, 'Choose what stops.');
   const hold: Restraint = { kind: kind as Restraint['kind'], since: now, until: null, reason, actor };
   await store.forAccount(account).writer.write((tx) => setHold(tx, account, hold, now));
   return accountPath('/pause', account);

@@ -11,12 +11,12 @@ export const LONGEST_TEXT = 500;
 type FormBase = Readonly<Record<'account' | 'token', string>>;
 
 const WORDS: Readonly<Record<Judgement['kind'], string>> = {
-  exists: 'The exchange has its pre-order: follow it',
-  'not-created': 'The exchange has not made it: send it again',
-  ours: 'The order at the exchange is ours: rely on it',
-  abandoned: 'End it',
-  retry: 'Send it again',
-  cancel: 'Cancel it, unsent',
+  exists: 'The exchange has the order: follow it',
+  'not-created': 'The exchange does not have the order: send it again',
+  ours: 'The order at the exchange is yours: rely on it',
+  abandoned: 'Abandon the order',
+  retry: 'Send the order again',
+  cancel: 'Cancel the order before it is sent',
 };
 
 interface DecidedOrder {
@@ -25,29 +25,28 @@ interface DecidedOrder {
   readonly attempts: number;
 }
 
-/** Writes the forms of a person's decisions about an order and its open findings; empty if there is nothing to decide. */
-export function orderForms(base: FormBase, order: DecidedOrder, findings: readonly KnownFinding[]): string {
-  const kinds = decisionsFor(order.state);
+/** Forms by the beginnings of the commands that do the same. */
+export type OrderForms = Readonly<Record<string, string>>;
+
+export function orderForms(base: FormBase, order: DecidedOrder, findings: readonly KnownFinding[]): OrderForms {
   const open = findings.filter(({ status }) => status === 'open');
-  if (kinds.length === 0 && open.length === 0) return '';
-  const decision = kinds.length === 0 ? '' : decisionForm(base, order, kinds);
-  const findingsForm = open.length === 0 ? '' : acknowledgeForm(base, order, open);
-  return `<section class="actions" aria-labelledby="actions-title"><h2 id="actions-title">Decide</h2>\n${decision}${findingsForm}</section>\n`;
+  const decision = decisionForm(base, order, decisionsFor(order.state));
+  return { orders: decision, ...(open.length > 0 && { findings: acknowledgeForm(base, order, open) }) };
 }
 
 function decisionForm(base: FormBase, order: DecidedOrder, kinds: readonly Judgement['kind'][]): string {
   const { externalOrderId, state, attempts } = order;
   const options = kinds.map((kind) => `<option value="${kind}">${WORDS[kind]}</option>`).join('');
   const preOrder = kinds.includes('exists')
-    ? `<label>Its pre-order, where the exchange has it <input name="preOrderId" maxlength="500"></label>`
+    ? `<label>Id of the pre-order, if the exchange has it <input name="preOrderId" maxlength="500"></label>`
     : '';
   const mayBeTaken = state === 'unknown' || state === 'held';
   const duplicate =
     kinds.includes('not-created') || (mayBeTaken && kinds.includes('retry'))
-      ? '<label class="check"><input type="checkbox" name="mayDuplicate" value="yes"> I know that it may be made twice</label>'
+      ? '<label class="check"><input type="checkbox" name="mayDuplicate" value="yes"> I accept that the exchange may create the order twice</label>'
       : '';
   return form('/actions/order', { ...base, externalOrderId, state, attempts }, 'Decide', [
-    `<label>What became of it <select name="judgement" required><option value="">choose</option>${options}</select></label>`,
+    `<label>Decision <select name="judgement" required><option value="">choose</option>${options}</select></label>`,
     preOrder,
     duplicate,
   ]);
@@ -67,10 +66,10 @@ export function pauseForms(base: FormBase, holds: readonly RestraintView[]): str
     ({ kind, reason, since, actor }) =>
       `<li>${badge('warning', kind)} ${proseText(`since ${since}${actor === null ? '' : ` by ${actor}`}: ${reason}`)}</li>`,
   );
-  const list = listed.length === 0 ? '<p>Nothing holds the account.</p>' : `<ul>${listed.join('')}</ul>`;
+  const list = listed.length === 0 ? '<p>Nothing is paused.</p>' : `<ul>${listed.join('')}</ul>`;
   const pause = form('/actions/pause', base, 'Pause', [
     '<strong>Pause</strong>',
-    '<label>What stops <select name="kind"><option value="creates-paused">creating</option><option value="all-paused">creating and looking up</option></select></label>',
+    '<label>Stop <select name="kind"><option value="creates-paused">creating orders</option><option value="all-paused">creating orders and looking them up</option></select></label>',
   ]);
   const resume = form('/actions/resume', base, 'Resume', ['<strong>Resume</strong>']);
   return `<div class="story-page"><section class="actions" aria-labelledby="pause-title"><h1 id="pause-title">Pause and resume ${escapeText(cutText(base.account))}</h1>\n${list}\n${pause}${resume}</section></div>\n`;

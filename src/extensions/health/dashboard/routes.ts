@@ -1,45 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { configOf } from '../../../settings/config.ts';
 import { healthSettings } from '../settings.ts';
-import { describeKeptBack, viewOf } from '../../../accounts/rules/restraints.ts';
+import { viewOf } from '../../../accounts/rules/restraints.ts';
 import { messageOf } from '../../../base/text.ts';
-import { storyOf } from '../../reports/story/read-story.ts';
-import { orderForms, pauseForms } from './forms.ts';
-import { foundSection } from './orders.ts';
+import { pauseForms } from './forms.ts';
+import { findingsText } from './lists/findings.ts';
+import { orderText } from './lists/order.ts';
+import { ordersText } from './lists/orders.ts';
+import { accountIn, oneAccountIn, queryOf } from './lists/query.ts';
 import { RANGES, type RangeName } from './facts.ts';
 import { dashboardPage, framed, messagePage, type Frame } from './page.ts';
 import { DASHBOARD_STYLE } from './style.ts';
-import type { Column, Row, Section } from '../../documents/document.ts';
-import { contentText } from '../../documents/html.ts';
-import { pairOf } from '../../reports/reconciliation/rows.ts';
-import type { StoryEvent } from '../../reports/tables/story.ts';
 import { readHolds } from '../../../store/tables/account-holds.ts';
 import { feedHead } from '../../feed/tables/events.ts';
-import { findingsOf } from '../../../store/tables/findings.ts';
-import { findOrders } from '../../../store/find-orders.ts';
-import { ROW_COLUMNS, trackingOf } from '../../../store/orders/order-columns.ts';
-import { readOrder } from '../../../store/orders/orders.ts';
 import { EventStreams } from '../../feed/stream.ts';
 import type { OpsPages } from '../ops/readings.ts';
 import { addActions, Refused } from './actions.ts';
 import { DashboardReader, programFacts } from './read-facts.ts';
 
 const HTML = 'text/html; charset=utf-8';
-const MOST_FOUND = 50;
-const MOST_ACCOUNTS = 500;
-const MOST_EVENTS = 200;
-const LONGEST_QUERY = 10_000;
-const EVENT_COLUMNS: readonly Column[] = [
-  { key: 'observed_at', label: 'At', kind: 'time' },
-  { key: 'field', label: 'Field', kind: 'text' },
-  { key: 'old_value', label: 'Old value', kind: 'text' },
-  { key: 'new_value', label: 'New value', kind: 'text' },
-  { key: 'source', label: 'Source', kind: 'text', rank: 1 },
-  { key: 'reason', label: 'Reason', kind: 'text', rank: 1 },
-  { key: 'actor', label: 'Person', kind: 'text', rank: 1 },
-];
 
 interface Pages {
   readonly deps: OpsPages;
@@ -56,8 +36,8 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
   const pages: Pages = { deps, accounts, token };
   server.setErrorHandler((error, _request, reply) => {
     if (!(error instanceof Refused)) throw error;
-    const { httpStatus, message } = error;
-    const page = messagePage(frameOf(pages, `${message} · order-sync`), message);
+    const { httpStatus, message, advice } = error;
+    const page = messagePage(frameOf(pages, `${message} · order-sync`), message, advice);
     return reply.code(httpStatus).type(HTML).send(page);
   });
   server.setNotFoundHandler((request, reply) => {
@@ -71,8 +51,9 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
   const addPage = (path: string, write: (request: FastifyRequest) => Promise<string>) =>
     server.get(path, async (request, reply) => reply.type(HTML).send(await write(request)));
   addPage('/', async (request) => {
-    const account = accountIn(request, accounts);
-    const range = textIn(request, 'range') ?? '24h';
+    const query = queryOf(request);
+    const account = accountIn(query, accounts);
+    const { range = '24h' } = query;
     const facts = await reader
       .read(account, Object.hasOwn(RANGES, range) ? (range as RangeName) : '24h')
       .catch((error: unknown) => {
@@ -82,12 +63,23 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
       });
     return dashboardPage(facts, token !== undefined);
   });
-  server.get('/orders', async (request, reply) => {
-    const query = (textIn(request, 'q') ?? '').trim();
-    if (query === '') return await reply.redirect('/', 303);
-    return await reply.type(HTML).send(await searchPage(pages, accountIn(request, accounts), query));
+  addPage('/orders', async (request) => {
+    const query = queryOf(request);
+    const account = accountIn(query, accounts);
+    const frame = { ...frameOf(pages, 'Orders · order-sync', account), query: query['q'] };
+    return framed(frame, await ordersText(deps, account, query));
   });
-  addPage('/orders/:id', (request) => storyPage(pages, request));
+  addPage('/findings', async (request) => {
+    const query = queryOf(request);
+    const account = accountIn(query, accounts);
+    return framed(frameOf(pages, 'Findings · order-sync', account), await findingsText(deps, account, query));
+  });
+  addPage('/orders/:id', async (request) => {
+    const account = oneAccountIn(queryOf(request), accounts);
+    const { id } = request.params as { readonly id: string };
+    const frame = frameOf(pages, `Order ${id} · order-sync`, account);
+    return framed(frame, await orderText(deps, account, id, token));
+  });
   server.get('/dashboard.css', (_request, reply) => reply.type('text/css; charset=utf-8').send(DASHBOARD_STYLE));
   server.get('/dashboard.js', async (_request, reply) =>
     reply.type('text/javascript; charset=utf-8').send(await readFile(new URL('live.js', import.meta.url))),
@@ -96,7 +88,7 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
   if (token === undefined) return;
   addActions(server, deps, accounts, token);
   addPage('/pause', async (request) => {
-    const account = oneAccountIn(request, accounts);
+    const account = oneAccountIn(queryOf(request), accounts);
     const holds = (await readHolds(deps.store.db, account)).map(viewOf);
     return framed(frameOf(pages, 'Pause · order-sync', account), pauseForms({ account, token }, holds));
   });
@@ -112,77 +104,11 @@ function frameOf({ deps, accounts, token }: Pages, title: string, account?: stri
 function addEvents(server: FastifyInstance, { deps, accounts }: Pages, stopping: AbortSignal): void {
   const streams = new EventStreams(deps, stopping);
   server.get('/events', async (request, reply) => {
-    const account = oneAccountIn(request, accounts);
+    const account = oneAccountIn(queryOf(request), accounts);
     const head = await feedHead(deps.store.db, account);
     if (streams.isFull) return await reply.code(503).send({ status: 'refused', reason: 'too many streams' });
     void reply.hijack();
     streams.serve(reply.raw, { account }, head);
     return reply;
   });
-}
-
-/** The account that is asked for, undefined for all. One alone is meant anyway. */
-function accountIn(request: FastifyRequest, accounts: readonly string[]): string | undefined {
-  const asked = textIn(request, 'account');
-  if (asked === undefined || (asked === 'all' && !accounts.includes(asked))) {
-    return accounts.length === 1 ? accounts[0] : undefined;
-  }
-  if (!accounts.includes(asked)) throw new Refused(404, 'There is no such account in the settings.');
-  return asked;
-}
-
-function oneAccountIn(request: FastifyRequest, accounts: readonly string[]): string {
-  const account = accountIn(request, accounts);
-  if (account === undefined) throw new Refused(404, 'Name an account of the settings.');
-  return account;
-}
-
-function textIn({ query }: FastifyRequest, name: string): string | undefined {
-  const value = (query as Readonly<Record<string, unknown>>)[name];
-  return typeof value === 'string' ? value : undefined;
-}
-
-async function searchPage(pages: Pages, account: string | undefined, query: string): Promise<string> {
-  const { deps, accounts } = pages;
-  const found: Row[] = [];
-  const searched = account === undefined ? accounts.slice(0, MOST_ACCOUNTS) : [account];
-  for (const name of query.length > LONGEST_QUERY ? [] : searched) {
-    const filter = { account: name, beginning: query, by: 'id', limit: MOST_FOUND + 1 - found.length } as const;
-    const rows = await findOrders(deps.store.db, filter, ROW_COLUMNS);
-    found.push(...rows.map((row) => ({ ...row, pair: pairOf(row) })));
-    if (found.length > MOST_FOUND) break;
-  }
-  const shown = found.slice(0, MOST_FOUND);
-  const body = foundSection(query, shown, found.length > MOST_FOUND, deps.clock.now().toISOString());
-  return framed({ ...frameOf(pages, 'Orders · order-sync', account), query }, `<div class="board">\n${body}</div>\n`);
-}
-
-/** Writes the story of an order as `orders explain` does, with its events, and the forms where a person may decide here. */
-async function storyPage(pages: Pages, request: FastifyRequest): Promise<string> {
-  const { deps, accounts, token } = pages;
-  const { store, clock, config, activities } = deps;
-  const account = oneAccountIn(request, accounts);
-  const { id } = request.params as { readonly id: string };
-  const asOf = clock.now();
-  const kept = activities
-    .find(account)
-    ?.keptBack(asOf)
-    .find(({ externalOrderId }) => externalOrderId === id);
-  const told = await storyOf(store, configOf(config, account), id, { asOf, blocked: kept && describeKeptBack(kept) });
-  const row = await readOrder(store.db, account, id);
-  if (told === undefined || row === undefined) throw new Refused(404, 'There is no such order.');
-  const sections = [...told.document.sections, eventsSection(told.evidence.events)];
-  const main = (await Array.fromAsync(contentText({ ...told.document, sections }))).join('');
-  const forms =
-    token === undefined ? '' : orderForms({ account, token }, trackingOf(row), await findingsOf(store.db, account, id));
-  return framed(
-    frameOf(pages, `Order ${id} · order-sync`, account),
-    `<div class="story-page">\n${main}${forms}</div>\n`,
-  );
-}
-
-function eventsSection(events: readonly StoryEvent[]): Section {
-  const lead = `As they were recorded, the newest first, at most ${MOST_EVENTS}.`;
-  const newest = events.slice(-MOST_EVENTS).toReversed();
-  return { name: 'events', title: 'Events', lead, columns: EVENT_COLUMNS, rows: newest.map((event) => ({ ...event })) };
 }

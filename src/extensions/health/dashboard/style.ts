@@ -1,4 +1,5 @@
 import { STYLE } from '../../documents/html/style.ts';
+import { LISTS } from './lists/style.ts';
 
 const FRAME = `
 .skip { position: absolute; left: -999px; }
@@ -131,4 +132,4 @@ const PAPER = `
 }
 `;
 
-export const DASHBOARD_STYLE = `${STYLE}${FRAME}${BOARD}${PAGES}${SIZES}${PAPER}`;
+export const DASHBOARD_STYLE = `${STYLE}${FRAME}${BOARD}${PAGES}${LISTS}${SIZES}${PAPER}`;

@@ -14,6 +14,8 @@ import type { Database } from '../../../store/port.ts';
 const MOST_READ = 10_000;
 const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies readonly FindingStatus[];
 
+export type FindingPlace = Readonly<{ id: number; severity: Severity }>;
+
 /** Times are compared with `first_seen_at`. */
 interface FindingFilter extends ListQuery {
   readonly class?: FindingClassName | undefined;
@@ -24,6 +26,8 @@ interface FindingFilter extends ListQuery {
   readonly state?: OrderState | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
+  /** The last row of the page before. */
+  readonly after?: FindingPlace | undefined;
 }
 type Filter = OfAccount<FindingFilter>;
 
@@ -46,13 +50,14 @@ function compareRows(one: FindingRow, other: FindingRow): number {
 }
 
 async function listOfAccount(db: Database, filter: Filter): Promise<Listed<FindingRow>> {
-  const { account, status, severity, limit } = filter;
+  const { account, status, severity, after, limit } = filter;
   if (filter.order !== undefined) return await listOfOrder(db, filter, filter.order);
   const statuses = status === undefined ? STATUSES : [status];
   const classes = await classesOf(db, account, statuses, filter.class);
   const rows: FindingRow[] = [];
   let isCut = false;
-  for (const wanted of severity === undefined ? SEVERITIES : [severity]) {
+  const left = SEVERITIES.slice(after === undefined ? 0 : SEVERITIES.indexOf(after.severity));
+  for (const wanted of severity === undefined ? left : [severity]) {
     if (rows.length >= limit) break;
     const found: FindingRow[] = [];
     for (const one of classes.filter(({ name }) => weightOf(name) === wanted)) {
@@ -94,7 +99,7 @@ async function classesOf(
   return classes;
 }
 
-function weightOf(name: string): Severity {
+export function weightOf(name: string): Severity {
   return severityOf(name) ?? 'warning';
 }
 
@@ -103,8 +108,11 @@ async function listOfClass(
   filter: Filter,
   { status, name }: StatusAndClass,
 ): Promise<Listed<FindingRow>> {
-  const { account, limit } = filter;
-  const ofClass = sql<SqlBool>`account = ${account} and status = ${status} and class = ${name}`;
+  const { account, after, limit } = filter;
+  const ofClass = allOf(
+    sql`account = ${account} and status = ${status} and class = ${name}`,
+    after?.severity === weightOf(name) ? sql`id < ${after.id}` : undefined,
+  );
   const beyond = await sql<{ id: number }>`select id from findings where ${ofClass}
     order by id desc limit 1 offset ${MOST_READ}`.execute(db);
   const oldest = beyond.rows[0]?.id;

@@ -14,6 +14,14 @@ const MOST_READ = 50_000;
 /** If no state is asked for, orders in these come first: they need a person, or may come to. */
 const FIRST_STATES = ['held', 'disputed', 'unknown'] as const satisfies readonly OrderState[];
 
+/** The orders of a page: an index has each of them. */
+export const ORDER_SORTS = ['newest', 'oldest', 'id'] as const;
+type OrderSort = (typeof ORDER_SORTS)[number];
+/** The outcomes of final orders: `outcome_unknown` if nothing says whether it paid. */
+export const FINAL_OUTCOMES = ['succeeded', 'failed', 'outcome_unknown'] as const;
+export type OrderPlace = Pick<OrderRow, 'created_at' | 'external_order_id'>;
+
+const CREATED_AT = sql<string>`created_at`;
 const NAMES = accountNames('merchant_orders');
 
 /** Times are compared with `created_at`. */
@@ -24,6 +32,17 @@ interface OrderListFilter extends ListQuery {
   readonly order?: IdFilter | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
+  readonly outcome?: (typeof FINAL_OUTCOMES)[number] | undefined;
+  /** Unless given, orders that need a person come first, then the newest. */
+  readonly sort?: OrderSort | undefined;
+  /** The place of the last row of the page before, in the order of `sort`. */
+  readonly after?: OrderPlace | undefined;
+  readonly mostRead?: number;
+}
+
+/** The list of a page goes on after `lookedUntil`, the last row that it looked at. */
+interface ListedOrders extends Listed<OrderRow> {
+  readonly lookedUntil?: OrderPlace | undefined;
 }
 type Filter = OfAccount<OrderListFilter>;
 
@@ -33,7 +52,7 @@ type Condition = RawBuilder<SqlBool>;
  * Lists the rows that match the filter, the newest first; without a state the orders that need a person come first.
  * If ids, a finding or a state leave few candidates, these are sorted; otherwise the newest rows are read in their order.
  */
-export async function listOrders(db: Database, filter: OrderListFilter): Promise<Listed<OrderRow>> {
+export async function listOrders(db: Database, filter: OrderListFilter): Promise<ListedOrders> {
   return await listAccounts(
     filter,
     () => accountsToList(db, filter),
@@ -47,7 +66,7 @@ export async function listOrders(db: Database, filter: OrderListFilter): Promise
  * is asked for, the newest rows are those of the accounts whose newest row is among the newest.
  */
 async function accountsToList(db: Database, filter: OrderListFilter): Promise<readonly string[]> {
-  const { order, class: name, state, pair, from, to, limit } = filter;
+  const { order, class: name, state, pair, outcome, from, to, limit } = filter;
   const having = async (condition: Condition) => {
     const row = sql`select 1 from merchant_orders where account = named.account and ${condition}`;
     const { rows } = await sql<{ account: string }>`select account from (${NAMES}) named where exists (${row})`.execute(
@@ -58,7 +77,7 @@ async function accountsToList(db: Database, filter: OrderListFilter): Promise<re
   if (order !== undefined) return await having(isLike(order));
   if (name !== undefined) return await accountsIn(db, 'findings');
   if (state !== undefined) return await having(sql`state = ${state}`);
-  if (pair !== undefined) return await accountsIn(db, 'merchant_orders');
+  if (pair !== undefined || outcome !== undefined) return await accountsIn(db, 'merchant_orders');
   const ofAccount = allOf(sql`account = named.account`, isInPeriod(sql`created_at`, from, to));
   const { rows } = await sql<{ account: string }>`select account
     from (select account, (select max(created_at) from merchant_orders where ${ofAccount}) as newest from (${NAMES}) named) aged
@@ -76,11 +95,12 @@ function compareRows(one: OrderRow, other: OrderRow): number {
   return placeOf(one) - placeOf(other) || newestFirst(one.created_at, other.created_at);
 }
 
-async function listOfAccount(db: Database, filter: Filter): Promise<Listed<OrderRow>> {
-  const { account, order, class: name, state, limit } = filter;
+async function listOfAccount(db: Database, filter: Filter): Promise<ListedOrders> {
+  const { account, order, class: name, state, sort, limit } = filter;
   if (order !== undefined) return await listAmong(db, filter, idsWhere(account, isLike(order)));
   if (name !== undefined) return await listAmong(db, filter, idsWithFinding(account, name));
   if (state !== undefined) return await listOfState(db, filter, state);
+  if (sort !== undefined) return await listByIndex(db, filter);
   const lists = [];
   let left = limit;
   for (const first of FIRST_STATES) {
@@ -89,56 +109,82 @@ async function listOfAccount(db: Database, filter: Filter): Promise<Listed<Order
     left -= list.rows.length;
   }
   const isOther = sql<SqlBool>`${unindexed('state')} not in (${sql.join(FIRST_STATES)})`;
-  lists.push(await listByAge(db, { ...filter, limit: left }, isOther));
+  lists.push(await listByIndex(db, { ...filter, limit: left }, isOther));
   return { rows: lists.flatMap(({ rows }) => rows), isCut: left > 0 && lists.some(({ isCut }) => isCut) };
 }
 
-async function listOfState(db: Database, filter: Filter, state: OrderState): Promise<Listed<OrderRow>> {
+async function listOfState(db: Database, filter: Filter, state: OrderState): Promise<ListedOrders> {
   const ids = idsWhere(filter.account, sql`state = ${state}`);
   // Of final orders, which may be most, the newest are soon found by the index of ages.
-  const isFew = state !== 'final' && !(await hasMore(db, ids));
-  return isFew ? await listAmong(db, filter, ids) : await listByAge(db, filter, sql`${unindexed('state')} = ${state}`);
+  const isFew = state !== 'final' && !(await hasMore(db, filter, ids));
+  return isFew
+    ? await listAmong(db, filter, ids)
+    : await listByIndex(db, filter, sql`${unindexed('state')} = ${state}`);
 }
 
 /** Lists the rows of few candidates that match the filter. The signs keep SQLite from the indexes of ages and states. */
 async function listAmong(db: Database, filter: Filter, ids: RawBuilder<unknown>): Promise<Listed<OrderRow>> {
-  const { from, to, limit } = filter;
+  const { limit, sort, after, mostRead = MOST_READ } = filter;
   const createdAt = unindexed('created_at');
-  const candidates = sql<SqlBool>`external_order_id in (${ids} limit ${MOST_READ})`;
+  const candidates = sql<SqlBool>`external_order_id in (${ids} limit ${mostRead})`;
   const place = FIRST_STATES.map((state, index) => sql`when ${state} then ${sql.lit(index)}`);
+  const first = sql`case ${unindexed('state')} ${sql.join(place, sql` `)} else 9 end,`;
   const { rows } = await sql<OrderRow>`select * from merchant_orders
-    where ${allOf(unsearched(filter), candidates, isInPeriod(createdAt, from, to))}
-    order by case ${unindexed('state')} ${sql.join(place, sql` `)} else 9 end, ${createdAt} desc, external_order_id
-    limit ${limit}`.execute(db);
-  return { rows, isCut: rows.length < limit && (await hasMore(db, ids)) };
+    where ${allOf(unsearched(filter), candidates, isAfter(sort, after, createdAt))}
+    order by ${sort === undefined ? first : sql``} ${orderOf(sort, createdAt)} limit ${limit}`.execute(db);
+  return { rows, isCut: rows.length < limit && (await hasMore(db, filter, ids)) };
 }
 
-async function listByAge(db: Database, filter: Filter, condition: Condition): Promise<Listed<OrderRow>> {
-  const { account, from, to, limit } = filter;
-  const period = allOf(sql`account = ${account}`, isInPeriod(sql`created_at`, from, to));
-  const beyond = await sql<{ created_at: string }>`select created_at from merchant_orders
-    where ${period} order by created_at desc limit 1 offset ${MOST_READ}`.execute(db);
-  const oldest = beyond.rows[0]?.created_at;
+/** Looks at the rows in the order of an index, from the place after the last page to the last one that may be looked at. */
+async function listByIndex(db: Database, filter: Filter, condition?: Condition): Promise<ListedOrders> {
+  const { account, limit, sort, mostRead = MOST_READ } = filter;
+  const beyond = await sql<OrderPlace>`select created_at, external_order_id from merchant_orders
+    where account = ${account} and ${rangeOf(filter)} order by ${orderOf(sort)} limit 1 offset ${mostRead}`.execute(db);
+  const [last] = beyond.rows;
   const { rows } = await sql<OrderRow>`select * from merchant_orders
-    where ${allOf(period, unsearched(filter), condition, oldest === undefined ? undefined : sql`created_at >= ${oldest}`)}
-    order by created_at desc, external_order_id limit ${limit}`.execute(db);
-  return { rows, isCut: rows.length < limit && oldest !== undefined };
+    where ${allOf(unsearched(filter), rangeOf(filter, last), condition)}
+    order by ${orderOf(sort)} limit ${limit}`.execute(db);
+  return { rows, isCut: rows.length < limit && last !== undefined, lookedUntil: last };
+}
+
+/** One condition for each end: of two, the database may take the wider one, and read all the rows between them. */
+function rangeOf({ from, to, sort, after }: Filter, last?: OrderPlace): Condition {
+  const ends = [isInPeriod(CREATED_AT, from, undefined), isInPeriod(CREATED_AT, undefined, to)];
+  const [begin, end] = sort === 'id' ? [] : sort === 'oldest' ? ends : ends.toReversed();
+  return allOf(isAfter(sort, after) ?? begin, isAfter(sort, last, CREATED_AT, true) ?? end);
+}
+
+function orderOf(sort: OrderSort = 'newest', createdAt = CREATED_AT): RawBuilder<unknown> {
+  if (sort === 'id') return sql`external_order_id`;
+  return sort === 'oldest' ? sql`${createdAt}, external_order_id` : sql`${createdAt} desc, external_order_id desc`;
+}
+
+/** The condition that a row comes after a place in the order of the list or, the other way round, that it does not. */
+function isAfter(sort: OrderSort = 'newest', place?: OrderPlace, createdAt = CREATED_AT, isNot = false) {
+  if (place === undefined) return undefined;
+  const sign = sql.raw(`${(sort === 'newest') === isNot ? '>' : '<'}${isNot ? '=' : ''}`);
+  const { created_at: at, external_order_id: id } = place;
+  if (sort === 'id') return sql<SqlBool>`external_order_id ${sign} ${id}`;
+  return sql<SqlBool>`(${createdAt}, external_order_id) ${sign} (${at}, ${id})`;
 }
 
 /** The conditions that no index is for. */
-function unsearched({ account, state, pair, class: name }: Filter): Condition {
+function unsearched({ account, state, pair, outcome, class: name, from, to }: Filter): Condition {
   const finding = sql<SqlBool>`exists (select 1 from findings where findings.account = merchant_orders.account
     and findings.external_order_id = merchant_orders.external_order_id and class = ${name} and ${unindexed('status')} <> 'resolved')`;
+  const ended = outcome === 'outcome_unknown' ? sql`outcome is null` : sql`outcome = ${outcome}`;
   return allOf(
     sql`account = ${account}`,
     state === undefined ? undefined : sql`${unindexed('state')} = ${state}`,
     pair === undefined ? undefined : sql`from_currency = ${pair.from} and to_currency = ${pair.to}`,
     name === undefined ? undefined : finding,
+    outcome === undefined ? undefined : sql`${unindexed('state')} = 'final' and ${ended}`,
+    isInPeriod(unindexed('created_at'), from, to),
   );
 }
 
-async function hasMore(db: Database, ids: RawBuilder<unknown>): Promise<boolean> {
-  const { rows } = await sql`select 1 from (${ids} limit 1 offset ${MOST_READ}) listed`.execute(db);
+async function hasMore(db: Database, { mostRead = MOST_READ }: Filter, ids: RawBuilder<unknown>): Promise<boolean> {
+  const { rows } = await sql`select 1 from (${ids} limit 1 offset ${mostRead}) listed`.execute(db);
   return rows.length > 0;
 }
 

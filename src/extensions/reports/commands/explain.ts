@@ -114,9 +114,10 @@ async function olderStateOf({ mark }: Store) {
   return { why: `the database ${sign}`, remedy: stopRemedy('older-state', words) };
 }
 
-function asText({ externalOrderId, asOf, state, told, next }: Story, { width }: Screen): string {
+function asText({ externalOrderId, asOf, headline, told, next }: Story, { width }: Screen): string {
   return [
-    `Order ${printable(externalOrderId)} at ${asOf}: ${state ?? 'not there'}`,
+    `Order ${printable(externalOrderId)} as of ${asOf}`,
+    wrapped(`${headline}.`, width),
     '',
     ...told.map(({ at, text }) => `${printable(at)}  ${wrapped(printable(text), width, TIME_WIDTH)}`),
     ...(told.length === 0 ? [] : ['']),

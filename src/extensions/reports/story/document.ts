@@ -1,7 +1,6 @@
 import type { AmountSettings } from '../../../base/decimal.ts';
 import { instantMs } from '../../../base/instant.ts';
 import { findingClass } from '../../../findings/rules/classes.ts';
-import type { OrderState } from '../../../orders/rules/states.ts';
 import {
   toneOf,
   type Card,
@@ -12,35 +11,19 @@ import {
   type Verdict,
 } from '../../documents/document.ts';
 import { type Tone } from '../../../cli/shared/terminal.ts';
+import { headlineTone, type HeadlineFacts } from '../../documents/headline.ts';
 import { capitalized, counted, inWords } from '../../../base/words.ts';
 import { currencyOfRow, pairOf } from '../reconciliation/rows.ts';
 import type { StoryEvidence, StoryFinding } from '../tables/story.ts';
-import { isCommand } from './next.ts';
 import { isOpen, type Story } from './story.ts';
-import { pasteable } from '../../../base/invocation.ts';
 
-const STATES: Readonly<Record<OrderState, string>> = {
-  pending: 'The order waits to be sent',
-  sending: 'The order is being sent',
-  unknown: 'Nobody knows whether the exchange took the order',
-  held: 'A person must decide what became of the order',
-  accepted: 'The exchange accepted the order; nothing has come of it yet',
-  open: 'The order is under way at the exchange',
-  disputed: 'The order at the exchange contradicts ours',
-  final: 'The order is final',
-  rejected: 'The exchange refused the order',
-  invalid: 'Our own check refused the order',
-  cancelled: 'The order was cancelled before it was sent',
-  abandoned: 'A person gave the order up',
-};
 const GRAVITY: readonly Tone[] = ['error', 'warning', 'info', 'neutral', 'good'];
 
 const TIMELINE: readonly Column[] = [
   { key: 'at', label: 'At', kind: 'time' },
   { key: 'text', label: 'What happened', kind: 'text' },
 ];
-const STEP: Column = { key: 'step', label: 'What', kind: 'text' };
-const NEXT: readonly Column[] = [STEP, { key: 'command', label: 'Command', kind: 'text' }];
+const NEXT: readonly Column[] = [{ key: 'step', label: 'What', kind: 'text' }];
 const FINDINGS: readonly Column[] = [
   { key: 'class', label: 'Finding', kind: 'text' },
   { key: 'severity', label: 'Severity', kind: 'severity' },
@@ -65,12 +48,12 @@ export function storyDocument(story: Story, evidence: StoryEvidence, settings: S
   };
   const findings = seen.findings.map((finding) => findingRow(finding, asOf));
   const sections: readonly Section[] = [
-    { name: 'next', title: 'What happens next', columns: next.some(isCommand) ? NEXT : [STEP], rows: nextRows(next) },
+    { name: 'next', title: 'What happens next', columns: NEXT, rows: next.map((step) => ({ step })) },
     { name: 'findings', title: 'Findings', columns: FINDINGS, rows: findings },
     {
       name: 'timeline',
       title: 'What happened',
-      empty: 'Nothing yet.',
+      empty: 'Nothing has happened yet.',
       columns: TIMELINE,
       rows: told.map((entry) => ({ ...entry })),
     },
@@ -79,7 +62,7 @@ export function storyDocument(story: Story, evidence: StoryEvidence, settings: S
     schema: null,
     title: `Order ${externalOrderId}`,
     verdict: verdictOf(story, seen),
-    cards: state === null ? [] : cardsOf(story, seen, settings),
+    cards: state === null ? [] : cardsOf({ ...story, state }, seen, settings),
     facts: [
       { key: 'as_of', label: 'As of', value: asOf },
       { key: 'external_order_id', label: 'External order id', value: externalOrderId },
@@ -98,29 +81,18 @@ interface Seen extends StoryEvidence {
   readonly orderId: string | null;
 }
 
-/** A row for each sentence and each command; a command stands beside the sentence that it follows. */
-function nextRows(next: readonly string[]): readonly Row[] {
-  const rows: { step: string; command: string | null }[] = [];
-  for (const line of next) {
-    const last = rows.at(-1);
-    if (!isCommand(line)) rows.push({ step: line, command: null });
-    else if (last?.command === null) last.command = pasteable(line);
-    else rows.push({ step: '', command: pasteable(line) });
-  }
-  return rows;
-}
-
-function verdictOf({ state, asOf }: Story, { order, events, findings }: Seen): Verdict {
-  if (state === null) return { tone: 'neutral', text: 'There was no such order yet', reasons: [] };
-  const outcome = state === 'final' && order.updated_at <= asOf ? order.outcome : null;
-  const tone = outcome === null ? toneOf('state', state) : toneOf('outcome', outcome);
-  const text = outcome === null ? STATES[state] : `${STATES[state]}: it ${outcome}`;
+function verdictOf({ state, outcome, headline, asOf }: Story, { events, findings }: Seen): Verdict {
+  if (state === null) return { tone: 'neutral', text: headline, reasons: [] };
+  const tone = headlineTone({ state, outcome });
   const reason = events.at(-1)?.reason ?? null;
   const open = findings.filter((finding) => isOpen(finding, asOf));
   const tones = [tone, ...open.map(({ severity }) => toneOf('severity', severity))];
   return {
     tone: GRAVITY.find((one) => tones.includes(one)) ?? tone,
-    text: open.length === 0 ? text : `${text}; ${counted(open.length, 'finding is', 'findings are')} open`,
+    text:
+      open.length === 0
+        ? headline
+        : `${headline}. ${capitalized(counted(open.length, 'finding is', 'findings are'))} open`,
     reasons: [
       ...(reason === null ? [] : [`${capitalized(reason)}${/[.!?]$/.test(reason) ? '' : '.'}`]),
       ...open.map(({ class: name }) => findingClass(name)?.meaning ?? `Finding ${name}.`),
@@ -128,14 +100,18 @@ function verdictOf({ state, asOf }: Story, { order, events, findings }: Seen): V
   };
 }
 
-function cardsOf({ state, asOf }: Story, seen: Seen, settings: StorySettings): readonly Card[] {
+function cardsOf(
+  { state, outcome, asOf }: Story & HeadlineFacts,
+  seen: Seen,
+  settings: StorySettings,
+): readonly Card[] {
   const { order, events, preOrderId, orderId } = seen;
   const currency = currencyOfRow(order, settings);
   const pair = pairOf(order);
   const sinceMs = instantMs(events.at(-1)?.observed_at ?? order.created_at);
   const since = sinceMs === undefined ? {} : { note: `for ${inWords((instantMs(asOf) ?? 0) - sinceMs)}` };
   return [
-    { label: 'State', value: state ?? '', tone: toneOf('state', state), ...since, section: 'timeline' },
+    { label: 'State', value: state, tone: headlineTone({ state, outcome }), ...since, section: 'timeline' },
     {
       label: 'Amount',
       value: `${order.asset ?? 'none'} ${currency ?? ''}`.trim(),

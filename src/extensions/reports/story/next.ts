@@ -47,56 +47,56 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
   const spaced = spacing === undefined ? [] : [spacing.text];
   const asking = ['To see what the exchange answers now:', commandOf('lookup', order)];
   const offer = (text: string) => [`${text}:`, ...decisionCommands(order, state)];
-  const why = state === 'final' ? 'in case it changes all the same' : 'in case an order appears all the same';
-  const again = next === null ? 'Nothing: it has ended.' : `It is looked at again, ${why}${when}.`;
+  const why = state === 'final' ? 'in case it still changes' : 'in case the exchange has it after all';
+  const again = next === null ? 'Nothing: the order has ended.' : `The order is looked up again, ${why}${when}.`;
   switch (state) {
     case 'pending':
       return isSentAgain(moment)
-        ? [...sending(moment), 'It cannot be cancelled: the exchange may have taken it before.']
-        : [...sending(moment), ...offer('To keep it from being sent')];
+        ? [...sending(moment), 'The order cannot be cancelled: the exchange may already have it.']
+        : [...sending(moment), ...offer('To cancel the order before it is sent')];
     case 'sending':
       return [
-        'The outcome is recorded when the exchange answers; if the process ends before, the outcome is unknown and is looked up.',
+        'The outcome is recorded when the exchange answers. If the process ends before that, the order is looked up.',
       ];
     case 'unknown': {
-      const end = settings.onUnknown === 'resend' ? 'sent once more or held for a person' : 'held for a person';
-      const line = `It is looked up${when}; if no look-up finds an order it is ${end}.`;
-      return [line, ...asking, ...offer('A person who knows better')];
+      const end = settings.onUnknown === 'resend' ? 'sent once more, or held' : 'held';
+      const line = `The order is looked up${when}. If no look-up finds it, it is ${end} for a person to decide.`;
+      return [line, ...asking, ...offer('To decide sooner, if you know what became of the order')];
     }
     case 'held':
       return [
-        ...asking,
         ...offer('A person must decide'),
-        `Until then it is looked up once a day, in case the order appears${when}.`,
+        ...asking,
+        `Until a person decides, the order is looked up once a day, in case it appears${when}.`,
       ];
     case 'accepted':
       return [
-        `It is looked up until its order appears${when}.`,
+        `The order is looked up until it appears at the exchange${when}.`,
         ...spaced,
-        ...offer('When it is certain that it was never taken up'),
+        ...offer('To abandon the order, if it is certain that it will not appear'),
       ];
     case 'open':
-      return [`It is followed to its end${when}.`, ...spaced];
+      return [`The order is followed until it ends${when}.`, ...spaced];
     case 'disputed':
       return [
-        'Its order contradicts it, so nobody should act on it.',
+        'The order at the exchange contradicts the row. Do not act on it until a person has decided.',
+        ...offer('A person must decide'),
         next === null
-          ? 'It is looked up no more: its order has ended.'
-          : `It is looked up, in case its order changes${when}.`,
+          ? 'The order is not looked up any more, because it has ended at the exchange.'
+          : `The order is looked up, in case it changes${when}.`,
         ...spaced,
         ...asking,
-        ...offer('A person must decide'),
       ];
     case 'final':
     case 'cancelled':
     case 'abandoned':
       return [again];
     case 'rejected':
-      return [again, ...offer('When what the exchange refused is put right')];
+      return [again, ...offer('To send the order again, when the cause of the refusal is corrected')];
     case 'invalid':
       return isNewest(moment) && next !== null
-        ? ['The row was changed: it is checked again as soon as a pass runs.']
-        : ['Nothing until the row is corrected; then it is checked again.'];
+        ? ['The row was changed. It is checked again when the next pass runs.']
+        : ['Nothing, until the row is corrected. Then it is checked again.', ...offer('To have it checked as it is')];
   }
 }
 
@@ -104,10 +104,12 @@ function sending(moment: Moment): readonly string[] {
   if (moment.isStopped) return [];
   const ends = moment.events.filter(({ field, old_value }) => field === 'state' && old_value === 'sending');
   const hasLeft = ends.some(({ new_value, reason }) => new_value !== 'pending' || whyNeverLeft(reason) === undefined);
-  const how = hasLeft ? 'It is sent again' : 'It is sent';
-  if (!isNewest(moment)) return [`${how} when its time has come.`];
+  const how = hasLeft ? 'The order is sent again' : 'The order is sent';
+  if (!isNewest(moment)) return [`${how} when it is due.`];
   const next = readTime(moment.order.next_action_at);
-  return [next === null || next <= moment.asOf ? `${how} as soon as a pass runs.` : `${how} at ${next.toISOString()}.`];
+  return [
+    next === null || next <= moment.asOf ? `${how} when the next pass runs.` : `${how} at ${next.toISOString()}.`,
+  ];
 }
 
 function isSentAgain({ events }: Moment): boolean {
@@ -137,9 +139,9 @@ function nextLookup(moment: Moment, { verifyAfter, recheckFinalAfter }: StorySet
 function whenText(moment: Moment, next: Date | null): string {
   if (next === null || moment.isStopped) return '';
   if (isNewest(moment) && moment.asOf.getTime() - next.getTime() > OVERDUE_MS) {
-    return `, next in its turn, when a pass runs: its look-up has been due since ${next.toISOString()}, and those that were due before it go first`;
+    return `; this look-up has been due since ${next.toISOString()} and waits for those that were due before it`;
   }
-  if (next <= moment.asOf) return ', next as soon as a pass runs';
+  if (next <= moment.asOf) return ', next when a pass runs';
   return isNewest(moment) ? `, next at ${next.toISOString()}` : `, next by ${next.toISOString()} if nothing delays it`;
 }
 

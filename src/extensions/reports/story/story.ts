@@ -6,6 +6,7 @@ import { compareTexts } from '../../../base/words.ts';
 import { FOLLOWED_STATES, type OrderState } from '../../../orders/rules/states.ts';
 import type { RecordView } from '../../../orders/rules/record.ts';
 import type { StoryEvent, StoryEvidence, StoryFinding, StoryOrder } from '../tables/story.ts';
+import { headlineSentence } from '../../documents/headline.ts';
 import { isNewest, whatNext, type Moment, type StorySettings } from './next.ts';
 
 interface StoryEntry {
@@ -18,6 +19,10 @@ export interface Story {
   readonly asOf: string;
   /** Null if the order was not inserted yet. */
   readonly state: OrderState | null;
+  /** Null also if it is not known of that moment. */
+  readonly outcome: string | null;
+  /** What became of the order, in a sentence without its full stop. */
+  readonly headline: string;
   readonly told: readonly StoryEntry[];
   /** What decides when it is looked up; null for the past, and if no look-up is planned. */
   readonly pace: object | null;
@@ -30,12 +35,15 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
   const { external_order_id: externalOrderId } = order;
   const until = asOf.toISOString();
   if (order.created_at > until) {
-    return { externalOrderId, asOf: until, state: null, told: [], pace: null, next: ['There is no such order yet.'] };
+    const none = { state: null, outcome: null, headline: 'The order did not exist yet', told: [], pace: null };
+    return { externalOrderId, asOf: until, ...none, next: ['The row had not been inserted into the database.'] };
   }
   const events = evidence.events.filter(({ observed_at }) => observed_at <= until);
-  const state = (events.findLast(({ field }) => field === 'state')?.new_value ?? 'pending') as OrderState;
+  const newest = events.findLast(({ field }) => field === 'state');
+  const state = (newest?.new_value ?? 'pending') as OrderState;
+  const outcome = state === 'final' && order.updated_at <= until ? order.outcome : null;
   const entries = [
-    { at: order.created_at, text: 'The row was inserted.' },
+    { at: order.created_at, text: 'The row was inserted into the database.' },
     ...eventEntries(evidence),
     ...evidence.keptAnswers.map(keptEntry),
     ...lookupEntries(evidence, settings),
@@ -49,13 +57,15 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
     externalOrderId,
     asOf: until,
     state,
+    outcome,
+    headline: headlineSentence({ state, outcome }, newest?.observed_at ?? order.created_at),
     // The sort keeps entries of one moment in the order of the list above.
     told: entries.toSorted((a, b) => compareTexts(a.at, b.at)),
     pace: spacing?.facts ?? null,
     next: [
       ...stopped,
       ...whatNext({ order, events, state, asOf, spacing, isStopped: stopped.length > 0 }, settings),
-      ...open.map(adviceOn),
+      ...findingLines(open, order),
     ],
   };
 }
@@ -71,15 +81,15 @@ function stopLines(
   if (lane === undefined) return [];
   const until = asOf.toISOString();
   const waiting = holds.filter((hold) => stops(hold, lane) && hold.since <= until);
-  const lines = waiting.map((hold) => `It waits: ${describeRestraint(hold, order.account)}.`);
+  const lines = waiting.map((hold) => `The order waits: ${describeRestraint(hold, order.account)}.`);
   // Of the past nobody knows who drove it.
   if (!isNewest({ order, asOf })) return lines;
   const what = lane === 'create' ? 'sent' : 'looked up';
   const stopped =
     stop === null ? blocked : { why: describeStop(stop), remedy: stopRemedy(stop.kind, accountWords(order.account)) };
-  if (stopped !== undefined) lines.push(`It is not ${what}: ${stopped.why}.`, stopped.remedy);
+  if (stopped !== undefined) lines.push(`The order is not ${what}: ${stopped.why}.`, stopped.remedy);
   if (isDriven) return lines;
-  return [...lines, `It is not ${what}: the account ${order.account} stands in no settings of this machine.`];
+  return [...lines, `The order is not ${what}: the settings of this machine do not have the account ${order.account}.`];
 }
 
 /** The events of the order. Those of stored findings are left out: the findings have entries of their own. */
@@ -103,22 +113,22 @@ function lookupEntries({ order, events, record }: StoryEvidence, { verifyAfter }
   const state = events.findLast(
     ({ field, observed_at }) => field === 'state' && observed_at <= last_lookup_at,
   )?.new_value;
-  const spent = state === 'unknown' ? `; ${order.verifications} of ${verifyAfter.length} look-ups are spent` : '';
-  const text =
-    record === null ? `A look-up found no order${spent}.` : 'A look-up brought no newer record of the order.';
+  const spent = state === 'unknown' ? `; ${order.verifications} of ${verifyAfter.length} look-ups are done` : '';
+  const text = record === null ? `A look-up found no order${spent}.` : 'A look-up found no newer record of the order.';
   return [...entries, { at: last_lookup_at, text }];
 }
 
 function recordSentence(view: RecordView | undefined): string {
-  if (view === undefined) return 'The newest record came; it cannot be read.';
-  const number = view.orderNumber === null ? '' : ` (number ${view.orderNumber})`;
+  if (view === undefined) return 'order-sync received the newest record of the order, and cannot read it.';
   const facts = [
+    `id ${view.orderId}`,
+    view.orderNumber === null ? null : `number ${view.orderNumber}`,
     view.inputAsset === null ? null : `${amount(view.inputAsset, view.fromCurrency)} in`,
     view.outputAsset === null ? null : `${amount(view.outputAsset, view.toCurrency)} out`,
     view.ratio === null ? null : `ratio ${view.ratio}`,
     view.fee === null ? null : `fee ${view.fee}`,
   ].filter((fact) => fact !== null);
-  return `The newest record came: order ${view.orderId}${number}${facts.length === 0 ? '' : `, ${facts.join(', ')}`}.`;
+  return `order-sync received the newest record of the order: ${facts.join(', ')}.`;
 }
 
 function amount(value: string, currency: string | null): string {
@@ -126,26 +136,27 @@ function amount(value: string, currency: string | null): string {
 }
 
 function keptEntry({ received_at, http_status, ids }: StoryEvidence['keptAnswers'][number]): StoryEntry {
-  const seen = ids.length === 0 ? 'no id can be seen in it' : `it bears the id ${ids.join(', ')}`;
+  const seen = ids.length === 0 ? 'it contains no id' : `it contains the id ${ids.join(', ')}`;
   return {
     at: received_at,
-    text: `An answer to a create, HTTP ${http_status}, did not settle what became of it; it is kept as received, and ${seen}.`,
+    text: `The exchange answered a create request with HTTP ${http_status}, which does not say whether it has the order. order-sync keeps the answer: ${seen}.`,
   };
 }
 
 function findingEntries(finding: StoryFinding): StoryEntry[] {
   const { class: name, severity, first_seen_at, last_seen_at, changed_by, changed_at, resolved_at, reason } = finding;
   // Only the newest values are stored.
-  const values = ` Expected: ${finding.expected ?? 'nothing'}; is: ${finding.actual ?? 'nothing'}.`;
+  const values = ` Expected: ${finding.expected ?? 'nothing'}. Found: ${finding.actual ?? 'nothing'}.`;
   const meaning = findingClass(name)?.meaning;
   const first = `Finding ${name} (${severity})${meaning === undefined ? '.' : `: ${meaning}`}`;
   const entries: StoryEntry[] = [{ at: first_seen_at, text: last_seen_at === first_seen_at ? first + values : first }];
   if (last_seen_at !== first_seen_at)
     entries.push({ at: last_seen_at, text: `Finding ${name} was seen again.${values}` });
   if (changed_at !== null) {
-    entries.push({ at: changed_at, text: `${changed_by ?? 'Somebody'} acknowledged finding ${name}: ${reason ?? ''}` });
+    entries.push({ at: changed_at, text: `${changed_by ?? 'A person'} acknowledged finding ${name}: ${reason ?? ''}` });
   }
-  if (resolved_at !== null) entries.push({ at: resolved_at, text: `Finding ${name} is no longer true.` });
+  if (resolved_at !== null)
+    entries.push({ at: resolved_at, text: `Finding ${name} is resolved: it is no longer true.` });
   return entries;
 }
 
@@ -154,8 +165,15 @@ export function isOpen({ first_seen_at, changed_at, resolved_at }: StoryFinding,
   return first_seen_at <= until && !isOver(changed_at) && !isOver(resolved_at);
 }
 
+function findingLines(open: readonly StoryFinding[], order: StoryOrder): readonly string[] {
+  if (open.length === 0) return [];
+  const ids = open.map(({ id }) => id).join(' ');
+  const command = `order-sync findings ack ${ids} --reason TEXT${accountWords(order.account)}`;
+  return [...open.map(adviceOn), 'To acknowledge the findings that a person has looked at:', command];
+}
+
 function adviceOn({ class: name }: StoryFinding): string {
-  return `A person should look at finding ${name}: ${findingClass(name)?.advice ?? 'this version does not know it.'}`;
+  return `A person should look at finding ${name}. ${findingClass(name)?.advice ?? 'This version of order-sync does not know it.'}`;
 }
 
 interface Context {
@@ -176,71 +194,74 @@ function eventSentence(event: StoryEvent, context: Context): string {
   if (status !== undefined) return statusSentence(status, event);
   if (field.startsWith('record.')) return fieldSentence(field.slice('record.'.length), event);
   if (field === 'finding') return `Finding ${new_value}: ${reason ?? ''}.`;
-  return `${field} went from ${old_value ?? 'nothing'} to ${new_value ?? 'nothing'}${because(reason)}.`;
+  return `${field} changed from ${old_value ?? 'nothing'} to ${new_value ?? 'nothing'}${because(reason)}.`;
 }
 
 function statusSentence(name: string, { old_value, new_value, exchange_time }: StoryEvent): string {
-  const when = exchange_time === null ? '' : ` (the exchange dates it ${exchange_time})`;
-  if (new_value === null) return `The status of ${name} is not given any more; it was ${old_value}${when}.`;
+  const when = exchange_time === null ? '' : ` (dated ${exchange_time} by the exchange)`;
+  if (new_value === null) return `The exchange no longer sends the status of ${name}, which was ${old_value}${when}.`;
   if (old_value === null) return `The status of ${name} is ${new_value}${when}.`;
-  return `The status of ${name} went from ${old_value} to ${new_value}${when}.`;
+  return `The status of ${name} changed from ${old_value} to ${new_value}${when}.`;
 }
 
 /** Of secrets only the change is known, of fields that are not documented only the names. */
 function fieldSentence(name: string, { old_value, new_value }: StoryEvent): string {
   if (name === 'other') return `Other fields of the record changed: ${new_value}.`;
   if (old_value === null && new_value === 'changed') return `The ${name} of the record changed.`;
-  return `The ${name} of the record went from ${old_value ?? 'nothing'} to ${new_value ?? 'nothing'}.`;
+  return `The ${name} of the record changed from ${old_value ?? 'nothing'} to ${new_value ?? 'nothing'}.`;
 }
 
 function moved({ old_value, new_value, source, reason }: StoryEvent, { order, creates }: Context): string {
   const why = because(reason);
   const sentences: Readonly<Record<string, string>> = {
     // Whether it left only what follows tells.
-    sending: `Create request ${creates} was about to go out.`,
-    accepted: `The exchange accepted it as pre-order ${order.pre_order_id}: ${content(order)}.`,
-    rejected: `The exchange refused it${why}.`,
-    invalid: `Our own check refused the row and nothing was sent${why}.`,
+    sending: `order-sync began create request ${creates}.`,
+    accepted: `The exchange accepted the order as pre-order ${order.pre_order_id}: ${content(order)}.`,
+    rejected: `The exchange refused the order${why}.`,
+    invalid: `order-sync found the row invalid and sent nothing${why}.`,
     pending: source === 'import' ? 'The row was corrected and waits to be sent.' : waitsAgain(reason),
-    unknown: `Nobody knows the outcome of the create${why}. It is looked up, not sent again.`,
-    abandoned: `It was given up${why}.`,
-    held: `It was held for a person${why}.`,
-    disputed: `The order is disputed${why}. Nobody should act on it.`,
-    open: `${appearance(old_value, order)}; it is followed.`,
-    final: old_value === 'open' ? 'The order is final.' : `${appearance(old_value, order)}; it is final.`,
+    unknown: `It is not known whether the exchange has the order${why}. order-sync looks the order up and does not send it again.`,
+    abandoned: `The order was abandoned${why}.`,
+    held: `order-sync held the order, so that a person decides${why}.`,
+    disputed: `The order at the exchange contradicts the row${why}. Do not act on it.`,
+    open: `${appearance(old_value, order)}. order-sync follows it.`,
+    final:
+      old_value === 'open'
+        ? 'The order ended at the exchange.'
+        : `${appearance(old_value, order)}. It has ended there.`,
   };
-  return sentences[new_value ?? ''] ?? `It went from ${old_value} to ${new_value}${why}.`;
+  return sentences[new_value ?? ''] ?? `The state of the order changed from ${old_value} to ${new_value}${why}.`;
 }
 
 function waitsAgain(reason: string | null): string {
   const why = whyNeverLeft(reason);
   return why === undefined
-    ? `It waits to be sent again${because(reason)}.`
-    : `The request never left: ${why}. It waits to be sent.`;
+    ? `The order waits to be sent again${because(reason)}.`
+    : `The request did not leave this machine: ${why}. The order waits to be sent.`;
 }
 
 function appearance(old_value: string | null, { adopted_at }: StoryOrder): string {
   if (old_value === 'final') return 'The order that was final is open again';
   if (old_value === 'disputed') return 'The order no longer contradicts the row';
   if (old_value === 'rejected' || old_value === 'cancelled' || old_value === 'abandoned') {
-    return `The exchange has an order all the same, although the row was ${old_value}`;
+    return `The exchange has the order, although it was ${old_value}`;
   }
   if (old_value === 'pending' && adopted_at !== null) return 'The order was adopted: the exchange had it already';
   if (old_value === 'pending') return 'The exchange has the order after all, so it is not sent again';
-  return 'The exchange has the order now';
+  return 'The order appeared at the exchange';
 }
 
 function decided({ old_value, new_value, reason, actor }: StoryEvent, { order }: Context): string {
   const deeds: Readonly<Record<string, string>> = {
-    held: 'ended its look-ups to decide',
-    accepted: `said that it exists at the exchange as pre-order ${order.pre_order_id}`,
-    pending: `had it sent again, from ${old_value}`,
-    cancelled: 'cancelled it before it was sent',
-    abandoned: 'gave it up',
-    open: 'said that the order is ours, in spite of what contradicts it',
-    final: 'said that the order is ours, in spite of what contradicts it, and it is final',
+    held: 'stopped the look-ups of the order',
+    accepted: `decided that the exchange has the order as pre-order ${order.pre_order_id}`,
+    pending: `decided that order-sync sends the order again (it was ${old_value})`,
+    cancelled: 'cancelled the order before it was sent',
+    abandoned: 'abandoned the order',
+    open: 'decided that the order at the exchange is yours, although it contradicts the row',
+    final: 'decided that the order at the exchange, which has ended, is yours, although it contradicts the row',
   };
-  const deed = deeds[new_value ?? ''] ?? `moved it from ${old_value} to ${new_value}`;
+  const deed = deeds[new_value ?? ''] ?? `changed the state of the order from ${old_value} to ${new_value}`;
   return `${actor ?? 'A person'} ${deed}${because(reason)}.`;
 }
 

@@ -37,7 +37,7 @@ export async function readStory(store: Pick<Store, 'snapshot'>, account: string,
     .orderBy('id');
   const findings = queries
     .selectFrom('findings')
-    .select(['class', 'severity', 'expected', 'actual', 'reason', 'changed_by'])
+    .select(['id', 'class', 'severity', 'expected', 'actual', 'reason', 'changed_by'])
     .select(['first_seen_at', 'last_seen_at', 'changed_at', 'resolved_at'])
     .where((finding) => finding.and(ofOrder))
     .orderBy('id');

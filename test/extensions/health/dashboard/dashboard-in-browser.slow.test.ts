@@ -154,7 +154,7 @@ describe.skipIf(isChromiumMissing)('the dashboard in Chromium (left out where th
     await page.locator('#q').focus();
     await page.keyboard.type(HOSTILE.slice(0, 9));
     await page.keyboard.press('Enter');
-    await page.locator('#found a').focus();
+    await page.locator('.list th a').focus();
     await page.keyboard.press('Enter');
     await page.locator('#timeline').waitFor();
     expect(await page.locator('h1').textContent()).toContain('<script>');

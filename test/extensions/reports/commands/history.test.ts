@@ -46,24 +46,26 @@ describe('orders explain', () => {
     ]);
     expect([now.code, now.stderr, then.code, then.stderr]).toEqual([0, '', 0, '']);
     expect(now.stdout.split('\n').slice(1)).toEqual([
+      'The order was cancelled before it was sent.',
       '',
-      '2026-01-03T00:00:00.000Z  The row was inserted.',
-      '2026-01-03T00:00:01.000Z  anna cancelled it before it was sent: a mistake.',
+      '2026-01-03T00:00:00.000Z  The row was inserted into the database.',
+      '2026-01-03T00:00:01.000Z  anna cancelled the order before it was sent: a mistake.',
       '',
       'What happens next:',
-      '  Nothing: it has ended.',
+      '  Nothing: the order has ended.',
       '',
     ]);
     const { stdout: narrow } = await runProgram(['orders', 'explain', 'b'], { ...at.options, columns: 60 });
     expect(narrow.split('\n').filter((line) => line.length > 60)).toEqual([]);
-    expect(narrow).toContain('was\n                          sent: a mistake.\n');
-    expect(then.stdout).toBe(`Order b at 2026-01-03T00:00:00.000Z: pending
+    expect(narrow).toContain('before it\n                          was sent: a mistake.\n');
+    expect(then.stdout).toBe(`Order b as of 2026-01-03T00:00:00.000Z
+The order has been waiting to be sent since 2026-01-03 00:00:00 UTC.
 
-2026-01-03T00:00:00.000Z  The row was inserted.
+2026-01-03T00:00:00.000Z  The row was inserted into the database.
 
 What happens next:
-  It is sent when its time has come.
-  To keep it from being sent:
+  The order is sent when it is due.
+  To cancel the order before it is sent:
     order-sync orders cancel b --reason TEXT
 `);
   });
@@ -89,11 +91,13 @@ What happens next:
       externalOrderId: 'b',
       asOf: '2026-01-04T00:00:00.000Z',
       state: 'cancelled',
+      outcome: null,
+      headline: 'The order was cancelled before it was sent',
       told: [
-        { at: '2026-01-03T00:00:00.000Z', text: 'The row was inserted.' },
-        { at: '2026-01-03T00:00:01.000Z', text: 'anna cancelled it before it was sent: a mistake.' },
+        { at: '2026-01-03T00:00:00.000Z', text: 'The row was inserted into the database.' },
+        { at: '2026-01-03T00:00:01.000Z', text: 'anna cancelled the order before it was sent: a mistake.' },
       ],
-      next: ['Nothing: it has ended.'],
+      next: ['Nothing: the order has ended.'],
       pace: null,
     });
     expect(text.stdout).not.toContain('\u001b');

@@ -34,6 +34,7 @@ const EVIDENCE: StoryEvidence = {
   stop: null,
 };
 const FINDING: StoryFinding = {
+  id: 1,
   class: 'AMOUNT_MISMATCH',
   severity: 'error',
   expected: '1.5',
@@ -72,17 +73,11 @@ describe('the page of an order', () => {
     expect(sections.map(({ name }) => name)).toEqual(['next', 'findings', 'timeline']);
   });
 
-  it('has each command beside the sentence that it follows, and no column for commands where there is none', () => {
-    const columns = (state: string) => pageOf(state).sections[0]?.columns.map(({ key }) => key);
-    expect([columns('final'), columns('disputed')]).toEqual([['step'], ['step', 'command']]);
-
-    const rows = pageOf('disputed').sections[0]?.rows as Iterable<Row>;
-    const commands = [...rows].filter(({ command }) => command !== null);
-    expect(commands).toEqual([
-      { step: 'To see what the exchange answers now:', command: 'order-sync lookup a' },
-      { step: 'A person must decide:', command: 'order-sync orders resolve a --as ours --reason TEXT' },
-      { step: '', command: 'order-sync orders resolve a --as abandoned --reason TEXT' },
-    ]);
+  it('has each sentence and each command on a line', () => {
+    const next = pageOf('disputed').sections[0]?.rows as readonly Row[];
+    const rows = next.map(({ step }) => step);
+    expect(rows).toContain('A person must decide:');
+    expect(rows).toContain('order-sync orders resolve a --as ours --reason TEXT');
   });
 
   it('shows the amount in its currency, and names none where nobody knows which of the pair it is', () => {

@@ -33,6 +33,7 @@ const ORDER: StoryOrder = {
   adopted_at: null,
 };
 const FINDING: StoryFinding = {
+  id: 1,
   class: 'AMOUNT_MISMATCH',
   severity: 'error',
   expected: '1.5',
@@ -71,19 +72,19 @@ describe('an order whose account is held', () => {
 
   it('waits for the hold, where that stops what comes next', () => {
     const held = evidence({ holds: [hold, { ...hold, kind: 'rate-limited', until: at(90), actor: null }] });
-    const waits = tell(held).next.filter((line) => line.startsWith('It waits'));
+    const waits = tell(held).next.filter((line) => line.startsWith('The order waits'));
     expect(waits).toEqual([
       expect.stringMatching(/creates-paused.* by ann: maintenance; .*resume/),
       expect.stringContaining(`rate-limited`),
     ]);
-    expect(tell(held).next.join()).not.toContain('as soon as a pass runs');
+    expect(tell(held).next.join()).not.toContain('when the next pass runs');
     const accepted = [event(1, {}), event(2, { old_value: 'sending', new_value: 'accepted' })];
-    const followed = tell({ ...held, events: accepted }).next.filter((line) => line.startsWith('It waits'));
+    const followed = tell({ ...held, events: accepted }).next.filter((line) => line.startsWith('The order waits'));
     expect(followed).toEqual([expect.stringContaining('rate-limited')]);
   });
 
   it('did not wait before the hold began', () => {
-    expect(tell(evidence({ holds: [hold] }), 4).next.join()).not.toContain('It waits');
+    expect(tell(evidence({ holds: [hold] }), 4).next.join()).not.toContain('The order waits');
   });
 });
 
@@ -93,12 +94,12 @@ describe('an order whose account stands in no settings', () => {
 
   it('is neither sent nor looked up, and can still be decided about', () => {
     const [pending, ...more] = untold([]);
-    expect(pending).toMatch(/^It is not sent: the account default /);
+    expect(pending).toMatch(/^The order is not sent: the settings .* account default/);
     expect(more.filter(isCommand)).toHaveLength(1);
     const accepted = [event(1, {}), event(2, { old_value: 'sending', new_value: 'accepted' })];
     const followed = untold(accepted);
-    expect(followed[0]).toMatch(/^It is not looked up: the account default /);
-    expect([...untold([]), ...followed].join()).not.toContain('as soon as a pass runs');
+    expect(followed[0]).toMatch(/^The order is not looked up: the settings .* account default/);
+    expect([...untold([]), ...followed].join()).not.toContain('when the next pass runs');
   });
 
   it('has ended where it has ended', () => {
@@ -146,14 +147,14 @@ describe('an order that a person has sent again', () => {
 
   it('is not said to be one that can be cancelled', () => {
     expect(tell(evidence({ events: again })).next).toEqual([
-      'It is sent again as soon as a pass runs.',
-      'It cannot be cancelled: the exchange may have taken it before.',
+      'The order is sent again when the next pass runs.',
+      'The order cannot be cancelled: the exchange may already have it.',
     ]);
   });
 
   it.each([
-    ['open', 'The exchange has the order after all, so it is not sent again; it is followed.'],
-    ['final', 'The exchange has the order after all, so it is not sent again; it is final.'],
+    ['open', 'The exchange has the order after all, so it is not sent again. order-sync follows it.'],
+    ['final', 'The exchange has the order after all, so it is not sent again. It has ended there.'],
   ])('and that a look-up under way found %s is said not to be sent again', (new_value, sentence) => {
     const found = event(4, { old_value: 'pending', new_value, source: 'lookup' });
     expect(texts(evidence({ events: [...again, found] })).slice(-1)).toEqual([sentence]);
@@ -166,20 +167,25 @@ describe('a request that never left', () => {
   it('is not said to have gone out, and the order is not said to be sent again', () => {
     const given = evidence({ events: [event(1, {}), back] });
     expect(texts(given).slice(1)).toEqual([
-      'Create request 1 was about to go out.',
-      'The request never left: ECONNREFUSED. It waits to be sent.',
+      'order-sync began create request 1.',
+      'The request did not leave this machine: ECONNREFUSED. The order waits to be sent.',
     ]);
-    expect(tell(given).next[0]).toBe('It is sent as soon as a pass runs.');
+    expect(tell(given).next[0]).toBe('The order is sent when the next pass runs.');
   });
 
   it('differs from one that the exchange did not take', () => {
     const given = evidence({ events: [event(1, {}), { ...back, reason: 'not taken: 429' }] });
-    expect(texts(given).at(-1)).toBe('It waits to be sent again: not taken: 429.');
-    expect(tell(given).next[0]).toBe('It is sent again as soon as a pass runs.');
+    expect(texts(given).at(-1)).toBe('The order waits to be sent again: not taken: 429.');
+    expect(tell(given).next[0]).toBe('The order is sent again when the next pass runs.');
   });
 });
 
 describe('a command in a story', () => {
+  it.each(ORDER_STATES)('is told from a sentence: %s', (new_value) => {
+    const { next } = tell(evidence({ events: [event(1, { new_value })], findings: [FINDING] }));
+    expect(next.filter((line) => isCommand(line) === /[.:]$/.test(line))).toEqual([]);
+  });
+
   const commands = (externalOrderId: string, new_value: OrderState) =>
     tell(
       evidence({ order: { ...ORDER, external_order_id: externalOrderId }, events: [event(1, { new_value })] }),
@@ -187,10 +193,10 @@ describe('a command in a story', () => {
 
   it('is whole, with the id as a shell takes it', () => {
     expect(commands("o'clock & more", 'held')).toEqual([
-      String.raw`order-sync lookup 'o'\''clock & more'`,
       String.raw`order-sync orders resolve 'o'\''clock & more' --as exists --pre-order-id PRE_ORDER_ID --reason TEXT`,
       String.raw`order-sync orders resolve 'o'\''clock & more' --as not-created --reason TEXT`,
       String.raw`order-sync orders resolve 'o'\''clock & more' --as abandoned --reason TEXT`,
+      String.raw`order-sync lookup 'o'\''clock & more'`,
     ]);
     expect(commands('=1', 'rejected')).toEqual([`order-sync orders retry '=1' --reason TEXT`]);
     expect(commands('-v', 'rejected')).toEqual(['order-sync orders retry --reason TEXT -- -v']);
@@ -207,14 +213,16 @@ describe('an adopted order', () => {
   it('is said to have been at the exchange already', () => {
     const found = event(4, { old_value: 'pending', new_value: 'open', source: 'lookup' });
     const adopted = evidence({ order: { ...ORDER, adopted_at: at(4) }, events: [found] });
-    expect(texts(adopted).slice(-1)).toEqual(['The order was adopted: the exchange had it already; it is followed.']);
+    expect(texts(adopted).slice(-1)).toEqual([
+      'The order was adopted: the exchange had it already. order-sync follows it.',
+    ]);
   });
 });
 
 describe('a finding in a story', () => {
   it('is advice until it is acknowledged or no longer true', () => {
     const { meaning, advice: toDo } = FINDING_CLASSES.AMOUNT_MISMATCH;
-    const advice = `A person should look at finding AMOUNT_MISMATCH: ${toDo}`;
+    const advice = `A person should look at finding AMOUNT_MISMATCH. ${toDo}`;
     const acknowledged = evidence({
       findings: [{ ...FINDING, changed_by: 'anna', changed_at: at(20), reason: 'settled' }],
     });
@@ -223,7 +231,7 @@ describe('a finding in a story', () => {
     expect(tell(acknowledged, 19).next).toContain(advice);
     expect(tell(acknowledged, 20).next).not.toContain(advice);
     expect(texts(acknowledged).slice(1)).toEqual([
-      `Finding AMOUNT_MISMATCH (error): ${meaning} Expected: 1.5; is: 1.6.`,
+      `Finding AMOUNT_MISMATCH (error): ${meaning} Expected: 1.5. Found: 1.6.`,
       'anna acknowledged finding AMOUNT_MISMATCH: settled',
     ]);
     const resolved = evidence({ findings: [{ ...FINDING, last_seen_at: at(15), resolved_at: at(20) }] });
@@ -231,8 +239,8 @@ describe('a finding in a story', () => {
     expect(tell(resolved, 20).next).not.toContain(advice);
     expect(texts(resolved).slice(1)).toEqual([
       `Finding AMOUNT_MISMATCH (error): ${meaning}`,
-      'Finding AMOUNT_MISMATCH was seen again. Expected: 1.5; is: 1.6.',
-      'Finding AMOUNT_MISMATCH is no longer true.',
+      'Finding AMOUNT_MISMATCH was seen again. Expected: 1.5. Found: 1.6.',
+      'Finding AMOUNT_MISMATCH is resolved: it is no longer true.',
     ]);
   });
 
@@ -244,8 +252,10 @@ describe('a finding in a story', () => {
 
   it('of a class that this version does not know has an entry, too', () => {
     const { told, next } = tell(evidence({ findings: [{ ...FINDING, class: 'FROM_TOMORROW' }] }));
-    expect(told[1]?.text).toBe('Finding FROM_TOMORROW (error). Expected: 1.5; is: 1.6.');
-    expect(next.at(-1)).toBe('A person should look at finding FROM_TOMORROW: this version does not know it.');
+    expect(told[1]?.text).toBe('Finding FROM_TOMORROW (error). Expected: 1.5. Found: 1.6.');
+    expect(next).toContain(
+      'A person should look at finding FROM_TOMORROW. This version of order-sync does not know it.',
+    );
   });
 });
 
@@ -254,22 +264,22 @@ describe('a change in a story', () => {
     [{ field: 'order.status', old_value: null, new_value: 'REQUEST' }, 'The status of the order is REQUEST.'],
     [
       { field: 'fiatTransaction.status', old_value: 'NEW', new_value: 'PAID', exchange_time: 'noon' },
-      'The status of the fiat transaction went from NEW to PAID (the exchange dates it noon).',
+      'The status of the fiat transaction changed from NEW to PAID (dated noon by the exchange).',
     ],
     [
       { field: 'cryptoTransaction.status', old_value: 'NEW', new_value: null },
-      'The status of the crypto transaction is not given any more; it was NEW.',
+      'The exchange no longer sends the status of the crypto transaction, which was NEW.',
     ],
     [
       { field: 'record.ratio', old_value: '1.10', new_value: null },
-      'The ratio of the record went from 1.10 to nothing.',
+      'The ratio of the record changed from 1.10 to nothing.',
     ],
     [{ field: 'record.link', old_value: null, new_value: 'changed' }, 'The link of the record changed.'],
     [{ field: 'record.other', old_value: null, new_value: 'x, y' }, 'Other fields of the record changed: x, y.'],
-    [{ field: 'new.field', old_value: '1', new_value: null, reason: 'so' }, 'new.field went from 1 to nothing: so.'],
+    [{ field: 'new.field', old_value: '1', new_value: null, reason: 'so' }, 'new.field changed from 1 to nothing: so.'],
     [
       { old_value: 'cancelled', new_value: 'final' },
-      'The exchange has an order all the same, although the row was cancelled; it is final.',
+      'The exchange has the order, although it was cancelled. It has ended there.',
     ],
   ])('%j', (changes, sentence) => {
     expect(texts(evidence({ events: [event(1, changes)] }))[1]).toBe(sentence);
@@ -278,7 +288,7 @@ describe('a change in a story', () => {
   it('numbers creates as they were recorded, also where the clock was set back in between', () => {
     const events = [event(20, {}), event(21, { old_value: 'sending', new_value: 'pending' }), event(10, {})];
     const given = evidence({ events });
-    expect(tell(given, 15).told.at(-1)?.text).toBe('Create request 2 was about to go out.');
+    expect(tell(given, 15).told.at(-1)?.text).toBe('order-sync began create request 2.');
     expect(tell(given).told.map(({ text }) => text.match(/request \d/)?.[0])).toEqual([
       undefined,
       'request 2',
@@ -292,15 +302,15 @@ describe('a look-up in a story', () => {
   it('that found nothing has an entry with the number of look-ups that are spent', () => {
     const events = [event(1, {}), event(2, { old_value: 'sending', new_value: 'unknown' })];
     const order = { ...ORDER, last_lookup_at: at(7), verifications: 1 };
-    expect(texts(evidence({ order, events })).at(-1)).toBe('A look-up found no order; 1 of 10 look-ups are spent.');
+    expect(texts(evidence({ order, events })).at(-1)).toBe('A look-up found no order; 1 of 10 look-ups are done.');
   });
 
   it('that brought a record which cannot be read says so, and not that there is no order', () => {
     const record = { received_at: at(7), view: undefined };
     const told = texts(evidence({ order: { ...ORDER, last_lookup_at: at(9) }, record })).slice(-2);
     expect(told).toEqual([
-      'The newest record came; it cannot be read.',
-      'A look-up brought no newer record of the order.',
+      'order-sync received the newest record of the order, and cannot read it.',
+      'A look-up found no newer record of the order.',
     ]);
   });
 
@@ -318,10 +328,10 @@ describe('a look-up in a story', () => {
     const record = { received_at: at(7), view };
     const told = texts(evidence({ order: { ...ORDER, last_lookup_at: at(7) }, record }));
     expect(told.at(-1)).toBe(
-      'The newest record came: order o1 (number 77), 1.50 BTC in, 60000 EUR out, ratio 40000, fee 0.001.',
+      'order-sync received the newest record of the order: id o1, number 77, 1.50 BTC in, 60000 EUR out, ratio 40000, fee 0.001.',
     );
     expect(texts(evidence({ order: { ...ORDER, last_lookup_at: at(9) }, record })).at(-1)).toBe(
-      'A look-up brought no newer record of the order.',
+      'A look-up found no newer record of the order.',
     );
   });
 });
@@ -356,16 +366,16 @@ describe('what happens next', () => {
 
   it('is a pass where the time has come', () => {
     const due = evidence({ order: { ...ORDER, next_action_at: at(990) } });
-    expect(tell(due).next[0]).toBe('It is sent as soon as a pass runs.');
+    expect(tell(due).next[0]).toBe('The order is sent when the next pass runs.');
     expect(tell({ ...due, events: [event(0, { new_value: 'open' })] }).next[0]).toBe(
-      'It is followed to its end, next as soon as a pass runs.',
+      'The order is followed until it ends, next when a pass runs.',
     );
   });
 
   it('says that an unknown outcome may be sent once more where the settings say so', () => {
     const events = [event(1, { new_value: 'unknown' })];
     const [line] = buildStory(evidence({ events }), new Date(at(2)), { ...SETTINGS, onUnknown: 'resend' }).next;
-    expect(line).toContain('if no look-up finds an order it is sent once more or held for a person');
+    expect(line).toContain('it is sent once more, or held for a person to decide');
   });
 });
 

@@ -1,0 +1,50 @@
+import type { Tone } from '../../cli/shared/terminal.ts';
+import type { OrderState } from '../../orders/rules/states.ts';
+import { toneOf } from './document.ts';
+
+/** In a few words, and what they leave open with the punctuation before it. */
+const WORDS: Readonly<Record<OrderState, readonly [brief: string, more?: string]>> = {
+  pending: ['waiting to be sent'],
+  sending: ['on its way to the exchange'],
+  unknown: ['unconfirmed', ': it is not known whether the exchange has it, and order-sync looks it up'],
+  held: ['held for a person to decide', ': it is not known whether the exchange has it'],
+  accepted: ['at the exchange as a pre-order', ', which has not become an order yet'],
+  open: ['open at the exchange'],
+  disputed: ['disputed', ': the order at the exchange contradicts the row, and a person must decide'],
+  final: ['is final, but it is not known whether it paid'],
+  rejected: ['was refused by the exchange'],
+  invalid: ['invalid and not sent'],
+  cancelled: ['was cancelled before it was sent'],
+  abandoned: ['was abandoned'],
+};
+/** Nothing lasts in these: their words have the verb. */
+const OVER: readonly string[] = ['final', 'rejected', 'cancelled', 'abandoned'] satisfies OrderState[];
+const ENDS = new Map<string | null, string>([
+  ['succeeded', 'paid'],
+  ['failed', 'failed'],
+]);
+
+export type HeadlineFacts = Readonly<{ state: string; outcome: string | null }>;
+
+/** What became of an order, in the few words of a list. Each surface says it in these words. */
+export function headlineOf({ state, outcome }: HeadlineFacts): string {
+  return (state === 'final' ? ENDS.get(outcome) : undefined) ?? wordsOf(state)[0];
+}
+
+/** The same in a sentence without its full stop. `since`, an ISO 8601 time, is that of the newest change of the state. */
+export function headlineSentence({ state, outcome }: HeadlineFacts, since?: string): string {
+  const [brief, more = ''] = wordsOf(state);
+  if (OVER.includes(state)) return `The order ${headlineOf({ state, outcome })}`;
+  if (since === undefined) return `The order is ${brief}${more}`;
+  return `The order has been ${brief} since ${since.slice(0, 19).replace('T', ' ')} UTC${more}`;
+}
+
+/** A final order is no good news as long as it is not known whether it paid. */
+export function headlineTone({ state, outcome }: HeadlineFacts): Tone {
+  if (state !== 'final') return toneOf('state', state);
+  return outcome === null ? 'info' : toneOf('outcome', outcome);
+}
+
+function wordsOf(state: string): readonly [brief: string, more?: string] {
+  return Object.hasOwn(WORDS, state) ? WORDS[state as OrderState] : [state];
+}

@@ -1,0 +1,78 @@
+import { counted } from '../../../../base/words.ts';
+import { FINDING_CLASSES, SEVERITIES, type FindingClassName } from '../../../../findings/rules/classes.ts';
+import { proseText } from '../../../documents/html/cells.ts';
+import { listFindings, weightOf, type FindingPlace } from '../../../operate/tables/listed-findings.ts';
+import type { OpsPages } from '../../ops/readings.ts';
+import { listText, PAGE_ROWS, PAIR } from './list.ts';
+import { choiceOf, commandOf, valueIn, type Field, type Query } from './query.ts';
+
+const STATUSES = ['open', 'acknowledged', 'resolved', 'any'] as const;
+const STATUS = choiceOf('status', 'Status', STATUSES, Object.fromEntries(STATUSES.map((one) => [one, one])));
+const SEVERITY = choiceOf('severity', 'Severity', SEVERITIES);
+const CLASS = choiceOf('class', 'Class', Object.keys(FINDING_CLASSES) as readonly FindingClassName[]);
+const AFTER: Field<FindingPlace> = { name: 'after', label: 'Page', read: placeOf };
+const FIELDS = [STATUS, SEVERITY, CLASS, PAIR];
+
+/** Writes the page of the findings that match the filter of its address, the worst first. */
+export async function findingsText(
+  { store, clock }: OpsPages,
+  account: string | undefined,
+  query: Query,
+): Promise<string> {
+  const status = valueIn(query, STATUS) ?? 'open';
+  const name = valueIn(query, CLASS);
+  const { rows, isCut } = await listFindings(store.db, {
+    account,
+    class: name,
+    severity: valueIn(query, SEVERITY),
+    pair: valueIn(query, PAIR),
+    status: status === 'any' ? undefined : status,
+    // Of all accounts the first page alone is read.
+    after: account === undefined ? undefined : valueIn(query, AFTER),
+    limit: PAGE_ROWS + 1,
+  });
+  const shown = rows.slice(0, PAGE_ROWS);
+  const last = rows.length > PAGE_ROWS ? shown.at(-1) : undefined;
+  return listText({
+    path: '/findings',
+    none: 'There are no open findings.',
+    account,
+    query,
+    fields: FIELDS,
+    head: name === undefined ? '' : classText(name),
+    about: [
+      `${counted(shown.length, 'finding')}, the worst first, of one severity the newest.`,
+      isCut && 'This page looked at the newest findings of each class only.',
+      last !== undefined && account === undefined && 'There are more: choose an account.',
+    ],
+    columns: [
+      { key: 'severity', label: 'Severity', kind: 'severity' },
+      { key: 'class', label: 'Class', kind: 'text' },
+      { key: 'status', label: 'Status', kind: 'text' },
+      { key: 'expected', label: 'Expected', kind: 'text' },
+      { key: 'actual', label: 'Found', kind: 'text' },
+      { key: 'first_seen_at', label: 'First seen', kind: 'time', agesAt: clock.now().toISOString() },
+      { key: 'id', label: 'Id of the finding', kind: 'text' },
+    ],
+    rows: shown.map((row) => ({ ...row })),
+    next: account && last && `${weightOf(last.class)}-${last.id}`,
+    command: [
+      'The findings of this filter as JSON, up to 10,000 of each class:',
+      commandOf('findings list --json --limit 9999999', { ...query, status }, FIELDS, account),
+    ],
+  });
+}
+
+function classText(name: FindingClassName): string {
+  const { severity, meaning, advice } = FINDING_CLASSES[name];
+  return `<div class="panel class ${severity}"><p><strong>${name}</strong> ${proseText(meaning)}</p>
+<p><strong>What to do:</strong> ${proseText(advice)}</p></div>
+`;
+}
+
+function placeOf(text: string): FindingPlace {
+  const [, name, id] = /^([a-z]+)-(\d{1,15})$/.exec(text) ?? [];
+  const severity = SEVERITIES.find((one) => one === name);
+  if (severity === undefined) throw new Error('Go to the first page.');
+  return { severity, id: Number(id) };
+}

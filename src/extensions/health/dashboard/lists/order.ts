@@ -1,0 +1,49 @@
+import { describeKeptBack } from '../../../../accounts/rules/restraints.ts';
+import { configOf } from '../../../../settings/config.ts';
+import { trackingOf } from '../../../../store/orders/order-columns.ts';
+import { readOrder } from '../../../../store/orders/orders.ts';
+import { findingsOf } from '../../../../store/tables/findings.ts';
+import { contentText } from '../../../documents/html.ts';
+import { escapeText, proseText } from '../../../documents/html/cells.ts';
+import { isCommand } from '../../../reports/story/next.ts';
+import { storyOf } from '../../../reports/story/read-story.ts';
+import type { OpsPages } from '../../ops/readings.ts';
+import { Refused } from '../actions.ts';
+import { orderForms, type OrderForms } from '../forms.ts';
+import { commandText } from '../markup.ts';
+
+/**
+ * Writes the page of an order: the story as `orders explain` tells it, with what a person may decide before all else: by forms
+ * if there is a token, or else by commands.
+ */
+export async function orderText(deps: OpsPages, account: string, id: string, token?: string): Promise<string> {
+  const { store, clock, config, activities } = deps;
+  const asOf = clock.now();
+  const kept = activities
+    .find(account)
+    ?.keptBack(asOf)
+    .find(({ externalOrderId }) => externalOrderId === id);
+  const told = await storyOf(store, configOf(config, account), id, { asOf, blocked: kept && describeKeptBack(kept) });
+  const row = await readOrder(store.db, account, id);
+  if (told === undefined || row === undefined) {
+    throw new Refused(404, `The account ${account} has no order ${id}.`, 'Check the id, or search for its beginning.');
+  }
+  const findings = await findingsOf(store.db, account, id);
+  const forms: OrderForms = token === undefined ? {} : orderForms({ account, token }, trackingOf(row), findings);
+  const sections = told.document.sections.filter(({ name }) => name !== 'next');
+  const main = await Array.fromAsync(
+    contentText({ ...told.document, facts: [], sections }, nextText(id, told.story.next, forms)),
+  );
+  return `<div class="story-page">\n${main.join('')}</div>\n`;
+}
+
+/** Says what happens next. A form stands in place of the commands that do the same. */
+function nextText(id: string, next: readonly string[], forms: OrderForms): string {
+  const parts = next.map((line) => {
+    if (!isCommand(line)) return `<p>${proseText(line)}</p>\n`;
+    const form = Object.entries(forms).find(([command]) => line.startsWith(`order-sync ${command} `))?.[1];
+    return form ?? `<p>${commandText(line)}</p>\n`;
+  });
+  return `<p class="id">External order id: <code data-copy="${escapeText(id)}">${escapeText(id)}</code></p>
+<section class="actions" aria-labelledby="next-title"><h2 id="next-title">What happens next</h2>\n${[...new Set(parts)].join('')}</section>\n`;
+}
