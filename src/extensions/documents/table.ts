@@ -2,7 +2,7 @@ import type { GroupHead, ReportDocument, Section, Verdict } from './document.ts'
 import { otherFacts, readSection, scopeFacts, withUnit } from './sections.ts';
 import { labelsOf, layOut, leftOutLine, noteText } from './terminal.ts';
 import { fieldsText, PLAIN, styled, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
-import { printable, sumOf } from '../../base/words.ts';
+import { counted, printable, sumOf } from '../../base/words.ts';
 
 export async function* tableText(document: ReportDocument, screen: Screen = PLAIN): AsyncGenerator<string> {
   const { schema, title, verdict, cards = [], sections } = document;
@@ -46,13 +46,15 @@ async function sectionText(section: Section, screen: Screen): Promise<string> {
   const more = count - sumOf(groups, ({ rows }) => rows.length);
   return [
     tables.map(({ text }) => text).join('\n'),
-    silent.length === 0 ? '' : noteText(`zero or empty throughout: ${labelsOf(silent)}`, screen),
+    silent.length === 0 ? '' : noteText(`zero or empty in every row: ${labelsOf(silent)}`, screen),
     // Without their units, as the groups have different ones.
     leftOutLine(
       keys.flatMap((key) => columns.filter((column) => column.key === key)),
       screen,
     ),
-    more === 0 ? '' : `${more} more; the other formats have them all\n`,
+    more === 0
+      ? ''
+      : `${counted(more, 'row is', 'rows are')} not shown here. --format csv, xlsx and json have every row.\n`,
   ].join('');
 }
 

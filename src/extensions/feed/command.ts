@@ -70,7 +70,7 @@ export function define(command: Command): void {
         command.error('error: a cursor is of one account: name it with --account');
       }
       await withAccounts(command, async (store, account) => {
-        if (options.head === true) return printHeads(command, await feedHeads(store.db, account), options);
+        if (options.head === true) return await printHeads(command, await feedHeads(store.db, account), options);
         const line = (event: FeedEvent) =>
           options.json === true ? `${JSON.stringify(event)}\n` : eventLine(event, screenOf(), isOfAll(command));
         await printEvents(store, account, options, line);
@@ -83,18 +83,22 @@ function readAfter(text: string): string {
   throw new InvalidArgumentError('Give a cursor as the feed gave it, 0 or head.');
 }
 
-function printHeads(command: Command, heads: readonly FeedHead[], { json, limit = heads.length }: EventsOptions): void {
+async function printHeads(
+  command: Command,
+  heads: readonly FeedHead[],
+  { json, limit = heads.length }: EventsOptions,
+): Promise<void> {
   const columns: readonly ListColumn<FeedHead>[] = [
     { label: 'id', kind: 'count', of: ({ id }) => id },
     { label: 'at', kind: 'time', rank: 1, of: ({ observed_at }) => observed_at },
-    { label: 'hash', of: ({ hash }) => hash },
+    { label: 'hash', isId: true, of: ({ hash }) => hash },
   ];
   if (json === true) {
     const lines = heads.slice(0, limit).map((head) => `${JSON.stringify({ ...head, cursor: writeCursor(head) })}\n`);
     process.stdout.write(lines.join(''));
     return;
   }
-  printList(command, heads, { limit }, columns, 'there is no event');
+  await printList(command, heads, { limit }, columns, 'there is no event');
 }
 
 async function printEvents(

@@ -146,7 +146,7 @@ async function confirmed(
   const changes = listed.filter(({ result }) => result.kind === 'done').length;
   if (yes === true || changes === 0) return targets;
   const columns: readonly ListColumn<OperatorResult>[] = [
-    { label: 'id', of: ({ externalOrderId }) => externalOrderId },
+    { label: 'id', isId: true, of: ({ externalOrderId }) => externalOrderId },
     { label: 'change', of: (result) => (result.kind === 'done' ? `${result.from} → ${result.to}` : 'none') },
     { label: 'why', of: (result) => (result.kind === 'done' ? null : result.why) },
   ];

@@ -14,6 +14,7 @@ import {
   printList,
   sayCut,
   print,
+  printLong,
   type ListOptions,
   type ListColumn,
 } from '../documents/commands/print.ts';
@@ -66,7 +67,7 @@ function defineList(command: Command): void {
       }));
       const none = wanted === 'any' ? 'there is no finding' : `no finding is ${wanted}`;
       const isNarrowed = Object.keys(filter).length > 0;
-      printList(command, rows, options, FINDING_COLUMNS, isNarrowed ? 'no such finding' : none);
+      await printList(command, rows, options, FINDING_COLUMNS, isNarrowed ? 'no such finding' : none);
       if (ignore.length > 0) process.stderr.write(`not found, as reconcile.ignore says: ${ignore.join(', ')}\n`);
       if (isCut) sayCut('--order and --class look at others');
     });
@@ -173,14 +174,14 @@ function addFilter(command: Command): Command {
 
 const FINDING_COLUMNS: readonly ListColumn<FindingRow>[] = [
   { label: 'id', kind: 'count', of: (row) => row.id },
-  { label: 'severity', kind: 'severity', of: (row) => row.severity },
-  { label: 'class', kind: 'text', of: (row) => row.class },
-  { label: 'order', of: (row) => row.external_order_id },
-  { label: 'expected', rank: 1, of: (row) => row.expected },
-  { label: 'actual', rank: 1, of: (row) => row.actual },
-  { label: 'first seen', kind: 'time', rank: 2, of: (row) => row.first_seen_at },
-  { label: 'last seen', kind: 'time', rank: 4, of: (row) => row.last_seen_at },
-  { label: 'status', rank: 3, of: (row) => row.status },
+  { label: 'severity', rank: 1, kind: 'severity', of: (row) => row.severity },
+  { label: 'class', isId: true, of: (row) => row.class },
+  { label: 'order', isId: true, of: (row) => row.external_order_id },
+  { label: 'expected', rank: 2, of: (row) => row.expected },
+  { label: 'actual', rank: 2, of: (row) => row.actual },
+  { label: 'first seen', kind: 'time', rank: 3, of: (row) => row.first_seen_at },
+  { label: 'last seen', kind: 'time', rank: 5, of: (row) => row.last_seen_at },
+  { label: 'status', rank: 4, of: (row) => row.status },
 ];
 
 function defineExplain(command: Command): void {
@@ -189,9 +190,9 @@ function defineExplain(command: Command): void {
     .addArgument(new Argument('[class]').choices(CLASSES))
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  order-sync report explain AMOUNT_MISMATCH')
-    .action((name: FindingClassName | undefined, { json }: { json?: boolean }) => {
+    .action(async (name: FindingClassName | undefined, { json }: { json?: boolean }) => {
       const asked = (name === undefined ? CLASSES : [name]).map((one) => ({ class: one, ...FINDING_CLASSES[one] }));
-      print(json, asked, () => (name === undefined ? everyClass(screenOf()) : explained(name, screenOf())), 2);
+      await printLong(json, asked, () => (name === undefined ? everyClass(screenOf()) : explained(name, screenOf())));
     });
 }
 

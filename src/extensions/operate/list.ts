@@ -19,7 +19,7 @@ import {
   addListOptions,
   printList,
   sayCut,
-  print,
+  printLong,
   type ListColumn,
   type ListOptions,
 } from '../documents/commands/print.ts';
@@ -34,14 +34,21 @@ import { screenOf } from '../../cli/shared/help.ts';
 export const define = { list: defineList, show: defineShow };
 
 const COLUMNS: readonly ListColumn<OrderRow>[] = [
-  { label: 'id', of: (row) => row.external_order_id },
-  { label: 'asset', kind: 'decimal', rank: 1, of: (row) => row.asset },
-  { label: 'pair', of: (row) => `${row.from_currency}/${row.to_currency}` },
+  { label: 'id', isId: true, of: (row) => row.external_order_id },
+  { label: 'asset', kind: 'decimal', of: (row) => row.asset },
+  { label: 'pair', rank: 2, of: (row) => `${row.from_currency}/${row.to_currency}` },
   { label: 'state', kind: 'state', of: (row) => row.state },
-  { label: 'status', rank: 2, of: (row) => row.order_status },
-  { label: 'updated', kind: 'time', rank: 4, of: (row) => row.updated_at },
-  { label: 'reason', rank: 3, of: (row) => row.state_reason },
+  { label: 'outcome', kind: 'outcome', rank: 1, of: outcomeOf },
+  { label: 'status', rank: 3, of: (row) => row.order_status },
+  { label: 'updated', kind: 'time', rank: 5, of: (row) => row.updated_at },
+  { label: 'reason', rank: 4, of: (row) => row.state_reason },
 ];
+
+/** Says of a final order whether it paid, if the settings tell which statuses are of orders that paid. */
+function outcomeOf({ state, outcome }: OrderRow): string | null {
+  if (state !== 'final') return null;
+  return outcome === 'succeeded' ? 'paid' : (outcome ?? 'not known');
+}
 
 interface OrderListOptions extends OrderOptions, PeriodOptions, ListOptions {
   readonly state?: OrderState;
@@ -75,7 +82,7 @@ function defineList(command: Command): void {
       const { state, ...others } = filter;
       const none = state === undefined ? 'there is no order' : `no order is ${state}`;
       const shown = rows.map((row) => (reveal === true ? row : withoutToken(row)));
-      printList(command, shown, options, COLUMNS, Object.keys(others).length > 0 ? 'no such order' : none);
+      await printList(command, shown, options, COLUMNS, Object.keys(others).length > 0 ? 'no such order' : none);
       for (const line of held) process.stderr.write(`${printable(line)}\n`);
       if (isCut) sayCut('--from and --to, or --order, look at others');
     });
@@ -99,7 +106,7 @@ function defineShow(command: Command): void {
         return found;
       });
       const shown = reveal === true ? all : await hidden(all);
-      print(json, shown, () => asSections(shown), 2);
+      await printLong(json, shown, () => asSections(shown));
     });
 }
 

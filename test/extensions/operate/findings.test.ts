@@ -69,7 +69,7 @@ describe('findings list', () => {
     const { stdout, stderr } = await run('findings', 'list', '--status', 'any', '--limit', '3', '--json');
     expect([(JSON.parse(stdout) as unknown[]).length, stderr]).toEqual([
       3,
-      'there are more; --limit shows more than 3\n',
+      'only the first 3 are shown: --limit shows more\n',
     ]);
   });
 
