@@ -186,14 +186,7 @@ const TONES: Readonly<Record<string, Readonly<Record<string, Tone>>>> = {
     rejected: 'warning',
     invalid: 'warning',
   },
-  outcome: {
-    succeeded: 'good',
-    paid: 'good',
-    failed: 'warning',
-    'not known': 'warning',
-    open: 'info',
-    disputed: 'error',
-  },
+  outcome: { succeeded: 'good', paid: 'good', failed: 'warning', open: 'info', disputed: 'error' },
 };
 
 /** The tone of a value of a kind that has tones; `neutral` of every other. The same value has the same tone in every form. */

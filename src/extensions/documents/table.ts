@@ -52,9 +52,7 @@ async function sectionText(section: Section, screen: Screen): Promise<string> {
       keys.flatMap((key) => columns.filter((column) => column.key === key)),
       screen,
     ),
-    more === 0
-      ? ''
-      : `${counted(more, 'row is', 'rows are')} not shown here. --format csv, xlsx and json have every row.\n`,
+    more === 0 ? '' : `${counted(more, 'more row')}: see --format csv, xlsx or json\n`,
   ].join('');
 }
 

@@ -1,4 +1,4 @@
-import { cut, styled, toned, widthOf, wrapped, type Screen } from '../../cli/shared/terminal.ts';
+import { cut, shortTime, styled, toned, widthOf, wrapped, type Screen } from '../../cli/shared/terminal.ts';
 import { mostOf, printable, sumOf } from '../../base/words.ts';
 import { isNumeric, toneOf, type Column, type Row } from './document.ts';
 
@@ -10,8 +10,6 @@ const LEAST_VALUE = 40;
 const LONGEST_LABEL = 40;
 /** No column is wider: in a file, where nothing is cut, a longer value stands out of its column, and the other rows stay short. */
 const WIDEST_COLUMN = 100;
-const TIME = /^(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z$/;
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 export interface Layout {
   readonly text: string;
@@ -61,7 +59,7 @@ export function layOut(all: readonly Column[], rows: readonly Row[], screen: Scr
   const shown = all.filter(({ isForPrograms }) => isForPrograms !== true);
   const whole = shown.map((column) => measured(column, rows));
   const isNarrow = lineWidth(whole.map(({ natural }) => natural)) > screen.width;
-  const columns = isNarrow ? shown.map((column) => measured(column, rows, true)) : whole;
+  const columns = isNarrow ? shown.map((column) => measured(column, rows, screen.now)) : whole;
   const kept = keptWithin(columns, screen.width);
   shareOut(kept, screen.width);
   const line = (textOf: (column: LaidColumn) => string) => {
@@ -91,37 +89,27 @@ export function layOut(all: readonly Column[], rows: readonly Row[], screen: Scr
   };
 }
 
-function measured(column: Column, rows: readonly Row[], isShort = false): LaidColumn {
+function measured(column: Column, rows: readonly Row[], now?: Date): LaidColumn {
   const { key, kind, isId } = column;
   const texts = rows.map((row) => printable(row[key]));
-  const { cells, unit } =
-    isShort && kind === 'time'
-      ? shortTimes(texts)
-      : { cells: isAmount(column) ? alignedAtPoint(texts) : texts, unit: '' };
-  const label = cut(printable(column.label) + unit, LONGEST_LABEL);
+  const isShortTime = now !== undefined && kind === 'time';
+  const cells = isAmount(column)
+    ? alignedAtPoint(texts)
+    : isShortTime
+      ? texts.map((text) => shortTime(text, now))
+      : texts;
+  const label = cut(`${printable(column.label)}${isShortTime ? ' UTC' : ''}`, LONGEST_LABEL);
   const widest = mostOf(cells, widthOf);
   const word = Math.max(1, mostOf(label.split(' '), widthOf));
   const most = isId === true ? WIDEST_COLUMN : kind === 'text' ? LEAST_TEXT : LEAST_VALUE;
   const least = Math.max(Math.min(widest, most), Math.min(word, LEAST_TEXT));
   // The heading of short times takes a second line rather than room of other columns.
-  const natural = Math.min(Math.max(widest, unit === '' ? widthOf(label) : word), WIDEST_COLUMN);
+  const natural = Math.min(Math.max(widest, isShortTime ? word : widthOf(label)), WIDEST_COLUMN);
   return { column, label, cells, natural, least, width: least };
 }
 
 function isAmount({ kind }: Column): boolean {
   return kind === 'decimal' || kind === 'digits';
-}
-
-/** Writes times as `31 Jan 12:00`. The heading names the year if all of them are of one year, else each time has its year. */
-function shortTimes(times: readonly string[]): { readonly cells: readonly string[]; readonly unit: string } {
-  const read = times.map((time) => TIME.exec(time));
-  const years = new Set(read.flatMap((parts) => parts?.[1] ?? []));
-  const cells = read.map((parts, index) => {
-    const [, year, month, day, clock] = parts ?? [];
-    if (clock === undefined) return times[index] ?? '';
-    return `${String(Number(day)).padStart(2)} ${MONTHS[Number(month) - 1]}${years.size > 1 ? ` ${year}` : ''} ${clock}`;
-  });
-  return { cells, unit: `${years.size === 1 ? ` ${[...years][0]}` : ''} UTC` };
 }
 
 /** Adds spaces after decimals, so that their points stand in one column where their ends do. */

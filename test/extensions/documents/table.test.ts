@@ -127,7 +127,7 @@ Rule  none
     const text = await wholeText(tableText(documentOf(texts('id'), rows, null)));
     expect(text).toContain('\no999\n');
     expect(text).not.toContain('o1000');
-    expect(text).toMatch(/\n3 rows are not shown here\. .*\n$/);
+    expect(text).toMatch(/\n3 more rows: .*\n$/);
   });
 
   it('has nothing that steers a terminal, and no line that is wider than it', async () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Column, Row } from '../../../src/extensions/documents/document.ts';
 import { layOut, tableOf, textColumns } from '../../../src/extensions/documents/terminal.ts';
-import { fitted, PLAIN, widthOf } from '../../../src/cli/shared/terminal.ts';
+import { PLAIN, widthOf } from '../../../src/cli/shared/terminal.ts';
 
 const EXACT = '12345678901234567.123456789012345678';
 const keysOf = (columns: readonly Column[]) => columns.map(({ key }) => key);
-const at = (width: number) => ({ width, hasColour: false });
+const at = (width: number) => ({ width, hasColour: false, now: new Date('2026-03-07T12:00:00.000Z') });
 
 function linesOf(columns: readonly Column[], rows: readonly Row[], width = Infinity): string[] {
   return layOut(columns, rows, at(width)).text.trimEnd().split('\n');
@@ -59,7 +59,7 @@ describe('a table for people', () => {
     expect([widest.leftOut, widest.text.includes('2026-03-01T00:00:00.000Z')]).toEqual([[], true]);
     const wide = layOut(columns, rows, at(120));
     expect(wide.leftOut).toEqual([]);
-    expect(wide.text).toContain(' 1 Mar 00:00  the exchange sa');
+    expect(wide.text).toContain('1 Mar 00:00  the exchange sa');
     const narrow = layOut(columns, rows, at(100));
     expect(keysOf(narrow.leftOut)).toEqual(['at']);
     const narrowest = layOut(columns, rows, at(60));
@@ -102,11 +102,14 @@ describe('a table for people', () => {
     }
   });
 
-  it('names the year of short times once if they have the same', () => {
+  it('has short times of today, of this year and of other years if there is little room', () => {
     const columns: readonly Column[] = [{ key: 'at', label: 'at', kind: 'time' }];
-    const [first, second, odd] = [{ at: '2026-03-01T00:07:30.123Z' }, { at: '2025-12-31T23:59:59.999Z' }, { at: 'x' }];
-    expect(linesOf(columns, [first, odd], 20)).toEqual(['at 2026 UTC', '────────────', ' 1 Mar 00:07', 'x']);
-    expect(linesOf(columns, [first, second], 20).slice(2)).toEqual([' 1 Mar 2026 00:07', '31 Dec 2025 23:59']);
+    const times = ['2026-03-07T00:07:30.123Z', '2026-03-01T00:07:30.123Z', '2025-12-31T23:59:59.999Z', 'x'];
+    const rows = times.map((time) => ({ at: time }));
+    const short = ['00:07:30', '1 Mar 00:07', '31 Dec 2025', 'x'];
+    expect(linesOf(columns, rows, 20)).toEqual(['at UTC', '───────────', ...short]);
+    expect(linesOf(columns, rows, 24).slice(2)).toEqual(times);
+    expect(linesOf(columns, rows).slice(2)).toEqual(times);
   });
 
   it('names columns that are left out so that a comma of a name ends none', () => {
@@ -188,16 +191,5 @@ describe('a table for people', () => {
       text: 'id\n──\na\n',
       leftOut: [],
     });
-  });
-});
-
-describe('a text on a terminal of a few rows', () => {
-  it.each([
-    [5, 'a\nb\nc\nd'],
-    [4, 'a\nb\nc\nd'],
-    [3, 'a\nb\n… 2 more lines'],
-    [0, 'a\n… 3 more lines'],
-  ])('keeps its first lines, as they say most: %d rows', (rows, shown) => {
-    expect(fitted('a\nb\nc\nd\n', rows)).toBe(shown);
   });
 });

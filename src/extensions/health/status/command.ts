@@ -2,12 +2,13 @@ import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import type { Config } from '../../../settings/config.ts';
 import type { Status } from './status.ts';
-import { fitted } from '../../../cli/shared/terminal.ts';
 import { statusText } from './text.ts';
+import { watchText } from './watch.ts';
 import { judgeStatus, type StatusEnd } from './problems.ts';
 import { accountOrAll } from '../../../cli/shared/account.ts';
 import { CommandError, EXIT, stopSignal } from '../../../cli/shared/exit.ts';
 import { webhooksSettings } from '../../webhooks/settings.ts';
+import { show } from '../../documents/commands/print.ts';
 import { plainConfig } from '../../../cli/shared/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import type { Store } from '../../../store/port.ts';
@@ -52,29 +53,30 @@ export function define(command: Command): void {
       const config = await plainConfig(command);
       const account = accountOrAll(command, config);
       const read = async () => (await askDaemon(command, config, account)) ?? (await readAlone(command));
-      const asText = (status: Status) =>
-        json === true
-          ? `${JSON.stringify({ verdict: judgeStatus(status), ...status })}\n`
-          : statusText(status, screenOf());
-      if (watch === true) return await watchStatus(read, asText, json === true);
+      if (watch === true) return await watchStatus(read, json === true);
       const status = await read();
-      process.stdout.write(asText(status));
+      if (json === true) process.stdout.write(jsonOf(status));
+      else await show(statusText(status, screenOf()));
       process.exitCode = EXITS[judgeStatus(status).end];
     });
 }
 
-async function watchStatus(read: () => Promise<Status>, asText: (status: Status) => string, isJson: boolean) {
+function jsonOf(status: Status): string {
+  return `${JSON.stringify({ verdict: judgeStatus(status), ...status })}\n`;
+}
+
+async function watchStatus(read: () => Promise<Status>, isJson: boolean) {
   if (!isJson && !process.stdout.isTTY) {
-    throw new CommandError(EXIT.usage, '--watch wants a terminal; for programs there is --watch --json');
+    throw new CommandError(EXIT.usage, '--watch needs a terminal; programs use --watch --json');
   }
   const clock = systemClock();
   const stop = stopSignal(clock);
   const draw = isJson ? undefined : await terminalLine(process.stdout);
   while (!stop.aborted) {
-    const text = asText(await read());
-    if (draw === undefined) process.stdout.write(text);
-    // The last row is the cursor's. Lines that do not fit are left out at the end: the verdict comes first.
-    else draw(fitted(text, process.stdout.rows - 1));
+    const status = await read();
+    if (draw === undefined) process.stdout.write(jsonOf(status));
+    // The last row is the cursor's.
+    else draw(watchText(status, screenOf(), process.stdout.rows - 1));
     await clock.sleep(WATCH_MS, stop).catch(() => undefined);
   }
   draw?.done();

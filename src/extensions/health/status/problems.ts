@@ -214,5 +214,7 @@ export function judgeStatus(reading: Reading): StatusVerdict {
   const end = (['key-refused', 'out-of-reach', 'look'] as const).find((grave) =>
     reasons.some((one) => one.end === grave),
   );
-  return { end: end ?? 'well', reasons };
+  // The first reason is the one that the verdict names.
+  const isNamed = (one: (typeof reasons)[number]) => Number(one.end === end);
+  return { end: end ?? 'well', reasons: reasons.toSorted((one, other) => isNamed(other) - isNamed(one)) };
 }

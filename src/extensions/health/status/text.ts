@@ -13,7 +13,7 @@ import type { NamedOrder, ReceiverState, DaemonStatus, Status } from './status.t
 import { problemText } from '../../../accounts/problem.ts';
 import { judgeStatus, type StatusEnd, type StatusVerdict } from './problems.ts';
 
-const VERDICTS: Readonly<Record<StatusEnd, readonly [tone: Tone, text: string]>> = {
+export const VERDICTS: Readonly<Record<StatusEnd, readonly [tone: Tone, text: string]>> = {
   well: ['good', 'All is well.'],
   look: ['warning', 'A person should look.'],
   'out-of-reach': ['error', 'The exchange is out of reach.'],
@@ -90,7 +90,7 @@ function receiverField(receiver: ReceiverState, ago: (time: string | null) => st
 
 const SHOWN: readonly OrderState[] = ['pending', 'unknown', 'held', 'disputed'];
 
-function daemonText(daemon: DaemonStatus | null, now: number): string {
+export function daemonText(daemon: DaemonStatus | null, now: number): string {
   if (daemon === null) return 'none answers; what follows is from the database';
   const { pid, version, startedAt, owned, driven } = daemon;
   const accounts = owned === 1 ? '' : `, ${driven} of ${owned} accounts at work`;

@@ -1,0 +1,51 @@
+import { pasteable } from '../../../base/invocation.ts';
+import { printable, withCommas } from '../../../base/words.ts';
+import { problemText } from '../../../accounts/problem.ts';
+import { ORDER_STATES } from '../../../orders/rules/states.ts';
+import { cut, shortTime, styled, toned, wrapped, type Screen } from '../../../cli/shared/terminal.ts';
+import { eventLines } from '../../feed/line.ts';
+import { judgeStatus, type StatusVerdict } from './problems.ts';
+import type { Status } from './status.ts';
+import { daemonText, VERDICTS } from './text.ts';
+
+/** Rows of the verdict, the daemon, the orders, and two empty ones. */
+const FIXED_ROWS = 5;
+
+/** Writes `rows` lines at most: whether all is well, the gravest problems, the orders by state, and the newest events, the newest last. */
+export function watchText(status: Status, screen: Screen, rows: number): string {
+  const { asOf, daemon, overview } = status;
+  const verdict = judgeStatus(status);
+  const [tone, sentence] = VERDICTS[verdict.end];
+  const room = Math.max(2, rows - FIXED_ROWS);
+  const problems = problemLines(verdict, screen, Math.ceil(room / 2));
+  const lines = eventLines(overview.account === null)(overview.newest.toReversed(), screen);
+  const events = lines.split('\n').slice(0, -1);
+  const counts = ORDER_STATES.filter((state) => overview.orders[state] > 0);
+  const orders = counts.map((state) => `${state} ${withCommas(overview.orders[state])}`).join(' · ');
+  return [
+    `${toned(tone, sentence, screen)} As of ${shortTime(asOf, new Date(asOf))} UTC.`,
+    ...problems,
+    '',
+    cut(`daemon  ${daemonText(daemon, Date.parse(asOf))}`, screen.width),
+    cut(`orders  ${orders || 'none'}`, screen.width),
+    '',
+    ...events.slice(-Math.max(1, room - problems.length)),
+  ]
+    .slice(0, Math.max(1, rows))
+    .join('\n');
+}
+
+/** Shows the gravest problem always, and others if `most` lines have room for them. A command to paste is not cut. */
+function problemLines({ reasons }: StatusVerdict, screen: Screen, most: number): readonly string[] {
+  const lines: string[] = [];
+  for (const [index, problem] of reasons.entries()) {
+    const remedy = wrapped(printable(pasteable(problem.remedy)), screen.width, 4).split('\n');
+    const isLast = index === reasons.length - 1;
+    if (index > 0 && lines.length + 1 + remedy.length + (isLast ? 0 : 1) > most) {
+      return [...lines, `  and ${reasons.length - index} more: ${pasteable('order-sync status')}`];
+    }
+    lines.push(`  ${toned(problem.severity, cut(printable(problemText(problem)), screen.width - 2), screen)}`);
+    lines.push(...remedy.map((line, row) => `${row === 0 ? '    ' : ''}${styled('dim', line, screen)}`));
+  }
+  return lines;
+}
