@@ -20,7 +20,7 @@ import { wholeNumber } from '../../cli/shared/options.ts';
 import { screenOf } from '../../cli/shared/help.ts';
 import { withAccounts } from '../../cli/shared/store.ts';
 import { isWritten } from '../documents/commands/files.ts';
-import { eventLines } from './line.ts';
+import { eventLine } from './line.ts';
 
 const PAGE = 1_000;
 const LOOK_MS = 250;
@@ -68,10 +68,9 @@ export function define(command: Command): void {
       }
       await withAccounts(command, async (store, account) => {
         if (options.head === true) return await printHeads(command, await feedHeads(store.db, account), options);
-        const jsonLines = (events: readonly FeedEvent[]) =>
-          events.map((event) => `${JSON.stringify(event)}\n`).join('');
-        const lines = options.json === true ? jsonLines : eventLines(isOfAll(command));
-        await printEvents(store, account, options, (events) => lines(events, screenOf()));
+        const line = (event: FeedEvent) =>
+          options.json === true ? `${JSON.stringify(event)}\n` : eventLine(event, screenOf(), isOfAll(command));
+        await printEvents(store, account, options, line);
       });
     });
 }
@@ -103,7 +102,7 @@ async function printEvents(
   store: Store,
   account: string | undefined,
   { after = '0', follow = false, limit = Infinity, type: types, order: externalOrderId }: EventsOptions,
-  textOf: (events: readonly FeedEvent[]) => string,
+  line: (event: FeedEvent) => string,
 ): Promise<void> {
   const clock = systemClock();
   const stop = follow ? stopSignal(clock) : new AbortController().signal;
@@ -118,7 +117,7 @@ async function printEvents(
       const filter = { account: name, types, externalOrderId };
       const page = await readPage(store.db, filter, places.get(name) ?? BEGINNING, Math.min(PAGE, left));
       places.set(name, page.next);
-      if (page.events.length > 0 && !(await isWritten(textOf(page.events)))) return;
+      if (page.events.length > 0 && !(await isWritten(page.events.map(line).join('')))) return;
       left -= page.events.length;
       if (left <= 0) return;
       isEnd &&= page.isEnd;

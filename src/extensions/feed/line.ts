@@ -1,5 +1,5 @@
 import { printable } from '../../base/words.ts';
-import { cut, shortTime, styled, toned, widthOf, type Screen, type Tone } from '../../cli/shared/terminal.ts';
+import { cut, shortTime, toned, widthOf, type Screen, type Tone } from '../../cli/shared/terminal.ts';
 import { toneOf } from '../documents/document.ts';
 import type { EventType, FeedEvent } from './event.ts';
 
@@ -15,35 +15,26 @@ const WORDS: Readonly<Partial<Record<EventType, readonly [tone: Tone, text: stri
   'account.unreadable': ['error', 'the answers of the exchange cannot be read'],
   'account.readable': ['good', 'the answers of the exchange can be read again'],
 };
-const WIDEST_ID = 40;
+const ACCOUNT_WIDTH = 12;
+const SUBJECT_WIDTH = 24;
 const LEAST_TEXT = 16;
 
-/** Returns a writer of lines, one an event. On a terminal their columns are as wide as those of all events that it wrote. */
-export function eventLines(hasAccount: boolean): (events: readonly FeedEvent[], screen: Screen) => string {
-  const widths: number[] = [];
-  return (events, screen) => {
-    const { width, now } = screen;
-    const lines = events.map((event) => {
-      const { timestamp, cursor, type, account, data } = event;
-      const subject = 'linkId' in data ? data.linkId : 'hold' in data ? account : data.externalOrderId;
-      const at = now === undefined ? [timestamp, String(cursor), type] : [shortTime(timestamp, now)];
-      const cells = [...at, ...(hasAccount ? [account] : []), subject].map(printable);
-      for (const [index, cell] of cells.entries()) {
-        widths[index] = Math.max(widths[index] ?? 0, Math.min(widthOf(cell), WIDEST_ID));
-      }
-      return { event, cells };
-    });
-    return lines
-      .map(({ event, cells }) => {
-        const padded = cells.map((cell, index) => cell + ' '.repeat(Math.max(0, (widths[index] ?? 0) - widthOf(cell))));
-        const [time = '', ...others] = width === Infinity ? cells : padded;
-        const head = [styled('dim', time, screen), ...others].join('  ');
-        const room = width - 2 - widthOf([time, ...others].join('  '));
-        const text = printable(happened(event));
-        return `${head}  ${toned(toneOfEvent(event), room === Infinity ? text : cut(text, Math.max(LEAST_TEXT, room)), screen)}\n`;
-      })
-      .join('');
-  };
+/** Says what happened, in one line: on a terminal in columns, the last of which is cut where the line ends; an id never is. */
+export function eventLine(event: FeedEvent, screen: Screen, hasAccount: boolean): string {
+  const { timestamp, cursor, type, account, data } = event;
+  const { width, now } = screen;
+  const subject = printable('linkId' in data ? data.linkId : 'hold' in data ? account : data.externalOrderId);
+  const cells =
+    now === undefined
+      ? [timestamp, String(cursor), ...(hasAccount ? [account] : []), type, subject]
+      : [
+          shortTime(timestamp, now).padEnd(8),
+          ...(hasAccount ? [account.padEnd(ACCOUNT_WIDTH)] : []),
+          subject.padEnd(Math.min(SUBJECT_WIDTH, Math.floor(width / 4))),
+        ];
+  const head = cells.join('  ');
+  const text = cut(printable(happened(event)), Math.max(LEAST_TEXT, width - widthOf(head) - 2));
+  return `${head}  ${toned(toneOfEvent(event), text, screen)}\n`;
 }
 
 /** Says in plain words what happened to the order, link or account. */

@@ -58,7 +58,7 @@ interface OrderListOptions extends OrderOptions, PeriodOptions, ListOptions {
 
 function defineList(command: Command): void {
   command.description(
-    'lists orders, the newest first; without --state those that are held, disputed or unknown come before',
+    'lists orders, the newest first; without --state, held, disputed and unknown orders come before others',
   );
   addOrderOptions(command)
     .addOption(new Option('--state <state>', 'only orders in this state').choices(ORDER_STATES))
@@ -84,7 +84,7 @@ function defineList(command: Command): void {
       const shown = rows.map((row) => (reveal === true ? row : withoutToken(row)));
       await printList(command, shown, options, COLUMNS, Object.keys(others).length > 0 ? 'no such order' : none);
       for (const line of held) process.stderr.write(`${printable(line)}\n`);
-      if (isCut) sayCut('--from and --to, or --order, look at others');
+      if (isCut) sayCut('--from and --to, or --order, search others');
     });
 }
 

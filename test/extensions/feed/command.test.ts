@@ -40,7 +40,7 @@ it('prints the events after a cursor, as many as wanted, one JSON object a line'
   expect((await run('--json --type finding.opened link.status_changed')).stdout).toBe('');
 });
 
-it('prints one line an event that fits the terminal, in columns, ids whole, what could steer it escaped', async () => {
+it('prints one line an event that fits the terminal, ids whole, what could steer it escaped', async () => {
   const long = `shop-${'1'.repeat(20)}`;
   write('a', long, '=\u001b[2J<script>');
   for (const columns of [60, 100, 160]) {
@@ -49,7 +49,7 @@ it('prints one line an event that fits the terminal, in columns, ids whole, what
     expect(stdout).not.toContain('\u001b[2J');
     const lines = stripVTControlCharacters(stdout).trimEnd().split('\n');
     expect(lines).toHaveLength(3);
-    expect(new Set(lines.map((line) => line.indexOf('  state is ')))).toEqual(new Set([lines[1]!.indexOf(long) + 25]));
+    expect(lines[1]).toContain(`  ${long}  state is`);
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
   }
   const piped = (await run('')).stdout.trimEnd().split('\n');

@@ -7,14 +7,7 @@ import { listAwaited, listPhotos } from '../tables/photos.ts';
 import { rowWithHistory } from '../../documents/commands/answer.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { duration } from '../../../cli/shared/options.ts';
-import {
-  addListOptions,
-  print,
-  printList,
-  printLong,
-  type ListColumn,
-  type ListOptions,
-} from '../../documents/commands/print.ts';
+import { addListOptions, print, printList, type ListColumn, type ListOptions } from '../../documents/commands/print.ts';
 import { withAccount, withAccounts } from '../../../cli/shared/store.ts';
 
 export const define = { links: defineLinks, list: definePhotos, purge: definePurge };
@@ -56,7 +49,7 @@ function defineLinksShow(command: Command): void {
         const message = `the link ${JSON.stringify(linkId)} is not remembered; order-sync client follow remembers it`;
         throw new CommandError(EXIT.absent, message);
       }
-      await printLong(json, { link, events }, () => rowWithHistory(link, events));
+      print(json, { link, events }, () => rowWithHistory(link, events), 2);
     });
 }
 

@@ -21,29 +21,23 @@ export async function printLong(json: boolean | undefined, value: unknown, text:
 /** Shows a text for people. One with more lines than the terminal goes through `$PAGER`, as git does it; NO_PAGER turns that off. */
 export async function show(text: string): Promise<void> {
   const { isTTY, rows } = process.stdout;
-  const { NO_PAGER, PAGER = 'less', ...env } = processEnvironment();
-  const isLong = isTTY && text.split('\n').length > rows;
-  const isPaged = isLong && (NO_PAGER ?? '') === '' && !['', 'cat'].includes(PAGER);
-  if (!isPaged || !(await isPagedBy(PAGER, { LESS: 'FRX', ...env }, text))) process.stdout.write(text);
+  const { NO_PAGER = '', PAGER = 'less', ...env } = processEnvironment();
+  const isShort = !isTTY || text.split('\n').length <= rows || NO_PAGER !== '' || ['', 'cat'].includes(PAGER);
+  if (isShort || !(await isPagedBy(PAGER, { LESS: 'FRX', ...env }, text))) process.stdout.write(text);
 }
-
-/** A shell ends with this code if it does not find the command. */
-const NOT_FOUND = 127;
 
 /** Returns false if there is no such pager. One that ends before it has read the text is no error. */
 async function isPagedBy(pager: string, env: NodeJS.ProcessEnv, text: string): Promise<boolean> {
   const { spawn } = await import('node:child_process');
+  const child = spawn(pager, { shell: true, stdio: ['pipe', 'inherit', 'inherit'], env });
   // Ctrl-C is for the pager, which is still on the screen.
   const ignore = () => {};
   process.on('SIGINT', ignore);
-  try {
-    const child = spawn(pager, { shell: true, stdio: ['pipe', 'inherit', 'inherit'], env });
-    child.stdin.on('error', ignore).end(text);
-    const [code] = await once(child, 'close');
-    return code !== NOT_FOUND;
-  } finally {
-    process.off('SIGINT', ignore);
-  }
+  child.stdin.on('error', ignore).end(text);
+  const [code] = await once(child, 'close');
+  process.off('SIGINT', ignore);
+  // A shell ends with this code if it does not find the command.
+  return code !== 127;
 }
 
 export interface ListOptions {

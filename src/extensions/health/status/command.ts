@@ -16,19 +16,16 @@ import { askDaemon } from './ask.ts';
 import { terminalLine } from '../../../cli/shared/progress.ts';
 
 const HELP = `
-Says in its first line whether all is well, then why not and what helps, then
-the facts: from the daemon where one answers, or else from the database alone.
+The first line says whether all is well, the next lines what is wrong and what
+to do about it. Then come the facts: from the daemon, or from the database alone
+if no daemon answers.
 
-Ends with 0 when all is well, 1 when a person should look (held, disputed or
-unknown orders, open findings, pauses, receivers that fail or refuse, work that
-waits and no daemon that answers, an account that is stopped, a database that
-was put back to an older state, an ops endpoint that does not listen, a clock
-that is 2 s off that of the database), 69 when the exchange is out of reach, 77
-when it refuses the key. --watch shows it anew every 2 seconds and ends with 0
-by Ctrl-C; with --json each time is one line.
+Exit codes: 0 all is well, 1 a person should look, 69 the exchange is out of
+reach, 77 the exchange refuses the key. --watch shows one screen with the newest
+events, every 2 seconds until Ctrl-C; with --json it prints one line each time.
 
-Without --account it is about the account default, or about all where none is
-named so.
+Without --account the status is about the account default, or about all accounts
+if no account has that name.
 
 Examples:
   order-sync status
@@ -46,7 +43,7 @@ const EXITS: Readonly<Record<StatusEnd, number>> = {
 
 export function define(command: Command): void {
   command
-    .option('--watch', 'shows it anew every 2 seconds, until Ctrl-C')
+    .option('--watch', 'show one screen, refreshed every 2 seconds, until Ctrl-C')
     .option('--json', 'print JSON')
     .addHelpText('after', HELP)
     .action(async ({ watch, json }: { watch?: boolean; json?: boolean }) => {

@@ -77,10 +77,10 @@ function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[]
 
 function receiverField(receiver: ReceiverState, ago: (time: string | null) => string): Field {
   const { name, takenAt, failingSince, nextTryAt, cause, oldestWaiting, parked, deadLetters } = receiver;
-  const failing = `takes none since ${failingSince}${cause === null ? '' : ` (${cause})`}, tried again at ${nextTryAt}`;
+  const failing = `has accepted no event since ${failingSince}${cause === null ? '' : ` (${cause})`}, next try at ${nextTryAt}`;
   const parts = [
-    failingSince === null ? `last took an event ${ago(takenAt)}` : failing,
-    ...(oldestWaiting === null ? [] : [`the oldest that waits came ${ago(oldestWaiting)}`]),
+    failingSince === null ? `last accepted an event ${ago(takenAt)}` : failing,
+    ...(oldestWaiting === null ? [] : [`the oldest waiting event came ${ago(oldestWaiting)}`]),
     ...(parked === 0 ? [] : [`${withCommas(parked)} retrying`]),
     ...(deadLetters === 0 ? [] : [counted(deadLetters, 'dead letter')]),
   ];
@@ -91,9 +91,9 @@ function receiverField(receiver: ReceiverState, ago: (time: string | null) => st
 const SHOWN: readonly OrderState[] = ['pending', 'unknown', 'held', 'disputed'];
 
 export function daemonText(daemon: DaemonStatus | null, now: number): string {
-  if (daemon === null) return 'none answers; what follows is from the database';
+  if (daemon === null) return 'none answers; these facts are from the database alone';
   const { pid, version, startedAt, owned, driven } = daemon;
-  const accounts = owned === 1 ? '' : `, ${driven} of ${owned} accounts at work`;
+  const accounts = owned === 1 ? '' : `, works for ${driven} of ${owned} accounts`;
   return `up for ${inUnits(now - Date.parse(startedAt))} (${version}, process ${pid})${accounts}`;
 }
 
@@ -120,15 +120,15 @@ function liveFields(
     { label: 'last answer', value: ago(newest(accounts.map(({ answeredAt }) => answeredAt))) },
     { label: 'requests', value: `${use}, ${inFlight} in flight` },
     {
-      label: 'held back',
-      value: slowed.join(', ') || 'nothing',
+      label: 'blocked requests',
+      value: slowed.join(', ') || 'none',
       tone: slowed.length === 0 ? undefined : 'warning',
     },
     {
       label: 'changes seen',
       value:
         seenLate.count === 0
-          ? 'none that the exchange dates'
+          ? 'no change with a date of the exchange yet'
           : `half within ${inUnits(seenLate.p50Ms)}, 99 % within ${inUnits(seenLate.p99Ms)}`,
     },
     {

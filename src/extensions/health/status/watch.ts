@@ -3,7 +3,7 @@ import { printable, withCommas } from '../../../base/words.ts';
 import { problemText } from '../../../accounts/problem.ts';
 import { ORDER_STATES } from '../../../orders/rules/states.ts';
 import { cut, shortTime, styled, toned, wrapped, type Screen } from '../../../cli/shared/terminal.ts';
-import { eventLines } from '../../feed/line.ts';
+import { eventLine } from '../../feed/line.ts';
 import { judgeStatus, type StatusVerdict } from './problems.ts';
 import type { Status } from './status.ts';
 import { daemonText, VERDICTS } from './text.ts';
@@ -18,8 +18,9 @@ export function watchText(status: Status, screen: Screen, rows: number): string 
   const [tone, sentence] = VERDICTS[verdict.end];
   const room = Math.max(2, rows - FIXED_ROWS);
   const problems = problemLines(verdict, screen, Math.ceil(room / 2));
-  const lines = eventLines(overview.account === null)(overview.newest.toReversed(), screen);
-  const events = lines.split('\n').slice(0, -1);
+  const events = overview.newest
+    .toReversed()
+    .map((event) => eventLine(event, screen, overview.account === null).trimEnd());
   const counts = ORDER_STATES.filter((state) => overview.orders[state] > 0);
   const orders = counts.map((state) => `${state} ${withCommas(overview.orders[state])}`).join(' · ');
   return [
