@@ -30,7 +30,7 @@ export function eventLine(event: FeedEvent, screen: Screen, hasAccount: boolean)
       : [
           shortTime(timestamp, now).padEnd(8),
           ...(hasAccount ? [account.padEnd(ACCOUNT_WIDTH)] : []),
-          subject.padEnd(Math.min(SUBJECT_WIDTH, Math.floor(width / 4))),
+          subject.padEnd(SUBJECT_WIDTH),
         ];
   const head = cells.join('  ');
   const text = cut(printable(happened(event)), Math.max(LEAST_TEXT, width - widthOf(head) - 2));

@@ -51,13 +51,9 @@ it('names the account if there may be several, and has the colour of what is gra
   expect(lineOf({ new_value: 'sending' }, { hasColour: true })).toContain('o-1  state is sending');
 });
 
-it.each([
-  [60, 27],
-  [100, 36],
-  [160, 36],
-])('has its words in one column at %i columns, and cuts no id', (width, column) => {
+it.each([60, 100, 160])('has its words in one column at %i columns, and cuts no id', (width) => {
   const lines = ['shop-1000', 'o-1'].map((subject) => eventLine(feedEventOf({ ...ROW, subject }), at(width), false));
-  expect(lines.map((line) => line.indexOf('state is'))).toEqual([column, column]);
+  expect(lines.map((line) => line.indexOf('state is'))).toEqual([36, 36]);
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(width + 1);
   const id = 'x'.repeat(70);
   expect(eventLine(feedEventOf({ ...ROW, subject: id }), at(width), false)).toContain(`  ${id}  state is`);

@@ -129,7 +129,7 @@ describe('orders resolve, retry and cancel', () => {
     const wrong = [
       [['resolve', '--as', 'abandoned', ...REASON], 'name an order, or use --state'],
       [['cancel', 'a', '--state', 'pending', ...REASON], 'either ids or --state'],
-      [['cancel', 'a', '--from', '2026-01-03', ...REASON], '--from and --to go with --state'],
+      [['cancel', 'a', '--from', '2026-01-03', ...REASON], '--from and --to only with --state'],
       [['cancel', 'a'], "required option '--reason <text>' not specified"],
       [['cancel', 'a', '--reason', ' '], '--reason'],
       [['cancel', 'a', ...REASON, '--actor', ''], '--actor'],
