@@ -194,7 +194,7 @@ describe('orders of one state together', () => {
     put('held', 'a');
     const { code, stdout, stderr } = await orders('retry', '--state', 'held', ...REASON);
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^a: not changed, nobody knows /);
+    expect(stderr).toMatch(/^a: not changed, it is not known /);
   });
 });
 
