@@ -158,7 +158,7 @@ function printAcknowledged(results: readonly Acknowledged[], json: boolean | und
   });
   print(json, fields, () => `${lines.join('')}${lines.length} acknowledged\n`, 2);
   for (const { row } of passedOver)
-    process.stderr.write(`${row.id}: not acknowledged, because it is not open or has changed\n`);
+    process.stderr.write(`${row.id}: not acknowledged, it is not open or has changed\n`);
   if (passedOver.length > 0) process.exitCode = EXIT.look;
 }
 

@@ -67,8 +67,7 @@ export async function checkDisk({ database }: Config): Promise<readonly CheckRes
   const freeBytes = bavail * bsize;
   const found = `${(freeBytes / GIB).toFixed(1)} GiB free in ${folder}`;
   const facts = { freeBytes };
-  if (freeBytes < NO_BYTES)
-    return [fault('disk', EXIT.disk, found, 'free space: a full disk stops all creates', facts)];
+  if (freeBytes < NO_BYTES) return [fault('disk', EXIT.disk, found, 'free space: a full disk stops creates', facts)];
   if (freeBytes < LITTLE_BYTES) return [warning('disk', found, 'free space before the disk is full', facts)];
   return [ok('disk', found, facts)];
 }

@@ -8,27 +8,28 @@ import { judgeStatus, type StatusVerdict } from './problems.ts';
 import type { Status } from './status.ts';
 import { daemonText, VERDICTS } from './text.ts';
 
-/** Rows of the verdict, the daemon, the orders, and two empty ones. */
-const FIXED_ROWS = 5;
-
 /** Writes `rows` lines at most: whether all is well, the gravest problems, the orders by state, and the newest events, the newest last. */
 export function watchText(status: Status, screen: Screen, rows: number): string {
   const { asOf, daemon, overview } = status;
   const verdict = judgeStatus(status);
   const [tone, sentence] = VERDICTS[verdict.end];
-  const room = Math.max(2, rows - FIXED_ROWS);
+  const linesOf = (text: string, indent = 0) => wrapped(text, screen.width, indent).split('\n');
+  const counts = ORDER_STATES.filter((state) => overview.orders[state] > 0);
+  const orders = counts.map((state) => `${state} ${withCommas(overview.orders[state])}`).join(' · ') || 'none';
+  const facts = [`daemon  ${daemonText(daemon, Date.parse(asOf))}`, `orders  ${orders}`].flatMap((text) =>
+    linesOf(text, 8),
+  );
+  // Beside these lines there are the verdict and two empty ones.
+  const room = Math.max(2, rows - facts.length - 3);
   const problems = problemLines(verdict, screen, Math.ceil(room / 2));
   const events = overview.newest
     .toReversed()
-    .map((event) => eventLine(event, screen, overview.account === null).trimEnd());
-  const counts = ORDER_STATES.filter((state) => overview.orders[state] > 0);
-  const orders = counts.map((state) => `${state} ${withCommas(overview.orders[state])}`).join(' · ');
+    .flatMap((event) => linesOf(eventLine(event, screen, overview.account === null).trimEnd()));
   return [
     `${toned(tone, sentence, screen)} As of ${shortTime(asOf, new Date(asOf))} UTC.`,
     ...problems,
     '',
-    cut(`daemon  ${daemonText(daemon, Date.parse(asOf))}`, screen.width),
-    cut(`orders  ${orders || 'none'}`, screen.width),
+    ...facts,
     '',
     ...events.slice(-Math.max(1, room - problems.length)),
   ]

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { feedEventOf } from '../../../../src/extensions/feed/event.ts';
+import { ORDER_STATES } from '../../../../src/orders/rules/states.ts';
 import { judgeStatus } from '../../../../src/extensions/health/status/problems.ts';
 import type { Status } from '../../../../src/extensions/health/status/status.ts';
 import { watchText } from '../../../../src/extensions/health/status/watch.ts';
@@ -24,6 +25,7 @@ const EVENT = {
 const newest = Array.from({ length: 20 }, (_, index) =>
   feedEventOf({ ...EVENT, id: 20 - index, subject: `shop-${20 - index}` }),
 );
+const everyState = Object.fromEntries(ORDER_STATES.map((state) => [state, 1_200]));
 const held = { account: 'default', state: 'held', reason: 'a reason '.repeat(20), since: READ_AT } as const;
 
 function statusOf(changes: Parameters<typeof overviewOf>[0] = {}): Status {
@@ -60,6 +62,14 @@ describe('the screen of status --watch', () => {
       true,
     ]);
     expect(events(few)).toBeGreaterThan(events(many));
+  });
+
+  it('has as many rows also if ids are longer than a line, and names every state that has orders', () => {
+    const long = newest.map((event) => feedEventOf({ ...EVENT, id: event.cursor, subject: 'x'.repeat(80) }));
+    const lines = linesOf(statusOf({ attention, newest: long, orders: everyState }), 60, 23);
+    expect(lines).toHaveLength(23);
+    expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(60);
+    for (const state of ORDER_STATES) expect(lines.join(' ')).toMatch(new RegExp(` ${state} +1,200`));
   });
 
   it('has no more rows than the smallest terminal, and cuts no command', () => {
