@@ -21,17 +21,15 @@ const LEAST_TEXT = 16;
 
 /** Says what happened, in one line: on a terminal in columns, the last of which is cut where the line ends; an id never is. */
 export function eventLine(event: FeedEvent, screen: Screen, hasAccount: boolean): string {
-  const { timestamp, cursor, type, account, data } = event;
+  const { timestamp, cursor, type, data } = event;
   const { width, now } = screen;
+  const account = printable(event.account);
   const subject = printable('linkId' in data ? data.linkId : 'hold' in data ? account : data.externalOrderId);
+  const accounts = hasAccount ? [now === undefined ? account : account.padEnd(ACCOUNT_WIDTH)] : [];
   const cells =
     now === undefined
-      ? [timestamp, String(cursor), ...(hasAccount ? [account] : []), type, subject]
-      : [
-          shortTime(timestamp, now).padEnd(8),
-          ...(hasAccount ? [account.padEnd(ACCOUNT_WIDTH)] : []),
-          subject.padEnd(SUBJECT_WIDTH),
-        ];
+      ? [timestamp, String(cursor), ...accounts, type, subject]
+      : [shortTime(timestamp, now).padEnd(8), ...accounts, subject.padEnd(SUBJECT_WIDTH)];
   const head = cells.join('  ');
   const text = cut(printable(happened(event)), Math.max(LEAST_TEXT, width - widthOf(head) - 2));
   return `${head}  ${toned(toneOfEvent(event), text, screen)}\n`;

@@ -46,7 +46,7 @@ describe('orders list of a month', () => {
     const { stdout } = await run('orders', 'list', '--limit', '2000');
     const seen = new Set<string>();
     for (const line of stdout.split('\n').slice(2, -1)) {
-      const { state, outcome } = outcomes.get(line.split(' ')[0]!)!;
+      const { state, outcome } = outcomes.get(line.split(' ')[0])!;
       const words = { succeeded: 'paid', failed: 'failed', null: 'not known' }[String(outcome)];
       expect([line, new RegExp(` final +${words} `).test(line)]).toEqual([line, state === 'final']);
       if (state === 'final') seen.add(String(outcome));
