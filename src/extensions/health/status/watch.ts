@@ -1,12 +1,11 @@
 import { pasteable } from '../../../base/invocation.ts';
-import { printable, withCommas } from '../../../base/words.ts';
+import { printable } from '../../../base/words.ts';
 import { problemText } from '../../../accounts/problem.ts';
-import { ORDER_STATES } from '../../../orders/rules/states.ts';
 import { cut, shortTime, styled, toned, wrapped, type Screen } from '../../../cli/shared/terminal.ts';
 import { eventLine } from '../../feed/line.ts';
 import { judgeStatus, type StatusVerdict } from './problems.ts';
 import type { Status } from './status.ts';
-import { daemonText, VERDICTS } from './text.ts';
+import { daemonText, ordersText, VERDICTS } from './text.ts';
 
 /** Writes `rows` lines at most: whether all is well, the gravest problems, the orders by state, and the newest events, the newest last. */
 export function watchText(status: Status, screen: Screen, rows: number): string {
@@ -14,9 +13,7 @@ export function watchText(status: Status, screen: Screen, rows: number): string 
   const verdict = judgeStatus(status);
   const [tone, sentence] = VERDICTS[verdict.end];
   const linesOf = (text: string, indent = 0) => wrapped(text, screen.width, indent).split('\n');
-  const counts = ORDER_STATES.filter((state) => overview.orders[state] > 0);
-  const orders = counts.map((state) => `${state} ${withCommas(overview.orders[state])}`).join(' · ') || 'none';
-  const facts = [`daemon  ${daemonText(daemon, Date.parse(asOf))}`, `orders  ${orders}`].flatMap((text) =>
+  const facts = [`daemon  ${daemonText(daemon, Date.parse(asOf))}`, `orders  ${ordersText(overview)}`].flatMap((text) =>
     linesOf(text, 8),
   );
   // Beside these lines there are the verdict and two empty ones.
