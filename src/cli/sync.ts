@@ -27,7 +27,7 @@ const ENDS: Readonly<Record<SyncEnd, readonly [tone: Tone, exitCode: number]>> =
   'key-refused': ['error', EXIT.keyRefused],
 };
 
-const STOPPED = 'stopped before the pass was done; what waits stands in the database, order-sync sync goes on';
+const STOPPED = 'stopped before the pass ended; no order is lost, and order-sync sync continues';
 
 export function define(command: Command): void {
   command
@@ -140,13 +140,13 @@ function verdictText(result: SyncResult, { account, isStopped, requests = 0 }: P
       return `a person should look: ${lookText(result, account)}`;
     case 'out-of-reach':
       return [
-        holds.length > 0 ? 'the account is held back' : 'the exchange is out of reach',
+        holds.length > 0 ? 'the account is paused' : 'the exchange is out of reach',
         ...waitText(summary),
         `${again} tries again`,
       ].join('; ');
     case 'out-of-time': {
       const why = isStopped ? 'stopped before the end' : 'the time ran out before the end';
-      const how = isStopped ? `${again} goes on` : `${again} goes on, --timeout gives it longer`;
+      const how = isStopped ? `${again} continues` : `${again} continues, and --timeout gives it more time`;
       const left = requests - summary.sent - summary.invalid - summary.lookedUp;
       const leftText = left <= 0 ? [] : [`about ${withCommas(left)} requests left`];
       return [`${why}: ${didText(summary)}`, ...waitText(summary), ...leftText, how].join('; ');
@@ -165,7 +165,7 @@ function didText({ sent, lookedUp, changed }: SyncSummary): string {
 
 function waitText({ remaining }: SyncSummary): readonly string[] {
   if (remaining === 0) return [];
-  return [remaining === 1 ? '1 order waits to be sent' : `${withCommas(remaining)} orders wait to be sent`];
+  return [remaining === 1 ? '1 order is waiting to be sent' : `${withCommas(remaining)} orders are waiting to be sent`];
 }
 
 function lookText({ summary, holds }: SyncResult, account: string): string {

@@ -135,7 +135,7 @@ describe('--account', () => {
     expect((await run('resume --account all --reason r')).code).toBe(2);
     expect(await run('pause --account all --reason r')).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^.* 2 accounts .*--account all .*\n$/) as string,
+      stdout: expect.stringMatching(/^.* 2 accounts\..*--account all .*\n$/) as string,
     });
     expect(paused()).toEqual(['a', 'b', 'old']);
     await run('resume --account b --reason r');

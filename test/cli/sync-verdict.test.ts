@@ -10,7 +10,7 @@ it.each<
 >([
   ['done', {}, false, false, 'all is well: there was nothing to do'],
   ['done', { sent: 3, lookedUp: 1_197, changed: 12 }, false, false, 'all is well: 3 sent, 1,197 looked up, 12 changed'],
-  ['done', { lookedUp: 1, remaining: 1 }, false, false, 'all is well: 1 looked up; 1 order waits to be sent'],
+  ['done', { lookedUp: 1, remaining: 1 }, false, false, 'all is well: 1 looked up; 1 order is waiting to be sent'],
   [
     'look',
     { held: 2, disputed: 1 },
@@ -25,7 +25,7 @@ it.each<
     {},
     true,
     false,
-    'a person should look: no order is created: paused by ann: x; order-sync resume --reason TEXT',
+    'a person should look: creating orders is paused by ann: x; order-sync resume --reason TEXT',
   ],
   ['look', {}, false, false, 'a person should look: order-sync findings list --status any'],
   [
@@ -33,29 +33,29 @@ it.each<
     { remaining: 2 },
     false,
     false,
-    'the exchange is out of reach; 2 orders wait to be sent; order-sync sync tries again',
+    'the exchange is out of reach; 2 orders are waiting to be sent; order-sync sync tries again',
   ],
-  ['out-of-reach', {}, true, false, 'the account is held back; order-sync sync tries again'],
+  ['out-of-reach', {}, true, false, 'the account is paused; order-sync sync tries again'],
   [
     'out-of-time',
     { sent: 1, remaining: 3 },
     false,
     false,
-    'the time ran out before the end: 1 sent; 3 orders wait to be sent; about 5 requests left; order-sync sync goes on, --timeout gives it longer',
+    'the time ran out before the end: 1 sent; 3 orders are waiting to be sent; about 5 requests left; order-sync sync continues, and --timeout gives it more time',
   ],
   [
     'out-of-time',
     { sent: 1 },
     false,
     true,
-    'stopped before the end: 1 sent; about 5 requests left; order-sync sync goes on',
+    'stopped before the end: 1 sent; about 5 requests left; order-sync sync continues',
   ],
   [
     'key-refused',
     { remaining: 1 },
     false,
     false,
-    'the exchange refuses the key (401); put the right key into the file of exchange.apiKey: it is tried within a minute; 1 order waits to be sent',
+    'the exchange refuses the key (401); put the right key into the file of exchange.apiKey: the daemon tries it within a minute; 1 order is waiting to be sent',
   ],
 ])('a pass that ended %s with %j says so in one line', (end, some, isHeld, isStopped, text) => {
   const summary = { ...newCounters(), remaining: 0, durationMs: 5, ...some };
@@ -68,7 +68,7 @@ it('a pass that ended as the exchange refused a key that it had taken before say
   const summary = { ...newCounters(), failed: 1, remaining: 0, durationMs: 5 };
   const holds = [{ ...HOLD, kind: 'key-refused' } as const];
   expect(verdictOf({ end: 'look', summary, holds }, { account: 'default', isStopped: false, requests: 6 })).toBe(
-    'a person should look: the exchange refuses the key by ann: x, 1 request failed; put the right key into the file of exchange.apiKey: it is tried within a minute',
+    'a person should look: the exchange refuses the key by ann: x, 1 request failed; put the right key into the file of exchange.apiKey: the daemon tries it within a minute',
   );
 });
 

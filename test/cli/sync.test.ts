@@ -120,7 +120,7 @@ describe('sync alone', () => {
     const ended = await sync(on, ['--json']);
     expect([ended.code, summaryOf(ended)]).toMatchObject([69, { sent: 0, unknown: 0, remaining: 2 }]);
     expect(ended.stderr).toMatch(
-      /^the exchange is out of reach; 2 orders wait to be sent; [^\n]*order-sync sync[^\n]*\n$/m,
+      /^the exchange is out of reach; 2 orders are waiting to be sent; [^\n]*order-sync sync[^\n]*\n$/m,
     );
     expect(on.states()).toEqual({ pending: 2 });
   });
@@ -252,7 +252,7 @@ describe('sync beside the daemon', () => {
     expect([code, stdout, stderr]).toEqual([
       69,
       '',
-      expect.stringMatching(/^order-sync: stopped before the pass was done; [^\n]+\n$/),
+      expect.stringMatching(/^order-sync: stopped before the pass ended; [^\n]+\n$/),
     ]);
     released.resolve();
   });

@@ -15,7 +15,7 @@ import { scriptedProgram } from '../support/test-program.ts';
 describe.concurrent('while another program holds the database locked', () => {
   it.each([
     ['its time has run out', ['--timeout', '8s'], 75, /is locked by another program/],
-    ['it is told to stop', [], 69, /^order-sync: stopped before the pass was done/m],
+    ['it is told to stop', [], 69, /^order-sync: stopped before the pass ended/m],
   ])('sync ends all the same when %s', async (why, args, exitCode, said) => {
     const clock = testClock();
     await using on = await programProcesses({ clock });

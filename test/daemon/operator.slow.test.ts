@@ -52,7 +52,7 @@ describe('a person beside a running daemon', () => {
     daemon.process.kill('SIGTERM');
     expect((await daemon.exit).code).toBe(0);
     // Some may have been sent between the list and the decision: they are passed over and named.
-    const passedOver = cancel.output().match(/: passed over, it was pending when it was listed/g) ?? [];
+    const passedOver = cancel.output().match(/: not changed, it was pending when it was listed/g) ?? [];
     expect(code).toBe(passedOver.length === 0 ? 0 : 1);
     const rows = on.merchant.prepare('select external_order_id as id, state from merchant_orders').all() as {
       id: string;

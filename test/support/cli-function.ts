@@ -16,8 +16,9 @@ export interface ProgramOptions {
   /** This process's own unless given. */
   readonly cwd?: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Standard output is a terminal of this width. */
+  /** Standard output is a terminal of this width, and of this height, which is endless unless given. */
   readonly columns?: number;
+  readonly rows?: number;
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
@@ -85,10 +86,10 @@ function captured(): Written {
 }
 
 /** Gives the command its folder and settings. What comes back takes away what it leaves in this process. */
-function enter({ cwd, environment = {}, columns }: ProgramOptions): () => void {
+function enter({ cwd, environment = {}, columns, rows }: ProgramOptions): () => void {
   const [folder, { exitCode }] = [process.cwd(), process];
-  const terminal = { isTTY: process.stdout.isTTY, columns: process.stdout.columns };
-  if (columns !== undefined) Object.assign(process.stdout, { isTTY: true, columns });
+  const terminal = { isTTY: process.stdout.isTTY, columns: process.stdout.columns, rows: process.stdout.rows };
+  if (columns !== undefined) Object.assign(process.stdout, { isTTY: true, columns, rows: rows ?? Infinity });
   const listeners = SIGNALS.map((signal) => new Set(process.listeners(signal)));
   if (cwd !== undefined) process.chdir(cwd);
   process.exitCode = undefined;

@@ -226,8 +226,8 @@ export function viewOf({ kind, since, until, reason, actor }: Restraint): Restra
 export function describeRestraint({ kind, since, until, reason, actor }: RestraintView, account: string): string {
   const by = actor === null ? '' : ` by ${actor}`;
   const end =
-    until === null ? `until: order-sync resume${accountWords(account)} --reason TEXT` : `until ${until}, or longer`;
-  return `the account is held (${kind}) since ${since}${by}: ${reason}; ${end}`;
+    until === null ? `to end: order-sync resume${accountWords(account)} --reason TEXT` : `until ${until}, or longer`;
+  return `the account has been paused (${kind}) since ${since}${by}: ${reason}; ${end}`;
 }
 
 /** Why an account is stopped: its database is in an older state, its settings are wrong, or it failed otherwise. */
@@ -254,13 +254,13 @@ export function stopRemedy(kind: string, words: string): string {
 }
 
 export function describeStop({ account, since, reason }: Omit<AccountStop, 'kind'>): string {
-  return `the account ${account} is stopped since ${since}${reason === null ? '' : `: ${reason}`}`;
+  return `the account ${account} has been stopped since ${since}${reason === null ? '' : `: ${reason}`}`;
 }
 
-export const KEPT_BACK_REMEDY = 'look at the row of the order and at the triggers of merchant_orders';
+export const KEPT_BACK_REMEDY = 'check the row of the order and the triggers of merchant_orders';
 
 /** Says of an order why its owner cannot write it: the database, such as a trigger of the merchant's, does not let it. */
 export function describeKeptBack({ externalOrderId, cause }: Readonly<Record<'externalOrderId' | 'cause', string>>) {
-  const why = `order ${externalOrderId} cannot be written, so that nothing is done for it: ${cause}`;
+  const why = `the row of order ${externalOrderId} cannot be written, so nothing is done for it: ${cause}`;
   return { why, remedy: `${capitalized(KEPT_BACK_REMEDY)}.` };
 }

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { Help, InvalidArgumentError, type Argument, type Command, type Option } from 'commander';
+import { systemClock } from '../../base/clock.ts';
 import { suggestion } from '../../base/text.ts';
 import type { Screen } from './terminal.ts';
 
@@ -81,5 +82,6 @@ function optionsOf(command: Command): readonly string[] {
 /** The terminal that a stream leads to, or lines of any length. Colour is as Node has it: NO_COLOR and FORCE_COLOR decide first. */
 export function screenOf(stream: NodeJS.WriteStream = process.stdout): Screen {
   const width = stream.isTTY && stream.columns > 0 ? stream.columns : Infinity;
-  return { width, hasColour: styleText('bold', ' ', { stream }) !== ' ' };
+  const hasColour = styleText('bold', ' ', { stream }) !== ' ';
+  return width === Infinity ? { width, hasColour } : { width, hasColour, now: systemClock().now() };
 }

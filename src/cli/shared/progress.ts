@@ -87,7 +87,7 @@ export function progressText({ counts, requests }: SyncProgress, elapsedMs: numb
   const perSecond = elapsedMs < FIRST_RATE_MS ? undefined : done / (elapsedMs / 1_000);
   const left = all === undefined || perSecond === undefined || done === 0 ? undefined : (all - done) / perSecond;
   return [
-    all === undefined ? `${withCommas(done)} requests` : `${withCommas(done)} of ${withCommas(all)}`,
+    all === undefined ? `${withCommas(done)} requests` : `${withCommas(done)} of ${withCommas(all)} requests`,
     ...(perSecond === undefined
       ? []
       : [`${perSecond < 10 ? perSecond.toFixed(1) : withCommas(Math.round(perSecond))}/s`]),

@@ -14,6 +14,8 @@ export interface Screen {
   /** In cells of a terminal; infinite where lines may have any length. */
   readonly width: number;
   readonly hasColour: boolean;
+  /** The time at which a person looks at it; undefined if the text is for later. */
+  readonly now?: Date;
 }
 
 export const PLAIN: Screen = { width: Infinity, hasColour: false };
@@ -61,12 +63,16 @@ export function cut(text: string, width: number): string {
   return `${start.join('')}…${within(last, endWidth).toReversed().join('')}`;
 }
 
-/** The first lines of a text, as many as `rows`; where that is not all, the last of them says how many more there are. */
-export function fitted(text: string, rows: number): string {
-  const lines = text.trimEnd().split('\n');
-  if (lines.length <= rows) return lines.join('\n');
-  const kept = Math.max(1, rows - 1);
-  return [...lines.slice(0, kept), `… ${lines.length - kept} more lines`].join('\n');
+const TIME = /^(\d{4})-(\d\d)-(\d\d)T((\d\d:\d\d):\d\d)(?:\.\d+)?Z$/;
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** A time of today as `12:00:59`, one of this year as `31 Jan 12:00`, and an older one as `31 Jan 2025`; UTC. Other texts stay. */
+export function shortTime(text: string, now: Date): string {
+  const [, year = '', month, day, time, minute] = TIME.exec(text) ?? [];
+  if (time === undefined) return text;
+  const today = now.toISOString();
+  if (today.startsWith(text.slice(0, 10))) return time;
+  return `${Number(day)} ${MONTHS[Number(month) - 1]} ${today.startsWith(year) ? minute : year}`;
 }
 
 function within(graphemes: Iterable<{ readonly segment: string }>, width: number): readonly string[] {

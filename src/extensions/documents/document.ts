@@ -13,8 +13,10 @@ export interface Column {
   readonly key: string;
   readonly label: string;
   readonly kind: CellKind;
-  /** Where a line is too narrow, the columns with the greatest rank are left out first, and named; none is rank 0, which stays. */
+  /** If a line is too narrow, the columns with the greatest rank are left out first, and named; none is rank 0. */
   readonly rank?: number;
+  /** An id, which tells a row from others: no table on a terminal cuts it. */
+  readonly isId?: boolean;
   /** Left out in the forms for people (table, HTML): another column says the same to them. */
   readonly isForPrograms?: boolean;
   readonly hasGroupUnit?: boolean;
@@ -186,7 +188,7 @@ const TONES: Readonly<Record<string, Readonly<Record<string, Tone>>>> = {
     rejected: 'warning',
     invalid: 'warning',
   },
-  outcome: { succeeded: 'good', failed: 'warning', open: 'info', disputed: 'error' },
+  outcome: { succeeded: 'good', paid: 'good', failed: 'warning', open: 'info', disputed: 'error' },
 };
 
 /** The tone of a value of a kind that has tones; `neutral` of every other. The same value has the same tone in every form. */

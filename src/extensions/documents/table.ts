@@ -2,7 +2,7 @@ import type { GroupHead, ReportDocument, Section, Verdict } from './document.ts'
 import { otherFacts, readSection, scopeFacts, withUnit } from './sections.ts';
 import { labelsOf, layOut, leftOutLine, noteText } from './terminal.ts';
 import { fieldsText, PLAIN, styled, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
-import { printable, sumOf } from '../../base/words.ts';
+import { counted, printable, sumOf } from '../../base/words.ts';
 import { pasteable } from '../../base/invocation.ts';
 
 export async function* tableText(document: ReportDocument, screen: Screen = PLAIN): AsyncGenerator<string> {
@@ -51,13 +51,13 @@ async function sectionText(section: Section, screen: Screen): Promise<string> {
   const more = count - sumOf(groups, ({ rows }) => rows.length);
   return [
     tables.map(({ text }) => text).join('\n'),
-    silent.length === 0 ? '' : noteText(`zero or empty throughout: ${labelsOf(silent)}`, screen),
+    silent.length === 0 ? '' : noteText(`zero or empty in every row: ${labelsOf(silent)}`, screen),
     // Without their units, as the groups have different ones.
     leftOutLine(
       keys.flatMap((key) => columns.filter((column) => column.key === key)),
       screen,
     ),
-    more === 0 ? '' : `${more} more; the other formats have them all\n`,
+    more === 0 ? '' : `${counted(more, 'more row')}: see --format csv, xlsx or json\n`,
   ].join('');
 }
 

@@ -1,10 +1,9 @@
-import { cut, styled, toned, widthOf, wrapped, type Screen } from '../../cli/shared/terminal.ts';
+import { cut, shortTime, styled, toned, widthOf, wrapped, type Screen } from '../../cli/shared/terminal.ts';
 import { mostOf, printable, sumOf } from '../../base/words.ts';
 import { isNumeric, toneOf, type Column, type Row } from './document.ts';
 
 const GAP = '  ';
-/** Where a line is too narrow, columns of texts longer than the first are cut to no less than the second before one is left out. */
-const SHORT_TEXT = 24;
+/** If a line is too narrow, texts are cut to no less than this before a column is left out. */
 const LEAST_TEXT = 16;
 /** Other values are cut beyond this. */
 const LEAST_VALUE = 40;
@@ -39,7 +38,7 @@ export function tableOf(columns: readonly Column[], rows: readonly Row[], screen
 export function leftOutLine(leftOut: readonly Column[], screen: Screen): string {
   return leftOut.length === 0
     ? ''
-    : noteText(`left out: ${labelsOf(leftOut)}; --json or a wider terminal has them`, screen);
+    : noteText(`not shown here: ${labelsOf(leftOut)}. A wider terminal or --json shows them.`, screen);
 }
 
 export function noteText(text: string, screen: Screen): string {
@@ -47,15 +46,20 @@ export function noteText(text: string, screen: Screen): string {
 }
 
 export function labelsOf(columns: readonly Column[]): string {
-  return columns.map(({ label }) => printable(label)).join(', ');
+  // A label may have a comma of its own.
+  return columns.map(({ label }) => printable(label)).join(' · ');
 }
 
 /**
- * Lays rows out below a heading and a rule, as wide as the screen: texts are cut first, then columns are left out, empty
- * ones and those of the greatest rank before others. Takes time with the number of cells.
+ * Lays rows out below a heading and a rule, as wide as the screen: times are shortened first, then texts are cut, then columns
+ * are left out: empty ones and those of the greatest rank before others, amounts last. No id is cut or left out: a line with an
+ * id that is too wide is wider than the screen. Takes time with the number of cells.
  */
 export function layOut(all: readonly Column[], rows: readonly Row[], screen: Screen): Layout {
-  const columns = all.filter(({ isForPrograms }) => isForPrograms !== true).map((column) => measured(column, rows));
+  const shown = all.filter(({ isForPrograms }) => isForPrograms !== true);
+  const whole = shown.map((column) => measured(column, rows));
+  const isNarrow = lineWidth(whole.map(({ natural }) => natural)) > screen.width;
+  const columns = isNarrow ? shown.map((column) => measured(column, rows, screen.now)) : whole;
   const kept = keptWithin(columns, screen.width);
   shareOut(kept, screen.width);
   const line = (textOf: (column: LaidColumn) => string) => {
@@ -75,7 +79,7 @@ export function layOut(all: readonly Column[], rows: readonly Row[], screen: Scr
   const lines = rows.map((row, index) =>
     line(({ column, cells, width }) => {
       const cell = cells[index] ?? '';
-      const text = screen.width === Infinity ? cell : cut(cell, width);
+      const text = screen.width === Infinity || column.isId === true ? cell : cut(cell, width);
       return toned(toneOf(column.kind, row[column.key] ?? null), text, screen);
     }),
   );
@@ -85,17 +89,27 @@ export function layOut(all: readonly Column[], rows: readonly Row[], screen: Scr
   };
 }
 
-function measured(column: Column, rows: readonly Row[]): LaidColumn {
-  const { key, kind } = column;
+function measured(column: Column, rows: readonly Row[], now?: Date): LaidColumn {
+  const { key, kind, isId } = column;
   const texts = rows.map((row) => printable(row[key]));
-  const cells = kind === 'decimal' || kind === 'digits' ? alignedAtPoint(texts) : texts;
-  const label = cut(printable(column.label), LONGEST_LABEL);
+  const isShortTime = now !== undefined && kind === 'time';
+  const cells = isAmount(column)
+    ? alignedAtPoint(texts)
+    : isShortTime
+      ? texts.map((text) => shortTime(text, now))
+      : texts;
+  const label = cut(`${printable(column.label)}${isShortTime ? ' UTC' : ''}`, LONGEST_LABEL);
   const widest = mostOf(cells, widthOf);
   const word = Math.max(1, mostOf(label.split(' '), widthOf));
-  const isCut = kind === 'text' && widest > SHORT_TEXT;
-  const least = Math.max(Math.min(widest, isCut ? LEAST_TEXT : LEAST_VALUE), Math.min(word, LEAST_TEXT));
-  const natural = Math.min(Math.max(widest, widthOf(label)), WIDEST_COLUMN);
+  const most = isId === true ? WIDEST_COLUMN : kind === 'text' ? LEAST_TEXT : LEAST_VALUE;
+  const least = Math.max(Math.min(widest, most), Math.min(word, LEAST_TEXT));
+  // The heading of short times takes a second line rather than room of other columns.
+  const natural = Math.min(Math.max(widest, isShortTime ? word : widthOf(label)), WIDEST_COLUMN);
   return { column, label, cells, natural, least, width: least };
+}
+
+function isAmount({ kind }: Column): boolean {
+  return kind === 'decimal' || kind === 'digits';
 }
 
 /** Adds spaces after decimals, so that their points stand in one column where their ends do. */
@@ -108,25 +122,32 @@ function alignedAtPoint(texts: readonly string[]): readonly string[] {
 
 function keptWithin(columns: readonly LaidColumn[], width: number): readonly LaidColumn[] {
   let kept = columns;
-  while (kept.length > 1 && leastWidth(kept) > width) {
-    const [, ...others] = kept;
-    const first = others.reduce((one, other) => (dispensable(other) >= dispensable(one) ? other : one));
+  while (leastWidth(kept) > width) {
+    const others = kept.slice(1).filter(({ column }) => column.isId !== true || (column.rank ?? 0) > 0);
+    const [first] = others.toReversed().toSorted((one, other) => dispensable(other) - dispensable(one));
+    if (first === undefined) break;
     kept = kept.filter((column) => column !== first);
   }
   return kept;
 }
 
 function dispensable({ column, cells }: LaidColumn): number {
-  return cells.some((cell) => !/^(0(\.0+)?)? *$/.test(cell)) ? (column.rank ?? 0) : Infinity;
+  if (cells.every((cell) => /^(0(\.0+)?)? *$/.test(cell))) return Number.MAX_SAFE_INTEGER;
+  return column.rank ?? (isAmount(column) ? -1 : 0);
 }
 
 function leastWidth(columns: readonly LaidColumn[]): number {
-  return sumOf(columns, ({ least }) => least) + GAP.length * (columns.length - 1);
+  return lineWidth(columns.map(({ least }) => least));
+}
+
+function lineWidth(widths: readonly number[]): number {
+  return sumOf(widths, (width) => width) + GAP.length * (widths.length - 1);
 }
 
 /** Sets the widths of the columns: what is left of the screen goes first to those that lack least. */
 function shareOut(columns: readonly LaidColumn[], screenWidth: number): void {
-  let free = screenWidth - leastWidth(columns);
+  // One column is as wide as the screen at most; ids beside others may be wider.
+  let free = Math.max(columns.length === 1 ? -Infinity : 0, screenWidth - leastWidth(columns));
   const lacking = columns.toSorted((a, b) => a.natural - a.least - (b.natural - b.least));
   for (const [index, column] of lacking.entries()) {
     const share = Math.floor(free / (lacking.length - index));

@@ -7,7 +7,6 @@ import {
   writeCursor,
   type EventType,
   type FeedEvent,
-  type EventData,
   type Place,
 } from './event.ts';
 import { placeOf, readPage } from './feed.ts';
@@ -21,9 +20,7 @@ import { wholeNumber } from '../../cli/shared/options.ts';
 import { screenOf } from '../../cli/shared/help.ts';
 import { withAccounts } from '../../cli/shared/store.ts';
 import { isWritten } from '../documents/commands/files.ts';
-import { toneOf } from '../documents/document.ts';
-import { type Tone, styled, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
-import { printable } from '../../base/words.ts';
+import { eventLine } from './line.ts';
 
 const PAGE = 1_000;
 const LOOK_MS = 250;
@@ -41,21 +38,21 @@ interface EventsOptions {
 
 export function define(command: Command): void {
   command
-    .description('prints what has happened, in the order in which it was recorded: one line an event')
-    .option('--after <cursor>', "only what comes after this event; 'head': what comes from now on", readAfter)
-    .option('--follow', 'go on with what happens, until SIGINT')
-    .option('--limit <n>', 'at most so many', wholeNumber(1, 999_999_999))
+    .description('prints what has happened, the newest last: one line for each event')
+    .option('--after <cursor>', "only events after this one; 'head': only events from now on", readAfter)
+    .option('--follow', 'keep printing new events until Ctrl-C')
+    .option('--limit <n>', 'print at most this many', wholeNumber(1, 999_999_999))
     .addOption(new Option('--type <types...>', 'only events of these types').choices(EVENT_TYPES))
-    .option('--order <id>', 'only of this order and of its findings')
+    .option('--order <id>', 'only events of this order and of its findings')
     .addOption(
-      new Option('--head', 'the newest event of each account, with its hash, to be kept elsewhere').conflicts([
+      new Option('--head', 'print the newest event of each account with its hash, to keep it elsewhere').conflicts([
         'after',
         'follow',
         'type',
         'order',
       ]),
     )
-    .addOption(new Option('--schema', 'the JSON Schema of an event; docs/events.schema.json holds it'))
+    .addOption(new Option('--schema', 'print the JSON Schema of an event (docs/events.schema.json)'))
     .option('--json', 'print JSON: one object a line')
     .addHelpText(
       'after',
@@ -67,10 +64,10 @@ export function define(command: Command): void {
         return void process.stdout.write(`${JSON.stringify(eventSchema(), null, 2)}\n`);
       }
       if (options.after !== undefined && options.after !== 'head' && isOfAll(command)) {
-        command.error('error: a cursor is of one account: name it with --account');
+        command.error('error: a cursor belongs to one account: name it with --account');
       }
       await withAccounts(command, async (store, account) => {
-        if (options.head === true) return printHeads(command, await feedHeads(store.db, account), options);
+        if (options.head === true) return await printHeads(command, await feedHeads(store.db, account), options);
         const line = (event: FeedEvent) =>
           options.json === true ? `${JSON.stringify(event)}\n` : eventLine(event, screenOf(), isOfAll(command));
         await printEvents(store, account, options, line);
@@ -80,21 +77,25 @@ export function define(command: Command): void {
 
 function readAfter(text: string): string {
   if (text === 'head' || readCursor(text) !== undefined) return text;
-  throw new InvalidArgumentError('Give a cursor as the feed gave it, 0 or head.');
+  throw new InvalidArgumentError('Give a cursor of the feed, 0 or head.');
 }
 
-function printHeads(command: Command, heads: readonly FeedHead[], { json, limit = heads.length }: EventsOptions): void {
+async function printHeads(
+  command: Command,
+  heads: readonly FeedHead[],
+  { json, limit = heads.length }: EventsOptions,
+): Promise<void> {
   const columns: readonly ListColumn<FeedHead>[] = [
     { label: 'id', kind: 'count', of: ({ id }) => id },
     { label: 'at', kind: 'time', rank: 1, of: ({ observed_at }) => observed_at },
-    { label: 'hash', of: ({ hash }) => hash },
+    { label: 'hash', isId: true, of: ({ hash }) => hash },
   ];
   if (json === true) {
     const lines = heads.slice(0, limit).map((head) => `${JSON.stringify({ ...head, cursor: writeCursor(head) })}\n`);
     process.stdout.write(lines.join(''));
     return;
   }
-  printList(command, heads, { limit }, columns, 'there is no event');
+  await printList(command, heads, { limit }, columns, 'there is no event');
 }
 
 async function printEvents(
@@ -146,46 +147,4 @@ async function startOf({ db }: Store, account: string, after: string): Promise<P
   const place = await placeOf(db, account, after);
   if ('reason' in place) throw new CommandError(EXIT.absent, place.message);
   return place;
-}
-
-const INDENT = 4;
-
-function eventLine(event: FeedEvent, screen: Screen, hasAccount: boolean): string {
-  const { timestamp, cursor, type, account, data } = event;
-  const text = [
-    timestamp.replace('T', ' ').replace(/(\.\d+)?Z$/, ''),
-    String(cursor),
-    ...(hasAccount ? [account] : []),
-    type,
-    ...wordsOf(data),
-  ]
-    .map((word) => printable(word))
-    .join('  ');
-  const [first = '', ...more] = wrapped(text, screen.width, INDENT).split('\n');
-  // The colour is put in last: what is counted has none.
-  const coloured = first.replace(type, () => toned(toneOfEvent(event), type, screen));
-  return [coloured, ...more.map((line) => styled('dim', line, screen)), ''].join('\n');
-}
-
-function wordsOf(data: EventData): readonly string[] {
-  if ('class' in data) return said(data.externalOrderId, data.class, change(data.expected, data.actual), data.reason);
-  if ('delivery' in data) return said(data.linkId, data.level, data.delivery);
-  if ('hold' in data) return said(data.hold, data.reason, data.actor);
-  const subject = 'linkId' in data ? data.linkId : data.externalOrderId;
-  return said(subject, data.field, change(data.oldValue, data.newValue), data.reason, data.actor);
-}
-
-function change(from: string | null, to: string | null): string | null {
-  return from === null ? to : `${from} → ${to ?? 'none'}`;
-}
-
-function said(...words: readonly (string | null)[]): readonly string[] {
-  return words.filter((word) => word !== null && word !== '').map(String);
-}
-
-function toneOfEvent({ type, data }: FeedEvent): Tone {
-  if (type === 'order.state_changed' && 'newValue' in data) return toneOf('state', data.newValue);
-  if (type === 'finding.opened' && 'severity' in data) return toneOf('severity', data.severity);
-  if (type === 'order.needs_attention' || type === 'account.key_refused' || type === 'account.stopped') return 'error';
-  return type === 'account.out_of_reach' || type === 'account.paused' ? 'warning' : 'neutral';
 }

@@ -47,7 +47,6 @@ export function subjectKindOf(type: EventRow['type']): SubjectKind {
 
 /** An event as the feed and the webhooks give it; `schema.ts` describes its fields. */
 export type FeedEvent = ReturnType<typeof feedEventOf>;
-export type EventData = ReturnType<typeof dataOf>;
 
 const STATUS_FIELDS: readonly string[] = ['order.status', 'cryptoTransaction.status', 'fiatTransaction.status'];
 const KEY_REFUSED: RestraintKind = 'key-refused';

@@ -19,9 +19,9 @@ export interface DecisionOptions {
 export function addReasonOptions(command: Command, { isMandatory } = { isMandatory: true }): Command {
   return command
     .addOption(
-      new Option('--reason <text>', 'why; part of the history').argParser(plainText).makeOptionMandatory(isMandatory),
+      new Option('--reason <text>', 'why; the history keeps it').argParser(plainText).makeOptionMandatory(isMandatory),
     )
-    .addOption(new Option('--actor <name>', 'who decides, if not the user of this system').argParser(plainText));
+    .addOption(new Option('--actor <name>', 'who decides, unless it is the user of this system').argParser(plainText));
 }
 
 /** The name of the person who decides: the user of this system unless `--actor` says otherwise. Throws `CommandError`. */
@@ -36,7 +36,7 @@ export function actorOf({ actor }: Pick<DecisionOptions, 'actor'>): string {
 /** Asks the person at the terminal to go on. Throws `CommandError` if they do not agree, or no person is there. */
 export async function confirm(question: string): Promise<void> {
   if (!process.stdin.isTTY) {
-    throw new CommandError(EXIT.usage, 'nothing was changed: there is nobody to ask; give --yes to go on');
+    throw new CommandError(EXIT.usage, 'nothing was changed: without a terminal to confirm on, use --yes');
   }
   if (await agrees(question)) return;
   throw new CommandError(EXIT.look, 'nothing was changed');

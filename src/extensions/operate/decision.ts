@@ -57,16 +57,16 @@ export function define(command: Command): void {
   const { kinds, examples } = COMMANDS[name];
   if (name === 'resolve') addResolveOptions(command);
   if (name !== 'cancel') {
-    const text = 'also where the exchange may have taken the first request, and would take both';
+    const text = 'also if the exchange may have accepted the first request, and would accept both';
     const which = name === 'resolve' ? 'with --as not-created: ' : '';
     command.option('--i-know-it-may-duplicate', `${which}${text}`);
   }
   const states = [...new Set(kinds.flatMap((kind) => statesFor(kind)))];
   addReasonOptions(command.argument('[externalOrderId...]')).addOption(
-    new Option('--state <state>', 'every order in this state, in place of ids').choices(states),
+    new Option('--state <state>', 'all orders in this state, instead of ids').choices(states),
   );
   addPeriodOptions(command)
-    .option('--yes', 'with --state: do not ask')
+    .option('--yes', 'with --state: do not ask for confirmation')
     .option('--json', 'print JSON')
     .addHelpText('after', examples)
     .action(async (ids: readonly string[], options: OrderOptions) => {
@@ -90,11 +90,11 @@ export function define(command: Command): void {
 
 function addResolveOptions(command: Command): void {
   command
-    .description('records what became of orders that were sent, or ends them')
+    .description('records what happened to orders that were sent, or ends them')
     .addOption(
       new Option(
         '--as <what>',
-        'exists: follow it; not-created: send it again; ours: rely on its order; abandoned: end it',
+        'exists: follow it; not-created: send it again; ours: trust what the exchange has; abandoned: end it',
       )
         .choices(AS)
         .makeOptionMandatory(),
@@ -107,14 +107,14 @@ function judgementOf(command: Command, ids: readonly string[], options: OrderOpt
   if (command.name() === 'cancel') return { kind: 'cancel' };
   if (command.name() === 'retry') return { kind: 'retry', mayDuplicate: iKnowItMayDuplicate === true };
   if (as !== 'exists') {
-    if (preOrderId !== undefined) command.error('error: --pre-order-id goes with --as exists');
+    if (preOrderId !== undefined) command.error('error: use --pre-order-id only with --as exists');
     if (as !== 'not-created') checkMayDuplicate(command, options);
     return as === 'not-created' ? { kind: as, mayDuplicate: iKnowItMayDuplicate === true } : { kind: as };
   }
   checkMayDuplicate(command, options);
-  if (ids.length !== 1) command.error('error: --as exists is for one order, as each has a pre-order of its own');
+  if (ids.length !== 1) command.error('error: --as exists is for one order, because each order has its own pre-order');
   if (preOrderId === undefined) {
-    command.error('error: --as exists wants --pre-order-id; order-sync sync finds an order that the exchange shows');
+    command.error('error: --as exists needs --pre-order-id; order-sync sync finds orders that the exchange shows');
   }
   // Refuses a text that can be no id.
   pathId(preOrderId);
@@ -122,14 +122,14 @@ function judgementOf(command: Command, ids: readonly string[], options: OrderOpt
 }
 
 function checkMayDuplicate(command: Command, { iKnowItMayDuplicate }: OrderOptions): void {
-  if (iKnowItMayDuplicate === true) command.error('error: --i-know-it-may-duplicate goes with --as not-created');
+  if (iKnowItMayDuplicate === true) command.error('error: use --i-know-it-may-duplicate only with --as not-created');
 }
 
 function checkTargets(command: Command, ids: readonly string[], { state, from, to }: OrderOptions): void {
-  if (state === undefined && ids.length === 0) command.error('error: name an order, or give --state');
-  if (state !== undefined && ids.length > 0) command.error('error: give either ids or --state');
+  if (state === undefined && ids.length === 0) command.error('error: name an order, or use --state');
+  if (state !== undefined && ids.length > 0) command.error('error: use either ids or --state');
   const isFiltered = from !== undefined || to !== undefined;
-  if (state === undefined && isFiltered) command.error('error: --from and --to go with --state');
+  if (state === undefined && isFiltered) command.error('error: use --from and --to only with --state');
 }
 
 async function confirmed(
@@ -138,7 +138,7 @@ async function confirmed(
 ): Promise<readonly OperatorTarget[]> {
   const listed = found.slice(0, MOST_AT_ONCE);
   if (found.length > listed.length) {
-    process.stderr.write(`there are more than ${MOST_AT_ONCE}: run it again for the rest\n`);
+    process.stderr.write(`only the first ${MOST_AT_ONCE} are changed: run the command again for the rest\n`);
     process.exitCode = EXIT.look;
   }
   const targets = listed.map(({ target }) => target);
@@ -146,11 +146,11 @@ async function confirmed(
   const changes = listed.filter(({ result }) => result.kind === 'done').length;
   if (yes === true || changes === 0) return targets;
   const columns: readonly ListColumn<OperatorResult>[] = [
-    { label: 'id', of: ({ externalOrderId }) => externalOrderId },
+    { label: 'id', isId: true, of: ({ externalOrderId }) => externalOrderId },
     { label: 'change', of: (result) => (result.kind === 'done' ? `${result.from} → ${result.to}` : 'none') },
     { label: 'why', of: (result) => (result.kind === 'done' ? null : result.why) },
   ];
-  const question = `${changes} of ${counted(listed.length, 'order')} would change. Go on? [y/N] `;
+  const question = `${changes} of ${counted(listed.length, 'order')} would change. Continue? [y/N] `;
   await confirmShown(
     listed.map(({ result }) => result),
     columns,
@@ -169,7 +169,7 @@ async function printResults(results: AsyncIterable<OperatorResult>, asJson: bool
       if (asJson) all.push(result);
       else if (result.kind === 'done') {
         process.stdout.write(`${printable(result.externalOrderId)}: ${result.from} → ${result.to}\n`);
-      } else process.stderr.write(`${printable(result.externalOrderId)}: passed over, ${printable(result.why)}\n`);
+      } else process.stderr.write(`${printable(result.externalOrderId)}: not changed, ${printable(result.why)}\n`);
     }
   } finally {
     if (asJson) process.stdout.write(`${JSON.stringify(all, null, 2)}\n`);

@@ -14,6 +14,7 @@ import {
   printList,
   sayCut,
   print,
+  printLong,
   type ListOptions,
   type ListColumn,
 } from '../documents/commands/print.ts';
@@ -47,9 +48,9 @@ interface FindingListOptions extends FindingsFilter, OrderOptions, PeriodOptions
 }
 
 function defineList(command: Command): void {
-  command.description('lists findings, the worst first, of one severity the newest');
+  command.description('lists findings, the worst first, then the newest');
   addOrderOptions(addFilter(command))
-    .addOption(new Option('--state <state>', 'only of orders in this state').choices(ORDER_STATES))
+    .addOption(new Option('--state <state>', 'only findings of orders in this state').choices(ORDER_STATES))
     .addOption(
       new Option('--status <status>', 'only findings of this status').choices([...STATUSES, 'any']).default('open'),
     );
@@ -67,9 +68,9 @@ function defineList(command: Command): void {
       }));
       const none = wanted === 'any' ? 'there is no finding' : `no finding is ${wanted}`;
       const isNarrowed = Object.keys(filter).length > 0;
-      printList(command, rows, options, FINDING_COLUMNS, isNarrowed ? 'no such finding' : none);
-      if (ignore.length > 0) process.stderr.write(`not found, as reconcile.ignore says: ${ignore.join(', ')}\n`);
-      if (isCut) sayCut('--order and --class look at others');
+      await printList(command, rows, options, FINDING_COLUMNS, isNarrowed ? 'no such finding' : none);
+      if (ignore.length > 0) process.stderr.write(`reconcile.ignore turns these classes off: ${ignore.join(', ')}\n`);
+      if (isCut) sayCut('--order and --class search others');
     });
 }
 
@@ -84,13 +85,13 @@ interface Acknowledged {
 function defineAck(command: Command): void {
   command.description('acknowledges open findings; they stay until they are no longer true');
   addReasonOptions(addFilter(command.argument('[id...]', 'ids of findings', rowIds)))
-    .option('--yes', 'with --class or --severity: do not ask')
+    .option('--yes', 'with --class or --severity: do not ask for confirmation')
     .option('--json', 'print JSON')
     .addHelpText('after', "\nExample:\n  order-sync findings ack 12 13 --reason 'agreed with the exchange'")
     .action(async (wanted: readonly number[] = [], options: DecisionOptions & FindingsFilter) => {
       const { class: name, severity, reason, yes } = options;
       const isFiltered = name !== undefined || severity !== undefined;
-      if (isFiltered === wanted.length > 0) command.error('error: give either ids, or --class or --severity');
+      if (isFiltered === wanted.length > 0) command.error('error: use either ids, or --class or --severity');
       const actor = actorOf(options);
       await withAccount(command, 'current', async (store, { account }) => {
         const rows = isFiltered
@@ -119,8 +120,8 @@ async function confirmed(
   const { rows } = await listFindings(store.db, { ...filter, status: 'open', limit: MOST_AT_ONCE });
   if (rows.length === 0) process.stderr.write('there is no such open finding\n');
   if (isAgreed || rows.length === 0) return rows;
-  const atMost = rows.length === MOST_AT_ONCE ? '; there may be more, run it again for the rest' : '';
-  const question = `${counted(rows.length, 'finding')} would be acknowledged${atMost}. Go on? [y/N] `;
+  const atMost = rows.length === MOST_AT_ONCE ? '; there may be more: run the command again for the rest' : '';
+  const question = `${counted(rows.length, 'finding')} would be acknowledged${atMost}. Continue? [y/N] `;
   await confirmShown(rows, FINDING_COLUMNS, question);
   return rows;
 }
@@ -157,7 +158,8 @@ function printAcknowledged(results: readonly Acknowledged[], json: boolean | und
     return { id, class: name, externalOrderId, expected, actual, done };
   });
   print(json, fields, () => `${lines.join('')}${lines.length} acknowledged\n`, 2);
-  for (const { row } of passedOver) process.stderr.write(`${row.id}: passed over, it is not open or has changed\n`);
+  for (const { row } of passedOver)
+    process.stderr.write(`${row.id}: not acknowledged, it is not open or has changed\n`);
   if (passedOver.length > 0) process.exitCode = EXIT.look;
 }
 
@@ -174,14 +176,14 @@ function addFilter(command: Command): Command {
 
 const FINDING_COLUMNS: readonly ListColumn<FindingRow>[] = [
   { label: 'id', kind: 'count', of: (row) => row.id },
-  { label: 'severity', kind: 'severity', of: (row) => row.severity },
-  { label: 'class', kind: 'text', of: (row) => row.class },
-  { label: 'order', of: (row) => row.external_order_id },
-  { label: 'expected', rank: 1, of: (row) => row.expected },
-  { label: 'actual', rank: 1, of: (row) => row.actual },
-  { label: 'first seen', kind: 'time', rank: 2, of: (row) => row.first_seen_at },
-  { label: 'last seen', kind: 'time', rank: 4, of: (row) => row.last_seen_at },
-  { label: 'status', rank: 3, of: (row) => row.status },
+  { label: 'severity', rank: 1, kind: 'severity', of: (row) => row.severity },
+  { label: 'class', isId: true, of: (row) => row.class },
+  { label: 'order', isId: true, of: (row) => row.external_order_id },
+  { label: 'expected', rank: 2, of: (row) => row.expected },
+  { label: 'actual', rank: 2, of: (row) => row.actual },
+  { label: 'first seen', kind: 'time', rank: 3, of: (row) => row.first_seen_at },
+  { label: 'last seen', kind: 'time', rank: 5, of: (row) => row.last_seen_at },
+  { label: 'status', rank: 4, of: (row) => row.status },
 ];
 
 function defineExplain(command: Command): void {
@@ -190,9 +192,9 @@ function defineExplain(command: Command): void {
     .addArgument(new Argument('[class]').choices(CLASSES))
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  order-sync report explain AMOUNT_MISMATCH')
-    .action((name: FindingClassName | undefined, { json }: { json?: boolean }) => {
+    .action(async (name: FindingClassName | undefined, { json }: { json?: boolean }) => {
       const asked = (name === undefined ? CLASSES : [name]).map((one) => ({ class: one, ...FINDING_CLASSES[one] }));
-      print(json, asked, () => (name === undefined ? everyClass(screenOf()) : explained(name, screenOf())), 2);
+      await printLong(json, asked, () => (name === undefined ? everyClass(screenOf()) : explained(name, screenOf())));
     });
 }
 
@@ -203,7 +205,7 @@ function explained(name: FindingClassName, screen: Screen): string {
       ? 'It resolves itself when it is no longer true, and opens again when it comes back.'
       : 'It happened: it stands until a person acknowledges it with order-sync findings ack.';
   const guess = GUESSED_CLASSES.includes(name)
-    ? ['It rests on a guess about the exchange: if it means nothing at yours, name it in reconcile.ignore.']
+    ? ['This class is a guess about the exchange. If yours is different, add the class to reconcile.ignore.']
     : [];
   const lines = [meaning, `What to do: ${advice}`, ends, ...guess].map(
     (line) => `${wrapped(pasteable(line), screen.width)}\n`,

@@ -19,7 +19,7 @@ import {
   addListOptions,
   printList,
   sayCut,
-  print,
+  printLong,
   type ListColumn,
   type ListOptions,
 } from '../documents/commands/print.ts';
@@ -36,14 +36,14 @@ import { pasteable } from '../../base/invocation.ts';
 export const define = { list: defineList, show: defineShow };
 
 const COLUMNS: readonly ListColumn<OrderRow>[] = [
-  { label: 'id', of: (row) => row.external_order_id },
+  { label: 'id', isId: true, of: (row) => row.external_order_id },
   { label: 'asset', kind: 'decimal', of: (row) => row.asset },
-  { label: 'pair', of: (row) => `${row.from_currency}/${row.to_currency}` },
+  { label: 'pair', rank: 2, of: (row) => `${row.from_currency}/${row.to_currency}` },
   { label: 'state', kind: 'state', rank: 1, of: (row) => row.state },
   { label: 'headline', of: headlineOf },
-  { label: 'status', rank: 2, of: (row) => row.order_status },
-  { label: 'updated', kind: 'time', rank: 4, of: (row) => row.updated_at },
-  { label: 'reason', rank: 3, of: (row) => row.state_reason },
+  { label: 'status', rank: 3, of: (row) => row.order_status },
+  { label: 'updated', kind: 'time', rank: 5, of: (row) => row.updated_at },
+  { label: 'reason', rank: 4, of: (row) => row.state_reason },
 ];
 
 interface OrderListOptions extends OrderOptions, PeriodOptions, ListOptions {
@@ -54,7 +54,7 @@ interface OrderListOptions extends OrderOptions, PeriodOptions, ListOptions {
 
 function defineList(command: Command): void {
   command.description(
-    'lists orders, the newest first; without --state those that are held, disputed or unknown come before',
+    'lists orders, the newest first; without --state, held, disputed and unknown orders come before others',
   );
   addOrderOptions(command)
     .addOption(new Option('--state <state>', 'only orders in this state').choices(ORDER_STATES))
@@ -78,9 +78,9 @@ function defineList(command: Command): void {
       const { state, ...others } = filter;
       const none = state === undefined ? 'there is no order' : `no order is ${state}`;
       const shown = rows.map((row) => (reveal === true ? row : withoutToken(row)));
-      printList(command, shown, options, COLUMNS, Object.keys(others).length > 0 ? 'no such order' : none);
+      await printList(command, shown, options, COLUMNS, Object.keys(others).length > 0 ? 'no such order' : none);
       for (const line of held) process.stderr.write(`${printable(pasteable(line))}\n`);
-      if (isCut) sayCut('--from and --to, or --order, look at others');
+      if (isCut) sayCut('--from and --to, or --order, search others');
     });
 }
 
@@ -102,7 +102,7 @@ function defineShow(command: Command): void {
         return found;
       });
       const shown = reveal === true ? all : await hidden(all);
-      print(json, shown, () => asSections(shown), 2);
+      await printLong(json, shown, () => asSections(shown));
     });
 }
 

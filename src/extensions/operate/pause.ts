@@ -14,13 +14,13 @@ const ENDED: Readonly<Partial<Record<RestraintKind, string>>> = {
   'creates-paused': 'orders are created again',
   'all-paused': 'orders are created and looked up again',
   restored: 'orders are created again, on the database that was put back',
-  guarded: 'orders are created again; what was sent until now no longer counts for guard.*',
+  guarded: 'orders are created again; orders sent before no longer count for guard.*',
   slowed: 'orders are created at full speed again',
 };
 
 const PAUSE_HELP = `
-With --account all it is about every account of the settings, also about those
-that other workers drive.
+With --account all the pause is for every account of the settings, also for
+those of other workers.
 
 Examples:
   order-sync pause --all --reason 'maintenance at the exchange until 14:00'
@@ -39,8 +39,8 @@ export function define(command: Command): void {
 
 function definePause(command: Command): void {
   command
-    .option('--creates', 'nothing is created; orders are looked up (the default)')
-    .option('--all', 'nothing is created or looked up')
+    .option('--creates', 'stop creating orders, but keep looking them up (the default)')
+    .option('--all', 'stop creating orders and looking them up')
     .addHelpText('after', PAUSE_HELP)
     .action(async (options: DecisionOptions & { creates?: boolean; all?: boolean }) => {
       if (options.creates === true && options.all === true) command.error('error: give either --creates or --all');
@@ -55,8 +55,8 @@ function definePause(command: Command): void {
       const [words, scope] = isOfAll(command)
         ? [' --account all', ` for ${counted(accounts.length, 'account')}`]
         : [accountWords(accounts[0] ?? DEFAULT_ACCOUNT), ''];
-      const stopped = kind === 'all-paused' ? 'nothing is created or looked up' : 'nothing is created';
-      process.stdout.write(pasteable(`${stopped}${scope} until: order-sync resume${words} --reason TEXT\n`));
+      const stopped = kind === 'all-paused' ? 'no orders are created or looked up' : 'no orders are created';
+      process.stdout.write(pasteable(`${stopped}${scope}. To resume: order-sync resume${words} --reason TEXT\n`));
     });
 }
 
@@ -73,7 +73,7 @@ function defineResume(command: Command): void {
       return;
     }
     for (const { kind, reason } of resumed.flat()) {
-      process.stdout.write(`${ENDED[kind]} (it was held: ${printable(reason)})\n`);
+      process.stdout.write(`${ENDED[kind]} (the pause was: ${printable(reason)})\n`);
     }
   });
 }

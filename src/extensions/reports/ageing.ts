@@ -52,7 +52,7 @@ const AGES: readonly Column[] = [
   ...PERCENTILES.map(([key, label]) => secondsOf(key, label)),
 ];
 const OLDEST: readonly Column[] = [
-  { key: 'external_order_id', label: 'Order', kind: 'text' },
+  { key: 'external_order_id', label: 'Order', kind: 'text', isId: true },
   { ...PAIR, rank: 2 },
   ...STATE_AND_STATUS,
   { key: 'since', label: 'Since', kind: 'time', rank: 1 },

@@ -5,15 +5,15 @@ import type { Change } from './tables/changes.ts';
 const COLUMNS: readonly Column[] = [
   { key: 'id', label: 'No.', kind: 'count', rank: 2 },
   { key: 'observed_at', label: 'At', kind: 'time' },
-  { key: 'external_order_id', label: 'Order', kind: 'text' },
+  { key: 'external_order_id', label: 'Order', kind: 'text', isId: true },
   { key: 'field', label: 'Field', kind: 'text' },
-  { key: 'old_value', label: 'From', kind: 'text' },
+  { key: 'old_value', label: 'From', kind: 'text', rank: 1 },
   { key: 'new_value', label: 'To', kind: 'text' },
   // As the exchange wrote it, whatever that is.
-  { key: 'exchange_time', label: 'The exchange dates it', kind: 'text', rank: 2 },
-  { key: 'source', label: 'Source', kind: 'text', rank: 2 },
-  { key: 'actor', label: 'Who', kind: 'text', rank: 1 },
-  { key: 'reason', label: 'Why', kind: 'text', rank: 1 },
+  { key: 'exchange_time', label: 'The exchange dates it', kind: 'text', rank: 3 },
+  { key: 'source', label: 'Source', kind: 'text', rank: 3 },
+  { key: 'actor', label: 'Who', kind: 'text', rank: 2 },
+  { key: 'reason', label: 'Why', kind: 'text', rank: 2 },
 ];
 
 interface ChangesFacts extends ReportScope {

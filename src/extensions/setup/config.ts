@@ -12,7 +12,7 @@ import {
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
 import { didYouMean, screenOf } from '../../cli/shared/help.ts';
 import { configOptions } from '../../cli/shared/options.ts';
-import { print } from '../documents/commands/print.ts';
+import { printLong } from '../documents/commands/print.ts';
 import { durationText } from '../../settings/values.ts';
 import { DEFAULT_ACCOUNT } from '../../accounts/rules/name.ts';
 import { counted } from '../../base/words.ts';
@@ -39,7 +39,7 @@ function defineShow(command: Command): void {
       const sources = wanted === undefined ? all : below(wanted, all);
       const shown = sources.slice(0, MOST_SHOWN);
       const fields = shown.map(({ setting, value, source }) => ({ label: setting, value: `${value}  (${source})` }));
-      print(json, sources, () => fieldsText(fields, screenOf()), 2);
+      await printLong(json, sources, () => fieldsText(fields, screenOf()));
       const more = sources.length - shown.length;
       if (json !== true && more > 0)
         process.stderr.write(`there are ${more} more; name a setting or an account, or give --json\n`);

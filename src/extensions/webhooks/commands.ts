@@ -8,6 +8,7 @@ import {
   type ListOptions,
   listText,
   print,
+  printLong,
 } from '../documents/commands/print.ts';
 import { withStore } from '../../cli/shared/store.ts';
 import { type Delivery, takesType, type DeliveryOutcome } from './delivery.ts';
@@ -55,7 +56,7 @@ function defineList(command: Command): void {
         { label: 'next try', kind: 'time', rank: 2, of: (row) => row.nextTryAt },
         { label: 'cause', of: (row) => row.cause },
       ];
-      printList(command, states, options, columns, 'webhooks.endpoints names no endpoint');
+      await printList(command, states, options, columns, 'webhooks.endpoints names no endpoint');
     });
 }
 
@@ -76,7 +77,7 @@ function defineShow(command: Command): void {
       const about: readonly ListColumn<Delivery>[] = [
         { label: 'account', of: (row) => row.account },
         { label: 'about', of: (row) => row.kind },
-        { label: 'id', of: (row) => row.subject },
+        { label: 'id', isId: true, of: (row) => row.subject },
         { label: 'status', of: ({ answer }) => (answer === 0 ? 'no answer' : answer) },
       ];
       const ofRetrying: readonly ListColumn<Delivery>[] = [
@@ -94,7 +95,7 @@ function defineShow(command: Command): void {
         retrying.length === 0 ? 'nothing is retried\n' : listText(retrying, ofRetrying, screenOf()),
         deadLetters.length === 0 ? 'there is no dead letter\n' : listText(deadLetters, ofLetters, screenOf()),
       ];
-      print(options.json, { retrying, deadLetters }, () => text().join('\n'), 2);
+      await printLong(options.json, { retrying, deadLetters }, () => text().join('\n'));
     });
 }
 

@@ -116,7 +116,7 @@ function notAllowed(state: OrderState): string {
 function tooDangerous(tracking: Tracking, judgement: Judgement, now: Date): string | undefined {
   if (judgement.kind === 'retry' && !judgement.mayDuplicate && mayBeTaken(tracking)) {
     return (
-      'nobody knows whether the exchange took it, so sending it again may make a second pre-order; ' +
+      'it is not known whether the exchange took it, so sending it again may make a second pre-order; ' +
       'ask the exchange and use orders resolve, or give --i-know-it-may-duplicate'
     );
   }

@@ -6,27 +6,27 @@ import { newCounters } from '../../../src/orders/pass/outcomes.ts';
 const counts = (some: Partial<ReturnType<typeof newCounters>>) => ({ ...newCounters(), ...some });
 
 it.each([
-  ['nothing yet', {}, 1_200, 0, '0 of 1,200 · sent 0 · looked up 0 · changed 0 · failed 0'],
+  ['nothing yet', {}, 1_200, 0, '0 of 1,200 requests · sent 0 · looked up 0 · changed 0 · failed 0'],
   [
     'a rate after a second, and the time left',
     { sent: 10, lookedUp: 590, changed: 12 },
     1_200,
     6_000,
-    '600 of 1,200 · 100/s · 6 s left · sent 10 · looked up 590 · changed 12 · failed 0',
+    '600 of 1,200 requests · 100/s · 6 s left · sent 10 · looked up 590 · changed 12 · failed 0',
   ],
   [
     'more than was expected',
     { sent: 10, lookedUp: 12 },
     20,
     2_000,
-    '22 of 22 · 11/s · 0 s left · sent 10 · looked up 12 · changed 0 · failed 0',
+    '22 of 22 requests · 11/s · 0 s left · sent 10 · looked up 12 · changed 0 · failed 0',
   ],
   [
     'long times',
     { lookedUp: 10 },
     10_010,
     10_000,
-    '10 of 10,010 · 1.0/s · 2 h 47 min left · sent 0 · looked up 10 · changed 0 · failed 0',
+    '10 of 10,010 requests · 1.0/s · 2 h 47 min left · sent 0 · looked up 10 · changed 0 · failed 0',
   ],
   [
     'no total of an older daemon',
@@ -48,7 +48,7 @@ it('draws on a terminal alone, no wider than that, and lets other lines stand ab
   line.show({ counts: counts({}), requests: 1_200 });
   line.above(() => stream.write('a warning\n'));
   const text = written.join('');
-  const drawings = text.split('0 of 1,200 · sent 0 · looked …');
+  const drawings = text.split('0 of 1,200 requests · sent 0 …');
   expect(drawings).toHaveLength(3);
   // The line is taken away before the warning, and drawn anew below it.
   const [taken = '', after] = drawings[1]?.split('a warning\n') ?? [];

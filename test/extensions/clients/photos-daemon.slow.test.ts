@@ -95,7 +95,7 @@ describe('the daemon with photos.listen', () => {
     ]);
     expect(files(on)).toEqual(rows.map((row) => row.stored_name).toSorted());
     const table = await run(on, 'photos', 'list', '--limit', '1');
-    expect(table.output).toMatch(/ portrait\.png +image\/png[^]*there are more; --limit shows more than 1\n$/);
+    expect(table.output).toMatch(/ portrait\.png +image\/png[^]*only the first 1 are shown: --limit shows more\n$/);
     expect(table.output).not.toMatch(/document/);
     expect(JSON.parse((await run(on, 'photos', 'list', 'other', '--json')).output)).toEqual([]);
 

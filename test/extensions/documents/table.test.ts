@@ -98,7 +98,7 @@ Rule  none
     const text = await wholeText(tableText({ ...document, sections: [withTotals] }));
     expect(text).toContain('2026-03-02      20\nboth            21.50\n\nIn BTC\n');
     expect(text.match(/unreadable/gi)).toEqual(['Unreadable']);
-    expect(text).toContain('0.1\nzero or empty throughout: Unreadable\n');
+    expect(text).toContain('0.1\nzero or empty in every row: Unreadable\n');
     for (const form of [csvText(withTotals), jsonText({ ...document, sections: [withTotals] })])
       expect(await wholeText(form)).not.toContain('both');
   });
@@ -113,7 +113,7 @@ Rule  none
       rows: ['EUR', 'BTC'].map((currency) => ({ currency, day: '2026-03-01', sum: '1', before: '2026-02-28' })),
     };
     const text = await wholeText(tableText({ ...document, sections: [narrow] }, { width: 24, hasColour: false }));
-    expect(text.replaceAll('\n', ' ')).toContain('left out: Before that; ');
+    expect(text.replaceAll('\n', ' ')).toContain('not shown here: Before that. ');
   });
 
   it('has the colour of the verdict and of groups on a screen that has colour', async () => {
@@ -127,7 +127,7 @@ Rule  none
     const text = await wholeText(tableText(documentOf(texts('id'), rows, null)));
     expect(text).toContain('\no999\n');
     expect(text).not.toContain('o1000');
-    expect(text).toMatch(/3 more; the other formats have them all\n$/);
+    expect(text).toMatch(/\n3 more rows: .*\n$/);
   });
 
   it('has nothing that steers a terminal, and no line that is wider than it', async () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Column, Row } from '../../../src/extensions/documents/document.ts';
 import { layOut, tableOf, textColumns } from '../../../src/extensions/documents/terminal.ts';
-import { fitted, PLAIN, widthOf } from '../../../src/cli/shared/terminal.ts';
+import { PLAIN, widthOf } from '../../../src/cli/shared/terminal.ts';
 
 const EXACT = '12345678901234567.123456789012345678';
 const keysOf = (columns: readonly Column[]) => columns.map(({ key }) => key);
-const at = (width: number) => ({ width, hasColour: false });
+const at = (width: number) => ({ width, hasColour: false, now: new Date('2026-03-07T12:00:00.000Z') });
 
 function linesOf(columns: readonly Column[], rows: readonly Row[], width = Infinity): string[] {
   return layOut(columns, rows, at(width)).text.trimEnd().split('\n');
@@ -40,9 +40,9 @@ describe('a table for people', () => {
     ]);
   });
 
-  it('is as wide as its screen at most: texts are cut, ids in the middle, and columns are left out by rank and named', () => {
+  it('is as wide as its screen at most: times are shortened, texts are cut, then columns are left out by rank and named', () => {
     const columns: readonly Column[] = [
-      { key: 'id', label: 'id', kind: 'text' },
+      { key: 'id', label: 'id', kind: 'text', isId: true },
       { key: 'at', label: 'at', kind: 'time', rank: 2 },
       { key: 'reason', label: 'reason', kind: 'text', rank: 1 },
       { key: 'asset', label: 'asset', kind: 'decimal' },
@@ -55,23 +55,68 @@ describe('a table for people', () => {
         asset: EXACT,
       },
     ];
+    const widest = layOut(columns, rows, at(160));
+    expect([widest.leftOut, widest.text.includes('2026-03-01T00:00:00.000Z')]).toEqual([[], true]);
     const wide = layOut(columns, rows, at(120));
     expect(wide.leftOut).toEqual([]);
-    expect(wide.text).toContain('2026-03-01T00:00:00.000Z');
-    expect(wide.text).toMatch(/the exchange s[a-z ]*…/);
-    const narrow = layOut(columns, rows, at(80));
+    expect(wide.text).toContain('1 Mar 00:00  the exchange sa');
+    const narrow = layOut(columns, rows, at(100));
     expect(keysOf(narrow.leftOut)).toEqual(['at']);
     const narrowest = layOut(columns, rows, at(60));
-    expect(keysOf(narrowest.leftOut)).toEqual(['at', 'reason']);
-    expect(narrowest.text).toMatch(/^tenant-nort…\S+9f1c2a7e {2}12345678901234567\.123456789012345678$/m);
+    expect(keysOf(narrowest.leftOut)).toEqual(['at', 'reason', 'asset']);
     for (const [width, { text }] of [
+      [160, widest],
       [120, wide],
-      [80, narrow],
+      [100, narrow],
       [60, narrowest],
     ] as const) {
       expect(Math.max(...text.split('\n').map(widthOf))).toBeLessThanOrEqual(width);
+      expect(text).toMatch(/^tenant-north-europe\/shop-000705\/9f1c2a7e( |$)/m);
     }
-    expect(tableOf(columns, rows, at(80))).toMatch(/\nleft out: at; --json or a wider terminal has them\n$/);
+    expect(tableOf(columns, rows, at(100))).toMatch(/\nnot shown here: at\. .*\n$/);
+  });
+
+  it('cuts and leaves out no id, even if no line has room for it, and leaves out amounts after all else', () => {
+    const columns: readonly Column[] = [
+      { key: 'finding', label: 'id', kind: 'count' },
+      { key: 'order', label: 'order', kind: 'text', isId: true },
+      { key: 'status', label: 'status', kind: 'text' },
+      { key: 'asset', label: 'asset', kind: 'decimal' },
+      { key: 'pre_order', label: 'pre-order', kind: 'text', isId: true, rank: 1 },
+    ];
+    const long = 'x'.repeat(75);
+    const rows = [
+      { finding: 1, order: 'an id', status: 'COMPLETED', asset: '0.1', pre_order: 'pre-1' },
+      { finding: 2, order: long, status: 'COMPLETED', asset: EXACT, pre_order: long },
+    ];
+    for (const [width, leftOut] of [
+      [240, []],
+      [160, ['pre_order']],
+      [120, ['status', 'pre_order']],
+      [100, ['status', 'asset', 'pre_order']],
+      [60, ['status', 'asset', 'pre_order']],
+    ] as const) {
+      const laid = layOut(columns, rows, at(width));
+      expect([width, keysOf(laid.leftOut)]).toEqual([width, leftOut]);
+      expect(laid.text).toContain(` 2  ${long}`);
+    }
+  });
+
+  it('has short times of today, of this year and of other years if there is little room', () => {
+    const columns: readonly Column[] = [{ key: 'at', label: 'at', kind: 'time' }];
+    const times = ['2026-03-07T00:07:30.123Z', '2026-03-01T00:07:30.123Z', '2025-12-31T23:59:59.999Z', 'x'];
+    const rows = times.map((time) => ({ at: time }));
+    const short = ['00:07:30', '1 Mar 00:07', '31 Dec 2025', 'x'];
+    expect(linesOf(columns, rows, 20)).toEqual(['at UTC', '───────────', ...short]);
+    expect(linesOf(columns, rows, 24).slice(2)).toEqual(times);
+    expect(linesOf(columns, rows).slice(2)).toEqual(times);
+  });
+
+  it('names columns that are left out so that a comma of a name ends none', () => {
+    const [id, ...others] = textColumns('id', 'all, open', 'failed');
+    const columns = [id!, ...others.map((column) => ({ ...column, rank: 1 }))];
+    const text = tableOf(columns, [{ id: 'a', 'all, open': 'b'.repeat(16), failed: 'c'.repeat(16) }], at(16));
+    expect(text.replaceAll('\n', ' ')).toContain('not shown here: all, open · failed. ');
   });
 
   it('has whole values in a file, and does not make every row as wide as one of 3,000 characters', () => {
@@ -146,16 +191,5 @@ describe('a table for people', () => {
       text: 'id\n──\na\n',
       leftOut: [],
     });
-  });
-});
-
-describe('a text on a terminal of a few rows', () => {
-  it.each([
-    [5, 'a\nb\nc\nd'],
-    [4, 'a\nb\nc\nd'],
-    [3, 'a\nb\n… 2 more lines'],
-    [0, 'a\n… 3 more lines'],
-  ])('keeps its first lines, as they say most: %d rows', (rows, shown) => {
-    expect(fitted('a\nb\nc\nd\n', rows)).toBe(shown);
   });
 });

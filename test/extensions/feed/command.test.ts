@@ -40,16 +40,20 @@ it('prints the events after a cursor, as many as wanted, one JSON object a line'
   expect((await run('--json --type finding.opened link.status_changed')).stdout).toBe('');
 });
 
-it('prints lines that fit the terminal, what could steer it escaped', async () => {
-  write(`shop-${'1'.repeat(50)}`, '=\u001b[2J<script>');
-  for (const columns of [60, 120]) {
+it('prints one line an event that fits the terminal, ids whole, what could steer it escaped', async () => {
+  const long = `shop-${'1'.repeat(20)}`;
+  write('a', long, '=\u001b[2J<script>');
+  for (const columns of [60, 100, 160]) {
     const { code, stdout } = await run('', columns);
     expect(code).toBe(0);
     expect(stdout).not.toContain('\u001b[2J');
-    const lines = stripVTControlCharacters(stdout).split('\n');
+    const lines = stripVTControlCharacters(stdout).trimEnd().split('\n');
+    expect(lines).toHaveLength(3);
+    expect(lines[1]).toContain(`  ${long}  state is`);
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
   }
-  expect((await run('')).stdout.split('\n')).toHaveLength(3);
+  const piped = (await run('')).stdout.trimEnd().split('\n');
+  expect([piped.length, piped[0]]).toEqual([3, `${AT}  1  order.state_changed  a  state is held`]);
 });
 
 it('refuses a cursor that is ahead of the feed or of no account, and one that is none', async () => {

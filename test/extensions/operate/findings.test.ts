@@ -69,7 +69,7 @@ describe('findings list', () => {
     const { stdout, stderr } = await run('findings', 'list', '--status', 'any', '--limit', '3', '--json');
     expect([(JSON.parse(stdout) as unknown[]).length, stderr]).toEqual([
       3,
-      'there are more; --limit shows more than 3\n',
+      'only the first 3 are shown: --limit shows more\n',
     ]);
   });
 
@@ -100,7 +100,7 @@ describe('findings ack', () => {
   it('passes over what is not open, with exit 1', async () => {
     put('AMOUNT_MISMATCH resolved', 'PAIR_MISMATCH acknowledged', 'STUCK open');
     const { code, stdout, stderr } = await run('findings', 'ack', '1', '2', '3', '3', '--reason', 'x', '--json');
-    expect([code, stderr.split('\n').filter((line) => line.includes('passed over')).length]).toEqual([1, 2]);
+    expect([code, stderr.split('\n').filter((line) => line.includes('not acknowledged')).length]).toEqual([1, 2]);
     expect((JSON.parse(stdout) as { id: number; done: boolean }[]).map(({ id, done }) => [id, done])).toEqual([
       [1, false],
       [2, false],
@@ -120,7 +120,7 @@ describe('findings ack', () => {
     put('AMOUNT_MISMATCH open', 'AMOUNT_MISMATCH resolved', 'PAIR_MISMATCH open');
     const { code, stdout, stderr } = await run('findings', 'ack', '--class', 'AMOUNT_MISMATCH', '--reason', 'x');
     expect([code, stdout]).toEqual([64, '']);
-    expect(stderr).toMatch(/shop-1[^]*nothing was changed: there is nobody to ask; give --yes to go on\n$/);
+    expect(stderr).toMatch(/shop-1[^]*nothing was changed: .*--yes\n$/);
     expect(stderr).not.toMatch(/shop-[23]/);
     expect(rows()).toEqual([untouched(1), untouched(2, 'resolved'), untouched(3)]);
     const agreed = await run('findings', 'ack', '--severity', 'error', '--reason', 'x', '--yes');
@@ -129,8 +129,8 @@ describe('findings ack', () => {
   });
 
   it.each([
-    [['--reason', 'x'], /give either ids, or --class or --severity/],
-    [['1', '--class', 'STUCK', '--reason', 'x'], /give either ids, or --class or --severity/],
+    [['--reason', 'x'], /ids, or --class or --severity/],
+    [['1', '--class', 'STUCK', '--reason', 'x'], /ids, or --class or --severity/],
     [['1'], /required option '--reason <text>' not specified/],
     [['1', '--reason', ' '], /--reason/],
     [['one', '--reason', 'x'], /a whole number from 1/],

@@ -41,6 +41,19 @@ describe('orders list of a month', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ state: 'held' }]);
   });
 
+  it('says of each final order whether it paid, failed, or is final with no known outcome', async () => {
+    const outcomes = new Map((await listed('orders', 'list')).map((row) => [row['external_order_id'], row]));
+    const { stdout } = await run('orders', 'list', '--limit', '2000');
+    const seen = new Set<string>();
+    for (const line of stdout.split('\n').slice(2, -1)) {
+      const { state, outcome } = outcomes.get(line.split(' ')[0])!;
+      const words = { succeeded: 'paid', failed: 'failed', null: 'not known' }[String(outcome)];
+      expect([line, new RegExp(` final +${words} `).test(line)]).toEqual([line, state === 'final']);
+      if (state === 'final') seen.add(String(outcome));
+    }
+    expect(seen).toEqual(new Set(['succeeded', 'failed', 'null']));
+  });
+
   it('narrows down by order, pair, class, state and time, all together', async () => {
     expect(await ids('--order', 'shop-000097')).toEqual(['shop-000097']);
     expect(await ids('--order', 'shop-00009*')).toHaveLength(10);

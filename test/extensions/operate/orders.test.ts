@@ -159,7 +159,7 @@ describe('orders list', () => {
       orders(['list', '--limit', '2']),
       orders(['list', '--json', '--state', 'pending']),
     ]);
-    expect([table.code, table.stderr]).toEqual([0, 'there are more; --limit shows more than 2\n']);
+    expect([table.code, table.stderr]).toEqual([0, 'only the first 2 are shown: --limit shows more\n']);
     expect(table.stdout.match(/shop-\d/g)).toEqual(['shop-3', 'shop-2']);
     expect(table.stdout).toContain(EXACT);
     expect(table.stdout).not.toContain('\u001b');

@@ -22,7 +22,7 @@ function defineLinks(command: Command): void {
         listLinks(db, { account, status, limit: options.limit + 1 }),
       );
       const columns: readonly ListColumn<(typeof found)[number]>[] = [
-        { label: 'link', of: (row) => row.link_id },
+        { label: 'link', isId: true, of: (row) => row.link_id },
         { label: 'reference', of: (row) => row.reference },
         { label: 'status', of: (row) => row.status },
         { label: 'changed', kind: 'time', rank: 2, of: (row) => row.updated_at },
@@ -30,7 +30,7 @@ function defineLinks(command: Command): void {
         { label: 'missing since', kind: 'time', rank: 1, of: (row) => row.missing_since },
       ];
       const empty = status === undefined ? 'no link is remembered' : 'no link that is remembered has this status';
-      printList(command, found, options, columns, empty);
+      await printList(command, found, options, columns, empty);
     });
   defineLinksShow(command.command('show').description('shows one client link and its history'));
 }
@@ -64,18 +64,18 @@ function definePhotos(command: Command): void {
         const awaited = await withAccounts(command, ({ db }, account) => listAwaited(db, { ...query, account }));
         const columns: readonly ListColumn<(typeof awaited)[number]>[] = [
           { label: 'asked', kind: 'time', of: (row) => row.created_at },
-          { label: 'link', of: (row) => row.link_id },
+          { label: 'link', isId: true, of: (row) => row.link_id },
           { label: 'level', of: (row) => row.level },
           { label: 'action', rank: 1, of: (row) => row.action_id },
           { label: 'request', rank: 3, of: (row) => row.request_id },
           { label: 'taken until', kind: 'time', rank: 2, of: (row) => row.expires_at },
         ];
-        return printList(command, awaited, options, columns, 'no delivery is awaited');
+        return await printList(command, awaited, options, columns, 'no delivery is awaited');
       }
       const found = await withAccounts(command, ({ db }, account) => listPhotos(db, { ...query, account }));
       const columns: readonly ListColumn<(typeof found)[number]>[] = [
         { label: 'received', kind: 'time', rank: 1, of: (row) => row.received_at },
-        { label: 'link', of: (row) => row.link_id },
+        { label: 'link', isId: true, of: (row) => row.link_id },
         { label: 'level', rank: 2, of: (row) => row.level },
         { label: 'action', rank: 4, of: (row) => row.action_id },
         { label: 'request', rank: 7, of: (row) => row.request_id },
@@ -85,7 +85,7 @@ function definePhotos(command: Command): void {
         { label: 'file', of: (row) => row.stored_name },
         { label: 'refused', of: (row) => row.refusal },
       ];
-      printList(command, found, options, columns, 'no photo was received');
+      await printList(command, found, options, columns, 'no photo was received');
     });
 }
 

@@ -9,6 +9,7 @@ import { tableText } from '../table.ts';
 import { printable } from '../../../base/words.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
+import { show } from './print.ts';
 import { writeFolder, writePieces, type Pieces } from './files.ts';
 
 /** Writers of a document, by format. Those that draw or zip take time to load, so they are loaded when they are needed. */
@@ -84,8 +85,9 @@ async function write(document: ReportDocument, options: OutputOptions): Promise<
     return files.map(({ name }) => join(out, name));
   }
   const format = formatOf(options);
-  const isSeen = format === 'table' && out === undefined;
-  await writePieces(isSeen ? tableText(document, screenOf()) : WRITERS[format](document), out);
+  if (format === 'table' && out === undefined)
+    await show((await Array.fromAsync(tableText(document, screenOf()))).join(''));
+  else await writePieces(WRITERS[format](document), out);
   return [out ?? ''];
 }
 

@@ -1,13 +1,43 @@
+import { once } from 'node:events';
 import type { Command } from 'commander';
 import type { Column } from '../document.ts';
 import type { Cell, Screen } from '../../../cli/shared/terminal.ts';
+import { processEnvironment } from '../../../settings/config.ts';
 import { tableOf } from '../terminal.ts';
 import { isOfAll } from '../../../cli/shared/account.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { wholeNumber } from '../../../cli/shared/options.ts';
 
+/** Prints a result of a few lines. */
 export function print(json: boolean | undefined, value: unknown, text: () => string, indent?: number): void {
   process.stdout.write(json === true ? `${JSON.stringify(value, null, indent)}\n` : text());
+}
+
+export async function printLong(json: boolean | undefined, value: unknown, text: () => string): Promise<void> {
+  if (json === true) print(json, value, text, 2);
+  else await show(text());
+}
+
+/** Shows a text for people. One with more lines than the terminal goes through `$PAGER`, as git does it; NO_PAGER turns that off. */
+export async function show(text: string): Promise<void> {
+  const { isTTY, rows } = process.stdout;
+  const { NO_PAGER = '', PAGER = 'less', ...env } = processEnvironment();
+  const isShort = !isTTY || text.split('\n').length <= rows || NO_PAGER !== '' || ['', 'cat'].includes(PAGER);
+  if (isShort || !(await isPagedBy(PAGER, { LESS: 'FRX', ...env }, text))) process.stdout.write(text);
+}
+
+/** Returns false if there is no such pager. One that ends before it has read the text is no error. */
+async function isPagedBy(pager: string, env: NodeJS.ProcessEnv, text: string): Promise<boolean> {
+  const { spawn } = await import('node:child_process');
+  const child = spawn(pager, { shell: true, stdio: ['pipe', 'inherit', 'inherit'], env });
+  // Ctrl-C is for the pager, which is still on the screen.
+  const ignore = () => {};
+  process.on('SIGINT', ignore);
+  child.stdin.on('error', ignore).end(text);
+  const [code] = await once(child, 'close');
+  process.off('SIGINT', ignore);
+  // A shell ends with this code if it does not find the command.
+  return code !== 127;
 }
 
 export interface ListOptions {
@@ -17,35 +47,37 @@ export interface ListOptions {
 }
 
 export function addListOptions(command: Command): Command {
-  return command.option('--limit <n>', 'at most so many', wholeNumber(1, 9_999_999), 50).option('--json', 'print JSON');
+  return command
+    .option('--limit <n>', 'show at most this many', wholeNumber(1, 9_999_999), 50)
+    .option('--json', 'print JSON');
 }
 
-export interface ListColumn<Row> extends Partial<Pick<Column, 'kind' | 'rank'>> {
+export interface ListColumn<Row> extends Partial<Pick<Column, 'kind' | 'rank' | 'isId'>> {
   readonly label: string;
   of(row: Row): Cell;
 }
 
 /** Says when there are more rows: ask for one more than `limit`. A list of several accounts begins with their names. */
-export function printList<Row extends object>(
+export async function printList<Row extends object>(
   command: Command,
   found: readonly Row[],
   { limit, json }: ListOptions,
   columns: readonly ListColumn<Row>[],
   empty: string,
-): void {
+): Promise<void> {
   const rows = found.slice(0, limit);
   const account: ListColumn<Row & { account?: string }> = { label: 'account', of: (row) => row.account ?? null };
   const shown = isOfAll(command) ? [account, ...columns] : columns;
-  print(json, rows, () => (rows.length === 0 ? `${empty}\n` : listText(rows, shown, screenOf())), 2);
-  if (found.length > limit) process.stderr.write(`there are more; --limit shows more than ${limit}\n`);
+  await printLong(json, rows, () => (rows.length === 0 ? `${empty}\n` : listText(rows, shown, screenOf())));
+  if (found.length > limit) process.stderr.write(`only the first ${limit} are shown: --limit shows more\n`);
 }
 
 export function sayCut(options: string): void {
-  process.stderr.write(`only the newest were looked at, there may be more: ${options}\n`);
+  process.stderr.write(`only the newest were searched, and there may be more: ${options}\n`);
 }
 
 export function listText<Row>(rows: readonly Row[], columns: readonly ListColumn<Row>[], screen: Screen): string {
-  const shown = columns.map(({ label, kind = 'text', rank = 0 }) => ({ key: label, label, kind, rank }));
+  const shown = columns.map(({ kind = 'text', ...column }) => ({ key: column.label, kind, ...column }));
   const cells = rows.map((row) => Object.fromEntries(columns.map((column) => [column.label, column.of(row)])));
   return tableOf(shown, cells, screen);
 }

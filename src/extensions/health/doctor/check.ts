@@ -43,14 +43,14 @@ export function fault(check: string, exitCode: number, found: string, remedy: st
 export async function runCheck(check: Check): Promise<readonly CheckResult[]> {
   const signal = deadline(DEADLINE_MS);
   const tooLate = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(new Error(`it gave no answer in ${DEADLINE_MS / 1_000} s`)));
+    signal.addEventListener('abort', () => reject(new Error(`there was no answer in ${DEADLINE_MS / 1_000} s`)));
   });
   try {
     return await Promise.race([check.run(signal), tooLate]);
   } catch (error) {
     const { code, message } = explainError(error);
     const [exitCode, found] = signal.aborted ? [EXIT.unavailable, 'no answer in time'] : [code, message];
-    return [fault(check.name, exitCode, found, 'put that right, then run order-sync doctor again')];
+    return [fault(check.name, exitCode, found, 'fix this, then run order-sync doctor again')];
   }
 }
 

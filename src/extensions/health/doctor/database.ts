@@ -23,8 +23,8 @@ export async function checkDatabase({ database }: Config, store: Store): Promise
   const { pending } = await store.migrations();
   const results: CheckResult[] = [];
   if (pending.length > 0) {
-    const remedy = 'order-sync db migrate; the daemon does it at its start';
-    results.push(warning('database', 'it is of an older version', remedy));
+    const remedy = 'order-sync db migrate; the daemon does it when it starts';
+    results.push(warning('database', 'the database has tables of an older version', remedy));
   }
   results.push(soundness(database));
   for (const { name, text } of await store.weaknesses()) {
@@ -37,7 +37,9 @@ function soundness(database: Config['database']): CheckResult {
   if (database.kind === 'postgres') return ok('database', `${database.address} answers`);
   const bytes = statSync(database.path).size;
   if (bytes > MOST_CHECKED_BYTES) {
-    return ok('database', `${database.path} opens; as it is large, order-sync db check looks at all of it`, { bytes });
+    return ok('database', `${database.path} opens; order-sync db check checks all of it`, {
+      bytes,
+    });
   }
   checkIntegrity(database.path, 'quick_check');
   return ok('database', `${database.path} is sound (quick check)`, { bytes });
@@ -58,7 +60,7 @@ export async function checkAccounts({ db }: Store): Promise<readonly CheckResult
     unreadable: await lostReach(db, undefined, 'answers'),
   });
   if (problems.length > 0) return problems.map((problem) => ofProblem('accounts', problem));
-  return [ok('accounts', 'none is stopped, and answers can be read')];
+  return [ok('accounts', 'no account is stopped, and answers can be read')];
 }
 
 /** Compares the machine's clock with the database's, and with the exchange's by the newest order record (§2.7). */
@@ -81,7 +83,7 @@ async function besideExchange(
   const record = records.find((one) => one !== undefined);
   const sentAt = instantMs(record?.serverDate ?? null);
   if (record === undefined || sentAt === undefined) {
-    return ok('clock', `${clock.now().toISOString()}; no order record yet to compare it with`);
+    return ok('clock', `${clock.now().toISOString()}; there is no order record yet to compare the clock with`);
   }
   const skewMs = Date.parse(record.receivedAt) - sentAt;
   const found = `${Math.round(Math.abs(skewMs) / 1_000)} s ${skewMs < 0 ? 'behind' : 'ahead of'} the exchange at ${record.receivedAt}`;

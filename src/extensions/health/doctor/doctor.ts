@@ -23,20 +23,18 @@ import { withStore } from '../../../cli/shared/store.ts';
 import { newestEvents } from '../../feed/tables/events.ts';
 
 const HELP = `
-Looks at the runtime, the settings, the permissions of files, the database and
-its mark, free space, the clock, the address of the exchange and its
-certificate, the key (one look-up of an id that no order has), receivers of
-events (nothing is sent to them), the service manager and the ops endpoint.
-Each line says what was found, and what to do. One check that fails stops no
-other.
+Checks the runtime, the settings, the permissions of files, the database and its
+mark, free space, the clock, the address and the certificate of the exchange,
+the key (with one look-up of an id that no order has), the receivers of events
+(nothing is sent to them), the service manager and the ops endpoint. A check
+that fails stops no other.
 
-Ends with 0 when all is well, with 1 when a person should look, or with the code
-of the gravest fault.
+Exit codes: 0 all is well, 1 a person should look, or the code of the gravest
+fault.
 
---bundle writes a file for whoever helps you: versions, findings, settings,
-counts and the newest events. Ids stand in it as pseudonyms that mean nothing
-elsewhere; it holds no keys, addresses, names, reasons or answers of the
-exchange.
+--bundle writes a file for the people who help you: versions, findings,
+settings, counts and the newest events. Pseudonyms replace all ids. The file
+has no keys, addresses, names, reasons or answers of the exchange.
 
 Examples:
   order-sync doctor
@@ -83,7 +81,7 @@ function checksOf(command: Command, config: Config): readonly Check[] {
   const names = account === undefined ? config.accounts.map(({ name }) => name) : [account];
   const asked = names.slice(0, MOST_ASKED);
   const othersLeft = names.length - asked.length;
-  const left = `${othersLeft} more accounts are not asked: give --account NAME`;
+  const left = `${othersLeft} more accounts were not checked: use --account NAME`;
   const baseUrls = new Set(asked.flatMap((name) => exchangeByAccount(config)(name).baseUrl ?? []));
   const daemon = async () => (await askDaemon(command, config, account))?.daemon ?? undefined;
   // The check `database` reports a database that fails.
@@ -128,7 +126,9 @@ async function checkSettings(command: Command): Promise<readonly CheckResult[]> 
     const { config, warnings } = rightSettings(await configOptions(command), false);
     if (warnings.length > 0) return warnings.map((text) => warning('settings', text, 'order-sync config show'));
     return [
-      ok('settings', `they are right; accounts: ${config.accounts.length}`, { accounts: config.accounts.length }),
+      ok('settings', `the settings are valid; accounts: ${config.accounts.length}`, {
+        accounts: config.accounts.length,
+      }),
     ];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

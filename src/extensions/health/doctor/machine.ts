@@ -47,15 +47,15 @@ export function checkFiles({ accounts, database }: Config): readonly CheckResult
     if (stat === undefined || !(stat.isFile() || stat.isDirectory())) return [];
     const bits = stat.mode & 0o777;
     if ((bits & denied) !== 0) {
-      const found = `${path} has mode ${bits.toString(8)}: others may ${denied === OTHERS_WRITE ? 'put files into it' : 'read it'}`;
+      const found = `${path} has mode ${bits.toString(8)}: other users can ${denied === OTHERS_WRITE ? 'put files into it' : 'read it'}`;
       return [warning('permissions', found, `chmod ${mode} ${path}`)];
     }
     const user = process.getuid?.();
     if (user === undefined || user === 0 || stat.uid === user) return [];
     const found = `${path} belongs to another user (${stat.uid})`;
-    return [warning('permissions', found, 'run doctor as the user of the daemon')];
+    return [warning('permissions', found, 'run order-sync doctor as the user of the daemon')];
   });
-  return results.length > 0 ? results : [ok('permissions', 'others may neither read the key nor the database')];
+  return results.length > 0 ? results : [ok('permissions', 'other users can read neither the key nor the database')];
 }
 
 /** Free space where the database lies; a database of PostgreSQL lies elsewhere. */
@@ -67,25 +67,25 @@ export async function checkDisk({ database }: Config): Promise<readonly CheckRes
   const freeBytes = bavail * bsize;
   const found = `${(freeBytes / GIB).toFixed(1)} GiB free in ${folder}`;
   const facts = { freeBytes };
-  if (freeBytes < NO_BYTES) return [fault('disk', EXIT.disk, found, 'make room: a full disk stops all creates', facts)];
-  if (freeBytes < LITTLE_BYTES) return [warning('disk', found, 'make room before the disk is full', facts)];
+  if (freeBytes < NO_BYTES) return [fault('disk', EXIT.disk, found, 'free space: a full disk stops creates', facts)];
+  if (freeBytes < LITTLE_BYTES) return [warning('disk', found, 'free space before the disk is full', facts)];
   return [ok('disk', found, facts)];
 }
 
 export function checkService(pid: number | undefined, driver: string | undefined): CheckResult {
   if (pid === undefined && driver !== undefined) {
-    return ofProblem('service', problem('silent-owner', `${driver} drives the account and does not answer`));
+    return ofProblem('service', problem('silent-owner', `${driver} owns the account but does not answer`));
   }
   if (pid === undefined) {
-    const remedy = 'start it: order-sync run, under pm2 or systemd (docs/operating.md)';
+    const remedy = 'start the daemon under pm2 or systemd with order-sync run (docs/operating.md)';
     return warning('service', 'no daemon answers', remedy);
   }
   const parent = parentOf(pid);
   const manager = parent.includes('PM2') ? 'pm2' : parent === 'systemd' ? 'systemd' : undefined;
   const facts = { manager: manager ?? 'none' };
   if (manager !== undefined) return ok('service', `the daemon (process ${pid}) runs under ${manager}`, facts);
-  const found = `the daemon (process ${pid}) runs, and neither pm2 nor systemd is seen above it`;
-  return warning('service', found, 'have a service manager start it again when it ends (docs/operating.md)', facts);
+  const found = `the daemon (process ${pid}) runs without pm2 or systemd`;
+  return warning('service', found, 'run it under pm2 or systemd, which restart it (docs/operating.md)', facts);
 }
 
 /** The name of the nearest process above that is no launcher or shell of ours; empty if that cannot be seen. */
@@ -116,9 +116,9 @@ export async function checkOps(
   const address = `${listen.host}:${listen.port}`;
   const failure = daemon?.opsFailure ?? null;
   if (failure !== null) return ofProblem('ops', problem('ops', `the daemon does not listen on ${address}: ${failure}`));
-  if (listen.port === 0) return ok('ops', `${address} stands for any free port; the log of the daemon names it`);
+  if (listen.port === 0) return ok('ops', `${address} means any free port; the daemon's log names the port`);
   const isTaken = await listens(listen.host.replaceAll(/[[\]]/g, ''), listen.port, signal);
-  if (isTaken && isUp) return ok('ops', `listens on ${address}`);
+  if (isTaken && isUp) return ok('ops', `the daemon listens on ${address}`);
   if (!isTaken && !isUp) return ok('ops', `${address} is free for the daemon`);
   const found = isTaken ? `another program listens on ${address}` : `the daemon does not listen on ${address}`;
   return ofProblem('ops', problem('ops', found));
@@ -136,7 +136,7 @@ const CERTIFICATE_MS = 14 * DAY_MS;
 
 const REMEDIES = {
   address: 'check exchange.baseUrl, the name server, the firewall and the proxy of this machine',
-  webhook: 'see that the receiver runs; events wait for it, none is lost',
+  webhook: 'check that the receiver runs; events wait for it, and none is lost',
 } as const;
 
 /** Checks that a host is found and takes connections, and that its certificate holds. Sends nothing. */
@@ -153,8 +153,8 @@ export async function checkAddress(
   try {
     const found = await lookup(host, { all: true });
     if (isPublicOnly && !found.every((one) => isPublic(one.address))) {
-      const advice = 'give the endpoint allowPrivate: true where it is meant to be in a private network';
-      return [fault(check, EXIT.unavailable, `${host} has an address that is not of the internet`, advice)];
+      const advice = 'set allowPrivate: true for the endpoint if it is meant to be in a private network';
+      return [fault(check, EXIT.unavailable, `${host} has an address that is not public`, advice)];
     }
   } catch (error) {
     return [fault(check, EXIT.unavailable, `the name ${host} is not found (${codeOf(error)})`, remedy)];
@@ -166,13 +166,13 @@ export async function checkAddress(
     : createConnection({ host, port });
   try {
     await once(socket, isTls ? 'secureConnect' : 'connect', { signal });
-    if (!('getPeerCertificate' in socket)) return [ok(check, `${host}:${port} takes connections`)];
+    if (!('getPeerCertificate' in socket)) return [ok(check, `${host}:${port} accepts connections`)];
     const endsAt = Date.parse(socket.getPeerCertificate().valid_to);
     const days = Math.floor((endsAt - clock.now().getTime()) / DAY_MS);
-    const found = `${host}:${port} takes connections; its certificate holds for ${days} days`;
+    const found = `${host}:${port} accepts connections; its certificate is valid for ${days} days`;
     const isSoon = endsAt - clock.now().getTime() < CERTIFICATE_MS;
     const facts = { certificateDays: days };
-    return [isSoon ? warning(check, found, 'have it renewed', facts) : ok(check, found, facts)];
+    return [isSoon ? warning(check, found, 'renew the certificate', facts) : ok(check, found, facts)];
   } catch (error) {
     return [fault(check, EXIT.unavailable, `no connection to ${host}:${port} (${codeOf(error)})`, remedy)];
   } finally {
@@ -195,17 +195,17 @@ export async function checkKey(command: Command, config: AccountSettings): Promi
   switch (result.kind) {
     case 'ok':
     case 'refused':
-      return ok('key', 'the exchange takes the key');
+      return ok('key', 'the exchange accepts the key');
     case 'key-refused': {
-      const remedy = 'put the right key into the file of exchange.apiKeyFile; it is tried within a minute';
+      const remedy = 'put the right key into the file of exchange.apiKeyFile: the daemon tries it within a minute';
       return fault('key', EXIT.keyRefused, 'the exchange refuses the key (401)', remedy);
     }
     case 'rate-limited':
-      return warning('key', 'the exchange limits the rate; nothing was asked', 'try again in a minute');
+      return warning('key', 'the exchange limits the rate, so the key was not checked', 'try again in a minute');
     case 'not-sent':
     case 'unknown':
       return fault('key', EXIT.unavailable, `the exchange gave no usable answer: ${result.why}`, 'order-sync probe');
     default:
-      return fault('key', EXIT.unavailable, result.message, 'the log of the daemon says why');
+      return fault('key', EXIT.unavailable, result.message, "read the daemon's log");
   }
 }

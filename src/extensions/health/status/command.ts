@@ -2,12 +2,13 @@ import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import type { Config } from '../../../settings/config.ts';
 import type { Status } from './status.ts';
-import { fitted } from '../../../cli/shared/terminal.ts';
 import { statusText } from './text.ts';
+import { watchText } from './watch.ts';
 import { judgeStatus, type StatusEnd } from './problems.ts';
 import { accountOrAll } from '../../../cli/shared/account.ts';
 import { CommandError, EXIT, stopSignal } from '../../../cli/shared/exit.ts';
 import { webhooksSettings } from '../../webhooks/settings.ts';
+import { show } from '../../documents/commands/print.ts';
 import { plainConfig } from '../../../cli/shared/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import type { Store } from '../../../store/port.ts';
@@ -15,19 +16,16 @@ import { askDaemon } from './ask.ts';
 import { terminalLine } from '../../../cli/shared/progress.ts';
 
 const HELP = `
-Says in its first line whether all is well, then why not and what helps, then
-the facts: from the daemon where one answers, or else from the database alone.
+The first line says whether all is well, the next lines what is wrong and what
+to do about it. Then come the facts: from the daemon, or from the database alone
+if no daemon answers.
 
-Ends with 0 when all is well, 1 when a person should look (held, disputed or
-unknown orders, open findings, pauses, receivers that fail or refuse, work that
-waits and no daemon that answers, an account that is stopped, a database that
-was put back to an older state, an ops endpoint that does not listen, a clock
-that is 2 s off that of the database), 69 when the exchange is out of reach, 77
-when it refuses the key. --watch shows it anew every 2 seconds and ends with 0
-by Ctrl-C; with --json each time is one line.
+Exit codes: 0 all is well, 1 a person should look, 69 the exchange is out of
+reach, 77 the exchange refuses the key. --watch shows one screen with the newest
+events, every 2 seconds until Ctrl-C; with --json it prints one line each time.
 
-Without --account it is about the account default, or about all where none is
-named so.
+Without --account the status is about the account default, or about all accounts
+if no account has that name.
 
 Examples:
   order-sync status
@@ -45,36 +43,37 @@ const EXITS: Readonly<Record<StatusEnd, number>> = {
 
 export function define(command: Command): void {
   command
-    .option('--watch', 'shows it anew every 2 seconds, until Ctrl-C')
+    .option('--watch', 'show one screen, refreshed every 2 seconds, until Ctrl-C')
     .option('--json', 'print JSON')
     .addHelpText('after', HELP)
     .action(async ({ watch, json }: { watch?: boolean; json?: boolean }) => {
       const config = await plainConfig(command);
       const account = accountOrAll(command, config);
       const read = async () => (await askDaemon(command, config, account)) ?? (await readAlone(command));
-      const asText = (status: Status) =>
-        json === true
-          ? `${JSON.stringify({ verdict: judgeStatus(status), ...status })}\n`
-          : statusText(status, screenOf());
-      if (watch === true) return await watchStatus(read, asText, json === true);
+      if (watch === true) return await watchStatus(read, json === true);
       const status = await read();
-      process.stdout.write(asText(status));
+      if (json === true) process.stdout.write(jsonOf(status));
+      else await show(statusText(status, screenOf()));
       process.exitCode = EXITS[judgeStatus(status).end];
     });
 }
 
-async function watchStatus(read: () => Promise<Status>, asText: (status: Status) => string, isJson: boolean) {
+function jsonOf(status: Status): string {
+  return `${JSON.stringify({ verdict: judgeStatus(status), ...status })}\n`;
+}
+
+async function watchStatus(read: () => Promise<Status>, isJson: boolean) {
   if (!isJson && !process.stdout.isTTY) {
-    throw new CommandError(EXIT.usage, '--watch wants a terminal; for programs there is --watch --json');
+    throw new CommandError(EXIT.usage, '--watch needs a terminal; programs use --watch --json');
   }
   const clock = systemClock();
   const stop = stopSignal(clock);
   const draw = isJson ? undefined : await terminalLine(process.stdout);
   while (!stop.aborted) {
-    const text = asText(await read());
-    if (draw === undefined) process.stdout.write(text);
-    // The last row is the cursor's. Lines that do not fit are left out at the end: the verdict comes first.
-    else draw(fitted(text, process.stdout.rows - 1));
+    const status = await read();
+    if (draw === undefined) process.stdout.write(jsonOf(status));
+    // The last row is the cursor's.
+    else draw(watchText(status, screenOf(), process.stdout.rows - 1));
     await clock.sleep(WATCH_MS, stop).catch(() => undefined);
   }
   draw?.done();

@@ -39,16 +39,16 @@ function processProblems(facts: ProcessFacts): readonly (Problem | false)[] {
   const { isStopping, databaseFailure, otherMigrations, isOwner, freeBytes } = facts;
   const freeMib = Math.floor((freeBytes ?? LEAST_FREE_BYTES) / 1_024 ** 2);
   return [
-    isStopping && problem('stopping', 'the daemon stops'),
+    isStopping && problem('stopping', 'the daemon is stopping'),
     databaseFailure !== null && problem('database-unreadable', `the database cannot be read: ${databaseFailure}`),
     otherMigrations.length > 0 &&
-      problem('other-migrations', `the database is of another version (${otherMigrations.join(', ')})`),
-    !isOwner && problem('not-owner', 'the daemon does not drive its accounts yet'),
+      problem('other-migrations', `another version migrated the database (${otherMigrations.join(', ')})`),
+    !isOwner && problem('not-owner', 'the daemon does not own its accounts yet'),
     freeBytes !== null &&
       freeBytes < LEAST_FREE_BYTES &&
       problem(
         'disk-full',
-        `${freeMib} MiB of the disk with the database are free, and ${LEAST_FREE_BYTES / 1_024 ** 2} MiB are the least`,
+        `only ${freeMib} MiB are free on the disk with the database; ${LEAST_FREE_BYTES / 1_024 ** 2} MiB are needed`,
       ),
   ];
 }
@@ -61,12 +61,12 @@ function daemonProblems(
   const untrusted = accounts.filter(({ isTrusted }) => !isTrusted);
   const stalled = accounts.filter((live) => stalledMsOf(live, Date.parse(asOf)) > STALLED_AFTER_MS);
   const lost = `the lease could not be renewed${forAccounts(untrusted, asked)}: another worker may take over`;
-  const still = `work has waited for more than ${STALLED_AFTER_MS / 60_000} min and nothing was done${forAccounts(stalled, asked)}`;
+  const still = `no work was done${forAccounts(stalled, asked)} for more than ${STALLED_AFTER_MS / 60_000} min, although some is due`;
   return [
-    unwritten !== null && problem('database-unwritten', `nothing is sent: ${unwritten}`),
+    unwritten !== null && problem('database-unwritten', `no requests are sent: ${unwritten}`),
     untrusted.length > 0 && problem('lease-lost', lost, { group: untrusted }),
     stalled.length > 0 && problem('stalled', still, { group: stalled }),
-    opsFailure !== null && problem('ops', `the ops endpoint does not listen: ${opsFailure}`),
+    opsFailure !== null && problem('ops', `the ops endpoint is not listening: ${opsFailure}`),
     ...accounts.flatMap(keptBackProblems),
   ];
 }
@@ -83,7 +83,7 @@ export function stalledMsOf({ passes, answeredAt }: Pick<LiveStatus, 'passes' | 
 export function clockProblems(databaseAheadMs: number): readonly Problem[] {
   if (Math.abs(databaseAheadMs) < CLOCKS_APART_MS) return [];
   const apart = `${inUnits(Math.abs(databaseAheadMs))} ${databaseAheadMs > 0 ? 'behind' : 'ahead of'}`;
-  return [problem('clock', `the clock of this machine is ${apart} that of the database, which counts`)];
+  return [problem('clock', `the clock of this machine is ${apart} the clock of the database`)];
 }
 
 function overviewProblems(reading: Reading, overview: Overview): readonly (Problem | false)[] {
@@ -148,7 +148,7 @@ export function troubleProblems(overview: Troubles, olderState: string | null = 
   const remedy = `order-sync probe${wordsOf(unreadable.slice(0, 1))}`;
   return [
     ...[...Map.groupBy(stops, ({ kind }) => kind)].map(([kind, group]) => {
-      const text = textOf('nothing is created or looked up: stopped', group);
+      const text = textOf('stopped: no orders are created or looked up', group);
       return problem('stopped', text, { group, remedy: stopRemedy(kind, wordsOf(group)) });
     }),
     ...(outOfReach.length === 0 ? [] : [problem('out-of-reach', lost, { group: outOfReach })]),
@@ -168,34 +168,34 @@ function waitProblems({ asOf, daemon }: Reading, overview: Overview): readonly P
   const late = passes.filter(({ since }) => isLong(since));
   return [
     ...pending.map((order) =>
-      problem('orders-wait', `orders wait to be sent${forAccounts(pending, account)}`, { group: [order] }),
+      problem('orders-wait', `orders are waiting to be sent${forAccounts(pending, account)}`, { group: [order] }),
     ),
     ...[...Map.groupBy(late, ({ pass }) => pass)].map(([pass, group]) =>
-      problem('pass-waits', `no ${pass} pass has ended well${forAccounts(group, account)}`, { group }),
+      problem('pass-waits', `no ${pass} pass has succeeded${forAccounts(group, account)}`, { group }),
     ),
   ];
 }
 
 /** Reports an older copy, on which no daemon begins, and orders that wait while no daemon answers. */
 function driverProblems({ daemon, driver, olderState }: Reading, { orders }: Overview): readonly Problem[] {
-  if (olderState !== null) return [problem('older-state', `nothing is sent: the database ${olderState}`)];
+  if (olderState !== null) return [problem('older-state', `no requests are sent: the database ${olderState}`)];
   const waiting = WAITING_STATES.reduce((sum, state) => sum + orders[state], 0);
   if (daemon !== null || waiting === 0) return [];
-  const wait = `${withCommas(waiting)} ${waiting === 1 ? 'order waits' : 'orders wait'}`;
+  const wait = `${withCommas(waiting)} ${waiting === 1 ? 'order is' : 'orders are'} waiting`;
   if (driver === null) return [problem('no-daemon', `no daemon answers, and ${wait} for one`)];
-  return [problem('silent-owner', `${driver} drives the account and does not answer, and ${wait}`)];
+  return [problem('silent-owner', `${driver} owns the account but does not answer, and ${wait}`)];
 }
 
 function receiverProblems(receiver: ReceiverState, now: number): readonly (Problem | false)[] {
   const { name, failingSince, cause, parked, deadLetters } = receiver;
   const parts = { about: { receiver: name }, remedy: `order-sync webhooks show ${shellWord(name)}` };
   const isFailing = failingSince !== null && now - Date.parse(failingSince) > LONG_MS;
-  const fails = `the receiver ${name} takes no events; they wait for it${cause === null ? '' : `: ${cause}`}`;
+  const fails = `the receiver ${name} accepts no events, so they are waiting${cause === null ? '' : `: ${cause}`}`;
   const orders = counted(parked, 'order or link', 'orders or links');
   const refused = counted(deadLetters, 'dead letter');
   return [
     isFailing && problem('receiver-fails', fails, { ...parts, since: failingSince }),
-    parked > 0 && problem('parked', `the receiver ${name} refuses events of ${orders}; each is tried for a day`, parts),
+    parked > 0 && problem('parked', `the receiver ${name} refuses events of ${orders}, retried for a day`, parts),
     deadLetters > 0 && problem('dead-letters', `the receiver ${name} has ${refused}, refused for a day`, parts),
   ];
 }
@@ -222,5 +222,7 @@ export function judgeStatus(reading: Reading): StatusVerdict {
   const end = (['key-refused', 'out-of-reach', 'look'] as const).find((grave) =>
     reasons.some((one) => one.end === grave),
   );
-  return { end: end ?? 'well', reasons };
+  // The first reason is the one that the verdict names.
+  const isNamed = (one: (typeof reasons)[number]) => Number(one.end === end);
+  return { end: end ?? 'well', reasons: reasons.toSorted((one, other) => isNamed(other) - isNamed(one)) };
 }

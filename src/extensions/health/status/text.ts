@@ -1,4 +1,4 @@
-import { ORDER_STATES, type OrderState } from '../../../orders/rules/states.ts';
+import { ORDER_STATES } from '../../../orders/rules/states.ts';
 import {
   type Tone,
   fieldsText,
@@ -13,7 +13,7 @@ import type { NamedOrder, ReceiverState, DaemonStatus, Status } from './status.t
 import { problemText } from '../../../accounts/problem.ts';
 import { judgeStatus, type StatusEnd, type StatusVerdict } from './problems.ts';
 
-const VERDICTS: Readonly<Record<StatusEnd, readonly [tone: Tone, text: string]>> = {
+export const VERDICTS: Readonly<Record<StatusEnd, readonly [tone: Tone, text: string]>> = {
   well: ['good', 'All is well.'],
   look: ['warning', 'A person should look.'],
   'out-of-reach': ['error', 'The exchange is out of reach.'],
@@ -41,12 +41,9 @@ function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[]
   const now = Date.parse(asOf);
   const ago = (time: string | null) =>
     time === null ? 'never' : `${inUnits(Math.max(0, now - Date.parse(time)))} ago`;
-  const { orders, more, oldestPending, oldestUnknown, holds, outOfReach, findings, receivers, lastEventAt } = overview;
-  const count = (state: OrderState) => `${withCommas(orders[state])}${more.includes(state) ? ' or more' : ''}`;
-  const since = (word: string, one: NamedOrder | null, end = '') =>
-    one === null || Date.parse(one.since) > now ? '' : `, ${word} ${inUnits(now - Date.parse(one.since))}${end}`;
-  const has = (state: OrderState): Tone | undefined => (orders[state] > 0 ? 'warning' : undefined);
-  const others = ORDER_STATES.filter((state) => !SHOWN.includes(state) && orders[state] > 0);
+  const { oldestPending, oldestUnknown, holds, outOfReach, findings, receivers, lastEventAt } = overview;
+  const oldest = (label: string, one: NamedOrder | null, word: string): readonly Field[] =>
+    one === null || Date.parse(one.since) > now ? [] : [{ label, value: `${word} ${ago(one.since)}` }];
   return [
     { label: 'daemon', value: daemonText(daemon, now), tone: daemon === null ? 'warning' : undefined },
     ...(daemon === null ? [] : liveFields(daemon, ago)),
@@ -60,11 +57,9 @@ function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[]
       value: `${account}: ${kind} since ${from}${actor === null ? '' : ` by ${actor}`}${until === null ? '' : ` until ${until}`}: ${reason}`,
       tone: 'warning',
     })),
-    { label: 'pending', value: `${count('pending')}${since('the first was due', oldestPending, ' ago')}` },
-    { label: 'unknown', value: `${count('unknown')}${since('the oldest for', oldestUnknown)}`, tone: has('unknown') },
-    { label: 'held', value: count('held'), tone: has('held') },
-    { label: 'disputed', value: count('disputed'), tone: has('disputed') },
-    { label: 'other orders', value: others.map((state) => `${state} ${count(state)}`).join(' · ') || 'none' },
+    { label: 'orders', value: ordersText(overview) },
+    ...oldest('oldest pending', oldestPending, 'due'),
+    ...oldest('oldest unknown', oldestUnknown, 'sent'),
     {
       label: 'findings',
       value: findings.map((one) => `${one.class} ${withCommas(one.open)}`).join(' · ') || 'none open',
@@ -77,10 +72,10 @@ function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[]
 
 function receiverField(receiver: ReceiverState, ago: (time: string | null) => string): Field {
   const { name, takenAt, failingSince, nextTryAt, cause, oldestWaiting, parked, deadLetters } = receiver;
-  const failing = `takes none since ${failingSince}${cause === null ? '' : ` (${cause})`}, tried again at ${nextTryAt}`;
+  const failing = `has accepted no event since ${failingSince}${cause === null ? '' : ` (${cause})`}, next try at ${nextTryAt}`;
   const parts = [
-    failingSince === null ? `last took an event ${ago(takenAt)}` : failing,
-    ...(oldestWaiting === null ? [] : [`the oldest that waits came ${ago(oldestWaiting)}`]),
+    failingSince === null ? `last accepted an event ${ago(takenAt)}` : failing,
+    ...(oldestWaiting === null ? [] : [`the oldest waiting event came ${ago(oldestWaiting)}`]),
     ...(parked === 0 ? [] : [`${withCommas(parked)} retrying`]),
     ...(deadLetters === 0 ? [] : [counted(deadLetters, 'dead letter')]),
   ];
@@ -88,12 +83,18 @@ function receiverField(receiver: ReceiverState, ago: (time: string | null) => st
   return { label: 'receiver', value: `${name}: ${parts.join(', ')}`, tone: isWell ? undefined : 'warning' };
 }
 
-const SHOWN: readonly OrderState[] = ['pending', 'unknown', 'held', 'disputed'];
+export function ordersText({ orders, more }: Status['overview']): string {
+  const states = ORDER_STATES.filter((state) => orders[state] > 0);
+  const counts = states.map(
+    (state) => `${state} ${withCommas(orders[state])}${more.includes(state) ? ' or more' : ''}`,
+  );
+  return counts.join(' · ') || 'none';
+}
 
-function daemonText(daemon: DaemonStatus | null, now: number): string {
-  if (daemon === null) return 'none answers; what follows is from the database';
+export function daemonText(daemon: DaemonStatus | null, now: number): string {
+  if (daemon === null) return 'none answers; these facts are from the database alone';
   const { pid, version, startedAt, owned, driven } = daemon;
-  const accounts = owned === 1 ? '' : `, ${driven} of ${owned} accounts at work`;
+  const accounts = owned === 1 ? '' : `, works for ${driven} of ${owned} accounts`;
   return `up for ${inUnits(now - Date.parse(startedAt))} (${version}, process ${pid})${accounts}`;
 }
 
@@ -120,15 +121,15 @@ function liveFields(
     { label: 'last answer', value: ago(newest(accounts.map(({ answeredAt }) => answeredAt))) },
     { label: 'requests', value: `${use}, ${inFlight} in flight` },
     {
-      label: 'held back',
-      value: slowed.join(', ') || 'nothing',
+      label: 'blocked requests',
+      value: slowed.join(', ') || 'none',
       tone: slowed.length === 0 ? undefined : 'warning',
     },
     {
       label: 'changes seen',
       value:
         seenLate.count === 0
-          ? 'none that the exchange dates'
+          ? 'no change with a date of the exchange yet'
           : `half within ${inUnits(seenLate.p50Ms)}, 99 % within ${inUnits(seenLate.p99Ms)}`,
     },
     {

@@ -24,6 +24,7 @@ import { screenOf } from '../../../cli/shared/help.ts';
 import { withAccount, absentOrder } from '../../../cli/shared/store.ts';
 import { writePieces } from '../../documents/commands/files.ts';
 import { pasteable } from '../../../base/invocation.ts';
+import { show } from '../../documents/commands/print.ts';
 
 const TIME_WIDTH = 26;
 const FORMATS = ['table', 'json', 'html'] as const;
@@ -57,10 +58,10 @@ export function define(command: Command): void {
         return found ?? Promise.reject(await absentOrder(store.db, settings, externalOrderId));
       });
       if (format === 'html') await writeReport(document, { format, out });
+      else if (format === 'table' && out === undefined) await show(asText(story, screenOf()));
       else {
-        const screen = out === undefined ? screenOf() : PLAIN;
         const json = `${JSON.stringify({ schema: 'order-sync.story/1', ...story, next: story.next.map(pasteable) }, null, 2)}\n`;
-        await writePieces(Readable.from([format === 'json' ? json : asText(story, screen)]), out);
+        await writePieces(Readable.from([format === 'json' ? json : asText(story, PLAIN)]), out);
       }
     });
 }

@@ -30,7 +30,7 @@ export type ReportFinding = Readonly<{
   reason: string | null;
 }>;
 
-const ORDER: Column = { key: 'external_order_id', label: 'Order', kind: 'text' };
+const ORDER: Column = { key: 'external_order_id', label: 'Order', kind: 'text', isId: true };
 const PAIR: Column = { key: 'pair', label: 'Pair', kind: 'text', rank: 2 };
 const FINDING_COLUMNS: readonly Column[] = [
   { key: 'id', label: 'Id', kind: 'count' },

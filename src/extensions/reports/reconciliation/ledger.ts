@@ -97,7 +97,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 };
 const COLUMNS: readonly Column[] = [
   { key: 'problem', label: 'Problem', kind: 'text' },
-  { key: 'external_order_id', label: 'Order', kind: 'text' },
+  { key: 'external_order_id', label: 'Order', kind: 'text', isId: true },
   { key: 'ours', label: 'Ours', kind: 'text' },
   { key: 'ledger', label: 'Ledger', kind: 'text' },
   { key: 'file', label: 'File', kind: 'text', rank: 2 },

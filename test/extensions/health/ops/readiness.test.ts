@@ -75,7 +75,7 @@ describe('/readyz', () => {
     expect(JSON.stringify(await (await on.get('/readyz')).json())).toContain('order-sync db accept-restore');
     expect(await stopped()).toBe('1');
     const page = await (await on.get('/')).text();
-    expect(page).toContain('Nothing is created or looked up: stopped');
+    expect(page).toContain('Stopped: no orders are created or looked up');
     expect(page).toContain('order-sync db accept-restore');
     expect(page).not.toContain('goes on');
     // No process, but a person ends the stop of an older state.

@@ -56,7 +56,7 @@ const CASES: readonly (readonly [code: string, changes: Partial<Reading>, remedy
   [
     'database-unreadable',
     { overview: null, process: processFacts({ databaseFailure: 'it is locked' }) },
-    'see',
+    'check',
     'locked',
   ],
   ['database-unwritten', { daemon: { ...daemon, unwritten: 'the disk is full' } }, 'order-sync doctor', 'is full'],
@@ -65,10 +65,10 @@ const CASES: readonly (readonly [code: string, changes: Partial<Reading>, remedy
   ['out-of-reach', of({ outOfReach: [trouble] }), 'order-sync doctor', 'ECONNREFUSED'],
   ['forbidden', of({ holds: [{ ...hold, kind: 'forbidden' }] }), 'ask the exchange', 'does not let'],
   ['guarded', of({ holds: [{ ...hold, kind: 'guarded' }] }), 'order-sync resume --reason TEXT', 'guard.*'],
-  ['slowed', of({ holds: [{ ...hold, kind: 'slowed' }] }), 'order-sync resume --reason TEXT', 'unknown outcomes'],
+  ['slowed', of({ holds: [{ ...hold, kind: 'slowed' }] }), 'order-sync resume --reason TEXT', 'created slowly'],
   ['restored', of({ holds: [{ ...hold, kind: 'restored' }] }), 'order-sync resume --reason TEXT', 'put back'],
-  ['not-owner', { process: processFacts({ isOwner: false }) }, 'wait', 'does not drive'],
-  ['lease-lost', { daemon: { ...daemon, accounts: [liveStatus({ isTrusted: false })] } }, 'see whether', 'lease'],
+  ['not-owner', { process: processFacts({ isOwner: false }) }, 'wait', 'does not own'],
+  ['lease-lost', { daemon: { ...daemon, accounts: [liveStatus({ isTrusted: false })] } }, 'check that', 'lease'],
   [
     'stalled',
     {
@@ -78,11 +78,11 @@ const CASES: readonly (readonly [code: string, changes: Partial<Reading>, remedy
       },
       ...of({ outOfReach: [] }),
     },
-    'look into the log',
+    'restart the daemon',
     '10 min',
   ],
-  ['disk-full', { process: processFacts({ freeBytes: LEAST_FREE_BYTES - 1 }) }, 'make room', '255 MiB'],
-  ['stopping', { process: processFacts({ isStopping: true }) }, 'wait', 'stops'],
+  ['disk-full', { process: processFacts({ freeBytes: LEAST_FREE_BYTES - 1 }) }, 'free space', '255 MiB'],
+  ['stopping', { process: processFacts({ isStopping: true }) }, 'start', 'is stopping'],
   [
     'unknown',
     of({ orders: { unknown: 2 }, oldestUnknown: { ...order, state: 'unknown' } }),
@@ -97,11 +97,11 @@ const CASES: readonly (readonly [code: string, changes: Partial<Reading>, remedy
         accounts: [liveStatus({ keptBack: [{ externalOrderId: 'a b', since: SINCE, cause: 'not today' }] })],
       },
     },
-    'look at the row',
+    'check the row',
     'not today',
   ],
-  ['no-daemon', { daemon: null, ...of({ orders: { pending: 1 } }) }, 'order-sync run', '1 order waits'],
-  ['silent-owner', { daemon: null, driver: 'process 7', ...of({ orders: { open: 2 } }) }, 'see whether', 'process 7'],
+  ['no-daemon', { daemon: null, ...of({ orders: { pending: 1 } }) }, 'order-sync run', '1 order is waiting'],
+  ['silent-owner', { daemon: null, driver: 'process 7', ...of({ orders: { open: 2 } }) }, 'wait until', 'process 7'],
   ['unreadable', of({ unreadable: [trouble] }), 'order-sync probe', 'cannot be read: ECONNREFUSED'],
   ['all-paused', of({ holds: [{ ...hold, kind: 'all-paused', actor: 'kim' }] }), 'order-sync resume', 'by kim: r'],
   ['creates-paused', of({ holds: [{ ...hold, kind: 'creates-paused' }] }), 'order-sync resume', 'paused: r'],
@@ -109,12 +109,12 @@ const CASES: readonly (readonly [code: string, changes: Partial<Reading>, remedy
     'orders-wait',
     of({ orders: { pending: 1 }, oldestPending: { ...order, state: 'pending', since: ago(5 * MINUTE + 1) } }),
     'order-sync orders list --state pending',
-    'orders wait to be sent',
+    'orders are waiting to be sent',
   ],
   [
     'pass-waits',
     { daemon: { ...daemon, accounts: [liveStatus({ passes: waits(5 * MINUTE + 1) })] } },
-    'the log of the daemon',
+    "the daemon's log",
     'no create pass',
   ],
   [
@@ -127,7 +127,7 @@ const CASES: readonly (readonly [code: string, changes: Partial<Reading>, remedy
   ['parked', of({ receivers: [receiverState({ parked: 2 })] }), 'order-sync webhooks show shop', '2 orders or links'],
   ['clock', { databaseAheadMs: 2_000 }, 'check the time service', '2 s behind'],
   ['clock', { databaseAheadMs: -2_000 }, 'check the time service', '2 s ahead of'],
-  ['ops', { daemon: { ...daemon, opsFailure: 'EADDRINUSE' } }, 'give ops.listen a free port', 'EADDRINUSE'],
+  ['ops', { daemon: { ...daemon, opsFailure: 'EADDRINUSE' } }, 'ops.listen', 'EADDRINUSE'],
 ];
 
 /** The problems of the cases, each as the only one of its reading. */
