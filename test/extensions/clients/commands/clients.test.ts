@@ -331,7 +331,7 @@ describe('wrong usage of', () => {
     ['sdk-token', /missing required argument 'linkId'/],
     ['idv token link-1', /required option '--level <level>' not specified/],
     ['idv token link-1 --level face', /'face' is invalid. Allowed choices are MAIN, LIVENESS/],
-    ['idv photos link-1 --level MAIN --action-id a', /--action-id is taken with --level LIVENESS only/],
+    ['idv photos link-1 --level MAIN --action-id a', /--action-id needs --level LIVENESS only/],
     [`client ${EMAIL}`, /unknown command '<EMAIL>'/],
     [`client show link-1 ${EMAIL}`, /too many arguments for 'show'/],
     [`client create --reference x --refrence=${EMAIL} a`, /unknown option '--refrence=<EMAIL>'|unknown option/],
