@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createWriteStream, readFileSync, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { InvalidArgumentError, type Command } from 'commander';
+import { pasteable } from '../../base/invocation.ts';
 import { shellWord } from '../../base/text.ts';
 import { systemClock } from '../../base/clock.ts';
 import { headerText, isLoopback, reader } from '../../settings/values.ts';
@@ -10,7 +11,7 @@ import { startSandbox, FAULTS, type Fault, type FaultPlan } from './server.ts';
 import { itemList, paragraphs, didYouMean } from '../../cli/shared/help.ts';
 import { duration, optionOf, wholeNumber } from '../../cli/shared/options.ts';
 import { EMAIL_INPUTS } from './clients.ts';
-import { ODD_ANSWERS, readScenarios, SCENARIOS, scenarioNamedIn, type Scenarios } from './scenario.ts';
+import { ODD_ANSWERS, readScenarios, SCENARIOS, scenarioNamedIn, type Scenario, type Scenarios } from './scenario.ts';
 import { TAMPERINGS, type Tampering } from './tampering.ts';
 
 interface SandboxCommandOptions {
@@ -20,6 +21,7 @@ interface SandboxCommandOptions {
   readonly speed: number;
   readonly scenarios?: Scenarios;
   readonly scenario?: string;
+  readonly rejected: number;
   readonly rate?: { requests: number; intervalMs: number };
   readonly faults?: FaultPlan;
   readonly log?: string;
@@ -33,16 +35,19 @@ const TAMPERING_HELP = itemList(
     `${finding}: ${what}${needs === undefined ? '' : ` (rows with ${needs})`}`,
   ]),
 );
+/** `order-sync init --sandbox` gives it. */
+const USUAL_KEY = 'sandbox-key';
+const PROBABILITY = /^(0|1|0?\.\d+)$/;
 const HELP = `
 Example:
   order-sync sandbox --port 8089 --faults reset-after=0.02,error-taken=0.02
 
-Some external order ids decide for their order, whatever the options say (NAME
-as above):
+An order ends COMPLETED unless an option or its external order id says
+otherwise. These ids decide for their order, whatever the options say:
 ${itemList([
   ['fault-NAME-…', 'has that fault on its first create'],
   ['fault-lookup-NAME-…', 'has it on its first look-up'],
-  ['scenario-NAME-…', 'goes through that scenario'],
+  ['scenario-NAME-…', 'goes through that scenario: scenario-rejected-1 is rejected'],
   ['tamper-NAME-…', 'is tampered with as below, has no faults, and is completed unless --scenario says otherwise'],
 ])}
 
@@ -75,13 +80,14 @@ Others come from a file:
 
 export function define(command: Command): void {
   command
-    .description('runs an exchange to try things on: prints the environment lines to paste, and ends at a signal')
+    .description('runs an exchange to try things on, until Ctrl-C; prints the lines to paste into another terminal')
     .option('--port <n>', 'port on 127.0.0.1; 0 for any', wholeNumber(0, 65_535), 0)
-    .option('--key <key>', 'the key it takes; more than once: of as many merchants (default: sandbox-key)', oneMoreKey)
+    .option('--key <key>', `the key it takes; more than once: of as many merchants (default: ${USUAL_KEY})`, oneMoreKey)
     .option('--seed <n>', 'decides its random choices, customers and cards', wholeNumber(0, 2 ** 32 - 1), 1)
     .option('--speed <n>', 'how much faster orders change and clients are verified', speed, 1)
     .option('--scenarios <file>', 'more scenarios, in YAML', scenarioFile)
-    .option('--scenario <name>', 'the scenario of every order; without it one in ten is rejected')
+    .option('--scenario <name>', 'the scenario of every order, such as rejected (default: completed)')
+    .option('--rejected <share>', 'the share of other orders that are rejected, such as 0.1', share, 0)
     .option('--rate <n/duration>', 'answers 429 above it, for example 10/1s', rate)
     .option(
       '--faults <list>',
@@ -94,17 +100,13 @@ export function define(command: Command): void {
     .addHelpText('after', HELP)
     .action(async (options: SandboxCommandOptions) => {
       const scenarios = { ...SCENARIOS, ...options.scenarios };
-      const everyOrders = options.scenario === undefined ? undefined : scenarios[options.scenario];
-      if (options.scenario !== undefined && everyOrders === undefined) {
-        const known = Object.keys(scenarios);
-        const advice = didYouMean(options.scenario, known) ?? `Known scenarios are ${known.join(', ')}.`;
-        command.error(`error: option '--scenario <name>' argument '${options.scenario}' is invalid. ${advice}`);
-      }
+      const everyOrders =
+        options.scenario === undefined ? undefined : scenarioFor(options.scenario, scenarios, command);
       if (options.photoUrl !== undefined && options.remotePhotos !== true && !isLoopback(options.photoUrl.hostname)) {
         command.error('error: --photo-url names another machine; add --remote-photos if that is meant');
       }
       const log = options.log === undefined ? undefined : await openLog(options.log, command);
-      const [apiKey = 'sandbox-key', ...otherKeys] = options.key ?? [];
+      const [apiKey = USUAL_KEY, ...otherKeys] = options.key ?? [];
       const sandbox = await startSandbox({
         apiKey,
         otherKeys,
@@ -114,6 +116,7 @@ export function define(command: Command): void {
         port: options.port,
         speed: options.speed,
         faults: options.faults ?? {},
+        rejected: options.rejected,
         scenarioOf: (id) => scenarioNamedIn(id, scenarios) ?? everyOrders,
         ...(options.rate === undefined ? {} : { rate: options.rate }),
         photoUrl: options.photoUrl?.href,
@@ -123,14 +126,37 @@ export function define(command: Command): void {
           process.stderr.write(`photos of ${delivery.linkId} delivered: ${delivery.status ?? 'no answer'}\n`);
         },
       }).catch((error: Error) => command.error(`error: port ${options.port} cannot be used: ${error.message}`));
-      process.stdout.write(
-        `export ORDER_SYNC_EXCHANGE_BASE_URL=${sandbox.url}\nexport ORDER_SYNC_EXCHANGE_API_KEY=${shellWord(apiKey)}\n`,
-      );
+      sayHowToUse(sandbox.url, apiKey);
       process.send?.({ type: 'listening', url: sandbox.url });
       await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
       await sandbox.close();
       if (log !== undefined) await finished(log.end());
     });
+}
+
+function sayHowToUse(url: string, apiKey: string): void {
+  const [key, option] = apiKey === USUAL_KEY ? ['', ''] : [`printf %s ${shellWord(apiKey)} | `, ' --api-key-file -'];
+  const words = pasteable(`The sandbox exchange runs at ${url} until you stop it with Ctrl-C.
+
+To use it, paste these two lines into another terminal. The first makes settings
+and a database, the second sends the orders that you insert:
+
+  ${key}order-sync init --sandbox ${url}${option}
+  order-sync run
+
+If you have settings already, paste these lines in place of the first:
+
+`);
+  process.stderr.write(words);
+  process.stdout.write(
+    `export ORDER_SYNC_EXCHANGE_BASE_URL=${url}\nexport ORDER_SYNC_EXCHANGE_API_KEY=${shellWord(apiKey)}\n`,
+  );
+}
+
+function scenarioFor(name: string, scenarios: Scenarios, command: Command): Scenario {
+  const known = Object.keys(scenarios);
+  const advice = didYouMean(name, known) ?? `Known scenarios are ${known.join(', ')}.`;
+  return scenarios[name] ?? command.error(`error: option '--scenario <name>' argument '${name}' is invalid. ${advice}`);
 }
 
 async function openLog(path: string, command: Command): Promise<WriteStream> {
@@ -156,6 +182,11 @@ function speed(text: string): number {
   return Number(text);
 }
 
+function share(text: string): number {
+  if (!PROBABILITY.test(text)) throw new InvalidArgumentError('Give a number from 0 to 1, such as 0.1.');
+  return Number(text);
+}
+
 function photoUrl(text: string): URL {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
@@ -177,7 +208,7 @@ function faults(text: string): FaultPlan {
       if (!FAULTS.some((known) => known === name)) {
         throw new InvalidArgumentError(didYouMean(name, FAULTS) ?? `Known faults are ${FAULTS.join(', ')}.`);
       }
-      if (!/^(0|1|0?\.\d+)$/.test(probability)) {
+      if (!PROBABILITY.test(probability)) {
         throw new InvalidArgumentError(`${part} is not NAME=PROBABILITY with a probability from 0 to 1`);
       }
       return [name as Fault, Number(probability)];

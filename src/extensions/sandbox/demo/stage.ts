@@ -160,7 +160,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   const shops = shopsOf(accounts, orders);
   await using undo = new AsyncDisposableStack();
   const [apiKey = '', ...otherKeys] = shops.map(({ key }) => key);
-  const speedy = { apiKey, otherKeys, clock, random: seededRandom(7), speed: SPEED };
+  const speedy = { apiKey, otherKeys, clock, random: seededRandom(7), rejected: 0.1, speed: SPEED };
   const sandbox = undo.adopt(await startSandbox(speedy), (exchange) => exchange.close());
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-demo-'));
   undo.defer(() => {
