@@ -36,6 +36,7 @@ interface InitOptions {
   readonly account?: readonly string[];
   readonly apiKeyFile?: readonly string[];
   readonly database?: Answers['database'];
+  readonly intoExisting?: boolean;
   readonly yes?: boolean;
 }
 
@@ -48,6 +49,7 @@ interface Plan {
   readonly database: string;
   readonly baseUrl: string;
   readonly isSandbox: boolean;
+  readonly intoExisting: boolean;
 }
 
 const NEXT = [
@@ -95,6 +97,7 @@ export function define(command: Command): void {
       files,
     )
     .option('--database <place>', `file, or postgres://USER@HOST/DATABASE (default: ${DATABASE})`, optionOf(databaseOf))
+    .option('--into-existing', 'make the tables in a database that has those of another program')
     .option('--yes', 'ask nothing, and keep the settings whatever the exchange answers')
     .addHelpText('after', HELP)
     .action(async (options: InitOptions) => {
@@ -135,10 +138,11 @@ async function planOf(places: ConfigOptions, options: InitOptions): Promise<Plan
     const message = 'there is no terminal to ask at: give --base-url and --api-key-file, or --sandbox';
     throw new CommandError(EXIT.usage, message);
   };
-  return planFor(settingsFile, keyFiles, await interview(ask, known));
+  const plan = planFor(settingsFile, keyFiles, await interview(ask, known));
+  return { ...plan, intoExisting: options.intoExisting === true };
 }
 
-function planFor(settingsFile: string, keyFiles: readonly string[] | undefined, answers: Answers): Plan {
+function planFor(settingsFile: string, keyFiles: readonly string[] | undefined, answers: Answers) {
   const { baseUrl, isSandbox, accounts, keys, database } = answers;
   const own = join(dirname(settingsFile), basename(settingsFile, extname(settingsFile)));
   const keyFileOf = (name?: string) => `${own}${name === undefined ? '' : `-${name}`}.key`;
@@ -192,7 +196,7 @@ function checkVariables(places: ConfigOptions): void {
 
 /** Makes all of it. Disposing of the result leaves nothing of it behind but tables in a database of PostgreSQL. */
 async function make(
-  { settingsFile, settings, secrets }: Plan,
+  { settingsFile, settings, secrets, intoExisting }: Plan,
   places: ConfigOptions,
   command: Command,
 ): Promise<AsyncDisposableStack> {
@@ -222,7 +226,7 @@ async function make(
     );
   }
   const expect = isThere && database.kind === 'sqlite' ? 'current' : 'migrate';
-  await (await openStore(database, systemClock(), { expect, drivers: driversOf(command) })).close();
+  await (await openStore(database, systemClock(), { expect, intoExisting, drivers: driversOf(command) })).close();
   return undo.move();
 }
 
