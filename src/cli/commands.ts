@@ -13,12 +13,19 @@ interface Group {
   readonly text?: string;
   readonly example?: string;
   readonly commands: Entries;
+  /**
+   * Its commands are about clients: their errors quote no e-mail address. They can also be called without the name of the group,
+   * as they once were, which the help does not list.
+   */
+  readonly isOfClients?: true;
 }
 
 export type Entries = Readonly<Record<string, Entry | Group>>;
 
+/** The commands that are listed by `help --all` only. */
+export const MORE = 'More commands:';
 /** In the order of the help. */
-const HEADINGS = ['First steps:', 'Every day:', 'The exchange, as it answers now:', 'Other:'] as const;
+const HEADINGS = ['First steps:', 'Every day:', MORE] as const;
 
 /** Commands by the heading under which the help has them. */
 export type Commands = Partial<Readonly<Record<(typeof HEADINGS)[number], Entries>>>;

@@ -162,18 +162,16 @@ describe('init', () => {
   it('makes settings for several accounts, and says which key is refused', async () => {
     for (const name of ['a', 'b']) writeFileSync(join(folder, name), `key-${name}`, { mode: 0o600 });
     const args = (url: string) => [
-      ...[
-        '--base-url',
-        url,
-        '--account',
-        'shop-1',
-        '--api-key-file',
-        'a',
-        '--account',
-        'shop-2',
-        '--api-key-file',
-        'b',
-      ],
+      '--base-url',
+      url,
+      '--account',
+      'shop-1',
+      '--api-key-file',
+      'a',
+      '--account',
+      'shop-2',
+      '--api-key-file',
+      'b',
     ];
     const refused = await init(args(await exchange('key-a')));
     expect([refused.code, refused.stderr]).toEqual([

@@ -332,6 +332,8 @@ describe('wrong usage of', () => {
     ['idv token link-1', /required option '--level <level>' not specified/],
     ['idv token link-1 --level face', /'face' is invalid. Allowed choices are MAIN, LIVENESS/],
     ['idv photos link-1 --level MAIN --action-id a', /--action-id is taken with --level LIVENESS only/],
+    [`exchange client ${EMAIL}`, /unknown command '<EMAIL>'/],
+    [`exchange client create a ${EMAIL}`, /too many arguments for 'create'/],
     [`client ${EMAIL}`, /unknown command '<EMAIL>'/],
     [`client show link-1 ${EMAIL}`, /too many arguments for 'show'/],
     [`client create --reference x --refrence=${EMAIL} a`, /unknown option '--refrence=<EMAIL>'|unknown option/],
