@@ -21,7 +21,6 @@ interface SandboxCommandOptions {
   readonly speed: number;
   readonly scenarios?: Scenarios;
   readonly scenario?: string;
-  readonly rejected: number;
   readonly rate?: { requests: number; intervalMs: number };
   readonly faults?: FaultPlan;
   readonly log?: string;
@@ -37,7 +36,6 @@ const TAMPERING_HELP = itemList(
 );
 /** `order-sync init --sandbox` gives it. */
 const USUAL_KEY = 'sandbox-key';
-const PROBABILITY = /^(0|1|0?\.\d+)$/;
 const HELP = `
 Example:
   order-sync sandbox --port 8089 --faults reset-after=0.02,error-taken=0.02
@@ -87,7 +85,6 @@ export function define(command: Command): void {
     .option('--speed <n>', 'how much faster orders change and clients are verified', speed, 1)
     .option('--scenarios <file>', 'more scenarios, in YAML', scenarioFile)
     .option('--scenario <name>', 'the scenario of every order, such as rejected (default: completed)')
-    .option('--rejected <share>', 'the share of other orders that are rejected, such as 0.1', share, 0)
     .option('--rate <n/duration>', 'answers 429 above it, for example 10/1s', rate)
     .option(
       '--faults <list>',
@@ -116,7 +113,6 @@ export function define(command: Command): void {
         port: options.port,
         speed: options.speed,
         faults: options.faults ?? {},
-        rejected: options.rejected,
         scenarioOf: (id) => scenarioNamedIn(id, scenarios) ?? everyOrders,
         ...(options.rate === undefined ? {} : { rate: options.rate }),
         photoUrl: options.photoUrl?.href,
@@ -182,11 +178,6 @@ function speed(text: string): number {
   return Number(text);
 }
 
-function share(text: string): number {
-  if (!PROBABILITY.test(text)) throw new InvalidArgumentError('Give a number from 0 to 1, such as 0.1.');
-  return Number(text);
-}
-
 function photoUrl(text: string): URL {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
@@ -208,7 +199,7 @@ function faults(text: string): FaultPlan {
       if (!FAULTS.some((known) => known === name)) {
         throw new InvalidArgumentError(didYouMean(name, FAULTS) ?? `Known faults are ${FAULTS.join(', ')}.`);
       }
-      if (!PROBABILITY.test(probability)) {
+      if (!/^(0|1|0?\.\d+)$/.test(probability)) {
         throw new InvalidArgumentError(`${part} is not NAME=PROBABILITY with a probability from 0 to 1`);
       }
       return [name as Fault, Number(probability)];

@@ -98,7 +98,6 @@ describe('order-sync sandbox', () => {
     ['--photo-url', 'http://me:secret@127.0.0.1/', /--photo-url/],
     ['--port', '65536', /--port/],
     ['--rate', '10/soon', /--rate/],
-    ['--rejected', '2', /--rejected/],
     ['--faults', 'flood=0.1', /--faults .* Known faults are/],
     ['--faults', 'html=0.6,hang=0.6', /--faults/],
     ['--scenario', 'nonsense', /Known scenarios are completed, /],

@@ -17,7 +17,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { seededRandom } from '../../../src/extensions/sandbox/random.ts';
 import { startSandbox } from '../../../src/extensions/sandbox/server.ts';
-import { interview, SANDBOX } from '../../../src/extensions/setup/answers.ts';
+import { planOf, SANDBOX } from '../../../src/extensions/setup/plan.ts';
 import { Dialogue } from '../../../src/extensions/operate/decision-options.ts';
 import { CommandError } from '../../../src/cli/shared/exit.ts';
 import { runProgram } from '../../support/cli-function.ts';
@@ -81,18 +81,6 @@ describe('init', () => {
 
   it.each<[string, number, RegExp, () => readonly string[]]>([
     ['there is no terminal', 64, /--base-url and --api-key-file/, () => []],
-    [
-      'an account has no key',
-      64,
-      /once for each account: 2 times/,
-      () => ['--base-url', URL, '--account', 'a', '--account', 'b', '--api-key-file', '-'],
-    ],
-    [
-      'the name of an account is none',
-      64,
-      /--account/,
-      () => ['--base-url', URL, '--account', 'all', '--api-key-file', '-'],
-    ],
     ['the address is none', 64, /--base-url/, () => ['--base-url', 'exchange', '--api-key-file', '-']],
     ['the key is none', 64, /standard input/, () => ['--base-url', URL, '--api-key-file', '-']],
     ['the file of the key is not there', 78, /ENOENT/, () => ['--base-url', URL, '--api-key-file', 'none']],
@@ -159,30 +147,6 @@ describe('init', () => {
     expect(readdirSync(join(folder, 'etc')).toSorted()).toEqual(['shop.key', 'shop.yaml']);
   });
 
-  it('makes settings for several accounts, and says which key is refused', async () => {
-    for (const name of ['a', 'b']) writeFileSync(join(folder, name), `key-${name}`, { mode: 0o600 });
-    const args = (url: string) => [
-      '--base-url',
-      url,
-      '--account',
-      'shop-1',
-      '--api-key-file',
-      'a',
-      '--account',
-      'shop-2',
-      '--api-key-file',
-      'b',
-    ];
-    const refused = await init(args(await exchange('key-a')));
-    expect([refused.code, refused.stderr]).toEqual([
-      77,
-      expect.stringMatching(/^shop-2: the exchange refuses the key/),
-    ]);
-    expect(await init(args(await exchange('key-a', 'key-b')))).toMatchObject({ code: 0, stderr: '' });
-    const { stdout } = await runProgram(['--config', file, 'config', 'check', '--json'], { cwd: folder });
-    expect(JSON.parse(stdout)).toMatchObject({ ok: true, accounts: ['shop-1', 'shop-2'] });
-  });
-
   it('makes settings for the sandbox, whose statuses are known, without asking it', async () => {
     expect(await init(['--sandbox'])).toMatchObject({ code: 0, stderr: '' });
     expect(readFileSync(join(folder, 'etc', 'shop.key'), 'utf8')).toBe(`${SANDBOX.key}\n`);
@@ -244,10 +208,11 @@ describe('the questions of init', () => {
     return { input, dialogue: new Dialogue(input, output), asks };
   }
 
-  const nothing = { baseUrl: undefined, sandbox: undefined, accounts: undefined, keys: undefined, database: undefined };
-  const begin = ({ dialogue }: ReturnType<typeof terminal>) => interview((...asked) => dialogue.ask(...asked), nothing);
+  const begin = ({ dialogue }: ReturnType<typeof terminal>) =>
+    planOf({ cwd: folder, env: {}, file }, {}, (...asked) => dialogue.ask(...asked));
+  const secretFile = (ending: string) => join(folder, 'etc', `shop${ending}`);
 
-  it('are asked again after a wrong answer, and show no key and no password', async () => {
+  it('are asked again after a wrong answer, and show no key', async () => {
     const on = terminal();
     const { input, dialogue, asks } = on;
     const asked = begin(on);
@@ -255,9 +220,9 @@ describe('the questions of init', () => {
     input.write('exchange\r');
     await asks('It must be an address');
     input.write(`${URL}\r`);
-    await asks('accounts');
+    await asks('Accounts');
     input.write('shop-1, all\r');
-    await asks('It must be a name');
+    await asks('It must be a list of names');
     input.write('shop-1, shop-2\r');
     await asks('Key of shop-1');
     input.write(`${KEY}\r`);
@@ -267,17 +232,18 @@ describe('the questions of init', () => {
     await asks('It must be');
     input.write('key-2\r');
     await asks('Database');
-    input.write('postgres://shop@127.0.0.1/shop\r');
-    await asks('Password');
-    input.write('pass word\r');
-    expect(await asked).toEqual({
-      baseUrl: URL,
-      isSandbox: false,
-      accounts: ['shop-1', 'shop-2'],
-      keys: [KEY, 'key-2'],
-      database: { url: 'postgres://shop@127.0.0.1/shop', password: 'pass word' },
+    input.write('postgres://shop:pass%20word@127.0.0.1/shop\r');
+    const { settings, secrets } = await asked;
+    expect(settings).toMatchObject({
+      exchange: { baseUrl: URL },
+      database: { url: 'postgres://shop@127.0.0.1/shop', passwordFile: secretFile('.password') },
+      accounts: {
+        'shop-1': { exchange: { apiKeyFile: secretFile('-shop-1.key') } },
+        'shop-2': { exchange: { apiKeyFile: secretFile('-shop-2.key') } },
+      },
     });
-    for (const text of [untilSecond, await asks('')]) expect(text).not.toMatch(/k3y|key-2|pass word/);
+    expect([...secrets.values()]).toEqual([KEY, 'key-2', 'pass word']);
+    for (const text of [untilSecond, await asks('')]) expect(text).not.toMatch(/k3y|key-2/);
     dialogue[Symbol.dispose]();
   });
 
@@ -288,9 +254,13 @@ describe('the questions of init', () => {
     on.input.write('\r');
     await on.asks('Database');
     on.input.write('\r');
-    const database = { url: `sqlite:${join(process.cwd(), 'data', 'order-sync.db')}` };
-    const { url: baseUrl, key } = SANDBOX;
-    expect(await asked).toEqual({ baseUrl, isSandbox: true, accounts: [], keys: [key], database });
+    const { settings, secrets } = await asked;
+    expect(settings).toMatchObject({
+      exchange: { baseUrl: SANDBOX.url, apiKeyFile: secretFile('.key') },
+      database: { url: `sqlite:${join(process.cwd(), 'data', 'order-sync.db')}` },
+      follow: { succeededStatuses: ['COMPLETED'] },
+    });
+    expect([...secrets]).toEqual([[secretFile('.key'), SANDBOX.key]]);
     on.dialogue[Symbol.dispose]();
   });
 
