@@ -24,6 +24,8 @@ export type Entries = Readonly<Record<string, Entry | Group>>;
 
 /** The commands that are listed by `help --all` only. */
 export const MORE = 'More commands:';
+/** The commands of groups, without the name of the group: listed nowhere. */
+export const OLD = 'Old names:';
 /** In the order of the help. */
 const HEADINGS = ['First steps:', 'Every day:', MORE] as const;
 
@@ -33,7 +35,9 @@ export type Commands = Partial<Readonly<Record<(typeof HEADINGS)[number], Entrie
 /** Joins commands by heading. Groups of one name become one. */
 export function joined(parts: readonly Commands[]): readonly (readonly [heading: string, Entries])[] {
   const found = HEADINGS.map((heading) => [heading, parts.map((part) => part[heading] ?? {}).reduce(together, {})]);
-  return found as [string, Entries][];
+  const groups = found.flatMap(([, entries]) => Object.values(entries as Entries));
+  const old = groups.map((entry) => ('commands' in entry && entry.isOfClients === true ? entry.commands : {}));
+  return [...(found as [string, Entries][]), [OLD, Object.assign({}, ...old)]];
 }
 
 function together(some: Entries, more: Entries): Entries {

@@ -3,7 +3,7 @@ import { OWN_SETTINGS } from '../base/places.ts';
 import { programVersion } from '../base/version.ts';
 import { printableLines } from '../base/words.ts';
 import type { Extension } from './extension.ts';
-import { joined, MORE, type Commands, type Entries } from './commands.ts';
+import { joined, MORE, OLD, type Commands, type Entries } from './commands.ts';
 import { addAccountOption } from './shared/account.ts';
 import { setExtensions } from './shared/extensions.ts';
 import { fitted, takeNearChoices, withSuggestion, screenOf } from './shared/help.ts';
@@ -45,7 +45,7 @@ export async function createProgram(
   const words = args.filter((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--config');
   const isCompletion = words[0] === 'completion';
   const isWhole = isCompletion || args.includes('--all');
-  const unlisted = new Set<Command>();
+  const hidden = isWhole ? [OLD] : [OLD, MORE];
   const program = new Command('order-sync')
     .description([DESCRIPTION, ...extensions.flatMap(({ welcome = [] }) => welcome)].join('\n\n'))
     .version(programVersion())
@@ -58,7 +58,8 @@ export async function createProgram(
     // The arguments of a command are not known before it is loaded.
     .configureHelp({
       subcommandTerm: (command) => command.name(),
-      visibleCommands: ({ commands }) => commands.filter((command) => !unlisted.has(command)),
+      visibleCommands: ({ commands }) =>
+        commands.filter((command) => hidden.every((heading) => heading !== command.helpGroup())),
       minWidthToWrap: NARROWEST_TEXT,
     })
     .showSuggestionAfterError(false)
@@ -68,12 +69,7 @@ export async function createProgram(
   const lines = isCompletion ? [words, words.slice(2)] : [words];
   for (const [heading, entries] of joined([COMMANDS, ...extensions.map(({ commands = {} }) => commands)])) {
     program.commandsGroup(heading);
-    const added = await addCommands(program, entries, lines);
-    if (heading === MORE && !isWhole) for (const command of added) unlisted.add(command);
-    for (const entry of Object.values(entries)) {
-      if (!('commands' in entry) || entry.isOfClients !== true) continue;
-      for (const command of await addCommands(program, entry.commands, lines, true)) unlisted.add(command);
-    }
+    await addCommands(program, entries, lines, heading === OLD);
   }
   return program.helpCommand(true);
 }
@@ -83,13 +79,11 @@ async function addCommands(
   entries: Entries,
   lines: readonly (readonly string[])[],
   isOfClients = false,
-): Promise<readonly Command[]> {
+): Promise<void> {
   // `help sync` and `orders help list` are about the command that is named after it.
   const called = lines.map((words) => (words[0] === 'help' ? words.slice(1) : words));
-  const added: Command[] = [];
   for (const [name, entry] of Object.entries(entries)) {
     const command = parent.command(name);
-    added.push(command);
     const isPrivate = isOfClients || ('commands' in entry && entry.isOfClients === true);
     sayForPeople(command, isPrivate);
     const more = called.filter(([word]) => word === name).map(([, ...words]) => words);
@@ -120,7 +114,6 @@ async function addCommands(
       }
     }
   }
-  return added;
 }
 
 /** Fits a help to the terminal, and names what was probably meant. */
