@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { isMap, isScalar, isSeq, parseDocument } from 'yaml';
+import { isMap, isScalar, isSeq, parseAllDocuments } from 'yaml';
 import { EXIT } from '../../src/cli/shared/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { EXTENSIONS } from '../../src/extensions.ts';
@@ -30,6 +30,8 @@ function pathsIn(folder: string): string[] {
     .map((name) => `${folder}/${name}`);
 }
 
+/** The settings that people set, and the advanced ones. */
+const DEFAULTS = parseAllDocuments(page('config/default.yaml').text).flat();
 const DOCS = pathsIn('docs');
 const BESIDE_CODE = pathsIn('src');
 const PAGES: readonly Page[] = ['README.md', 'CONTRIBUTING.md', ...DOCS, ...BESIDE_CODE].map(page);
@@ -147,7 +149,7 @@ describe.each(PAGES)('$path', (shown) => {
 });
 
 describe('settings', () => {
-  const paths = settingPaths(parseDocument(page('config/default.yaml').text).contents);
+  const paths = DEFAULTS.flatMap(({ contents }) => settingPaths(contents));
   const sections = new Set(paths.map((path) => path.split('.')[0]));
 
   it.each(PAGES)('that $path names are in config/default.yaml', (shown) => {
@@ -231,11 +233,12 @@ function replaceActions(command: Command, reached: string[]): void {
 
 describe('tables', () => {
   it('of settings have each with its default', () => {
-    const text = page('config/default.yaml').text;
-    const document = parseDocument(text);
     const rows = tableBelow(page('docs/operating.md'), '## Every setting');
     const shown = rows.map(([name, usual = '']) => [namesIn(name).join(''), namesIn(usual).join('')]);
-    const defaults = settingPaths(document.contents).map((path) => {
+    const documents = DEFAULTS.flatMap((document) =>
+      settingPaths(document.contents).map((path) => [path, document] as const),
+    );
+    const defaults = documents.map(([path, document]) => {
       const usual = document.getIn(path.split('.'), true);
       if (isSeq(usual)) return [path, `[${(usual.toJSON() as string[]).join(', ')}]`];
       const value = isScalar(usual) ? (usual.value as string | number | null) : null;
