@@ -11,6 +11,7 @@ import { UnusableIdError } from '../../src/exchange/ids.ts';
 import { KeyRefusedError } from '../../src/exchange/reply.ts';
 import { OwnedError, StoreError } from '../../src/store/errors.ts';
 import { runProgram } from '../support/cli-function.ts';
+import { commandFolder } from '../support/folders.ts';
 import { runCommand, type CommandOptions } from '../support/cli-process.ts';
 
 let folder = '';
@@ -245,7 +246,10 @@ describe('what was asked for', () => {
     const full = openSync('/dev/full', 'w');
     const { code, stderr } = await run(['config', 'show'], { stdout: full });
     closeSync(full);
-    expect([code, stderr]).toEqual([74, expect.stringMatching(/^order-sync: ENOSPC: .*; check [^\n]*\n$/)]);
+    expect([code, stderr]).toEqual([
+      74,
+      expect.stringMatching(/^order-sync: no space left on device \(ENOSPC\); check [^\n]*\n$/),
+    ]);
   });
 
   it.each([
@@ -256,6 +260,20 @@ describe('what was asked for', () => {
     const { code, stdout, stderr } = await run(['--config', name, 'db', 'status']);
     expect([code, stdout]).toEqual([78, '']);
     expect(stderr).toMatch(message);
+  });
+});
+
+describe('a file that cannot be made', () => {
+  const database = commandFolder();
+
+  it.each([
+    [['db', 'backup', '/nonexist/x'], 'there is no folder /nonexist'],
+    [['report', 'summary', '--out', '/nonexist/x.csv'], 'there is no folder /nonexist; check /nonexist,'],
+    [['orders', 'export', '--out', '/nonexist/x.xlsx'], 'there is no folder /nonexist; check /nonexist,'],
+  ])('%j says which folder is not there, and not how the program writes files', async (args, message) => {
+    const { code, stderr } = await runProgram([...args], database.options);
+    expect([code, stderr]).toEqual([74, expect.stringContaining(message)]);
+    expect(stderr).not.toContain('XXXXXX');
   });
 });
 
