@@ -79,7 +79,7 @@ Others come from a file:
 export function define(command: Command): void {
   command
     .description('runs an exchange to try things on, until Ctrl-C; prints the lines to paste into another terminal')
-    .option('--port <n>', 'port on 127.0.0.1; 0 for any', wholeNumber(0, 65_535), 0)
+    .option('--port <n>', 'port on 127.0.0.1; 0 for any', wholeNumber(0, 65_535), 8_089)
     .option('--key <key>', `the key it takes; more than once: of as many merchants (default: ${USUAL_KEY})`, oneMoreKey)
     .option('--seed <n>', 'decides its random choices, customers and cards', wholeNumber(0, 2 ** 32 - 1), 1)
     .option('--speed <n>', 'how much faster orders change and clients are verified', speed, 1)
@@ -121,7 +121,9 @@ export function define(command: Command): void {
           log?.write(`${JSON.stringify(delivery)}\n`);
           process.stderr.write(`photos of ${delivery.linkId} delivered: ${delivery.status ?? 'no answer'}\n`);
         },
-      }).catch((error: Error) => command.error(`error: port ${options.port} cannot be used: ${error.message}`));
+      }).catch((error: Error) =>
+        command.error(`error: port ${options.port} cannot be used (${error.message}); give another, or 0 for any`),
+      );
       sayHowToUse(sandbox.url, apiKey);
       process.send?.({ type: 'listening', url: sandbox.url });
       await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
@@ -134,8 +136,8 @@ function sayHowToUse(url: string, apiKey: string): void {
   const [key, option] = apiKey === USUAL_KEY ? ['', ''] : [`printf %s ${shellWord(apiKey)} | `, ' --api-key-file -'];
   const words = pasteable(`The sandbox exchange runs at ${url} until you stop it with Ctrl-C.
 
-To use it, paste these two lines into another terminal. The first makes settings
-and a database, the second sends the orders that you insert:
+To use it, paste these two lines into another terminal, in this folder. The first
+makes settings and a database, the second sends the orders that you insert:
 
   ${key}order-sync init --sandbox ${url}${option}
   order-sync run

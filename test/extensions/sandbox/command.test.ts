@@ -18,7 +18,7 @@ describe('order-sync sandbox', () => {
     writeFileSync(join(folder, 'lives.yaml'), 'brief: { appearsAfter: 1ms, steps: [{ after: 1ms, order: DONE }] }');
     const sandbox = fork(
       CLI,
-      ['sandbox', '--key', `a'b`, '--log', log, '--scenarios', 'lives.yaml', '--scenario', 'brief'],
+      ['sandbox', '--port', '0', '--key', `a'b`, '--log', log, '--scenarios', 'lives.yaml', '--scenario', 'brief'],
       {
         cwd: folder,
         execArgv: FLAGS,
@@ -62,7 +62,7 @@ describe('order-sync sandbox', () => {
     await once(merchant, 'listening');
     const photoUrl = `http://127.0.0.1:${(merchant.address() as AddressInfo).port}/photos`;
     const log = join(folder, 'requests.ndjson');
-    const sandbox = fork(CLI, ['sandbox', '--photo-url', photoUrl, '--log', log], {
+    const sandbox = fork(CLI, ['sandbox', '--port', '0', '--photo-url', photoUrl, '--log', log], {
       execArgv: FLAGS,
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
