@@ -13,10 +13,7 @@ interface Group {
   readonly text?: string;
   readonly example?: string;
   readonly commands: Entries;
-  /**
-   * Its commands are about clients: their errors quote no e-mail address. They can also be called without the name of the group,
-   * as they once were, which the help does not list.
-   */
+  /** The errors of its commands quote no e-mail address. The commands also have old names, without that of the group. */
   readonly isOfClients?: true;
 }
 
@@ -24,7 +21,7 @@ export type Entries = Readonly<Record<string, Entry | Group>>;
 
 /** The commands that are listed by `help --all` only. */
 export const MORE = 'More commands:';
-/** The commands of groups, without the name of the group: listed nowhere. */
+/** These are listed nowhere. */
 export const OLD = 'Old names:';
 /** In the order of the help. */
 const HEADINGS = ['First steps:', 'Every day:', MORE] as const;

@@ -11,7 +11,7 @@ import { startSandbox, FAULTS, type Fault, type FaultPlan } from './server.ts';
 import { itemList, paragraphs, didYouMean } from '../../cli/shared/help.ts';
 import { duration, optionOf, wholeNumber } from '../../cli/shared/options.ts';
 import { EMAIL_INPUTS } from './clients.ts';
-import { ODD_ANSWERS, readScenarios, SCENARIOS, scenarioNamedIn, type Scenario, type Scenarios } from './scenario.ts';
+import { ODD_ANSWERS, readScenarios, SCENARIOS, scenarioNamedIn, type Scenarios } from './scenario.ts';
 import { TAMPERINGS, type Tampering } from './tampering.ts';
 
 interface SandboxCommandOptions {
@@ -97,8 +97,12 @@ export function define(command: Command): void {
     .addHelpText('after', HELP)
     .action(async (options: SandboxCommandOptions) => {
       const scenarios = { ...SCENARIOS, ...options.scenarios };
-      const everyOrders =
-        options.scenario === undefined ? undefined : scenarioFor(options.scenario, scenarios, command);
+      const everyOrders = options.scenario === undefined ? undefined : scenarios[options.scenario];
+      if (options.scenario !== undefined && everyOrders === undefined) {
+        const known = Object.keys(scenarios);
+        const advice = didYouMean(options.scenario, known) ?? `Known scenarios are ${known.join(', ')}.`;
+        command.error(`error: option '--scenario <name>' argument '${options.scenario}' is invalid. ${advice}`);
+      }
       if (options.photoUrl !== undefined && options.remotePhotos !== true && !isLoopback(options.photoUrl.hostname)) {
         command.error('error: --photo-url names another machine; add --remote-photos if that is meant');
       }
@@ -134,27 +138,20 @@ export function define(command: Command): void {
 
 function sayHowToUse(url: string, apiKey: string): void {
   const [key, option] = apiKey === USUAL_KEY ? ['', ''] : [`printf %s ${shellWord(apiKey)} | `, ' --api-key-file -'];
-  const words = pasteable(`The sandbox exchange runs at ${url} until you stop it with Ctrl-C.
-
-To use it, paste these two lines into another terminal, in this folder. The first
-makes settings and a database, the second sends the orders that you insert:
+  process.stderr.write(
+    pasteable(`The sandbox exchange runs at ${url} until Ctrl-C.
+In another terminal, in this folder, paste these two lines:
 
   ${key}order-sync init --sandbox ${url}${option}
   order-sync run
 
-If you have settings already, paste these lines in place of the first:
+The first makes settings and a database. If you have both, paste in its place:
 
-`);
-  process.stderr.write(words);
+`),
+  );
   process.stdout.write(
     `export ORDER_SYNC_EXCHANGE_BASE_URL=${url}\nexport ORDER_SYNC_EXCHANGE_API_KEY=${shellWord(apiKey)}\n`,
   );
-}
-
-function scenarioFor(name: string, scenarios: Scenarios, command: Command): Scenario {
-  const known = Object.keys(scenarios);
-  const advice = didYouMean(name, known) ?? `Known scenarios are ${known.join(', ')}.`;
-  return scenarios[name] ?? command.error(`error: option '--scenario <name>' argument '${name}' is invalid. ${advice}`);
 }
 
 async function openLog(path: string, command: Command): Promise<WriteStream> {

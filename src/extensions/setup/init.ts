@@ -30,9 +30,8 @@ file that --config names), beside it a file of mode 0600 for each secret, and
 the tables of the database. Nothing that is there is replaced.
 
 Then it asks the exchange for an order that does not exist, once with each key.
-If the exchange refuses a key (exit code 77), or gives no answer that can be
-read (69), a person decides whether the settings are kept. Without a terminal
-they are kept with --yes alone.
+If a key is refused (exit code 77) or no answer can be read (69), a person
+decides whether the settings are kept. Without a terminal, --yes keeps them.
 
 Examples:
   order-sync init

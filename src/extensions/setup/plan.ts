@@ -14,11 +14,7 @@ export const DATABASE = 'data/order-sync.db';
 /** As `order-sync sandbox --port 8089` has them. */
 export const SANDBOX = { url: 'http://127.0.0.1:8089', key: 'sandbox-key' };
 /** Of the statuses of a real exchange nothing is known. */
-const SANDBOX_STATUSES = {
-  finalStatuses: ['COMPLETED', 'REJECTED'],
-  succeededStatuses: ['COMPLETED'],
-  openStatuses: ['REQUEST', 'IN_PROGRESS'],
-};
+const STATUSES = { finalStatuses: ['COMPLETED', 'REJECTED'], succeededStatuses: ['COMPLETED'] };
 const ADDRESS = 'Address of the exchange (Enter if you have none yet, for the sandbox): ';
 const ACCOUNTS = 'Accounts at the exchange, such as shop-1,shop-2 (Enter if you have one): ';
 const PLACE = `Database: a file, or postgres://USER:PASSWORD@HOST/DATABASE [${DATABASE}]: `;
@@ -77,7 +73,7 @@ export async function planOf(places: ConfigOptions, options: InitOptions, ask: A
     ...(password !== undefined && { passwordFile: await addSecret('.password', async () => password) }),
     ...(kind === 'postgres' && { marks: resolve('data/order-sync-marks.db') }),
   };
-  const follow = isSandbox && { follow: SANDBOX_STATUSES };
+  const follow = isSandbox && { follow: STATUSES };
   const settings = { exchange, database, ...follow, ...(names.length > 0 && { accounts }) };
   return { settingsFile, settings, secrets, isSandbox, intoExisting: options.intoExisting === true };
 }

@@ -66,8 +66,7 @@ function describe(schema: JsonSchema, { withDefaults }: { readonly withDefaults:
     }
   };
   // The settings that people set stand in the first document, the advanced ones in the second.
-  for (const document of parseAllDocuments(text, { lineCounter: counter }))
-    visit(schema, document.contents, document);
+  for (const document of parseAllDocuments(text, { lineCounter: counter })) visit(schema, document.contents, document);
 }
 
 function commentAbove(lines: readonly string[], line: number): string {
