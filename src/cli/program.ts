@@ -44,22 +44,17 @@ export async function createProgram(
   // The words that name a command: without options and the file of `--config`.
   const words = args.filter((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--config');
   const isCompletion = words[0] === 'completion';
-  const isWhole = isCompletion || args.includes('--all');
-  const hidden = isWhole ? [OLD] : [OLD, MORE];
+  const hidden = isCompletion || args.includes('--all') ? [OLD] : [OLD, MORE];
   const program = new Command('order-sync')
     .description([DESCRIPTION, ...extensions.flatMap(({ welcome = [] }) => welcome)].join('\n\n'))
     .version(programVersion())
     .option('--config <file>', `settings to read instead of ${OWN_SETTINGS}`)
-    .addHelpText(
-      'after',
-      `\nExample:\n  order-sync sync --json${isWhole ? '' : '\n\nAll commands: order-sync help --all'}`,
-    )
+    .addHelpText('after', '\nExample:\n  order-sync sync --json\n\nAll commands: order-sync help --all')
     .showHelpAfterError('(--help says how it is used, with an example)')
     // The arguments of a command are not known before it is loaded.
     .configureHelp({
       subcommandTerm: (command) => command.name(),
-      visibleCommands: ({ commands }) =>
-        commands.filter((command) => hidden.every((heading) => heading !== command.helpGroup())),
+      visibleCommands: ({ commands }) => commands.filter((command) => !hidden.includes(command.helpGroup())),
       minWidthToWrap: NARROWEST_TEXT,
     })
     .showSuggestionAfterError(false)
