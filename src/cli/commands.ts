@@ -13,12 +13,18 @@ interface Group {
   readonly text?: string;
   readonly example?: string;
   readonly commands: Entries;
+  /** The errors of its commands quote no e-mail address. The commands also have old names, without that of the group. */
+  readonly isOfClients?: true;
 }
 
 export type Entries = Readonly<Record<string, Entry | Group>>;
 
+/** The commands that are listed by `help --all` only. */
+export const MORE = 'More commands:';
+/** These are listed nowhere. */
+export const OLD = 'Old names:';
 /** In the order of the help. */
-const HEADINGS = ['First steps:', 'Every day:', 'The exchange, as it answers now:', 'Other:'] as const;
+const HEADINGS = ['First steps:', 'Every day:', MORE] as const;
 
 /** Commands by the heading under which the help has them. */
 export type Commands = Partial<Readonly<Record<(typeof HEADINGS)[number], Entries>>>;
@@ -26,7 +32,9 @@ export type Commands = Partial<Readonly<Record<(typeof HEADINGS)[number], Entrie
 /** Joins commands by heading. Groups of one name become one. */
 export function joined(parts: readonly Commands[]): readonly (readonly [heading: string, Entries])[] {
   const found = HEADINGS.map((heading) => [heading, parts.map((part) => part[heading] ?? {}).reduce(together, {})]);
-  return found as [string, Entries][];
+  const groups = found.flatMap(([, entries]) => Object.values(entries as Entries));
+  const old = groups.map((entry) => ('commands' in entry && entry.isOfClients === true ? entry.commands : {}));
+  return [...(found as [string, Entries][]), [OLD, Object.assign({}, ...old)]];
 }
 
 function together(some: Entries, more: Entries): Entries {

@@ -3,7 +3,7 @@ import { OWN_SETTINGS } from '../base/places.ts';
 import { programVersion } from '../base/version.ts';
 import { printableLines } from '../base/words.ts';
 import type { Extension } from './extension.ts';
-import { joined, type Commands, type Entries } from './commands.ts';
+import { joined, MORE, OLD, type Commands, type Entries } from './commands.ts';
 import { addAccountOption } from './shared/account.ts';
 import { setExtensions } from './shared/extensions.ts';
 import { fitted, takeNearChoices, withSuggestion, screenOf } from './shared/help.ts';
@@ -18,6 +18,8 @@ const COMMANDS: Commands = {
   'Every day:': {
     run: ['runs the daemon: sends pending orders, follows them to the end', () => import('./run.ts')],
     sync: ['makes one pass: sends each due order, looks up each followed order', () => import('./sync.ts'), 'one'],
+  },
+  [MORE]: {
     db: {
       text: 'the database',
       example: 'order-sync db status',
@@ -40,38 +42,51 @@ export async function createProgram(
   args: readonly string[] = [],
   extensions: readonly Extension[] = [],
 ): Promise<Command> {
+  // The words that name a command: without options and the file of `--config`.
+  const words = args.filter((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--config');
+  const isCompletion = words[0] === 'completion';
+  const hidden = isCompletion || args.includes('--all') ? [OLD] : [OLD, MORE];
   const program = new Command('order-sync')
     .description([DESCRIPTION, ...extensions.flatMap(({ welcome = [] }) => welcome)].join('\n\n'))
     .version(programVersion())
     .option('--config <file>', `settings to read instead of ${OWN_SETTINGS}`)
-    .addHelpText('after', '\nExample:\n  order-sync sync --json')
+    .addHelpText('after', '\nExample:\n  order-sync sync --json\n\nAll commands: order-sync help --all')
     .showHelpAfterError('(--help says how it is used, with an example)')
     // The arguments of a command are not known before it is loaded.
-    .configureHelp({ subcommandTerm: (command) => command.name(), minWidthToWrap: NARROWEST_TEXT })
+    .configureHelp({
+      subcommandTerm: (command) => command.name(),
+      visibleCommands: ({ commands }) => commands.filter((command) => !hidden.includes(command.helpGroup())),
+      minWidthToWrap: NARROWEST_TEXT,
+    })
     .showSuggestionAfterError(false)
     .exitOverride();
   setExtensions(program, extensions);
   sayForPeople(program);
-  // The words that name a command: without options and the file of `--config`.
-  const words = args.filter((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--config');
+  const lines = isCompletion ? [words, words.slice(2)] : [words];
   for (const [heading, entries] of joined([COMMANDS, ...extensions.map(({ commands = {} }) => commands)])) {
     program.commandsGroup(heading);
-    await addCommands(program, entries, words[0] === 'completion' ? [words, words.slice(2)] : [words]);
+    await addCommands(program, entries, lines, heading === OLD);
   }
   return program.helpCommand(true);
 }
 
-async function addCommands(parent: Command, entries: Entries, lines: readonly (readonly string[])[]): Promise<void> {
+async function addCommands(
+  parent: Command,
+  entries: Entries,
+  lines: readonly (readonly string[])[],
+  isOfClients = false,
+): Promise<void> {
   // `help sync` and `orders help list` are about the command that is named after it.
   const called = lines.map((words) => (words[0] === 'help' ? words.slice(1) : words));
   for (const [name, entry] of Object.entries(entries)) {
     const command = parent.command(name);
-    sayForPeople(command);
+    const isPrivate = isOfClients || ('commands' in entry && entry.isOfClients === true);
+    sayForPeople(command, isPrivate);
     const more = called.filter(([word]) => word === name).map(([, ...words]) => words);
     if ('commands' in entry) {
       command.description(entry.text ?? '');
       if (entry.example !== undefined) command.addHelpText('after', `\nExample:\n  ${entry.example}`);
-      await addCommands(command, entry.commands, more);
+      await addCommands(command, entry.commands, more, isPrivate);
       continue;
     }
     const [text, load, scope] = entry;
@@ -97,11 +112,13 @@ async function addCommands(parent: Command, entries: Entries, lines: readonly (r
   }
 }
 
-/** Fits a help to the terminal, and names what was probably meant. An e-mail address of a client must stand in no error. */
-function sayForPeople(command: Command): void {
+/** Fits a help to the terminal, and names what was probably meant. */
+function sayForPeople(command: Command, isPrivate = false): void {
   command.configureOutput({
     writeOut: (text) => void process.stdout.write(fitted(text, screenOf().width)),
-    outputError: (text, write) =>
-      write(printableLines(pasteable(withSuggestion(command, text))).replaceAll(/[^\s'"]+@[^\s'"]+/g, '<EMAIL>')),
+    outputError(text, write) {
+      const line = printableLines(pasteable(withSuggestion(command, text)));
+      write(isPrivate ? line.replaceAll(/[^\s'"]+@[^\s'"]+/g, '<EMAIL>') : line);
+    },
   });
 }

@@ -15,8 +15,12 @@ export const cron = text((value) => {
   if (EVERY.test(value)) return value;
   const { createTask, validateDetailed } = require('node-cron') as typeof NodeCron;
   const { errors, fields } = validateDetailed(value);
-  if (errors[0] !== undefined || fields === undefined) {
-    throw new Error(`must be a cron expression of 5 or 6 fields: ${errors[0]?.message ?? 'cannot be read'}`);
+  const [fault] = errors;
+  if (fault !== undefined || fields === undefined) {
+    // `dayOfMonth` is the day of month.
+    const name = fault?.field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+    const why = fault === undefined || name === 'expression' ? '' : `; ${fault.value} cannot be its ${name}`;
+    throw new Error(`must be a cron expression of 5 or 6 fields, such as */5 * * * *${why}`);
   }
   const reversed = value.split(/[\s,]+/).find(isReversedRange);
   if (reversed !== undefined)

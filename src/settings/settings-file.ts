@@ -40,9 +40,11 @@ export function readSettingsFile(path: string, cwd: string, problems: ConfigProb
   collect(problems, { source: shown }, () => refuseWritableByAll(path, shown));
   if (text === '') return { settings: [], accounts: [] };
   const lines = new (yaml().LineCounter)();
-  const document = collect(problems, {}, () => readDocument(text, shown, lines));
-  if (document === undefined) return undefined;
-  const file = readNodes(document, problems, known, (offset) => `${shown}:${lines.linePos(offset).line}`);
+  const documents = collect(problems, {}, () => readDocuments(text, shown, lines));
+  if (documents === undefined) return undefined;
+  const sourceAt = (offset: number) => `${shown}:${lines.linePos(offset).line}`;
+  const parts = documents.map((document) => readNodes(document, problems, known, sourceAt));
+  const file = { settings: parts.flatMap((one) => one.settings), accounts: parts.flatMap((one) => one.accounts) };
   const secret = file.settings.find((one) => isSecret(one.path, one.value, known.secrets));
   if (secret !== undefined) {
     const setting = settingOf(secret.path, secret.account);
@@ -118,12 +120,14 @@ function isSecret(path: string, value: Written, secrets: readonly string[]): boo
   return value !== '' && value !== '[]' && JSON.stringify(value) !== '[]' && secrets.includes(path);
 }
 
-function readDocument(text: string, shown: string, lineCounter: Yaml.LineCounter): Yaml.Document {
+/** A copy of config/default.yaml is two documents. */
+function readDocuments(text: string, shown: string, lineCounter: Yaml.LineCounter): readonly Yaml.Document[] {
   // The parser looks for a key that stands twice by comparing each with each, which takes seconds for thousands of accounts.
   const options = { schema: 'failsafe', lineCounter, prettyErrors: false, uniqueKeys: false } as const;
-  const document = yaml().parseDocument(text, options);
-  const fault = [...document.errors, ...document.warnings][0] ?? keyTwice(document.contents);
-  if (fault === undefined) return document;
+  const documents: readonly Yaml.Document[] = yaml().parseAllDocuments(text, options);
+  const faultOf = ({ errors, warnings, contents }: Yaml.Document) => [...errors, ...warnings][0] ?? keyTwice(contents);
+  const fault = documents.map(faultOf).find((one) => one !== undefined);
+  if (fault === undefined) return documents;
   const source = `${shown}:${lineCounter.linePos(fault.pos[0]).line}`;
   throw new ConfigError([{ source, problem: `is not valid YAML: ${fault.message}` }]);
 }

@@ -51,7 +51,8 @@ export function assertKnownVersion(
   }
   if (expectation !== 'any' && others.length > 0) {
     const names = `${others.slice(0, MOST_NAMED).join(', ')}${others.length > MOST_NAMED ? ', …' : ''}`;
-    const advice = 'correct database.url, or make them beside those with: order-sync db migrate --into-existing';
+    const advice =
+      'correct database.url, or make them beside those with: order-sync db migrate --into-existing (init has this option, too)';
     throw unusable(`${address} has other tables (${names}) and none of order-sync; ${advice}`);
   }
   if (expectation === 'current' && applied.size === 0) {

@@ -11,6 +11,7 @@ import { UnusableIdError } from '../../src/exchange/ids.ts';
 import { KeyRefusedError } from '../../src/exchange/reply.ts';
 import { OwnedError, StoreError } from '../../src/store/errors.ts';
 import { runProgram } from '../support/cli-function.ts';
+import { commandFolder } from '../support/folders.ts';
 import { runCommand, type CommandOptions } from '../support/cli-process.ts';
 
 let folder = '';
@@ -59,14 +60,36 @@ describe('--help', () => {
       expect([code, err]).toEqual([EXIT.ok, '']);
       expect(out).toMatch(new RegExp(`^Usage: order-sync ${words}`));
       const [, example = ''] = /\nExamples?:\n([^]*)$/.exec(out) ?? [];
-      expect(example).toMatch(new RegExp(`(order-sync|npm run) (--config \\S+ )?${words}`));
+      expect(example).toMatch(new RegExp(`(order-sync|npm run) (--config \\S+ )?(exchange )?${words}`));
     },
   );
 
-  it('of the whole has an example, and names every command', async () => {
+  const namesIn = (out: string) => [...out.matchAll(/^ {2}([a-z][\w-]*) {2,}/gm)].map(([, name = '']) => name);
+  const exchange = WHOLE.commands.find((command) => command.name() === 'exchange')?.commands ?? [];
+  const old = exchange.map((command) => command.name());
+
+  it('of the whole has an example, at most 12 commands, and the way to the others', async () => {
     const { out } = await usage('--help');
     expect(out).toContain('Example:\n  order-sync sync --json');
-    for (const command of WHOLE.commands) expect(out).toContain(`\n  ${command.name()}`);
+    expect(out).toContain('order-sync help --all');
+    expect(namesIn(out).length).toBeLessThanOrEqual(12);
+    expect(namesIn(out)).toEqual(expect.arrayContaining(['init', 'run', 'status', 'orders', 'exchange']));
+  });
+
+  it.each(['help --all', '--help --all'])('as "%s" names every command, but for names of old', async (line) => {
+    const { out } = await usage(...line.split(' '));
+    const all = WHOLE.commands.map((command) => command.name()).filter((name) => !old.includes(name));
+    expect(namesIn(out).toSorted()).toEqual(all.toSorted());
+  });
+
+  it('has the commands of `exchange` also without that word, as they were called once', async () => {
+    expect(old.length).toBeGreaterThan(5);
+    const wordsOf = (commands: readonly Command[]) =>
+      commands.flatMap((command) => leaves(command, [command.name()])).map(([words]) => words);
+    const bare = WHOLE.commands.filter((command) => old.includes(command.name()));
+    expect(wordsOf(bare)).toEqual(wordsOf(exchange));
+    const [now, before] = [await usage('exchange', 'lookup', '--help'), await usage('lookup', '--help')];
+    expect(before.out.replace('order-sync lookup', 'order-sync exchange lookup')).toBe(now.out);
   });
 
   it.each(
@@ -113,6 +136,7 @@ describe('the command line', () => {
     [['--config', 'run', 'sync'], 'sync'],
     [['--config=run', 'db', 'migrate'], 'migrate'],
     [['pre-order', 'show', 'sync'], 'show'],
+    [['exchange', 'pre-order', 'show', 'sync'], 'show'],
     [['help', 'sync'], 'sync'],
     [['orders', 'help', 'list'], 'list'],
     [['--help', '--config', 'x', 'sync'], 'sync'],
@@ -134,6 +158,9 @@ describe('wrong usage', () => {
     ['report recon', /did you mean report reconciliation\?/],
     ['recon', /did you mean report reconciliation\?/],
     ['Sync', /did you mean sync\?/],
+    // Only commands about clients are given addresses: elsewhere a value with an @ is what has to be seen.
+    ['report summary --format a@b.csv', /'a@b\.csv' is invalid/],
+    ['exchange clint', /did you mean exchange client\?/],
     ['sync --time 5m', /did you mean --timeout\?/],
     ['sync --jsno', /did you mean --json\?/],
     ['findings list --class amount', /AMOUNT_MISMATCH/],
@@ -219,7 +246,10 @@ describe('what was asked for', () => {
     const full = openSync('/dev/full', 'w');
     const { code, stderr } = await run(['config', 'show'], { stdout: full });
     closeSync(full);
-    expect([code, stderr]).toEqual([74, expect.stringMatching(/^order-sync: ENOSPC: .*; check [^\n]*\n$/)]);
+    expect([code, stderr]).toEqual([
+      74,
+      expect.stringMatching(/^order-sync: no space left on device \(ENOSPC\); check [^\n]*\n$/),
+    ]);
   });
 
   it.each([
@@ -230,6 +260,20 @@ describe('what was asked for', () => {
     const { code, stdout, stderr } = await run(['--config', name, 'db', 'status']);
     expect([code, stdout]).toEqual([78, '']);
     expect(stderr).toMatch(message);
+  });
+});
+
+describe('a file that cannot be made', () => {
+  const database = commandFolder();
+
+  it.each([
+    [['db', 'backup', '/nonexist/x'], 'there is no folder /nonexist'],
+    [['report', 'summary', '--out', '/nonexist/x.csv'], 'there is no folder /nonexist; check /nonexist,'],
+    [['orders', 'export', '--out', '/nonexist/x.xlsx'], 'there is no folder /nonexist; check /nonexist,'],
+  ])('%j says which folder is not there, and not how the program writes files', async (args, message) => {
+    const { code, stderr } = await runProgram([...args], database.options);
+    expect([code, stderr]).toEqual([74, expect.stringContaining(message)]);
+    expect(stderr).not.toContain('XXXXXX');
   });
 });
 

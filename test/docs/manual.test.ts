@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { isMap, isScalar, isSeq, parseDocument } from 'yaml';
+import { isMap, isScalar, isSeq, parseAllDocuments } from 'yaml';
 import { EXIT } from '../../src/cli/shared/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { EXTENSIONS } from '../../src/extensions.ts';
@@ -30,6 +30,8 @@ function pathsIn(folder: string): string[] {
     .map((name) => `${folder}/${name}`);
 }
 
+/** The settings that people set, and the advanced ones. */
+const DEFAULTS = parseAllDocuments(page('config/default.yaml').text).flat();
 const DOCS = pathsIn('docs');
 const BESIDE_CODE = pathsIn('src');
 const PAGES: readonly Page[] = ['README.md', 'CONTRIBUTING.md', ...DOCS, ...BESIDE_CODE].map(page);
@@ -147,7 +149,7 @@ describe.each(PAGES)('$path', (shown) => {
 });
 
 describe('settings', () => {
-  const paths = settingPaths(parseDocument(page('config/default.yaml').text).contents);
+  const paths = DEFAULTS.flatMap(({ contents }) => settingPaths(contents));
   const sections = new Set(paths.map((path) => path.split('.')[0]));
 
   it.each(PAGES)('that $path names are in config/default.yaml', (shown) => {
@@ -190,13 +192,19 @@ function settingPaths(node: unknown, prefix = ''): string[] {
 describe('commands', () => {
   const lines = PAGES.flatMap(({ path, text }) =>
     [...codeLines({ path, text }), ...codeSpans({ path, text })]
-      .map((line) => line.replace(/^npm run demo(?: --)?/, 'order-sync demo'))
+      .map((line) =>
+        line.replace(/^npm run demo(?: --)?/, 'order-sync demo').replace(/^npx order-sync /, 'order-sync '),
+      )
       .filter((line) => /^(?:[A-Z_]+=\S+ )*order-sync /.test(line))
       .map((line) => ({ path, line })),
   );
 
-  it.each(PAGES)('of $path go through npx nowhere: it may ask a registry for a package of that name', (shown) => {
-    expect(codeLines(shown).filter((line) => line.includes('npx'))).toEqual([]);
+  it('go through npx in the README, which is about the checkout, and nowhere else: it may ask a registry for a package of that name', () => {
+    const calls = (shown: Page) => codeLines(shown).filter((line) => line.includes('order-sync '));
+    expect(PAGES.filter((shown) => calls(shown).some((line) => line.includes('npx'))).map(({ path }) => path)).toEqual([
+      'README.md',
+    ]);
+    expect(calls(page('README.md')).filter((line) => !line.startsWith('npx order-sync '))).toEqual([]);
   });
 
   it('are shown', () => expect(lines.length).toBeGreaterThan(30));
@@ -231,11 +239,12 @@ function replaceActions(command: Command, reached: string[]): void {
 
 describe('tables', () => {
   it('of settings have each with its default', () => {
-    const text = page('config/default.yaml').text;
-    const document = parseDocument(text);
     const rows = tableBelow(page('docs/operating.md'), '## Every setting');
     const shown = rows.map(([name, usual = '']) => [namesIn(name).join(''), namesIn(usual).join('')]);
-    const defaults = settingPaths(document.contents).map((path) => {
+    const documents = DEFAULTS.flatMap((document) =>
+      settingPaths(document.contents).map((path) => [path, document] as const),
+    );
+    const defaults = documents.map(([path, document]) => {
       const usual = document.getIn(path.split('.'), true);
       if (isSeq(usual)) return [path, `[${(usual.toJSON() as string[]).join(', ')}]`];
       const value = isScalar(usual) ? (usual.value as string | number | null) : null;

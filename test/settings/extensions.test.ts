@@ -41,11 +41,11 @@ describe('without any extension', () => {
     expect(Object.keys(config)).toEqual([
       'exchange',
       'database',
+      'follow',
       'workers',
       'schedule',
       'create',
       'guard',
-      'follow',
       'reconcile',
       'log',
       'accounts',

@@ -88,7 +88,14 @@ export async function setScene(undo: AsyncDisposableStack, options: SceneOptions
 
 async function startSandboxOf(accounts: readonly string[], seed: number): Promise<Sandbox> {
   const [apiKey = '', ...otherKeys] = accounts.map(exchangeKeyOf);
-  return await startSandbox({ apiKey, otherKeys, clock: systemClock(), random: seededRandom(seed), speed: 20 });
+  return await startSandbox({
+    apiKey,
+    otherKeys,
+    clock: systemClock(),
+    random: seededRandom(seed),
+    rejected: 0.1,
+    speed: 20,
+  });
 }
 
 function exchangeKeyOf(account: string): string {

@@ -1,7 +1,8 @@
+import { dirname } from 'node:path';
 import { CommanderError } from 'commander';
 import { printableLines } from '../../base/words.ts';
 import { StoreError, type StoreProblem } from '../../store/errors.ts';
-import { storeError } from '../../store/sqlite/errors.ts';
+import { fileFault, storeError } from '../../store/sqlite/errors.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import { pasteable } from '../../base/invocation.ts';
 
@@ -71,7 +72,10 @@ function explained(thrown: unknown): { code: number; message: string } {
   // An error of a path or a stream, and not one of a connection.
   const isOfFile = 'errno' in error && ('path' in error || ('syscall' in error && error.syscall === 'write'));
   if (!isOfFile) return bug(message);
-  return { code: EXIT.disk, message: `${message}; check the path, its permissions and the space` };
+  const { path = '', syscall } = error as NodeJS.ErrnoException;
+  const place = syscall === 'mkdtemp' ? dirname(path) : path;
+  const advice = `check ${place || 'the path'}, its permissions and the space`;
+  return { code: EXIT.disk, message: `${fileFault(error, path)}; ${advice}` };
 }
 
 function bug(message: string): { code: number; message: string } {

@@ -63,15 +63,16 @@ function nearCommand(command: Command, given: string): string | undefined {
     );
     return commands.find((one) => one.name() === meant) ?? [];
   });
-  return found[0] && wordsOf(found[0]).join(' ');
+  return found[0] && wordsOf(found[0]).slice(1).join(' ');
 }
 
 function below({ commands }: Command): readonly Command[] {
   return commands.flatMap((child) => [child, ...below(child)]);
 }
 
-function wordsOf(command: Command): readonly string[] {
-  return command.parent === null ? [] : [...wordsOf(command.parent), command.name()];
+/** The words that call a command, from the name of the program on. */
+export function wordsOf(command: Command): readonly string[] {
+  return command.parent === null ? [command.name()] : [...wordsOf(command.parent), command.name()];
 }
 
 function optionsOf(command: Command): readonly string[] {

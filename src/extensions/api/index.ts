@@ -9,6 +9,8 @@ export const api: Extension = {
   service: async (extensions) => (await import('./service.ts')).controlService(extensions),
   operations: EXCHANGE_OPERATIONS,
   commands: {
-    'Other:': { openapi: ['prints the OpenAPI document of the control socket', () => import('./openapi/command.ts')] },
+    'More commands:': {
+      openapi: ['prints the OpenAPI document of the control socket', () => import('./openapi/command.ts')],
+    },
   },
 };

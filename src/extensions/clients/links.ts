@@ -46,9 +46,9 @@ type PassDeps = FlowDeps & Pick<OperationDeps, 'exchange'>;
 const PAGE = 200;
 const DOCUMENTED_STATUSES: readonly string[] = ['NOT_VERIFIED'];
 const whenUnknown = (account: string) =>
-  `it is not known whether the link was created. Run: order-sync client validate EMAIL${accountWords(account)}. If the answer is OK, ` +
+  `it is not known whether the link was created. Run: order-sync exchange client validate EMAIL${accountWords(account)}. If the answer is OK, ` +
   'it was not created: create it again. If the answer is LINK_ALREADY_EXISTS, it was created now or earlier: ask the exchange ' +
-  `for the link id and run: order-sync client follow LINK${accountWords(account)}`;
+  `for the link id and run: order-sync exchange client follow LINK${accountWords(account)}`;
 
 /**
  * Creates a link (§4.1) and stores it; the e-mail address goes to the exchange alone. Throws `UnusableIdError` before
@@ -83,7 +83,7 @@ export async function makeLink(
   } catch (error) {
     deps.log.error({ linkId }, 'a created link could not be stored');
     if (!(error instanceof StoreError)) throw error;
-    const message = `the link ${JSON.stringify(linkId)} was created but cannot be stored: ${error.message}; then run: order-sync client follow ${linkId}${accountWords(deps.account)}`;
+    const message = `the link ${JSON.stringify(linkId)} was created but cannot be stored: ${error.message}; then run: order-sync exchange client follow ${linkId}${accountWords(deps.account)}`;
     throw new StoreError(error.problem, message, { cause: error });
   }
   return answer;

@@ -6,6 +6,8 @@ export const example: Extension = {
   settings: async () => (await import('./settings.ts')).exampleSettings,
   parts: async () => ({ listeners: [(await import('./listener.ts')).countNewStatuses] }),
   commands: {
-    'Other:': { statuses: ['lists the statuses that the exchange has used', () => import('./command.ts'), 'one'] },
+    'More commands:': {
+      statuses: ['lists the statuses that the exchange has used', () => import('./command.ts'), 'one'],
+    },
   },
 };

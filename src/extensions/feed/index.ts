@@ -12,7 +12,7 @@ export const feed: Extension = {
     },
   },
   commands: {
-    'Every day:': {
+    'More commands:': {
       events: ['what has happened, in its order, and what happens', () => import('./command.ts'), 'one-or-all'],
     },
   },

@@ -20,7 +20,7 @@ export const intake: Extension = {
         },
       },
     },
-    'The exchange, as it answers now:': {
+    'More commands:': {
       probe: ['asks the exchange what its document leaves open', () => import('./probe/command.ts'), 'one'],
     },
   },

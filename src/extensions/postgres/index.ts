@@ -6,7 +6,7 @@ export const postgres: Extension = {
   service: async () => (await import('./service.ts')).postgresService,
   database: async () => (await import('./driver.ts')).driver,
   commands: {
-    'Every day:': {
+    'More commands:': {
       db: { commands: { copy: ['moves a SQLite database to PostgreSQL', () => import('./move/command.ts')] } },
     },
   },

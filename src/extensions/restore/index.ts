@@ -6,7 +6,7 @@ const db = () => import('./db.ts');
 export const restore: Extension = {
   name: 'restore',
   commands: {
-    'Every day:': {
+    'More commands:': {
       db: {
         commands: {
           check: ['checks that the database is sound, and not older than its mark', db],

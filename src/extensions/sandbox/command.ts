@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createWriteStream, readFileSync, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { InvalidArgumentError, type Command } from 'commander';
+import { pasteable } from '../../base/invocation.ts';
 import { shellWord } from '../../base/text.ts';
 import { systemClock } from '../../base/clock.ts';
 import { headerText, isLoopback, reader } from '../../settings/values.ts';
@@ -33,16 +34,18 @@ const TAMPERING_HELP = itemList(
     `${finding}: ${what}${needs === undefined ? '' : ` (rows with ${needs})`}`,
   ]),
 );
+/** `order-sync init --sandbox` gives it. */
+const USUAL_KEY = 'sandbox-key';
 const HELP = `
 Example:
   order-sync sandbox --port 8089 --faults reset-after=0.02,error-taken=0.02
 
-Some external order ids decide for their order, whatever the options say (NAME
-as above):
+An order ends COMPLETED unless an option or its external order id says
+otherwise. These ids decide for their order, whatever the options say:
 ${itemList([
   ['fault-NAME-…', 'has that fault on its first create'],
   ['fault-lookup-NAME-…', 'has it on its first look-up'],
-  ['scenario-NAME-…', 'goes through that scenario'],
+  ['scenario-NAME-…', 'goes through that scenario: scenario-rejected-1 is rejected'],
   ['tamper-NAME-…', 'is tampered with as below, has no faults, and is completed unless --scenario says otherwise'],
 ])}
 
@@ -75,13 +78,13 @@ Others come from a file:
 
 export function define(command: Command): void {
   command
-    .description('runs an exchange to try things on: prints the environment lines to paste, and ends at a signal')
-    .option('--port <n>', 'port on 127.0.0.1; 0 for any', wholeNumber(0, 65_535), 0)
-    .option('--key <key>', 'the key it takes; more than once: of as many merchants (default: sandbox-key)', oneMoreKey)
+    .description('runs an exchange to try things on, until Ctrl-C; prints the lines to paste into another terminal')
+    .option('--port <n>', 'port on 127.0.0.1; 0 for any', wholeNumber(0, 65_535), 8_089)
+    .option('--key <key>', `the key it takes; more than once: of as many merchants (default: ${USUAL_KEY})`, oneMoreKey)
     .option('--seed <n>', 'decides its random choices, customers and cards', wholeNumber(0, 2 ** 32 - 1), 1)
     .option('--speed <n>', 'how much faster orders change and clients are verified', speed, 1)
     .option('--scenarios <file>', 'more scenarios, in YAML', scenarioFile)
-    .option('--scenario <name>', 'the scenario of every order; without it one in ten is rejected')
+    .option('--scenario <name>', 'the scenario of every order, such as rejected (default: completed)')
     .option('--rate <n/duration>', 'answers 429 above it, for example 10/1s', rate)
     .option(
       '--faults <list>',
@@ -104,7 +107,7 @@ export function define(command: Command): void {
         command.error('error: --photo-url names another machine; add --remote-photos if that is meant');
       }
       const log = options.log === undefined ? undefined : await openLog(options.log, command);
-      const [apiKey = 'sandbox-key', ...otherKeys] = options.key ?? [];
+      const [apiKey = USUAL_KEY, ...otherKeys] = options.key ?? [];
       const sandbox = await startSandbox({
         apiKey,
         otherKeys,
@@ -122,15 +125,33 @@ export function define(command: Command): void {
           log?.write(`${JSON.stringify(delivery)}\n`);
           process.stderr.write(`photos of ${delivery.linkId} delivered: ${delivery.status ?? 'no answer'}\n`);
         },
-      }).catch((error: Error) => command.error(`error: port ${options.port} cannot be used: ${error.message}`));
-      process.stdout.write(
-        `export ORDER_SYNC_EXCHANGE_BASE_URL=${sandbox.url}\nexport ORDER_SYNC_EXCHANGE_API_KEY=${shellWord(apiKey)}\n`,
+      }).catch((error: Error) =>
+        command.error(`error: port ${options.port} cannot be used (${error.message}); give another, or 0 for any`),
       );
+      sayHowToUse(sandbox.url, apiKey);
       process.send?.({ type: 'listening', url: sandbox.url });
       await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
       await sandbox.close();
       if (log !== undefined) await finished(log.end());
     });
+}
+
+function sayHowToUse(url: string, apiKey: string): void {
+  const [key, option] = apiKey === USUAL_KEY ? ['', ''] : [`printf %s ${shellWord(apiKey)} | `, ' --api-key-file -'];
+  process.stderr.write(
+    pasteable(`The sandbox exchange runs at ${url} until Ctrl-C.
+In another terminal, in this folder, paste these two lines:
+
+  ${key}order-sync init --sandbox ${url}${option}
+  order-sync run
+
+The first makes settings and a database. If you have both, paste in its place:
+
+`),
+  );
+  process.stdout.write(
+    `export ORDER_SYNC_EXCHANGE_BASE_URL=${url}\nexport ORDER_SYNC_EXCHANGE_API_KEY=${shellWord(apiKey)}\n`,
+  );
 }
 
 async function openLog(path: string, command: Command): Promise<WriteStream> {

@@ -40,11 +40,10 @@ type PreOrderFields = z.infer<typeof preOrderRequest>;
 export interface OrderOptions {
   readonly clock: Clock;
   readonly random: () => number;
-  /**
-   * Chooses the scenario of an order. Where it chooses none, an id `scenario-<name>-…` has that scenario, and one in ten
-   * of the others is rejected.
-   */
+  /** Chooses the scenario of an order. If it chooses none, an id `scenario-<name>-…` has that scenario. */
   readonly scenarioOf?: (externalOrderId: string) => Scenario | undefined;
+  /** The share of the other orders that are rejected, from 0 (the default) to 1. The rest are completed. */
+  readonly rejected?: number;
   /** The factor by which orders are faster than their scenarios, and verifications of clients than their courses. */
   readonly speed?: number;
   readonly merchantId?: string;
@@ -130,7 +129,8 @@ export class Orders {
       externalOrderId,
       fields: { ...fields, exchangeType: exchangeTypeOf(fields['currencyPair'] as Pair) },
       asset,
-      scenario: chosen ?? (this.#options.random() < 0.1 ? SCENARIOS.rejected : SCENARIOS.completed),
+      scenario:
+        chosen ?? (this.#options.random() < (this.#options.rejected ?? 0) ? SCENARIOS.rejected : SCENARIOS.completed),
       speed: this.#options.speed ?? 1,
     };
   }

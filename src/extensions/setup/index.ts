@@ -7,7 +7,9 @@ export const setup: Extension = {
   name: 'setup',
   commands: {
     'First steps:': {
-      init: ['makes the settings, the file of the key and the database', () => import('./init.ts')],
+      init: ['makes the settings and the database, and asks the exchange', () => import('./init.ts')],
+    },
+    'More commands:': {
       config: {
         text: 'settings, where they come from, and whether they are right',
         example: 'order-sync config check',
@@ -17,7 +19,7 @@ export const setup: Extension = {
           schema: ['prints the JSON Schema of the settings', config],
         },
       },
+      completion: ['prints the completion script for a shell', () => import('./completion.ts')],
     },
-    'Other:': { completion: ['prints the completion script for a shell', () => import('./completion.ts')] },
   },
 };

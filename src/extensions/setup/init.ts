@@ -1,151 +1,84 @@
 import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, extname, join, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { text } from 'node:stream/consumers';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { stringify } from 'yaml';
 import { systemClock } from '../../base/clock.ts';
 import { DEFAULTS, OWN_SETTINGS, SCHEMA_FILE } from '../../base/places.ts';
-import { configSources, type ConfigOptions } from '../../settings/config.ts';
-import { ownFile } from '../../settings/layers.ts';
-import { readValueFile } from '../../settings/settings-file.ts';
-import { databaseUrl } from '../../settings/database-url.ts';
-import { headerText, reader, secureUrl } from '../../settings/values.ts';
-import { openStore } from '../../store/sqlite/store.ts';
-import { Dialogue } from '../operate/decision-options.ts';
-import { CommandError, EXIT, stopSignal } from '../../cli/shared/exit.ts';
+import { configOf, loadConfig, type ConfigOptions } from '../../settings/config.ts';
+import { reader, secureUrl } from '../../settings/values.ts';
+import { openStore } from '../../store/open.ts';
+import { commandError, tryKey } from '../api/asking/ask.ts';
+import { agrees, Dialogue } from '../operate/decision-options.ts';
+import { CommandError, explainError, stopSignal } from '../../cli/shared/exit.ts';
+import { driversOf } from '../../cli/shared/extensions.ts';
 import { configOptions, optionOf } from '../../cli/shared/options.ts';
 import { nextSteps } from '../documents/commands/program-name.ts';
 import { checkSettings } from './config.ts';
+import { DATABASE, placeText, planOf, SANDBOX, type InitOptions, type Plan } from './plan.ts';
 
-const DATABASE = 'data/order-sync.db';
-const HIDDEN = { isHidden: true };
-/** Settings that `init` writes: where a variable sets one, that one would go over the file. */
-const WRITTEN = ['exchange.baseUrl', 'exchange.apiKey', 'database.url'];
-
-interface InitOptions {
-  readonly baseUrl?: string;
-  readonly apiKeyFile?: string;
-  readonly database?: string;
-  readonly yes?: boolean;
-}
-
-/** What `init` makes, all paths absolute. */
-interface Plan {
-  readonly settingsFile: string;
-  readonly baseUrl: string;
-  readonly keyFile: string;
-  /** The key to write into its file; undefined if the file is there. */
-  readonly key: string | undefined;
-  readonly databasePath: string;
-}
-
+const CHECK_TIMEOUT_MS = 5_000;
+const PROBE = ['probe', 'asks the exchange what its document leaves open, and prints settings for it'] as const;
 const NEXT = [
-  ['probe', 'asks the exchange what its document leaves open, and prints settings for it'],
   ['run', 'sends the orders that your shop inserts into merchant_orders, and follows them'],
   ['orders add --help', 'says how an order is inserted by hand'],
 ] as const;
 const HELP = `
-Without options it asks for the address of the exchange, the key, which is not
-shown, and the place of the database. It makes ${OWN_SETTINGS} (or the file
-that --config names), beside it the file of the key with mode 0600, and the
-database. Nothing that is there is replaced.
+Without options it asks for the address of the exchange, the accounts and their
+keys, which are not shown, and the database. It makes ${OWN_SETTINGS} (or the
+file that --config names), beside it a file of mode 0600 for each secret, and
+the tables of the database. Nothing that is there is replaced.
+
+Then it asks the exchange for an order that does not exist, once with each key.
+If a key is refused (exit code 77) or no answer can be read (69), a person
+decides whether the settings are kept. Without a terminal, --yes keeps them.
 
 Examples:
   order-sync init
-  order-sync init --base-url https://exchange.example \\
-    --api-key-file /etc/order-sync/key --yes
+  order-sync init --sandbox
   pass show exchange | order-sync init --base-url https://exchange.example \\
-    --api-key-file - --yes`;
+    --api-key-file - --database postgres://shop@127.0.0.1/shop`;
 
 export function define(command: Command): void {
+  const url = optionOf(reader(secureUrl));
+  const sandbox = new Option('--sandbox [url]', `the sandbox is the exchange (${SANDBOX.url})`).preset(SANDBOX.url);
   command
-    .description('makes the settings, the file of the key and the database, and checks them')
-    .option('--base-url <url>', 'address of the exchange', optionOf(reader(secureUrl)))
+    .description('makes the settings, the files of the keys and the database, and asks the exchange with each key')
+    .option('--base-url <url>', 'address of the exchange', url)
+    .addOption(sandbox.argParser(url))
     .option('--api-key-file <file>', 'file of mode 0600 with the key; - reads the key from standard input')
-    .option('--database <file>', `file of the database (default: ${DATABASE})`, optionOf(databaseFile))
-    .option('--yes', 'ask nothing')
+    .option('--database <place>', `file, or postgres://USER@HOST/DATABASE (default: ${DATABASE})`, optionOf(placeText))
+    .option('--into-existing', 'make the tables in a database that has those of another program')
+    .option('--yes', 'ask nothing, and keep the settings whatever the exchange answers')
     .addHelpText('after', HELP)
     .action(async (options: InitOptions) => {
       const places = await configOptions(command);
-      const plan = await planOf(places, options);
+      const plan = await planned(places, options);
       // What is begun is done in a moment: it is not stopped in the middle.
       stopSignal();
-      await make(plan);
-      process.stdout.write(madeText(plan));
+      await using undo = await make(plan, places, command);
+      const refusal = plan.isSandbox ? undefined : await refusalOf(command, places);
+      if (refusal !== undefined) await keepAnyway(refusal, options.yes === true);
+      undo.move();
+      process.stdout.write(madeText(plan, refusal === undefined));
       checkSettings(places, false);
-      process.stdout.write(`\nWhat to do next:\n${nextSteps(NEXT, places.file ?? undefined)}`);
+      process.stdout.write(`\nWhat to do next:\n${nextSteps(stepsAfter(plan), places.file ?? undefined)}`);
     });
 }
 
-/** Gathers what is to be made; asks a person for what the options leave open. Throws before anything is made. */
-async function planOf(places: ConfigOptions, options: InitOptions): Promise<Plan> {
-  const settingsFile = settingsFileOf(places);
-  checkVariables(places);
-  const { baseUrl, apiKeyFile, database, yes } = options;
-  const isPiped = apiKeyFile === '-';
-  const isMade = isPiped || apiKeyFile === undefined;
-  const ownKeyFile = join(dirname(settingsFile), `${basename(settingsFile, extname(settingsFile))}.key`);
-  const keyFile = isMade ? ownKeyFile : resolve(places.cwd, apiKeyFile);
-  if (!isMade) readValueFile(keyFile, 'exchange.apiKey');
-  else if (existsSync(keyFile)) throw existing(keyFile, 'use it with --api-key-file, or move it away');
-  const paths = { settingsFile, keyFile };
-  if (yes !== true && !isPiped && process.stdin.isTTY) {
-    using dialogue = new Dialogue();
-    return { ...paths, ...(await interview(dialogue, { baseUrl, database, hasKey: !isMade })) };
-  }
-  if (baseUrl === undefined || apiKeyFile === undefined) {
-    throw new CommandError(EXIT.usage, 'there is nobody to ask: give --base-url and --api-key-file');
-  }
-  const piped = isPiped ? headerText.safeParse(await text(process.stdin)) : undefined;
-  if (piped?.success === false) {
-    throw new CommandError(EXIT.usage, `the key on standard input ${piped.error.issues[0]?.message}`);
-  }
-  return { ...paths, baseUrl, key: piped?.data, databasePath: database ?? databaseFile(DATABASE) };
+async function planned(places: ConfigOptions, options: InitOptions): Promise<Plan> {
+  if (options.yes === true || options.apiKeyFile === '-' || !process.stdin.isTTY)
+    return await planOf(places, { database: placeText(DATABASE), ...options });
+  using dialogue = new Dialogue();
+  return await planOf(places, options, (...asked) => dialogue.ask(...asked));
 }
 
-export async function interview(
-  dialogue: Dialogue,
-  known: { readonly baseUrl?: string | undefined; readonly database?: string | undefined; readonly hasKey: boolean },
-): Promise<Pick<Plan, 'baseUrl' | 'key' | 'databasePath'>> {
-  const baseUrl = known.baseUrl ?? (await dialogue.ask('Address of the exchange: ', reader(secureUrl)));
-  const key = known.hasKey
-    ? undefined
-    : await dialogue.ask('Key of the merchant (not shown): ', reader(headerText), HIDDEN);
-  const usual = databaseFile(DATABASE);
-  const question = `File of the database [${usual}]: `;
-  const databasePath = known.database ?? (await dialogue.ask(question, (given) => databaseFile(given || usual)));
-  return { baseUrl, key, databasePath };
-}
-
-function settingsFileOf(places: ConfigOptions): string {
-  const path = ownFile(places);
-  if (path === null) throw new CommandError(EXIT.usage, 'give --config with the file to make');
-  if (existsSync(path)) throw existing(path, 'edit it, or give --config with another file');
-  return path;
-}
-
-function existing(path: string, advice: string): CommandError {
-  return new CommandError(EXIT.config, `${path} is there already and is not replaced: ${advice}; nothing was made`);
-}
-
-function checkVariables(places: ConfigOptions): void {
-  const [over] = configSources({ ...places, file: null }).filter(
-    ({ setting, source }) => WRITTEN.includes(setting) && source !== 'default',
-  );
-  if (over === undefined) return;
-  const message = `${over.source} is set in the environment and would go over the file: unset it first; nothing was made`;
-  throw new CommandError(EXIT.config, message);
-}
-
-function databaseFile(given: string): string {
-  const place = reader(databaseUrl)(/^(sqlite|postgres|postgresql):/.test(given) ? given : `sqlite:${given}`);
-  if (place.kind === 'sqlite') return resolve(place.file);
-  throw new Error('must be a file; database.url in the settings names a database of PostgreSQL');
-}
-
-/** Makes all of it, or leaves nothing of it behind. */
-async function make({ settingsFile, baseUrl, keyFile, key, databasePath }: Plan): Promise<void> {
+/** Makes all of it. Disposing of the result leaves nothing of it behind but tables in a database of PostgreSQL. */
+async function make(
+  { settingsFile, settings, secrets, intoExisting }: Plan,
+  places: ConfigOptions,
+  command: Command,
+): Promise<AsyncDisposableStack> {
   await using undo = new AsyncDisposableStack();
   const folder = (path: string) => {
     const made = mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -160,16 +93,47 @@ async function make({ settingsFile, baseUrl, keyFile, key, databasePath }: Plan)
     closeSync(made);
   };
   // The settings first: of two at once one fails here, before it could take the database of the other away.
-  const settings = { exchange: { baseUrl, apiKeyFile: keyFile }, database: { url: `sqlite:${databasePath}` } };
   file(settingsFile, `${headOf(settingsFile)}${stringify(settings)}`);
-  if (key !== undefined) file(keyFile, `${key}\n`);
-  folder(databasePath);
-  const isThere = existsSync(databasePath);
+  for (const [path, value] of secrets) file(path, `${value}\n`);
+  const { database } = loadConfig({ ...places, requireExchange: false });
+  const path = database.kind === 'sqlite' ? database.path : database.marks;
+  folder(path);
+  const isThere = existsSync(path);
   if (!isThere) {
-    undo.defer(() => ['', '-wal', '-shm', '.mark'].forEach((ending) => rmSync(databasePath + ending, { force: true })));
+    undo.defer(() =>
+      ['', '-wal', '-shm', '.mark', '.lock'].forEach((ending) => rmSync(path + ending, { force: true })),
+    );
   }
-  await (await openStore(databasePath, systemClock(), { expect: isThere ? 'current' : 'migrate' })).close();
-  undo.move();
+  const expect = isThere && database.kind === 'sqlite' ? 'current' : 'migrate';
+  await (await openStore(database, systemClock(), { expect, intoExisting, drivers: driversOf(command) })).close();
+  return undo.move();
+}
+
+/** Asks the exchange with each key. Returns why one is of no use, or undefined. */
+async function refusalOf(command: Command, places: ConfigOptions): Promise<CommandError | undefined> {
+  const config = loadConfig({ ...places, requireExchange: true });
+  for (const { name } of config.accounts) {
+    const { exchange, ...account } = configOf(config, name);
+    const ofAccount = config.accounts.length === 1 ? '' : `${name}: `;
+    try {
+      const result = await tryKey(command, { ...account, exchange: { ...exchange, timeout: CHECK_TIMEOUT_MS } });
+      if (result.kind !== 'ok' && result.kind !== 'refused') throw commandError(result);
+    } catch (error) {
+      const { code, message } = explainError(error);
+      return new CommandError(code, `${ofAccount}${message}`);
+    }
+  }
+  return undefined;
+}
+
+/** Says what the exchange answered. Throws `CommandError` unless the settings are kept all the same. */
+async function keepAnyway({ exitCode, message }: CommandError, isDecided: boolean): Promise<void> {
+  process.stderr.write(`${message}\n`);
+  process.exitCode = exitCode;
+  if (isDecided) return;
+  if (!process.stdin.isTTY)
+    throw new CommandError(exitCode, 'nothing was made; give --yes to keep the settings all the same');
+  if (!(await agrees('Keep it anyway? (y/N) '))) throw new CommandError(exitCode, 'nothing was made');
 }
 
 function headOf(settingsFile: string): string {
@@ -180,7 +144,16 @@ function headOf(settingsFile: string): string {
 `;
 }
 
-function madeText({ settingsFile, keyFile, key, databasePath }: Plan): string {
-  const keyLine = key === undefined ? '' : `  ${keyFile}: the key, readable for you alone\n`;
-  return `Made:\n  ${settingsFile}: the settings\n${keyLine}  ${databasePath}: the database\n`;
+function madeText({ settingsFile, settings, secrets, isSandbox }: Plan, isTaken: boolean): string {
+  const files = [...secrets.keys()].map((file) => `  ${file}: a secret, readable for you alone\n`);
+  const made = `  ${settingsFile}: the settings\n${files.join('')}  ${settings.database.url.replace('sqlite:', '')}: the database\n`;
+  return `Made:\n${made}${isTaken && !isSandbox ? 'The exchange takes the key.\n' : ''}`;
+}
+
+function stepsAfter({ isSandbox, settings }: Plan): Parameters<typeof nextSteps>[0] {
+  const { port } = new URL(settings.exchange.baseUrl);
+  return [
+    isSandbox ? [`sandbox --port ${port}`, 'is the exchange: let it run in a terminal of its own'] : PROBE,
+    ...NEXT,
+  ];
 }

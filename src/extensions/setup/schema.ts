@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isMap, isScalar, LineCounter, parseDocument, type Node } from 'yaml';
+import { isMap, isScalar, LineCounter, parseAllDocuments, type Document, type Node } from 'yaml';
 import { z } from 'zod';
 import { ACCOUNT_NAME } from '../../accounts/rules/name.ts';
 import { DEFAULTS_FILE } from '../../base/places.ts';
@@ -52,8 +52,7 @@ function describe(schema: JsonSchema, { withDefaults }: { readonly withDefaults:
   const text = readFileSync(DEFAULTS_FILE, 'utf8');
   const lines = text.split('\n');
   const counter = new LineCounter();
-  const document = parseDocument(text, { lineCounter: counter });
-  const visit = (section: JsonSchema, node: unknown) => {
+  const visit = (section: JsonSchema, node: unknown, document: Document) => {
     const properties = (section['properties'] ?? {}) as Record<string, JsonSchema>;
     if (!isMap(node)) return;
     for (const { key, value } of node.items) {
@@ -61,12 +60,13 @@ function describe(schema: JsonSchema, { withDefaults }: { readonly withDefaults:
       if (property === undefined || !isScalar(key)) continue;
       const description = commentAbove(lines, counter.linePos(key.range?.[0] ?? 0).line);
       if (description !== '') property['description'] = description;
-      visit(property, value);
+      visit(property, value, document);
       const usual: unknown = isMap(value) ? null : ((value as Node | null)?.toJS(document) as unknown);
       if (withDefaults && usual !== undefined && usual !== null) property['default'] ??= usual;
     }
   };
-  visit(schema, document.contents);
+  // The settings that people set stand in the first document, the advanced ones in the second.
+  for (const document of parseAllDocuments(text, { lineCounter: counter })) visit(schema, document.contents, document);
 }
 
 function commentAbove(lines: readonly string[], line: number): string {

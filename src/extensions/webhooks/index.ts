@@ -8,7 +8,7 @@ export const webhooks: Extension = {
   settings: async () => (await import('./settings.ts')).webhooksSettings,
   service: async () => (await import('./service.ts')).webhooksService,
   commands: {
-    'Every day:': {
+    'More commands:': {
       webhooks: {
         text: 'receivers of events: delivered, refused and waiting events',
         example: 'order-sync webhooks list',

@@ -70,6 +70,8 @@ const endpoint = fields(
   .refine(({ url, allowPrivate }) => url.protocol === 'https:' || (allowPrivate && isLoopback(url.hostname)), {
     path: ['url'],
     error: 'must begin with https:// (http only on localhost, 127.0.0.0/8 or [::1], with allowPrivate: true)',
+    // Also if another field is wrong: all that is wrong is said at once.
+    when: ({ value }) => Object(value).url instanceof URL,
   })
   .transform(({ url, events = [], allowPrivate = false, ...given }) => ({
     /** Names it in the database, in commands and in metrics. */

@@ -30,10 +30,17 @@ function isGeneral(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && error.code === 'SQLITE_ERROR';
 }
 
+/** Why a file cannot be opened or made, without the names of the system's calls. */
+export function fileFault(error: Error, path: string): string {
+  if (!existsSync(dirname(path))) return `there is no folder ${dirname(path)}`;
+  const [, words = error.message] = /^E\w+: ([^,]+), /.exec(error.message) ?? [];
+  return `${words} (${(error as NodeJS.ErrnoException).code})`;
+}
+
 /** As `storeError`, and for what the system itself says of a file that cannot be made or opened. */
 export function openError(error: unknown, path: string): unknown {
   if (!(error instanceof Error) || !('errno' in error)) return storeError(error, path);
-  const message = `${path} cannot be opened (${error.message}); check its folder and the permissions`;
+  const message = `${path} cannot be opened (${fileFault(error, path)}); check its folder and the permissions`;
   return new StoreError('disk', message, { cause: error });
 }
 

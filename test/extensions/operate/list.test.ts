@@ -47,7 +47,9 @@ describe('orders list of a month', () => {
     const seen = new Set<string>();
     for (const line of stdout.split('\n').slice(2, -1)) {
       const { state, outcome } = outcomes.get(line.split(' ')[0])!;
-      const words = { succeeded: 'paid', failed: 'failed', null: 'is final, but it is not known whether it paid' }[String(outcome)];
+      const words = { succeeded: 'paid', failed: 'failed', null: 'is final, but it is not known whether it paid' }[
+        String(outcome)
+      ];
       expect([line, new RegExp(` final +${words} `).test(line)]).toEqual([line, state === 'final']);
       if (state === 'final') seen.add(String(outcome));
     }

@@ -9,10 +9,15 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { beforeEach, describe, expect, it } from 'vitest';
-import { interview } from '../../../src/extensions/setup/init.ts';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import { seededRandom } from '../../../src/extensions/sandbox/random.ts';
+import { startSandbox } from '../../../src/extensions/sandbox/server.ts';
+import { planOf, SANDBOX } from '../../../src/extensions/setup/plan.ts';
 import { Dialogue } from '../../../src/extensions/operate/decision-options.ts';
 import { CommandError } from '../../../src/cli/shared/exit.ts';
 import { runProgram } from '../../support/cli-function.ts';
@@ -20,7 +25,8 @@ import { runCommand } from '../../support/cli-process.ts';
 import { temporaryFolder } from '../../support/folders.ts';
 
 const KEY = 'k3y-that-must-stay-hidden';
-const URL = 'https://exchange.example';
+/** Nothing listens there. */
+const URL = 'http://127.0.0.1:9';
 let folder = '';
 let file = '';
 beforeEach(() => {
@@ -30,12 +36,20 @@ beforeEach(() => {
 
 const init = (args: readonly string[], input = '') =>
   runCommand(['--config', file, 'init', ...args], { cwd: folder, input });
+/** The address of an exchange that takes these keys. */
+async function exchange(apiKey: string, ...otherKeys: string[]): Promise<string> {
+  const sandbox = await startSandbox({ apiKey, otherKeys, clock: systemClock(), random: seededRandom(1) });
+  onTestFinished(() => sandbox.close());
+  return sandbox.url;
+}
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 describe('init', () => {
   it('makes settings, the file of the key and the database, and asks nothing where options say it all', async () => {
-    const { code, stdout, stderr } = await init(['--base-url', URL, '--api-key-file', '-', '--yes'], `${KEY}\n`);
+    const url = await exchange(KEY);
+    const { code, stdout, stderr } = await init(['--base-url', url, '--api-key-file', '-'], `${KEY}\n`);
     expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('The exchange takes the key.');
     const [key, database] = [join(folder, 'etc', 'shop.key'), join(folder, 'data', 'order-sync.db')];
     expect(readFileSync(key, 'utf8')).toBe(`${KEY}\n`);
     expect([file, key, database].map(modeOf)).toEqual([0o600, 0o600, 0o600]);
@@ -49,7 +63,7 @@ describe('init', () => {
     const [check, status] = [await runProgram(['--config', file, 'config', 'check', '--json'], elsewhere)].concat(
       await runProgram(['--config', file, 'db', 'status'], elsewhere),
     );
-    expect(JSON.parse(check?.stdout ?? '')).toEqual({ ok: true, exchange: URL, database });
+    expect(JSON.parse(check?.stdout ?? '')).toEqual({ ok: true, exchange: url, database });
     expect(status?.code).toBe(0);
   });
 
@@ -59,13 +73,14 @@ describe('init', () => {
     const database = ['--database', join(folder, 'orders.db')];
     const environment = { ORDER_SYNC_DATABASE_URL: `sqlite:${database[1]}` };
     await runProgram(['db', 'migrate'], { cwd: folder, environment });
-    const { code, stderr } = await init(['--base-url', URL, '--api-key-file', key, ...database, '--yes']);
+    const url = await exchange(KEY);
+    const { code, stderr } = await init(['--base-url', url, '--api-key-file', key, ...database]);
     expect([code, stderr, readFileSync(key, 'utf8')]).toEqual([0, '', KEY]);
     expect(readdirSync(join(folder, 'etc'))).toEqual(['shop.yaml']);
   });
 
   it.each<[string, number, RegExp, () => readonly string[]]>([
-    ['there is nobody to ask', 64, /--base-url and --api-key-file/, () => []],
+    ['there is no terminal', 64, /--base-url and --api-key-file/, () => []],
     ['the address is none', 64, /--base-url/, () => ['--base-url', 'exchange', '--api-key-file', '-']],
     ['the key is none', 64, /standard input/, () => ['--base-url', URL, '--api-key-file', '-']],
     ['the file of the key is not there', 78, /ENOENT/, () => ['--base-url', URL, '--api-key-file', 'none']],
@@ -118,6 +133,29 @@ describe('init', () => {
     expect(contents()).toEqual(before);
   });
 
+  it.each<[string, number, string, () => Promise<string>]>([
+    ['the exchange refuses the key', 77, 'refuses the key', () => exchange('another')],
+    ['the exchange is out of reach', 69, 'ECONNREFUSED', async () => URL],
+    ['the address is that of something else', 69, 'no usable answer', webSite],
+  ])('makes nothing where %s, and with --yes all the same', async (_why, exit, message, address) => {
+    const given = ['--base-url', await address(), '--api-key-file', '-'];
+    const refused = await init(given, KEY);
+    expect([refused.code, refused.stdout, readdirSync(folder)]).toEqual([exit, '', []]);
+    expect(refused.stderr).toContain(message);
+    const kept = await init([...given, '--yes'], KEY);
+    expect([kept.code, kept.stderr]).toEqual([exit, expect.stringContaining(message)]);
+    expect(readdirSync(join(folder, 'etc')).toSorted()).toEqual(['shop.key', 'shop.yaml']);
+  });
+
+  it('makes settings for the sandbox, whose statuses are known, without asking it', async () => {
+    expect(await init(['--sandbox'])).toMatchObject({ code: 0, stderr: '' });
+    expect(readFileSync(join(folder, 'etc', 'shop.key'), 'utf8')).toBe(`${SANDBOX.key}\n`);
+    const { stdout } = await runProgram(['--config', file, 'config', 'show', '--json'], { cwd: folder });
+    const shown = JSON.parse(stdout) as { setting: string; value: string }[];
+    const valueOf = (name: string) => shown.find(({ setting }) => setting === name)?.value;
+    expect([valueOf('exchange.baseUrl'), valueOf('follow.succeededStatuses')]).toEqual([SANDBOX.url, '[COMPLETED]']);
+  });
+
   it('leaves nothing behind where one of the files cannot be made', async () => {
     mkdirSync(join(folder, 'etc'));
     // A link that leads nowhere is no file that is there, and cannot be made new.
@@ -130,7 +168,7 @@ describe('init', () => {
   it('makes everything once where two run at once', async () => {
     const args = ['--base-url', URL, '--api-key-file', '-', '--yes'];
     const [first, second] = await Promise.all([init(args, KEY), init(args, KEY)]);
-    expect([first?.code, second?.code].filter((code) => code === 0)).toHaveLength(1);
+    expect([first?.code, second?.code].filter((code) => code === 69)).toHaveLength(1);
     expect(readdirSync(join(folder, 'etc')).toSorted()).toEqual(['shop.key', 'shop.yaml']);
     expect(await runProgram(['--config', file, 'db', 'status'], { cwd: folder })).toMatchObject({ code: 0 });
   });
@@ -142,6 +180,14 @@ describe('init', () => {
     expect([code, stderr, readdirSync(folder)]).toEqual([78, expect.stringContaining('ORDER_SYNC_DATABASE_URL'), []]);
   });
 });
+
+async function webSite(): Promise<string> {
+  const server = createServer((request, response) => request.resume() && response.end('<html>welcome</html>'));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
 
 /** Names and contents of the files that a test has laid out. */
 function contents(): readonly (readonly [string, string])[] {
@@ -162,33 +208,69 @@ describe('the questions of init', () => {
     return { input, dialogue: new Dialogue(input, output), asks };
   }
 
+  const begin = ({ dialogue }: ReturnType<typeof terminal>) =>
+    planOf({ cwd: folder, env: {}, file }, {}, (...asked) => dialogue.ask(...asked));
+  const secretFile = (ending: string) => join(folder, 'etc', `shop${ending}`);
+
   it('are asked again after a wrong answer, and show no key', async () => {
-    const { input, dialogue, asks } = terminal();
-    const asked = interview(dialogue, { hasKey: false });
+    const on = terminal();
+    const { input, dialogue, asks } = on;
+    const asked = begin(on);
     await asks('Address');
     input.write('exchange\r');
     await asks('It must be an address');
     input.write(`${URL}\r`);
-    await asks('Key');
+    await asks('Accounts');
+    input.write('shop-1, all\r');
+    await asks('It must be a list of names');
+    input.write('shop-1, shop-2\r');
+    await asks('Key of shop-1');
     input.write(`${KEY}\r`);
-    const untilDatabase = await asks('database');
+    const untilSecond = await asks('Key of shop-2');
     // The key for the line before.
     input.write('\u001b[A\r');
-    expect(await asked).toEqual({
-      baseUrl: URL,
-      key: KEY,
-      databasePath: join(process.cwd(), 'data', 'order-sync.db'),
+    await asks('It must be');
+    input.write('key-2\r');
+    await asks('Database');
+    input.write('postgres://shop:pass%20word@127.0.0.1/shop\r');
+    const { settings, secrets } = await asked;
+    expect(settings).toMatchObject({
+      exchange: { baseUrl: URL },
+      database: { url: 'postgres://shop@127.0.0.1/shop', passwordFile: secretFile('.password') },
+      accounts: {
+        'shop-1': { exchange: { apiKeyFile: secretFile('-shop-1.key') } },
+        'shop-2': { exchange: { apiKeyFile: secretFile('-shop-2.key') } },
+      },
     });
-    expect(untilDatabase).not.toContain(KEY);
+    expect([...secrets.values()]).toEqual([KEY, 'key-2', 'pass word']);
+    for (const text of [untilSecond, await asks('')]) expect(text).not.toMatch(/k3y|key-2/);
     dialogue[Symbol.dispose]();
+  });
+
+  it('make settings for the sandbox where there is no exchange yet', async () => {
+    const on = terminal();
+    const asked = begin(on);
+    await on.asks('Address');
+    on.input.write('\r');
+    await on.asks('Database');
+    on.input.write('\r');
+    const { settings, secrets } = await asked;
+    expect(settings).toMatchObject({
+      exchange: { baseUrl: SANDBOX.url, apiKeyFile: secretFile('.key') },
+      database: { url: `sqlite:${join(process.cwd(), 'data', 'order-sync.db')}` },
+      follow: { succeededStatuses: ['COMPLETED'] },
+    });
+    expect([...secrets]).toEqual([[secretFile('.key'), SANDBOX.key]]);
+    on.dialogue[Symbol.dispose]();
   });
 
   it.each([
     ['Ctrl-C', '\u0003'],
     ['the end of the input', undefined],
   ])('end at %s', async (_how, key) => {
-    const { input, dialogue } = terminal();
-    const asked = interview(dialogue, { hasKey: true });
+    const on = terminal();
+    const { input } = on;
+    const asked = begin(on);
     if (key === undefined) input.end();
     else input.write(key);
     await expect(asked).rejects.toThrow(CommandError);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { settingsSchema } from '../../../src/extensions/setup/schema.ts';
 import { SETTINGS_PARTS } from '../../support/settings.ts';
@@ -16,9 +16,27 @@ describe('the JSON Schema of the settings', () => {
     expect(JSON.parse(read('schema.json'))).toEqual(JSON_SCHEMA);
   });
 
+  it('is made of a file that begins with the settings that people set', () => {
+    const [first] = parseAllDocuments(read('default.yaml')).map((document) => document.toJS() as object);
+    const names = Object.entries(first ?? {}).flatMap(([section, settings]) =>
+      Object.keys(settings as object).map((name) => `${section}.${name}`),
+    );
+    expect(names).toEqual([
+      'exchange.baseUrl',
+      'exchange.apiKeyFile',
+      'exchange.rate',
+      'database.url',
+      'follow.finalStatuses',
+      'follow.succeededStatuses',
+      'webhooks.endpoints',
+      'ops.listen',
+    ]);
+  });
+
   it('is named where an editor looks for it, and has the defaults', () => {
     expect(read('default.yaml')).toMatch(/^# yaml-language-server: \$schema=\.\/schema\.json\n/);
-    expect(takes(read('default.yaml'))).toBe(true);
+    const documents = parseAllDocuments(read('default.yaml')).map((document) => String(document));
+    expect(documents.map(takes)).toEqual([true, true]);
   });
 
   it.each([

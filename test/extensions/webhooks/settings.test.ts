@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { webhooksSettings } from '../../../src/extensions/webhooks/settings.ts';
+import type { ConfigError } from '../../../src/settings/config.ts';
 import { loadWith } from '../../support/load-with.ts';
 import { configSources } from '../../support/settings.ts';
 
@@ -44,6 +45,26 @@ describe('webhooks.endpoints', () => {
     expect(refused).toThrow(reason);
     expect(refused).toThrow(expect.objectContaining({ message: expect.not.stringContaining(SECRET.slice(6, 20)) }));
   });
+
+  it('are refused with all that is wrong in each of them at once', () => {
+    const endpoints = [
+      { url: 'http://shop.example/', secrets: ['whsec_c2hvcnQ='], events: ['order.state'] },
+      { url: 'http://other.example/', secrets: [SECRET] },
+      { url: 'https://third.example/', secrets: [], allowPrivate: 'maybe' },
+    ];
+    const problems = problemsOf(() => loadWith(listOf(...endpoints))).map((problem) => problem.split(' ')[0]);
+    const faults = ['[0].secrets[0]', '[0].events[0]', '[0].url', '[1].url', '[2].secrets', '[2].allowPrivate'];
+    expect(problems).toEqual(faults.map((fault) => `webhooks.endpoints${fault}`));
+  });
+
+  function problemsOf(load: () => unknown): readonly string[] {
+    try {
+      load();
+    } catch (error) {
+      return (error as ConfigError).problems.map(({ problem }) => problem);
+    }
+    return [];
+  }
 
   it('are not shown', () => {
     const options = { env: listOf({ url: 'https://shop.example/', secrets: [SECRET] }), cwd: '/', file: null };

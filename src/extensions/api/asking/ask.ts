@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import type { AccountSettings, Config } from '../../../settings/config.ts';
 import { after } from '../../../base/instant.ts';
 import { refusalReason, type RefusalReason } from '../../../exchange/reply.ts';
+import { EXCHANGE_OPERATIONS } from '../addresses.ts';
 import { Owner } from './client.ts';
 import type { AskedOperation, InputOf, OperationAddress } from '../operation.ts';
 import type { FailedResult, Result } from '../envelope.ts';
@@ -91,6 +93,16 @@ export async function withExchange<Value>(
     const deps = { ...app, wakeCreates: () => {} };
     return await work(async (operation, input) => await (await operation.load()).run(deps, input), complete, true);
   });
+}
+
+/** Looks up an id that no order has: the result shows whether the exchange takes the key. */
+export async function tryKey(command: Command, config: AccountSettings): Promise<Result> {
+  const externalOrderId = `order-sync-check-${randomUUID()}`;
+  return await withExchange(
+    command,
+    (askOwner) => askOwner(EXCHANGE_OPERATIONS.lookUpOrder, { externalOrderId }),
+    config,
+  );
 }
 
 /** Has one operation done, and returns its answer as the exchange wrote it. `isAlone` if no daemon did it. Throws `CommandError`. */

@@ -11,7 +11,7 @@ import { VERIFICATION_LEVELS, type VerificationLevel } from '../../../exchange/s
 import { readJson, withDigits } from '../../../exchange/json.ts';
 import { clientsSettings } from '../settings.ts';
 import { tableOf, textColumns } from '../../documents/terminal.ts';
-import { screenOf } from '../../../cli/shared/help.ts';
+import { screenOf, wordsOf } from '../../../cli/shared/help.ts';
 import { print } from '../../documents/commands/print.ts';
 import { pasteable } from '../../../base/invocation.ts';
 
@@ -52,7 +52,9 @@ export function define(command: Command): void {
  * printed, stored and logged nowhere.
  */
 function defineOperation(command: Command): void {
-  const words = command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name();
+  const words = wordsOf(command)
+    .filter((word, index) => index > 0 && word !== 'exchange')
+    .join(' ');
   const entry = COMMANDS[words];
   if (entry === undefined) throw new Error(`no operation belongs to the command ${words}`);
   const [operation, field, example] = entry;
@@ -69,7 +71,7 @@ function defineOperation(command: Command): void {
   if (isRecord) command.option(...REVEAL);
   command
     .option('--json', 'print JSON')
-    .addHelpText('after', `\nExample:\n  order-sync ${words} ${example}`)
+    .addHelpText('after', `\nExample:\n  order-sync exchange ${words} ${example}`)
     .action(async (given: string, { json, reference, level, reveal }: AnswerOptions) => {
       const input = { [field]: given, reference, level } as never;
       const answer = await ask(command, operation, input);
@@ -113,7 +115,7 @@ function definePhotos(command: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExamples:\n  order-sync idv photos 7f1c2a --level LIVENESS --action-id a-1\n  order-sync idv photos 7f1c2a --level MAIN --token - < token-file',
+      '\nExamples:\n  order-sync exchange idv photos 7f1c2a --level LIVENESS --action-id a-1\n  order-sync exchange idv photos 7f1c2a --level MAIN --token - < token-file',
     )
     .action(async (linkId: string, { level, actionId, token: given, json }: VerificationOptions) => {
       if (actionId !== undefined && level !== 'LIVENESS') {
@@ -144,7 +146,7 @@ function defineCards(command: Command): void {
     .argument('<linkId>')
     .option('--reveal', 'show card numbers and tokens in full')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  order-sync customer cards 7f1c2a')
+    .addHelpText('after', '\nExample:\n  order-sync exchange customer cards 7f1c2a')
     .action(async (linkId: string, { reveal, json }: { reveal?: boolean; json?: boolean }) => {
       const { body } = await ask(command, listCards, { linkId });
       if (reveal === true && json === true) return printAnswer(body, true);

@@ -16,7 +16,7 @@ function defineLinks(command: Command): void {
   // Otherwise the options of `show` would be taken for those of this command.
   command.enablePositionalOptions().option('--status <status>', 'only links with this status');
   addListOptions(command)
-    .addHelpText('after', '\nExample:\n  order-sync links --status NOT_VERIFIED')
+    .addHelpText('after', '\nExample:\n  order-sync exchange links --status NOT_VERIFIED')
     .action(async ({ status, ...options }: ListOptions & { readonly status?: string }) => {
       const found = await withAccounts(command, ({ db }, account) =>
         listLinks(db, { account, status, limit: options.limit + 1 }),
@@ -39,14 +39,14 @@ function defineLinksShow(command: Command): void {
   command
     .argument('<linkId>')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  order-sync links show 7f1c2a')
+    .addHelpText('after', '\nExample:\n  order-sync exchange links show 7f1c2a')
     .action(async (linkId: string, { json }: { json?: boolean }) => {
       const { link, events } = await withAccount(command, 'current', async ({ db }, { account }) => ({
         link: await readLink(db, account, linkId),
         events: await linkEvents(db, account, linkId),
       }));
       if (link === undefined) {
-        const message = `the link ${JSON.stringify(linkId)} is not remembered; order-sync client follow remembers it`;
+        const message = `the link ${JSON.stringify(linkId)} is not remembered; order-sync exchange client follow remembers it`;
         throw new CommandError(EXIT.absent, message);
       }
       print(json, { link, events }, () => rowWithHistory(link, events), 2);
@@ -57,7 +57,10 @@ function definePhotos(command: Command): void {
   command.description('lists the newest photos; file is the path in photos.folder, refused is why there is none');
   addListOptions(command.argument('[linkId]', 'only those of this link'))
     .option('--awaited', 'the deliveries that were asked for and have not come')
-    .addHelpText('after', '\nExample:\n  order-sync photos list 7f1c2a\n  order-sync photos list --awaited')
+    .addHelpText(
+      'after',
+      '\nExample:\n  order-sync exchange photos list 7f1c2a\n  order-sync exchange photos list --awaited',
+    )
     .action(async (linkId: string | undefined, options: ListOptions & { awaited?: boolean }) => {
       const query = { linkId, limit: options.limit + 1 };
       if (options.awaited === true) {
@@ -93,7 +96,7 @@ function definePurge(command: Command): void {
   command
     .requiredOption('--older-than <duration>', 'received longer ago than this: 12h, 90d', duration)
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  order-sync photos purge --older-than 90d')
+    .addHelpText('after', '\nExample:\n  order-sync exchange photos purge --older-than 90d')
     .action(async ({ olderThan, json }: { olderThan: number; json?: boolean }) => {
       const purged = await withAccount(command, 'current', (store, config) =>
         purgePhotos({ account: config.account, config, store, clock: systemClock() }, olderThan),

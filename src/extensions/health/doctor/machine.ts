@@ -3,7 +3,6 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { createConnection, isIP } from 'node:net';
 import { dirname } from 'node:path';
-import { randomUUID } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { connect as connectTls } from 'node:tls';
 import type { Command } from 'commander';
@@ -14,8 +13,7 @@ import { healthSettings } from '../settings.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
 import { fault, ofProblem, ok, warning, type CheckResult } from './check.ts';
 import type { Clock } from '../../../base/clock.ts';
-import { EXCHANGE_OPERATIONS } from '../../api/addresses.ts';
-import { withExchange } from '../../api/asking/ask.ts';
+import { tryKey } from '../../api/asking/ask.ts';
 import { isPublic } from '../../webhooks/sender.ts';
 
 const GIB = 1_024 ** 3;
@@ -184,14 +182,9 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'no answer in time';
 }
 
-/** Checks that the exchange takes the key: looks up an id that no order has, by the owner of the account if there is one. */
+/** Checks that the exchange takes the key, by the owner of the account if there is one. */
 export async function checkKey(command: Command, config: AccountSettings): Promise<CheckResult> {
-  const externalOrderId = `order-sync-doctor-${randomUUID()}`;
-  const result = await withExchange(
-    command,
-    (ask) => ask(EXCHANGE_OPERATIONS.lookUpOrder, { externalOrderId }),
-    config,
-  );
+  const result = await tryKey(command, config);
   switch (result.kind) {
     case 'ok':
     case 'refused':

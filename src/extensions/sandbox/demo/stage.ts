@@ -161,7 +161,15 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   const shops = shopsOf(accounts, orders);
   await using undo = new AsyncDisposableStack();
   const [apiKey = '', ...otherKeys] = shops.map(({ key }) => key);
-  const speedy = { apiKey, otherKeys, clock, random: seededRandom(7), speed: SPEED, ...options.exchange };
+  const speedy = {
+    apiKey,
+    otherKeys,
+    clock,
+    random: seededRandom(7),
+    rejected: 0.1,
+    speed: SPEED,
+    ...options.exchange,
+  };
   const sandbox = undo.adopt(await startSandbox(speedy), (exchange) => exchange.close());
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-demo-'));
   undo.defer(() => {

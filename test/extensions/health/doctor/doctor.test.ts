@@ -49,7 +49,7 @@ describe('order-sync doctor', () => {
     expect(findings.filter(({ level }) => level === 'fault')).toEqual([]);
     expect(of('key')).toMatchObject([{ level: 'ok' }]);
     expect(exchange.requests.map(({ method, externalOrderId }) => [method, externalOrderId])).toEqual([
-      ['GET', expect.stringMatching(/^order-sync-doctor-/)],
+      ['GET', expect.stringMatching(/^order-sync-check-/)],
     ]);
   });
 
