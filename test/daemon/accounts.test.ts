@@ -114,7 +114,7 @@ describe('a daemon for several accounts', () => {
     }
     expect((await run('status', '--account', 'one')).code).toBe(0);
     const explained = await run('orders', 'explain', 'a', '--account', 'two');
-    expect(explained.stdout).toMatch(/The order is not sent: the account two is stopped since/);
+    expect(explained.stdout).toMatch(/The order is not sent: the account two has been stopped since/);
     expect(explained.stdout).not.toContain('when the next pass runs');
     expect(await types()).toEqual(['account.stopped']);
 

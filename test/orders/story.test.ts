@@ -113,7 +113,7 @@ describe('the story of an order', () => {
       12:00:00.000Z Finding CREATE_UNKNOWN (error): (meaning)
           > The order is looked up, next by 12:00:05.000Z if nothing delays it. If no look-up finds it, it is held for a person to decide.
           > To see what the exchange answers now:
-          > order-sync lookup a
+          > order-sync exchange lookup a
           > To decide sooner, if you know what became of the order:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
           > order-sync orders resolve a --as not-created --reason TEXT
@@ -124,7 +124,7 @@ describe('the story of an order', () => {
       12:00:05.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome. Found: sent 12:00:00.000Z, unknown.
           > The order is looked up, next by 12:00:15.000Z if nothing delays it. If no look-up finds it, it is held for a person to decide.
           > To see what the exchange answers now:
-          > order-sync lookup a
+          > order-sync exchange lookup a
           > To decide sooner, if you know what became of the order:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
           > order-sync orders resolve a --as not-created --reason TEXT
@@ -159,7 +159,7 @@ describe('the story of an order', () => {
       12:00:00.000Z Finding CREATE_UNKNOWN (error): (meaning)
           > The order is looked up, next by 12:00:05.000Z if nothing delays it. If no look-up finds it, it is held for a person to decide.
           > To see what the exchange answers now:
-          > order-sync lookup a
+          > order-sync exchange lookup a
           > To decide sooner, if you know what became of the order:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
           > order-sync orders resolve a --as not-created --reason TEXT
@@ -173,7 +173,7 @@ describe('the story of an order', () => {
           > order-sync orders resolve a --as not-created --reason TEXT
           > order-sync orders resolve a --as abandoned --reason TEXT
           > To see what the exchange answers now:
-          > order-sync lookup a
+          > order-sync exchange lookup a
           > Until a person decides, the order is looked up once a day, in case it appears, next by 2026-01-16T12:00:00.000Z if nothing delays it.
           > A person should look at finding CREATE_UNKNOWN. (advice)
           > To acknowledge the findings that a person has looked at:
@@ -184,7 +184,7 @@ describe('the story of an order', () => {
           > order-sync orders resolve a --as not-created --reason TEXT
           > order-sync orders resolve a --as abandoned --reason TEXT
           > To see what the exchange answers now:
-          > order-sync lookup a
+          > order-sync exchange lookup a
           > Until a person decides, the order is looked up once a day, in case it appears, next by 2026-01-17T12:00:00.000Z if nothing delays it.
           > A person should look at finding CREATE_UNKNOWN. (advice)
           > To acknowledge the findings that a person has looked at:
@@ -225,7 +225,7 @@ describe('the story of an order', () => {
       12:00:00.000Z Finding CREATE_UNKNOWN (error): (meaning)
           > The order is looked up, next by 12:00:05.000Z if nothing delays it. If no look-up finds it, it is held for a person to decide.
           > To see what the exchange answers now:
-          > order-sync lookup a
+          > order-sync exchange lookup a
           > To decide sooner, if you know what became of the order:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
           > order-sync orders resolve a --as not-created --reason TEXT

@@ -45,7 +45,7 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
   const next = nextLookup(moment, settings);
   const when = whenText(moment, next ?? null);
   const spaced = spacing === undefined ? [] : [spacing.text];
-  const asking = ['To see what the exchange answers now:', commandOf('lookup', order)];
+  const asking = ['To see what the exchange answers now:', commandOf('exchange lookup', order)];
   const offer = (text: string) => [`${text}:`, ...decisionCommands(order, state)];
   const why = state === 'final' ? 'in case it still changes' : 'in case the exchange has it after all';
   const again = next === null ? 'Nothing: the order has ended.' : `The order is looked up again, ${why}${when}.`;

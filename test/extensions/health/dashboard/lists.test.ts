@@ -247,7 +247,7 @@ describe('the page of an order', () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     expect(places).not.toContain(-1);
     expect(page.split('action="/actions/order"')).toHaveLength(2);
-    expect(commandsOf(page)).toEqual(['order-sync lookup a']);
+    expect(commandsOf(page)).toEqual(['order-sync exchange lookup a']);
   });
 
   it('shows the whole id, however long', async () => {

@@ -196,7 +196,7 @@ describe('a command in a story', () => {
       String.raw`order-sync orders resolve 'o'\''clock & more' --as exists --pre-order-id PRE_ORDER_ID --reason TEXT`,
       String.raw`order-sync orders resolve 'o'\''clock & more' --as not-created --reason TEXT`,
       String.raw`order-sync orders resolve 'o'\''clock & more' --as abandoned --reason TEXT`,
-      String.raw`order-sync lookup 'o'\''clock & more'`,
+      String.raw`order-sync exchange lookup 'o'\''clock & more'`,
     ]);
     expect(commands('=1', 'rejected')).toEqual([`order-sync orders retry '=1' --reason TEXT`]);
     expect(commands('-v', 'rejected')).toEqual(['order-sync orders retry --reason TEXT -- -v']);
