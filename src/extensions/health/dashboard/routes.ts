@@ -34,20 +34,7 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
   // It stands in each form of this process: a page of another site cannot read it.
   const token = healthSettings.of(deps.config).ops.actions === 'on' ? randomBytes(32).toString('base64url') : undefined;
   const pages: Pages = { deps, accounts, token };
-  server.setErrorHandler((error, _request, reply) => {
-    if (!(error instanceof Refused)) throw error;
-    const { httpStatus, message, advice } = error;
-    const page = messagePage(frameOf(pages, `${message} · order-sync`), message, advice);
-    return reply.code(httpStatus).type(HTML).send(page);
-  });
-  server.setNotFoundHandler((request, reply) => {
-    void reply.code(404);
-    if (!(request.headers.accept ?? '').includes('text/html')) {
-      return reply.send({ status: 'refused', reason: 'there is no such page' });
-    }
-    const advice = 'If you typed the address, check that it is correct.';
-    return reply.type(HTML).send(messagePage(frameOf(pages, 'Page not found · order-sync'), 'Page not found', advice));
-  });
+  answerRefusals(server, pages);
   const addPage = (path: string, write: (request: FastifyRequest) => Promise<string>) =>
     server.get(path, async (request, reply) => reply.type(HTML).send(await write(request)));
   addPage('/', async (request) => {
@@ -91,6 +78,24 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
     const account = oneAccountIn(queryOf(request), accounts);
     const holds = (await readHolds(deps.store.db, account)).map(viewOf);
     return framed(frameOf(pages, 'Pause · order-sync', account), pauseForms({ account, token }, holds));
+  });
+}
+
+/** A refusal, and an address that is none, are pages to a browser. */
+function answerRefusals(server: FastifyInstance, pages: Pages): void {
+  server.setErrorHandler((error, _request, reply) => {
+    if (!(error instanceof Refused)) throw error;
+    const { httpStatus, message, advice } = error;
+    const page = messagePage(frameOf(pages, `${message} · order-sync`), message, advice);
+    return reply.code(httpStatus).type(HTML).send(page);
+  });
+  server.setNotFoundHandler((request, reply) => {
+    void reply.code(404);
+    if (!(request.headers.accept ?? '').includes('text/html')) {
+      return reply.send({ status: 'refused', reason: 'there is no such page' });
+    }
+    const advice = 'If you typed the address, check that it is correct.';
+    return reply.type(HTML).send(messagePage(frameOf(pages, 'Page not found · order-sync'), 'Page not found', advice));
   });
 }
 

@@ -101,8 +101,6 @@ describe('report summary', () => {
   it.each(['missing/summary.csv', '/dev/full'])('ends with 74 when the file cannot be written: %j', async (out) => {
     const { code, stdout, stderr } = await summary('--format', 'csv', '--out', out);
     expect([code, stdout]).toEqual([74, '']);
-    expect(stderr).toMatch(
-      /^order-sync: (there is no folder missing|no space left on device)[^\n]*; check (missing\/summary.csv|the path), its permissions and the space\n$/,
-    );
+    expect(stderr).toMatch(/^order-sync: (there is no folder missing|no space left on device)[^\n]*; check [^\n]+\n$/);
   });
 });
