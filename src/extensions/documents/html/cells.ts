@@ -1,7 +1,6 @@
 import { instantMs } from '../../../base/instant.ts';
 import { isNumeric, saysNothing, toneOf, type Column, type Row } from '../document.ts';
 import { type Cell, type Tone, widthOf, cut } from '../../../cli/shared/terminal.ts';
-import { withUnit } from '../sections.ts';
 import { inUnits, mostOf, printable, sumOf } from '../../../base/words.ts';
 
 const LONGEST_WORD = 40;
@@ -132,22 +131,13 @@ function placesOf(column: Column, rows: readonly Row[]): number {
   });
 }
 
-/** Writes a table in a frame of the given name, which scrolls where it is wide. `unit` is that of the columns with the unit of their group. */
-export function* tableText(
-  name: string,
-  rows: readonly Row[],
-  shown: readonly ShownColumn[],
-  unit?: string,
-): Generator<string> {
-  const labelled = withUnit(
-    shown.map(({ column }) => column),
-    unit,
-  );
+/** Writes a table in a frame of the given name, which scrolls if it is wide. */
+export function* tableText(name: string, rows: readonly Row[], shown: readonly ShownColumn[]): Generator<string> {
   const columns = shown.map((one, index) => ({
     tag: index === 0 ? 'th' : 'td',
     column: one.column,
     classes: classesOf(one),
-    heading: escapeText(headingOf(labelled[index] ?? one.column)),
+    heading: escapeText(headingOf(one.column)),
     places: placesOf(one.column, rows),
   }));
   // What happened when stands along a line of time.

@@ -12,7 +12,14 @@ import type { Reconciled, Supplement } from './verdict.ts';
 import { accountNames } from '../../../store/tables/accounts.ts';
 import type { Snapshot, Store } from '../../../store/port.ts';
 import { allRows } from '../../../store/pages.ts';
-import { knownFindings, reconciledRows, rowsOfUnknownAge, rowsToDrive } from '../tables/reconciliation.ts';
+import {
+  knownFindings,
+  reconciledRows,
+  rowsOfUnknownAge,
+  rowsToDrive,
+  type KnownFindingRow,
+  type ReconciledRow,
+} from '../tables/reconciliation.ts';
 import type { Query } from '../../../store/dialect.ts';
 import type { LedgerTables } from '../tables/ledger.ts';
 import { ReportTables } from '../tables/report.ts';
@@ -21,6 +28,7 @@ interface ReconciliationRequest extends PeriodScope {
   /** Now unless given. */
   readonly asOf?: string | undefined;
   readonly settings: ReconciliationSettings;
+  readonly isWhole?: boolean | undefined;
   readonly settingsOf?: (account: string) => Pick<AmountSettings, 'outputPosition'>;
   /** Accounts that a process drives; the rows of others are counted. The account of the report unless given. */
   readonly drivenAccounts?: readonly string[] | undefined;
@@ -108,9 +116,12 @@ async function addAccount(
   const ofAccount = { account, by, from, to, asOf, ignore: settings.ignore };
   const totals = new ReconciliationTotals(settings, asOf);
   const moment = new Date(asOf);
-  const addFinding = (finding: ReportFinding, row: Parameters<ReconciliationTotals['addFinding']>[1]) => {
+  const addToLookAt = (row: KnownFindingRow | ReconciledRow) => {
+    if (tables.addToLookAt(account, row.external_order_id ?? '?')) totals.addInDoubt(row);
+  };
+  const addFinding = (finding: ReportFinding, row: KnownFindingRow | ReconciledRow) => {
     totals.addFinding(finding, row);
-    if (wantsPerson(finding)) tables.addToLookAt(account, finding.external_order_id);
+    if (wantsPerson(finding)) addToLookAt(row);
   };
   for await (const page of hasFindings ? snapshot.pages(knownFindings(ofAccount)) : []) {
     for (const row of page) {
@@ -127,7 +138,7 @@ async function addAccount(
       const unchecked = uncheckedOrder(order);
       if (unchecked !== undefined) {
         tables.addUnchecked(unchecked);
-        tables.addToLookAt(account, row.external_order_id);
+        addToLookAt(row);
       }
       // The findings that the report derives by itself count where the order has none of their class.
       for (const finding of order.findings) {

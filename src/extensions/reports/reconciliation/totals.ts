@@ -1,4 +1,4 @@
-import { decimalDifference, DecimalSum, type AmountSettings } from '../../../base/decimal.ts';
+import { decimalDifference, DecimalSum, readDecimal, type AmountSettings } from '../../../base/decimal.ts';
 import { compareTexts, sumOf } from '../../../base/words.ts';
 import type { Column, Row } from '../../documents/document.ts';
 import type { ReportFinding } from './findings.ts';
@@ -25,7 +25,7 @@ export const PAIR_COLUMNS = [
   { key: 'succeeded', label: 'Asset, succeeded', kind: 'decimal', rank: 2 },
   { key: 'failed', label: 'Asset, failed', kind: 'decimal', rank: 2 },
   { key: 'open', label: 'Asset, open', kind: 'decimal', rank: 2 },
-  { key: 'outcome_unknown', label: 'Asset, final, unclassified', kind: 'decimal', rank: 2 },
+  { key: 'outcome_unknown', label: 'Asset, final, outcome not known', kind: 'decimal', rank: 2 },
   { key: 'ours', label: 'Ours', kind: 'decimal' },
   { key: 'theirs', label: 'Theirs', kind: 'decimal' },
   { key: 'difference', label: 'Difference', kind: 'decimal' },
@@ -48,7 +48,7 @@ export const PAIR_COLUMNS = [
   { key: 'infos', label: 'Infos', kind: 'count', rank: 2 },
   { key: 'acknowledged', label: 'Acknowledged', kind: 'count', rank: 2 },
 ] as const satisfies readonly Column[];
-export const DAY_COLUMNS: readonly Column[] = [{ key: 'day', label: 'Day (UTC)', kind: 'text' }, ...PAIR_COLUMNS];
+export const DAY_COLUMNS: readonly Column[] = [{ key: 'day', label: 'Day (UTC)', kind: 'day' }, ...PAIR_COLUMNS];
 
 type Key<Kind> = Extract<(typeof PAIR_COLUMNS)[number], { kind: Kind }>['key'];
 type Count = Key<'count'>;
@@ -129,6 +129,10 @@ export class ReconciliationTotals {
   readonly #classes = new Map<string, ClassTotals>();
 
   readonly unchecked = new Map<UncheckedReason, number>();
+  /** The exact sums of the orders that a person should look at, by their currency. */
+  readonly inDoubt = new Map<string, DecimalSum>();
+  /** Orders whose amounts are compared, but that do not count as checked. */
+  comparedUnchecked = 0;
   /** The oldest look-up that the report relies on, of orders that are not final and of final ones. */
   readonly oldestLookup: { open: string | null; final: string | null } = { open: null, final: null };
 
@@ -161,9 +165,18 @@ export class ReconciliationTotals {
     }
     if (amounts === undefined) return;
     counts.compared += 1;
+    if (judgement.kind !== 'checked') this.comparedUnchecked += 1;
     sums.ours.add(amounts[0].text);
     // An amount of another pair is none of this one: the difference shows it.
     if (!isOfOtherPair) sums.theirs.add(amounts[1].text);
+  }
+
+  /** To be called once for each order. */
+  addInDoubt(row: AmountRow & { readonly asset: unknown }): void {
+    const unit = currencyOfRow(row, this.#settings) ?? `${pairOf(row)} (currency not shown for ${row.asset_position})`;
+    const asset = readDecimal(row.asset);
+    if (asset.ok) this.#addToDoubt(unit, asset.text);
+    else this.#addToDoubt('not readable', '1');
   }
 
   /** `row` is that of the finding. */
@@ -182,6 +195,8 @@ export class ReconciliationTotals {
     for (const totals of other.#classes.values()) this.#addToClass(totals);
     for (const [reason, orders] of other.unchecked) this.#addUnchecked(reason, orders);
     for (const side of ['open', 'final'] as const) this.#addLookup(side, other.oldestLookup[side]);
+    for (const [unit, sum] of other.inDoubt) this.#addToDoubt(unit, sum.toString());
+    this.comparedUnchecked += other.comparedUnchecked;
   }
 
   byDay(): readonly Row[] {
@@ -226,6 +241,12 @@ export class ReconciliationTotals {
   #addLookup(side: 'open' | 'final', at: string | null): void {
     const oldest = this.oldestLookup[side];
     if (at !== null && (oldest === null || at < oldest)) this.oldestLookup[side] = at;
+  }
+
+  #addToDoubt(unit: string, amount: string): void {
+    const sum = this.inDoubt.get(unit) ?? new DecimalSum();
+    sum.add(amount);
+    this.inDoubt.set(unit, sum);
   }
 
   #addUnchecked(reason: UncheckedReason, orders: number): void {

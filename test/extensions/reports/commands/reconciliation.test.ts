@@ -40,7 +40,7 @@ const count = z.int().nonnegative();
 const text = z.string();
 function rowSchema(columns: readonly Column[]) {
   const texts = { text, time: text, severity: text, state: text, outcome: text };
-  const kinds = { ...texts, decimal, digits: decimal, count, percent: z.number() };
+  const kinds = { ...texts, day: text, decimal, digits: decimal, count, percent: z.number() };
   const nullable = ['outcome', 'position'];
   const shapes = columns.map(({ key, kind }) => [key, nullable.includes(key) ? kinds[kind].nullable() : kinds[kind]]);
   return z.strictObject(Object.fromEntries(shapes) as Record<string, z.ZodType>);
