@@ -181,7 +181,8 @@ function* sectionText(read: ReadSection, level: number, isWhole: boolean): Gener
   for (const [index, { head, rows, count: all }] of groups.entries()) {
     const begin = `<div id="${groupId(section.name, index)}">\n`;
     if (head !== null) yield groupHeadText(head, all, level + 1, isWhole || count <= MOST_ROWS_UNFOLDED) + begin;
-    if (rows.length > 0) yield* tableText([section.title, head?.title].filter(Boolean).join(': '), rows, shown);
+    if (rows.length > 0)
+      yield* tableText([section.title, head?.title].filter(Boolean).join(': '), rows, shown, head !== null);
     const more = all - rows.length;
     if (more > 0) yield paragraph('more', `${more} more: --section ${section.name} --format csv has all of them`);
     if (head !== null) yield '</div></details>\n';

@@ -210,7 +210,7 @@ function fieldOf({ key, kind, label: name }: Column, rows: readonly Row[]): Fiel
   const isTime = kind === 'time' || kind === 'day';
   const align = isNumeric({ kind }) ? 'right' : 'left';
   const exact = values.map((value) => (isTime ? timeCell(String(value)) : numberCell(value, kind)));
-  const isMixed = align === 'right' && values.some((value, index) => value !== null && exact[index] === undefined);
+  const isMixed = kind === 'decimal' && values.some((value, index) => value !== null && exact[index] === undefined);
   const label = isTime && !name.includes('UTC') ? `${name} (UTC)` : isMixed ? `${name} (long numbers as text)` : name;
   const widths = values.map((value, index) => {
     if (value === null) return 0;

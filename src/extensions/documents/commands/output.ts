@@ -6,7 +6,7 @@ import { csvText, jsonText, ndjsonText } from '../data.ts';
 import { factSection, firstText } from '../sections.ts';
 import type { ReportDocument, Rows, Section } from '../document.ts';
 import { tableText } from '../table.ts';
-import { counted, printable, sumOf } from '../../../base/words.ts';
+import { counted, printable, sumOf, withCommas } from '../../../base/words.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { writeFolder, writePieces, type Pieces } from './files.ts';
@@ -79,7 +79,7 @@ export async function writeReport(document: ReportDocument, options: OutputOptio
   const size = await write(out === undefined ? whole : { ...whole, sections }, options);
   const { verdict } = document;
   if (out !== undefined) {
-    const lines = [`wrote ${out}: ${size} bytes, ${counted(rows, 'row')}`, verdict?.text, firstText(document)];
+    const lines = [`wrote ${out}: ${withCommas(size)} bytes, ${counted(rows, 'row')}`, verdict?.text, firstText(document)];
     process.stderr.write(lines.map((line) => (line ? `${printable(line)}\n` : '')).join(''));
   }
   if (!isEmpty || options.allowEmpty === true) return;

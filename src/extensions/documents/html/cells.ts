@@ -131,8 +131,13 @@ function placesOf(column: Column, rows: readonly Row[]): number {
   });
 }
 
-/** Writes a table in a frame of the given name, which scrolls if it is wide. */
-export function* tableText(name: string, rows: readonly Row[], shown: readonly ShownColumn[]): Generator<string> {
+/** Writes a table in a frame of the given name, which scrolls if it is wide. Tables below each other with the same columns are aligned. */
+export function* tableText(
+  name: string,
+  rows: readonly Row[],
+  shown: readonly ShownColumn[],
+  isAligned = false,
+): Generator<string> {
   const columns = shown.map((one, index) => ({
     tag: index === 0 ? 'th' : 'td',
     column: one.column,
@@ -144,7 +149,7 @@ export function* tableText(name: string, rows: readonly Row[], shown: readonly S
   const isStory = shown.map(({ column }) => column.key).join() === 'at,text';
   const shape = isStory ? ' story' : rows.length > MOST_ROWS_AT_ONCE ? ' tall' : '';
   const headings = columns.map(({ classes, heading }) => `<th scope="col"${classText(classes)}>${heading}</th>`);
-  yield `<div class="frame${shape}" tabindex="0" role="region" aria-label="${escapeText(name)}"><table><thead><tr>`;
+  yield `<div class="frame${shape}" tabindex="0" role="region" aria-label="${escapeText(name)}"><table>${isAligned ? widthsText(shown) : ''}<thead><tr>`;
   yield `${headings.join('')}</tr></thead><tbody>\n`;
   for (const row of rows) {
     const cells = columns.map(({ tag, column, classes, heading, places }) => {
@@ -157,6 +162,14 @@ export function* tableText(name: string, rows: readonly Row[], shown: readonly S
     yield `<tr>${cells.join('')}</tr>\n`;
   }
   yield '</tbody></table></div>\n';
+}
+
+function widthsText(shown: readonly ShownColumn[]): string {
+  const whole = sumOf(shown, ({ width }) => width);
+  const columns = shown.map(
+    (one) => `<col${classText(classesOf(one))} style="width:${((100 * one.width) / whole).toFixed(1)}%">`,
+  );
+  return `<colgroup>${columns.join('')}</colgroup>`;
 }
 
 function isZero(value: Cell, column: Column): boolean {

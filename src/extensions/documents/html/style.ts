@@ -77,7 +77,7 @@ summary > :is(h2, h3, h4) { display: inline; margin: 0; }
 .groups > details > summary::before { content: "\u25b8"; color: var(--muted); }
 .groups > details[open] > summary::before { content: "\u25be"; }
 .groups > details > summary:hover { background: var(--faint); }
-.groups h3, .groups h4 { display: flex; font-size: 14px; font-weight: 600; }
+.groups h3, .groups h4 { display: flex; font-size: 14px; font-weight: 600; overflow-wrap: anywhere; }
 .groups h3 .icon, .groups h4 .icon { margin-top: .2em; }
 summary .lead { font-size: 14px; }
 .groups .n { text-align: right; font-variant-numeric: tabular-nums; }
@@ -209,19 +209,13 @@ const PRINT = `
   .groups p { padding: 0; font-size: 13px; break-after: avoid; }
   h2.part, #about { margin-top: 16px; padding-top: 8px; }
   .groups .frame, .more { border-top: 0; }
-  .groups table { table-layout: fixed; }
-  .groups tr > * { white-space: normal; overflow-wrap: anywhere; }
-  .groups tr > * { width: 12%; }
-  .groups tr > :nth-child(-n + 2) { width: 17%; }
-  .groups tr > .n { width: 5%; }
-  .groups tr > .w { width: 24%; }
   .groups > :not(:first-child) thead { display: none; }
   .frame { display: block; overflow: visible; max-height: none; }
   .frame::after { display: none; }
   .paper { display: block; }
   summary .paper { display: inline; }
   [open] > summary .paper { display: none; }
-  tr > .screen { display: none; }
+  .screen { display: none; }
   th, td { padding: 3px 6px; background: none; min-width: 0; }
   tr > :first-child { position: static; padding-left: 0; }
   tr > :last-child { padding-right: 0; }
