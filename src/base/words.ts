@@ -79,9 +79,9 @@ export function capitalized(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
-/** Why a report of a period without any `noun` ends as one that a person should look at. */
+/** Why a person should look at a report of a period without any `noun`. */
 export function emptyReason(noun: string): string {
-  return `No ${noun} is in the period: look at --from and --to, or give --allow-empty where that is as it should be.`;
+  return `No ${noun} is in the period. Check --from and --to, or give --allow-empty if the period may be empty.`;
 }
 
 export function sumOf<Item>(items: readonly Item[], numberOf: (item: Item) => number): number {

@@ -48,9 +48,7 @@ export async function* contentText(document: ReportDocument): AsyncGenerator<str
   const { isWhole = false } = document;
   const shown = document.sections.filter(({ isForPrograms }) => isForPrograms !== true);
   const sections = [];
-  for (const section of shown) {
-    sections.push(await readSection(section, true, MOST_ROWS_OF_GROUP));
-  }
+  for (const section of shown) sections.push(await readSection(section, true, MOST_ROWS_OF_GROUP));
   const parts = partsOf(sections);
   yield headText(document, sections);
   const figures = document.charts.map((chart, id) => ({ part: chart.part, text: figureText(chart, id) }));
@@ -165,25 +163,23 @@ function* sectionText(read: ReadSection, level: number, isWhole: boolean): Gener
   const { section, groups, count, columns, silent } = read;
   const id = `id="${idOf(section.name)}"`;
   const heading = `<h${level}>${proseText(section.title)}</h${level}>`;
-  const size = `<small>${counted(count, 'row')}<span class="paper">, not printed while folded</span></small>`;
+  const counts = `<small>${counted(count, 'row')}<span class="paper">, not printed while folded</span></small>`;
   const isFolded = section.isFolded === true && count > 0;
   // A link to an id within a fold opens it.
   yield isFolded
-    ? `<section>${foldText('fold', isWhole, `${heading} ${size}`)}<div ${id}>\n`
+    ? `<section>${foldText('fold', isWhole, `${heading} ${counts}`)}<div ${id}>\n`
     : `<section ${id}>\n${heading}\n`;
   if (section.lead !== undefined && count > 0) yield paragraph('lead', section.lead);
   if (count === 0) yield paragraph('panel empty', section.empty ?? 'none');
   else yield `<div class="panel${section.groups === undefined ? '' : ' groups'}">\n`;
-  const shown = shownColumns(
-    columns,
-    groups.flatMap(({ rows }) => rows),
-  );
-  for (const [index, { head, rows, count: all }] of groups.entries()) {
+  const all = groups.flatMap(({ rows }) => rows);
+  const shown = shownColumns(columns, all);
+  for (const [index, { head, rows, count: size }] of groups.entries()) {
     const begin = `<div id="${groupId(section.name, index)}">\n`;
-    if (head !== null) yield groupHeadText(head, all, level + 1, isWhole || count <= MOST_ROWS_UNFOLDED) + begin;
-    if (rows.length > 0)
-      yield* tableText([section.title, head?.title].filter(Boolean).join(': '), rows, shown, head !== null);
-    const more = all - rows.length;
+    if (head !== null) yield groupHeadText(head, size, level + 1, isWhole || count <= MOST_ROWS_UNFOLDED) + begin;
+    const name = head === null ? section.title : `${section.title}: ${head.title}`;
+    if (rows.length > 0) yield* tableText(name, rows, shown, head !== null);
+    const more = size - rows.length;
     if (more > 0) yield paragraph('more', `${more} more: --section ${section.name} --format csv has all of them`);
     if (head !== null) yield '</div></details>\n';
   }
@@ -194,12 +190,8 @@ function* sectionText(read: ReadSection, level: number, isWhole: boolean): Gener
   yield isFolded ? '</div></details></section>\n' : '</section>\n';
 }
 
-function groupHeadText(
-  { title, tone = 'neutral', meaning = '', advice }: GroupHead,
-  count: number,
-  level: number,
-  isOpen: boolean,
-) {
+function groupHeadText(head: GroupHead, count: number, level: number, isOpen: boolean): string {
+  const { title, tone = 'neutral', meaning = '', advice } = head;
   const heading = `<h${level}>${icon(tone)}${proseText(title)}</h${level}>`;
   const summary = `${heading} <span class="n">${count}</span> <span class="lead">${proseText(meaning)}</span>`;
   const toDo = advice === undefined ? '' : `<p class="lead"><strong>What to do:</strong> ${proseText(advice)}</p>\n`;

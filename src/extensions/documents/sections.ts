@@ -76,13 +76,8 @@ export function factSection({ facts }: ReportDocument): Section {
     { key: 'value', label: 'Value', kind: 'text' },
     { key: 'label', label: 'Meaning', kind: 'text' },
   ];
-  return {
-    name: 'facts',
-    title: 'About this report',
-    isForPrograms: true,
-    columns,
-    rows: facts.map(({ key, ...fact }) => ({ fact: key, ...fact })),
-  };
+  const rows = facts.map(({ key, ...fact }) => ({ fact: key, ...fact }));
+  return { name: 'facts', title: 'About this report', isForPrograms: true, columns, rows };
 }
 
 /** What the report is about stands at its top, the other facts at its end. */

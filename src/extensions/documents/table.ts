@@ -63,9 +63,6 @@ async function sectionText(section: Section, hasHeads: boolean, screen: Screen):
 
 function groupText({ title, tone, meaning, advice }: GroupHead, screen: Screen): string {
   const first = toned(tone, styled('bold', wrapped(printable(title), screen.width), screen), screen);
-  const lines = [
-    ...(meaning === undefined ? [] : [meaning]),
-    ...(advice === undefined ? [] : [`What to do: ${advice}`]),
-  ];
+  const lines = [meaning, advice && `What to do: ${advice}`].filter((line) => line !== undefined);
   return [first, ...lines.map((line) => wrapped(printable(line), screen.width)), ''].join('\n');
 }

@@ -40,7 +40,7 @@ const PERCENTILES = [
   ['longest', 'Longest', 0],
 ] as const;
 const RULE =
-  'The age of an order is the time since its state or its order status last changed. “90 % within 1 hour” means that 90 % of the orders are no older than 1 hour.';
+  'The age of an order is the time since its state or its order status last changed. "90 % within 1 hour" means that 90 % of the orders are no older than 1 hour.';
 const STATE_AND_STATUS: readonly Column[] = [
   { key: 'state', label: 'State', kind: 'state' },
   { key: 'status', label: 'Order status', kind: 'text' },

@@ -49,7 +49,7 @@ export function addReportOptions(command: Command, sections: readonly string[] =
       .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
       .option('--out <path>', 'write to a file, made readable for you alone, or as CSV to a folder, instead of stdout')
       // A mistyped period must not look like a quiet one.
-      .option('--allow-empty', 'exit 0, not 1, where the period is empty')
+      .option('--allow-empty', 'exit 0, not 1, if the period is empty')
       .hook('preAction', () => {
         // Many a report takes long: a form that it cannot be written in is found before.
         const options = command.opts<OutputOptions>();
@@ -79,8 +79,9 @@ export async function writeReport(document: ReportDocument, options: OutputOptio
   const size = await write(out === undefined ? whole : { ...whole, sections }, options);
   const { verdict } = document;
   if (out !== undefined) {
-    const lines = [`wrote ${out}: ${withCommas(size)} bytes, ${counted(rows, 'row')}`, verdict?.text, firstText(document)];
-    process.stderr.write(lines.map((line) => (line ? `${printable(line)}\n` : '')).join(''));
+    const written = `wrote ${out}: ${withCommas(size)} bytes, ${counted(rows, 'row')}`;
+    const lines = [written, verdict?.text, firstText(document)].filter((line) => typeof line === 'string');
+    process.stderr.write(lines.map((line) => `${printable(line)}\n`).join(''));
   }
   if (!isEmpty || options.allowEmpty === true) return;
   const reason = verdict?.reasons.join(' ') ?? '';

@@ -51,8 +51,8 @@ const SECTIONS = [
 const HELP = `
 The report is clean, and the exit code is 0, if every order was checked, none is
 disputed, no finding of severity error or warning is open, and a ledger given
-with --against agrees. Otherwise the exit code is 1. Acknowledged findings, and
-findings of severity info, are listed and do not count. The report speaks for one
+with --against agrees. Otherwise the exit code is 1. Acknowledged findings and
+findings of severity info are listed and do not count. The report speaks for one
 moment: an order that changed after --as-of counts as unchecked.
 
 Examples:
@@ -84,7 +84,7 @@ export function define(command: Command): void {
       const isClean = await withAccounts(command, async (store, account, config) => {
         using progress = await slowProgress(clock);
         const { by, from, to, asOf, online, allowEmpty: mayBeEmpty, details: isWhole } = options;
-        const scope = { account, by, from, to };
+        const scope = { account, by, from, to, isWhole };
         const settings = config.reconcile;
         const onProgress = (text: string) => progress.show(text);
         const asked =
@@ -101,18 +101,7 @@ export function define(command: Command): void {
         const settingsOf = exchangeByAccount(config);
         using report = await reconcileOrders(
           { store, clock },
-          {
-            ...scope,
-            asOf,
-            mayBeEmpty,
-            isWhole,
-            settings,
-            settingsOf,
-            drivenAccounts,
-            ledger,
-            supplements,
-            onProgress,
-          },
+          { ...scope, asOf, mayBeEmpty, settings, settingsOf, drivenAccounts, ledger, supplements, onProgress },
         );
         progress.clear();
         await writeReport(report.document, options, report.isEmpty);

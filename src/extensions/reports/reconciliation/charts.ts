@@ -81,7 +81,7 @@ export function waitingChart(waiting: readonly Waiting[], part: SectionPart): re
     span,
   }));
   const title = 'How long waiting orders have been in their state';
-  const text = `${counted(count, 'order waits', 'orders wait')}. Of those in ${cut(longest.name, LONGEST_NAME)}, half have waited for ${durationText(longest.span.p50)} or longer. ${READING}`;
+  const text = `${counted(count, 'order waits', 'orders wait')}. Half of those in the state ${cut(longest.name, LONGEST_NAME)} have waited for ${durationText(longest.span.p50)} or longer. ${READING}`;
   return [{ kind: 'spans', part, title, text, rows }];
 }
 

@@ -6,16 +6,7 @@ import type { ReconciliationSettings } from './judge.ts';
 import { moneyDaysSection, moneySection, NO_ORDER } from './money.ts';
 import { dayOf } from './rows.ts';
 import { DAY_COLUMNS, PAIR_COLUMNS } from './totals.ts';
-import {
-  cardsOf,
-  EMPTY,
-  moneyInDoubt,
-  problemsOf,
-  rowsOf,
-  verdictOf,
-  type Problem,
-  type Reconciled,
-} from './verdict.ts';
+import { cardsOf, EMPTY, problemsOf, rowsOf, verdictOf, type Problem, type Reconciled } from './verdict.ts';
 
 export interface ReconciliationScope extends PeriodScope {
   readonly asOf: string;
@@ -162,7 +153,7 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
     { key: 'given_up', label: 'Given up after sending', value: counts.given_up },
     { key: 'sent_again', label: 'Sent again after an unknown outcome', value: counts.sent_again },
     { key: 'orders_in_doubt', label: 'Orders in doubt', value: tables.ordersToLookAt() },
-    { key: 'in_doubt', label: 'Money in doubt', value: moneyInDoubt(totals) },
+    { key: 'in_doubt', label: 'Money in doubt', value: totals.moneyInDoubt() },
     { key: 'errors', label: 'Open errors', value: counts.errors },
     { key: 'warnings', label: 'Open warnings', value: counts.warnings },
     { key: 'infos', label: 'Open, for information', value: counts.infos },

@@ -7,19 +7,12 @@ import { ReconciliationCharts } from './charts.ts';
 import { derivedFinding, knownFinding, uncheckedOrder, wantsPerson, type ReportFinding } from './findings.ts';
 import { judgeOrder, type ReconciliationSettings } from './judge.ts';
 import { ledgerOrder } from './ledger.ts';
-import { ReconciliationTotals } from './totals.ts';
+import { ReconciliationTotals, type ListedRow } from './totals.ts';
 import type { Reconciled, Supplement } from './verdict.ts';
 import { accountNames } from '../../../store/tables/accounts.ts';
 import type { Snapshot, Store } from '../../../store/port.ts';
 import { allRows } from '../../../store/pages.ts';
-import {
-  knownFindings,
-  reconciledRows,
-  rowsOfUnknownAge,
-  rowsToDrive,
-  type KnownFindingRow,
-  type ReconciledRow,
-} from '../tables/reconciliation.ts';
+import { knownFindings, reconciledRows, rowsOfUnknownAge, rowsToDrive } from '../tables/reconciliation.ts';
 import type { Query } from '../../../store/dialect.ts';
 import type { LedgerTables } from '../tables/ledger.ts';
 import { ReportTables } from '../tables/report.ts';
@@ -116,10 +109,10 @@ async function addAccount(
   const ofAccount = { account, by, from, to, asOf, ignore: settings.ignore };
   const totals = new ReconciliationTotals(settings, asOf);
   const moment = new Date(asOf);
-  const addToLookAt = (row: KnownFindingRow | ReconciledRow) => {
+  const addToLookAt = (row: ListedRow) => {
     if (tables.addToLookAt(account, row.external_order_id ?? '?')) totals.addInDoubt(row);
   };
-  const addFinding = (finding: ReportFinding, row: KnownFindingRow | ReconciledRow) => {
+  const addFinding = (finding: ReportFinding, row: ListedRow) => {
     totals.addFinding(finding, row);
     if (wantsPerson(finding)) addToLookAt(row);
   };

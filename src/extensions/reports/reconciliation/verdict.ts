@@ -1,11 +1,12 @@
 import type { Card, Fact, Section, Verdict } from '../../documents/document.ts';
 import type { Tone } from '../../../cli/shared/terminal.ts';
-import { compareTexts, counted, cut, emptyReason, sumOf } from '../../../base/words.ts';
+import { counted, cut, emptyReason, sumOf } from '../../../base/words.ts';
 import type { ReportTables } from '../tables/report.ts';
 import type { ReconciliationCharts } from './charts.ts';
 import { DISPUTED, findingHead, uncheckedHead } from './findings.ts';
 import { UNCHECKED, UNCHECKED_REASONS } from './judge.ts';
 import { byCurrency, sumOf as moneyOf } from './money.ts';
+import { amountsText } from './rows.ts';
 import type { ReconciliationTotals } from './totals.ts';
 
 export interface Problem {
@@ -37,7 +38,6 @@ export interface Reconciled {
 
 const IN_DOUBT =
   'These are the whole amounts of all orders that are disputed, unknown, held or otherwise not checked, or have an open finding of severity error or warning.';
-const MOST_CURRENCIES = 12;
 const MOST_NAMES = 5;
 /** An application may write any text as the account of a row. */
 const LONGEST_NAME = 64;
@@ -121,7 +121,7 @@ export function verdictOf(reconciled: Reconciled, problems: readonly Problem[]):
   const inDoubt = tables.ordersToLookAt();
   const gravestFirst = problems.toSorted((a, b) => Number(b.tone === 'error') - Number(a.tone === 'error'));
   const reasons = [
-    inDoubt > 0 && `Money in doubt: ${moneyInDoubt(totals) ?? 'none'}. ${IN_DOUBT}`,
+    inDoubt > 0 && `Money in doubt: ${totals.moneyInDoubt() ?? 'none'}. ${IN_DOUBT}`,
     ...gravestFirst.map(({ reason }) => reason),
     inDoubt > 0 && problems.length > 1 && 'One order can be counted in several of these lines.',
   ];
@@ -131,17 +131,6 @@ export function verdictOf(reconciled: Reconciled, problems: readonly Problem[]):
     reasons: reasons.filter((reason) => reason !== false),
     first: firstOf(reconciled),
   };
-}
-
-/** The exact sums of the orders in doubt, each with its currency; null if there are none. */
-export function moneyInDoubt({ inDoubt }: ReconciliationTotals): string | null {
-  const sums = [...inDoubt].toSorted(([a], [b]) => compareTexts(a, b));
-  return listOf(sums.map(([unit, sum]) => `${sum} ${cut(unit, LONGEST_NAME)}`)) || null;
-}
-
-function listOf(amounts: readonly string[]): string {
-  const more = amounts.length - MOST_CURRENCIES;
-  return [...amounts.slice(0, MOST_CURRENCIES), ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
 }
 
 /** What a person begins with: of the lists of the report the first entry of the gravest. */
@@ -171,7 +160,7 @@ export function cardsOf({ totals, tables }: Reconciled): readonly Card[] {
     {
       label: 'Orders in doubt',
       value: String(inDoubt),
-      ...(inDoubt > 0 && { note: moneyInDoubt(totals) ?? 'amounts not known' }),
+      ...(inDoubt > 0 && { note: totals.moneyInDoubt() ?? '' }),
       tone: tone(disputed + errors > 0, inDoubt > 0),
       section: 'findings',
     },
@@ -203,21 +192,21 @@ function differenceCard(totals: ReconciliationTotals, hasErrors: boolean, isDisp
   const all = byCurrency(totals.groups()).map(([currency, same]) => ({ currency, sums: moneyOf(same) }));
   const differing = all.filter(({ sums }) => sums['difference'] !== '0');
   const amounts = differing.map(({ currency, sums }) => `+${sums['difference']} ${currency}`.replace('+-', '-'));
+  const compared = sumOf(all, ({ sums }) => sums.compared);
   const unchecked = totals.comparedUnchecked;
+  const without = totals.counts().checked + unchecked - compared;
   const notes = [
     differing.length > 0 && 'what the exchange has more (+) or less (-) than we have',
-    `${counted(
-      sumOf(all, ({ sums }) => sums.compared),
-      'amount',
-    )} compared`,
+    `${counted(compared, 'amount')} compared`,
     unchecked > 0 && `${counted(unchecked, 'of them belongs', 'of them belong')} to orders not checked`,
+    without > 0 && `${counted(without, 'checked order has', 'checked orders have')} no order at the exchange yet`,
     isDisputed && 'disputed orders are not compared',
   ];
   // Sums that agree say nothing of addresses, ids and dates.
   const agreeing = hasErrors || isDisputed ? 'neutral' : 'good';
   return {
     label: 'Difference of sums',
-    value: listOf(amounts) || 'none',
+    value: amountsText(amounts) || 'none',
     note: notes.filter((note) => note !== false).join('; '),
     tone: differing.length === 0 ? agreeing : hasErrors ? 'error' : 'info',
     section: 'money',
