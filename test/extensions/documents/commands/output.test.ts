@@ -161,7 +161,7 @@ describe('--out', () => {
       writeFileSync(at('there', 'pairs.csv'), 'old');
       const { code, stdout, stderr } = await report('--out', out);
       expect([code, stdout]).toEqual([1, '']);
-      expect(stderr).toMatch(new RegExp(`^wrote ${out}: \[\d,]+ bytes, \\d+ rows\\n`));
+      expect(stderr).toMatch(new RegExp(`^wrote ${out}: [0-9,]+ bytes, [0-9]+ rows\\n`));
       const names = readdirSync(at(out));
       expect(names.toSorted()).toEqual(['facts', ...SECTIONS].map((name) => `${name}.csv`).toSorted());
       expect(names.map((name) => statSync(at(out, name)).mode & 0o777)).toEqual(names.map(() => 0o600));
