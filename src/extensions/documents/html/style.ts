@@ -156,7 +156,7 @@ const PHONE = `
   main tbody > tr > ::before { content: attr(data-label); }
   tbody > tr > ::before { display: block; color: var(--muted); font-size: 12px; font-weight: 400; line-height: 1.3; }
   td > i, th > i { display: none; }
-  section:has(.zero):not(:has(> :not([open]) .zero))::after { content: "Zeros are left out."; display: block; color: var(--muted); font-size: 13px; margin-top: 8px; }
+  section:has(.zero):not(:has(> details:not([open]) .zero))::after { content: "Zeros are left out."; display: block; color: var(--muted); font-size: 13px; margin-top: 8px; }
 }
 `;
 
