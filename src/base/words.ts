@@ -79,7 +79,7 @@ export function capitalized(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
-/** Why a report of a period without any `noun` ends as one that a person should look at. */
+/** Why a person should look at a report of a period without any `noun`. */
 export function emptyReason(noun: string): string {
   return `No ${noun} is in the period: look at --from and --to, or use --allow-empty if an empty period is correct.`;
 }

@@ -235,7 +235,7 @@ describe('--account', () => {
       (JSON.parse((await run(`report reconciliation --account ${account} --json`)).stdout) as { facts: object }).facts;
     expect(await factsOf('b')).toMatchObject({ account: 'b', orders: 1, errors: 1, other_accounts: 1 });
     expect(await factsOf('all')).toMatchObject({ orders: 4, other_accounts: 1 });
-    expect((await run('report reconciliation --account b')).stdout).toMatch(/1 row is of the account stray, /);
+    expect((await run('report reconciliation --account b')).stdout).toMatch(/1 row is of the account stray\. /);
   });
 
   it('is named where another account of the settings has the order', async () => {

@@ -6,7 +6,6 @@ import {
   type ReportDocument,
   type Row,
 } from '../../src/extensions/documents/document.ts';
-import { type Cell } from '../../src/cli/shared/terminal.ts';
 
 /** Texts that could do harm in one form or another. */
 export const HOSTILE = [
@@ -86,7 +85,6 @@ function hostileCharts(all: readonly string[]): readonly Chart[] {
   return [
     columns,
     { ...columns, panels: all.map((unit) => ({ unit, values: [values] })), series: series.slice(0, 1) },
-    { ...head, kind: 'rows', steps: all, rows: series.map((one) => ({ ...one, values })) },
     { ...head, kind: 'spans', rows: series.map((one) => ({ ...one, span })) },
   ];
 }
@@ -113,7 +111,7 @@ export function hostilePage(): ReportDocument {
     { key: 'id', label: HOSTILE.join(' '), kind: 'text' },
     { key: 'time', label: UNRULY[1], kind: 'time' },
     { key: 'state', label: UNRULY[4], kind: 'state' },
-    { key: 'amount', label: UNRULY[8], kind: 'decimal', hasGroupUnit: true },
+    { key: 'amount', label: UNRULY[8], kind: 'decimal' },
     { key: 'count', label: UNRULY[3], kind: 'count', rank: 2 },
     { key: 'note', label: UNRULY[6], kind: 'text', rank: 1 },
   ];
@@ -126,22 +124,25 @@ export function hostilePage(): ReportDocument {
     count: index * 1_000_000,
     note: all[all.length - 1 - index] ?? null,
   }));
-  const describe = (value: Cell) => ({
-    title: String(value),
-    tone: 'error' as const,
-    lines: all,
-    unit: String(value),
-  });
-  const groups = { key: 'group', describe };
+  const describe = ({ group }: Row) => {
+    return { title: String(group), tone: 'error' as const, meaning: all.join(' '), advice: all.join(' ') };
+  };
+  const groups = { says: ['group'], describe };
   return {
     ...document,
     charts: hostileCharts(all),
-    verdict: { tone: 'error', text: all.join(' '), reasons: all },
+    verdict: {
+      tone: 'error',
+      text: all.join(' '),
+      reasons: all,
+      first: { section: 'grouped', head: describe({ group: all.join(' ') }) },
+    },
     cards: all.map((text) => ({ label: text, value: text, note: text, tone: 'warning', section: 'lines' })),
     facts: [...document.facts, ...all.map((text) => ({ key: 'from', label: text, value: text }))],
     sections: [
       { name: 'grouped', title: all.join(' '), part: 'attention', lead: all.join(' '), columns, rows, groups },
       { name: 'empty', title: UNRULY[1], part: 'money', empty: all.join(' '), columns, rows: [] },
+      { name: 'folded', title: all.join(' '), part: 'money', isFolded: true, columns, rows },
       ...document.sections,
     ],
   };

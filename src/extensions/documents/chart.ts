@@ -1,4 +1,4 @@
-import type { Chart, ColumnChart, Look, RowChart, Series, SpanChart } from './document.ts';
+import type { Chart, ColumnChart, Look, Series, SpanChart } from './document.ts';
 import type { Tone } from '../../cli/shared/terminal.ts';
 import {
   labelText,
@@ -27,8 +27,6 @@ const TONE_COLORS: Readonly<Record<Tone, string>> = {
 /** The part of a step that its columns take. */
 const FILLED = 0.78;
 const WIDEST_COLUMN = 40;
-/** A count of one is seen beside one of thousands. */
-const LEAST_COUNT_HEIGHT = 4;
 /** Room for the names below an axis, and where they stand in it. */
 const AXIS = 26;
 const AXIS_TEXT = 13;
@@ -52,12 +50,10 @@ ${drawings.join('\n')}
 
 function drawingsOf(chart: Chart, size: Size, paint: Paint): readonly string[] {
   if (chart.kind === 'columns') return chart.panels.map((panel) => panelText(chart, panel, size, paint));
-  return [chart.kind === 'rows' ? rowsText(chart, size, paint) : spansText(chart, size, paint)];
+  return [spansText(chart, size, paint)];
 }
 
-/** A single thing needs no legend: the title says what it is. */
 function legendText(series: readonly Series[], paint: Paint): string {
-  if (series.length < 2) return '';
   const items = series.map(({ name, look, note = '' }) => {
     const swatch = `<svg viewBox="0 0 14 14" aria-hidden="true"><path d="M0 0h14v14h-14z"${paint(look)}/></svg>`;
     return `<li>${swatch}${escapeText(labelText(name, MOST_LETTERS))} <b>${escapeText(labelText(note, MOST_LETTERS))}</b></li>`;
@@ -159,28 +155,6 @@ function stripsOf(rows: readonly Series[], size: Size) {
     drawing.text(x, y, labelText(note, 30), { isMuted: true, ...(!isWide && { anchor: 'end' }) });
   });
   return { drawing, left, right: size.width - 40, bottom: rows.length * pitch, topOf };
-}
-
-function rowsText({ rows, steps }: RowChart, size: Size, paint: Paint): string {
-  const { drawing, left, right, bottom, topOf } = stripsOf(rows, size);
-  const most = Math.max(1, ...rows.flatMap(({ values }) => values.map(finite)));
-  const step = (right - left) / steps.length;
-  const thick = Math.min(24, step * FILLED);
-  rows.forEach(({ values, look }, index) => {
-    const end = topOf(index) + STRIP;
-    drawing.line(left, end, `h${right - left}`);
-    values.map(finite).forEach((value, place) => {
-      if (value <= 0) return;
-      const tall = Math.max(LEAST_COUNT_HEIGHT, (value / most) * STRIP);
-      drawing.bar(left + (place + 0.5) * step - thick / 2, end - tall, [thick, tall], paint(look));
-    });
-  });
-  // All rows have one scale, so the first one names it.
-  drawing.line(left, topOf(0), `h${right - left}`);
-  drawing.text(right + 6, topOf(0), numberText(most), { isMuted: true });
-  drawing.text(right + 6, topOf(0) + STRIP, '0', { isMuted: true });
-  writeSteps(drawing, steps, [left, right], bottom + AXIS_TEXT);
-  return drawing.svg();
 }
 
 /** Draws a line from 1 % to 99 %, a box for the middle half, and a mark at the median. */

@@ -37,7 +37,6 @@ export async function* jsonText(document: ReportDocument): AsyncGenerator<string
   yield `${head.slice(0, -2)},\n  "sections": {`;
   let separator = '\n';
   for (const section of sections) {
-    if (section.isForPeople === true) continue;
     yield `${separator}    ${JSON.stringify(section.name)}: `;
     yield* jsonRows(section, '    ');
     separator = ',\n';

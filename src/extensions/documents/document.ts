@@ -1,7 +1,7 @@
 import type { Cell, Tone } from '../../cli/shared/terminal.ts';
 
-/** Cells are strings, but for counts, which are numbers. Digits are decimals whose very digits count, zeros at the end too. */
-export type CellKind = 'text' | 'time' | 'decimal' | 'digits' | 'count' | TonedKind;
+/** Cells are strings, but for counts, which are numbers. A day is one of UTC, `2026-01-31`. Digits are decimals whose very digits count, zeros at the end too. */
+export type CellKind = 'text' | 'time' | 'day' | 'decimal' | 'digits' | 'count' | TonedKind;
 type TonedKind = 'severity' | 'state' | 'outcome';
 
 /** Keys without a column are not shown. */
@@ -19,7 +19,6 @@ export interface Column {
   readonly isId?: boolean;
   /** Left out in the forms for people (table, HTML): another column says the same to them. */
   readonly isForPrograms?: boolean;
-  readonly hasGroupUnit?: boolean;
   /** In HTML: the address that a cell leads to; undefined if it leads nowhere. */
   readonly href?: (row: Row) => string | undefined;
   /** In HTML: the cell is marked as one to copy, for a script that adds a button. */
@@ -42,33 +41,33 @@ export interface Section {
   /** The sentence in place of rows where there are none; `none` unless given. */
   readonly empty?: string;
   readonly groups?: Groups;
-  /** Left out in the forms for people (table, HTML): another section says the same to them. */
+  /** In HTML the section folds behind its title, and in XLSX its sheet is hidden, unless the document is whole. */
+  readonly isFolded?: boolean;
+  /** Left out in the forms for people (table, HTML), and hidden in XLSX: another section says the same to them. */
   readonly isForPrograms?: boolean;
-  /** Left out in the forms for programs (CSV, JSON) and as a sheet of XLSX: another section says the same to them. */
-  readonly isForPeople?: boolean;
 }
 
 /** The parts of a report, in their order, with their titles. */
 export const PARTS = {
   attention: 'What needs a person',
-  money: 'Money',
+  money: 'Orders and money',
   days: 'By day',
   details: 'Details',
 } as const;
 export type SectionPart = keyof typeof PARTS;
 
-/** Groups of rows with the same value of a column. Their heading has that value, so the column is left out of the rows. */
+/** Rows beside each other with the same values of some columns. In HTML each group folds behind its heading, without these columns. */
 export interface Groups {
-  readonly key: string;
-  describe(value: Cell): GroupHead;
+  /** The keys of these columns. */
+  readonly says: readonly string[];
+  describe(row: Row): GroupHead;
 }
 
 export interface GroupHead {
   readonly title: string;
   readonly tone?: Tone;
-  readonly lines: readonly string[];
-  /** The unit of the columns that have that of their group, such as a currency. */
-  readonly unit?: string;
+  readonly meaning?: string;
+  readonly advice?: string;
 }
 
 export interface Fact {
@@ -85,7 +84,7 @@ export interface Look {
   readonly pattern?: (typeof PATTERNS)[number];
 }
 
-export type Chart = ColumnChart | RowChart | SpanChart;
+export type Chart = ColumnChart | SpanChart;
 
 interface ChartHead {
   readonly title: string;
@@ -115,13 +114,6 @@ export interface ColumnChart extends ChartHead {
   readonly panels: readonly { readonly unit: string; readonly values: readonly (readonly number[])[] }[];
 }
 
-/** Counts by step, as a row of columns each; all rows have one scale. */
-export interface RowChart extends ChartHead {
-  readonly kind: 'rows';
-  readonly steps: Steps;
-  readonly rows: readonly (Series & { readonly values: readonly number[] })[];
-}
-
 /** How many milliseconds something took: so many percent of the times are not longer. */
 export type Span = Readonly<Record<'p1' | 'p25' | 'p50' | 'p75' | 'p99', number>>;
 
@@ -135,6 +127,8 @@ export interface Verdict {
   readonly text: string;
   /** In plain words, the gravest first. */
   readonly reasons: readonly string[];
+  /** What a person begins with, and the section that has it first. */
+  readonly first?: { readonly section: string; readonly head: GroupHead } | undefined;
 }
 
 export interface Card {
@@ -159,8 +153,8 @@ export interface ReportDocument {
   readonly facts: readonly Fact[];
   readonly sections: readonly Section[];
   readonly charts: readonly Chart[];
-  /** The worst findings, at most five, each as one line for a terminal. */
-  readonly worst?: readonly string[];
+  /** Nothing is folded or hidden. */
+  readonly isWhole?: boolean | undefined;
 }
 
 const NUMBERS: ReadonlySet<CellKind> = new Set(['count', 'decimal', 'digits']);

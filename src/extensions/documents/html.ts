@@ -22,14 +22,15 @@ import {
   proseText,
 } from './html/cells.ts';
 import { STYLE } from './html/style.ts';
+import { counted } from '../../base/words.ts';
 import { otherFacts, readSection, scopeFacts, type ReadSection } from './sections.ts';
 
 /** The page loads nothing and runs nothing. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 /** Rows of one group; the rows that follow say nothing new. */
 const MOST_ROWS_OF_GROUP = 50;
-const TO_DO = 'What to do: ';
-const MOST_CARDS_BESIDE = 6;
+/** Groups with no more rows than these are not folded. */
+const MOST_ROWS_UNFOLDED = 6;
 const LONGEST_FIGURE = 18;
 const LONGEST_FACT = 60;
 
@@ -47,13 +48,14 @@ export async function* htmlText(document: ReportDocument): AsyncGenerator<string
  * below the verdict.
  */
 export async function* contentText(document: ReportDocument, more = ''): AsyncGenerator<string> {
+  const { isWhole = false } = document;
   const shown = document.sections.filter(({ isForPrograms }) => isForPrograms !== true);
   const sections = [];
-  for (const section of shown) sections.push(await readSection(section, MOST_ROWS_OF_GROUP));
+  for (const section of shown) sections.push(await readSection(section, true, MOST_ROWS_OF_GROUP));
   const parts = partsOf(sections);
   yield titleText(document, sections);
   yield more;
-  yield summaryText(document, sections, parts);
+  yield cardsText(document, sections);
   const figures = document.charts.map((chart, id) => ({ part: chart.part, text: figureText(chart, id) }));
   // A part without sections has no heading.
   for (const figure of figures) if (!parts.some(({ part }) => part === figure.part)) yield figure.text;
@@ -62,12 +64,12 @@ export async function* contentText(document: ReportDocument, more = ''): AsyncGe
     const drawn = figures.filter((figure) => figure.part === part).map(({ text }) => text);
     // What needs a person stands before what is only seen.
     if (part !== 'attention') yield* drawn;
-    for (const read of members) yield* sectionText(read, title === undefined ? 2 : 3);
+    for (const read of members) yield* sectionText(read, title === undefined ? 2 : 3, isWhole);
     if (part === 'attention') yield* drawn;
   }
   const others = otherFacts(document);
   if (others.length === 0) return;
-  yield `<section id="about">\n<h2>About this report</h2>\n${factsText('facts', others)}</section>\n`;
+  yield `<section id="about">${foldText('fold', isWhole, '<h2>About this report</h2>')}${factsText('facts', others)}</details></section>\n`;
 }
 
 interface Part {
@@ -104,15 +106,13 @@ function titleText(document: ReportDocument, sections: readonly ReadSection[]): 
   const scope = scopeFacts(document);
   const facts = scope.length === 0 ? '' : factsText('scope', scope);
   const head = `<header>\n<h1>${proseText(title)}</h1>\n${facts}</header>\n`;
-  return verdict === undefined ? head : `${head}${verdictText(verdict, firstToDo(sections))}`;
+  return verdict === undefined ? head : `${head}${verdictText(verdict, sections)}`;
 }
 
-function summaryText({ cards = [] }: ReportDocument, sections: readonly ReadSection[], parts: readonly Part[]): string {
+function cardsText({ cards = [] }: ReportDocument, sections: readonly ReadSection[]): string {
+  if (cards.length === 0) return '';
   const names = sections.map(({ section }) => section.name);
-  const columns = Math.ceil(cards.length / Math.ceil(cards.length / MOST_CARDS_BESIDE));
-  const boxes = cards.map((card) => cardText(card, names)).join('');
-  const list = cards.length === 0 ? '' : `<ul class="cards of-${columns}">\n${boxes}</ul>\n`;
-  return sections.length < 2 ? list : `${list}${contentsText(parts)}`;
+  return `<ul class="cards">\n${cards.map((card) => cardText(card, names)).join('')}</ul>\n`;
 }
 
 function factsText(name: string, facts: readonly Fact[]): string {
@@ -124,18 +124,14 @@ function factsText(name: string, facts: readonly Fact[]): string {
   return `<dl class="${name}">\n${items.join('')}</dl>\n`;
 }
 
-function firstToDo(sections: readonly ReadSection[]): string {
-  const groups = sections
-    .filter(({ section }) => section.part === 'attention')
-    .flatMap((read) => read.groups.map(({ head }) => ({ head, name: read.section.name })));
-  const { head, name = '' } = groups.find((group) => ['error', 'warning'].includes(group.head?.tone ?? '')) ?? {};
-  if (head === undefined || head === null) return '';
-  const advice = head.lines.find((line) => line.startsWith(TO_DO))?.slice(TO_DO.length) ?? '';
-  const link = `<a href="#${idOf(name)}">${proseText(head.title)}</a>`;
-  return `<p class="first"><strong>Begin with:</strong> ${link}. ${proseText(advice)}</p>\n`;
+function firstToDo({ section, head }: NonNullable<Verdict['first']>, sections: readonly ReadSection[]): string {
+  const hasGroups = sections.some((read) => read.section.name === section && read.section.groups !== undefined);
+  const link = `<a href="#${hasGroups ? groupId(section, 0) : idOf(section)}">${proseText(head.title)}</a>`;
+  return `<p class="first"><strong>Begin with:</strong> ${link}. ${proseText(head.advice ?? '')}</p>\n`;
 }
 
-function verdictText({ tone, text, reasons }: Verdict, first: string): string {
+function verdictText({ tone, text, reasons, first: begin }: Verdict, sections: readonly ReadSection[]): string {
+  const first = begin === undefined ? '' : firstToDo(begin, sections);
   const items = reasons.map((reason) => `<li>${proseText(reason)}</li>\n`).join('');
   return `<section class="verdict ${tone}" aria-label="Verdict">
 ${icon(tone)}<div><p>${proseText(text)}</p>
@@ -171,48 +167,52 @@ export function boxText({ label, tone, value, note = '', isLong = false, href }:
   return `<li class="${tone}">${box}</li>\n`;
 }
 
-function contentsText(parts: readonly Part[]): string {
-  const lists = parts.map(({ title, members }) => {
-    const links = members.map(({ section, count }) => {
-      const link = `<a href="#${idOf(section.name)}">${proseText(section.title)}</a>`;
-      return `<li>${link} <small>${count}</small></li>`;
-    });
-    return `<div>${title === undefined ? '' : `<h2>${title}</h2>`}<ul>${links.join('')}</ul></div>\n`;
-  });
-  return `<nav aria-label="Contents">\n${lists.join('')}</nav>\n`;
-}
-
-function* sectionText({ section, groups, count, columns, silent }: ReadSection, level: number): Generator<string> {
-  yield `<section id="${idOf(section.name)}">\n<h${level}>${proseText(section.title)}</h${level}>\n`;
+function* sectionText(read: ReadSection, level: number, isWhole: boolean): Generator<string> {
+  const { section, groups, count, columns, silent } = read;
+  const id = `id="${idOf(section.name)}"`;
+  const heading = `<h${level}>${proseText(section.title)}</h${level}>`;
+  const counts = `<small>${counted(count, 'row')}<span class="paper">, not printed while folded</span></small>`;
+  const isFolded = section.isFolded === true && count > 0;
+  // A link to an id within a fold opens it.
+  yield isFolded
+    ? `<section>${foldText('fold', isWhole, `${heading} ${counts}`)}<div ${id}>\n`
+    : `<section ${id}>\n${heading}\n`;
   if (section.lead !== undefined && count > 0) yield paragraph('lead', section.lead);
   if (count === 0) yield paragraph('panel empty', section.empty ?? 'none');
-  const rows = groups.flatMap((group) => group.rows);
-  const shown = shownColumns(columns, rows);
-  for (const group of groups) {
-    yield `<div class="panel ${group.head?.tone ?? 'neutral'}">\n`;
-    if (group.head !== null) yield groupHeadText(group.head, level + 1);
-    const name = group.head === null ? section.title : `${section.title}: ${group.head.title}`;
-    if (group.rows.length > 0) yield* tableText(name, group.rows, shown, group.head?.unit);
-    const more = group.count - group.rows.length;
+  else yield `<div class="panel${section.groups === undefined ? '' : ' groups'}">\n`;
+  const all = groups.flatMap(({ rows }) => rows);
+  const shown = shownColumns(columns, all);
+  for (const [index, { head, rows, count: size }] of groups.entries()) {
+    const begin = `<div id="${groupId(section.name, index)}">\n`;
+    if (head !== null) yield groupHeadText(head, size, level + 1, isWhole || count <= MOST_ROWS_UNFOLDED) + begin;
+    const name = head === null ? section.title : `${section.title}: ${head.title}`;
+    if (rows.length > 0) yield* tableText(name, rows, shown, head !== null);
+    const more = size - rows.length;
     if (more > 0) yield paragraph('more', `${more} more: --section ${section.name} --format csv has all of them`);
-    yield '</div>\n';
+    if (head !== null) yield '</div></details>\n';
   }
-  if (silent.length > 0) yield paragraph('note', `Zero or empty throughout: ${listed(silent)}.`);
+  if (count > 0) yield '</div>\n';
+  if (silent.length > 0) yield paragraph('note', `Zero or empty in all rows: ${listed(silent)}.`);
   const missing = shown.filter(({ isOnPaper }) => !isOnPaper).map(({ column }) => column);
   if (count > 0 && missing.length > 0) yield paragraph('note paper', `Not on paper: ${listed(missing)}.`);
-  yield '</section>\n';
+  yield isFolded ? '</div></details></section>\n' : '</section>\n';
 }
 
-function groupHeadText({ title, tone = 'neutral', lines }: GroupHead, level: number): string {
-  const sign = tone === 'neutral' ? '' : icon(tone);
-  return `<div class="head"><h${level}>${sign}${proseText(title)}</h${level}>\n${lines.map(lineText).join('')}</div>\n`;
+function groupHeadText(head: GroupHead, count: number, level: number, isOpen: boolean): string {
+  const { title, tone = 'neutral', meaning = '', advice } = head;
+  const heading = `<h${level}>${icon(tone)}${proseText(title)}</h${level}>`;
+  const summary = `${heading} <span class="n">${count}</span> <span class="lead">${proseText(meaning)}</span>`;
+  const toDo = advice === undefined ? '' : `<p class="lead"><strong>What to do:</strong> ${proseText(advice)}</p>\n`;
+  return foldText(tone, isOpen, summary) + toDo;
 }
 
-/** A line such as `What to do: wait.` has its beginning in bold letters. */
-function lineText(line: string): string {
-  const [, begin, rest] = /^([A-Z][a-z ]{2,20}): (.+)$/s.exec(line) ?? [];
-  if (begin === undefined || rest === undefined) return `<p>${proseText(line)}</p>\n`;
-  return `<p><strong>${proseText(begin)}:</strong> ${proseText(rest)}</p>\n`;
+function groupId(section: string, index: number): string {
+  return `${idOf(section)}-${index + 1}`;
+}
+
+/** Begins a fold; `summary` is the markup that is always seen. */
+function foldText(name: string, isOpen: boolean, summary: string): string {
+  return `<details class="${name}"${isOpen ? ' open' : ''}><summary>${summary}</summary>`;
 }
 
 function listed(columns: readonly Column[]): string {

@@ -4,12 +4,12 @@ import {
   type Column,
   type Fact,
   type GroupHead,
+  type Groups,
   type ReportDocument,
   type Row,
   type Section,
   type Verdict,
 } from './document.ts';
-import { type Cell } from '../../cli/shared/terminal.ts';
 import { emptyReason } from '../../base/words.ts';
 
 /** Nobody reads more rows, and widths of columns are known only when all rows are read. */
@@ -30,19 +30,20 @@ export interface ReadSection {
   readonly count: number;
 }
 
-/** Reads a section to its end, and keeps the rows that are shown: of a group no more than `mostOfGroup`. */
-export async function readSection(section: Section, mostOfGroup = Infinity): Promise<ReadSection> {
-  const { columns: all, groups: by, rows, rowsForPeople = rows } = section;
-  const columns = all.filter(({ key, isForPrograms }) => isForPrograms !== true && key !== by?.key);
+/** Reads a section to its end, and keeps the rows that are shown: of a group no more than `mostOfGroup`. Without heads all rows are one group. */
+export async function readSection(section: Section, hasHeads: boolean, mostOfGroup = Infinity): Promise<ReadSection> {
+  const { columns: all, rows, rowsForPeople = rows } = section;
+  const by = hasHeads ? section.groups : undefined;
+  const columns = all.filter(({ key, isForPrograms }) => isForPrograms !== true && by?.says.includes(key) !== true);
   const silent = new Set(columns.slice(1));
   const groups: ReadGroup[] = [];
   let [count, shown] = [0, 0];
-  let last: Cell | undefined;
+  let last: string | undefined;
   for await (const row of rowsForPeople) {
-    const value = by === undefined ? null : (row[by.key] ?? null);
+    const value = by === undefined ? '' : groupOf(row, by);
     // There may be many values: groups that no row is shown of share the last one.
     if (groups.length === 0 || (value !== last && shown < MOST_ROWS)) {
-      groups.push({ head: by?.describe(value) ?? null, rows: [], count: 0 });
+      groups.push({ head: by?.describe(row) ?? null, rows: [], count: 0 });
       last = value;
     }
     const group = groups.at(-1)!;
@@ -58,10 +59,15 @@ export async function readSection(section: Section, mostOfGroup = Infinity): Pro
   return { section, columns: columns.filter((column) => !silent.has(column)), silent: [...silent], groups, count };
 }
 
-/** The columns with the unit of their group in their labels, where they have it. */
-export function withUnit(columns: readonly Column[], unit: string | undefined): readonly Column[] {
-  if (unit === undefined) return columns;
-  return columns.map((one) => (one.hasGroupUnit === true ? { ...one, label: `${one.label} (${unit})` } : one));
+/** What the rows of a group have in common. */
+export function groupOf(row: Row, { says }: Groups): string {
+  return JSON.stringify(says.map((key) => row[key]));
+}
+
+/** The sentence of what a person begins with; null if there is nothing to do. */
+export function firstText({ verdict }: ReportDocument): string | null {
+  const { title, advice } = verdict?.first?.head ?? {};
+  return title === undefined ? null : `Begin with: ${title}. ${advice ?? ''}`.trim();
 }
 
 export function factSection({ facts }: ReportDocument): Section {
@@ -70,7 +76,8 @@ export function factSection({ facts }: ReportDocument): Section {
     { key: 'value', label: 'Value', kind: 'text' },
     { key: 'label', label: 'Meaning', kind: 'text' },
   ];
-  return { name: 'facts', title: 'Facts', columns, rows: facts.map(({ key, ...fact }) => ({ fact: key, ...fact })) };
+  const rows = facts.map(({ key, ...fact }) => ({ fact: key, ...fact }));
+  return { name: 'facts', title: 'About this report', isForPrograms: true, columns, rows };
 }
 
 /** What the report is about stands at its top, the other facts at its end. */

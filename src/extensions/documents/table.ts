@@ -1,16 +1,16 @@
-import type { GroupHead, ReportDocument, Section, Verdict } from './document.ts';
-import { otherFacts, readSection, scopeFacts, withUnit } from './sections.ts';
+import type { GroupHead, ReportDocument, Section } from './document.ts';
+import { firstText, otherFacts, readSection, scopeFacts } from './sections.ts';
 import { labelsOf, layOut, leftOutLine, noteText } from './terminal.ts';
 import { fieldsText, PLAIN, styled, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
 import { counted, printable, sumOf } from '../../base/words.ts';
 import { pasteable } from '../../base/invocation.ts';
 
 export async function* tableText(document: ReportDocument, screen: Screen = PLAIN): AsyncGenerator<string> {
-  const { schema, title, verdict, cards = [], sections } = document;
+  const { schema, title, verdict, cards = [], sections, isWhole = false } = document;
   const isBare = schema === null;
   if (!isBare) yield heading(title, screen);
   yield fieldsText(scopeFacts(document), screen);
-  if (verdict !== undefined) yield `${isBare ? '' : '\n'}${verdictText(verdict, screen)}`;
+  if (verdict !== undefined) yield `${isBare ? '' : '\n'}${verdictText(document, screen)}`;
   const figures = cards.map(({ label, value, note }) => ({
     label,
     value: note === undefined ? value : `${value} (${note})`,
@@ -21,7 +21,7 @@ export async function* tableText(document: ReportDocument, screen: Screen = PLAI
     if (!isBare) yield `\n${heading(section.title, screen)}`;
     else if (verdict !== undefined) yield '\n';
     if (section.lead !== undefined) yield `${wrapped(sentence(section.lead), screen.width)}\n`;
-    yield await sectionText(section, screen);
+    yield await sectionText(section, isWhole, screen);
   }
   const others = otherFacts(document);
   if (others.length > 0) yield `\n${heading('About this report', screen)}${fieldsText(others, screen)}`;
@@ -35,16 +35,22 @@ function heading(text: string, screen: Screen): string {
   return `${styled('bold', wrapped(printable(text), screen.width), screen)}\n`;
 }
 
-function verdictText({ tone, text, reasons }: Verdict, screen: Screen): string {
-  const first = toned(tone, wrapped(printable(text), screen.width), screen);
-  return [first, ...reasons.map((reason) => `- ${wrapped(sentence(reason), screen.width, 2)}`), ''].join('\n');
+function verdictText(document: ReportDocument, screen: Screen): string {
+  const { tone = 'neutral', text = '', reasons = [] } = document.verdict ?? {};
+  const first = firstText(document);
+  return [
+    toned(tone, wrapped(printable(text), screen.width), screen),
+    ...reasons.map((reason) => `- ${wrapped(sentence(reason), screen.width, 2)}`),
+    ...(first === null ? [] : [wrapped(sentence(first), screen.width)]),
+    '',
+  ].join('\n');
 }
 
-async function sectionText(section: Section, screen: Screen): Promise<string> {
-  const { columns, silent, groups, count } = await readSection(section);
+async function sectionText(section: Section, hasHeads: boolean, screen: Screen): Promise<string> {
+  const { columns, silent, groups, count } = await readSection(section, hasHeads);
   if (count === 0) return `${sentence(section.empty ?? 'none')}\n`;
   const tables = groups.map(({ head, rows }) => {
-    const { text, leftOut } = layOut(withUnit(columns, head?.unit), rows, screen);
+    const { text, leftOut } = layOut(columns, rows, screen);
     return { text: `${head === null ? '' : groupText(head, screen)}${text}`, leftOut: leftOut.map(({ key }) => key) };
   });
   const keys = [...new Set(tables.flatMap(({ leftOut }) => leftOut))];
@@ -52,7 +58,6 @@ async function sectionText(section: Section, screen: Screen): Promise<string> {
   return [
     tables.map(({ text }) => text).join('\n'),
     silent.length === 0 ? '' : noteText(`zero or empty in every row: ${labelsOf(silent)}`, screen),
-    // Without their units, as the groups have different ones.
     leftOutLine(
       keys.flatMap((key) => columns.filter((column) => column.key === key)),
       screen,
@@ -61,7 +66,8 @@ async function sectionText(section: Section, screen: Screen): Promise<string> {
   ].join('');
 }
 
-function groupText({ title, tone, lines }: GroupHead, screen: Screen): string {
+function groupText({ title, tone, meaning, advice }: GroupHead, screen: Screen): string {
   const first = toned(tone, styled('bold', wrapped(printable(title), screen.width), screen), screen);
+  const lines = [meaning, advice && `What to do: ${advice}`].filter((line) => line !== undefined);
   return [first, ...lines.map((line) => wrapped(sentence(line), screen.width)), ''].join('\n');
 }

@@ -1,8 +1,17 @@
 import type { Row as SheetRow, CellObject } from 'write-excel-file/node';
-import type Big from 'big.js';
-import { PARTS, type ReportDocument, type Section, toneOf, type CellKind, type Column, type Row } from './document.ts';
+import { instantMs } from '../../base/instant.ts';
+import {
+  isNumeric,
+  PARTS,
+  type ReportDocument,
+  type Section,
+  toneOf,
+  type CellKind,
+  type Column,
+  type Row,
+} from './document.ts';
 import { type Tone, type Cell } from '../../cli/shared/terminal.ts';
-import { factSection, scopeFacts } from './sections.ts';
+import { factSection, firstText, groupOf, scopeFacts } from './sections.ts';
 import {
   COLORS,
   workbookBytes,
@@ -17,34 +26,37 @@ import { readDecimal } from '../../base/decimal.ts';
 import { counted, mostOf, printable, sumOf } from '../../base/words.ts';
 
 /** Of what is meant, its value, and what there is to say about it; in characters. */
-const WIDTHS = [34, 30, 80] as const;
+const WIDTHS = [52, 26, 110] as const;
 const WHOLE_WIDTH = WIDTHS[0] + WIDTHS[1] + WIDTHS[2];
 const MOST_FRONT_LINES = 6;
 const MOST_GROUPS = 50;
 const BOLD = { fontWeight: 'bold' } as const;
 const LINK = { textColor: '#0550ae', textDecoration: { underline: true } } as const;
+const HIDDEN = 'Hidden. To see the sheet, right-click the name of any sheet and choose Unhide.';
 const LONGEST_NAME = 31;
 
 /** A document of rows alone has no sheet but theirs. Nothing in a workbook is a formula. */
 export async function xlsxBytes(document: ReportDocument): Promise<Buffer> {
-  const { title, verdict, cards = [], facts, sections } = document;
+  const { title, verdict, cards = [], facts, sections, isWhole = false } = document;
   // Excel keeps this name for itself.
   const names = new Set(['history']);
   const hasFront = verdict !== undefined || cards.length > 0 || facts.length > 0;
-  const front = hasFront ? nameOf('report', names) : undefined;
+  const front = hasFront ? nameOf('Report', names) : undefined;
   const sheets: TableSheet[] = [];
-  for (const section of [...(facts.length > 0 ? [factSection(document)] : []), ...inOrder(sections)]) {
-    sheets.push(await tableSheet(section, nameOf(section.name, names)));
+  for (const section of [...inOrder(sections), ...(facts.length > 0 ? [factSection(document)] : [])]) {
+    sheets.push(await tableSheet(section, nameOf(section.title, names), !isWhole && isSecondary(section)));
   }
-  // What is for people alone stands in groups on the first sheet, and another sheet has its rows.
-  const tables = sheets.filter(({ section }) => section.isForPeople !== true);
-  return await workbookBytes(title, front === undefined ? tables : [frontSheet(document, sheets, front), ...tables]);
+  return await workbookBytes(title, front === undefined ? sheets : [frontSheet(document, sheets, front), ...sheets]);
+}
+
+/** What only programs read, or folds on the page: its sheet is hidden, and not printed. */
+function isSecondary({ isFolded = false, isForPrograms = false }: Section): boolean {
+  return isFolded || isForPrograms;
 }
 
 function inOrder(sections: readonly Section[]): readonly Section[] {
   const parts = Object.keys(PARTS);
-  const place = ({ part = 'details', isForPrograms }: Section) =>
-    isForPrograms === true ? parts.length : parts.indexOf(part);
+  const place = (section: Section) => (isSecondary(section) ? parts.length : parts.indexOf(section.part ?? 'details'));
   return sections.toSorted((a, b) => place(a) - place(b));
 }
 
@@ -70,29 +82,29 @@ function frontSheet(document: ReportDocument, sheets: readonly TableSheet[], nam
     const filled = backgroundColor === undefined ? {} : { backgroundColor, textColor: '#ffffff' };
     data.push(wide(text, { ...BOLD, ...filled }), ...reasons.map((reason) => wide(reason, colored(tone))));
   }
+  const first = firstText(document);
+  if (first !== null) data.push(wide(first, BOLD));
   const about = scopeFacts(document);
-  if (about.length > 0) data.push([], ...about.map(({ label, value }) => line(label, String(value))));
+  if (about.length > 0) data.push([], ...about.map(({ label, value }) => factLine(label, String(value))));
   if (cards.length > 0) data.push(...partHead('In figures'));
   for (const { label, value, note, tone } of cards)
     data.push(line(label, value, note, {}, { ...BOLD, ...colored(tone) }));
   data.push(...sheets.flatMap(groupRows), ...partHead('Sheets'));
   const links = [];
-  for (const { section, name: sheet, count, rows } of sheets) {
-    if (section.isForPeople === true) continue;
-    links.push({ row: data.length, column: 0, sheet });
+  for (const { name: sheet, count, rows, isHidden = false } of sheets) {
+    if (!isHidden) links.push({ row: data.length, column: 0, sheet });
     const held = count === rows.length ? '' : `${rows.length} of `;
-    const said = [section.title, section.lead].filter(Boolean).join('. ');
-    data.push(line(sheet, `${held}${counted(count, 'row')}`, said, LINK));
+    data.push(line(sheet, `${held}${counted(count, 'row')}`, isHidden ? HIDDEN : '', isHidden ? {} : LINK));
   }
   return { name, data, widths: WIDTHS, links };
 }
 
 function groupRows({ section: { title, part, groups }, rows }: TableSheet): SheetRow[] {
   if (part !== 'attention' || groups === undefined || rows.length === 0) return [];
-  const counts = [...Map.groupBy(rows, (row) => row[groups.key] ?? null)];
-  const lines = counts.slice(0, MOST_GROUPS).map(([value, { length }]) => {
-    const head = groups.describe(value);
-    return line(head.title, String(length), head.lines.join(' '), { ...BOLD, ...colored(head.tone) });
+  const counts = [...Map.groupBy(rows, (row) => groupOf(row, groups)).values()];
+  const lines = counts.slice(0, MOST_GROUPS).map((same) => {
+    const { title: label, tone, meaning = '', advice = '' } = groups.describe(same[0]!);
+    return line(label, String(same.length), `${meaning} ${advice}`.trim(), { ...BOLD, ...colored(tone) });
   });
   return [...partHead(title), ...lines];
 }
@@ -113,6 +125,21 @@ function line(label: string, value: string, note = '', labelLook: Look = {}, val
   ];
 }
 
+function factLine(label: string, value: string): SheetRow {
+  const time = timeCell(value);
+  return time === undefined ? line(label, value) : [textCell(`${label} (UTC)`), { ...time, align: 'left' }];
+}
+
+/** A time or a day of ours as a date of the spreadsheet, which knows no time zones; undefined if it is none. */
+function timeCell(value: string): CellObject | undefined {
+  const [, clock] = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(?:\.\d+)?Z)?$/.exec(value) ?? [];
+  const ms = instantMs(clock === undefined ? `${value}T00:00:00Z` : value);
+  // Before 1900 a spreadsheet has no dates.
+  if (ms === undefined || ms < FIRST_DAY_MS) return undefined;
+  const format = clock === undefined ? 'yyyy-mm-dd' : 'yyyy-mm-dd hh:mm:ss';
+  return { value: new Date(ms), type: Date, format };
+}
+
 function colored(tone: Tone = 'neutral'): Look {
   const textColor = COLORS[tone];
   return textColor === undefined ? {} : { textColor };
@@ -124,7 +151,7 @@ const MOST_ROWS = 20_000;
 const EXACT_DIGITS = 15;
 const MOST_DECIMALS = 20;
 /** In characters; longer texts go on in lines below, and numbers are never cut. */
-const WIDEST_TEXT = 44;
+const WIDEST_TEXT = 34;
 const WIDEST_KEYS = 70;
 const MOST_LINES = 4;
 const LEAST_WIDTH = 6;
@@ -132,7 +159,8 @@ const LEAST_WIDTH = 6;
 const BUTTON = 3;
 /** The space keeps a number off the text beside it. */
 const RIGHT = { align: 'right', indent: 1, alignVertical: 'top' } as const;
-const LEFT = { alignVertical: 'top' } as const;
+const LEFT = { align: 'left', alignVertical: 'top' } as const;
+const FIRST_DAY_MS = Date.UTC(1900, 2, 1);
 const HEADING = {
   fontWeight: 'bold',
   wrap: true,
@@ -156,19 +184,19 @@ interface TableSheet extends Sheet {
 }
 
 /** Makes the sheet of a section. Its heading stays in place and is printed on every page, and its rows can be filtered. */
-async function tableSheet(section: Section, name: string): Promise<TableSheet> {
+async function tableSheet(section: Section, name: string, isHidden: boolean): Promise<TableSheet> {
   const rows: Row[] = [];
   let count = 0;
   for await (const row of section.rows) {
     count += 1;
     if (rows.length < MOST_ROWS) rows.push(row);
   }
-  const fields = section.columns.flatMap((column) => fieldsOf(column, rows));
+  const fields = section.columns.map((column) => fieldOf(column, rows));
   const data: SheetRow[] = [fields.map(headingOf)];
   for (const index of rows.keys()) data.push(fields.map(({ cells }) => cells[index] ?? null));
   const table = { columns: fields.length, rows: data.length, keyColumns: keyColumns(fields) };
   if (count > rows.length) data.push([textCell(`${count - rows.length} more; the forms csv and json have them all`)]);
-  return { section, name, data, widths: fields.map(({ width }) => width), table, count, rows };
+  return { section, name, isHidden, data, widths: fields.map(({ width }) => width), table, count, rows };
 }
 
 function keyColumns(fields: readonly Field[]): number {
@@ -176,62 +204,43 @@ function keyColumns(fields: readonly Field[]): number {
   return first < 0 || sumOf(fields.slice(0, first), ({ width }) => width) > WIDEST_KEYS ? 0 : first;
 }
 
-/** A column whose digits a spreadsheet would lose is text, and its numbers stand beside it, rounded. */
-function fieldsOf({ key, kind, label }: Column, rows: readonly Row[]): readonly Field[] {
+/** A value that a spreadsheet would change is text: a number of too many digits, and a time that is none. */
+function fieldOf({ key, kind, label: name }: Column, rows: readonly Row[]): Field {
   const values = rows.map((row) => row[key] ?? null);
-  const isAmount = kind === 'decimal' || kind === 'digits';
-  const numbers = values.map((value) => {
-    const reading = readCell(value);
-    return reading.ok && (isAmount || typeof value === 'number') ? reading.value : undefined;
+  const isTime = kind === 'time' || kind === 'day';
+  const align = isNumeric({ kind }) ? 'right' : 'left';
+  const exact = values.map((value) => (isTime ? timeCell(String(value)) : numberCell(value, kind)));
+  const isMixed = kind === 'decimal' && values.some((value, index) => value !== null && exact[index] === undefined);
+  const label = isTime && !name.includes('UTC') ? `${name} (UTC)` : isMixed ? `${name} (long numbers as text)` : name;
+  const widths = values.map((value, index) => {
+    if (value === null) return 0;
+    // A date has the width of its format.
+    return widthOf(exact[index]?.type === Date ? (exact[index].format ?? '') : printable(value));
   });
-  const text = textField(label, kind, values);
-  if (numbers.every((number) => number === undefined)) return [text];
-  const decimals = mostOf(values, (value) => decimalsOf(value));
-  const isExact = values.every((value, index) => value === null || isKept(value, numbers[index], kind, decimals));
-  if (isExact && decimals <= MOST_DECIMALS) return [numberField(label, numbers, decimals)];
-  if (!isAmount) return [text];
-  const rounded = numbers.map((number) => number?.prec(EXACT_DIGITS));
-  const shown = mostOf(rounded, (number) => decimalsOf(number?.toFixed() ?? null));
-  return [text, numberField(`${label}, rounded`, rounded, Math.min(shown, MOST_DECIMALS))];
-}
-
-function readCell(value: Cell) {
-  return readDecimal(typeof value === 'number' ? String(value) : value);
-}
-
-/** Zeros at the end count too. */
-function decimalsOf(value: Cell): number {
-  const reading = readCell(value);
-  return reading.ok ? (reading.text.split('.')[1]?.length ?? 0) : 0;
-}
-
-function isKept(value: Cell, number: Big | undefined, kind: CellKind, decimals: number): boolean {
-  if (number === undefined || number.c.length > EXACT_DIGITS) return false;
-  return kind !== 'digits' || value === number.toFixed(decimals);
-}
-
-function numberField(label: string, numbers: readonly (Big | undefined)[], decimals: number): Field {
-  // Without a format of their own, long and small numbers would have exponents.
-  const format = decimals === 0 ? '0' : `0.${'0'.repeat(decimals)}`;
-  const widest = mostOf(numbers, (number) => (number === undefined ? 0 : number.toFixed(decimals).length + 3));
-  const cells = numbers.map((number) =>
-    number === undefined ? null : { value: number.toNumber(), type: Number, format, ...RIGHT },
-  );
-  return { label, align: 'right', width: Math.max(headingWidth(label), widest), cells };
-}
-
-function textField(label: string, kind: CellKind, values: readonly Cell[]): Field {
-  const align = kind === 'decimal' || kind === 'digits' ? 'right' : 'left';
-  const widths = values.map((value) => (value === null ? 0 : widthOf(printable(value))));
-  const widest = mostOf(widths, (width) => width);
-  const width = Math.max(headingWidth(label), Math.min(widest, WIDEST_TEXT) + 2);
+  const widest = mostOf(widths, (one) => one);
+  // Numbers are never cut.
+  const width = Math.max(headingWidth(label), (align === 'right' ? widest : Math.min(widest, WIDEST_TEXT)) + 2);
   const cells = values.map((value, index) => {
     if (value === null) return null;
-    const look = { ...(align === 'right' ? RIGHT : LEFT), ...colored(toneOf(kind, value)) };
+    const look = align === 'right' ? RIGHT : { ...LEFT, ...colored(toneOf(kind, value)) };
+    const cell = exact[index];
+    if (cell !== undefined) return { ...cell, ...look };
     const isLong = (widths[index] ?? 0) > width - 2;
     return isLong ? wrappedCell(String(value), width - 2, MOST_LINES, look) : textCell(String(value), look);
   });
   return { label, align, width, cells };
+}
+
+/** A number with as many decimals as the value has; undefined if a spreadsheet would show another one. */
+function numberCell(value: Cell, kind: CellKind): CellObject | undefined {
+  if (!isNumeric({ kind })) return undefined;
+  const reading = readDecimal(typeof value === 'number' ? String(value) : value);
+  if (!reading.ok || reading.value.c.length > EXACT_DIGITS) return undefined;
+  const decimals = reading.text.split('.')[1]?.length ?? 0;
+  if (decimals > MOST_DECIMALS || (kind === 'digits' && value !== reading.value.toFixed(decimals))) return undefined;
+  // Without a format of their own, long and small numbers would have exponents.
+  const format = decimals === 0 ? '0' : `0.${'0'.repeat(decimals)}`;
+  return { value: reading.value.toNumber(), type: Number, format };
 }
 
 function headingWidth(label: string): number {

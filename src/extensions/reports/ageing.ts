@@ -30,7 +30,7 @@ interface AgeingFacts extends ReportScope {
   readonly orders: number;
 }
 
-/** The states in which an order stays until a person decides, or may come to that. */
+/** The states in which an order stays until a person decides, or may have to. */
 export const PERSON_STATES: readonly OrderState[] = ['held', 'disputed', 'unknown'];
 
 const PERCENTILES = [
@@ -40,7 +40,7 @@ const PERCENTILES = [
   ['longest', 'Longest', 0],
 ] as const;
 const RULE =
-  'age is the time since the state or the order status last changed; a percentile is the smallest age that so many of the orders do not exceed';
+  'The age of an order is the time since its state or its order status last changed. "90 % within 1 hour" means that 90 % of the orders are no older than 1 hour.';
 const STATE_AND_STATUS: readonly Column[] = [
   { key: 'state', label: 'State', kind: 'state' },
   { key: 'status', label: 'Order status', kind: 'text' },
@@ -85,8 +85,8 @@ export function ageingDocument(
       {
         name: 'oldest',
         title: 'Orders that have waited the longest',
-        lead: `The story of an order: order-sync orders explain ORDER${accountAdvice(facts.account)}.`,
-        empty: 'No order waits.',
+        lead: `order-sync orders explain ORDER${accountAdvice(facts.account)} tells the story of an order.`,
+        empty: 'No orders are waiting.',
         columns: [...accountColumns(facts.account), ...OLDEST],
         rows: oldest.map(({ id, ...order }) => ({
           external_order_id: id,
@@ -118,15 +118,17 @@ function verdictOf(
 ): Verdict {
   if (orders === 0) return emptyVerdict('order', 'There are no orders', mayBeEmpty);
   const [waiting, undecided] = [countOf(byStatus, WAITING_STATES), countOf(byStatus, PERSON_STATES)];
-  const explain = `order-sync orders explain ORDER${accountAdvice(account)} says what to do.`;
+  const explain = `To see what to do about one of them, run order-sync orders explain ORDER${accountAdvice(account)}.`;
   const reasons = [
-    ...(undecided === 0 ? [] : [`${statesOf(byStatus, PERSON_STATES)}: ${explain}`]),
-    ...(longestMs === null ? [] : [`The longest has waited for ${inWords(longestMs)}.`]),
+    ...(undecided === 0
+      ? []
+      : [`A person must decide about these orders: ${statesOf(byStatus, PERSON_STATES)}. ${explain}`]),
+    ...(longestMs === null ? [] : [`The order that has waited the longest has waited for ${inWords(longestMs)}.`]),
   ];
   if (undecided > 0)
     return { tone: 'warning', text: `A person should look at ${counted(undecided, 'order')}`, reasons };
-  if (waiting === 0) return { tone: 'good', text: 'No order waits', reasons };
-  return { tone: 'info', text: counted(waiting, 'order waits', 'orders wait'), reasons };
+  if (waiting === 0) return { tone: 'good', text: 'No orders are waiting', reasons };
+  return { tone: 'info', text: counted(waiting, 'order is waiting', 'orders are waiting'), reasons };
 }
 
 function cardsOf(
@@ -143,11 +145,11 @@ function cardsOf(
   const cards: readonly Card[] = [
     { label: 'Orders', value: String(orders), section: 'statuses' },
     { label: 'Waiting', ...figure(WAITING_STATES), section: 'statuses' },
-    { label: 'For a person', ...figure(PERSON_STATES), tone, section: 'oldest' },
+    { label: 'Need a person', ...figure(PERSON_STATES), tone, section: 'oldest' },
   ];
   if (longest === undefined || longestMs === null) return cards;
   const note = `${longest.state}: ${cut(longest.id, 40)}`;
-  return [...cards, { label: 'Longest', value: inWords(longestMs), note, section: 'oldest' }];
+  return [...cards, { label: 'Longest wait', value: inWords(longestMs), note, section: 'oldest' }];
 }
 
 type Counted = Pick<AgeGroup, 'state' | 'orders'>;

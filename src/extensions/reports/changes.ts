@@ -10,7 +10,7 @@ const COLUMNS: readonly Column[] = [
   { key: 'old_value', label: 'From', kind: 'text', rank: 1 },
   { key: 'new_value', label: 'To', kind: 'text' },
   // As the exchange wrote it, whatever that is.
-  { key: 'exchange_time', label: 'The exchange dates it', kind: 'text', rank: 3 },
+  { key: 'exchange_time', label: 'Date of the exchange', kind: 'text', rank: 3 },
   { key: 'source', label: 'Source', kind: 'text', rank: 3 },
   { key: 'actor', label: 'Who', kind: 'text', rank: 2 },
   { key: 'reason', label: 'Why', kind: 'text', rank: 2 },

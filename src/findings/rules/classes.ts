@@ -22,143 +22,146 @@ const changeError = classOf('change', 'error');
 const changeWarning = classOf('change', 'warning');
 const changeInfo = classOf('change', 'info');
 
-/** Every class of findings. The manual, the reports and `report explain` show this table. */
+/**
+ * Every class of findings, the gravest first: where money may go to the wrong place or twice, then where the two sides
+ * contradict each other. Lists have this order. The manual, the reports and `report explain` show this table.
+ */
 export const FINDING_CLASSES = {
-  CREATE_UNKNOWN: stateError(
-    'An order was sent, and nobody knows whether the exchange took it.',
-    'Ask the exchange for the external order id, then record the answer with orders resolve.',
-  ),
   FAIL_OVER: stateError(
-    'A standby of the database was promoted, and it may lack the last commits: orders may have been sent without a trace.',
-    'Ask the exchange for the orders that orders list --state unknown shows, then decide with db accept-restore --failover.',
+    'A standby of the database took over, and it may lack the last commits. Orders may have been sent without a record.',
+    'Ask the exchange about the orders that order-sync orders list --state unknown shows, then record its answer with order-sync db accept-restore --failover.',
   ),
-  PREORDER_ECHO_MISMATCH: stateError(
-    'The pre-order that the exchange returned differs from the order that was sent.',
-    'Compare the two with orders show, and have the exchange correct or cancel the pre-order before the client takes it up.',
+  CREATE_UNKNOWN: stateError(
+    'The order was sent, and it is not known whether the exchange took it.',
+    'Ask the exchange about the external order id, then record its answer with order-sync orders resolve.',
   ),
-  PREORDER_TOKEN_MISMATCH: stateError(
-    'The pre-order that the exchange returned bears another payment token than the one that was sent.',
-    'Ask the exchange whether it answers with the token of the request or with one of its own.',
+  ADDRESS_CHANGED: changeError(
+    'A crypto address of the order changed after the order was made.',
+    'Do not pay to the new address until the exchange has confirmed it through another channel.',
   ),
-  PREORDER_MISSING: stateError(
-    'The exchange no longer knows a pre-order that it had accepted.',
-    'Ask the exchange what happened to the pre-order, by its id.',
+  ADDRESS_MISMATCH: stateError(
+    'The external crypto address of the order at the exchange differs from the one that we sent.',
+    'Do not pay to the address at the exchange until the exchange has confirmed it through another channel.',
   ),
-  PREORDER_REUSED: changeError(
-    'The exchange answered a create with a pre-order that another order has already.',
-    'Ask the exchange for which of the two orders the pre-order is, and do not count it twice.',
+  PAYMENT_ROUTE_MISMATCH: stateError(
+    'The payment token or provider of the fiat transaction differs from the one that we sent.',
+    'Check that the payout goes to the right client.',
   ),
-  ORDER_MISSING: stateWarning(
-    'The exchange accepted the pre-order, but has shown no order for longer than reconcile.orderMissingAfter.',
-    'Ask the client; if the pre-order was certainly never taken up, end it with orders resolve ID --as abandoned.',
+  AMOUNT_MISMATCH: stateError(
+    'The amount of the order at the exchange differs from ours.',
+    'Compare both amounts with the pre-order, and settle the difference with the exchange.',
   ),
-  UNEXPECTED_ORDER: changeError(
-    'The exchange has an order although ours was rejected, cancelled, abandoned or never sent.',
-    'Find out who made the order; it is followed from now on.',
+  PAIR_MISMATCH: stateError(
+    'The currency pair of the order at the exchange differs from ours.',
+    'Ask the exchange to correct the order before money moves.',
   ),
   ID_COLLISION: stateError(
     'The order at the exchange is older than our first request, so it is another order with the same id.',
-    'Do not count this order, and insert yours again under a new id; if it is yours all the same, use orders resolve ID --as ours.',
+    'Do not count this order. Insert yours again under a new id. If this order is yours after all, use order-sync orders resolve ID --as ours.',
   ),
   IDENTITY_MISMATCH: stateError(
-    'The exchange was asked for one external order id and answered for another.',
-    'Report both ids to the exchange; of the answer nothing was used, or the order is disputed where only the spelling differs.',
+    'The exchange was asked about one external order id and answered about another.',
+    'Report both ids to the exchange. The answer was not used. If only the spelling of the id differs, the order is disputed.',
   ),
   MERCHANT_MISMATCH: stateError(
     'The order belongs to another merchant than the first order of this account.',
     'Check that the API key belongs to the right merchant account.',
+  ),
+  UNEXPECTED_ORDER: changeError(
+    'The exchange has an order, but ours was rejected, cancelled, abandoned or never sent.',
+    'Find out who made the order. order-sync follows it from now on.',
   ),
   ORDER_REPLACED: changeError(
     'The exchange now shows another order (id or number) for this external order id.',
     'Ask the exchange for the reason, and compare the amounts of both orders.',
   ),
   ORDER_REUSED: stateError(
-    'The exchange gives the same order (its id) for several orders.',
-    'Ask the exchange for which of them it is, and do not count it twice.',
+    'The exchange shows the same order for several of our orders.',
+    'Ask the exchange which of our orders it belongs to, and do not count it twice.',
   ),
   ORDER_VANISHED: stateError(
-    'The exchange no longer finds an order that it had shown.',
-    'Ask the exchange what happened to the order; our newest record of it is kept.',
-  ),
-  PAIR_MISMATCH: stateError(
-    'The currency pair of the order at the exchange differs from ours.',
-    'Have the exchange correct the order before money moves.',
-  ),
-  AMOUNT_MISMATCH: stateError(
-    'The input amount of the order at the exchange differs from ours.',
-    'Compare both with the pre-order, and settle the difference with the exchange.',
-  ),
-  RATE_INCONSISTENT: stateInfo(
-    'Input amount, output amount and ratio of the order do not agree with each other.',
-    'Check whether rounding or the fee explains the difference.',
-  ),
-  TYPE_MISMATCH: stateError(
-    'The order type differs from ours, or the exchange type from the pre-order.',
-    'Have the exchange correct the order.',
-  ),
-  LEG_CURRENCY_MISMATCH: stateError(
-    'The crypto and the fiat transaction are not in the two currencies of the pair.',
-    'Ask the exchange which transactions belong to the order.',
-  ),
-  ADDRESS_MISMATCH: stateError(
-    'The external crypto address of the order differs from the one that we gave.',
-    'Pay nothing to the address that was found until the exchange has confirmed it by another channel.',
-  ),
-  ADDRESS_CHANGED: changeError(
-    'A crypto address of the order changed after the order was made.',
-    'Pay nothing to the address that was found until the exchange has confirmed it by another channel.',
-  ),
-  PAYMENT_ROUTE_MISMATCH: stateError(
-    'The fiat transaction uses another payment token or provider than we asked for.',
-    'Check that the payout goes to the right client.',
+    'The exchange no longer finds an order that it has shown before.',
+    'Ask the exchange what happened to the order. Our newest record of it is kept.',
   ),
   TX_HASH_CHANGED: changeError(
     'The hash of the crypto transaction changed after it was set.',
     'Check both transactions on the blockchain.',
   ),
   TX_HASH_REUSED: stateError(
-    'The exchange gives the same crypto transaction for several orders.',
-    'Check on the blockchain which of the orders it paid.',
+    'The exchange shows the same crypto transaction for several orders.',
+    'Check on the blockchain which of the orders the transaction paid.',
   ),
-  STATUS_UNMAPPED: stateInfo(
-    'The order has a status that is neither documented nor in follow.finalStatuses or follow.openStatuses.',
-    'Ask the exchange for its meaning, and add it to one of the two settings.',
+  LEG_CURRENCY_MISMATCH: stateError(
+    'The crypto transaction and the fiat transaction are not in the two currencies of the pair.',
+    'Ask the exchange which transactions belong to the order.',
   ),
-  TERMINAL_REOPENED: changeWarning(
-    'A final order is open again.',
-    'Do not rely on its earlier result; the order is followed again.',
+  TYPE_MISMATCH: stateError(
+    'The order type differs from ours, or the exchange type differs from that of the pre-order.',
+    'Ask the exchange to correct the order.',
   ),
-  LEG_CONFLICT: stateWarning(
-    'The order is final, but one of its two transactions has begun and the other has not.',
-    'Ask the exchange whether both sides were paid.',
+  PREORDER_MISSING: stateError(
+    'The exchange no longer knows a pre-order that it had accepted.',
+    'Ask the exchange what happened to the pre-order, and name its id.',
   ),
-  COMPLETION_INCONSISTENT: stateWarning(
-    'The dates of the order contradict each other or its status.',
-    'Ask the exchange which of them is right.',
+  PREORDER_REUSED: changeError(
+    'The exchange answered a create with a pre-order that belongs to another order already.',
+    'Ask the exchange which of the two orders the pre-order belongs to, and do not count it twice.',
   ),
-  SILENT_CHANGE: changeWarning(
-    'Fields of the order changed while its modification date stayed the same.',
-    'Compare the old and the new value; the new one is kept.',
+  PREORDER_ECHO_MISMATCH: stateError(
+    'The pre-order that the exchange returned differs from the order that was sent.',
+    'Compare the two with order-sync orders show, and ask the exchange to correct or cancel the pre-order before the client takes it up.',
   ),
-  REPLICAS_DISAGREE: changeInfo(
-    'The exchange answers with an older record again, or with two records of one date in turn; it is counted.',
-    'Report it to the exchange if it goes on; our record was not changed.',
+  PREORDER_TOKEN_MISMATCH: stateError(
+    'The payment token of the pre-order that the exchange returned differs from the one that was sent.',
+    'Ask the exchange whether it returns the token of the request or one of its own.',
+  ),
+  UNCHECKED: stateWarning(
+    'The order was never looked up successfully, was last looked up too long ago, or cannot be compared.',
+    'Run order-sync sync. If the record is too old or has no amount, ask the exchange.',
+  ),
+  ORDER_MISSING: stateWarning(
+    'The exchange accepted the pre-order, but has shown no order for longer than reconcile.orderMissingAfter.',
+    'Ask the client. If the pre-order was certainly never taken up, end it with order-sync orders resolve ID --as abandoned.',
   ),
   STUCK: stateWarning(
     'The order has not changed for longer than orders usually take.',
-    'Ask the exchange or the client what the order waits for.',
+    'Ask the exchange or the client what the order is waiting for.',
+  ),
+  TERMINAL_REOPENED: changeWarning(
+    'A final order is open again.',
+    'Do not rely on its earlier result. order-sync follows the order again.',
+  ),
+  LEG_CONFLICT: stateWarning(
+    'The order is final, but only one of its two transactions has begun.',
+    'Ask the exchange whether both sides were paid.',
+  ),
+  SILENT_CHANGE: changeWarning(
+    'Fields of the order changed, but its modification date stayed the same.',
+    'Compare the old value with the new one. order-sync keeps the new one.',
   ),
   TERMS_CHANGED: changeWarning(
-    'Percent, reward or fee changed after the order was made.',
-    'Compare the new terms with what was agreed.',
+    'The percent, reward or fee changed after the order was made.',
+    'Compare the new terms with the terms that were agreed.',
+  ),
+  COMPLETION_INCONSISTENT: stateWarning(
+    'The dates of the order contradict each other or its status.',
+    'Ask the exchange which of the dates is right.',
   ),
   CLOCK_SKEW: stateWarning(
-    'The clock of the exchange and ours differ by more than five minutes.',
+    'The clocks of the exchange and of this machine differ by more than five minutes.',
     'Check the time service of this machine.',
   ),
-  UNCHECKED: stateWarning(
-    'The order was never looked up successfully, or too long ago, or it cannot be compared.',
-    'Run order-sync sync; if the record is too old or lacks an amount, ask the exchange.',
+  RATE_INCONSISTENT: stateInfo(
+    'The input amount, output amount and ratio of the order do not agree with each other.',
+    'Check whether rounding or the fee explains the difference.',
+  ),
+  STATUS_UNMAPPED: stateInfo(
+    'The status of the order is neither documented nor in follow.finalStatuses or follow.openStatuses.',
+    'Ask the exchange what the status means, and add it to one of the two settings.',
+  ),
+  REPLICAS_DISAGREE: changeInfo(
+    'The exchange sent an older record again, or alternates between two records of the same date. Each further time is counted.',
+    'Report it to the exchange if it goes on. Our record was not changed.',
   ),
 };
 
@@ -175,6 +178,14 @@ export const GUESSED_CLASSES: readonly FindingClassName[] = [
 
 export function findingClass(name: string): FindingClass | undefined {
   return Object.hasOwn(FINDING_CLASSES, name) ? FINDING_CLASSES[name as FindingClassName] : undefined;
+}
+
+const CLASS_NAMES = Object.keys(FINDING_CLASSES);
+
+/** The place of a finding in every list, the gravest first. A severity or a class of another version comes first: it may be of an error. */
+export function placeOfFinding(severity: string, name: string): number {
+  const weight = Math.max(0, (SEVERITIES as readonly string[]).indexOf(severity));
+  return weight * (CLASS_NAMES.length + 1) + CLASS_NAMES.indexOf(name);
 }
 
 export function severityOf(name: string): Severity | null {

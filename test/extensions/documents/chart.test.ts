@@ -155,33 +155,12 @@ describe('a chart', () => {
   });
 
   it('shows one look in the same way in every chart', () => {
-    const rows: Chart = {
-      kind: 'rows',
-      part: 'days',
-      title: 'Rows',
-      text: '',
-      steps: COLUMNS.steps,
-      rows: COLUMNS.series.map((one) => ({ ...one, values: [1, 2] })),
-    };
-    const texts = drawn(COLUMNS, rows);
+    const texts = drawn(COLUMNS, { ...COLUMNS, title: 'Another' });
     expect(new Set(texts.flatMap(svgsOf).map((svg) => fillsOf(svg).join(' ')))).toEqual(
       new Set(['good warning-stripes']),
     );
     const patterns = texts.map((text) => /<pattern id="chart\d+(.*?)<\/pattern>/.exec(text)?.[1]);
     expect(patterns[0]).toBe(patterns[1]);
-  });
-
-  it('has a step at the same place in all rows, however long its name is', () => {
-    const steps = Array.from({ length: 31 }, (_, index) => (index % 30 === 0 ? 'September' : null));
-    const values = steps.map((name) => (name === null ? 0 : 1));
-    const rows = ['a', 'b', 'c'].map((name) => ({ name, look: { tone: 'info' as const }, values }));
-    const chart: Chart = { kind: 'rows', part: 'days', title: '', text: '', steps, rows };
-    for (const svg of drawn(chart).flatMap(svgsOf)) {
-      const [d = ''] = /(?<=d=")[^"]+(?="[^>]*class="info")/.exec(svg) ?? [];
-      const places = [...d.matchAll(/M(\S+) /g)].map(([, x]) => x);
-      expect(places).toHaveLength(6);
-      expect(new Set(places).size).toBe(2);
-    }
   });
 
   it('refers to patterns of its own, each of which is there', () => {
@@ -217,9 +196,20 @@ describe('a strip of durations', () => {
   });
 });
 
+describe('a legend', () => {
+  it('names every series, also a single one', () => {
+    const [first] = COLUMNS.series;
+    const chart = { ...COLUMNS, series: COLUMNS.series.slice(0, 1), panels: [{ unit: 'orders', values: [[1, 2]] }] };
+    const [text = ''] = drawn(chart);
+    expect([...text.matchAll(/<li>/g)]).toHaveLength(1);
+    expect(text).toContain(`</svg>${first?.name} <b>`);
+  });
+});
+
 describe('an axis of numbers', () => {
   it.each([
     ['counts', 0, 2, true, [0, 1, 2]],
+    ['a count of one, without halves', 0, 1, true, [0, 1]],
     ['a count of nothing', 0, 0, true, [0, 1]],
     ['parts', 0, 0.23, false, [0, 0.1, 0.2, 0.3]],
     ['thousands', 0, 11_900, true, [0, 5_000, 10_000, 15_000]],

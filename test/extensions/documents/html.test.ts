@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Column } from '../../../src/extensions/documents/document.ts';
-import type { Cell } from '../../../src/cli/shared/terminal.ts';
+import type { Column, Row } from '../../../src/extensions/documents/document.ts';
 import { htmlText } from '../../../src/extensions/documents/html.ts';
 import { documentOf, hostileDocument, hostilePage, texts, wholeText } from '../../support/report-document.ts';
 
@@ -38,7 +37,7 @@ describe('HTML', () => {
     expect([...text.matchAll(/href="([^"]*)"/g)].map(([, target]) => target)).toEqual(['#lines']);
   });
 
-  it('leaves out columns and sections for programs, and names the columns that are zero throughout', async () => {
+  it('leaves out columns and sections for programs, and names the columns that are zero in all rows', async () => {
     const columns: readonly Column[] = [
       { key: 'id', label: 'Id', kind: 'text' },
       { key: 'sum', label: 'Sum', kind: 'decimal' },
@@ -53,7 +52,7 @@ describe('HTML', () => {
     const hidden = { name: 'hidden', title: 'Hidden', columns, rows, isForPrograms: true };
     const text = await wholeText(htmlText({ ...document, sections: [...document.sections, hidden] }));
     expect([...text.matchAll(/<th scope="col"[^>]*>([^<]*)/g)].map(([, label]) => label)).toEqual(['Id', 'Sum']);
-    expect(text).toContain('throughout: Fee.');
+    expect(text).toContain('in all rows: Fee.');
     expect(text).not.toMatch(/Age seconds|Hidden/);
   });
 
@@ -68,36 +67,47 @@ describe('HTML', () => {
     expect(cells).toEqual(['1<b>234</b><b>567</b>.5<i>000</i>', '-10<i>.0000</i>', '0.0001', 'not a number']);
   });
 
-  it('has a heading and a table for each group, with its unit in the headings, and at most fifty of its rows', async () => {
-    const columns: readonly Column[] = [
-      { key: 'currency', label: 'Currency', kind: 'text' },
-      { key: 'id', label: 'Id', kind: 'text' },
-      { key: 'sum', label: 'Sum', kind: 'decimal', hasGroupUnit: true },
-    ];
-    const row = (currency: string) => (_: unknown, index: number) => ({
-      currency,
-      id: `${currency}${index}`,
-      sum: '1',
-    });
-    const rows = [...Array.from({ length: 60 }, row('BTC')), ...Array.from({ length: 2 }, row('EUR'))];
-    const document = documentOf(columns, rows, 'x/1');
+  it('folds each group behind its heading, without the columns that this says, and has at most fifty of its rows', async () => {
+    const row = (group: string) => (_: unknown, index: number) => ({ group, id: `${group}${index}` });
+    const rows = [...Array.from({ length: 60 }, row('A')), ...Array.from({ length: 2 }, row('B'))];
+    const document = documentOf(texts('group', 'id'), rows, 'x/1');
     const groups = {
-      key: 'currency',
-      describe: (value: Cell) => ({ title: `In ${value}`, lines: ['A line.'], unit: String(value) }),
+      says: ['group'],
+      describe: ({ group }: Row) => ({ title: `Group ${group}`, meaning: 'It means.', advice: 'Do this.' }),
     };
     const sections = document.sections.map((section) => ({ ...section, groups }));
-    const text = await wholeText(htmlText({ ...document, sections }));
-    expect([...text.matchAll(/<h3[^>]*>([^<]*)/g)].map(([, title]) => title?.trim())).toEqual(['In BTC', 'In EUR']);
-    expect([...text.matchAll(/<th scope="col"[^>]*>([^<]*)/g)].map(([, label]) => label)).toEqual([
-      'Id',
-      'Sum (BTC)',
-      'Id',
-      'Sum (EUR)',
+    const first = { section: 'lines', head: groups.describe({ group: 'A' }) };
+    const verdict = { tone: 'error', text: 'Not clean', reasons: [], first } as const;
+    const text = await wholeText(htmlText({ ...document, sections, verdict }));
+    expect(
+      [...text.matchAll(/<details class="neutral"><summary><h3>.*?<\/svg>(.*?)<\/h3> <span class="n">(\d+)/g)].map(
+        ([, ...of]) => of,
+      ),
+    ).toEqual([
+      ['Group A', '60'],
+      ['Group B', '2'],
     ]);
-    expect([text.includes('>BTC49<'), text.includes('>BTC50<'), text.includes('>10 more')]).toEqual([
-      true,
-      false,
-      true,
+    expect([...text.matchAll(/<th scope="col"[^>]*>([^<]*)/g)].map(([, label]) => label)).toEqual(['id', 'id']);
+    expect([text.includes('>A49<'), text.includes('>A50<'), text.includes('>10 more')]).toEqual([true, false, true]);
+    // A person begins with the first group, which the link opens.
+    expect(text).toContain('<a href="#lines-1">Group A</a>. Do this.');
+    expect(text).toContain('<div id="lines-1">');
+    expect(await wholeText(htmlText({ ...document, sections, verdict, isWhole: true }))).not.toContain('"><summary>');
+  });
+
+  it('folds no groups of a few rows, and a whole section where it is said', async () => {
+    const document = documentOf(texts('group', 'id'), [{ group: 'A', id: 'a' }], 'x/1');
+    const [lines] = document.sections;
+    const groups = { says: ['group'], describe: () => ({ title: 'Group' }) };
+    const sections = [
+      { ...lines!, groups },
+      { ...lines!, name: 'more', isFolded: true },
+    ];
+    const text = await wholeText(htmlText({ ...document, sections }));
+    expect([...text.matchAll(/<details class="(\w+)"( open)?>/g)].map(([, name, open]) => [name, open])).toEqual([
+      ['neutral', ' open'],
+      ['fold', undefined],
+      ['fold', undefined],
     ]);
   });
 
@@ -117,7 +127,7 @@ describe('HTML', () => {
     const tags = (text.match(/<[a-z][^>]*>/gi) ?? []).map((tag) => tag.replace(/="[^"#][^"]*"/g, ''));
     expect(tags.filter((tag) => /\s(?:on\w+|src|href|xlink:href)(?!="#)/i.test(tag))).toEqual([]);
     expect(text).toContain(`content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"`);
-    expect(text.match(/<figure /g)).toHaveLength(4);
+    expect(text.match(/<figure /g)).toHaveLength(3);
   });
 
   it('has one style, which no text ends or adds rules to', async () => {

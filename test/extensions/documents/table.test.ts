@@ -7,14 +7,19 @@ import { documentOf, hostileDocument, texts, wholeText } from '../../support/rep
 
 const SCREEN = { width: 60, hasColour: true };
 
-const verdict = { tone: 'error', text: 'A person should look.', reasons: ['Two orders are held.'] } as const;
+const verdict = {
+  tone: 'error',
+  text: 'A person should look.',
+  reasons: ['Two orders are held.'],
+  first: { section: 'money', head: { title: 'In EUR', advice: 'Wait.' } },
+} as const;
 
 /** A document with everything that a terminal shows in a way of its own. */
 function groupedDocument(): ReportDocument {
   const columns = [
     { key: 'currency', label: 'Currency', kind: 'text' },
     { key: 'day', label: 'Day', kind: 'text' },
-    { key: 'sum', label: 'Sum', kind: 'decimal', hasGroupUnit: true },
+    { key: 'sum', label: 'Sum', kind: 'decimal' },
   ] as const;
   const rows = [
     { currency: 'EUR', day: '2026-03-01', sum: '1.50' },
@@ -22,9 +27,9 @@ function groupedDocument(): ReportDocument {
     { currency: 'BTC', day: '2026-03-01', sum: '0.1' },
   ];
   const groups = {
-    key: 'currency',
-    describe: (value: unknown) =>
-      ({ title: `In ${String(value)}`, tone: 'warning', lines: ['What it means.'], unit: String(value) }) as const,
+    says: ['currency'],
+    describe: ({ currency }: Row) =>
+      ({ title: `In ${currency}`, tone: 'warning', meaning: 'What it means.', advice: 'Wait.' }) as const,
   };
   const section = { name: 'money', title: 'Money', lead: 'By currency and day.', columns, rows, groups };
   return {
@@ -60,23 +65,17 @@ Until  2026
 
 A person should look.
 - Two orders are held.
+Begin with: In EUR. Wait.
 
 Orders  3 (two are held)
 
 Money
 By currency and day.
-In EUR
-What it means.
-Day         Sum (EUR)
-──────────  ─────────
-2026-03-01       1.50
-2026-03-02      20
-
-In BTC
-What it means.
-Day         Sum (BTC)
-──────────  ─────────
-2026-03-01        0.1
+Currency  Day           Sum
+────────  ──────────  ─────
+EUR       2026-03-01   1.50
+EUR       2026-03-02  20
+BTC       2026-03-01   0.1
 
 Money
 By currency and day.
@@ -84,6 +83,20 @@ No money.
 
 About this report
 Rule  none
+`);
+  });
+
+  it('has a heading for each group of a whole document, in place of the columns that it says', async () => {
+    const text = await wholeText(tableText({ ...groupedDocument(), isWhole: true }));
+    expect(text).toContain(`In EUR
+What it means.
+What to do: Wait.
+Day           Sum
+──────────  ─────
+2026-03-01   1.50
+2026-03-02  20
+
+In BTC
 `);
   });
 
@@ -95,29 +108,31 @@ Rule  none
     const rowsForPeople = [first, second, total, ...others] as readonly Row[];
     const columns = [...section.columns, { key: 'unreadable', label: 'Unreadable', kind: 'count' }] as const;
     const withTotals = { ...section, columns, rowsForPeople };
-    const text = await wholeText(tableText({ ...document, sections: [withTotals] }));
-    expect(text).toContain('2026-03-02      20\nboth            21.50\n\nIn BTC\n');
+    const text = await wholeText(tableText({ ...document, isWhole: true, sections: [withTotals] }));
+    expect(text).toContain('2026-03-02  20\nboth        21.50\n\nIn BTC\n');
     expect(text.match(/unreadable/gi)).toEqual(['Unreadable']);
     expect(text).toContain('0.1\nzero or empty in every row: Unreadable\n');
     for (const form of [csvText(withTotals), jsonText({ ...document, sections: [withTotals] })])
       expect(await wholeText(form)).not.toContain('both');
   });
 
-  it('names a column that there is no room for without the units of the groups', async () => {
+  it('names a column that there is no room for in any group once', async () => {
     const document = groupedDocument();
     const [section] = document.sections as [Section];
-    const last = { key: 'before', label: 'Before that', kind: 'time', rank: 1, hasGroupUnit: true } as const;
+    const last = { key: 'before', label: 'Before that', kind: 'time', rank: 1 } as const;
     const narrow = {
       ...section,
       columns: [...section.columns, last],
       rows: ['EUR', 'BTC'].map((currency) => ({ currency, day: '2026-03-01', sum: '1', before: '2026-02-28' })),
     };
-    const text = await wholeText(tableText({ ...document, sections: [narrow] }, { width: 24, hasColour: false }));
+    const text = await wholeText(
+      tableText({ ...document, isWhole: true, sections: [narrow] }, { width: 24, hasColour: false }),
+    );
     expect(text.replaceAll('\n', ' ')).toContain('not shown here: Before that. ');
   });
 
   it('has the colour of the verdict and of groups on a screen that has colour', async () => {
-    const text = await wholeText(tableText(groupedDocument(), SCREEN));
+    const text = await wholeText(tableText({ ...groupedDocument(), isWhole: true }, SCREEN));
     expect(text).toContain('\u001b[31m\u001b[1mA person should look.');
     expect(text).toContain('\u001b[33m\u001b[1mIn EUR');
   });

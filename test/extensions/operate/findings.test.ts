@@ -74,7 +74,7 @@ describe('findings list', () => {
   });
 
   it.each([
-    [['--class', 'NONSENSE'], /Allowed choices are CREATE_UNKNOWN/],
+    [['--class', 'NONSENSE'], /Allowed choices are FAIL_OVER/],
     [['--status', 'gone'], /Allowed choices are open, acknowledged, resolved, any/],
   ])('refuses %s as wrong usage', async (args, message) => {
     const { code, stderr } = await run('findings', 'list', ...args);

@@ -1,12 +1,13 @@
 import { statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { Option, type Command } from 'commander';
+import { pasteable } from '../../../base/invocation.ts';
 import { quote } from '../../../base/text.ts';
 import { csvText, jsonText, ndjsonText } from '../data.ts';
-import { factSection } from '../sections.ts';
-import type { ReportDocument, Section } from '../document.ts';
+import { factSection, firstText } from '../sections.ts';
+import type { ReportDocument, Rows, Section } from '../document.ts';
 import { tableText } from '../table.ts';
-import { printable } from '../../../base/words.ts';
+import { counted, printable, sumOf, withCommas } from '../../../base/words.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { show } from './print.ts';
@@ -50,7 +51,7 @@ export function addReportOptions(command: Command, sections: readonly string[] =
       .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
       .option('--out <path>', 'write to a file, made readable for you alone, or as CSV to a folder, instead of stdout')
       // A mistyped period must not look like a quiet one.
-      .option('--allow-empty', 'exit 0, not 1, where the period is empty')
+      .option('--allow-empty', 'exit 0, not 1, if the period is empty')
       .hook('preAction', () => {
         // Many a report takes long: a form that it cannot be written in is found before.
         const options = command.opts<OutputOptions>();
@@ -62,33 +63,48 @@ export function addReportOptions(command: Command, sections: readonly string[] =
   );
 }
 
-/** On a terminal stderr says where the report is, and what it says. Throws `CommandError`, once all is written, if the period is empty and may not be. */
+/** Of a file, stderr says what was written, and the verdict. Throws `CommandError`, once all is written, if the period is empty and may not be. */
 export async function writeReport(document: ReportDocument, options: OutputOptions, isEmpty = false): Promise<void> {
   const { section, out } = options;
-  const paths = await write(section === undefined ? document : sectionOf(document, section), options);
-  const { verdict, worst = [] } = document;
-  if (out !== undefined && process.stderr.isTTY) {
-    const lines = [...paths, ...(verdict === undefined ? [] : [verdict.text]), ...worst.map((line) => `  ${line}`)];
-    process.stderr.write(lines.map((line) => `${printable(line)}\n`).join(''));
+  const whole = section === undefined ? document : sectionOf(document, section);
+  let rows = 0;
+  const counting = async function* (all: Rows) {
+    for await (const row of all) {
+      rows += 1;
+      yield row;
+    }
+  };
+  const sections = whole.sections.map((one) => {
+    const { rowsForPeople } = one;
+    return { ...one, rows: counting(one.rows), ...(rowsForPeople && { rowsForPeople: counting(rowsForPeople) }) };
+  });
+  const size = await write(out === undefined ? whole : { ...whole, sections }, options);
+  const { verdict } = document;
+  if (out !== undefined) {
+    const written = `wrote ${out}: ${withCommas(size)} bytes, ${counted(rows, 'row')}`;
+    const lines = [written, verdict?.text, firstText(document)].filter((line) => typeof line === 'string');
+    process.stderr.write(lines.map((line) => `${printable(pasteable(line))}\n`).join(''));
   }
   if (!isEmpty || options.allowEmpty === true) return;
   const reason = verdict?.reasons.join(' ') ?? '';
   throw new CommandError(EXIT.look, reason.slice(0, 1).toLowerCase() + reason.slice(1));
 }
 
-/** Returns the paths that were written. */
-async function write(document: ReportDocument, options: OutputOptions): Promise<readonly string[]> {
+/** Returns the size of what was written to files, in bytes. */
+async function write(document: ReportDocument, options: OutputOptions): Promise<number> {
   const { out } = options;
+  let paths = out === undefined ? [] : [out];
   if (out !== undefined && isFolder(out)) {
     const files = tablesOf(document).map((table) => ({ name: `${table.name}.csv`, pieces: csvText(table) }));
     await writeFolder(out, files);
-    return files.map(({ name }) => join(out, name));
+    paths = files.map(({ name }) => join(out, name));
+  } else {
+    const format = formatOf(options);
+    if (format === 'table' && out === undefined)
+      await show((await Array.fromAsync(tableText(document, screenOf()))).join(''));
+    else await writePieces(WRITERS[format](document), out);
   }
-  const format = formatOf(options);
-  if (format === 'table' && out === undefined)
-    await show((await Array.fromAsync(tableText(document, screenOf()))).join(''));
-  else await writePieces(WRITERS[format](document), out);
-  return [out ?? ''];
+  return sumOf(paths, (path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0);
 }
 
 function formatOf({ format, json, out }: OutputOptions): Format {
@@ -137,8 +153,7 @@ export function isFolder(path = ''): boolean {
 }
 
 function tablesOf(document: ReportDocument): readonly Section[] {
-  const sections = document.sections.filter(({ isForPeople }) => isForPeople !== true);
-  return document.facts.length === 0 ? sections : [factSection(document), ...sections];
+  return document.facts.length === 0 ? document.sections : [factSection(document), ...document.sections];
 }
 
 function firstTable(document: ReportDocument): Section {

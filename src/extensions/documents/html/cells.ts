@@ -1,7 +1,6 @@
 import { instantMs } from '../../../base/instant.ts';
 import { isNumeric, saysNothing, toneOf, type Column, type Row } from '../document.ts';
 import { type Cell, type Tone, widthOf, cut } from '../../../cli/shared/terminal.ts';
-import { withUnit } from '../sections.ts';
 import { inUnits, mostOf, printable, sumOf } from '../../../base/words.ts';
 import { pasteable } from '../../../base/invocation.ts';
 
@@ -133,29 +132,25 @@ function placesOf(column: Column, rows: readonly Row[]): number {
   });
 }
 
-/** Writes a table in a frame of the given name, which scrolls where it is wide. `unit` is that of the columns with the unit of their group. */
+/** Writes a table in a frame of the given name, which scrolls if it is wide. Tables below each other with the same columns are aligned. */
 export function* tableText(
   name: string,
   rows: readonly Row[],
   shown: readonly ShownColumn[],
-  unit?: string,
+  isAligned = false,
 ): Generator<string> {
-  const labelled = withUnit(
-    shown.map(({ column }) => column),
-    unit,
-  );
   const columns = shown.map((one, index) => ({
     tag: index === 0 ? 'th' : 'td',
     column: one.column,
     classes: classesOf(one),
-    heading: escapeText(headingOf(labelled[index] ?? one.column)),
+    heading: escapeText(headingOf(one.column)),
     places: placesOf(one.column, rows),
   }));
   // What happened when stands along a line of time.
   const isStory = shown.map(({ column }) => column.key).join() === 'at,text';
   const shape = isStory ? ' story' : rows.length > MOST_ROWS_AT_ONCE ? ' tall' : '';
   const headings = columns.map(({ classes, heading }) => `<th scope="col"${classText(classes)}>${heading}</th>`);
-  yield `<div class="frame${shape}" tabindex="0" role="region" aria-label="${escapeText(name)}"><table><thead><tr>`;
+  yield `<div class="frame${shape}" tabindex="0" role="region" aria-label="${escapeText(name)}"><table>${isAligned ? widthsText(shown) : ''}<thead><tr>`;
   yield `${headings.join('')}</tr></thead><tbody>\n`;
   for (const row of rows) {
     const cells = columns.map(({ tag, column, classes, heading, places }) => {
@@ -168,6 +163,14 @@ export function* tableText(
     yield `<tr>${cells.join('')}</tr>\n`;
   }
   yield '</tbody></table></div>\n';
+}
+
+function widthsText(shown: readonly ShownColumn[]): string {
+  const whole = sumOf(shown, ({ width }) => width);
+  const columns = shown.map(
+    (one) => `<col${classText(classesOf(one))} style="width:${((100 * one.width) / whole).toFixed(1)}%">`,
+  );
+  return `<colgroup>${columns.join('')}</colgroup>`;
 }
 
 function isZero(value: Cell, column: Column): boolean {

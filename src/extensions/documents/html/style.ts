@@ -45,8 +45,7 @@ dd { margin: 0; font-variant-numeric: tabular-nums; }
 .verdict a { color: inherit; text-decoration: underline; text-underline-offset: 4px; }
 .verdict ul { margin: 10px 0 0; padding-left: 1.2em; }
 .verdict li { margin: 3px 0; }
-.cards { display: grid; grid-template-columns: repeat(var(--columns, 6), minmax(0, 1fr)); gap: 12px; list-style: none; margin: 16px 0 0; padding: 0; }
-${[1, 2, 3, 4, 5, 6].map((columns) => `.of-${columns} { --columns: ${columns}; }`).join(' ')}
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(180px, 1fr)); gap: 12px; list-style: none; margin: 16px 0 0; padding: 0; }
 .cards li { background: var(--surface); border: 1px solid var(--line); border-radius: 10px; min-width: 0; overflow: hidden; }
 .cards li > * { display: block; height: 100%; padding: 14px 16px; color: inherit; }
 .cards a:hover { background: var(--faint); text-decoration: none; }
@@ -57,11 +56,6 @@ ${[1, 2, 3, 4, 5, 6].map((columns) => `.of-${columns} { --columns: ${columns}; }
 .cards .long { font-size: 15px; line-height: 1.4; overflow-wrap: anywhere; }
 .cards strong small { display: inline; font-size: 14px; font-weight: 600; color: inherit; letter-spacing: 0; }
 .cards .warning strong, .cards .error strong { color: var(--tone); }
-nav { display: flex; flex-wrap: wrap; gap: 16px 40px; margin: 24px 0 0; }
-nav h2 { font-size: 12.5px; font-weight: 600; color: var(--muted); margin: 0 0 4px; }
-nav ul { list-style: none; margin: 0; padding: 0; font-size: 14px; }
-nav li { padding: 1px 0; }
-nav > :only-child ul { display: flex; flex-wrap: wrap; gap: 2px 28px; }
 small { color: var(--muted); font-weight: 400; font-size: 12.5px; font-variant-numeric: tabular-nums; }
 figure { display: grid; grid-template-columns: minmax(0, 1fr); gap: 14px 32px; margin: 28px 0 0; background: var(--surface); border: 1px solid var(--line); border-radius: 10px; padding: 16px; overflow: hidden; }
 figure svg { display: block; width: 100%; height: auto; }
@@ -73,16 +67,27 @@ figure svg { display: block; width: 100%; height: auto; }
 
 const TABLES = `
 .panel { background: var(--surface); border: 1px solid var(--line); border-radius: 10px; margin: 12px 0 0; overflow: hidden; }
-.panel + .panel { margin-top: 16px; }
-.panel.info, .panel.good, .panel.warning, .panel.error { border-left: 4px solid var(--edge); }
 .empty { padding: 14px 16px; color: var(--muted); }
-.head { padding: 12px 16px; }
-.head > :first-child { display: flex; margin: 0; font-size: 15px; }
-.head .icon { margin-top: .22em; }
-.head p { margin: 2px 0 0; max-width: 120ch; font-size: 14px; }
-.head + .frame { border-top: 1px solid var(--line); }
+summary { cursor: pointer; }
+summary > :is(h2, h3, h4) { display: inline; margin: 0; }
+.fold { margin-top: 12px; padding: 10px 0; }
+.fold > summary > :is(h2, h3) { font-size: 16px; }
+.groups > details + details { border-top: 1px solid var(--line); }
+.groups > details > summary { display: grid; grid-template-columns: 10px minmax(0, 5fr) 4ch minmax(0, 7fr); gap: 2px 14px; padding: 7px 16px; font-size: 14px; }
+.groups > details > summary::before { content: "\u25b8"; color: var(--muted); }
+.groups > details[open] > summary::before { content: "\u25be"; }
+.groups > details > summary:hover { background: var(--faint); }
+.groups h3, .groups h4 { display: flex; font-size: 14px; font-weight: 600; overflow-wrap: anywhere; }
+.groups h3 .icon, .groups h4 .icon { margin-top: .2em; }
+summary .lead { font-size: 14px; }
+.groups .n { text-align: right; font-variant-numeric: tabular-nums; }
+.groups p { margin: 0; padding: 4px 16px 10px 54px; font-size: 14px; }
+.groups .frame { border-top: 1px solid var(--line); }
 .more { margin: 0; padding: 9px 16px; border-top: 1px solid var(--line); color: var(--muted); font-size: 13px; }
-.frame { overflow-x: auto; }
+.frame { display: grid; overflow-x: auto; scrollbar-color: var(--rim) transparent; }
+.frame > * { grid-area: 1 / 1; }
+.frame::after { content: ""; grid-area: 1 / 1; position: sticky; z-index: 3; right: 0; justify-self: end; width: 28px; opacity: 0; pointer-events: none; background: linear-gradient(to right, transparent, color-mix(in srgb, var(--ink) 24%, transparent)); animation: more linear both; animation-timeline: scroll(nearest inline); }
+@keyframes more { from, 95% { opacity: 1; } to { opacity: 0; } }
 .frame:focus-visible { outline-offset: -2px; }
 .tall { max-height: min(85vh, 900px); overflow-y: auto; }
 table { border-collapse: separate; border-spacing: 0; width: 100%; font-size: 13.5px; line-height: 1.4; font-variant-numeric: tabular-nums lining-nums; }
@@ -128,6 +133,10 @@ const PHONE = `
   .facts { grid-template-columns: 1fr 1fr; gap: 10px 16px; }
   .scope { gap: 6px 20px; }
   h2.part { margin-top: 36px; }
+  .groups > details > summary { grid-template-columns: 10px minmax(0, 1fr) 4ch; padding: 9px 12px; }
+  .groups summary .lead { grid-column: 2; font-size: 13px; }
+  .groups > :not([open]) > summary .lead { display: none; }
+  .groups p { padding-left: 36px; }
 }
 @media screen and (max-width: 640px) {
   .frame { overflow: visible; max-height: none; }
@@ -147,7 +156,7 @@ const PHONE = `
   main tbody > tr > ::before { content: attr(data-label); }
   tbody > tr > ::before { display: block; color: var(--muted); font-size: 12px; font-weight: 400; line-height: 1.3; }
   td > i, th > i { display: none; }
-  section:has(.zero)::after { content: "Zeros are left out of the cards."; display: block; color: var(--muted); font-size: 13px; margin-top: 8px; }
+  section:has(.zero):not(:has(> details:not([open]) .zero))::after { content: "Zeros are left out."; display: block; color: var(--muted); font-size: 13px; margin-top: 8px; }
 }
 `;
 
@@ -186,28 +195,34 @@ const PRINT = `
   @bottom-left { font: 8pt sans-serif; color: #566071; } }
 @media print {
   :root { color-scheme: light; }
-  body { background: none; zoom: .74; }
+  body { background: none; zoom: .7; }
   main { max-width: none; padding: 0; }
-  h1, h2, h3, h4, .lead, .head { break-after: avoid; }
-  p, li, .head, nav, tr, .facts div { break-inside: avoid; }
+  h1, h2, h3, h4, .lead { break-after: avoid; }
+  p, li, summary, tr, .facts div { break-inside: avoid; }
   .verdict, .cards li, figure { break-inside: avoid; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .plots { max-width: 200mm; }
   figure { border: 0; padding: 0; }
   .panel { overflow: visible; border: 0; border-radius: 0; }
-  .panel.info, .panel.good, .panel.warning, .panel.error { border-left: 0; }
-  .head { padding: 4px 0 4px 10px; border-left: 4px solid var(--edge); }
-  .neutral > .head { border: 0; padding-left: 0; }
-  .head + .frame, .more { border-top: 0; }
-  .frame { overflow: visible; max-height: none; }
+  .groups > details > summary { grid-template-columns: minmax(0, 5fr) 4ch minmax(0, 7fr); padding: 3px 0 0; break-after: avoid; }
+  .groups > details > summary::before { display: none; }
+  :is(.groups > details, #about > details)::details-content { content-visibility: visible; block-size: auto; }
+  .groups p { padding: 0; font-size: 13px; break-after: avoid; }
+  h2.part, #about { margin-top: 16px; padding-top: 8px; }
+  .groups .frame, .more { border-top: 0; }
+  .groups > :not(:first-child) thead { display: none; }
+  .frame { display: block; overflow: visible; max-height: none; }
+  .frame::after { display: none; }
   .paper { display: block; }
-  tr > .screen { display: none; }
+  summary .paper { display: inline; }
+  [open] > summary .paper { display: none; }
+  .screen { display: none; }
   th, td { padding: 3px 6px; background: none; min-width: 0; }
   tr > :first-child { position: static; padding-left: 0; }
   tr > :last-child { padding-right: 0; }
   thead { display: table-header-group; }
   thead th { position: static; background: none; border-bottom: 1px solid var(--rim); }
   td > b[class], th > b[class], .story td::before { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  .facts { grid-template-columns: repeat(6, 1fr); }
+  .facts { grid-template-columns: repeat(8, 1fr); gap: 6px 16px; font-size: 12px; }
 }
 `;
 

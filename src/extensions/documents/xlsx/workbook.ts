@@ -64,6 +64,7 @@ export interface Sheet {
   readonly widths: readonly number[];
   readonly table?: Table;
   readonly links?: readonly Link[];
+  readonly isHidden?: boolean;
 }
 
 interface Link {
@@ -123,7 +124,12 @@ function pages(sheets: readonly Sheet[]): Part {
           },
         },
         'xl/workbook.xml': {
-          transform: (content) => content.replace('<definedNames/>', () => titlesXml(sheets)),
+          transform: (content) =>
+            content
+              .replace('<definedNames/>', () => titlesXml(sheets))
+              .replaceAll(/<sheet [^>]*sheetId="(\d+)"/g, (tag, id) =>
+                sheets[Number(id) - 1]?.isHidden === true ? `${tag} state="hidden"` : tag,
+              ),
         },
       },
     },

@@ -27,6 +27,7 @@ interface ReconciliationOptions extends PeriodOptions, OutputOptions {
   readonly by: OrderTime;
   readonly asOf?: string;
   readonly online?: true;
+  readonly details?: true;
   readonly against?: readonly string[];
   readonly againstId: string;
   readonly againstAmount: string;
@@ -35,6 +36,7 @@ interface ReconciliationOptions extends PeriodOptions, OutputOptions {
 
 const SECTIONS = [
   'disputed_orders',
+  'findings',
   'unchecked_orders',
   'accounts',
   'account_pairs',
@@ -45,14 +47,13 @@ const SECTIONS = [
   'days',
   'unchecked',
   'classes',
-  'findings',
 ];
 const HELP = `
-The report is clean, and the exit code is 0, when no order is unchecked, no
-finding of severity error or warning is open, and a ledger given with --against
-agrees. Acknowledged findings, and findings of severity info, are listed and do
-not count. The report speaks for one moment: an order that changed after --as-of
-counts as unchecked.
+The report is clean, and the exit code is 0, if every order was checked, none is
+disputed, no finding of severity error or warning is open, and a ledger given
+with --against agrees. Otherwise the exit code is 1. Acknowledged findings and
+findings of severity info are listed and do not count. The report speaks for one
+moment: an order that changed after --as-of counts as unchecked.
 
 Examples:
   order-sync report reconciliation --from 2026-01-01 --to 2026-02-01 \\
@@ -64,6 +65,7 @@ export function define(command: Command): void {
   command.description('our orders beside those of the exchange: exact sums, differences, findings, completeness');
   addAsOfOption(addReportOptions(addByOption(addPeriodOptions(command, 'orders')), SECTIONS))
     .option('--online', 'ask the exchange for each pre-order of the period, within the rate limit')
+    .option('--details', 'nothing is folded or hidden, and charts show how fast orders moved (table, HTML, XLSX)')
     .option('--against <file...>', 'compare with a ledger of another system, CSV with a header')
     .option('--against-id <column>', 'column of the external order id', 'external_order_id')
     .option('--against-amount <column>', 'column of the amount given', 'asset')
@@ -81,8 +83,8 @@ export function define(command: Command): void {
       }
       const isClean = await withAccounts(command, async (store, account, config) => {
         using progress = await slowProgress(clock);
-        const { by, from, to, asOf, online, allowEmpty: mayBeEmpty } = options;
-        const scope = { account, by, from, to };
+        const { by, from, to, asOf, online, allowEmpty: mayBeEmpty, details: isWhole } = options;
+        const scope = { account, by, from, to, isWhole };
         const settings = config.reconcile;
         const onProgress = (text: string) => progress.show(text);
         const asked =

@@ -6,6 +6,7 @@ import { reportedAccounts } from '../../../store/tables/accounts.ts';
 import type { Store } from '../../../store/port.ts';
 import type { OrderTime } from '../tables/reconciliation.ts';
 import { summaryParts, type RowFilter, readAges } from '../tables/summary.ts';
+import { EXIT } from '../../../cli/shared/exit.ts';
 import { withAccounts } from '../../../cli/shared/store.ts';
 import { addReportOptions, writeReport, type OutputOptions } from '../../documents/commands/output.ts';
 import { addByOption, addPeriodOptions, type PeriodOptions, addAsOfOption } from '../../documents/commands/options.ts';
@@ -28,6 +29,7 @@ function defineSummary(command: Command): void {
         return summaryDocument(await readParts(store, account, { by, from, to }), facts);
       });
       await writeReport(document, options, isEmpty);
+      if (document.verdict?.tone === 'warning' && !isEmpty) process.exitCode = EXIT.look;
     });
 }
 
@@ -60,6 +62,7 @@ function defineAgeing(command: Command): void {
         return { document: found, isEmpty: ages.orders === 0 };
       });
       await writeReport(document, options, isEmpty);
+      if (document.verdict?.tone === 'warning' && !isEmpty) process.exitCode = EXIT.look;
     });
 }
 

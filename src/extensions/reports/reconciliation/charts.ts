@@ -11,10 +11,10 @@ import {
   type SpanChart,
 } from '../../documents/document.ts';
 import { compareTexts, counted, cut, sumOf } from '../../../base/words.ts';
-import { chartsByDay, findingsChart } from './charts/by-day.ts';
+import { chartsByDay } from './charts/by-day.ts';
 import type { JudgedOrder } from './judge.ts';
 import { pairOf } from './rows.ts';
-import type { ClassTotals, GroupTotals } from './totals.ts';
+import type { GroupTotals } from './totals.ts';
 
 const MOST_ROWS = 8;
 const LONGEST_NAME = 40;
@@ -29,7 +29,7 @@ export class ReconciliationCharts {
   readonly #late: Histograms = new Map();
 
   addOrder({ row, judgement }: Pick<JudgedOrder, 'row' | 'judgement'>, asOf: Date): void {
-    // Nobody knows any more in what state the row was at the moment.
+    // It is no longer known in which state the row was at the moment.
     if (judgement.kind === 'unchecked' && judgement.reason === 'changedAfter') return;
     const { state, order_status, changed_at } = row;
     if ((WAITING_STATES as readonly string[]).includes(state)) {
@@ -47,15 +47,14 @@ export class ReconciliationCharts {
     record(this.#late, order_status ?? 'no status', dated, instantMs(changed_at));
   }
 
-  charts(groups: readonly GroupTotals[], classes: readonly ClassTotals[], period: readonly string[]): readonly Chart[] {
+  charts(groups: readonly GroupTotals[], period: readonly string[]): readonly Chart[] {
     const waiting = WAITING_STATES.flatMap((state) => {
       const histogram = this.#waiting.get(state);
       return histogram === undefined ? [] : [{ name: state, state, orders: histogram.count, span: spanOf(histogram) }];
     });
-    const toFinal = "from the exchange's date of creation to that of completion";
-    const late = "from the exchange's date of an order's last change to the look-up that saw it";
+    const toFinal = 'from creation to completion, by the dates of the exchange';
+    const late = 'from the date of the change at the exchange to the look-up that saw it';
     return [
-      ...findingsChart(classes, period),
       ...waitingChart(waiting, 'attention'),
       ...chartsByDay(groups, period),
       ...spanChart('How long orders take to be final', toFinal, 'order', this.#toFinal, 'other pairs'),
@@ -82,11 +81,12 @@ export function waitingChart(waiting: readonly Waiting[], part: SectionPart): re
     span,
   }));
   const title = 'How long waiting orders have been in their state';
-  const text = `${counted(count, 'order')} ${count === 1 ? 'waits' : 'wait'}, half of those in ${cut(longest.name, LONGEST_NAME)} for ${durationText(longest.span.p50)} or longer. ${READING}`;
+  const text = `${counted(count, 'order waits', 'orders wait')}. Half of those in the state ${cut(longest.name, LONGEST_NAME)} have waited for ${durationText(longest.span.p50)} or longer. ${READING}`;
   return [{ kind: 'spans', part, title, text, rows }];
 }
 
-const READING = 'The box is the middle half, the mark the median, the line from 1\u00a0% to 99\u00a0%.';
+const READING =
+  'The box shows the middle half, the mark the median, and the line the range from 1\u00a0% to 99\u00a0%.';
 
 /** Draws the names that have the most durations; all others are one of the name `others`. */
 function spanChart(
@@ -108,8 +108,8 @@ function spanChart(
     const span = spanOf(histogram);
     return { name: name ?? others, note: noteOf(noun, histogram.count, span), look: PLAIN, span };
   });
-  const text = `Half within ${durationText(p50)}, 99\u00a0% within ${durationText(p99)}: ${counted(all.count, noun)}, ${rule}. ${READING}`;
-  return [{ kind: 'spans', part: 'details', title, text, rows }];
+  const text = `${counted(all.count, noun)}: half took at most ${durationText(p50)}, and 99\u00a0% at most ${durationText(p99)}, ${rule}. ${READING}`;
+  return [{ kind: 'spans', part: 'money', title, text, rows }];
 }
 
 function noteOf(noun: string, count: number, { p50 }: Span): string {

@@ -1,14 +1,7 @@
 import type { Tolerance } from '../../../base/decimal.ts';
 import { accountFact, periodFacts, type PeriodScope, accountColumns } from '../../documents/sections.ts';
 import type { Column, Fact, ReportDocument, Section } from '../../documents/document.ts';
-import {
-  attentionSection,
-  findingLine,
-  findingsSection,
-  disputedOrdersSection,
-  uncheckedOrdersSection,
-  uncheckedSection,
-} from './findings.ts';
+import { findingsSection, disputedOrdersSection, uncheckedOrdersSection, uncheckedSection } from './findings.ts';
 import type { ReconciliationSettings } from './judge.ts';
 import { moneyDaysSection, moneySection, NO_ORDER } from './money.ts';
 import { dayOf } from './rows.ts';
@@ -18,11 +11,12 @@ import { cardsOf, EMPTY, problemsOf, rowsOf, verdictOf, type Problem, type Recon
 export interface ReconciliationScope extends PeriodScope {
   readonly asOf: string;
   readonly settings: ReconciliationSettings;
+  /** Nothing is folded, and the charts of pace are there. */
+  readonly isWhole?: boolean | undefined;
 }
 
-const MOST_WORST = 5;
 const CLASS_COLUMNS: readonly Column[] = [
-  { key: 'day', label: 'Day (UTC)', kind: 'text' },
+  { key: 'day', label: 'Day (UTC)', kind: 'day' },
   { key: 'pair', label: 'Pair', kind: 'text' },
   { key: 'class', label: 'Class', kind: 'text' },
   { key: 'severity', label: 'Severity', kind: 'severity' },
@@ -42,8 +36,8 @@ const ACCOUNT_COUNTS: readonly string[] = [
   'acknowledged',
 ];
 const RULE =
-  'clean: no order is unchecked or disputed, no finding of severity error or warning is open, and no row is left out; infos and acknowledged findings are listed and do not count';
-const BY_COMPLETION = 'an order without a completion date that can be read is in no period';
+  'Clean: all orders were checked, none is disputed, no finding of severity error or warning is open, and no row is left out. Findings for information and acknowledged findings are listed and do not count.';
+const BY_COMPLETION = 'An order without a readable completion date is in no period.';
 
 export interface ReconciliationReport {
   readonly document: ReportDocument;
@@ -53,7 +47,7 @@ export interface ReconciliationReport {
 }
 
 export function reconciliationDocument(scope: ReconciliationScope, reconciled: Reconciled): ReconciliationReport {
-  const { totals, charts, tables, supplements } = reconciled;
+  const { totals, charts, supplements } = reconciled;
   const found = problemsOf(reconciled);
   const isEmpty = totals.counts().orders === 0 && found.length === 0;
   const problems = isEmpty && scope.mayBeEmpty !== true ? [EMPTY] : found;
@@ -64,8 +58,10 @@ export function reconciliationDocument(scope: ReconciliationScope, reconciled: R
     cards: isEmpty ? [] : cardsOf(reconciled),
     facts: [...factsOf(scope, reconciled, problems), ...supplements.flatMap(({ facts }) => facts)],
     sections: sectionsOf(scope, reconciled),
-    charts: charts.charts(totals.groups(), totals.byClass(), periodOf(scope)),
-    worst: tables.worst(MOST_WORST).map((finding) => findingLine(finding, scope.account === undefined)),
+    charts: charts
+      .charts(totals.groups(), periodOf(scope))
+      .filter(({ kind }) => kind !== 'spans' || scope.isWhole === true),
+    isWhole: scope.isWhole,
   };
   return { document, isClean: problems.length === 0, isEmpty };
 }
@@ -78,8 +74,8 @@ function periodOf({ from, to, asOf }: ReconciliationScope): readonly string[] {
 function sectionsOf(scope: ReconciliationScope, { totals, tables, supplements }: Reconciled): readonly Section[] {
   const groups = totals.groups();
   return [
-    attentionSection(tables.findings(), scope),
     disputedOrdersSection(tables.unchecked(true), totals.counts().disputed, scope),
+    findingsSection(tables.findings(), scope),
     uncheckedOrdersSection(tables.unchecked(false), totals.unchecked, scope),
     ...supplements.flatMap(({ sections }) => sections),
     ...(scope.account === undefined ? accountSections(tables) : []),
@@ -88,20 +84,21 @@ function sectionsOf(scope: ReconciliationScope, { totals, tables, supplements }:
     {
       name: 'pairs',
       title: 'Orders by pair and outcome',
+      part: 'money',
+      isFolded: true,
       empty: NO_ORDER,
       columns: PAIR_COLUMNS,
       rows: totals.byPair(),
     },
-    { name: 'days', title: 'By day and pair', columns: DAY_COLUMNS, rows: totals.byDay(), isForPrograms: true },
+    { name: 'days', title: 'Orders by day and pair', columns: DAY_COLUMNS, rows: totals.byDay(), isForPrograms: true },
     uncheckedSection(totals.unchecked),
     {
       name: 'classes',
-      title: 'Findings by class',
+      title: 'Findings by day and class',
       columns: CLASS_COLUMNS,
       rows: totals.byClass(),
       isForPrograms: true,
     },
-    findingsSection(tables.findings(), scope),
   ];
 }
 
@@ -111,7 +108,7 @@ function accountSections(tables: Reconciled['tables']): readonly Section[] {
     {
       name: 'accounts',
       title: 'By account',
-      empty: 'There is no account.',
+      empty: 'There are no accounts.',
       columns: [...account, ...PAIR_COLUMNS.filter(({ key }) => ACCOUNT_COUNTS.includes(key))],
       rows: tables.accountRows('accounts'),
     },
@@ -126,7 +123,7 @@ function accountSections(tables: Reconciled['tables']): readonly Section[] {
 }
 
 function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: readonly Problem[]): readonly Fact[] {
-  const { totals, otherAccounts, unknownAge } = reconciled;
+  const { totals, tables, otherAccounts, unknownAge } = reconciled;
   const counts = totals.counts();
   const { oldestLookup } = totals;
   const outcomes = totals.outcomes();
@@ -135,7 +132,7 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
   return [
     { key: 'verdict', label: 'Verdict', value: problems.length === 0 ? 'clean' : 'not clean' },
     { key: 'because', label: 'Because', value: because === '' ? null : because },
-    { key: 'rule', label: 'Rule', value: by === 'insertion' ? RULE : `${RULE}; ${BY_COMPLETION}` },
+    { key: 'rule', label: 'Rule', value: by === 'insertion' ? RULE : `${RULE} ${BY_COMPLETION}` },
     accountFact(scope.account),
     { key: 'as_of', label: 'As of', value: scope.asOf },
     { key: 'by', label: 'Period by', value: by },
@@ -149,25 +146,27 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
     { key: 'open', label: 'Open', value: outcomes.open },
     {
       key: 'outcome_unknown',
-      label: 'Final, unclassified, or changed since',
+      label: 'Final without an outcome, or changed since',
       value: outcomes.outcome_unknown,
     },
     { key: 'nothing_to_compare', label: 'Nothing to compare', value: counts.nothing_to_compare },
     { key: 'given_up', label: 'Given up after sending', value: counts.given_up },
     { key: 'sent_again', label: 'Sent again after an unknown outcome', value: counts.sent_again },
+    { key: 'orders_in_doubt', label: 'Orders in doubt', value: tables.ordersToLookAt() },
+    { key: 'in_doubt', label: 'Money in doubt', value: totals.moneyInDoubt() },
     { key: 'errors', label: 'Open errors', value: counts.errors },
     { key: 'warnings', label: 'Open warnings', value: counts.warnings },
-    { key: 'infos', label: 'Open infos', value: counts.infos },
+    { key: 'infos', label: 'Open, for information', value: counts.infos },
     { key: 'acknowledged', label: 'Acknowledged', value: counts.acknowledged },
-    { key: 'unknown_age', label: 'Rows of unknown age', value: unknownAge },
+    { key: 'unknown_age', label: 'Rows of no known period', value: unknownAge },
     { key: 'other_accounts', label: 'Rows of other accounts', value: rowsOf(otherAccounts) },
-    { key: 'oldest_lookup', label: 'Oldest look-up, not final', value: oldestLookup.open },
-    { key: 'oldest_lookup_final', label: 'Oldest look-up, final', value: oldestLookup.final },
-    { key: 'fresh_for_seconds', label: 'Look-ups count for (s)', value: settings.freshFor / 1_000 },
+    { key: 'oldest_lookup', label: 'Oldest look-up of an order that is not final', value: oldestLookup.open },
+    { key: 'oldest_lookup_final', label: 'Oldest look-up of a final order', value: oldestLookup.final },
+    { key: 'fresh_for_seconds', label: 'Seconds for which a look-up counts', value: settings.freshFor / 1_000 },
     { key: 'tolerance', label: 'Tolerance', value: textOf(settings.tolerance) },
     {
       key: 'ignored',
-      label: 'Findings that do not count (reconcile.ignore)',
+      label: 'Classes of findings that are left out (reconcile.ignore)',
       value: settings.ignore.join(', ') || null,
     },
   ];

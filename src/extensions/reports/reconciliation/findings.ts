@@ -1,11 +1,16 @@
 import type { AmountSettings } from '../../../base/decimal.ts';
-import { FINDING_CLASSES, SEVERITIES, type FindingClass, type Severity } from '../../../findings/rules/classes.ts';
+import {
+  findingClass,
+  FINDING_CLASSES,
+  placeOfFinding,
+  SEVERITIES,
+  type Severity,
+} from '../../../findings/rules/classes.ts';
 import type { Finding } from '../../../findings/rules/finding.ts';
 import { instantMs } from '../../../base/instant.ts';
 import { accountAdvice, accountColumns } from '../../documents/sections.ts';
 import type { Column, GroupHead, Row, Section } from '../../documents/document.ts';
-import type { Cell } from '../../../cli/shared/terminal.ts';
-import { printable, capitalized, cut, inWords } from '../../../base/words.ts';
+import { capitalized, inWords } from '../../../base/words.ts';
 import type { KnownFindingRow, ReconciledRow } from '../tables/reconciliation.ts';
 import { currencyOfRow, dayOf, pairOf } from './rows.ts';
 import { UNCHECKED, UNCHECKED_REASONS, type JudgedOrder, type UncheckedReason } from './judge.ts';
@@ -13,7 +18,7 @@ import { UNCHECKED, UNCHECKED_REASONS, type JudgedOrder, type UncheckedReason } 
 /** A finding as the report lists it. `id` is the argument of `findings ack`; null if only the report found it. */
 export type ReportFinding = Readonly<{
   id: number | null;
-  /** 1 for an error, 2 for a warning, 3 for an info. */
+  /** The place in lists, the gravest first. */
   rank: number;
   severity: string;
   class: string;
@@ -32,33 +37,21 @@ export type ReportFinding = Readonly<{
 
 const ORDER: Column = { key: 'external_order_id', label: 'Order', kind: 'text', isId: true };
 const PAIR: Column = { key: 'pair', label: 'Pair', kind: 'text', rank: 2 };
+const DAY: Column = { key: 'day', label: 'Day (UTC)', kind: 'day', rank: 2 };
 const FINDING_COLUMNS: readonly Column[] = [
   { key: 'id', label: 'Id', kind: 'count' },
   { key: 'severity', label: 'Severity', kind: 'severity' },
   { key: 'class', label: 'Class', kind: 'text' },
   { key: 'status', label: 'Status', kind: 'text' },
   ORDER,
-  { key: 'day', label: 'Day', kind: 'text', rank: 2 },
+  DAY,
   PAIR,
-  { key: 'expected', label: 'Expected', kind: 'text' },
-  { key: 'actual', label: 'Actual', kind: 'text' },
+  { key: 'expected', label: 'We expected', kind: 'text' },
+  { key: 'actual', label: 'We found', kind: 'text' },
   { key: 'currency', label: 'Currency', kind: 'text', rank: 2 },
   { key: 'since', label: 'Since', kind: 'time', rank: 2 },
   { key: 'reason', label: 'Reason given', kind: 'text', rank: 2 },
 ];
-const ATTENTION_COLUMNS: readonly Column[] = [
-  ORDER,
-  { key: 'expected', label: 'We expected', kind: 'text' },
-  { key: 'actual', label: 'We found', kind: 'text' },
-  { key: 'age', label: 'Age', kind: 'text', rank: 1 },
-  PAIR,
-  { key: 'day', label: 'Day', kind: 'text', rank: 3 },
-  { key: 'status', label: 'Status', kind: 'text', rank: 3 },
-  { key: 'reason', label: 'Reason given', kind: 'text', rank: 3 },
-  { key: 'id', label: 'Id', kind: 'count', rank: 1 },
-];
-const LONGEST_IN_LINE = 60;
-
 type CurrencySettings = Pick<AmountSettings, 'outputPosition'>;
 
 /** Gives a stored finding as it was at `asOf`: later decisions do not count. */
@@ -80,7 +73,7 @@ function listed(
   settings: CurrencySettings,
 ) {
   return {
-    rank: SEVERITIES.indexOf(gravityOf(severity)) + 1,
+    rank: placeOfFinding(severity, name),
     severity,
     class: name,
     account: row.account,
@@ -97,71 +90,43 @@ export function wantsPerson({ status, severity }: Pick<ReportFinding, 'status' |
   return status === 'open' && severity !== 'info';
 }
 
-export function findingLine(finding: ReportFinding, isOfAll: boolean): string {
-  const { expected, actual } = valuesOf(finding);
-  const values = [finding.external_order_id, expected ?? 'nothing', actual ?? 'nothing'];
-  const [order, ours, theirs] = values.map((one) => cut(one, LONGEST_IN_LINE));
-  const of = isOfAll ? `${finding.account} ` : '';
-  return printable(`${finding.severity} ${finding.class} ${of}${order}: expected ${ours}, is ${theirs}`);
-}
-
 interface OfReport {
   readonly account: string | undefined;
   readonly asOf: string;
 }
 
 export function findingsSection(findings: Iterable<ReportFinding>, { account }: OfReport): Section {
-  const columns = [...accountColumns(account), ...FINDING_COLUMNS];
-  return { name: 'findings', title: 'Findings', columns, rows: findings, isForPrograms: true };
-}
-
-/** Leaves out the findings of orders that could not be checked: these have a section of their own. */
-export function attentionSection(findings: Iterable<ReportFinding>, { account, asOf }: OfReport): Section {
   const words = accountAdvice(account);
   return {
-    name: 'attention',
+    name: 'findings',
     title: 'Findings',
     part: 'attention',
-    lead: `A finding is something that does not agree, is late or odd. For whoever runs order-sync: order-sync orders explain ORDER${words} tells the story of an order, and order-sync findings ack ID${words} --reason TEXT says that a finding has been dealt with.`,
-    empty: 'There is no finding.',
-    columns: [...accountColumns(account), ...ATTENTION_COLUMNS],
-    rows: attentionRows(findings, asOf),
-    groups: { key: 'group', describe: headOf },
-    isForPeople: true,
+    lead: `A finding is a difference between the two sides, a delay, or another doubt about an order. order-sync report explain CLASS says what a class means and what to do, order-sync orders explain ORDER${words} tells the story of an order, and order-sync findings ack ID${words} --reason TEXT marks a finding as dealt with.`,
+    empty: 'There are no findings.',
+    columns: [...accountColumns(account), ...FINDING_COLUMNS],
+    rows: findings,
+    groups: { describe: headOf, says: ['severity', 'class', 'status'] },
   };
 }
 
-function* attentionRows(findings: Iterable<ReportFinding>, asOf: string): Generator<Row> {
-  for (const finding of findings) {
-    const { class: name, severity, status, since } = finding;
-    const group = JSON.stringify([name, severity, status]);
-    if (name !== 'UNCHECKED') yield { ...finding, ...valuesOf(finding), age: ageOf(since, asOf), group };
-  }
+function headOf(row: Row): GroupHead {
+  return findingHead(String(row['class']), String(row['severity']), String(row['status']));
 }
 
-function valuesOf({ expected, actual, currency }: ReportFinding): Pick<ReportFinding, 'expected' | 'actual'> {
-  const shown = (value: string | null) => (value === null || currency === null ? value : `${value} ${currency}`);
-  return { expected: shown(expected), actual: shown(actual) };
+export function findingHead(name: string, severity: string, status = 'open'): GroupHead {
+  const { meaning, advice } = findingClass(name) ?? {
+    meaning: 'This version of order-sync does not know this class of findings.',
+    advice: 'Compare both values.',
+  };
+  const words = name.toLowerCase().replaceAll('_', ' ').replace('preorder', 'pre-order');
+  const titled = (what: string) => `${capitalized(what)}: ${words.replace(/\btx\b/, 'transaction')} (${name})`;
+  if (status === 'open') return { title: titled(severity), tone: gravityOf(severity), meaning, advice };
+  return { title: titled(status), meaning, advice: 'Nothing. A person has acknowledged these findings.' };
 }
 
 function ageOf(since: string | null, asOf: string): string | null {
   const ms = instantMs(since);
   return ms === undefined ? null : inWords((instantMs(asOf) ?? 0) - ms);
-}
-
-function headOf(group: Cell): GroupHead {
-  const [name, severity, status] = JSON.parse(String(group)) as [string, string, string];
-  const { meaning, advice } = (FINDING_CLASSES as Readonly<Record<string, FindingClass>>)[name] ?? {
-    meaning: 'This version does not know this class of findings.',
-    advice: 'look at both values.',
-  };
-  const words = name.toLowerCase().replaceAll('_', ' ').replace('preorder', 'pre-order');
-  const titled = (what: string) => `${capitalized(what)}: ${words.replace(/\btx\b/, 'transaction')} (${name})`;
-  if (status === 'open') {
-    return { title: titled(severity), tone: gravityOf(severity), lines: [meaning, `What to do: ${advice}`] };
-  }
-  const lines = [meaning, 'A person has dealt with it, so it does not count.'];
-  return { title: titled(status), tone: 'neutral', lines };
 }
 
 /** A severity of another version may be that of an error. */
@@ -209,24 +174,35 @@ export function uncheckedOrdersSection(
   const columns = [ORDER, REASON, { ...PAIR, rank: 1 }, state, AGE, SINCE, LOOK_UP];
   return {
     name: 'unchecked_orders',
-    title: 'Orders that could not be checked',
+    title: 'Orders not checked',
     part: 'attention',
-    empty: 'No order is left unchecked.',
+    empty: 'All orders were checked.',
     columns: [...accountColumns(account), ...columns],
     rows: orderRows(orders, asOf),
     groups: {
-      key: 'reason',
-      describe: (value) => {
-        const reason = UNCHECKED_REASONS.find((one) => UNCHECKED[one][0] === value) ?? 'neverLookedUp';
-        const [text, advice] = UNCHECKED[reason];
+      says: ['reason'],
+      describe: (row) => {
+        const reason = UNCHECKED_REASONS.find((one) => UNCHECKED[one][0] === row['reason']) ?? 'neverLookedUp';
         const all = counts.get(reason) ?? 0;
-        const most = `Of ${all} orders those ${MOST_UNCHECKED} are listed that have waited the longest.`;
-        const lines = [`What to do: ${advice}`, ...(all > MOST_UNCHECKED ? [most] : [])];
-        return { title: capitalized(text), tone: 'warning', lines };
+        const most = `The ${MOST_UNCHECKED} that have waited the longest of ${all} orders are listed.`;
+        return { ...uncheckedHead(reason), ...(all > MOST_UNCHECKED && { meaning: most }) };
       },
     },
   };
 }
+
+export function uncheckedHead(reason: UncheckedReason): GroupHead {
+  const [text, advice] = UNCHECKED[reason];
+  return { title: capitalized(text), tone: 'warning', advice };
+}
+
+export const DISPUTED: GroupHead = {
+  title: 'Disputed orders',
+  tone: 'error',
+  meaning: 'The exchange has an order with the same id that contradicts ours.',
+  advice:
+    'Do not pay or deliver for these orders until a person has decided with order-sync orders resolve ORDER --as ours|abandoned --reason TEXT.',
+};
 
 /** The section of the disputed orders; it lists no more orders than a reason above. */
 export function disputedOrdersSection(
@@ -234,16 +210,15 @@ export function disputedOrdersSection(
   count: number,
   { account, asOf }: OfReport,
 ): Section {
-  const lead =
-    'An order of the exchange answers for the id of ours and contradicts it. Pay and deliver nothing for it until a person has decided: order-sync orders resolve ORDER --as ours|abandoned --reason TEXT.';
-  const most = ` Of ${count} orders those ${MOST_UNCHECKED} are listed that have been disputed the longest.`;
+  const { title, meaning, advice } = DISPUTED;
+  const most = `The ${MOST_UNCHECKED} that have been disputed the longest of ${count} orders are listed.`;
   const why: Column = { key: 'state_reason', label: 'Why', kind: 'text' };
   const columns = [ORDER, why, { ...PAIR, rank: 1 }, { ...AGE, rank: 1 }, SINCE, { ...LOOK_UP, rank: 2 }];
   return {
     name: 'disputed_orders',
-    title: 'Disputed orders',
+    title,
     part: 'attention',
-    lead: count > MOST_UNCHECKED ? lead + most : lead,
+    lead: [meaning, advice, ...(count > MOST_UNCHECKED ? [most] : [])].join(' '),
     isForPrograms: count === 0,
     columns: [...accountColumns(account), ...columns],
     rows: orderRows(orders, asOf),
@@ -260,5 +235,5 @@ export function uncheckedSection(counts: ReadonlyMap<UncheckedReason, number>): 
   const columns: readonly Column[] = [REASON, { key: 'orders', label: 'Orders', kind: 'count' }];
   const rows = UNCHECKED_REASONS.map((reason) => ({ reason: UNCHECKED[reason][0], orders: counts.get(reason) ?? 0 }));
   const found = rows.filter(({ orders }) => orders > 0);
-  return { name: 'unchecked', title: 'Unchecked orders', columns, rows: found, isForPrograms: true };
+  return { name: 'unchecked', title: 'Unchecked orders by reason', columns, rows: found, isForPrograms: true };
 }

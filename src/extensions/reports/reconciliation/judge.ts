@@ -26,30 +26,27 @@ const SYNC = 'Run order-sync sync, then make the report again.';
 /** Why an order is not checked, and what to do about it: what may be wrong first, what only time brings last. */
 export const UNCHECKED = {
   outcomeUnknown: [
-    'nobody knows whether the exchange took it',
-    'Ask the exchange for the order, then record its answer with order-sync orders resolve.',
+    'it is not known whether the exchange took the order',
+    'Ask the exchange about the order, then record its answer with order-sync orders resolve.',
   ],
-  olderRecord: [
-    'the exchange answers with a record that contradicts ours',
-    'Ask the exchange which record of the order is right.',
-  ],
-  noAmount: ['the record has no amount that can be read', 'Ask the exchange for the amount of the order.'],
+  olderRecord: ['the exchange answers with a record that contradicts ours', 'Ask the exchange which record is right.'],
+  noAmount: ['the record has no readable amount', 'Ask the exchange for the amount of the order.'],
   noPair: [
     'the record has no currency pair, or cannot be read',
     'Ask the exchange for the currency pair of the order.',
   ],
   otherPosition: [
-    'the amount of this position cannot be compared',
-    'Set exchange.outputPosition when you know which amount the position OUTPUT means; of other positions nothing is known.',
+    'amounts of this asset position cannot be compared',
+    'Set exchange.outputPosition when you know which amount the position OUTPUT means. Other positions cannot be compared.',
   ],
-  neverLookedUp: ['never looked up with success', SYNC],
+  neverLookedUp: ['never looked up successfully', SYNC],
   lookedUpLongAgo: ['looked up too long ago', SYNC],
   givenUp: ['abandoned, and not looked up since', SYNC],
-  notCompared: ['the record was not compared yet', SYNC],
-  inFlight: ['its create is in flight', 'Make the report again in a minute: its outcome is known then.'],
+  notCompared: ['the record has not been compared yet', SYNC],
+  inFlight: ['the order is being sent', 'Make the report again in a minute. The outcome is known then.'],
   changedAfter: [
     'changed after the moment of the report',
-    'Make a report of a later moment: what the order was at this one is not known any more.',
+    'Make a report of a later moment. The state of the order at this moment is no longer known.',
   ],
 } as const satisfies Record<string, readonly [text: string, advice: string]>;
 export type UncheckedReason = keyof typeof UNCHECKED;

@@ -1,38 +1,37 @@
 import { decimalDifference, sumOfDecimals } from '../../../base/decimal.ts';
 import { compareTexts, sumOf as totalOf } from '../../../base/words.ts';
-import type { Column, GroupHead, Row, Section } from '../../documents/document.ts';
-import type { Cell } from '../../../cli/shared/terminal.ts';
+import type { Column, Row, Section } from '../../documents/document.ts';
 import type { GroupTotals } from './totals.ts';
 
 export const OUTCOME_COLUMNS: readonly Column[] = [
-  { key: 'succeeded', label: 'Succeeded', kind: 'decimal', hasGroupUnit: true },
-  { key: 'failed', label: 'Failed', kind: 'decimal', rank: 1, hasGroupUnit: true },
-  { key: 'open', label: 'Open', kind: 'decimal', rank: 1, hasGroupUnit: true },
-  { key: 'outcome_unknown', label: 'Final, unclassified', kind: 'decimal', rank: 2, hasGroupUnit: true },
-  { key: 'disputed', label: 'Disputed', kind: 'decimal', rank: 2, hasGroupUnit: true },
-  { key: 'not_at_exchange', label: 'Not at the exchange', kind: 'decimal', rank: 2, hasGroupUnit: true },
+  { key: 'succeeded', label: 'Succeeded', kind: 'decimal' },
+  { key: 'failed', label: 'Failed', kind: 'decimal', rank: 1 },
+  { key: 'open', label: 'Open', kind: 'decimal', rank: 1 },
+  { key: 'outcome_unknown', label: 'Final, outcome not known', kind: 'decimal', rank: 2 },
+  { key: 'disputed', label: 'Disputed', kind: 'decimal', rank: 2 },
+  { key: 'not_at_exchange', label: 'Not at the exchange', kind: 'decimal', rank: 2 },
 ];
 const ORDERS_AND_AMOUNTS: readonly Column[] = [
   { key: 'orders', label: 'Orders', kind: 'count' },
   ...OUTCOME_COLUMNS,
   // Both sides of the orders that were compared.
-  { key: 'ours', label: 'Ours, compared', kind: 'decimal', rank: 1, hasGroupUnit: true },
-  { key: 'theirs', label: 'Theirs', kind: 'decimal', rank: 1, hasGroupUnit: true },
-  { key: 'difference', label: 'Difference', kind: 'decimal', hasGroupUnit: true },
+  { key: 'ours', label: 'Ours, compared', kind: 'decimal', rank: 1 },
+  { key: 'theirs', label: 'Theirs', kind: 'decimal', rank: 1 },
+  { key: 'difference', label: 'Difference', kind: 'decimal' },
   { key: 'unreadable', label: 'Amount unreadable', kind: 'count', rank: 2 },
 ];
 const CURRENCY: Column = { key: 'currency', label: 'Currency', kind: 'text' };
 const PAIR: Column = { key: 'pair', label: 'Pair', kind: 'text' };
-const DAY: Column = { key: 'day', label: 'Day (UTC)', kind: 'text' };
+const DAY: Column = { key: 'day', label: 'Day (UTC)', kind: 'day' };
 export const MONEY_COLUMNS: readonly Column[] = [CURRENCY, PAIR, ...ORDERS_AND_AMOUNTS];
 export const MONEY_DAY_COLUMNS: readonly Column[] = [CURRENCY, DAY, ...ORDERS_AND_AMOUNTS];
 
-export const NO_ORDER = 'There is no order in the period.';
+export const NO_ORDER = 'There are no orders in the period.';
 
 const LEAD =
-  'Amounts are those of our orders, in the currency that they were given in, by what became of the orders; only orders that the exchange has an amount for are compared.';
+  'Amounts are those of our orders, in the currency of each order, by outcome. An order is compared if the exchange shows its amount.';
 const NOT_SHOWN =
-  'The interface does not say in which currency of the pair these amounts are, so they are not added over pairs.';
+  'If the exchange does not say which currency of the pair an amount is in, it is added up within its pair alone.';
 
 type Compared = 'compared' | 'ours' | 'theirs';
 /** Amounts that may be added; not every report compares them with those of the exchange. */
@@ -65,7 +64,7 @@ export function moneySection(groups: readonly GroupTotals[]): Section {
     name: 'money',
     title: 'Money by currency and pair',
     part: 'money',
-    lead: LEAD,
+    lead: groups.some(({ currency }) => currency === null) ? `${LEAD} ${NOT_SHOWN}` : LEAD,
     empty: NO_ORDER,
     columns: MONEY_COLUMNS,
     rows: currencies.flatMap(({ rows }) => rows),
@@ -73,7 +72,6 @@ export function moneySection(groups: readonly GroupTotals[]): Section {
       const isAdded = rows.length > 1 && same[0]?.currency !== null;
       return isAdded ? [...rows, { currency, pair: 'all pairs', ...sumOf(same) }] : rows;
     }),
-    groups: { key: 'currency', describe: headOf(groups, currencyName) },
   };
 }
 
@@ -83,11 +81,11 @@ export function moneyDaysSection(groups: readonly GroupTotals[]): Section {
   return {
     name: 'money_days',
     title: 'Money by currency and day',
-    part: 'days',
+    part: 'money',
+    isFolded: true,
     empty: NO_ORDER,
     columns: MONEY_DAY_COLUMNS,
     rows: rowsBy('day', groups, nameOf).flatMap(({ rows }) => rows),
-    groups: { key: 'currency', describe: headOf(groups, nameOf) },
   };
 }
 
@@ -109,12 +107,4 @@ export function byCurrency<Group extends MoneyGroup>(
 ): readonly (readonly [string, readonly Group[]])[] {
   const isUnknown = ([, [first]]: readonly [string, readonly Group[]]) => Number(first?.currency === null);
   return [...Map.groupBy(groups, nameOf)].toSorted((a, b) => isUnknown(a) - isUnknown(b) || compareTexts(a[0], b[0]));
-}
-
-function headOf(groups: readonly GroupTotals[], nameOf: (group: GroupTotals) => string): (value: Cell) => GroupHead {
-  const known = new Set(groups.filter(({ currency }) => currency !== null).map(nameOf));
-  return (value) => {
-    const title = String(value);
-    return known.has(title) ? { title, lines: [], unit: title } : { title, lines: [NOT_SHOWN] };
-  };
 }

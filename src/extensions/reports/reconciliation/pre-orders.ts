@@ -75,7 +75,7 @@ export async function recordPreOrderFindings(
 
 export function preOrderSupplement({ asked, unanswered, missing, differing }: AskedPreOrders): Supplement {
   const because = `pre-orders not answered: ${unanswered}`;
-  const reason = `The exchange did not answer for ${counted(unanswered, 'pre-order')}: make the report again when it does.`;
+  const reason = `The exchange did not answer about ${counted(unanswered, 'pre-order')}. Make the report again when it does.`;
   return {
     facts: [
       { key: 'pre_orders_asked', label: 'Pre-orders asked for', value: asked },

@@ -7,7 +7,7 @@ import { ReconciliationCharts } from './charts.ts';
 import { derivedFinding, knownFinding, uncheckedOrder, wantsPerson, type ReportFinding } from './findings.ts';
 import { judgeOrder, type ReconciliationSettings } from './judge.ts';
 import { ledgerOrder } from './ledger.ts';
-import { ReconciliationTotals } from './totals.ts';
+import { ReconciliationTotals, type ListedRow } from './totals.ts';
 import type { Reconciled, Supplement } from './verdict.ts';
 import { accountNames } from '../../../store/tables/accounts.ts';
 import type { Snapshot, Store } from '../../../store/port.ts';
@@ -21,6 +21,7 @@ interface ReconciliationRequest extends PeriodScope {
   /** Now unless given. */
   readonly asOf?: string | undefined;
   readonly settings: ReconciliationSettings;
+  readonly isWhole?: boolean | undefined;
   readonly settingsOf?: (account: string) => Pick<AmountSettings, 'outputPosition'>;
   /** Accounts that a process drives; the rows of others are counted. The account of the report unless given. */
   readonly drivenAccounts?: readonly string[] | undefined;
@@ -108,9 +109,12 @@ async function addAccount(
   const ofAccount = { account, by, from, to, asOf, ignore: settings.ignore };
   const totals = new ReconciliationTotals(settings, asOf);
   const moment = new Date(asOf);
-  const addFinding = (finding: ReportFinding, row: Parameters<ReconciliationTotals['addFinding']>[1]) => {
+  const addToLookAt = (row: ListedRow) => {
+    if (tables.addToLookAt(account, row.external_order_id ?? '?')) totals.addInDoubt(row);
+  };
+  const addFinding = (finding: ReportFinding, row: ListedRow) => {
     totals.addFinding(finding, row);
-    if (wantsPerson(finding)) tables.addToLookAt(account, finding.external_order_id);
+    if (wantsPerson(finding)) addToLookAt(row);
   };
   for await (const page of hasFindings ? snapshot.pages(knownFindings(ofAccount)) : []) {
     for (const row of page) {
@@ -127,7 +131,7 @@ async function addAccount(
       const unchecked = uncheckedOrder(order);
       if (unchecked !== undefined) {
         tables.addUnchecked(unchecked);
-        tables.addToLookAt(account, row.external_order_id);
+        addToLookAt(row);
       }
       // The findings that the report derives by itself count where the order has none of their class.
       for (const finding of order.findings) {

@@ -23,6 +23,13 @@ export function dayOf(at: string | null): string {
   return at === null ? '?' : at.slice(0, 10);
 }
 
+const MOST_AMOUNTS = 12;
+
+export function amountsText(amounts: readonly string[]): string {
+  const more = amounts.length - MOST_AMOUNTS;
+  return [...amounts.slice(0, MOST_AMOUNTS), ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
+}
+
 export const OUTCOMES = ['succeeded', 'failed', 'open', 'outcome_unknown'] as const;
 /** What became of an order: `outcome_unknown` where it is final and nothing says whether it paid. */
 export type Outcome = (typeof OUTCOMES)[number];

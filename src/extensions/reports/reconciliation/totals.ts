@@ -1,9 +1,10 @@
-import { decimalDifference, DecimalSum, type AmountSettings } from '../../../base/decimal.ts';
-import { compareTexts, sumOf } from '../../../base/words.ts';
+import { decimalDifference, DecimalSum, readDecimal, type AmountSettings } from '../../../base/decimal.ts';
+import { compareTexts, cut, sumOf } from '../../../base/words.ts';
 import type { Column, Row } from '../../documents/document.ts';
 import type { ReportFinding } from './findings.ts';
 import type { JudgedOrder, UncheckedReason } from './judge.ts';
 import {
+  amountsText,
   OUTCOMES,
   outcomeOf,
   sumsByOutcome,
@@ -25,7 +26,7 @@ export const PAIR_COLUMNS = [
   { key: 'succeeded', label: 'Asset, succeeded', kind: 'decimal', rank: 2 },
   { key: 'failed', label: 'Asset, failed', kind: 'decimal', rank: 2 },
   { key: 'open', label: 'Asset, open', kind: 'decimal', rank: 2 },
-  { key: 'outcome_unknown', label: 'Asset, final, unclassified', kind: 'decimal', rank: 2 },
+  { key: 'outcome_unknown', label: 'Asset, final, outcome not known', kind: 'decimal', rank: 2 },
   { key: 'ours', label: 'Ours', kind: 'decimal' },
   { key: 'theirs', label: 'Theirs', kind: 'decimal' },
   { key: 'difference', label: 'Difference', kind: 'decimal' },
@@ -48,7 +49,7 @@ export const PAIR_COLUMNS = [
   { key: 'infos', label: 'Infos', kind: 'count', rank: 2 },
   { key: 'acknowledged', label: 'Acknowledged', kind: 'count', rank: 2 },
 ] as const satisfies readonly Column[];
-export const DAY_COLUMNS: readonly Column[] = [{ key: 'day', label: 'Day (UTC)', kind: 'text' }, ...PAIR_COLUMNS];
+export const DAY_COLUMNS: readonly Column[] = [{ key: 'day', label: 'Day (UTC)', kind: 'day' }, ...PAIR_COLUMNS];
 
 type Key<Kind> = Extract<(typeof PAIR_COLUMNS)[number], { kind: Kind }>['key'];
 type Count = Key<'count'>;
@@ -96,6 +97,8 @@ function rowOf({ day, pair, outcome, position, counts, sums }: Line): Row {
   return { day, pair, outcome, position, ...counts, ...texts, ...sumsByOutcome(outcome, texts.asset), difference };
 }
 
+/** An application may write any text as a currency. */
+const LONGEST_UNIT = 64;
 const OUTCOME_PLACES: readonly (string | null)[] = [...OUTCOMES, 'disputed', null];
 
 function sorted(lines: Lines): readonly Line[] {
@@ -108,7 +111,9 @@ function sorted(lines: Lines): readonly Line[] {
     .map(([, line]) => line);
 }
 
-interface GroupedRow extends AmountRow {
+export interface ListedRow extends AmountRow {
+  readonly external_order_id: string | null;
+  readonly asset: unknown;
   readonly state: string | null;
   readonly outcome: string | null;
   readonly changed_at: string | null;
@@ -129,6 +134,9 @@ export class ReconciliationTotals {
   readonly #classes = new Map<string, ClassTotals>();
 
   readonly unchecked = new Map<UncheckedReason, number>();
+  readonly #inDoubt = new Map<string, DecimalSum>();
+  /** Orders whose amounts are compared, but that do not count as checked. */
+  comparedUnchecked = 0;
   /** The oldest look-up that the report relies on, of orders that are not final and of final ones. */
   readonly oldestLookup: { open: string | null; final: string | null } = { open: null, final: null };
 
@@ -161,13 +169,22 @@ export class ReconciliationTotals {
     }
     if (amounts === undefined) return;
     counts.compared += 1;
+    if (judgement.kind !== 'checked') this.comparedUnchecked += 1;
     sums.ours.add(amounts[0].text);
     // An amount of another pair is none of this one: the difference shows it.
     if (!isOfOtherPair) sums.theirs.add(amounts[1].text);
   }
 
+  /** To be called once for each order. */
+  addInDoubt(row: ListedRow): void {
+    const unit = currencyOfRow(row, this.#settings) ?? `${pairOf(row)} (currency not shown for ${row.asset_position})`;
+    const asset = readDecimal(row.asset);
+    if (asset.ok) this.#addToDoubt(unit, asset.text);
+    else this.#addToDoubt('not readable', '1');
+  }
+
   /** `row` is that of the finding. */
-  addFinding({ day, pair, class: name, severity, status }: ReportFinding, row: GroupedRow): void {
+  addFinding({ day, pair, class: name, severity, status }: ReportFinding, row: ListedRow): void {
     const { counts } = this.#lineOf(row, day, pair);
     const isOpen = status !== 'acknowledged';
     this.#addToClass({ day, pair, class: name, severity, open: Number(isOpen), acknowledged: Number(!isOpen) });
@@ -182,6 +199,14 @@ export class ReconciliationTotals {
     for (const totals of other.#classes.values()) this.#addToClass(totals);
     for (const [reason, orders] of other.unchecked) this.#addUnchecked(reason, orders);
     for (const side of ['open', 'final'] as const) this.#addLookup(side, other.oldestLookup[side]);
+    for (const [unit, sum] of other.#inDoubt) this.#addToDoubt(unit, sum.toString());
+    this.comparedUnchecked += other.comparedUnchecked;
+  }
+
+  /** The exact sums of the orders in doubt, each with its currency; null if there are none. */
+  moneyInDoubt(): string | null {
+    const sums = [...this.#inDoubt].toSorted(([a], [b]) => compareTexts(a, b));
+    return amountsText(sums.map(([unit, sum]) => `${sum.toString()} ${cut(unit, LONGEST_UNIT)}`)) || null;
   }
 
   byDay(): readonly Row[] {
@@ -228,6 +253,12 @@ export class ReconciliationTotals {
     if (at !== null && (oldest === null || at < oldest)) this.oldestLookup[side] = at;
   }
 
+  #addToDoubt(unit: string, amount: string): void {
+    const sum = this.#inDoubt.get(unit) ?? new DecimalSum();
+    sum.add(amount);
+    this.#inDoubt.set(unit, sum);
+  }
+
   #addUnchecked(reason: UncheckedReason, orders: number): void {
     this.unchecked.set(reason, (this.unchecked.get(reason) ?? 0) + orders);
   }
@@ -245,7 +276,7 @@ export class ReconciliationTotals {
   }
 
   /** An order that changed after `asOf` counts as `outcome_unknown`: earlier outcomes are not kept. */
-  #lineOf(row: GroupedRow, day: string, pair: string): Line {
+  #lineOf(row: ListedRow, day: string, pair: string): Line {
     const isChangedAfter = row.changed_at !== null && row.changed_at > this.#asOf;
     const outcome = isChangedAfter ? 'outcome_unknown' : outcomeOf(row);
     const currency = currencyOfRow(row, this.#settings);

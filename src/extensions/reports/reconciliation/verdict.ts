@@ -3,8 +3,10 @@ import type { Tone } from '../../../cli/shared/terminal.ts';
 import { counted, cut, emptyReason, sumOf } from '../../../base/words.ts';
 import type { ReportTables } from '../tables/report.ts';
 import type { ReconciliationCharts } from './charts.ts';
+import { DISPUTED, findingHead, uncheckedHead } from './findings.ts';
 import { UNCHECKED, UNCHECKED_REASONS } from './judge.ts';
 import { byCurrency, sumOf as moneyOf } from './money.ts';
+import { amountsText } from './rows.ts';
 import type { ReconciliationTotals } from './totals.ts';
 
 export interface Problem {
@@ -27,14 +29,15 @@ export interface Reconciled {
   readonly charts: ReconciliationCharts;
   /** Also counts the orders that are unchecked or disputed, or have an open finding of severity error or warning. */
   readonly tables: ReportTables;
-  /** Accounts that stand in no settings, and have so many rows that wait to be sent or followed. */
+  /** Accounts that the settings do not name, and how many of their rows wait to be sent or followed. */
   readonly otherAccounts: readonly { readonly name: string; readonly rows: number }[];
   /** Rows whose creation time does not tell whether they are of the period. */
   readonly unknownAge: number;
   readonly supplements: readonly Supplement[];
 }
 
-const MOST_DIFFERENCES = 6;
+const IN_DOUBT =
+  'These are the whole amounts of all orders that are disputed, unknown, held or otherwise not checked, or have an open finding of severity error or warning.';
 const MOST_NAMES = 5;
 /** An application may write any text as the account of a row. */
 const LONGEST_NAME = 64;
@@ -47,25 +50,25 @@ export function problemsOf({ totals, otherAccounts, unknownAge, supplements }: R
     {
       count: disputed,
       because: `${disputed} disputed`,
-      reason: `${counted(disputed, 'order is', 'orders are')} disputed: the exchange has an order for the id that contradicts ours. Pay and deliver nothing for it until this is settled.`,
+      reason: `${counted(disputed, 'order is', 'orders are')} disputed: the exchange has an order with the same id that contradicts ours.`,
       tone: 'error',
     },
     {
       count: errors,
       because: `open errors: ${errors}`,
-      reason: `${counted(errors, 'error')}: the two sides contradict each other, and money may hang on it.`,
+      reason: `${counted(errors, 'open error')}: the two sides contradict each other, or the outcome of an order is not known.`,
       tone: 'error',
     },
     {
       count: warnings,
       because: `open warnings: ${warnings}`,
-      reason: `${counted(warnings, 'warning')}: something is late or odd.`,
+      reason: `${counted(warnings, 'open warning')}: an order is late, was not checked, or changed in an unusual way.`,
       tone: 'warning',
     },
     {
       count: unknownAge,
       because: `rows whose created_at is no time before they were sent: ${unknownAge}`,
-      reason: `${counted(unknownAge, 'row has', 'rows have')} a created_at that is no time before they were sent: nobody knows to which period they belong.`,
+      reason: `${counted(unknownAge, 'row has', 'rows have')} a created_at that is not a time, or is later than the sending of the order. It is not known which period they belong to.`,
       tone: 'warning',
     },
     {
@@ -88,8 +91,8 @@ function othersReason(others: Reconciled['otherAccounts']): string {
   const names = others.slice(0, MOST_NAMES).map(({ name }) => cut(name, LONGEST_NAME));
   const rows = counted(rowsOf(others), 'row is', 'rows are');
   const some = `${names.join(', ')}${others.length > names.length ? ', …' : ''}`;
-  const which = others.length === 1 ? `the account ${some}, which stands` : `accounts ${some}, which stand`;
-  return `${rows} of ${which} in no settings of this machine: it sends and follows none of them.`;
+  const which = others.length === 1 ? `the account ${some}` : `the accounts ${some}`;
+  return `${rows} of ${which}. The settings of this machine do not name ${others.length === 1 ? 'it' : 'them'}, so the rows are neither sent nor followed here.`;
 }
 
 function uncheckedReason({ unchecked }: ReconciliationTotals): string {
@@ -101,101 +104,111 @@ function uncheckedReason({ unchecked }: ReconciliationTotals): string {
   return `${counted(all, 'order')} could not be checked: ${reasons.join('; ')}.`;
 }
 
-export function verdictOf({ totals, tables }: Reconciled, problems: readonly Problem[]): Verdict {
-  const { orders, checked, nothing_to_compare: nothing, infos, acknowledged, ...counts } = totals.counts();
+export function verdictOf(reconciled: Reconciled, problems: readonly Problem[]): Verdict {
+  const { totals, tables } = reconciled;
+  const { orders, checked, nothing_to_compare: nothing, infos, acknowledged } = totals.counts();
   if (problems.length === 0 && orders === 0) return { tone: 'neutral', text: 'Nothing to reconcile', reasons: [] };
   if (problems.includes(EMPTY)) return { tone: 'warning', text: 'Nothing to reconcile', reasons: [EMPTY.reason] };
   if (problems.length === 0) {
     const listed = infos + acknowledged;
     const reasons = [
       `${counted(checked, 'order was', 'orders were')} compared with the exchange, and the two sides agree.`,
-      nothing > 0 && `${counted(nothing, 'order has', 'orders have')} nothing to compare with.`,
+      nothing > 0 && `The exchange has nothing to compare with ${counted(nothing, 'order')}.`,
       listed > 0 && `${counted(listed, 'finding below is', 'findings below are')} for information or acknowledged.`,
     ];
     return { tone: 'good', text: 'Both sides agree', reasons: reasons.filter((reason) => reason !== false) };
   }
-  const toLookAt = tables.ordersToLookAt();
-  const isRepeated = toLookAt > 0 && counts.unchecked + counts.disputed + counts.errors + counts.warnings > toLookAt;
+  const inDoubt = tables.ordersToLookAt();
   const gravestFirst = problems.toSorted((a, b) => Number(b.tone === 'error') - Number(a.tone === 'error'));
-  const reasons = gravestFirst.map(({ reason }) => reason);
+  const reasons = [
+    inDoubt > 0 && `Money in doubt: ${totals.moneyInDoubt() ?? 'none'}. ${IN_DOUBT}`,
+    ...gravestFirst.map(({ reason }) => reason),
+    inDoubt > 0 && problems.length > 1 && 'One order can be counted in several of these lines.',
+  ];
   return {
     tone: gravestFirst[0]?.tone ?? 'warning',
-    text:
-      toLookAt === 0 ? 'A person should look' : `A person should look at ${toLookAt} of ${counted(orders, 'order')}`,
-    reasons: isRepeated ? [...reasons, 'An order may stand in several of these lines.'] : reasons,
+    text: inDoubt === 0 ? 'A person should look' : `A person should look at ${inDoubt} of ${counted(orders, 'order')}`,
+    reasons: reasons.filter((reason) => reason !== false),
+    first: firstOf(reconciled),
   };
 }
 
-export function cardsOf({ totals }: Reconciled): readonly Card[] {
-  const { orders, checked, unchecked, disputed, nothing_to_compare: nothing, ...counts } = totals.counts();
-  const { errors, warnings, infos, acknowledged } = counts;
-  // These findings are listed with their orders, not by class.
-  const ofOrders = totals.byClass().filter((line) => line.class === 'UNCHECKED');
-  const elsewhere = sumOf(ofOrders, (line) => line.open);
-  const shown = (count: number, tone: Tone): Tone => (count > 0 ? tone : 'good');
-  const cards: readonly (Card | false)[] = [
-    { label: 'Orders', value: String(orders), section: 'money' },
-    {
-      label: 'Checked',
-      value: `${checked} of ${orders}`,
-      ...(nothing > 0 && { note: `${nothing} more have nothing to compare` }),
-      tone: shown(unchecked + disputed, 'warning'),
-      section: 'pairs',
-    },
-    { label: 'Unchecked', value: String(unchecked), tone: shown(unchecked, 'warning'), section: 'unchecked_orders' },
-    disputed > 0 && { label: 'Disputed', value: String(disputed), tone: 'error', section: 'disputed_orders' },
-    ...differenceCards(totals, errors > 0, disputed),
-    { label: 'Errors', value: String(errors), tone: shown(errors, 'error'), section: 'attention' },
-    {
-      label: 'Warnings',
-      value: String(warnings),
-      ...(elsewhere > 0 && { note: `${elsewhere} with the orders that could not be checked` }),
-      tone: shown(warnings, 'warning'),
-      section: 'attention',
-    },
-    infos > 0 && { label: 'For information', value: String(infos), tone: 'info', section: 'attention' },
-    acknowledged > 0 && { label: 'Acknowledged', value: String(acknowledged), section: 'attention' },
-  ];
-  return cards.filter((card) => card !== false);
+/** What a person begins with: of the lists of the report the first entry of the gravest. */
+function firstOf({ totals, tables }: Reconciled): Verdict['first'] {
+  if (totals.counts().disputed > 0) return { section: 'disputed_orders', head: DISPUTED };
+  const worst = tables.worst();
+  if (worst !== undefined) return { section: 'findings', head: findingHead(worst.class, worst.severity) };
+  const reason = UNCHECKED_REASONS.find((one) => (totals.unchecked.get(one) ?? 0) > 0);
+  return reason && { section: 'unchecked_orders', head: uncheckedHead(reason) };
 }
 
-function differenceCards(
-  totals: ReconciliationTotals,
-  hasErrors: boolean,
-  disputed: number,
-): readonly (Card | false)[] {
-  const all = byCurrency(totals.groups())
-    .map(([currency, same]) => ({ currency, sums: moneyOf(same) }))
-    .filter(({ sums }) => sums.compared > 0)
-    .map(({ currency, sums }) => ({ currency, compared: sums.compared, difference: String(sums['difference']) }));
-  const differing = all.filter(({ difference }) => difference !== '0');
-  const equal = all.filter(({ difference }) => difference === '0');
-  const others = differing.length - MOST_DIFFERENCES;
-  const cards = differing.slice(0, MOST_DIFFERENCES).map(({ currency, compared, difference }): Card => {
-    const isLess = difference.startsWith('-');
-    return {
-      label: 'Difference',
-      value: `${isLess ? '' : '+'}${difference} ${currency}`,
-      note: `${isLess ? 'less' : 'more'} at the exchange than with us, in all; ${counted(compared, 'amount')} compared`,
-      tone: hasErrors ? 'error' : 'info',
-      section: 'money',
-    };
-  });
-  const currencies = equal.slice(0, MOST_DIFFERENCES).map(({ currency }) => currency);
-  const amounts = counted(
-    sumOf(equal, ({ compared }) => compared),
-    'amount',
-  );
+/** Each figure stands once, and its note says what it is the sum of. */
+export function cardsOf({ totals, tables }: Reconciled): readonly Card[] {
+  const { orders, checked, unchecked, disputed, nothing_to_compare: nothing, ...counts } = totals.counts();
+  const { errors, warnings, infos, acknowledged } = counts;
+  const inDoubt = tables.ordersToLookAt();
+  const findings = errors + warnings + infos + acknowledged;
+  const parts = { checked, 'not checked': unchecked, disputed, 'with nothing to compare': nothing };
+  const tone = (isError: boolean, isWarning: boolean): Tone => (isError ? 'error' : isWarning ? 'warning' : 'good');
   return [
-    ...cards,
-    others > 0 && { label: 'Difference', value: counted(others, 'more currency', 'more currencies'), section: 'money' },
-    equal.length > 0 && {
-      label: 'No difference',
-      value: [...currencies, ...(equal.length > MOST_DIFFERENCES ? ['…'] : [])].join(', '),
-      // What a disputed order differs by is in no sum, so nobody may take the zero for all of it.
-      note: `${amounts} compared${disputed === 0 ? '' : '; without disputed orders'}`,
-      tone: disputed === 0 ? 'good' : 'neutral',
-      section: 'money',
+    {
+      label: 'Orders',
+      value: String(orders),
+      note: partsOf(parts),
+      section: 'pairs',
+    },
+    {
+      label: 'Orders in doubt',
+      value: String(inDoubt),
+      ...(inDoubt > 0 && { note: totals.moneyInDoubt() ?? '' }),
+      tone: tone(disputed + errors > 0, inDoubt > 0),
+      section: 'findings',
+    },
+    differenceCard(totals, errors > 0, disputed > 0),
+    {
+      label: 'Findings',
+      value: String(findings),
+      ...(findings > 0 && {
+        note: partsOf({
+          [errors === 1 ? 'error' : 'errors']: errors,
+          [warnings === 1 ? 'warning' : 'warnings']: warnings,
+          'for information': infos,
+          acknowledged,
+        }),
+      }),
+      tone: tone(errors > 0, warnings > 0),
+      section: 'findings',
     },
   ];
+}
+
+function partsOf(counts: Readonly<Record<string, number>>): string {
+  const parts = Object.entries(counts).filter(([, count]) => count > 0);
+  return parts.map(([name, count]) => `${count} ${name}`).join(', ');
+}
+
+/** Compares the sums of both sides. What a disputed order differs by is in no sum. */
+function differenceCard(totals: ReconciliationTotals, hasErrors: boolean, isDisputed: boolean): Card {
+  const all = byCurrency(totals.groups()).map(([currency, same]) => ({ currency, sums: moneyOf(same) }));
+  const differing = all.filter(({ sums }) => sums['difference'] !== '0');
+  const amounts = differing.map(({ currency, sums }) => `+${sums['difference']} ${currency}`.replace('+-', '-'));
+  const compared = sumOf(all, ({ sums }) => sums.compared);
+  const unchecked = totals.comparedUnchecked;
+  const without = totals.counts().checked + unchecked - compared;
+  const notes = [
+    differing.length > 0 && 'what the exchange has more (+) or less (-) than we have',
+    `${counted(compared, 'amount')} compared`,
+    unchecked > 0 && `${counted(unchecked, 'of them belongs', 'of them belong')} to orders not checked`,
+    without > 0 && `${counted(without, 'checked order has', 'checked orders have')} no order at the exchange yet`,
+    isDisputed && 'disputed orders are not compared',
+  ];
+  // Sums that agree say nothing of addresses, ids and dates.
+  const agreeing = hasErrors || isDisputed ? 'neutral' : 'good';
+  return {
+    label: 'Difference of sums',
+    value: amountsText(amounts) || 'none',
+    note: notes.filter((note) => note !== false).join('; '),
+    tone: differing.length === 0 ? agreeing : hasErrors ? 'error' : 'info',
+    section: 'money',
+  };
 }

@@ -57,7 +57,7 @@ export function knownFindings(scope: ReportScope) {
     )
     .select(['f.id', 'f.account', 'f.external_order_id', 'f.class', 'f.severity', 'f.expected', 'f.actual', 'f.status'])
     .select(['f.first_seen_at', 'f.changed_at as acknowledged_at', 'f.reason', 'o.state', 'o.outcome', 'o.changed_at'])
-    .select(['o.asset_position', 'o.from_currency', 'o.to_currency', at.$castTo<string | null>().as('at')])
+    .select(['o.asset', 'o.asset_position', 'o.from_currency', 'o.to_currency', at.$castTo<string | null>().as('at')])
     .where('f.account', '=', account)
     .where('f.class', 'not in', ['UNCHECKED', ...ignore])
     .where('f.first_seen_at', '<=', asOf)

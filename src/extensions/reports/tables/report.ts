@@ -37,8 +37,9 @@ export class ReportTables extends TemporaryTables {
     return this.#addUnlessKnown.run(finding).changes === 1;
   }
 
-  addToLookAt(account: string, externalOrderId: string): void {
-    this.#addToLookAt.run(account, externalOrderId);
+  /** Returns true if the order was not added before. */
+  addToLookAt(account: string, externalOrderId: string): boolean {
+    return this.#addToLookAt.run(account, externalOrderId).changes === 1;
   }
 
   addAccountRow(section: string, row: Row): void {
@@ -54,8 +55,9 @@ export class ReportTables extends TemporaryTables {
     return this.rows(findingsWhere('true'));
   }
 
-  worst(limit: number): readonly ReportFinding[] {
-    return [...this.rows<ReportFinding>(`${findingsWhere(`status = 'open' and rank < 3`)} limit ?`, limit)];
+  worst(): ReportFinding | undefined {
+    const [worst] = this.rows<ReportFinding>(`${findingsWhere(`status = 'open' and severity <> 'info'`)} limit 1`);
+    return worst;
   }
 
   /** Reads orders that were not checked, by reason, or those that are disputed: of each reason those that have waited the longest. */

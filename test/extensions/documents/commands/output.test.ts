@@ -23,6 +23,7 @@ import { documentOf, texts } from '../../../support/report-document.ts';
 
 const SECTIONS = [
   'disputed_orders',
+  'findings',
   'unchecked_orders',
   'money',
   'money_days',
@@ -30,7 +31,6 @@ const SECTIONS = [
   'days',
   'unchecked',
   'classes',
-  'findings',
 ];
 const LEDGER = ['--against', 'ledger.csv', '--against-id', 'id', '--against-amount', 'amount'];
 
@@ -83,7 +83,8 @@ describe('one CSV file of a report', () => {
       await report('--format', 'csv', '--section', 'findings'),
       await report('--section', 'findings', '--out', 'January.CSV'),
     ];
-    expect([piped.code, written]).toEqual([1, { code: 1, stdout: '', stderr: '' }]);
+    expect([piped.code, written.code, written.stdout]).toEqual([1, 1, '']);
+    expect(written.stderr).toMatch(/^wrote January\.CSV: [\d,]+ bytes, 1 row\nA person should look at 1 of 2 orders\n/);
     expect(rowsIn(piped.stdout)).toEqual([
       expect.objectContaining({ external_order_id: "'=1+1", actual: '2.000000000000000001' }),
     ]);
@@ -141,7 +142,7 @@ describe('--out', () => {
   );
 
   it('takes any name where --format tells the format, except one that ends as another format', async () => {
-    expect(await report('--format', 'json', '--out', 'january.pdf')).toMatchObject({ code: 1, stderr: '' });
+    expect(await report('--format', 'json', '--out', 'january.pdf')).toMatchObject({ code: 1, stdout: '' });
     expect(JSON.parse(contents('january.pdf'))).toMatchObject({ facts: { orders: 2 } });
     for (const args of [['--format', 'csv'], ['--json'], ['--format', 'table']]) {
       expect(await report(...args, '--out', 'january.HTML')).toMatchObject({ code: 64 });
@@ -158,7 +159,9 @@ describe('--out', () => {
     async (out) => {
       mkdirSync(at('there'));
       writeFileSync(at('there', 'pairs.csv'), 'old');
-      expect(await report('--out', out)).toEqual({ code: 1, stdout: '', stderr: '' });
+      const { code, stdout, stderr } = await report('--out', out);
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toMatch(new RegExp(`^wrote ${out}: [0-9,]+ bytes, [0-9]+ rows\\n`));
       const names = readdirSync(at(out));
       expect(names.toSorted()).toEqual(['facts', ...SECTIONS].map((name) => `${name}.csv`).toSorted());
       expect(names.map((name) => statSync(at(out, name)).mode & 0o777)).toEqual(names.map(() => 0o600));
@@ -204,7 +207,7 @@ describe('--out', () => {
     const args = ['report', 'summary', '--json', '--out', 'stdout.json'];
     const finished = await runCommand(args, { cwd: folder, environment, stdout: shell });
     closeSync(shell);
-    expect(finished).toMatchObject({ code: 0, stderr: '' });
+    expect(finished).toMatchObject({ code: 0, stderr: expect.stringMatching(/^wrote stdout\.json: /) });
     expect(lstatSync(at('stdout.json')).isSymbolicLink()).toBe(true);
     const [before, ...lines] = contents('shell.json').split('\n');
     expect([before, JSON.parse(lines.join('\n'))]).toEqual(['"before"', expect.any(Array)]);
@@ -245,35 +248,35 @@ describe('--out', () => {
 describe('standard error after a report with --out', () => {
   const DOCUMENT: ReportDocument = {
     ...documentOf(texts('id'), [], 'x/1'),
-    verdict: { tone: 'error', text: 'Not clean', reasons: ['open errors: 2'] },
-    worst: ['AMOUNT_MISMATCH \u001b[31ma', 'STUCK b'],
+    verdict: {
+      tone: 'error',
+      text: 'Not clean',
+      reasons: ['open errors: 2'],
+      first: { section: 'lines', head: { title: 'AMOUNT_MISMATCH \u001b[31ma', advice: 'Wait.' } },
+    },
   };
 
-  async function said(isTerminal: boolean, document: ReportDocument, out?: string): Promise<string> {
-    const { isTTY } = process.stderr;
+  async function said(document: ReportDocument, out?: string): Promise<string> {
     const written = vi.spyOn(process.stderr, 'write').mockReset().mockReturnValue(true);
     vi.spyOn(process.stdout, 'write').mockImplementation((...args: unknown[]) => {
       (args.at(-1) as () => void)();
       return true;
     });
-    process.stderr.isTTY = isTerminal;
-    try {
-      await writeReport(document, { format: 'json', ...(out !== undefined && { out }) });
-    } finally {
-      process.stderr.isTTY = isTTY;
-    }
+    await writeReport(document, { format: 'json', ...(out !== undefined && { out }) });
     return written.mock.calls.map(([text]) => String(text)).join('');
   }
 
-  it('has on a terminal the path, the verdict and the worst findings', async () => {
+  it('has the file, its size and rows, the verdict, and what to begin with', async () => {
     const out = at('one.json');
-    expect(await said(true, DOCUMENT, out)).toBe(
-      `${out}\nNot clean\n  AMOUNT_MISMATCH ${String.raw`\u001b[31ma`}\n  STUCK b\n`,
+    const document = { ...DOCUMENT, sections: documentOf(texts('id'), [{ id: 'a' }, { id: 'b' }], 'x/1').sections };
+    const text = await said(document, out);
+    expect(text).toBe(
+      `wrote ${out}: ${statSync(out).size} bytes, 2 rows\nNot clean\nBegin with: AMOUNT_MISMATCH ${String.raw`\u001b[31ma`}. Wait.\n`,
     );
-    expect(await said(true, documentOf(texts('id'), [], 'x/1'), out)).toBe(`${out}\n`);
+    expect(await said(documentOf(texts('id'), [], 'x/1'), out)).toMatch(/^wrote [^\n]*, 0 rows\n$/);
   });
 
-  it('has nothing where it is no terminal, or the report is on stdout', async () => {
-    expect([await said(false, DOCUMENT, at('one.json')), await said(true, DOCUMENT)]).toEqual(['', '']);
+  it('has nothing if the report is on stdout', async () => {
+    expect(await said(DOCUMENT)).toBe('');
   });
 });

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../../../support/cli-function.ts';
 import { commandFolder } from '../../../support/folders.ts';
 import { eventWriter } from '../../../support/events.ts';
+import { unguarded } from '../../../support/unguarded.ts';
 
 const FORMATS = ['table', 'csv', 'json', 'xlsx', 'html'] as const;
 const HOUR_MS = 60 * 60_000;
@@ -72,7 +73,8 @@ What happens next:
 
   it('makes a page of it, in the form that the name of the file tells', async () => {
     const { code, stdout, stderr } = await run('orders', 'explain', HOSTILE, '--out', 'story.html');
-    expect([code, stdout, stderr]).toEqual([0, '', '']);
+    expect([code, stdout]).toEqual([0, '']);
+    expect(stderr).toMatch(/^wrote story\.html: [\d,]+ bytes, \d+ rows\n/);
     const page = readFileSync(join(at.folder, 'story.html'), 'utf8');
     expect(page).toMatch(/^<!doctype html>/);
     expect(page).not.toContain('<script');
@@ -134,7 +136,7 @@ describe('report ageing and report changes', () => {
     const ends = await write('one', FORMATS);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + HOUR_MS });
     ends.push(...(await write('two', ['xlsx', 'html'])));
-    for (const { code, stderr } of ends) expect([code, stderr]).toEqual([0, '']);
+    for (const { code, stderr } of ends) expect([code, stderr]).toEqual([0, expect.stringMatching(/^wrote /)]);
     for (const format of ['xlsx', 'html']) {
       const bytes = readFileSync(join(at.folder, `one.${format}`));
       expect(readFileSync(join(at.folder, `two.${format}`)).equals(bytes)).toBe(true);
@@ -171,6 +173,23 @@ describe('report ageing and report changes', () => {
     ]);
     expect(sections['oldest']).toMatchObject([{ external_order_id: HOSTILE, since: '2026-01-01T00:00:01.000Z' }]);
   });
+
+  it.each(['ageing', 'summary'])(
+    '%s ends with 1 when its verdict says that a person should look, in each form',
+    async (name) => {
+      expect(await run('report', name, '--json')).toMatchObject({ code: 0 });
+      const merchant = new Database(at.path);
+      unguarded(merchant, () =>
+        merchant.exec(`update merchant_orders set state = 'held' where external_order_id = 'b'`),
+      );
+      merchant.close();
+      for (const form of [[], ['--json'], ['--out', 'one.html']]) {
+        const { code, stdout, stderr } = await run('report', name, ...form);
+        expect(code).toBe(1);
+        if (!form.includes('--json')) expect(stdout + stderr).toMatch(/^A person should look at 1 order$/m);
+      }
+    },
+  );
 
   it('changes has who decided and why, of the period alone', async () => {
     const { code, stdout } = await run('report', 'changes', '--from', '2026-01-02', '--to', '2026-01-04', '--json');

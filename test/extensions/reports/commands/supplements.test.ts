@@ -10,6 +10,7 @@ import { syncOnce } from '../../../../src/orders/sync.ts';
 import { runProgram, type CommandResult } from '../../../support/cli-function.ts';
 import { hastyClock } from '../../../support/test-clock.ts';
 import { testProgram, type TestProgram } from '../../../support/test-program.ts';
+import { unzip } from '../../../support/unzip.ts';
 
 const FOREVER = new AbortController().signal;
 const HOUR_MS = 60 * 60_000;
@@ -19,9 +20,6 @@ const ORDERS = 60;
 type Row = Readonly<Record<string, string | number | null | undefined>>;
 
 const listed = (rows: readonly Row[]) => rows.map((row) => `${row['class']} ${row['external_order_id']}`).toSorted();
-
-/** Orders that could not be checked have a table of their own for people. */
-const isUnchecked = (line: string) => line.startsWith('UNCHECKED ');
 
 describe('the report of the demonstration with the scenario mismatch', () => {
   const expected = expectedFindings(demoOrders('mismatch', ORDERS)).toSorted();
@@ -57,17 +55,50 @@ describe('the report of the demonstration with the scenario mismatch', () => {
     const { code, stdout, stderr } = await report();
     expect([code, stderr]).toEqual([1, '']);
     expect(stdout).toMatch(/^A person should look at/m);
-    const [, findings = ''] = /\nFindings\n(.*?)\n(?:Disputed orders|Orders that could not)/s.exec(stdout) ?? [];
-    const groups = findings.split(/^\w+: .* \(([A-Z_]+)\)$/m);
-    const rows = groups.flatMap((name, place) =>
-      place % 2 === 0
-        ? []
-        : [...(groups[place + 1] ?? '').matchAll(/^(tamper-\S+) /gm)].map(([, order]) => ({
-            class: name,
-            external_order_id: order,
-          })),
-    );
-    expect(listed(rows)).toEqual(expected.filter((line) => !isUnchecked(line)));
+    const rows = [...stdout.matchAll(/^ *\d* +(?:error|warning|info) +([A-Z_]+) +open +(tamper-\S+) /gm)];
+    expect(rows.map(([, name, order]) => `${name} ${order}`).toSorted()).toEqual(expected);
+  });
+
+  it('has numbers at its head that add up, and are those of its lists', async () => {
+    const { facts, sections } = JSON.parse((await report('--json')).stdout) as {
+      facts: Readonly<Record<string, number>>;
+      sections: Record<string, Row[]>;
+    };
+    const { orders = 0, checked = 0, unchecked = 0, disputed = 0, nothing_to_compare: nothing = 0 } = facts;
+    const { errors = 0, warnings = 0, infos = 0, acknowledged = 0, orders_in_doubt: inDoubt = 0 } = facts;
+    expect([orders, checked + unchecked + disputed + nothing]).toEqual([ORDERS, ORDERS]);
+    const { findings = [], disputed_orders = [], unchecked_orders = [], pairs = [], money = [] } = sections;
+    expect([errors + warnings + infos + acknowledged, findings.length]).toEqual([expected.length, expected.length]);
+    expect([disputed, unchecked]).toEqual([disputed_orders.length, unchecked_orders.length]);
+    expect([errors, disputed, unchecked].every((count) => count > 0)).toBe(true);
+    const inLists = [
+      ...findings.filter(({ severity, status }) => severity !== 'info' && status === 'open'),
+      ...disputed_orders,
+      ...unchecked_orders,
+    ];
+    expect(inDoubt).toBe(new Set(inLists.map(({ external_order_id: id }) => id)).size);
+    const sum = (rows: readonly Row[], key: string) => rows.reduce((all, row) => all + Number(row[key]), 0);
+    expect([sum(pairs, 'orders'), sum(money, 'orders')]).toEqual([orders, orders]);
+    const { stdout } = await report();
+    const heads = [
+      `A person should look at ${inDoubt} of ${orders} orders`,
+      `- Money in doubt: ${facts['in_doubt']}. `,
+      `- ${disputed} orders are disputed: `,
+      `- ${errors} open errors: `,
+      `- ${unchecked} orders could not be checked: `,
+      `- ${warnings} open warnings: `,
+    ].map((line) => stdout.indexOf(`\n${line}`));
+    expect(heads).not.toContain(-1);
+    expect(heads).toEqual(heads.toSorted((a, b) => a - b));
+    // What is compared beyond the checked orders is named.
+    const compared = sum(pairs, 'compared');
+    const parts = [
+      `Orders +${orders} \\(${checked} checked, ${unchecked} not checked, ${disputed} disputed\\)`,
+      `Orders in doubt +${inDoubt} \\(.* BTC, .*\\)`,
+      `Difference of sums +none \\(${compared} amounts compared; ${compared - checked} of them belongs? to orders not checked; disputed orders are not compared\\)`,
+      `Findings +${findings.length} \\(${errors} errors, ${warnings} warnings, ${infos} for information\\)`,
+    ];
+    expect(stdout).toMatch(new RegExp(`\n${parts.join('\n')}\n`));
   });
 
   it('lists exactly those in CSV, and ends with 1', async () => {
@@ -89,7 +120,25 @@ describe('the report of the demonstration with the scenario mismatch', () => {
     const { code } = await report('--out', 'report.xlsx');
     expect(code).toBe(1);
     const sheets = await readExcelFile(join(folder, 'report.xlsx'));
-    const [header = [], ...rows] = sheets.find(({ sheet }) => sheet === 'findings')?.data ?? [];
+    const { files } = unzip(readFileSync(join(folder, 'report.xlsx')));
+    const seen = [
+      ...(files.get('xl/workbook.xml') ?? '').matchAll(/<sheet r:id="rId(\d+)" sheetId="\d+" name="([^"]+)"/g),
+    ];
+    // Five sheets are seen and printed, each as wide as one page of A4.
+    expect(seen.map(([, , name]) => name)).toEqual([
+      'Report',
+      'Disputed orders',
+      'Findings',
+      'Orders not checked',
+      'Money by currency and pair',
+    ]);
+    for (const [, id] of seen) {
+      expect(files.get(`xl/worksheets/sheet${id}.xml`)).toMatch(
+        /orientation="landscape" fitToWidth="1" fitToHeight="0"/,
+      );
+    }
+    const [header = [], ...rows] = sheets.find(({ sheet }) => sheet === 'Findings')?.data ?? [];
+    expect(rows.every((row) => row[header.indexOf('Day (UTC)')] instanceof Date)).toBe(true);
     const [name, id] = [header.indexOf('Class'), header.indexOf('Order')];
     expect(rows.map((row) => `${String(row[name])} ${String(row[id])}`).toSorted()).toEqual(expected);
   });
@@ -97,15 +146,19 @@ describe('the report of the demonstration with the scenario mismatch', () => {
   it('lists exactly those in HTML, and ends with 1', async () => {
     const { code, stdout } = await report('--format', 'html');
     expect(code).toBe(1);
-    const [section = ''] = /<section id="attention">.*?<\/section>/s.exec(stdout) ?? [];
-    const rows = section.split('<h4').flatMap((group) => {
+    const [section = ''] = /<section id="findings">.*?<\/section>/s.exec(stdout) ?? [];
+    const rows = section.split('<details').flatMap((group) => {
       const [, name = ''] = /\(([A-Z_]+)\)/.exec(group) ?? [];
-      const orders = [...group.matchAll(/<th scope="row"[^>]*>(.*?)<\/th>/gs)];
+      const orders = [...group.matchAll(/data-label="Order"[^>]*>(.*?)<\/td>/gs)];
       return orders.map(([, order]) => ({ class: name, external_order_id: order }));
     });
-    expect(listed(rows)).toEqual(expected.filter((line) => !isUnchecked(line)));
-    const [unchecked = ''] = /<section id="unchecked_orders">.*?<\/section>/s.exec(stdout) ?? [];
-    for (const line of expected.filter(isUnchecked)) expect(unchecked).toContain(line.replace('UNCHECKED ', ''));
+    expect(listed(rows)).toEqual(expected);
+    // No card a class: the findings fold, and nothing else of the page is as long.
+    expect(stdout.match(/<details class="(?:error|warning|info)"><summary>/g)?.length).toBe(
+      new Set(rows.map((row) => row.class)).size,
+    );
+    expect(stdout).not.toContain('How long');
+    expect((await report('--format', 'html', '--details')).stdout).toContain('How long');
   });
 
   it('has them among the open findings', async () => {

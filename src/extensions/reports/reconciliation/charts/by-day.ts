@@ -1,15 +1,12 @@
 import { DecimalSum } from '../../../../base/decimal.ts';
-import { SEVERITIES, type Severity } from '../../../../findings/rules/classes.ts';
-import { toneOf, type Chart, type ColumnChart, type Look, type RowChart } from '../../../documents/document.ts';
-import { type Tone } from '../../../../cli/shared/terminal.ts';
+import { toneOf, type Chart, type ColumnChart, type Look } from '../../../documents/document.ts';
 import { compareTexts, counted, cut, sumOf } from '../../../../base/words.ts';
 import { OUTCOME_COLUMNS } from '../money.ts';
-import type { ClassTotals, GroupTotals } from '../totals.ts';
+import type { GroupTotals } from '../totals.ts';
 import { timeSteps, type TimeSteps } from './steps.ts';
 
-/** More panels than these nobody compares; the tables have all currencies. */
+/** More panels cannot be compared; the tables have all currencies. */
 const MOST_CURRENCIES = 6;
-const MOST_CLASSES = 8;
 const LONGEST_NAME = 40;
 /** Outcomes of one tone differ by their pattern, in all charts. */
 const PATTERNS: Readonly<Record<string, Look['pattern']>> = {
@@ -39,10 +36,10 @@ function ordersChart(groups: readonly GroupTotals[], steps: TimeSteps, undated: 
   const totals = sums(groups, steps, ({ orders }) => orders);
   const most = Math.max(...totals);
   const orders = sumOf(totals, (count) => count);
-  const peak = totals.length > 1 ? `, most ${steps.when(totals.indexOf(most))}: ${most}` : '';
+  const peak = totals.length > 1 ? `, the most ${steps.when(totals.indexOf(most))}: ${most}` : '';
   return {
     kind: 'columns',
-    part: 'days',
+    part: 'money',
     title: `What became of each ${steps.unit}'s orders`,
     text: `${counted(orders, 'order')} in ${counted(totals.length, steps.unit)}${peak}. Days are UTC.${notDrawn(undated)}`,
     steps: steps.names,
@@ -59,13 +56,13 @@ function moneyChart(currencies: Currencies, steps: TimeSteps): readonly ColumnCh
   if (shown.length === 0) return [];
   const outcomes = outcomesOf(currencies.flatMap(([, groups]) => groups));
   const more = currencies.length - shown.length;
-  const others = more > 0 ? ` ${counted(more, 'more currency', 'more currencies')} only the tables have.` : '';
+  const others = more > 0 ? ` The tables also have ${counted(more, 'more currency', 'more currencies')}.` : '';
   return [
     {
       kind: 'columns',
       part: 'money',
       title: `What became of each ${steps.unit}'s money`,
-      text: `The amounts of the orders in ${listOf(shown.map(([unit]) => unit))}; two currencies are never added.${others}`,
+      text: `The amounts of the orders in ${listOf(shown.map(([unit]) => unit))}, each by itself.${others}`,
       steps: steps.names,
       series: outcomes.map(({ name, look }) => ({ name, look })),
       panels: shown.map(([unit]) => ({
@@ -91,7 +88,7 @@ function differenceChart(currencies: Currencies, steps: TimeSteps): readonly Col
       kind: 'columns',
       part: 'money',
       title: 'Where the two sides differ',
-      text: `On ${differing.length} of ${counted(steps.names.length, steps.unit)}, in ${listOf(shown.map(({ unit }) => unit))}. Above the line the exchange has more than we have, below it less.`,
+      text: `On ${differing.length} of ${counted(steps.names.length, steps.unit)}, in ${listOf(shown.map(({ unit }) => unit))}. Above the line, the exchange has more than we have. Below it, the exchange has less.`,
       steps: steps.names,
       series: [{ name: 'Difference', look: { tone: 'error' } }],
       panels: shown.map(({ unit, differences }) => ({ unit, values: [differences] })),
@@ -108,51 +105,6 @@ function differencesOf(groups: readonly GroupTotals[], { names, placeOf }: TimeS
     sum?.subtract(ours);
   }
   return exact.map((sum) => Number(sum.toString()));
-}
-
-export function findingsChart(rows: readonly ClassTotals[], period: readonly string[]): readonly RowChart[] {
-  const open = rows.filter((row) => row.open > 0);
-  const steps = timeSteps(
-    open.map(({ day }) => day),
-    period,
-  );
-  if (steps === undefined) return [];
-  const dated = open.filter(({ day }) => steps.placeOf(day) !== undefined);
-  const countOf = (same: readonly ClassTotals[]) => sumOf(same, (row) => row.open);
-  const classes = [...Map.groupBy(dated, (row) => JSON.stringify([row.severity, row.class])).values()]
-    .map((same) => {
-      const { class: name, severity } = same[0]!;
-      // A severity that is none of ours may be of an error.
-      const rank = Math.max(0, SEVERITIES.indexOf(severity as Severity));
-      return { name, severity, same, count: countOf(same), rank };
-    })
-    .toSorted((a, b) => a.rank - b.rank || b.count - a.count || compareTexts(a.name, b.name));
-  const [first] = classes;
-  if (first === undefined) return [];
-  const rowOf = (name: string, note: string, tone: Tone, same: readonly ClassTotals[]) => {
-    return { name, note, look: { tone }, values: sums(same, steps, (row) => row.open) };
-  };
-  const drawn = classes.slice(0, MOST_CLASSES);
-  const others = classes.slice(MOST_CLASSES);
-  const rest = others.flatMap(({ same }) => same);
-  const undrawn = countOf(open) - countOf(dated);
-  return [
-    {
-      kind: 'rows',
-      part: 'attention',
-      title: `Findings by ${steps.unit} of the order`,
-      text: `${counted(countOf(dated), 'open finding')} of ${counted(classes.length, 'class', 'classes')}; the worst: ${cut(first.name, LONGEST_NAME)}, ${first.count}.${notDrawn(undrawn)}`,
-      steps: steps.names,
-      rows: [
-        ...drawn.map(({ name, severity, same, count }) =>
-          rowOf(name, `${severity}, ${count}`, toneOf('severity', severity), same),
-        ),
-        ...(rest.length === 0
-          ? []
-          : [rowOf(counted(others.length, 'other class', 'other classes'), String(countOf(rest)), 'neutral', rest)]),
-      ],
-    },
-  ];
 }
 
 function outcomesOf(groups: readonly GroupTotals[]) {
@@ -175,9 +127,8 @@ function sums<T extends { readonly day: string }>(
   return values;
 }
 
-/** What has no day stands in the tables alone. */
 function notDrawn(undated: number): string {
-  return undated === 0 ? '' : ` ${undated} of no known day ${undated === 1 ? 'is' : 'are'} not drawn.`;
+  return undated === 0 ? '' : ` The tables also have ${counted(undated, 'order')} without a known day.`;
 }
 
 function listOf(all: readonly string[]): string {

@@ -61,7 +61,10 @@ const LONG: readonly (readonly [unit: string, months: number])[] = [
 ];
 const KINDS: readonly Kind[] = [DAYS, WEEKS, ...LONG.map(([unit, months]) => monthsKind(unit, months))];
 
-/** Makes the axis of the days; what is no day is left out. It covers the period too where that has few days. */
+/**
+ * Makes the axis of the days; what is no day is left out. It covers the period too if that has few days. Undefined if there is
+ * only one step: a chart of one column says no more than a table.
+ */
 export function timeSteps(days: readonly string[], period: readonly string[] = []): TimeSteps | undefined {
   const used = numbersOf(days);
   const all = numbersOf([...days, ...period]);
@@ -70,6 +73,7 @@ export function timeSteps(days: readonly string[], period: readonly string[] = [
   const [first, last] = [shown[0]!, shown.at(-1)!];
   const kind = KINDS.find(({ stepOf }) => stepOf(last) - stepOf(first) < MOST_STEPS) ?? KINDS.at(-1)!;
   const from = kind.stepOf(first);
+  if (from === kind.stepOf(last)) return undefined;
   const begins = Array.from({ length: kind.stepOf(last) - from + 1 }, (_, place) => kind.begin(from + place));
   return {
     unit: kind.unit,
