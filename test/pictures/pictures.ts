@@ -12,8 +12,11 @@ const WIDE = { viewport: { width: 1_280, height: 1_130 }, colorScheme: 'light' }
 const DARK = { ...WIDE, colorScheme: 'dark' } as const;
 const PHONE = { viewport: { width: 390, height: 1_180 }, deviceScaleFactor: 2 } as const;
 
-/** A text, as the browser's own types are not those of the tests. */
-const SCROLL = '(heading) => heading.scrollIntoView()';
+/** Has the commands of a page name no folder of the machine on which its picture is taken. */
+const NAME_NO_FOLDER = String.raw`(() => {
+  const call = /(?:npx )?(?:<span class="word">)?(?:[^\s<>]*bin\.mjs|order-sync)(?:<\/span>)? (?:<span class="word">)?--config(?:<\/span>)? [^\s<]+/g;
+  document.body.innerHTML = document.body.innerHTML.replaceAll(call, 'order-sync');
+})()`;
 
 interface Picture {
   readonly name: string;
@@ -28,7 +31,7 @@ export const PAGES = {
   'report-month': {
     pictures: [
       { name: 'report-month', looks: WIDE },
-      { name: 'report-month-money', looks: WIDE, heading: 'Money' },
+      { name: 'report-month-money', looks: WIDE, heading: 'Orders and money' },
       { name: 'report-month-dark', looks: DARK },
       { name: 'report-month-phone', looks: PHONE },
     ],
@@ -61,11 +64,17 @@ export async function picturesOf(
   for (const { name: picture, looks, heading } of pictures as readonly Picture[]) {
     const page = await browser.newPage(looks);
     await page.goto(shown.url);
-    if (heading !== undefined) await page.locator('h2', { hasText: heading }).first().evaluate(SCROLL);
+    await page.evaluate(NAME_NO_FOLDER);
+    if (heading !== undefined) await page.evaluate(scrollTo(heading));
     taken.set(picture, withPalette(await page.screenshot()));
     await page.close();
   }
   return taken;
+}
+
+/** A text, because the browser's own types are not those of the tests. */
+function scrollTo(heading: string): string {
+  return `[...document.querySelectorAll('h2')].find((one) => one.textContent === '${heading}').scrollIntoView()`;
 }
 
 function ofReport(read: (folder: string) => Promise<string>): (folder: string) => Promise<Shown> {

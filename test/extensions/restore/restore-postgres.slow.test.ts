@@ -83,7 +83,7 @@ describe.skipIf(postgresOfTests() === undefined)('a database that was restored u
       expect(status).toMatchObject({ code: 1, stdout: expect.stringContaining('db accept-restore') });
       const { stdout } = await looks(restored, 'orders', 'explain', 'later', '--account', 'shop');
       expect(stdout).toMatch(
-        /The order is not sent: the account shop is stopped .*order-sync db accept-restore --account shop/s,
+        /The order is not sent: the account shop has been stopped .*order-sync db accept-restore --account shop/s,
       );
       expect(stdout).not.toContain('when the next pass runs');
     }

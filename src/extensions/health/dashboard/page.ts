@@ -91,12 +91,10 @@ function barText(frame: Frame): string {
     accounts.length < 2
       ? ''
       : `<form action="/" method="get" class="choice"><label for="account">Account</label> <select id="account" name="account">${options.join('')}</select> <button>Show</button></form>\n`;
-  const pause =
-    !isActionable || account === undefined
-      ? ''
-      : `<a href="${escapeText(accountPath('/pause', account))}">Pause or resume</a>\n`;
+  const link = (path: string, text: string) => `<a href="${escapeText(accountPath(path, chosen))}">${text}</a>\n`;
+  const pause = !isActionable || account === undefined ? '' : link('/pause', 'Pause or resume');
   return `<header class="bar"><a class="home" href="${escapeText(accountPath('/', chosen))}">order-sync</a>
-${aboutText(frame)}${pause}${choice}<form action="/orders" method="get" role="search"><label for="q">Order</label> <input id="q" name="q" type="search" maxlength="1000" required value="${escapeText(query)}" placeholder="id, or its beginning" autocomplete="off" spellcheck="false"><input type="hidden" name="account" value="${escapeText(chosen)}"> <button>Find</button></form>
+${aboutText(frame)}${link('/orders', 'Orders')}${link('/findings', 'Findings')}${pause}${choice}<form action="/orders" method="get" role="search"><label for="q">Order</label> <input id="q" name="q" type="search" maxlength="1000" required value="${escapeText(query)}" placeholder="id, or its beginning" autocomplete="off" spellcheck="false"><input type="hidden" name="account" value="${escapeText(chosen)}"> <button>Find</button></form>
 <p id="connection" class="warning" role="status"></p></header>
 `;
 }

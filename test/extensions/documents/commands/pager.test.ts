@@ -20,7 +20,7 @@ async function run(args: readonly string[], environment: Readonly<Record<string,
 it('has a text that is longer than the terminal go through the pager', async () => {
   const { code, stdout, paged } = await run(LONG);
   expect([code, stdout]).toEqual([0, '']);
-  expect(paged).toMatch(/^error\nCREATE_UNKNOWN [^]*report explain CLASS\n$/);
+  expect(paged).toMatch(/^error\nFAIL_OVER [^]*report explain CLASS\n$/);
 });
 
 it('uses no pager for a text that fits, for JSON, and if the environment says so', async () => {

@@ -82,7 +82,7 @@ describe.skipIf(isChromiumMissing)('the dashboard in Chromium (left out where th
     const now = on.program.clock.now();
     const hold = { kind: 'all-paused', since: now, until: null, reason: HOSTILE, actor: 'kim' } as const;
     await on.program.app.store.writer.write((tx) => setHold(tx, 'default', hold, now));
-    await page.locator('#problems', { hasText: 'Nothing is created or looked up: paused' }).waitFor();
+    await page.locator('#problems', { hasText: 'Creating orders and looking them up is paused' }).waitFor();
     await page.locator('#events li', { hasText: 'account default paused' }).waitFor();
     expect(await page.evaluate('document.documentElement.dataset.loaded')).toBe('once');
     expect(await page.evaluate('document.activeElement.value')).toBe('half');

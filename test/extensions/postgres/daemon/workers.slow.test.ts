@@ -152,7 +152,7 @@ describe('a worker on PostgreSQL', () => {
     await arrived;
     daemon.process.kill('SIGKILL');
     const said = await asked;
-    expect([said.code, said.stderr.includes('nobody can tell')]).toEqual([69, true]);
+    expect([said.code, said.stderr.includes('it is not known')]).toEqual([69, true]);
     // The next command drives the account once the heartbeat is over.
     on.exchange.answer = ({ externalOrderId }) => record(externalOrderId);
     expect(await on.run('lookup', 'a', '--json')).toMatchObject({ code: 0 });
