@@ -49,7 +49,7 @@ export async function ask(
     if (status === 429) return { kind: 'rate-limited', retryAfterMs: retryAfterMs(retryAfter, clock.now()) };
     const error = status >= 400 && status < 500 ? errorSchema.safeParse(readJson(body)).data : undefined;
     if (error === undefined) {
-      const why = `HTTP ${status} without a documented error`;
+      const why = status >= 500 ? `HTTP ${status}` : `HTTP ${status} without a documented error`;
       const asksToWait = status === 503 && retryAfter !== undefined;
       return {
         kind: 'unknown',

@@ -109,7 +109,7 @@ describe('the story of an order', () => {
     expect(await replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted into the database.
       12:00:00.000Z order-sync began create request 1.
-      12:00:00.000Z It is not known whether the exchange has the order: HTTP 503 without a documented error. order-sync looks the order up and does not send it again.
+      12:00:00.000Z It is not known whether the exchange has the order: HTTP 503. order-sync looks the order up and does not send it again.
       12:00:00.000Z Finding CREATE_UNKNOWN (error): (meaning)
           > The order is looked up, next by 12:00:05.000Z if nothing delays it. If no look-up finds it, it is held for a person to decide.
           > To see what the exchange answers now:

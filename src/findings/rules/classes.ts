@@ -33,7 +33,7 @@ export const FINDING_CLASSES = {
   ),
   CREATE_UNKNOWN: stateError(
     'The order was sent, and it is not known whether the exchange took it.',
-    'Ask the exchange about the external order id, then record its answer with order-sync orders resolve.',
+    'Ask the exchange about the external order id, then record its answer: run order-sync orders resolve ORDER --as exists --pre-order-id ID --reason TEXT, or --as not-created.',
   ),
   ADDRESS_CHANGED: changeError(
     'A crypto address of the order changed after the order was made.',
@@ -57,7 +57,7 @@ export const FINDING_CLASSES = {
   ),
   ID_COLLISION: stateError(
     'The order at the exchange is older than our first request, so it is another order with the same id.',
-    'Do not count this order. Insert yours again under a new id. If this order is yours after all, use order-sync orders resolve ID --as ours.',
+    'Do not pay or deliver for this order. If it is yours after all, run order-sync orders resolve ORDER --as ours --reason TEXT. If not, insert your order again under a new id.',
   ),
   IDENTITY_MISMATCH: stateError(
     'The exchange was asked about one external order id and answered about another.',
@@ -121,7 +121,7 @@ export const FINDING_CLASSES = {
   ),
   ORDER_MISSING: stateWarning(
     'The exchange accepted the pre-order, but has shown no order for longer than reconcile.orderMissingAfter.',
-    'Ask the client. If the pre-order was certainly never taken up, end it with order-sync orders resolve ID --as abandoned.',
+    'Ask the client. If the pre-order was certainly never taken up, end it with order-sync orders resolve ORDER --as abandoned --reason TEXT.',
   ),
   STUCK: stateWarning(
     'The order has not changed for longer than orders usually take.',

@@ -68,7 +68,7 @@ describe('the log of an outage of ten minutes with 200 orders', () => {
       'the exchange is back': 1,
     });
     expect(on.log.with('the exchange is out of reach')).toMatchObject([
-      { level: 'error', kind: 'exchange', requests: 'look-ups', cause: 'HTTP 502 without a documented error' },
+      { level: 'error', kind: 'exchange', requests: 'look-ups', cause: 'HTTP 502' },
     ]);
     const [still] = on.log.with('the exchange is still out of reach');
     expect(still).toMatchObject({ pending: 0, failures: expect.any(Number) as number });

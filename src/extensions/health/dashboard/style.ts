@@ -83,7 +83,7 @@ summary { width: max-content; margin-top: 8px; padding: 4px 2px; color: var(--ac
 .events li { display: flex; gap: 14px; padding: 4px 16px; line-height: 1.45; }
 #events a, .titled p a, .note a, .what a { text-decoration: underline; text-underline-offset: 3px; }
 .events li > span { min-width: 0; overflow-wrap: anywhere; }
-.events .when { flex: 0 0 12.5ch; color: var(--muted); font-variant-numeric: tabular-nums; white-space: nowrap; }
+.events .when { flex: 0 0 15ch; color: var(--muted); font-variant-numeric: tabular-nums; white-space: nowrap; }
 li > b[class], p > b[class], span > b[class] { display: inline-block; padding: 0 8px; border-radius: 999px; font-size: 12px; line-height: 19px; font-weight: 600; color: var(--tone); background: var(--tint); overflow-wrap: anywhere; }
 b:not([class]) { font-weight: inherit; margin-left: .17em; }
 time { font-variant-numeric: tabular-nums; white-space: nowrap; }
@@ -108,6 +108,7 @@ const SIZES = `
 @media (max-width: 640px) {
   .bar { padding: 10px 16px; gap: 8px 16px; }
   .bar form { flex: 1 1 100%; }
+  #program span:not(.badge, :last-child) { display: none; }
   .bar input { flex: 1; width: auto; }
   main { padding: 14px 16px 48px; }
   .states ul { grid-template-columns: 1fr 1fr; gap: 8px 12px; }

@@ -11,7 +11,10 @@ export const MOST_AT_STAKE = 1_000;
 /** The orders that a problem is about: those in a state, or those with open findings of a class. */
 export type Concerned = { readonly state: OrderState } | { readonly class: string };
 
-/** The exact sums of the amounts of these orders, by pair and position. `db` must be of a snapshot. */
+/**
+ * The exact sums of the amounts of these orders, by pair and position; those of a class without orders whose state is a problem by
+ * itself. `db` must be of a snapshot.
+ */
 export async function sumsAtStake(db: Database, account: string, concerned: Concerned) {
   const { rows } = await sql<AmountRow & { sum: string }>`
     select from_currency, to_currency, asset_position, ${exactSum('asset')} as sum
@@ -30,5 +33,6 @@ function withFinding(account: string, name: string): RawBuilder<unknown> {
   return sql`select from_currency, to_currency, asset_position, asset
     from (select distinct external_order_id as id from (select external_order_id from findings
       where account = ${account} and status = 'open' and class = ${name} limit ${MOST_AT_STAKE}) as open_findings) as found
-    join merchant_orders on account = ${account} and external_order_id = found.id`;
+    join merchant_orders on account = ${account} and external_order_id = found.id
+    where state not in ('disputed', 'held', 'unknown')`;
 }

@@ -37,7 +37,7 @@ export interface Reconciled {
 }
 
 const IN_DOUBT =
-  'These are the whole amounts of all orders that are disputed, unknown, held or otherwise not checked, or have an open finding of severity error or warning.';
+  'Money in doubt counts the whole amount of each order that is disputed, unknown, held or not checked, or has an open error or warning. One order can be counted in several of these lines.';
 const MOST_NAMES = 5;
 /** An application may write any text as the account of a row. */
 const LONGEST_NAME = 64;
@@ -119,11 +119,14 @@ export function verdictOf(reconciled: Reconciled, problems: readonly Problem[]):
     return { tone: 'good', text: 'Both sides agree', reasons: reasons.filter((reason) => reason !== false) };
   }
   const inDoubt = tables.ordersToLookAt();
+  const { amounts } = differencesOf(totals);
   const gravestFirst = problems.toSorted((a, b) => Number(b.tone === 'error') - Number(a.tone === 'error'));
   const reasons = [
-    inDoubt > 0 && `Money in doubt: ${totals.moneyInDoubt() ?? 'none'}. ${IN_DOUBT}`,
+    inDoubt > 0 && `Money in doubt: ${totals.moneyInDoubt() ?? 'none'}.`,
+    amounts.length > 0 &&
+      `Difference of the sums: ${amountsText(amounts)}. A plus means that the exchange has more than we have.`,
     ...gravestFirst.map(({ reason }) => reason),
-    inDoubt > 0 && problems.length > 1 && 'One order can be counted in several of these lines.',
+    inDoubt > 0 && IN_DOUBT,
   ];
   return {
     tone: gravestFirst[0]?.tone ?? 'warning',
@@ -187,16 +190,21 @@ function partsOf(counts: Readonly<Record<string, number>>): string {
   return parts.map(([name, count]) => `${count} ${name}`).join(', ');
 }
 
-/** Compares the sums of both sides. What a disputed order differs by is in no sum. */
-function differenceCard(totals: ReconciliationTotals, hasErrors: boolean, isDisputed: boolean): Card {
+/** The exact differences of the sums by currency, and the number of the amounts that were compared. */
+function differencesOf(totals: ReconciliationTotals) {
   const all = byCurrency(totals.groups()).map(([currency, same]) => ({ currency, sums: moneyOf(same) }));
   const differing = all.filter(({ sums }) => sums['difference'] !== '0');
   const amounts = differing.map(({ currency, sums }) => `+${sums['difference']} ${currency}`.replace('+-', '-'));
-  const compared = sumOf(all, ({ sums }) => sums.compared);
+  return { amounts, compared: sumOf(all, ({ sums }) => sums.compared) };
+}
+
+/** Compares the sums of both sides. The difference of a disputed order is in no sum. */
+function differenceCard(totals: ReconciliationTotals, hasErrors: boolean, isDisputed: boolean): Card {
+  const { amounts, compared } = differencesOf(totals);
   const unchecked = totals.comparedUnchecked;
   const without = totals.counts().checked + unchecked - compared;
   const notes = [
-    differing.length > 0 && 'what the exchange has more (+) or less (-) than we have',
+    amounts.length > 0 && 'what the exchange has more (+) or less (-) than we have',
     `${counted(compared, 'amount')} compared`,
     unchecked > 0 && `${counted(unchecked, 'of them belongs', 'of them belong')} to orders not checked`,
     without > 0 && `${counted(without, 'checked order has', 'checked orders have')} no order at the exchange yet`,
@@ -205,10 +213,10 @@ function differenceCard(totals: ReconciliationTotals, hasErrors: boolean, isDisp
   // Sums that agree say nothing of addresses, ids and dates.
   const agreeing = hasErrors || isDisputed ? 'neutral' : 'good';
   return {
-    label: 'Difference of sums',
+    label: 'Difference of the compared sums',
     value: amountsText(amounts) || 'none',
     note: notes.filter((note) => note !== false).join('; '),
-    tone: differing.length === 0 ? agreeing : hasErrors ? 'error' : 'info',
+    tone: amounts.length === 0 ? agreeing : hasErrors ? 'error' : 'info',
     section: 'money',
   };
 }

@@ -119,7 +119,7 @@ describe('the dashboard of a program', () => {
     const hold = { kind: 'key-refused', since: now, until: null, reason: 'HTTP 401', actor: null } as const;
     await program.app.store.writer.write((tx) => setHold(tx, 'default', hold, now));
     const text = (await (await get('/')).text()).replaceAll(/<[^>]+>/g, '');
-    expect(text).toContain('2 orders wait to be sent: 0.300000000000000000001 BTC');
+    expect(text).toContain('2 orders wait to be sent: 0.300000000000000000001\u00a0BTC');
   });
 
   it('says which program answers, for which account, at which exchange, and since when', async () => {

@@ -82,7 +82,7 @@ describe('the report of the demonstration with the scenario mismatch', () => {
     const { stdout } = await report();
     const heads = [
       `A person should look at ${inDoubt} of ${orders} orders`,
-      `- Money in doubt: ${facts['in_doubt']}. `,
+      `- Money in doubt: ${facts['in_doubt']}.\n`,
       `- ${disputed} orders are disputed: `,
       `- ${errors} open errors: `,
       `- ${unchecked} orders could not be checked: `,
@@ -95,7 +95,7 @@ describe('the report of the demonstration with the scenario mismatch', () => {
     const parts = [
       `Orders +${orders} \\(${checked} checked, ${unchecked} not checked, ${disputed} disputed\\)`,
       `Orders in doubt +${inDoubt} \\(.* BTC, .*\\)`,
-      `Difference of sums +none \\(${compared} amounts compared; ${compared - checked} of them belongs? to orders not checked; disputed orders are not compared\\)`,
+      `Difference of the compared sums +none \\(${compared} amounts compared; ${compared - checked} of them belongs? to orders not checked; disputed orders are not compared\\)`,
       `Findings +${findings.length} \\(${errors} errors, ${warnings} warnings, ${infos} for information\\)`,
     ];
     expect(stdout).toMatch(new RegExp(`\n${parts.join('\n')}\n`));

@@ -26,7 +26,7 @@ describe('the verdict of a reconciliation', () => {
       expect(document.verdict?.reasons).toHaveLength(2);
       expect(document.verdict?.first).toBeUndefined();
       expect(cardOf(document, 'Orders')).toMatchObject({ value: '2', note: '1 checked, 1 with nothing to compare' });
-      expect(cardOf(document, 'Difference of sums')).toMatchObject({ value: 'none', tone: 'good' });
+      expect(cardOf(document, 'Difference of the compared sums')).toMatchObject({ value: 'none', tone: 'good' });
     });
   });
 
@@ -46,14 +46,17 @@ describe('the verdict of a reconciliation', () => {
     await reportOf({ orders, findings }, ({ document }) => {
       const { tone, text, reasons } = document.verdict ?? {};
       expect([tone, text]).toEqual(['error', 'A person should look at 4 of 5 orders']);
-      expect(reasons?.map((reason) => /in doubt|disputed|error|checked|warning|several/.exec(reason)?.[0])).toEqual([
-        'in doubt',
+      expect(
+        reasons?.map((reason) => /^Money in doubt:|^Diff|^Money|disputed|error|checked|warning/.exec(reason)?.[0]),
+      ).toEqual([
+        'Money in doubt:',
+        'Diff',
         'disputed',
         'error',
         'checked',
         'warning',
         // Order a has two errors.
-        'several',
+        'Money',
       ]);
       // Every list has one order, and the first of the gravest is what to begin with.
       expect(document.verdict?.first).toMatchObject({ section: 'disputed_orders' });
@@ -65,7 +68,7 @@ describe('the verdict of a reconciliation', () => {
       const listed = rowsOf({ document }, 'findings').map((row) => `${row['class']} ${row['external_order_id']}`);
       expect(listed).toEqual(['ADDRESS_CHANGED a', 'AMOUNT_MISMATCH a', 'UNCHECKED c', 'STUCK d', 'STATUS_UNMAPPED e']);
       expect(rowsOf({ document }, 'disputed_orders').map((row) => row['external_order_id'])).toEqual(['b']);
-      expect(cardOf(document, 'Difference of sums')).toMatchObject({ value: '+1 BTC', tone: 'error' });
+      expect(cardOf(document, 'Difference of the compared sums')).toMatchObject({ value: '+1 BTC', tone: 'error' });
       expect(cardOf(document, 'Findings')?.note).toBe('2 errors, 2 warnings, 1 for information');
     });
   });
@@ -136,7 +139,7 @@ describe('the money in doubt', () => {
       const sums = '6.000000000000000001 BTC, 128 BTC/EUR (currency not shown for ELSEWHERE), 24 EUR, 1 not readable';
       expect(factsOf(report)).toMatchObject({ orders_in_doubt: 7, in_doubt: sums });
       expect(report.document.verdict).toMatchObject({ text: 'A person should look at 7 of 10 orders' });
-      expect(report.document.verdict?.reasons[0]).toContain(`${sums}. `);
+      expect(report.document.verdict?.reasons[0]).toContain(`${sums}.`);
       expect(cardOf(report.document, 'Orders in doubt')).toMatchObject({ value: '7', note: sums });
     });
   });

@@ -9,12 +9,13 @@ import { commandText, count, link, listPath, orderPath } from '../markup.ts';
 import { STATES } from './troubles.ts';
 
 const MOST_SHOWN = 5;
-const MOST_CURRENCIES = 4;
+const MOST_CURRENCIES = 6;
 
 const HINTS: Partial<Record<ProblemCode, string>> = {
-  held: 'A person must decide.',
-  disputed: 'The record at the exchange does not match the order. Do not act on it until this is settled.',
-  unknown: 'The exchange may have taken the order or not. order-sync looks it up.',
+  held: 'It is not known whether the exchange has them. Ask the exchange, then decide for each order.',
+  disputed: 'The exchange has other orders under their ids. Do not pay or deliver for them until a person has decided.',
+  unknown: 'It is not known whether the exchange has them. order-sync looks them up by itself.',
+  'out-of-reach': 'order-sync sends them by itself when the exchange answers again.',
 };
 
 /** Begins the page: the gravest problem in full, or that there is none. */
@@ -72,16 +73,23 @@ function troubleText(trouble: Trouble, shown: Shown, level: 1 | 3): string {
 function concernedText(trouble: Trouble, shown: Shown): string {
   const { concerned, count: number, stake } = trouble;
   const money = stake === undefined ? '' : stakeText(stake);
+  if (concerned !== undefined && 'class' in concerned && money === '' && countsAbove(shown))
+    return 'orders that are counted above';
   if (concerned === undefined || isListed(trouble)) return money;
   const list = link(pathOf(concerned, shown), ordersText(trouble, shown));
   return `${list} ${number === 1 ? 'waits' : 'wait'} to be sent${money === '' ? '' : `: ${money}`}`;
+}
+
+/** The orders of findings are told once: with their state, if that is a problem itself. */
+function countsAbove({ overview: { orders } }: Shown): boolean {
+  return orders.disputed + orders.held + orders.unknown > 0;
 }
 
 function stakeText({ amounts, isCut }: Stake): string {
   if (amounts.length === 0) return '';
   const shown = amounts
     .slice(0, MOST_CURRENCIES)
-    .map(({ currency, amount }) => `${figure(amount)} ${escapeText(currency)}`);
+    .map(({ currency, amount }) => `${figure(amount)}\u00a0${escapeText(currency)}`);
   const more = amounts.length - shown.length;
   if (more > 0) shown.push(counted(more, 'more currency', 'more currencies'));
   return `<strong class="stake">${isCut ? 'more than ' : ''}${shown.join(', ')}</strong>`;
