@@ -1,6 +1,12 @@
 import { withCommas } from '../base/words.ts';
 import { accountWords } from './rules/name.ts';
-import { describeKeptBack, KEPT_BACK_REMEDY, type RestraintKind, type RestraintView } from './rules/restraints.ts';
+import {
+  describeKeptBack,
+  KEPT_BACK_REMEDY,
+  REFUSALS,
+  type RestraintKind,
+  type RestraintView,
+} from './rules/restraints.ts';
 import type { Severity } from '../findings/rules/classes.ts';
 
 type Weight = Exclude<Severity, 'info'>;
@@ -20,7 +26,10 @@ const PROBLEMS = {
   'database-unreadable': ['error', 'check that the database file is in its place, or that its server runs'],
   'database-unwritten': ['error', 'order-sync doctor'],
   'other-migrations': ['error', 'start the version that migrated the database'],
-  'key-refused': ['error', 'put the right key into the file of exchange.apiKey: the daemon tries it within a minute'],
+  'key-refused': [
+    'error',
+    'put the right key into the file that exchange.apiKeyFile names: the daemon tries it within a minute',
+  ],
   'out-of-reach': ['error', 'order-sync doctor{words}'],
   forbidden: ['error', 'ask the exchange why the account may not create'],
   guarded: ['error', RESUME],
@@ -148,7 +157,8 @@ export function holdProblems(holds: readonly (RestraintView & OfAccount)[], aske
     if (first === undefined || first.kind === 'rate-limited') return [];
     const { kind, reason, actor } = first;
     const by = actor === null ? '' : ` by ${actor}`;
-    return [problem(kind, `${HOLDS[kind]}${forAccounts(group, asked)}${by}: ${reason}`, { group })];
+    const more = Object.values<string>(REFUSALS).includes(reason) ? '' : `: ${reason}`;
+    return [problem(kind, `${HOLDS[kind]}${forAccounts(group, asked)}${by}${more}`, { group })];
   });
 }
 

@@ -13,28 +13,29 @@ const WORDS: Readonly<Record<OrderState, readonly [brief: string, more?: string]
   disputed: ['disputed', ': the order at the exchange contradicts the row, and a person must decide'],
   final: ['is final, but it is not known whether it paid'],
   rejected: ['was refused by the exchange'],
-  invalid: ['invalid and not sent'],
+  invalid: ['is invalid and was not sent'],
   cancelled: ['was cancelled before it was sent'],
   abandoned: ['was abandoned'],
 };
 /** Nothing lasts in these: their words have the verb. */
-const OVER: readonly string[] = ['final', 'rejected', 'cancelled', 'abandoned'] satisfies OrderState[];
-const ENDS = new Map<string | null, string>([
-  ['succeeded', 'paid'],
-  ['failed', 'failed'],
+const OVER: readonly string[] = ['final', 'rejected', 'invalid', 'cancelled', 'abandoned'] satisfies OrderState[];
+const ENDS = new Map<string | null, readonly [brief: string, sentence: string]>([
+  ['succeeded', ['paid', 'was paid']],
+  ['failed', ['failed', 'failed']],
 ]);
 
 export type HeadlineFacts = Readonly<{ state: string; outcome: string | null }>;
 
 /** What became of an order, in the few words of a list. Each surface says it in these words. */
 export function headlineOf({ state, outcome }: HeadlineFacts): string {
-  return (state === 'final' ? ENDS.get(outcome) : undefined) ?? wordsOf(state)[0];
+  return (state === 'final' ? ENDS.get(outcome)?.[0] : undefined) ?? wordsOf(state)[0];
 }
 
 /** The same in a sentence without its full stop. `since`, an ISO 8601 time, is that of the newest change of the state. */
 export function headlineSentence({ state, outcome }: HeadlineFacts, since?: string): string {
   const [brief, more = ''] = wordsOf(state);
-  if (OVER.includes(state)) return `The order ${headlineOf({ state, outcome })}`;
+  const end = state === 'final' ? ENDS.get(outcome)?.[1] : undefined;
+  if (OVER.includes(state)) return `The order ${end ?? brief}`;
   if (since === undefined) return `The order is ${brief}${more}`;
   return `The order has been ${brief} since ${since.slice(0, 19).replace('T', ' ')} UTC${more}`;
 }

@@ -29,8 +29,8 @@ export function learnedText(
 ): string {
   const { status, stays, halfMs, forMs } = known;
   if (stays < FEW_STAYS) {
-    const left = stays === 0 ? 'no order has been seen to leave it' : `only ${counted(stays, 'order')} left it`;
-    return `Not much is known of ${status} yet, as ${left}. Until then look-ups are spaced by how long an order has been there: this one for ${inUnits(forMs)} so far.`;
+    const left = stays === 0 ? 'No order has' : `Only ${counted(stays, 'order has', 'orders have')}`;
+    return `${left} been seen to leave the status ${status} yet, so look-ups are spaced by how long an order has been in it: this one for ${inUnits(forMs)} so far.`;
   }
   const orders = status === 'accepted' ? 'accepted orders' : `orders in ${status}`;
   const isKnown = Number.isFinite(halfMs);

@@ -145,7 +145,8 @@ In another terminal, in this folder, paste these two lines:
   ${key}order-sync init --sandbox ${url}${option}
   order-sync run
 
-The first makes settings and a database. If you have both, paste in its place:
+The first makes settings and a database. If you have settings already, paste these
+lines in place of the first:
 
 `),
   );

@@ -66,6 +66,7 @@ function defineCheck(command: Command): void {
     )
     .action(async ({ json }: { json?: boolean }) => {
       checkSettings(await configOptions(command), json === true);
+      if (json !== true) process.stdout.write('A daemon reads its settings when it starts. If one runs, restart it.\n');
     });
 }
 

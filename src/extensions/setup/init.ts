@@ -10,7 +10,7 @@ import { reader, secureUrl } from '../../settings/values.ts';
 import { openStore } from '../../store/open.ts';
 import { commandError, tryKey } from '../api/asking/ask.ts';
 import { agrees, Dialogue } from '../operate/decision-options.ts';
-import { CommandError, explainError, stopSignal } from '../../cli/shared/exit.ts';
+import { CommandError, EXIT, explainError, stopSignal } from '../../cli/shared/exit.ts';
 import { driversOf } from '../../cli/shared/extensions.ts';
 import { configOptions, optionOf } from '../../cli/shared/options.ts';
 import { nextSteps } from '../documents/commands/program-name.ts';
@@ -57,12 +57,16 @@ export function define(command: Command): void {
       // What is begun is done in a moment: it is not stopped in the middle.
       stopSignal();
       await using undo = await make(plan, places, command);
-      const refusal = plan.isSandbox ? undefined : await refusalOf(command, places);
-      if (refusal !== undefined) await keepAnyway(refusal, options.yes === true);
+      const refusal = await refusalOf(command, places);
+      // A person may start the sandbox later.
+      const isSandboxDown = plan.isSandbox && refusal?.exitCode === EXIT.unavailable;
+      if (refusal !== undefined && !isSandboxDown) await keepAnyway(refusal, options.yes === true);
       undo.move();
       process.stdout.write(madeText(plan, refusal === undefined));
       checkSettings(places, false);
-      process.stdout.write(`\nWhat to do next:\n${nextSteps(stepsAfter(plan), places.file ?? undefined)}`);
+      process.stdout.write(
+        `\nWhat to do next:\n${nextSteps(stepsAfter(plan, isSandboxDown), places.file ?? undefined)}`,
+      );
     });
 }
 
@@ -144,16 +148,17 @@ function headOf(settingsFile: string): string {
 `;
 }
 
-function madeText({ settingsFile, settings, secrets, isSandbox }: Plan, isTaken: boolean): string {
+function madeText({ settingsFile, settings, secrets }: Plan, isTaken: boolean): string {
   const files = [...secrets.keys()].map((file) => `  ${file}: a secret, readable for you alone\n`);
   const made = `  ${settingsFile}: the settings\n${files.join('')}  ${settings.database.url.replace('sqlite:', '')}: the database\n`;
-  return `Made:\n${made}${isTaken && !isSandbox ? 'The exchange takes the key.\n' : ''}`;
+  return `Made:\n${made}${isTaken ? 'The exchange accepts the key.\n' : ''}`;
 }
 
-function stepsAfter({ isSandbox, settings }: Plan): Parameters<typeof nextSteps>[0] {
+function stepsAfter({ isSandbox, settings }: Plan, isSandboxDown: boolean): Parameters<typeof nextSteps>[0] {
   const { port } = new URL(settings.exchange.baseUrl);
-  return [
-    isSandbox ? [`sandbox --port ${port}`, 'is the exchange: let it run in a terminal of its own'] : PROBE,
-    ...NEXT,
-  ];
+  const start = [
+    `sandbox --port ${port}`,
+    'starts the sandbox exchange: leave it running in a terminal of its own',
+  ] as const;
+  return [...(isSandboxDown ? [start] : isSandbox ? [] : [PROBE]), ...NEXT];
 }

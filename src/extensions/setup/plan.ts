@@ -14,7 +14,11 @@ export const DATABASE = 'data/order-sync.db';
 /** As `order-sync sandbox --port 8089` has them. */
 export const SANDBOX = { url: 'http://127.0.0.1:8089', key: 'sandbox-key' };
 /** Of the statuses of a real exchange nothing is known. */
-const STATUSES = { finalStatuses: ['COMPLETED', 'REJECTED'], succeededStatuses: ['COMPLETED'] };
+const STATUSES = {
+  openStatuses: ['REQUEST', 'IN_PROGRESS'],
+  finalStatuses: ['COMPLETED', 'REJECTED'],
+  succeededStatuses: ['COMPLETED'],
+};
 const ADDRESS = 'Address of the exchange (Enter if you have none yet, for the sandbox): ';
 const ACCOUNTS = 'Accounts at the exchange, such as shop-1,shop-2 (Enter if you have one): ';
 const PLACE = `Database: a file, or postgres://USER:PASSWORD@HOST/DATABASE [${DATABASE}]: `;

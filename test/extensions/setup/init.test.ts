@@ -49,7 +49,7 @@ describe('init', () => {
     const url = await exchange(KEY);
     const { code, stdout, stderr } = await init(['--base-url', url, '--api-key-file', '-'], `${KEY}\n`);
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toContain('The exchange takes the key.');
+    expect(stdout).toContain('The exchange accepts the key.');
     const [key, database] = [join(folder, 'etc', 'shop.key'), join(folder, 'data', 'order-sync.db')];
     expect(readFileSync(key, 'utf8')).toBe(`${KEY}\n`);
     expect([file, key, database].map(modeOf)).toEqual([0o600, 0o600, 0o600]);

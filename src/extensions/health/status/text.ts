@@ -16,8 +16,8 @@ import { judgeStatus, type StatusEnd, type StatusVerdict } from './problems.ts';
 export const VERDICTS: Readonly<Record<StatusEnd, readonly [tone: Tone, text: string]>> = {
   well: ['good', 'All is well.'],
   look: ['warning', 'A person should look.'],
-  'out-of-reach': ['error', 'The exchange is out of reach.'],
-  'key-refused': ['error', 'The exchange refuses the key.'],
+  'out-of-reach': ['error', 'Nothing can be sent now.'],
+  'key-refused': ['error', 'Nothing can be sent now.'],
 };
 
 export function statusText(status: Status, screen: Screen, verdict = judgeStatus(status)): string {

@@ -134,7 +134,7 @@ async function lateChanges({ store, clock, shops }: Stage): Promise<string> {
   if (late === undefined) return 'Nobody knows how late changes were seen.';
   const { changes, meanMs, p95Ms } = late;
   const seen = changes === 1 ? 'One change was' : `${withCommas(changes)} changes were`;
-  return `${seen} seen ${inUnits(meanMs)} after the exchange made them in the mean, 95 % within ${inUnits(p95Ms)}.`;
+  return `${seen} seen ${inUnits(meanMs)} after the exchange made them on average, 95 % within ${inUnits(p95Ms)}.`;
 }
 
 type Reconciled = Pick<Stage, 'store' | 'clock' | 'shops'>;
