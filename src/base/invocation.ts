@@ -14,12 +14,12 @@ export function noteInvocation(call: () => string, commands: Iterable<string>): 
 
 /**
  * Returns the text with each command, such as `order-sync status`, as a person can paste it: with the way in which this process
- * was called, and its settings. Every surface passes the texts of the program through it; data of orders stay as they are.
+ * was called, and its settings; a text that is so already stays as it is. Every surface passes the texts of the program through it; data of orders stay as they are.
  */
 export function pasteable(text: string): string {
   if (invocation === undefined || !text.includes('order-sync ')) return text;
   const { call, commands } = invocation;
-  return text.replaceAll(/(?<![\w/.-])order-sync (?=([a-z][a-z-]*))/g, (words, name: string) =>
+  return text.replaceAll(/(?<![\w/.-]|npx )order-sync (?=([a-z][a-z-]*))/g, (words, name: string) =>
     commands.has(name) ? `${call()} ` : words,
   );
 }

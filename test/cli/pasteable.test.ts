@@ -112,6 +112,13 @@ describe('a command in a text', () => {
     expect(await run(decision.split(' '))).toMatchObject({ code: 0, stdout: 'held: held → abandoned\n' });
   });
 
+  it('is made so once', () => {
+    for (const call of ['npx order-sync', 'order-sync', CALL]) {
+      noteInvocation(() => call, ['status']);
+      expect(pasteable(pasteable('run: order-sync status'))).toBe(`run: ${call} status`);
+    }
+  });
+
   it('leaves alone a text that only names the program', () => {
     expect(pasteable('another order-sync process; order-sync needs it')).toBe(
       'another order-sync process; order-sync needs it',

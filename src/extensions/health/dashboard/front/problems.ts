@@ -41,9 +41,11 @@ export function titleOf({ account, troubles }: DashboardFacts): string {
   return [text, of, 'order-sync'].filter((part) => part !== '').join(' · ');
 }
 
-/** Lists the problems after the gravest one; empty if there is none. */
+/** Lists the problems after the gravest one, last those whose orders are told with their state; empty if there is none. */
 export function problemsText({ troubles, ...facts }: DashboardFacts): string {
-  const items = troubles.slice(1).map((trouble) => {
+  const told = (trouble: Trouble) => Number(isToldAbove(trouble, facts));
+  const others = troubles.slice(1).toSorted((one, other) => told(one) - told(other));
+  const items = others.map((trouble) => {
     return `<li class="${trouble.severity}"><div class="what">${troubleText(trouble, facts, 3)}</div>${actionText(trouble, facts)}</li>\n`;
   });
   const [shown, folded] = [items.slice(0, MOST_SHOWN), items.slice(MOST_SHOWN)];
@@ -73,16 +75,16 @@ function troubleText(trouble: Trouble, shown: Shown, level: 1 | 3): string {
 function concernedText(trouble: Trouble, shown: Shown): string {
   const { concerned, count: number, stake } = trouble;
   const money = stake === undefined ? '' : stakeText(stake);
-  if (concerned !== undefined && 'class' in concerned && money === '' && countsAbove(shown))
-    return 'orders that are counted above';
+  if (isToldAbove(trouble, shown)) return 'The same orders as above.';
   if (concerned === undefined || isListed(trouble)) return money;
   const list = link(pathOf(concerned, shown), ordersText(trouble, shown));
   return `${list} ${number === 1 ? 'waits' : 'wait'} to be sent${money === '' ? '' : `: ${money}`}`;
 }
 
-/** The orders of findings are told once: with their state, if that is a problem itself. */
-function countsAbove({ overview: { orders } }: Shown): boolean {
-  return orders.disputed + orders.held + orders.unknown > 0;
+/** The orders of a finding are told once: with their state, if that is a problem by itself. */
+function isToldAbove({ concerned, stake }: Trouble, { overview: { orders } }: Shown): boolean {
+  const isOfClass = concerned !== undefined && 'class' in concerned && stake?.amounts.length === 0;
+  return isOfClass && orders.disputed + orders.held + orders.unknown > 0;
 }
 
 function stakeText({ amounts, isCut }: Stake): string {
