@@ -16,6 +16,7 @@ import { capitalized, counted, inWords } from '../../../base/words.ts';
 import { currencyOfRow, pairOf } from '../reconciliation/rows.ts';
 import type { StoryEvidence, StoryFinding } from '../tables/story.ts';
 import { isOpen, type Story } from './story.ts';
+import { pasteable } from '../../../base/invocation.ts';
 
 const GRAVITY: readonly Tone[] = ['error', 'warning', 'info', 'neutral', 'good'];
 
@@ -126,6 +127,6 @@ function findingRow(finding: StoryFinding, asOf: string): Row {
   const { class: name, severity, expected, actual, first_seen_at, resolved_at } = finding;
   const isResolved = resolved_at !== null && resolved_at <= asOf;
   const status = isOpen(finding, asOf) ? 'open' : isResolved ? 'resolved' : 'acknowledged';
-  const advice = status === 'open' ? (findingClass(name)?.advice ?? null) : null;
+  const advice = status === 'open' ? pasteable(findingClass(name)?.advice ?? '') : null;
   return { class: name, severity, status, expected, actual, first_seen_at: first_seen_at, advice };
 }
