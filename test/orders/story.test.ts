@@ -65,7 +65,7 @@ function withoutTexts(line: string): string {
   const [, name] = /[Ff]inding ([A-Z_]+)/.exec(line) ?? [];
   if (name === undefined) return line;
   const { meaning, advice } = FINDING_CLASSES[name as FindingClassName];
-  return line.replace(meaning, '(meaning)').replace(advice, '(advice)');
+  return line.replace(meaning, '(meaning)').replace(advice.replaceAll(/\bORDER\b/g, 'a'), '(advice)');
 }
 
 describe('the story of an order', () => {
@@ -115,8 +115,11 @@ describe('the story of an order', () => {
           > To see what the exchange answers now:
           > order-sync exchange lookup a
           > To decide sooner, if you know what became of the order:
+          > If the exchange has it as a pre-order, to follow it:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
+          > If the exchange answers that it does not have it, to send it again:
           > order-sync orders resolve a --as not-created --reason TEXT
+          > To end it, without sending it again:
           > order-sync orders resolve a --as abandoned --reason TEXT
           > A person should look at finding CREATE_UNKNOWN. (advice)
           > To acknowledge the findings that a person has looked at:
@@ -126,8 +129,11 @@ describe('the story of an order', () => {
           > To see what the exchange answers now:
           > order-sync exchange lookup a
           > To decide sooner, if you know what became of the order:
+          > If the exchange has it as a pre-order, to follow it:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
+          > If the exchange answers that it does not have it, to send it again:
           > order-sync orders resolve a --as not-created --reason TEXT
+          > To end it, without sending it again:
           > order-sync orders resolve a --as abandoned --reason TEXT
           > A person should look at finding CREATE_UNKNOWN. (advice)
           > To acknowledge the findings that a person has looked at:
@@ -161,16 +167,22 @@ describe('the story of an order', () => {
           > To see what the exchange answers now:
           > order-sync exchange lookup a
           > To decide sooner, if you know what became of the order:
+          > If the exchange has it as a pre-order, to follow it:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
+          > If the exchange answers that it does not have it, to send it again:
           > order-sync orders resolve a --as not-created --reason TEXT
+          > To end it, without sending it again:
           > order-sync orders resolve a --as abandoned --reason TEXT
           > A person should look at finding CREATE_UNKNOWN. (advice)
           > To acknowledge the findings that a person has looked at:
           > order-sync findings ack 1 --reason TEXT
       2026-01-15T12:00:00.000Z order-sync held the order, so that a person decides: the outcome of the create is unknown and 10 look-ups found no order; ask the exchange and use orders resolve.
           > A person must decide:
+          > If the exchange has it as a pre-order, to follow it:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
+          > If the exchange answers that it does not have it, to send it again:
           > order-sync orders resolve a --as not-created --reason TEXT
+          > To end it, without sending it again:
           > order-sync orders resolve a --as abandoned --reason TEXT
           > To see what the exchange answers now:
           > order-sync exchange lookup a
@@ -180,8 +192,11 @@ describe('the story of an order', () => {
           > order-sync findings ack 1 --reason TEXT
       2026-01-16T12:00:00.000Z A look-up found no order.
           > A person must decide:
+          > If the exchange has it as a pre-order, to follow it:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
+          > If the exchange answers that it does not have it, to send it again:
           > order-sync orders resolve a --as not-created --reason TEXT
+          > To end it, without sending it again:
           > order-sync orders resolve a --as abandoned --reason TEXT
           > To see what the exchange answers now:
           > order-sync exchange lookup a
@@ -227,8 +242,11 @@ describe('the story of an order', () => {
           > To see what the exchange answers now:
           > order-sync exchange lookup a
           > To decide sooner, if you know what became of the order:
+          > If the exchange has it as a pre-order, to follow it:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
+          > If the exchange answers that it does not have it, to send it again:
           > order-sync orders resolve a --as not-created --reason TEXT
+          > To end it, without sending it again:
           > order-sync orders resolve a --as abandoned --reason TEXT
           > A person should look at finding CREATE_UNKNOWN. (advice)
           > To acknowledge the findings that a person has looked at:

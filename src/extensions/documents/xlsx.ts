@@ -24,6 +24,7 @@ import {
 } from './xlsx/workbook.ts';
 import { readDecimal } from '../../base/decimal.ts';
 import { counted, mostOf, printable, sumOf } from '../../base/words.ts';
+import { pasteable } from '../../base/invocation.ts';
 
 /** Of what is meant, its value, and what there is to say about it; in characters. */
 const WIDTHS = [52, 26, 110] as const;
@@ -80,10 +81,10 @@ function frontSheet(document: ReportDocument, sheets: readonly TableSheet[], nam
     const { tone, text, reasons } = verdict;
     const backgroundColor = COLORS[tone];
     const filled = backgroundColor === undefined ? {} : { backgroundColor, textColor: '#ffffff' };
-    data.push(wide(text, { ...BOLD, ...filled }), ...reasons.map((reason) => wide(reason, colored(tone))));
+    data.push(wide(text, { ...BOLD, ...filled }), ...reasons.map((reason) => wide(pasteable(reason), colored(tone))));
   }
   const first = firstText(document);
-  if (first !== null) data.push(wide(first, BOLD));
+  if (first !== null) data.push(wide(pasteable(first), BOLD));
   const about = scopeFacts(document);
   if (about.length > 0) data.push([], ...about.map(({ label, value }) => factLine(label, String(value))));
   if (cards.length > 0) data.push(...partHead('In figures'));
@@ -104,7 +105,7 @@ function groupRows({ section: { title, part, groups }, rows }: TableSheet): Shee
   const counts = [...Map.groupBy(rows, (row) => groupOf(row, groups)).values()];
   const lines = counts.slice(0, MOST_GROUPS).map((same) => {
     const { title: label, tone, meaning = '', advice = '' } = groups.describe(same[0]!);
-    return line(label, String(same.length), `${meaning} ${advice}`.trim(), { ...BOLD, ...colored(tone) });
+    return line(label, String(same.length), pasteable(`${meaning} ${advice}`.trim()), { ...BOLD, ...colored(tone) });
   });
   return [...partHead(title), ...lines];
 }

@@ -3,6 +3,8 @@ import { systemClock } from '../../base/clock.ts';
 import {
   EVENT_TYPES,
   BEGINNING,
+  cursorOf,
+  feedEventOf,
   readCursor,
   writeCursor,
   type EventType,
@@ -11,7 +13,7 @@ import {
 } from './event.ts';
 import { placeOf, readPage } from './feed.ts';
 import { StoreError } from '../../store/errors.ts';
-import { feedHeads, type FeedHead } from './tables/events.ts';
+import { feedHeads, newestEvents, type FeedHead } from './tables/events.ts';
 import type { Store } from '../../store/port.ts';
 import { isOfAll } from '../../cli/shared/account.ts';
 import { CommandError, EXIT, stopSignal } from '../../cli/shared/exit.ts';
@@ -38,7 +40,9 @@ interface EventsOptions {
 
 export function define(command: Command): void {
   command
-    .description('prints what has happened, the newest last: one line for each event')
+    .description(
+      'prints what has happened, the newest last: one line for each event, and on a terminal as many as fit on the screen',
+    )
     .option('--after <cursor>', "only events after this one; 'head': only events from now on", readAfter)
     .option('--follow', 'keep printing new events until Ctrl-C')
     .option('--limit <n>', 'print at most this many', wholeNumber(1, 999_999_999))
@@ -101,16 +105,21 @@ async function printHeads(
 async function printEvents(
   store: Store,
   account: string | undefined,
-  { after = '0', follow = false, limit = Infinity, type: types, order: externalOrderId }: EventsOptions,
+  options: EventsOptions,
   line: (event: FeedEvent) => string,
 ): Promise<void> {
+  const { follow = false, limit = Infinity, type: types, order: externalOrderId } = options;
+  const newest = isForScreen(options) ? await newestOnScreen(store, account, line) : undefined;
+  if (newest !== undefined && !follow) return;
+  const afterOf = (name: string) => newest?.get(name) ?? options.after ?? (newest === undefined ? '0' : 'head');
   const clock = systemClock();
   const stop = follow ? stopSignal(clock) : new AbortController().signal;
   const places = new Map<string, Place>();
   for (const { account: name } of await feedHeads(store.db, account)) {
-    places.set(name, await startOf(store, name, after));
+    places.set(name, await startOf(store, name, afterOf(name)));
   }
-  if (account !== undefined && !places.has(account)) places.set(account, await startOf(store, account, after));
+  if (account !== undefined && !places.has(account))
+    places.set(account, await startOf(store, account, afterOf(account)));
   for (let left = limit; !stop.aborted;) {
     let isEnd = true;
     for (const name of await accountsToRead(store, account, places)) {
@@ -130,6 +139,24 @@ async function printEvents(
       throw new StoreError('disk', message);
     }
   }
+}
+
+/** A person at a terminal who asks for nothing else sees what came last. */
+function isForScreen({ after, limit, type, order, json }: EventsOptions): boolean {
+  return process.stdout.isTTY && [after, limit, type, order, json].every((given) => given === undefined);
+}
+
+/** Prints as many of the newest events as the screen has lines. Returns the cursor of the newest one of each account. */
+async function newestOnScreen(
+  { db }: Store,
+  account: string | undefined,
+  line: (event: FeedEvent) => string,
+): Promise<ReadonlyMap<string, string>> {
+  const most = Math.min(PAGE, Math.max(1, process.stdout.rows - 2));
+  const events = (await newestEvents(db, account, most)).map(feedEventOf).toReversed();
+  await isWritten(events.map(line).join(''));
+  if (events.length === most) process.stderr.write(`the newest ${most} events: --after 0 prints all of them\n`);
+  return new Map(events.map((event) => [event.account, cursorOf(event)]));
 }
 
 /** Of all accounts only the ones that have events which were not read. */

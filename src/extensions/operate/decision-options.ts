@@ -19,9 +19,15 @@ export interface DecisionOptions {
 export function addReasonOptions(command: Command, { isMandatory } = { isMandatory: true }): Command {
   return command
     .addOption(
-      new Option('--reason <text>', 'why; the history keeps it').argParser(plainText).makeOptionMandatory(isMandatory),
+      new Option('--reason <text>', 'why; the history keeps it').argParser(readReason).makeOptionMandatory(isMandatory),
     )
     .addOption(new Option('--actor <name>', 'who decides, unless it is the user of this system').argParser(plainText));
+}
+
+/** A command is printed with TEXT in place of the reason. */
+function readReason(text: string): string {
+  if (text === 'TEXT') throw new InvalidArgumentError('Write the reason in place of TEXT.');
+  return plainText(text);
 }
 
 /** The name of the person who decides: the user of this system unless `--actor` says otherwise. Throws `CommandError`. */

@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { systemClock } from '../../base/clock.ts';
 import { statesFor, type Judgement } from '../../orders/rules/operator-decisions.ts';
 import type { OrderState } from '../../orders/rules/states.ts';
@@ -99,7 +99,13 @@ function addResolveOptions(command: Command): void {
         .choices(AS)
         .makeOptionMandatory(),
     )
-    .option('--pre-order-id <id>', 'with --as exists: the id of its pre-order at the exchange');
+    .option('--pre-order-id <id>', 'with --as exists: the id of its pre-order at the exchange', readPreOrderId);
+}
+
+/** A command is printed with a word in place of the id: as an id it would say that the exchange has the order. */
+function readPreOrderId(text: string): string {
+  if (text !== 'PRE_ORDER_ID' && text !== 'ID') return text;
+  throw new InvalidArgumentError(`Write the id that the exchange told you in place of ${text}.`);
 }
 
 function judgementOf(command: Command, ids: readonly string[], options: OrderOptions): Judgement {

@@ -20,7 +20,7 @@ describe('the headline of an order', () => {
     });
     expect(told).toEqual([
       [expect.stringContaining('not known'), expect.stringContaining('not known'), 'info'],
-      ['paid', 'The order paid', 'good'],
+      ['paid', 'The order was paid', 'good'],
       ['failed', 'The order failed', 'warning'],
     ]);
   });

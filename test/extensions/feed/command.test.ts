@@ -56,6 +56,15 @@ it('prints one line an event that fits the terminal, ids whole, what could steer
   expect([piped.length, piped[0]]).toEqual([3, `${AT}  1  order.state_changed  a  state is held`]);
 });
 
+it('prints on a terminal as many of the newest events as its screen has lines, and says how to see all', async () => {
+  write('a', 'b', 'c', 'd', 'e');
+  const shown = await runProgram(['events'], { ...place.options, columns: 100, rows: 5 });
+  const orders = (text: string) => [...stripVTControlCharacters(text).matchAll(/ ([a-e]) +state/g)].map(([, id]) => id);
+  expect([orders(shown.stdout), shown.stderr]).toEqual([['c', 'd', 'e'], expect.stringContaining('--after 0')]);
+  const all = await runProgram(['events', '--after', '0'], { ...place.options, columns: 100, rows: 5 });
+  expect([orders(all.stdout), all.stderr]).toEqual([['a', 'b', 'c', 'd', 'e'], '']);
+});
+
 it('refuses a cursor that is ahead of the feed or of no account, and one that is none', async () => {
   write('a');
   expect((await run('--after 2')).code).toBe(2);

@@ -139,6 +139,9 @@ describe('orders resolve, retry and cancel', () => {
       [['resolve', 'a', '--as', 'exists', ...REASON], '--as exists needs --pre-order-id'],
       [['resolve', 'a', 'b', '--as', 'exists', '--pre-order-id', 'p', ...REASON], '--as exists is for one order'],
       [['resolve', 'a', '--as', 'exists', '--pre-order-id', '..', ...REASON], '".." cannot be an id'],
+      // As a command is printed: what a person must write stands in it as a word.
+      [['resolve', 'a', '--as', 'exists', '--pre-order-id', 'PRE_ORDER_ID', ...REASON], 'in place of PRE_ORDER_ID'],
+      [['resolve', 'a', '--as', 'abandoned', '--reason', 'TEXT'], 'in place of TEXT'],
       [['resolve', 'a', '--as', 'abandoned', '--pre-order-id', 'p', ...REASON], '--pre-order-id only with --as exists'],
       [
         ['resolve', 'a', '--as', 'abandoned', '--i-know-it-may-duplicate', ...REASON],

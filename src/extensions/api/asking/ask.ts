@@ -143,7 +143,10 @@ export function commandError(result: FailedResult, absent?: string): CommandErro
     case 'refused':
       return refusal(result, absent);
     case 'key-refused':
-      return new CommandError(EXIT.keyRefused, 'the exchange refuses the key (401); check exchange.apiKey');
+      return new CommandError(
+        EXIT.keyRefused,
+        'the exchange refuses the key (401): check that it is your merchant key for this exchange',
+      );
     case 'rate-limited': {
       const until = after(systemClock().now(), result.retryAfterMs).toISOString();
       return new CommandError(unavailable, `the exchange limits the rate; try again at ${until}`);

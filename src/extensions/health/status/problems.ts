@@ -188,15 +188,17 @@ function driverProblems({ daemon, driver, olderState }: Reading, { orders }: Ove
 
 function receiverProblems(receiver: ReceiverState, now: number): readonly (Problem | false)[] {
   const { name, failingSince, cause, parked, deadLetters } = receiver;
-  const parts = { about: { receiver: name }, remedy: `order-sync webhooks show ${shellWord(name)}` };
+  const parts = { about: { receiver: name } };
+  const refusedRemedy = { ...parts, remedy: `order-sync webhooks show ${shellWord(name)}` };
   const isFailing = failingSince !== null && now - Date.parse(failingSince) > LONG_MS;
   const fails = `the receiver ${name} accepts no events, so they are waiting${cause === null ? '' : `: ${cause}`}`;
   const orders = counted(parked, 'order or link', 'orders or links');
   const refused = counted(deadLetters, 'dead letter');
   return [
     isFailing && problem('receiver-fails', fails, { ...parts, since: failingSince }),
-    parked > 0 && problem('parked', `the receiver ${name} refuses events of ${orders}, retried for a day`, parts),
-    deadLetters > 0 && problem('dead-letters', `the receiver ${name} has ${refused}, refused for a day`, parts),
+    parked > 0 &&
+      problem('parked', `the receiver ${name} refuses events of ${orders}, retried for a day`, refusedRemedy),
+    deadLetters > 0 && problem('dead-letters', `the receiver ${name} has ${refused}, refused for a day`, refusedRemedy),
   ];
 }
 

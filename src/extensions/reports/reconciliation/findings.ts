@@ -201,7 +201,7 @@ export const DISPUTED: GroupHead = {
   tone: 'error',
   meaning: 'The exchange has an order with the same id that contradicts ours.',
   advice:
-    'Do not pay or deliver for these orders until a person has decided with order-sync orders resolve ORDER --as ours|abandoned --reason TEXT.',
+    'Do not pay or deliver for these orders until a person has decided: run order-sync orders resolve ORDER --as ours --reason TEXT, or the same with --as abandoned.',
 };
 
 /** The section of the disputed orders; it lists no more orders than a reason above. */

@@ -151,21 +151,33 @@ export function isNewest({ order, asOf }: Pick<Moment, 'order' | 'asOf'>): boole
   return order.updated_at <= until && (order.last_lookup_at ?? '') <= until;
 }
 
-const DECISIONS: Readonly<Record<Judgement['kind'], readonly [command: string, options: string]>> = {
-  exists: ['orders resolve', '--as exists --pre-order-id PRE_ORDER_ID --reason TEXT'],
-  'not-created': ['orders resolve', '--as not-created --reason TEXT'],
-  ours: ['orders resolve', '--as ours --reason TEXT'],
-  abandoned: ['orders resolve', '--as abandoned --reason TEXT'],
-  retry: ['orders retry', '--reason TEXT'],
-  cancel: ['orders cancel', '--reason TEXT'],
+const DECISIONS: Readonly<Record<Judgement['kind'], readonly [command: string, options: string, effect: string]>> = {
+  exists: [
+    'orders resolve',
+    '--as exists --pre-order-id PRE_ORDER_ID --reason TEXT',
+    'If the exchange has it as a pre-order, to follow it:',
+  ],
+  'not-created': [
+    'orders resolve',
+    '--as not-created --reason TEXT',
+    'If the exchange answers that it does not have it, to send it again:',
+  ],
+  ours: ['orders resolve', '--as ours --reason TEXT', 'If the order at the exchange is yours, to trust it:'],
+  abandoned: ['orders resolve', '--as abandoned --reason TEXT', 'To end it, without sending it again:'],
+  retry: ['orders retry', '--reason TEXT', 'To send it again:'],
+  cancel: ['orders cancel', '--reason TEXT', 'To cancel it before it is sent:'],
 };
+/** The sentences that say what each of several commands does. */
+export const EFFECTS: readonly string[] = Object.values(DECISIONS).map(([, , effect]) => effect);
 
 function decisionCommands(order: StoryOrder, state: OrderState): readonly string[] {
   // To send again what the exchange may have taken is no step that anybody is led to.
   const mayBeTaken = state === 'unknown' || state === 'held';
-  return decisionsFor(state)
-    .filter((kind) => kind !== 'retry' || !mayBeTaken)
-    .map((kind) => commandOf(DECISIONS[kind][0], order, DECISIONS[kind][1]));
+  const decisions = decisionsFor(state).filter((kind) => kind !== 'retry' || !mayBeTaken);
+  return decisions.flatMap((kind) => {
+    const [command, options, effect] = DECISIONS[kind];
+    return [...(decisions.length > 1 ? [effect] : []), commandOf(command, order, options)];
+  });
 }
 
 export function isCommand(line: string): boolean {

@@ -1,3 +1,4 @@
+import { shellWord } from '../../../base/text.ts';
 import { describeRestraint, stops, describeStop, stopRemedy } from '../../../accounts/rules/restraints.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
 import { findingClass } from '../../../findings/rules/classes.ts';
@@ -169,11 +170,16 @@ function findingLines(open: readonly StoryFinding[], order: StoryOrder): readonl
   if (open.length === 0) return [];
   const ids = open.map(({ id }) => id).join(' ');
   const command = `order-sync findings ack ${ids} --reason TEXT${accountWords(order.account)}`;
-  return [...open.map(adviceOn), 'To acknowledge the findings that a person has looked at:', command];
+  return [
+    ...open.map((finding) => adviceOn(finding, order)),
+    'To acknowledge the findings that a person has looked at:',
+    command,
+  ];
 }
 
-function adviceOn({ class: name }: StoryFinding): string {
-  return `A person should look at finding ${name}. ${findingClass(name)?.advice ?? 'This version of order-sync does not know it.'}`;
+function adviceOn({ class: name }: StoryFinding, { external_order_id: id }: StoryOrder): string {
+  const advice = findingClass(name)?.advice ?? 'This version of order-sync does not know it.';
+  return `A person should look at finding ${name}. ${advice.replaceAll(/\bORDER\b/g, () => shellWord(id))}`;
 }
 
 interface Context {

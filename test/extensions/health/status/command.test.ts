@@ -136,7 +136,7 @@ describe('order-sync status', () => {
     const { verdict } = JSON.parse(stdout) as { verdict: StatusVerdict };
     expect([code, verdict.reasons.map(({ remedy }) => remedy)]).toEqual([
       1,
-      ['order-sync webhooks show dead', "order-sync webhooks show 'a b'"],
+      ['order-sync webhooks list', "order-sync webhooks show 'a b'"],
     ]);
     const text = await runProgram(['status'], { environment, columns: 80 });
     expect(text.stdout.match(/^ *receiver /gm)).toHaveLength(4);

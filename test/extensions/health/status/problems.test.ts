@@ -120,7 +120,7 @@ const CASES: readonly (readonly [code: string, changes: Partial<Reading>, remedy
   [
     'receiver-fails',
     of({ receivers: [receiverState({ name: 'a b', failingSince: ago(5 * MINUTE + 1), cause: 'HTTP 500' })] }),
-    "order-sync webhooks show 'a b'",
+    'order-sync webhooks list',
     'HTTP 500',
   ],
   ['dead-letters', of({ receivers: [receiverState({ deadLetters: 1 })] }), 'order-sync webhooks show', '1 dead letter'],

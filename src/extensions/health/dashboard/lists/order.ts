@@ -5,7 +5,7 @@ import { readOrder } from '../../../../store/orders/orders.ts';
 import { findingsOf } from '../../../../store/tables/findings.ts';
 import { contentText } from '../../../documents/html.ts';
 import { escapeText, proseText } from '../../../documents/html/cells.ts';
-import { isCommand } from '../../../reports/story/next.ts';
+import { EFFECTS, isCommand } from '../../../reports/story/next.ts';
 import { storyOf } from '../../../reports/story/read-story.ts';
 import type { OpsPages } from '../../ops/readings.ts';
 import { Refused } from '../actions.ts';
@@ -39,7 +39,8 @@ export async function orderText(deps: OpsPages, account: string, id: string, tok
 
 /** Says what happens next. A form stands in place of the commands that do the same. */
 function nextText(id: string, next: readonly string[], forms: OrderForms): string {
-  const parts = next.map((line) => {
+  const shown = Object.keys(forms).length === 0 ? next : next.filter((line) => !EFFECTS.includes(line));
+  const parts = shown.map((line) => {
     if (!isCommand(line)) return `<p>${proseText(line)}</p>\n`;
     const form = Object.entries(forms).find(([command]) => line.startsWith(`order-sync ${command} `))?.[1];
     return form ?? `<p>${commandText(line)}</p>\n`;
