@@ -39,7 +39,8 @@ async function pgliteDatabase(): Promise<PostgresTestDatabase> {
 
 /** Asks the process that runs the tests; undefined where it found no server. */
 async function ask(path: string): Promise<PostgresTestDatabase | undefined> {
-  const asked = request({ socketPath: inject('postgres'), path }).end();
+  // A connection that is kept may be closed by the other side while it is taken again.
+  const asked = request({ socketPath: inject('postgres'), path, agent: false }).end();
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     asked.once('response', resolve).once('error', reject);
   });

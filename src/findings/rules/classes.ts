@@ -109,7 +109,7 @@ export const FINDING_CLASSES = {
   ),
   PREORDER_ECHO_MISMATCH: stateError(
     'The pre-order that the exchange returned differs from the order that was sent.',
-    'Compare the two with order-sync orders show, and ask the exchange to correct or cancel the pre-order before the client takes it up.',
+    'Compare the two with order-sync orders show ORDER, and ask the exchange to correct or cancel the pre-order before the client takes it up.',
   ),
   PREORDER_TOKEN_MISMATCH: stateError(
     'The payment token of the pre-order that the exchange returned differs from the one that was sent.',

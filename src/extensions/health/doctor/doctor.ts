@@ -12,10 +12,20 @@ import { EXIT, CommandError } from '../../../cli/shared/exit.ts';
 import { webhooksSettings } from '../../webhooks/settings.ts';
 import { configOptions, plainConfig } from '../../../cli/shared/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
+import { ownFile } from '../../../settings/layers.ts';
 import { rightSettings } from '../../setup/config.ts';
 import { askDaemon } from '../status/ask.ts';
 import { checkAccounts, checkClock, checkDatabase } from './database.ts';
-import { checkAddress, checkKey, checkDisk, checkFiles, checkOps, checkRuntime, checkService } from './machine.ts';
+import {
+  checkAddress,
+  checkAge,
+  checkKey,
+  checkDisk,
+  checkFiles,
+  checkOps,
+  checkRuntime,
+  checkService,
+} from './machine.ts';
 import { exitCodeOf, fault, ok, runCheck, warning, type Check, type CheckResult } from './check.ts';
 import { bundledDaemon, bundledEvent, bundledOverview, bundledSetting, type Pseudonym } from '../status/bundle.ts';
 import { readOverview } from '../tables/overview.ts';
@@ -107,6 +117,7 @@ function checksOf(command: Command, config: Config): readonly Check[] {
       run: (signal) => checkAddress('webhook', url, clock, signal, !allowPrivate),
     })),
     { name: 'service', run: async () => [checkService((await daemon())?.pid, await driver())] },
+    { name: 'settings', run: async () => checkAge(ownFile(await configOptions(command)), await daemon()) },
     { name: 'ops', run: async (signal) => [await checkOps(config, await daemon(), signal)] },
   ];
 }

@@ -155,7 +155,8 @@ export class ReconciliationTotals {
     if (judgement.kind !== 'nothing') this.#addLookup(row.state === 'final' ? 'final' : 'open', lookup);
     if (row.state === 'abandoned') counts.given_up += 1;
     if (row.resends > 0) counts.sent_again += 1;
-    if (ours.ok) sums.asset.add(ours.text);
+    // Only a row that was refused has an amount below zero: it must not lessen the amounts of others.
+    if (ours.ok && !ours.text.startsWith('-')) sums.asset.add(ours.text);
     else counts.unreadable += 1;
     // What the record of a disputed order says may be of another order, also when a person has given it up.
     if (row.received_at === null || judgement.kind === 'disputed' || row.state === 'abandoned') return;

@@ -177,9 +177,10 @@ function findingLines(open: readonly StoryFinding[], order: StoryOrder): readonl
   ];
 }
 
-function adviceOn({ class: name }: StoryFinding, { external_order_id: id }: StoryOrder): string {
+function adviceOn({ class: name, severity }: StoryFinding, { external_order_id: id }: StoryOrder): string {
   const advice = findingClass(name)?.advice ?? 'This version of order-sync does not know it.';
-  return `A person should look at finding ${name}. ${advice.replaceAll(/\bORDER\b/g, () => shellWord(id))}`;
+  const lead = severity === 'info' ? 'For information:' : 'A person should look at';
+  return `${lead} finding ${name}. ${advice.replaceAll(/\bORDER\b/g, () => shellWord(id))}`;
 }
 
 interface Context {
@@ -229,7 +230,7 @@ function moved({ old_value, new_value, source, reason }: StoryEvent, { order, cr
     unknown: `It is not known whether the exchange has the order${why}. order-sync looks the order up and does not send it again.`,
     abandoned: `The order was abandoned${why}.`,
     held: `order-sync held the order, so that a person decides${why}.`,
-    disputed: `The order at the exchange contradicts the row${why}. Do not act on it.`,
+    disputed: `The order is disputed${why}. Do not act on it.`,
     open: `${appearance(old_value, order)}. order-sync follows it.`,
     final:
       old_value === 'open'

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -51,6 +51,23 @@ describe('order-sync doctor', () => {
     expect(exchange.requests.map(({ method, externalOrderId }) => [method, externalOrderId])).toEqual([
       ['GET', expect.stringMatching(/^order-sync-check-/)],
     ]);
+  });
+
+  it('warns of settings that changed after the daemon had started, which does not see them', async () => {
+    const { program, exchange } = await scriptedControlSocket();
+    exchange.answer = () => NOT_FOUND;
+    const file = newFile('shop.yaml');
+    writeFileSync(file, 'log: { level: warn }\n', { mode: 0o600 });
+    const ages = async () => {
+      const { of } = await doctor(program, [], { ORDER_SYNC_CONFIG: file });
+      return of('settings')
+        .filter(({ level }) => level === 'warning')
+        .map(({ found }) => found);
+    };
+    utimesSync(file, 0, 0);
+    expect(await ages()).toEqual([]);
+    utimesSync(file, new Date(), new Date());
+    expect(await ages()).toEqual([`${file} changed after the daemon started`]);
   });
 
   it('ends by the gravest fault, and each says what to do', async () => {

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { countMoves, recentSums } from '../../../../src/extensions/health/tables/recent.ts';
 import { newTestDatabase } from '../../../support/database.ts';
+import { putOrders, row } from '../../../support/stored-orders.ts';
 
 const FROM = '2026-01-31T00:00:00.000Z';
 
@@ -23,6 +24,18 @@ it('adds up the orders that were inserted since a time, exactly', async () => {
   await using snapshot = await store.snapshot();
   const { parts, cutAt } = await recentSums(snapshot.db, 'default', FROM);
   expect([parts.map(({ orders, asset }) => [orders, asset]), cutAt]).toEqual([[[2, '0.3']], null]);
+});
+
+it('adds no amount of a row that was refused, which may be below zero', async () => {
+  const database = await newTestDatabase();
+  const store = await database.open();
+  const merchant = database.connect();
+  const at = { created_at: FROM, from_currency: 'BTC', to_currency: 'EUR' };
+  putOrders(merchant, 'pending', row('a', { ...at, asset: '0.1' }));
+  putOrders(merchant, 'invalid', row('b', { ...at, asset: '-5' }));
+  await using snapshot = await store.snapshot();
+  const { parts } = await recentSums(snapshot.db, 'default', FROM);
+  expect(Object.fromEntries(parts.map(({ state, asset }) => [state, asset]))).toEqual({ pending: '0.1', invalid: '0' });
 });
 
 it('adds up the newest orders alone if there are too many, and says since when', async () => {

@@ -112,6 +112,18 @@ describe('the verdict of a reconciliation', () => {
   });
 });
 
+describe('an amount below zero, which only a row that was refused can have', () => {
+  it('lessens no sum of others', async () => {
+    const orders: ReconciledOrder[] = [
+      { id: 'a', asset: '1.5', state: 'pending', ...NEVER_SENT },
+      { id: 'b', asset: '-0.5', state: 'invalid', ...NEVER_SENT },
+    ];
+    await reportOf({ orders }, (report) => {
+      expect(rowsOf(report, 'pairs')).toMatchObject([{ orders: 2, asset: '1.5' }]);
+    });
+  });
+});
+
 describe('the money in doubt', () => {
   const ORDERS: readonly ReconciledOrder[] = [
     { id: 'fine', asset: '1000' },

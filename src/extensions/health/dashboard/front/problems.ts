@@ -12,9 +12,9 @@ const MOST_SHOWN = 5;
 const MOST_CURRENCIES = 6;
 
 const HINTS: Partial<Record<ProblemCode, string>> = {
-  held: 'It is not known whether the exchange has them. Ask the exchange, then decide for each order.',
-  disputed: 'The exchange has other orders under their ids. Do not pay or deliver for them until a person has decided.',
-  unknown: 'It is not known whether the exchange has them. order-sync looks them up by itself.',
+  held: 'It is not known whether the exchange took the request. Ask the exchange, then decide for each order.',
+  disputed: 'The exchange has another order under the same id. Do not pay or deliver until a person has decided.',
+  unknown: 'It is not known whether the exchange took the request. order-sync looks the order up by itself.',
   'out-of-reach': 'order-sync sends them by itself when the exchange answers again.',
 };
 
@@ -75,7 +75,7 @@ function troubleText(trouble: Trouble, shown: Shown, level: 1 | 3): string {
 function concernedText(trouble: Trouble, shown: Shown): string {
   const { concerned, count: number, stake } = trouble;
   const money = stake === undefined ? '' : stakeText(stake);
-  if (isToldAbove(trouble, shown)) return 'The same orders as above.';
+  if (isToldAbove(trouble, shown)) return 'Counted above.';
   if (concerned === undefined || isListed(trouble)) return money;
   const list = link(pathOf(concerned, shown), ordersText(trouble, shown));
   return `${list} ${number === 1 ? 'waits' : 'wait'} to be sent${money === '' ? '' : `: ${money}`}`;

@@ -65,7 +65,8 @@ function databaseBox({ database: { bytes, readMs } }: DashboardFacts): Box {
 
 function receiversBox({ overview: { receivers }, at }: DashboardFacts): Box {
   const box = { label: 'Webhooks' } as const;
-  if (receivers.length === 0) return { ...box, tone: 'neutral', value: 'None', note: 'webhooks.endpoints is empty' };
+  if (receivers.length === 0)
+    return { ...box, tone: 'neutral', value: 'None', note: 'webhooks.endpoints was empty when the daemon started' };
   const [failing] = receivers.flatMap(({ failingSince }) => failingSince ?? []).toSorted();
   if (failing !== undefined) return { ...box, tone: 'info', value: 'Trying again', note: `for ${ageOf(failing, at)}` };
   const [waiting = at] = receivers.flatMap(({ oldestWaiting }) => oldestWaiting ?? []).toSorted();
