@@ -25,7 +25,7 @@ const PURGE_MS = 60_000;
 /** An answer that the database does not take is written again, for so long. */
 const WRITE_FOR_MS = 30_000;
 const WRITE_AGAIN_MS = 500;
-const GONE = 'the daemon went away before it answered; nobody can tell whether it was done';
+const GONE = 'the daemon went away before it answered; it is not known whether it was done';
 
 interface RelayDeps extends Pick<FlowDeps, 'clock' | 'log' | 'gracePeriodOver'> {
   readonly store: Pick<Store, 'db'>;

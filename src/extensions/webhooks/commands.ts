@@ -48,7 +48,7 @@ function defineList(command: Command): void {
       );
       const columns: readonly ListColumn<WebhookState>[] = [
         { label: 'endpoint', of: (row) => row.name },
-        { label: 'last taken', kind: 'time', rank: 1, of: (row) => row.takenAt },
+        { label: 'last delivery', kind: 'time', rank: 1, of: (row) => row.takenAt },
         { label: 'waiting since', kind: 'time', of: (row) => row.oldestWaiting },
         { label: 'retrying', kind: 'count', of: (row) => row.parked },
         { label: 'dead letters', kind: 'count', of: (row) => row.deadLetters },

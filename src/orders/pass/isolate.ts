@@ -20,7 +20,7 @@ export async function isolateFailure(
     if (!isRefusal(error)) throw error;
     countFailure(observers, {
       level: 'error',
-      message: 'an order cannot be written, it is passed over; look at its row and its triggers',
+      message: 'an order cannot be written, and is left out for now; look at its row and its triggers',
       cause: error.message,
       subject: externalOrderId,
       facts: { externalOrderId },

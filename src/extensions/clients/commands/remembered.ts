@@ -71,7 +71,7 @@ function definePhotos(command: Command): void {
           { label: 'level', of: (row) => row.level },
           { label: 'action', rank: 1, of: (row) => row.action_id },
           { label: 'request', rank: 3, of: (row) => row.request_id },
-          { label: 'taken until', kind: 'time', rank: 2, of: (row) => row.expires_at },
+          { label: 'accepted until', kind: 'time', rank: 2, of: (row) => row.expires_at },
         ];
         return await printList(command, awaited, options, columns, 'no delivery is awaited');
       }

@@ -63,7 +63,10 @@ export async function serveOps(deps: OpsDeps, stopping: AbortSignal): Promise<Op
   };
   await begin();
   if (failure !== undefined)
-    log.warn({ ...listen, cause: failure }, 'ops.listen cannot be used: tried again each 30 s');
+    log.warn(
+      { ...listen, cause: failure },
+      'ops.listen cannot be used, and is tried again every 30 s: free the port, or set ops.listen to another one or to off',
+    );
   const waiting = repeatEvery(clock, TRY_AGAIN_MS, AbortSignal.any([stopping, listening.signal]), begin);
   return {
     get url() {

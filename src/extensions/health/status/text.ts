@@ -74,7 +74,7 @@ function receiverField(receiver: ReceiverState, ago: (time: string | null) => st
   const { name, takenAt, failingSince, nextTryAt, cause, oldestWaiting, parked, deadLetters } = receiver;
   const failing = `has accepted no event since ${failingSince}${cause === null ? '' : ` (${cause})`}, next try at ${nextTryAt}`;
   const parts = [
-    failingSince === null ? `last accepted an event ${ago(takenAt)}` : failing,
+    failingSince !== null ? failing : takenAt === null ? 'no event was delivered yet' : `last delivery ${ago(takenAt)}`,
     ...(oldestWaiting === null ? [] : [`the oldest waiting event came ${ago(oldestWaiting)}`]),
     ...(parked === 0 ? [] : [`${withCommas(parked)} retrying`]),
     ...(deadLetters === 0 ? [] : [counted(deadLetters, 'dead letter')]),

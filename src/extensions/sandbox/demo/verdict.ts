@@ -131,7 +131,7 @@ async function lateChanges({ store, clock, shops }: Stage): Promise<string> {
     for (const stay of stays) if (stay.isByExchange && stay.lateMs !== undefined) lateMs.push(stay.lateMs);
   }
   const late = latenessOf(lateMs);
-  if (late === undefined) return 'Nobody knows how late changes were seen.';
+  if (late === undefined) return 'It is not known how late changes were seen.';
   const { changes, meanMs, p95Ms } = late;
   const seen = changes === 1 ? 'One change was' : `${withCommas(changes)} changes were`;
   return `${seen} seen ${inUnits(meanMs)} after the exchange made them on average, 95 % within ${inUnits(p95Ms)}.`;
@@ -165,7 +165,7 @@ export async function reconcileDemo(stage: Reconciled, write = print): Promise<b
   const missing = expected.filter((finding) => !listed.includes(finding));
   const others = listed.filter((finding) => !expected.includes(finding));
   for (const finding of missing) write(`Not found: ${finding}`);
-  for (const finding of others) write(`Found, although nobody tampered: ${finding}`);
+  for (const finding of others) write(`Found, although the exchange did not tamper: ${finding}`);
   const isExact = missing.length === 0 && others.length === 0;
   if (isExact && expected.length > 0)
     write(`It lists the ${expected.length} orders that were tampered with, and no other.`);

@@ -202,7 +202,7 @@ describe('the demonstration', () => {
     expect(await comesTrue('AMOUNT_MISMATCH tamper-amount-2', 'PAIR_MISMATCH shop-1')).toBe(false);
     expect(said).toContain('Not found: PAIR_MISMATCH shop-1');
     expect(await comesTrue()).toBe(false);
-    expect(said).toContain('Found, although nobody tampered: AMOUNT_MISMATCH tamper-amount-2');
+    expect(said).toContain('Found, although the exchange did not tamper: AMOUNT_MISMATCH tamper-amount-2');
   });
 });
 
