@@ -64,9 +64,5 @@ export async function recentSums(db: Database, account: string, from: string) {
     .groupBy(LINE);
   const { rows } = await db.executeQuery(compileFor(db, query));
   const parts = rows.map((row) => partOf({ ...row, account, order_status: null }, row.asset));
-  // Only a row that was refused has an amount below zero: it must not lessen the amounts of others.
-  const counted = parts.map((part) =>
-    part.state === 'invalid' ? { ...part, asset: '0', unreadable: part.orders } : part,
-  );
-  return { parts: counted, cutAt: oldest > from ? oldest : null };
+  return { parts, cutAt: oldest > from ? oldest : null };
 }

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { summarize } from '../../../../src/extensions/reports/summary.ts';
+import { putOrders, row } from '../../../support/stored-orders.ts';
 import { summaryParts, type RowFilter } from '../../../../src/extensions/reports/tables/summary.ts';
 import { isSqlite, newTestDatabase, ofSqlite } from '../../../support/database.ts';
 import type { Merchant } from '../../../support/merchant.ts';
@@ -46,6 +47,17 @@ describe('the summary of a database', () => {
   it('counts orders whose asset is no number, and sums the others', async () => {
     insert('one', null, isSqlite() ? Buffer.from('1') : 'x', '2');
     expect(await summary()).toEqual([expect.objectContaining({ orders: 4, asset: '2', unreadable: 3 })]);
+  });
+
+  it('sums no amount of an invalid row, which may be below zero', async () => {
+    insert('2');
+    putOrders(merchant, 'invalid', row('bad', { asset: '-5' }));
+    expect((await summary()).map(({ state, orders, asset, unreadable }) => [state, orders, asset, unreadable])).toEqual(
+      expect.arrayContaining([
+        ['pending', 1, '2', 0],
+        ['invalid', 1, '0', 1],
+      ]),
+    );
   });
 
   it(
