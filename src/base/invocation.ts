@@ -14,7 +14,8 @@ export function noteInvocation(call: () => string, commands: Iterable<string>): 
 
 /**
  * Returns the text with each command, such as `order-sync status`, as a person can paste it: with the way in which this process
- * was called, and its settings; a text that is so already stays as it is. Every surface passes the texts of the program through it; data of orders stay as they are.
+ * was called, and its settings. A text that has these already does not change. Every surface passes the texts of the program
+ * through it, and never the data of orders.
  */
 export function pasteable(text: string): string {
   if (invocation === undefined || !text.includes('order-sync ')) return text;

@@ -6,7 +6,7 @@ import { processEnvironment } from '../../settings/config.ts';
 import { ownFile } from '../../settings/layers.ts';
 import { programName } from './program-name.ts';
 
-/** A daemon's texts are read elsewhere than where it was started: they name its settings by their whole path. */
+/** Notes how the process was called. The texts of a daemon are read in other folders, so they name its settings by the whole path. */
 export function noteCall(program: Command, command: Command): void {
   const env = processEnvironment();
   const { config } = program.opts<{ config?: string }>();

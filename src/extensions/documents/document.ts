@@ -127,7 +127,7 @@ export interface Verdict {
   readonly text: string;
   /** In plain words, the gravest first. */
   readonly reasons: readonly string[];
-  /** What a person begins with, and the section that has it first. */
+  /** The entry that a person begins with, and the section that has it first. */
   readonly first?: { readonly section: string; readonly head: GroupHead } | undefined;
 }
 

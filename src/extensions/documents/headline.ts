@@ -26,7 +26,7 @@ const ENDS = new Map<string | null, readonly [brief: string, sentence: string]>(
 
 export type HeadlineFacts = Readonly<{ state: string; outcome: string | null }>;
 
-/** What became of an order, in the few words of a list. Each surface says it in these words. */
+/** Returns the fate of an order in the few words of a list. Each surface uses these words. */
 export function headlineOf({ state, outcome }: HeadlineFacts): string {
   return (state === 'final' ? ENDS.get(outcome)?.[0] : undefined) ?? wordsOf(state)[0];
 }

@@ -59,7 +59,7 @@ export async function readSection(section: Section, hasHeads: boolean, mostOfGro
   return { section, columns: columns.filter((column) => !silent.has(column)), silent: [...silent], groups, count };
 }
 
-/** What the rows of a group have in common. */
+/** The common properties of the rows of a group. */
 export function groupOf(row: Row, { says }: Groups): string {
   return JSON.stringify(says.map((key) => row[key]));
 }

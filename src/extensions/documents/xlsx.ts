@@ -50,7 +50,7 @@ export async function xlsxBytes(document: ReportDocument): Promise<Buffer> {
   return await workbookBytes(title, front === undefined ? sheets : [frontSheet(document, sheets, front), ...sheets]);
 }
 
-/** What only programs read, or folds on the page: its sheet is hidden, and not printed. */
+/** A section that only programs read, or that folds on the page: its sheet is hidden, and not printed. */
 function isSecondary({ isFolded = false, isForPrograms = false }: Section): boolean {
   return isFolded || isForPrograms;
 }

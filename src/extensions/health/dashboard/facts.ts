@@ -69,7 +69,7 @@ export interface ExchangeFacts {
 
 export const MOVES = ['inserted', 'accepted', 'final'] as const;
 
-/** What orders did in the range. */
+/** The moves of orders in the range. */
 export interface ActivityFacts {
   /** The beginnings of the steps; the last one is not over yet. */
   readonly starts: readonly string[];

@@ -103,7 +103,7 @@ ${aboutText(frame)}${link('/orders', 'Orders')}${link('/findings', 'Findings')}$
 function aboutText({ program, accounts, at, reloadSeconds }: Frame): string {
   const { version, startedAt, exchange } = program;
   const kind = exchange === '' ? '' : `${badge(exchange === 'live' ? 'neutral' : 'info', exchange)} `;
-  // Where there are more, a person chooses one beside it.
+  // If there are more, a person chooses one beside it.
   const account = accounts.length === 1 ? ` <span>account ${escapeText(cutText(accounts.join('')))}</span>` : '';
   const age = ageOf(startedAt, at);
   return `<p id="program"${reloadSeconds === undefined ? '' : ' data-live'}>${kind}<span>version ${escapeText(version)}</span>${account} <span>running since ${timeText(startedAt, at)} UTC${age === 'now' ? '' : ` (${age})`}</span> <span>as of ${timeText(at, at)} UTC</span></p>

@@ -136,7 +136,7 @@ export function verdictOf(reconciled: Reconciled, problems: readonly Problem[]):
   };
 }
 
-/** What a person begins with: of the lists of the report the first entry of the gravest. */
+/** Returns the entry that a person begins with: the first one of the gravest list of the report. */
 function firstOf({ totals, tables }: Reconciled): Verdict['first'] {
   if (totals.counts().disputed > 0) return { section: 'disputed_orders', head: DISPUTED };
   const worst = tables.worst();

@@ -139,7 +139,7 @@ function nextLookup(moment: Moment, { verifyAfter, recheckFinalAfter }: StorySet
 function whenText(moment: Moment, next: Date | null): string {
   if (next === null || moment.isStopped) return '';
   if (isNewest(moment) && moment.asOf.getTime() - next.getTime() > OVERDUE_MS) {
-    return `; this look-up has been due since ${next.toISOString()} and waits for those that were due before it`;
+    return `; this look-up has been due since ${next.toISOString()} and waits for earlier ones`;
   }
   if (next <= moment.asOf) return ', next when a pass runs';
   return isNewest(moment) ? `, next at ${next.toISOString()}` : `, next by ${next.toISOString()} if nothing delays it`;

@@ -22,7 +22,7 @@ export interface Story {
   readonly state: OrderState | null;
   /** Null also if it is not known of that moment. */
   readonly outcome: string | null;
-  /** What became of the order, in a sentence without its full stop. */
+  /** The fate of the order, in a sentence without its full stop. */
   readonly headline: string;
   readonly told: readonly StoryEntry[];
   /** What decides when it is looked up; null for the past, and if no look-up is planned. */

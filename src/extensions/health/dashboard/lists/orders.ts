@@ -62,7 +62,7 @@ export async function ordersText(
     query: { ...query, ...(sort && { sort }) },
     fields: [ID, ...FIELDS, ...(sort === undefined ? [] : [SORT])],
     about: [
-      `${counted(shown.length, 'order')}, ${sort === undefined ? 'those that need a person first, then the newest' : SORTS[sort]}.`,
+      `${counted(shown.length, 'order')}, ${sort === undefined ? 'orders that need a person first, then the newest' : SORTS[sort]}.`,
       isCut && !isMore && `This page looked at ${withCommas(MOST_READ)} orders, and there are more.`,
       isMore && next === undefined && 'There are more: choose an account.',
     ],
