@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import { noteInvocation } from '../../base/invocation.ts';
 import { IS_PACKAGE } from '../../base/places.ts';
-import { shellWord } from '../../base/text.ts';
 import { processEnvironment } from '../../settings/config.ts';
 import { ownFile } from '../../settings/layers.ts';
-import { programName } from './program-name.ts';
+import { callOn } from './program-name.ts';
 
 /** Notes how the process was called. The texts of a daemon are read in other folders, so they name its settings by the whole path. */
 export function noteCall(program: Command, command: Command): void {
@@ -13,12 +12,8 @@ export function noteCall(program: Command, command: Command): void {
   const isDaemon = command.name() === 'run';
   const place = { env, cwd: process.cwd(), file: config };
   const file = isDaemon && (config !== undefined || env['ORDER_SYNC_CONFIG'] || IS_PACKAGE) ? ownFile(place) : config;
-  const call = () => {
-    const name = programName(place.cwd, env['PATH'] ?? '', isDaemon);
-    return typeof file === 'string' ? `${name} --config ${shellWord(file)}` : name;
-  };
   noteInvocation(
-    call,
-    program.commands.flatMap((one) => [one.name(), ...one.aliases()]),
+    () => callOn(file, isDaemon),
+    program.commands.map((one) => one.name()),
   );
 }
