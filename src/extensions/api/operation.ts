@@ -5,15 +5,25 @@ import type { AccountInUse, OperationDeps } from '../../accounts/in-use.ts';
 import type { Services } from '../../daemon.ts';
 import type { Store } from '../../store/port.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { Caller, Scope } from './caller.ts';
 import { envelopeError, failureSchema, invalid, type FailedResult, type Result } from './envelope.ts';
 
 export interface Accounts {
   use(account: string): Promise<AccountInUse | undefined>;
 }
 
+/** What an operation is done with: the account, and who asks. */
+export interface CalledDeps extends OperationDeps {
+  readonly caller: Caller;
+  /** A request that bears the key of an earlier one is not done again. */
+  readonly idempotencyKey?: string | undefined;
+}
+
 /** Where an operation is asked for. It is loaded apart from what it does, so that a command beside a daemon stays light. */
 export interface OperationAddress {
   readonly method: 'GET' | 'POST';
+  /** A caller needs one of them. */
+  readonly scopes: readonly Scope[];
   /** A `:name` stands for a field of the input. */
   readonly url: string;
   /** The part of the request that carries the other fields of the input. */
@@ -66,7 +76,7 @@ export interface Operation<Params = unknown, Query = unknown, Body = unknown> {
   readonly statuses?: readonly number[];
   readonly errors: readonly ErrorStatus[];
   /** Does it. `signal` aborts when nobody waits for the answer any more. Throws `UnusableIdError`. */
-  run(deps: OperationDeps, input: Params & Query & Body, signal?: AbortSignal): Promise<Result>;
+  run(deps: CalledDeps, input: Params & Query & Body, signal?: AbortSignal): Promise<Result>;
 }
 
 export interface ReadDeps {

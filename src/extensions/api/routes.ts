@@ -5,6 +5,7 @@ import { deadline } from '../../base/clock.ts';
 import type { AccountInUse } from '../../accounts/in-use.ts';
 import type { Extension } from '../../cli/extension.ts';
 import { SYNC } from './addresses.ts';
+import { SOCKET_CALLER } from './caller.ts';
 import { LONGEST_WAIT_MS } from './asking/client.ts';
 import { writeEnvelope, type Result } from './envelope.ts';
 import {
@@ -68,8 +69,7 @@ function addReading(
       if (operation.streams === undefined || raw.headers.accept?.includes('text/event-stream') !== true)
         return await answer(reply, await operation.run(serving(), input));
       streams ??= operation.streams(serving());
-      const lastId = headers['last-event-id'];
-      const begin = await streams.open(input, typeof lastId === 'string' ? lastId : undefined);
+      const begin = await streams.open(input, textOf(headers['last-event-id']));
       if (typeof begin !== 'function') return await answer(reply.header('connection', 'close'), begin);
       void reply.hijack();
       begin(reply.raw);
@@ -89,21 +89,28 @@ function addOperation(
     method,
     url,
     schema: schemaOf(id, operation),
-    async handler({ params, query, body }, reply) {
+    async handler({ params, query, body, headers }, reply) {
       const { stopping, onRun } = serving();
       const signal = AbortSignal.any([stopping, closed(reply.raw), deadline(LONGEST_WAIT_MS)]);
       // A part of the request that the operation does not describe was checked by nothing.
       const { account, ...fields } = query as { account: string };
       const input = Object.assign({}, fields, operation.body && body, params);
+      const idempotencyKey = textOf(headers['idempotency-key']);
       const run = async (): Promise<Result> => {
         using used = await use(serving(), account);
-        return used === undefined ? NOT_OWNER_RESULT : await operation.run(used.app, input, signal);
+        return used === undefined
+          ? NOT_OWNER_RESULT
+          : await operation.run({ ...used.app, caller: SOCKET_CALLER, idempotencyKey }, input, signal);
       };
       const running = run();
       onRun(running);
       return await answer(reply, await running);
     },
   });
+}
+
+function textOf(header: string | readonly string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : undefined;
 }
 
 /** Another process may drive the account in a moment. A caller that asks while this process stops then asks that one. */

@@ -6,6 +6,7 @@ export const feed: Extension = {
   operations: {
     listEvents: {
       method: 'GET',
+      scopes: ['read'],
       url: '/events',
       rest: 'query',
       read: async () => (await import('./operations.ts')).OPERATIONS.listEvents,

@@ -11,6 +11,7 @@ export const operate: Extension = {
   operations: {
     showOrder: {
       method: 'GET',
+      scopes: ['read'],
       url: '/orders/:externalOrderId',
       read: async () => (await import('./operations.ts')).OPERATIONS.showOrder,
     },

@@ -1,5 +1,6 @@
 import { createPass } from '../../../src/orders/create.ts';
 import { followPass } from '../../../src/orders/follow.ts';
+import { SOCKET_CALLER } from '../../../src/extensions/api/caller.ts';
 import { writeEnvelope } from '../../../src/extensions/api/envelope.ts';
 import { EXCHANGE_OPERATIONS } from '../../../src/extensions/api/addresses.ts';
 import type { AskedOperation } from '../../../src/extensions/api/operation.ts';
@@ -91,7 +92,7 @@ export const answers: Entry<OddAnswer> = {
       const asked = OPERATIONS[call ?? ''];
       if (asked === undefined) throw new Error(`no operation is ${call}`);
       const operation = await asked.load();
-      const deps = { ...app, wakeCreates: () => {} };
+      const deps = { ...app, wakeCreates: () => {}, caller: SOCKET_CALLER };
       const { body, httpStatus } = writeEnvelope(await operation.run(deps, INPUT, NEVER));
       const { ok } = JSON.parse(body) as { ok: unknown };
       if (typeof ok !== 'boolean' || ok !== httpStatus < 300) broken(`the answer for people is ${httpStatus} ${body}`);

@@ -6,6 +6,7 @@ import { after } from '../../../base/instant.ts';
 import { refusalReason, type RefusalReason } from '../../../exchange/reply.ts';
 import { EXCHANGE_OPERATIONS } from '../addresses.ts';
 import { Owner } from './client.ts';
+import { SOCKET_CALLER } from '../caller.ts';
 import type { AskedOperation, InputOf, OperationAddress } from '../operation.ts';
 import type { FailedResult, Result } from '../envelope.ts';
 import { controlSocketOf, NoOwnerError, socketTransport, type Transport, type Ways } from './transport.ts';
@@ -90,7 +91,7 @@ export async function withExchange<Value>(
     work((operation, input) => owner.ask(operation, input), config, false),
   );
   return await throughOwner(config, extensions, beside, async (app, complete) => {
-    const deps = { ...app, wakeCreates: () => {} };
+    const deps = { ...app, wakeCreates: () => {}, caller: SOCKET_CALLER };
     return await work(async (operation, input) => await (await operation.load()).run(deps, input), complete, true);
   });
 }

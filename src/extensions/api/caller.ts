@@ -1,0 +1,13 @@
+/** What a token may ask for: `orders` adds orders and ends those that were not sent, `decide` takes the decisions of a person. */
+export const SCOPES = ['read', 'orders', 'clients', 'decide'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** The program or person that asks. A user who may open the control socket may ask for everything. */
+export interface Caller {
+  /** The name of its token: decisions are recorded under it. */
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly accounts: readonly string[] | 'all';
+}
+
+export const SOCKET_CALLER: Caller = { name: 'control socket', scopes: SCOPES, accounts: 'all' };
