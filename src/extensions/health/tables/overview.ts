@@ -159,25 +159,32 @@ async function accountToSendFirst(db: Database): Promise<string | undefined> {
 }
 
 async function firstUnknown(db: Database, accounts: readonly string[]): Promise<NamedOrder | null> {
-  if (accounts.length === 0) return null;
-  const since = sql`coalesce(sent_at, updated_at)`;
-  const { rows } =
-    await sql<NamedOrder>`select * from (${ofState('unknown', accounts, since, MOST_UNKNOWN)}) as unknown_orders
-    order by since limit 1`.execute(db);
-  return rows[0] ?? null;
+  const first = sql`select * from (${ofState('unknown', accounts, MOST_UNKNOWN)}) as unknown_orders
+    order by coalesce(sent_at, updated_at) limit 1`;
+  return (await named(db, 'unknown', accounts, first))[0] ?? null;
 }
 
 async function ordersToDecide(db: Database, accounts: readonly string[]): Promise<readonly NamedOrder[]> {
-  if (accounts.length === 0) return [];
   const orders: NamedOrder[] = [];
   for (const state of ATTENTION_STATES) {
-    orders.push(...(await ofState(state, accounts, sql`updated_at`, MOST_NAMED).execute(db)).rows);
+    orders.push(...(await named(db, state, accounts, ofState(state, accounts, MOST_NAMED))));
   }
   return orders;
 }
 
-function ofState(state: OrderState, accounts: readonly string[], since: RawBuilder<unknown>, limit: number) {
-  return sql<NamedOrder>`select account, external_order_id as "externalOrderId", state, state_reason as reason, ${since} as since
+function ofState(state: OrderState, accounts: readonly string[], limit: number) {
+  return sql`select account, external_order_id, state_reason, sent_at, updated_at
     from merchant_orders ${indexedBy('merchant_orders_due')}
     where account in (${sql.join(accounts.slice(0, MOST_ACCOUNTS))}) and state = ${sql.lit(state)} limit ${limit}`;
+}
+
+/** Reads since when these few rows are in their state: their other columns change later. Another program's write is in no event. */
+async function named(db: Database, state: OrderState, accounts: readonly string[], few: RawBuilder<unknown>) {
+  if (accounts.length === 0) return [];
+  const began = sql`select observed_at from events where events.account = few.account and type = 'order'
+    and subject = external_order_id and field = 'state' order by id desc limit 1`;
+  const { rows } = await sql<NamedOrder>`with few as materialized (${few})
+    select account, external_order_id as "externalOrderId", ${sql.lit(state)} as state, state_reason as reason,
+      coalesce((${began}), updated_at) as since from few`.execute(db);
+  return rows;
 }
