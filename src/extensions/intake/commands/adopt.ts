@@ -10,7 +10,8 @@ import { columnsOf } from '../../../store/orders/order-columns.ts';
 import { commandError, withExchange, type Ask } from '../../api/asking/ask.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
 import { print } from '../../documents/commands/print.ts';
-import { checkFields, describe } from '../add.ts';
+import { checkFields } from '../add.ts';
+import { describeProblems } from '../../../orders/rules/check.ts';
 
 const CONCURRENCY = 8;
 
@@ -103,6 +104,5 @@ function exitCodeOf({ invalid: wrong, unanswered, absent }: Readonly<Record<Adop
 export function checkedOrder(line: ImportLine) {
   if ('problem' in line) return line.column === undefined ? line.problem : `${line.column} ${line.problem}`;
   const checked = checkFields(line.fields);
-  if (checked.ok) return checked.order;
-  return checked.problems.map(describe).join('; ');
+  return checked.ok ? checked.order : describeProblems(checked.problems);
 }

@@ -41,7 +41,7 @@ function defineAdd(command: Command): void {
         addOrder({ store, account }, fields),
       );
       if (addition.kind === 'invalid') {
-        throw new CommandError(EXIT.data, `${addition.problems.join('; ')}; nothing was inserted`);
+        throw new CommandError(EXIT.data, `${addition.why}; nothing was inserted`);
       }
       const id = JSON.stringify(addition.externalOrderId);
       if (addition.kind === 'differs') {
