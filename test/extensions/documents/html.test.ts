@@ -98,14 +98,14 @@ describe('HTML', () => {
   it('has a group that is of another part there, and what is begun with where it was', async () => {
     const rows = ['A', 'B', 'C'].map((group) => ({ group, id: group.toLowerCase() }));
     const document = documentOf(texts('group', 'id'), rows, 'x/1');
-    const describe = ({ group }: Row) => ({
+    const headOf = ({ group }: Row) => ({
       title: `Group ${group}`,
       ...(group === 'B' && { part: 'money' as const }),
     });
     const sections = document.sections.map((section) => ({
       ...section,
       part: 'attention' as const,
-      groups: { says: ['group'], describe },
+      groups: { says: ['group'], describe: headOf },
     }));
     const text = await wholeText(htmlText({ ...document, sections }));
     const places = ['id="part-attention"', '<div id="lines-1">', 'Group C', 'id="part-money"', 'Group B'];
