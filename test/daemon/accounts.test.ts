@@ -260,6 +260,43 @@ describe('an account of several', () => {
   });
 });
 
+describe('the only order of an account whose key was taken once and is refused now', () => {
+  /** It was refused so often that it is due again in minutes only. */
+  async function refused() {
+    const on = await manyAccounts({ ...THREE, two: 'exchange: {apiKeyFile: two.key}' });
+    const key = join(on.folder, 'two.key');
+    writeFileSync(key, 'two', { mode: 0o600 });
+    on.insert('two', 'a');
+    const daemon = await on.start();
+    await on.until(() => accepted(on, 'a', ['two']));
+    writeFileSync(key, 'wrong');
+    await on.pass(MINUTE + SECOND);
+    on.insert('two', 'b');
+    on.merchant
+      .prepare(`update merchant_orders set attempts = 12, revision = revision + 1 where external_order_id = 'b'`)
+      .run();
+    await on.until(() => sentBy(on, 'wrong').length > 0);
+    return { on, key, daemon };
+  }
+
+  it('is sent within a minute once another key is in the file', async () => {
+    const { on, key } = await refused();
+    await on.pass(2 * MINUTE);
+    writeFileSync(key, 'two');
+    await on.pass(MINUTE + SECOND);
+    expect(accepted(on, 'b', ['two'])).toBe(true);
+  });
+
+  it('is sent at once by the next daemon', async () => {
+    const { on, key, daemon } = await refused();
+    await daemon.stop();
+    writeFileSync(key, 'two');
+    await on.start();
+    await on.pass(2 * SECOND);
+    expect(accepted(on, 'b', ['two'])).toBe(true);
+  });
+});
+
 describe('a due time that a trigger keeps from being corrected when the clock was set back', () => {
   /** One order is to be sent in a minute, by a clock that is then set back by a day. */
   async function refused() {
