@@ -209,6 +209,16 @@ it('heeds in a minute what a person has decided, also where word of it was lost'
   expect([on.exchange.requests, on.stateOf('one', 'a')]).toEqual([[], 'pending']);
 });
 
+it('names what holds its only account, and since when, when it is ready', async () => {
+  const on = await manyAccounts({ one: '' });
+  const hold = { since: on.clock.now(), until: on.clock.now(), reason: 'the reason', actor: null };
+  await elsewhere(on, (tx) => setHold(tx, 'one', { ...hold, kind: 'key-refused' }, on.clock.now()));
+  await on.start();
+  expect(on.log.with('order-sync is ready')).toMatchObject([
+    { holds: [`key-refused since ${hold.since.toISOString()}: the reason`] },
+  ]);
+});
+
 describe('an account of several', () => {
   it('rests when nothing is due for a minute, and is driven again when something is', async () => {
     const on = await manyAccounts(THREE);

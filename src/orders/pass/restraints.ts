@@ -32,7 +32,7 @@ interface RestraintDeps {
   readonly log: Logger;
   readonly observers: Pick<Observers, 'tell'>;
   readonly settings: RestraintSettings;
-  readonly rereadKey: () => boolean;
+  readonly key: { readonly place: string; readonly reread: () => boolean };
 }
 
 const FACTS = {
@@ -132,7 +132,7 @@ export class AccountRestraints implements AccountState {
       this.#isKeyTaken = true;
       tell({ kind: 'exchange.served' });
     }
-    if (news.kind === 'key-refused') tell({ kind: 'key.refused' });
+    if (news.kind === 'key-refused') tell({ kind: 'key.refused', place: this.#deps.key.place });
     if (news.kind === 'served' || news.kind === 'key-refused') this.#isKeyRefused = news.kind === 'key-refused';
     const change = decideRestraints(this.#state, news, askedAt, this.now(), this.#deps.settings);
     const { unknownInARow, evidence } = change;
@@ -157,7 +157,7 @@ export class AccountRestraints implements AccountState {
   }
 
   rereadKey(): void {
-    if (!this.#deps.rereadKey()) return;
+    if (!this.#deps.key.reread()) return;
     this.#isKeyRefused = false;
     this.isKeyOther = true;
     const restraints = this.all.map((restraint) =>
