@@ -26,10 +26,7 @@ const PROBLEMS = {
   'database-unreadable': ['error', 'check that the database file is in its place, or that its server runs'],
   'database-unwritten': ['error', 'order-sync doctor'],
   'other-migrations': ['error', 'start the version that migrated the database'],
-  'key-refused': [
-    'error',
-    'put the right key into the file that exchange.apiKeyFile names: the daemon tries it within a minute',
-  ],
+  'key-refused': ['error', keyRemedy('the place that config show names')],
   'out-of-reach': ['error', 'order-sync doctor{words}'],
   forbidden: ['error', 'ask the exchange why the account may not create'],
   guarded: ['error', RESUME],
@@ -55,6 +52,11 @@ const PROBLEMS = {
   clock: ['warning', 'check the time service of this machine and of the database server'],
   ops: ['warning', 'set ops.listen to a free port, or to off'],
 } as const satisfies Record<string, readonly [Weight, string]>;
+
+/** A daemon that runs reads a file again; a setting needs another start. */
+export function keyRemedy(place: string): string {
+  return `put the right key into ${place}: the daemon reads a file again within a minute, and all else when it starts`;
+}
 
 export type ProblemCode = keyof typeof PROBLEMS;
 

@@ -7,8 +7,10 @@ import { lookup } from 'node:dns/promises';
 import { connect as connectTls } from 'node:tls';
 import type { Command } from 'commander';
 import type { DaemonStatus } from '../status/status.ts';
-import { problem } from '../../../accounts/problem.ts';
+import { keyRemedy, problem } from '../../../accounts/problem.ts';
+import { REFUSALS } from '../../../accounts/rules/restraints.ts';
 import type { Config, AccountSettings } from '../../../settings/config.ts';
+import { keyPlace } from '../../../settings/settings-file.ts';
 import { healthSettings } from '../settings.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
 import { fault, ofProblem, ok, warning, type CheckResult } from './check.ts';
@@ -199,10 +201,8 @@ export async function checkKey(command: Command, config: AccountSettings): Promi
     case 'ok':
     case 'refused':
       return ok('key', 'the exchange accepts the key');
-    case 'key-refused': {
-      const remedy = 'put the right key into the file of exchange.apiKeyFile: the daemon tries it within a minute';
-      return fault('key', EXIT.keyRefused, 'the exchange refuses the key (401)', remedy);
-    }
+    case 'key-refused':
+      return fault('key', EXIT.keyRefused, REFUSALS[result.kind], keyRemedy(keyPlace(config.exchange)));
     case 'rate-limited':
       return warning('key', 'the exchange limits the rate, so the key was not checked', 'try again in a minute');
     case 'not-sent':
