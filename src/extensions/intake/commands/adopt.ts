@@ -17,10 +17,10 @@ const CONCURRENCY = 8;
 
 const HELP = `
 Columns: as for orders import.
-Each order is looked up first. One that the exchange has is put into the table
-as it is there, and is never created; one that it does not find is named and not
-put in; one that stands in the table is left as it is. So the command can be run
-again.
+Each order is looked up first. If the exchange has it, it is inserted as it
+stands there, and is never created. If the exchange does not have it, it is named
+and not inserted. An order that is in the table already does not change, so the
+command can be run again.
 
 Example:
   order-sync orders adopt before-we-used-order-sync.csv`;
@@ -88,8 +88,8 @@ function printAdopted({ line, externalOrderId, result, state, why }: Adopted, js
   const text = {
     adopted: `${id} is adopted: ${state}`,
     present: `${id} is in the table already: ${state}`,
-    absent: `${id} is not at the exchange and was not put in`,
-    unanswered: `${id} was not put in: ${printable(why ?? '')}`,
+    absent: `${id} is not at the exchange and was not inserted`,
+    unanswered: `${id} was not inserted: ${printable(why ?? '')}`,
     invalid: `line ${line}: ${printable(why ?? '')}`,
   }[result];
   print(json, { line, external_order_id: externalOrderId, result, state, why }, () => `${text}\n`);

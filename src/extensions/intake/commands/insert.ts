@@ -54,10 +54,10 @@ function defineAdd(command: Command): void {
 }
 
 const HELP = `
-Columns: external_order_id, asset, from_currency, to_currency, and, where
-wanted, asset_position, order_type, order_limit, payment_token, provider_type,
-crypto_address, bonus.
-An order that is in the table already with the same content is passed over; with
+Required columns: external_order_id, asset, from_currency, to_currency.
+Optional columns: asset_position, order_type, order_limit, payment_token,
+provider_type, crypto_address, bonus.
+An order that is in the table already with the same content is skipped. With
 other content it is an error.
 
 Examples:
