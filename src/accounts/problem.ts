@@ -41,6 +41,7 @@ const PROBLEMS = {
   'disk-full': ['error', 'free space on the disk'],
   stopping: ['error', 'start the daemon again'],
   unknown: ['warning', 'order-sync orders list --state unknown{words}'],
+  invalid: ['warning', 'order-sync orders list --state invalid{words}'],
   'kept-back': ['warning', KEPT_BACK_REMEDY],
   'no-daemon': ['warning', 'order-sync run'],
   'silent-owner': ['warning', 'if it is a command, wait until it ends; if it hangs, stop it and read its log'],
@@ -125,6 +126,7 @@ const STATES = {
   held: ['order is held', 'orders are held'],
   disputed: ['order is disputed', 'orders are disputed'],
   unknown: ['order has an unknown outcome', 'orders have unknown outcomes'],
+  invalid: ['new order is invalid', 'new orders are invalid'],
 } as const;
 
 export function countedProblems(

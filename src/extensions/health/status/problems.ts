@@ -91,6 +91,7 @@ function overviewProblems(reading: Reading, overview: Overview): readonly (Probl
     ...undecidedProblems('held', overview),
     ...undecidedProblems('disputed', overview),
     ...countedProblems('unknown', overview.orders.unknown, groupOf(overview, overview.oldestUnknown?.since)),
+    ...countedProblems('invalid', overview.newInvalid?.orders ?? 0, groupOf(overview, overview.newInvalid?.since)),
     ...findingProblems(overview),
     ...holdProblems(overview.holds, overview.account),
     ...troubleProblems(overview, reading.olderState),

@@ -121,6 +121,11 @@ const overview = z.object({
   more: z.array(state).describe('The states of which there are more orders than were counted.'),
   oldestPending: namedOrder.nullable().describe('The order whose time to be sent came first.'),
   oldestUnknown: namedOrder.nullable().describe('The order whose outcome is unknown for the longest time.'),
+  newInvalid: overdue
+    .nullable()
+    .describe(
+      'Invalid orders that were inserted in the last 24 hours, and when the first of them was; null if there is none.',
+    ),
   attention: z.array(namedOrder).describe('A few of the orders that wait for a person, the held ones first.'),
   findings: z.array(openFindings).describe('The worst first.'),
   holds: z.array(hold),

@@ -90,6 +90,12 @@ const CASES: readonly (readonly [code: string, changes: Partial<Reading>, remedy
     '2 orders have unknown outcomes',
   ],
   [
+    'invalid',
+    of({ orders: { invalid: 9 }, newInvalid: { orders: 2, since: SINCE } }),
+    'order-sync orders list --state invalid',
+    '2 new orders are invalid',
+  ],
+  [
     'kept-back',
     {
       daemon: {
@@ -169,6 +175,7 @@ describe('the list of problems', () => {
     const all = readingOf({
       ...of({
         orders: { held: 1, disputed: 1, unknown: 1 },
+        newInvalid: { orders: 1, since: SINCE },
         holds: (['creates-paused', 'all-paused', 'key-refused', 'forbidden'] as const).map((kind) => ({
           ...hold,
           kind,
@@ -197,6 +204,7 @@ describe('the list of problems', () => {
       'forbidden',
       'finding',
       'unknown',
+      'invalid',
       'unreadable',
       'all-paused',
       'creates-paused',
@@ -286,7 +294,9 @@ describe('readiness', () => {
   });
 
   it('fails no check by what only a person must decide', () => {
-    const people = CASES.filter(([code]) => ['held', 'disputed', 'finding', 'all-paused', 'parked'].includes(code));
+    const people = CASES.filter(([code]) =>
+      ['held', 'disputed', 'finding', 'invalid', 'all-paused', 'parked'].includes(code),
+    );
     for (const [, changes] of people) {
       expect(readinessChecks(problemsOf(readingOf(changes))).every(({ ok }) => ok)).toBe(true);
     }
