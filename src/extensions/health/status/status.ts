@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { RESTRAINT_KINDS } from '../../../accounts/rules/restraints.ts';
+import type { Problem } from '../../../accounts/problem.ts';
 import type { FeedEvent } from '../../feed/event.ts';
 import { SEVERITIES } from '../../../findings/rules/classes.ts';
 import { ORDER_STATES } from '../../../orders/rules/states.ts';
@@ -182,6 +183,8 @@ export interface Reading {
   readonly databaseAheadMs: number | null;
   /** Null if the database cannot be read. */
   readonly overview: Overview | null;
+  /** The problems of the settings, as the command sees them that asks. */
+  readonly settings?: readonly Problem[];
   readonly process?: ProcessFacts;
 }
 

@@ -3,7 +3,7 @@ import { readinessChecks } from '../../../../src/extensions/health/ops/readiness
 import { verdictSection } from '../../../../src/extensions/health/dashboard/front/problems.ts';
 import { troublesOf } from '../../../../src/extensions/health/dashboard/front/troubles.ts';
 import { PLAIN } from '../../../../src/cli/shared/terminal.ts';
-import { problemText } from '../../../../src/accounts/problem.ts';
+import { problem as problemOf, problemText } from '../../../../src/accounts/problem.ts';
 import {
   LEAST_FREE_BYTES,
   problemsOf,
@@ -94,6 +94,12 @@ const CASES: readonly (readonly [code: string, changes: Partial<Reading>, remedy
     of({ orders: { invalid: 9 }, newInvalid: { orders: 2, since: SINCE } }),
     'order-sync orders list --state invalid',
     '2 new orders are invalid',
+  ],
+  [
+    'settings-changed',
+    { settings: [problemOf('settings-changed', 'shop.yaml changed', { since: SINCE })] },
+    'restart the daemon',
+    'shop.yaml changed',
   ],
   [
     'kept-back',
