@@ -76,9 +76,11 @@ function troubleText(trouble: Trouble, shown: Shown, level: 1 | 3): string {
 /** Says how much money the orders are about; of orders that wait for the problem to end also how many they are. */
 function concernedText(trouble: Trouble, shown: Shown): string {
   const { concerned, count: number, stake } = trouble;
-  const money = stake === undefined ? '' : stakeText(stake);
   if (isToldAbove(trouble, shown)) return 'Counted above.';
-  if (concerned === undefined || isListed(trouble)) return money;
+  if (concerned === undefined) return '';
+  const sums = stake === undefined ? '' : stakeText(stake);
+  const money = sums === '' ? '' : link(pathOf(concerned, shown), sums);
+  if (isListed(trouble)) return money;
   const list = link(pathOf(concerned, shown), ordersText(trouble, shown));
   return `${list} ${number === 1 ? 'waits' : 'wait'} to be sent${money === '' ? '' : `: ${money}`}`;
 }
