@@ -38,6 +38,7 @@ const PROBLEMS = {
   'disk-full': ['error', 'free space on the disk'],
   stopping: ['error', 'start the daemon again'],
   unknown: ['warning', 'order-sync orders list --state unknown{words}'],
+  invalid: ['warning', 'order-sync orders list --state invalid{words}'],
   'kept-back': ['warning', KEPT_BACK_REMEDY],
   'no-daemon': ['warning', 'order-sync run'],
   'silent-owner': ['warning', 'if it is a command, wait until it ends; if it hangs, stop it and read its log'],
@@ -49,6 +50,7 @@ const PROBLEMS = {
   'receiver-fails': ['warning', 'order-sync webhooks list'],
   'dead-letters': ['warning', 'order-sync webhooks list'],
   parked: ['warning', 'order-sync webhooks list'],
+  'settings-changed': ['warning', 'restart the daemon, so that it reads them'],
   clock: ['warning', 'check the time service of this machine and of the database server'],
   ops: ['warning', 'set ops.listen to a free port, or to off'],
 } as const satisfies Record<string, readonly [Weight, string]>;
@@ -127,6 +129,7 @@ const STATES = {
   held: ['order is held', 'orders are held'],
   disputed: ['order is disputed', 'orders are disputed'],
   unknown: ['order has an unknown outcome', 'orders have unknown outcomes'],
+  invalid: ['new order is invalid', 'new orders are invalid'],
 } as const;
 
 export function countedProblems(

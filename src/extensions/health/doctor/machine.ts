@@ -88,16 +88,6 @@ export function checkService(pid: number | undefined, driver: string | undefined
   return warning('service', found, 'run it under pm2 or systemd, which restart it (docs/operating.md)', facts);
 }
 
-/** A daemon does not see what is changed in its settings while it runs. */
-export function checkAge(
-  file: string | null,
-  daemon: { readonly startedAt: string } | null | undefined,
-): readonly CheckResult[] {
-  const changedAt = file === null ? undefined : statSync(file, { throwIfNoEntry: false })?.mtime;
-  if (!daemon || changedAt === undefined || changedAt.toISOString() <= daemon.startedAt) return [];
-  return [warning('settings', `${file} changed after the daemon started`, 'restart the daemon, so that it reads them')];
-}
-
 /** The name of the nearest process above that is no launcher or shell of ours; empty if that cannot be seen. */
 function parentOf(pid: number): string {
   try {

@@ -36,8 +36,9 @@ const EXPLAINED: Readonly<Record<ProbeStep, string>> = {
 const HELP = `
 Each step is explained, and on a terminal it waits for your consent. Without
 --order nothing is made. The settings that follow are printed as YAML for
-${OWN_SETTINGS}: set a shape of absence only once the exchange has confirmed it.
-The answers, without key and tokens, are kept in a file beside the database.
+${OWN_SETTINGS}. Set a shape of absence only once the exchange has
+confirmed it. The answers, without key and tokens, are kept in a file beside the
+database.
 
 Examples:
   order-sync probe

@@ -161,4 +161,36 @@ describe('an overview', () => {
     expect(all.orders).toMatchObject({ pending: 2, unknown: 1 });
     expect(all.accounts.map(({ account }) => account)).toEqual(['another', 'default']);
   });
+
+  it('counts new invalid orders, and none that is old, was corrected or retried', async () => {
+    const { program, exchange } = await scriptedProgram();
+    exchange.answer = (request) => echo(request);
+    const { store } = program.app;
+    const read = async (account?: string) => {
+      const { newInvalid } = await readOverview(store.db, { account, endpoints: [], now: program.clock.now() });
+      return newInvalid;
+    };
+    const insert = async (...ids: readonly string[]) => {
+      program.insert(...ids.map((external_order_id) => ({ external_order_id, asset: 'x' })));
+      await createPass(program.app, NEVER);
+    };
+    await insert('old');
+    program.clock.advance(DAY + 1);
+    expect(await read()).toBeNull();
+    const since = program.clock.now().toISOString();
+    await insert('a', 'b');
+    program.clock.advance(MINUTE);
+    await insert('c');
+    for (const account of ['default', undefined]) expect(await read(account)).toEqual({ orders: 3, since });
+    expect(await read('another')).toBeNull();
+    program.merchant.exec("update merchant_orders set asset = '1' where external_order_id = 'a'");
+    expect(await read()).toMatchObject({ orders: 2 });
+    const judgement = { kind: 'retry', mayDuplicate: false } as const;
+    await Array.fromAsync(
+      decideOrders(program.app, [{ externalOrderId: 'b' }], { judgement, actor: 'a', reason: 'r' }),
+    );
+    expect(await read()).toMatchObject({ orders: 1 });
+    program.clock.advance(DAY);
+    expect(await read()).toBeNull();
+  });
 });
