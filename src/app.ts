@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { systemClock, type Clock } from './base/clock.ts';
 import type { Config } from './settings/config.ts';
 import { groupOf, settingsInForce } from './settings/rate-groups.ts';
-import { MerchantKey } from './settings/settings-file.ts';
+import { keyPlace, MerchantKey } from './settings/settings-file.ts';
 import { DEFAULT_ACCOUNT } from './accounts/rules/name.ts';
 import { messageOf } from './base/text.ts';
 import { ExchangeClient } from './exchange/client.ts';
@@ -123,7 +123,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   const gracePeriodOver = ending.signal;
   const lease = new RequestLease({ ...base, accountLease, window, concurrency, timeoutMs, gracePeriodOver });
   const key = merchantKey(config, log);
-  const restraints = new AccountRestraints({ ...base, rereadKey: key.reread });
+  const restraints = new AccountRestraints({ ...base, key });
   await restraints.open();
   const guard = new CreateGuard({ account, restraints, settings: { ...settings, ...config.guard } });
   await guard.open(store.db);
@@ -196,7 +196,7 @@ function merchantKey({ exchange }: Config, log: Logger) {
     if (isOther) log.info({}, 'the merchant key was changed');
     return isOther;
   };
-  return { current: () => key.current, reread };
+  return { current: () => key.current, reread, place: keyPlace(exchange) };
 }
 
 function connectBy({ exchange }: Config, apiKey: () => string): Transport {

@@ -239,7 +239,8 @@ async function sayReady(accounts: Accounts, { config, store, clock, log }: Share
   const facts = { database: config.database.address, pid: process.pid };
   if (accounts.isOnly && only !== undefined) {
     const waiting = await countWaiting(store.db, { account: only.name, now: clock.now() });
-    const holds = (await readHolds(store.db, only.name)).map(({ kind, reason }) => `${kind}: ${reason}`);
+    const stored = await readHolds(store.db, only.name);
+    const holds = stored.map(({ kind, since, reason }) => `${kind} since ${since.toISOString()}: ${reason}`);
     const held = holds.length > 0 && { holds };
     log.info({ exchange: only.exchange.baseUrl, ...facts, ...waiting, ...held }, 'order-sync is ready');
     return;

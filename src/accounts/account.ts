@@ -4,7 +4,7 @@ import type { App } from '../app.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../settings/config.ts';
 import { DueTimes } from './rules/due.ts';
-import type { MerchantKey } from '../settings/settings-file.ts';
+import { keyPlace, type MerchantKey } from '../settings/settings-file.ts';
 import { KeyRefusedError } from '../exchange/reply.ts';
 import type { FollowPace } from '../orders/pass/pace.ts';
 import { withGracePeriod } from '../orders/pass/run.ts';
@@ -202,8 +202,10 @@ class WiredAccount {
   }
 
   get isRecovering(): boolean {
-    const { exchange, wrongTimes, creates } = this.app;
+    const { exchange, wrongTimes, creates, restraints } = this.app;
     if (creates.inFlight.unwrittenSize > 0) return true;
+    // Only a wired account reads the file of its key again.
+    if (restraints.all.some(({ kind }) => kind === 'key-refused')) return true;
     return wrongTimes.isAny || exchange.breaker('create').openings > 0 || exchange.breaker('lookup').openings > 0;
   }
 
@@ -241,7 +243,7 @@ class WiredAccount {
       while (!this.#stop.aborted && this.#deps.woken.delete(pass)) {
         await this.#runOnce(pass).catch((error: unknown) => this.#waitOut(pass, error));
         if (this.app.restraints.isKeyWrong) {
-          throw new KeyRefusedError('the exchange refuses the key (401); set exchange.apiKey and start again');
+          throw new KeyRefusedError(`the exchange refuses the key (401); check ${keyPlace(this.app.config.exchange)}`);
         }
       }
     } catch (error) {

@@ -18,7 +18,7 @@ import { SentIntents } from '../orders/pass/sent-intents.ts';
 import { accountsOfFailOvers } from '../store/tables/fail-overs.ts';
 import { partsOf } from '../store/pages.ts';
 import type { AccountLease } from '../store/port.ts';
-import { accountsOfAnotherClock } from '../store/orders/wrong-due-times.ts';
+import { accountsToPutRight } from '../store/orders/wrong-due-times.ts';
 
 /** How long after a fail-over a worker reports the intents that it lost. */
 const REPORTED_FOR_MS = 60 * 60_000;
@@ -204,7 +204,7 @@ export class Accounts {
       const [from = '', to = from, now] = [slice[0], slice.at(-1), clock.now()];
       await this.due.read(from, to);
       const late = { due: after(now, LONGEST_WAIT_MS), lease: after(now, LEASE_MS) };
-      const wrong = await accountsOfAnotherClock(store.db, { from, to, ...late });
+      const wrong = await accountsToPutRight(store.db, { from, to, ...late });
       for (const name of wrong) this.#owned.get(name)?.wake('create');
       await clock.turn();
     }

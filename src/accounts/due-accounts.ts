@@ -120,6 +120,7 @@ export class DueAccounts {
     if (wired === undefined) return;
     await wired.app.eachSecond();
     if (wired.app.wrongTimes.dueInMs <= 0) account.wake('uncorrected');
+    if (wired.app.restraints.isKeyOther) account.wake('create');
     // Long passes, and others that use the account, bring new times.
     if (wired.isBusy) return await this.read(account.name);
     const kinds = KINDS.filter((kind) => due.isDue(kind, this.#until(kind)));

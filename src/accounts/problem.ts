@@ -26,10 +26,7 @@ const PROBLEMS = {
   'database-unreadable': ['error', 'check that the database file is in its place, or that its server runs'],
   'database-unwritten': ['error', 'order-sync doctor'],
   'other-migrations': ['error', 'start the version that migrated the database'],
-  'key-refused': [
-    'error',
-    'put the right key into the file that exchange.apiKeyFile names: the daemon tries it within a minute',
-  ],
+  'key-refused': ['error', keyRemedy('the place that config show names')],
   'out-of-reach': ['error', 'order-sync doctor{words}'],
   forbidden: ['error', 'ask the exchange why the account may not create'],
   guarded: ['error', RESUME],
@@ -41,6 +38,7 @@ const PROBLEMS = {
   'disk-full': ['error', 'free space on the disk'],
   stopping: ['error', 'start the daemon again'],
   unknown: ['warning', 'order-sync orders list --state unknown{words}'],
+  invalid: ['warning', 'order-sync orders list --state invalid{words}'],
   'kept-back': ['warning', KEPT_BACK_REMEDY],
   'no-daemon': ['warning', 'order-sync run'],
   'silent-owner': ['warning', 'if it is a command, wait until it ends; if it hangs, stop it and read its log'],
@@ -52,9 +50,15 @@ const PROBLEMS = {
   'receiver-fails': ['warning', 'order-sync webhooks list'],
   'dead-letters': ['warning', 'order-sync webhooks list'],
   parked: ['warning', 'order-sync webhooks list'],
+  'settings-changed': ['warning', 'restart the daemon, so that it reads them'],
   clock: ['warning', 'check the time service of this machine and of the database server'],
   ops: ['warning', 'set ops.listen to a free port, or to off'],
 } as const satisfies Record<string, readonly [Weight, string]>;
+
+/** A daemon that runs reads a file again; a setting needs another start. */
+export function keyRemedy(place: string): string {
+  return `put the right key into ${place}: the daemon reads a file again within a minute, and all else when it starts`;
+}
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
@@ -125,6 +129,7 @@ const STATES = {
   held: ['order is held', 'orders are held'],
   disputed: ['order is disputed', 'orders are disputed'],
   unknown: ['order has an unknown outcome', 'orders have unknown outcomes'],
+  invalid: ['new order is invalid', 'new orders are invalid'],
 } as const;
 
 export function countedProblems(

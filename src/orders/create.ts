@@ -16,7 +16,7 @@ import { doubtedBy } from '../accounts/rules/fail-over.ts';
 import { readFailOvers } from '../store/tables/fail-overs.ts';
 import { assumeRowSent } from './assume-sent.ts';
 import { doubtOf, markLeft } from './fail-over.ts';
-import { probeForCreates, recoverUnrecorded } from './recover.ts';
+import { makeRefusedDue, probeForCreates, recoverUnrecorded } from './recover.ts';
 import { recordOrKeep } from './record-outcome.ts';
 import { countFailure } from './pass/outcomes.ts';
 
@@ -36,6 +36,7 @@ export async function createPass(deps: FlowDeps, signal: AbortSignal): Promise<v
   await forEachConcurrently(dueIn(deps, 'invalid', signal), 1, (id) =>
     isolateFailure(deps, id, () => recheckCorrected(deps, id)),
   );
+  await makeRefusedDue(deps);
   await probeForCreates(deps, signal);
   await sendUnforbidden(deps, signal);
   await forEachConcurrently(dueIn(deps, 'pending', signal), deps.settings.concurrency, (id) =>

@@ -1,4 +1,4 @@
-import { becomesUnknown, decideCreated, type CreateOutcome, NEVER_LEFT } from './rules/create.ts';
+import { becomesUnknown, decideCreated, type CreateOutcome, KEY_REFUSED, NEVER_LEFT } from './rules/create.ts';
 import { type OrderState, FOLLOWED_STATES } from './rules/states.ts';
 import { lockFreeOrder, orderIds, saveDecision, sendingOrders, readOrder } from '../store/orders/orders.ts';
 import { trackingOf } from '../store/orders/order-columns.ts';
@@ -37,7 +37,7 @@ export async function recover(
   }
   if (found > 0) log.warn({ orders: found }, 'found orders whose create was under way; they will be looked up');
   await deps.wrongTimes.correct(clockWentBack);
-  await makeUnsentDue(deps);
+  await makeDue(deps, NEVER_LEFT);
 }
 
 /**
@@ -125,15 +125,22 @@ export async function probeForCreates(deps: ProbeDeps, signal: AbortSignal): Pro
   const { needsProbe: isStillNeeded, openForMs } = exchange.breaker('create');
   if (isStillNeeded) deps.log.debug({ externalOrderId, openForMs }, 'a probe was not answered, so no create goes yet');
   else deps.log.debug({ externalOrderId }, 'a probe was answered: creates go again, one at first');
-  if (!isStillNeeded && failedProbes > 0) await makeUnsentDue(deps);
+  if (!isStillNeeded && failedProbes > 0) await makeDue(deps, NEVER_LEFT);
 }
 
-/** Makes orders due now whose creates never left: they wait only for the end of an outage. */
-async function makeUnsentDue({ account, store, clock }: Pick<FlowDeps, 'account' | 'store' | 'clock'>) {
+/** If another key may be in force than the refused one, what waits for that alone is due. The restraint lets one probe go. */
+export async function makeRefusedDue(deps: FlowDeps): Promise<void> {
+  if (!deps.restraints.isKeyOther) return;
+  await makeDue(deps, KEY_REFUSED);
+  deps.restraints.isKeyOther = false;
+}
+
+/** Makes pending orders due now that wait only for what this reason says, such as the end of an outage. */
+async function makeDue({ account, store, clock }: Pick<FlowDeps, 'account' | 'store' | 'clock'>, reason: string) {
   try {
     for (let made = PAGE; made >= PAGE;) {
       const now = clock.now();
-      const query = { account, state: 'pending', reason: NEVER_LEFT, latest: now, to: now, limit: PAGE } as const;
+      const query = { account, state: 'pending', reason, latest: now, to: now, limit: PAGE } as const;
       made = await store.writer.write((tx) => correctDueTimes(tx, query));
     }
   } catch (error) {

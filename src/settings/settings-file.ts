@@ -220,6 +220,11 @@ export function readMerchantKey(file: string | undefined): string | undefined {
   }
 }
 
+/** The place of a merchant key: its file, or else its setting. */
+export function keyPlace({ apiKeyFile = 'exchange.apiKey' }: { readonly apiKeyFile?: string | undefined }): string {
+  return apiKeyFile;
+}
+
 /** The merchant key in force. One that stands in a file is read again, so that it can be changed while the program runs. */
 export class MerchantKey {
   readonly #file: string | undefined;

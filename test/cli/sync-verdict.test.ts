@@ -55,7 +55,7 @@ it.each<
     { remaining: 1 },
     false,
     false,
-    'the exchange refuses the key (401); put the right key into the file that exchange.apiKeyFile names: the daemon tries it within a minute; 1 order is waiting to be sent',
+    'the exchange refuses the key (401); put the right key into the place that config show names: the daemon reads a file again within a minute, and all else when it starts; 1 order is waiting to be sent',
   ],
 ])('a pass that ended %s with %j says so in one line', (end, some, isHeld, isStopped, text) => {
   const summary = { ...newCounters(), remaining: 0, durationMs: 5, ...some };
@@ -68,7 +68,7 @@ it('a pass that ended as the exchange refused a key that it had taken before say
   const summary = { ...newCounters(), failed: 1, remaining: 0, durationMs: 5 };
   const holds = [{ ...HOLD, kind: 'key-refused' } as const];
   expect(verdictOf({ end: 'look', summary, holds }, { account: 'default', isStopped: false, requests: 6 })).toBe(
-    'a person should look: the exchange refuses the key by ann: x, 1 request failed; put the right key into the file that exchange.apiKeyFile names: the daemon tries it within a minute',
+    'a person should look: the exchange refuses the key by ann: x, 1 request failed; put the right key into the place that config show names: the daemon reads a file again within a minute, and all else when it starts',
   );
 });
 

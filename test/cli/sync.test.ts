@@ -144,7 +144,7 @@ describe('sync alone', () => {
     expect(ended.code).toBe(77);
     expect(summaryOf(ended)).toMatchObject({ accepted: 0, unknown: 0 });
     expect(ended.stderr).toContain(
-      'the exchange refuses the key (401); put the right key into the file that exchange.apiKeyFile names',
+      'the exchange refuses the key (401); put the right key into the place that config show names',
     );
     expect(ended.stdout + ended.stderr).not.toContain('canary');
     expect(on.states()).toEqual({ pending: 2 });
@@ -263,7 +263,8 @@ describe('sync beside the daemon', () => {
     rmSync(`${on.path}.sock`);
     const { code, stdout, stderr } = await sync(on, ['--json']);
     expect([code, stdout]).toEqual([75, '']);
-    expect(stderr).toMatch(/another order-sync process drives .* \(it does not listen on .*\.sock\)\n$/);
+    expect(stderr).toContain(` ${daemon.process.pid} drives `);
+    expect(stderr).toMatch(/ \(it does not listen on .*\.sock\)\n$/);
     daemon.process.kill('SIGTERM');
     expect((await daemon.exit).code).toBe(0);
   });

@@ -209,6 +209,16 @@ it('heeds in a minute what a person has decided, also where word of it was lost'
   expect([on.exchange.requests, on.stateOf('one', 'a')]).toEqual([[], 'pending']);
 });
 
+it('names what holds its only account, and since when, when it is ready', async () => {
+  const on = await manyAccounts({ one: '' });
+  const hold = { since: on.clock.now(), until: on.clock.now(), reason: 'the reason', actor: null };
+  await elsewhere(on, (tx) => setHold(tx, 'one', { ...hold, kind: 'key-refused' }, on.clock.now()));
+  await on.start();
+  expect(on.log.with('order-sync is ready')).toMatchObject([
+    { holds: [`key-refused since ${hold.since.toISOString()}: the reason`] },
+  ]);
+});
+
 describe('an account of several', () => {
   it('rests when nothing is due for a minute, and is driven again when something is', async () => {
     const on = await manyAccounts(THREE);
@@ -257,6 +267,43 @@ describe('an account of several', () => {
     expect(statements).toBeLessThanOrEqual(60);
     on.insert('shop-1999', 'a');
     await on.until(() => on.stateOf('shop-1999', 'a') === 'accepted');
+  });
+});
+
+describe('the only order of an account whose key was taken once and is refused now', () => {
+  /** It was refused so often that it is due again in minutes only. */
+  async function refused() {
+    const on = await manyAccounts({ ...THREE, two: 'exchange: {apiKeyFile: two.key}' });
+    const key = join(on.folder, 'two.key');
+    writeFileSync(key, 'two', { mode: 0o600 });
+    on.insert('two', 'a');
+    const daemon = await on.start();
+    await on.until(() => accepted(on, 'a', ['two']));
+    writeFileSync(key, 'wrong');
+    await on.pass(MINUTE + SECOND);
+    on.insert('two', 'b');
+    on.merchant
+      .prepare(`update merchant_orders set attempts = 12, revision = revision + 1 where external_order_id = 'b'`)
+      .run();
+    await on.until(() => sentBy(on, 'wrong').length > 0);
+    return { on, key, daemon };
+  }
+
+  it('is sent within a minute once another key is in the file', async () => {
+    const { on, key } = await refused();
+    await on.pass(2 * MINUTE);
+    writeFileSync(key, 'two');
+    await on.pass(MINUTE + SECOND);
+    expect(accepted(on, 'b', ['two'])).toBe(true);
+  });
+
+  it('is sent at once by the next daemon', async () => {
+    const { on, key, daemon } = await refused();
+    await daemon.stop();
+    writeFileSync(key, 'two');
+    await on.start();
+    await on.pass(2 * SECOND);
+    expect(accepted(on, 'b', ['two'])).toBe(true);
   });
 });
 

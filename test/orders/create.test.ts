@@ -70,7 +70,7 @@ describe('the create pass', () => {
     ['missing', { asset: null }, /missing/],
     // PostgreSQL takes them for text.
     ['bytes', { asset: isSqlite() ? Buffer.from('1') : 'x' }, /not a decimal/],
-    ['an empty currency', { from_currency: '' }, /fromCurrency is empty/],
+    ['an empty currency', { from_currency: '' }, /from_currency is empty/],
     ['a negative bonus', { bonus: '-1' }, /bonus must not be negative/],
   ])('refuses a row before it is sent: %s', async (_name, columns, reason) => {
     program.insert({ external_order_id: 'bad', ...columns });

@@ -225,10 +225,17 @@ describe('a status that was not seen before', () => {
     expect(program.log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
-  it('is reported once also across restarts, and a documented one never', async () => {
-    const { program, answers, lookUp } = await acceptedOrders(['a', 'b']);
-    answers.set('a', record('a', { status: 'REQUEST', fiat: 'OTHER' }));
-    await lookUp();
+  it('is reported once also across restarts, and one that is documented or in the settings never', async () => {
+    const environment = {
+      ORDER_SYNC_FOLLOW_OPEN_STATUSES: 'WAITS',
+      ORDER_SYNC_FOLLOW_FINAL_STATUSES: 'LOST,PAID',
+      ORDER_SYNC_FOLLOW_SUCCEEDED_STATUSES: 'GAINED',
+    };
+    const { program, answers, lookUp } = await acceptedOrders(['a', 'b'], { environment });
+    for (const status of ['WAITS', 'GAINED', 'LOST', 'REQUEST']) {
+      answers.set('a', record('a', { status, fiat: 'OTHER' }));
+      await lookUp();
+    }
     await program.restart();
     answers.set('b', record('b', { status: 'REQUEST', fiat: 'OTHER' }));
     await lookUp();

@@ -15,7 +15,7 @@ import { dryRun } from '../../src/extensions/intake/dry-run.ts';
 import { Webhooks } from '../../src/extensions/webhooks/webhooks.ts';
 import type { AccountLease } from '../../src/store/port.ts';
 import { accountsToSend, accountsToJudge, dueTimes } from '../../src/store/orders/due-times.ts';
-import { accountsOfAnotherClock } from '../../src/store/orders/wrong-due-times.ts';
+import { accountsToPutRight } from '../../src/store/orders/wrong-due-times.ts';
 import { newestEventId } from '../../src/store/tables/chain.ts';
 import { feedHeads, newestOfOrder } from '../../src/extensions/feed/tables/events.ts';
 import { findingsOfOrder } from '../../src/store/tables/findings.ts';
@@ -92,7 +92,7 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
   await countWaiting(program.app.store.db, { account: 'default', now: program.clock.now() });
   await dueTimes(program.app.store.db, 'a', 'z');
   await accountsToSend(program.app.store.db, '');
-  await accountsOfAnotherClock(program.app.store.db, {
+  await accountsToPutRight(program.app.store.db, {
     from: 'a',
     to: 'z',
     due: program.clock.now(),

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
@@ -60,6 +60,8 @@ database: {url: 'sqlite:${path}'}
 accounts:\n${settings.join('\n')}\n`,
     { mode: 0o600 },
   );
+  // The test clock is behind that of the files.
+  utimesSync(file, 0, 0);
   const config = loadConfig({ env: {}, cwd: folder, file, requireExchange: true });
   const [clock, log, merchant] = [testClock(), capturedLog(), new Database(path)];
   onTestFinished(() => void merchant.close());

@@ -29,6 +29,7 @@ export function overviewOf({
     more: [],
     oldestPending: null,
     oldestUnknown: null,
+    newInvalid: null,
     attention: [],
     findings: [],
     holds: [],

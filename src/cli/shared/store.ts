@@ -126,6 +126,13 @@ export async function absentOrder(
   const others = accounts.map(({ name }) => name).filter((name) => name !== account);
   const place = others.length === 0 && account === DEFAULT_ACCOUNT ? 'table' : `account ${account}`;
   const other = await accountWithOrder(db, others.slice(0, MOST_ACCOUNTS), externalOrderId);
-  const advice = other === undefined ? '' : `; ${other} has one: --account ${shellWord(other)}`;
+  const advice =
+    other === undefined ? placeholderAdvice(externalOrderId) : `; ${other} has one: --account ${shellWord(other)}`;
   return new CommandError(EXIT.absent, `there is no order ${JSON.stringify(externalOrderId)} in the ${place}${advice}`);
+}
+
+/** Printed commands have these words in place of an id. An order may have such an id, so only one that is absent is explained. */
+export function placeholderAdvice(externalOrderId: string): string {
+  const isPlaceholder = ['ORDER', 'ID', 'EXTERNAL_ORDER_ID'].includes(externalOrderId);
+  return isPlaceholder ? `; write an external order id in place of ${externalOrderId}` : '';
 }

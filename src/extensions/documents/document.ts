@@ -65,6 +65,8 @@ export interface Groups {
 
 export interface GroupHead {
   readonly title: string;
+  /** The part of a page that has the group, if it is not that of the section. */
+  readonly part?: SectionPart;
   readonly tone?: Tone;
   readonly meaning?: string;
   readonly advice?: string;

@@ -22,7 +22,7 @@ import {
   proseText,
 } from './html/cells.ts';
 import { STYLE } from './html/style.ts';
-import { counted } from '../../base/words.ts';
+import { counted, sumOf } from '../../base/words.ts';
 import { otherFacts, readSection, scopeFacts, type ReadSection } from './sections.ts';
 
 /** The page loads nothing and runs nothing. */
@@ -52,7 +52,7 @@ export async function* contentText(document: ReportDocument, more = ''): AsyncGe
   const shown = document.sections.filter(({ isForPrograms }) => isForPrograms !== true);
   const sections = [];
   for (const section of shown) sections.push(await readSection(section, true, MOST_ROWS_OF_GROUP));
-  const parts = partsOf(sections);
+  const parts = partsOf(sections.flatMap(splitByPart));
   yield titleText(document, sections);
   yield more;
   yield cardsText(document, sections);
@@ -77,6 +77,17 @@ interface Part {
   /** Undefined if it is the only part. */
   readonly title: string | undefined;
   readonly members: readonly ReadSection[];
+}
+
+/** Returns a section once for each part that its groups stand in. */
+function splitByPart(read: ReadSection): readonly ReadSection[] {
+  const { section } = read;
+  const parts = Map.groupBy(read.groups, ({ head }) => head?.part ?? section.part ?? 'details');
+  if (parts.size === 0) return [read];
+  return [...parts].map(([part, groups], index) => {
+    const id = index === 0 ? section.name : `${section.name}-${part}`;
+    return { ...read, id, section: { ...section, part }, groups, count: sumOf(groups, ({ count }) => count) };
+  });
 }
 
 function partsOf(sections: readonly ReadSection[]): readonly Part[] {
@@ -168,8 +179,8 @@ export function boxText({ label, tone, value, note = '', isLong = false, href }:
 }
 
 function* sectionText(read: ReadSection, level: number, isWhole: boolean): Generator<string> {
-  const { section, groups, count, columns, silent } = read;
-  const id = `id="${idOf(section.name)}"`;
+  const { section, id: name = section.name, groups, count, columns, silent } = read;
+  const id = `id="${idOf(name)}"`;
   const heading = `<h${level}>${proseText(section.title)}</h${level}>`;
   const counts = `<small>${counted(count, 'row')}<span class="paper">, not printed while folded</span></small>`;
   const isFolded = section.isFolded === true && count > 0;
@@ -177,16 +188,16 @@ function* sectionText(read: ReadSection, level: number, isWhole: boolean): Gener
   yield isFolded
     ? `<section>${foldText('fold', isWhole, `${heading} ${counts}`)}<div ${id}>\n`
     : `<section ${id}>\n${heading}\n`;
-  if (section.lead !== undefined && count > 0) yield paragraph('lead', section.lead);
+  if (section.lead !== undefined && count > 0 && name === section.name) yield paragraph('lead', section.lead);
   if (count === 0) yield paragraph('panel empty', section.empty ?? 'none');
   else yield `<div class="panel${section.groups === undefined ? '' : ' groups'}">\n`;
   const all = groups.flatMap(({ rows }) => rows);
   const shown = shownColumns(columns, all);
   for (const [index, { head, rows, count: size }] of groups.entries()) {
-    const begin = `<div id="${groupId(section.name, index)}">\n`;
+    const begin = `<div id="${groupId(name, index)}">\n`;
     if (head !== null) yield groupHeadText(head, size, level + 1, isWhole || count <= MOST_ROWS_UNFOLDED) + begin;
-    const name = head === null ? section.title : `${section.title}: ${head.title}`;
-    if (rows.length > 0) yield* tableText(name, rows, shown, head !== null);
+    const title = head === null ? section.title : `${section.title}: ${head.title}`;
+    if (rows.length > 0) yield* tableText(title, rows, shown, head !== null);
     const more = size - rows.length;
     if (more > 0) yield paragraph('more', `${more} more: --section ${section.name} --format csv has all of them`);
     if (head !== null) yield '</div></details>\n';

@@ -23,6 +23,8 @@ export interface ReadGroup {
 
 export interface ReadSection {
   readonly section: Section;
+  /** In place of the name of the section, if a page has it in several parts. */
+  readonly id?: string;
   /** Without the column of the groups and those that say nothing in any row. The first one names the row, and stays. */
   readonly columns: readonly Column[];
   readonly silent: readonly Column[];

@@ -17,8 +17,8 @@ const MESSAGES: Partial<Record<IncidentKind, Messages>> = {
   forbidden: ['error', ...HELD],
   'key-refused': [
     'error',
-    'the exchange refuses the key; check exchange.apiKey',
-    'the exchange still refuses the key; check exchange.apiKey',
+    'the exchange refuses the key',
+    'the exchange still refuses the key',
     'the exchange takes the key again',
   ],
 };

@@ -37,6 +37,8 @@ export class Incidents implements Listener {
   #statusesSince = 0;
   #live: LiveAccount | undefined;
   #exchangeCause: string | undefined;
+  /** Where the key stands that was refused here; an older refusal may be of another key. */
+  #refusedKey: string | undefined;
   #later: IncidentNews[] = [];
   #hasPending = true;
 
@@ -72,6 +74,7 @@ export class Incidents implements Listener {
       case 'key.refused':
         // The exchange is within reach, although its circuit breakers wait for a request that it serves.
         this.#exchangeCause = undefined;
+        this.#refusedKey = event.place;
         this.#record('exchange', null);
         break;
       case 'record.read':
@@ -139,9 +142,12 @@ export class Incidents implements Listener {
     const unwritten = this.#whyUnwritten();
     const database = unwritten === undefined ? [] : [{ kind: 'database', cause: unwritten } as const];
     const { restraints } = this.#live ?? {};
-    const held = restraints?.all.map(({ kind, reason: cause, since }) => {
-      return { kind, cause, lastedMs: Math.max(0, restraints.now().getTime() - since.getTime()) };
-    });
+    const isOfKeys = (kind: IncidentKind) => kind !== 'key-refused' || this.#refusedKey !== undefined;
+    const held = restraints?.all
+      .filter(({ kind }) => isOfKeys(kind))
+      .map(({ kind, reason: cause, since }) => {
+        return { kind, cause, lastedMs: Math.max(0, restraints.now().getTime() - since.getTime()) };
+      });
     const cause = this.#exchangeCause;
     const isOutOfReach = cause !== undefined && this.#failingLanes().length > 0;
     return [...database, ...(isOutOfReach ? [{ kind: 'exchange', cause } as const] : []), ...(held ?? [])];
@@ -224,7 +230,7 @@ export class Incidents implements Listener {
     if (restraints === undefined || hold === undefined) return {};
     const { until, actor } = hold;
     const nextTry = until === null ? {} : this.#nextTry(until.getTime() - restraints.now().getTime());
-    return { ...nextTry, ...(actor !== null && { actor }) };
+    return { ...nextTry, ...(kind === 'key-refused' && { key: this.#refusedKey }), ...(actor !== null && { actor }) };
   }
 
   /** When a single request goes; not where a person must end a hold first. */

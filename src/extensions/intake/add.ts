@@ -1,9 +1,8 @@
 import { isLosslessNumber } from 'lossless-json';
 import { sameDecimal } from '../../base/decimal.ts';
-import { checkOrder, type CheckedOrder } from '../../orders/rules/check.ts';
+import { checkOrder, describeProblems, type CheckedOrder } from '../../orders/rules/check.ts';
 import type { MerchantOrder } from '../../orders/rules/record.ts';
 import {
-  COLUMN_OF,
   columnsOf,
   ORDER_COLUMNS,
   uncheckedOrderOf,
@@ -22,7 +21,7 @@ type Addition =
   | { readonly kind: 'inserted' | 'present'; readonly externalOrderId: string; readonly state: string }
   /** Another order has its id; the columns that differ. */
   | { readonly kind: 'differs'; readonly externalOrderId: string; readonly columns: readonly string[] }
-  | { readonly kind: 'invalid'; readonly problems: readonly string[] };
+  | { readonly kind: 'invalid'; readonly why: string };
 
 /** Inserts one order by its columns. An order with the same content stays as it is; `1.50` and `1.5` are the same. */
 export async function addOrder(
@@ -30,7 +29,7 @@ export async function addOrder(
   fields: Readonly<Record<string, unknown>>,
 ): Promise<Addition> {
   const checked = checkFields(fields);
-  if (!checked.ok) return { kind: 'invalid', problems: checked.problems.map(describe) };
+  if (!checked.ok) return { kind: 'invalid', why: describeProblems(checked.problems) };
   const { externalOrderId } = checked.order;
   const columns = columnsOf(checked.order);
   const there = await store.writer.write((tx) => insertOrder(tx, account, columns));
@@ -58,10 +57,6 @@ export function checkFields(fields: Readonly<Record<string, unknown>>): CheckedO
   return problems.length === 0 ? checked : { ok: false, problems };
 }
 
-export function describe({ field, reason }: { readonly field: keyof MerchantOrder; readonly reason: string }): string {
-  return `${COLUMN_OF[field]} ${reason}`;
-}
-
 const AMOUNTS: readonly OrderColumn[] = ['asset', 'order_limit', 'bonus'];
 
 /** Lists the columns in which two orders differ; amounts that are the same number do not. */
@@ -76,7 +71,7 @@ type Adoption =
   | { readonly kind: 'adopted' | 'present'; readonly externalOrderId: string; readonly state: string }
   | { readonly kind: 'absent'; readonly externalOrderId: string }
   | { readonly kind: 'unanswered'; readonly why: string }
-  | { readonly kind: 'invalid'; readonly problems: readonly string[] };
+  | { readonly kind: 'invalid'; readonly why: string };
 
 /**
  * Takes over an order that exists at the exchange, in one transaction with its record, so that it is never pending. An
@@ -89,7 +84,7 @@ export async function adoptOrder(
 ): Promise<Adoption> {
   const { account, store, exchange, clock } = deps;
   const checked = checkFields(fields);
-  if (!checked.ok) return { kind: 'invalid', problems: checked.problems.map(describe) };
+  if (!checked.ok) return { kind: 'invalid', why: describeProblems(checked.problems) };
   const { externalOrderId } = checked.order;
   const there = await readOrder(store.db, account, externalOrderId);
   if (there !== undefined) return { kind: 'present', externalOrderId, state: there.state };

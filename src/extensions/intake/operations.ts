@@ -103,7 +103,7 @@ export const OPERATIONS = {
     errors: [...OWN_ERRORS, '409', '413'],
     async run(deps, fields) {
       const added = await addOrder(deps, fields);
-      if (added.kind === 'invalid') return invalid(added.problems.join('; '));
+      if (added.kind === 'invalid') return invalid(added.why);
       const { kind, externalOrderId } = added;
       if (kind === 'differs') {
         return invalid(`${quote(externalOrderId)} is in the table with another ${added.columns.join(', ')}`, 409);
@@ -122,7 +122,7 @@ export const OPERATIONS = {
     errors: [...EXCHANGE_ERRORS, '413'],
     async run(deps, fields, signal) {
       const adopted = await adoptOrder(deps, fields, signal);
-      if (adopted.kind === 'invalid') return invalid(adopted.problems.join('; '));
+      if (adopted.kind === 'invalid') return invalid(adopted.why);
       if (adopted.kind === 'unanswered') return { kind: 'unknown', why: adopted.why };
       const state = adopted.kind === 'absent' ? null : adopted.state;
       return done({ external_order_id: adopted.externalOrderId, result: adopted.kind, state });

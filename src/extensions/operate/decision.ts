@@ -16,7 +16,7 @@ import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from '.
 import { EXIT } from '../../cli/shared/exit.ts';
 import { addPeriodOptions, type PeriodOptions } from '../documents/commands/options.ts';
 import { extensionsOf, partsOf } from '../../cli/shared/extensions.ts';
-import { withAccount } from '../../cli/shared/store.ts';
+import { placeholderAdvice, withAccount } from '../../cli/shared/store.ts';
 import type { ListColumn } from '../documents/commands/print.ts';
 
 const MOST_AT_ONCE = 10_000;
@@ -175,7 +175,11 @@ async function printResults(results: AsyncIterable<OperatorResult>, asJson: bool
       if (asJson) all.push(result);
       else if (result.kind === 'done') {
         process.stdout.write(`${printable(result.externalOrderId)}: ${result.from} → ${result.to}\n`);
-      } else process.stderr.write(`${printable(result.externalOrderId)}: not changed, ${printable(result.why)}\n`);
+      } else {
+        const { externalOrderId: id, state, why } = result;
+        const advice = state === null ? placeholderAdvice(id) : '';
+        process.stderr.write(`${printable(id)}: not changed, ${printable(why)}${advice}\n`);
+      }
     }
   } finally {
     if (asJson) process.stdout.write(`${JSON.stringify(all, null, 2)}\n`);

@@ -18,6 +18,8 @@ import { checkSettings } from './config.ts';
 import { DATABASE, placeText, planOf, SANDBOX, type InitOptions, type Plan } from './plan.ts';
 
 const CHECK_TIMEOUT_MS = 5_000;
+/** How often a person types an address and keys until the exchange takes them. */
+const TRIES = 3;
 const PROBE = ['probe', 'asks the exchange what its document leaves open, and prints settings for it'] as const;
 const NEXT = [
   ['run', 'sends the orders that your shop inserts into merchant_orders, and follows them'],
@@ -31,7 +33,8 @@ the tables of the database. Nothing that is there is replaced.
 
 Then it asks the exchange for an order that does not exist, once with each key.
 If a key is refused (exit code 77) or no answer can be read (69), a person
-decides whether the settings are kept. Without a terminal, --yes keeps them.
+types another address and key, up to three times in all, or decides whether the
+settings are kept. Without a terminal, --yes keeps them.
 
 Examples:
   order-sync init
@@ -53,21 +56,32 @@ export function define(command: Command): void {
     .addHelpText('after', HELP)
     .action(async (options: InitOptions) => {
       const places = await configOptions(command);
-      const plan = await planned(places, options);
+      let plan = await planned(places, options);
       // What is begun is done in a moment: it is not stopped in the middle.
       stopSignal();
-      await using undo = await make(plan, places, command);
-      const refusal = await refusalOf(command, places);
-      // A person may start the sandbox later.
-      const isSandboxDown = plan.isSandbox && refusal?.exitCode === EXIT.unavailable;
-      if (refusal !== undefined && !isSandboxDown) await keepAnyway(refusal, options.yes === true);
-      undo.move();
-      process.stdout.write(madeText(plan, refusal === undefined));
-      checkSettings(places, false);
-      process.stdout.write(
-        `\nWhat to do next:\n${nextSteps(stepsAfter(plan, isSandboxDown), places.file ?? undefined)}`,
-      );
+      for (let tries = 1; !(await isSetUp(command, places, plan, { ...options, isLast: tries >= TRIES })); tries += 1) {
+        plan = await planned(places, { database: plan.place, intoExisting: plan.intoExisting });
+      }
     });
+}
+
+/** False if a person types another address and key: nothing of this plan is left then. */
+async function isSetUp(
+  command: Command,
+  places: ConfigOptions,
+  plan: Plan,
+  how: InitOptions & { readonly isLast: boolean },
+): Promise<boolean> {
+  await using undo = await make(plan, places, command);
+  const refusal = await refusalOf(command, places);
+  // A person may start the sandbox later.
+  const isSandboxDown = plan.isSandbox && refusal?.exitCode === EXIT.unavailable;
+  if (refusal !== undefined && !isSandboxDown && !(await isKept(refusal, how))) return false;
+  undo.move();
+  process.stdout.write(madeText(plan, refusal === undefined));
+  checkSettings(places, false);
+  process.stdout.write(`\nWhat to do next:\n${nextSteps(stepsAfter(plan, isSandboxDown), places.file ?? undefined)}`);
+  return true;
 }
 
 async function planned(places: ConfigOptions, options: InitOptions): Promise<Plan> {
@@ -130,14 +144,17 @@ async function refusalOf(command: Command, places: ConfigOptions): Promise<Comma
   return undefined;
 }
 
-/** Says what the exchange answered. Throws `CommandError` unless the settings are kept all the same. */
-async function keepAnyway({ exitCode, message }: CommandError, isDecided: boolean): Promise<void> {
+/** Says what the exchange answered. False if a person tries again. Throws `CommandError` if nothing is kept. */
+async function isKept({ exitCode, message }: CommandError, { yes, isLast }: Parameters<typeof isSetUp>[3]) {
   process.stderr.write(`${message}\n`);
+  if (yes !== true) {
+    if (!process.stdin.isTTY)
+      throw new CommandError(exitCode, 'nothing was made; give --yes to keep the settings all the same');
+    if (!isLast && (await agrees('Type another address or key? (y/N) '))) return false;
+    if (!(await agrees('Keep it anyway? (y/N) '))) throw new CommandError(exitCode, 'nothing was made');
+  }
   process.exitCode = exitCode;
-  if (isDecided) return;
-  if (!process.stdin.isTTY)
-    throw new CommandError(exitCode, 'nothing was made; give --yes to keep the settings all the same');
-  if (!(await agrees('Keep it anyway? (y/N) '))) throw new CommandError(exitCode, 'nothing was made');
+  return true;
 }
 
 function headOf(settingsFile: string): string {
@@ -148,10 +165,11 @@ function headOf(settingsFile: string): string {
 `;
 }
 
-function madeText({ settingsFile, settings, secrets }: Plan, isTaken: boolean): string {
+function madeText({ settingsFile, settings, secrets, isDatabaseThere }: Plan, isTaken: boolean): string {
   const files = [...secrets.keys()].map((file) => `  ${file}: a secret, readable for you alone\n`);
-  const made = `  ${settingsFile}: the settings\n${files.join('')}  ${settings.database.url.replace('sqlite:', '')}: the database\n`;
-  return `Made:\n${made}${isTaken ? 'The exchange accepts the key.\n' : ''}`;
+  const used = isDatabaseThere ? 'Used:\n' : '';
+  const database = `${used}  ${settings.database.url.replace('sqlite:', '')}: the database\n`;
+  return `Made:\n  ${settingsFile}: the settings\n${files.join('')}${database}${isTaken ? 'The exchange accepts the key.\n' : ''}`;
 }
 
 function stepsAfter({ isSandbox, settings }: Plan, isSandboxDown: boolean): Parameters<typeof nextSteps>[0] {

@@ -71,15 +71,18 @@ export async function planOf(places: ConfigOptions, options: InitOptions, ask: A
   for (const name of names) accounts[name] = { exchange: await exchangeOf(name, `-${name}.key`) };
   const exchange = { baseUrl, ...(names.length === 0 && (await exchangeOf())) };
   const place = options.database ?? (await ask(PLACE, (given) => placeText(given || DATABASE)));
-  const { kind, password } = { password: undefined, ...reader(databaseUrl)(place) };
+  const parts = reader(databaseUrl)(place);
+  const password = parts.kind === 'postgres' ? parts.password : undefined;
   const database = {
     url: withoutPassword(place),
     ...(password !== undefined && { passwordFile: await addSecret('.password', async () => password) }),
-    ...(kind === 'postgres' && { marks: resolve('data/order-sync-marks.db') }),
+    ...(parts.kind === 'postgres' && { marks: resolve('data/order-sync-marks.db') }),
   };
   const follow = isSandbox && { follow: STATUSES };
   const settings = { exchange, database, ...follow, ...(names.length > 0 && { accounts }) };
-  return { settingsFile, settings, secrets, isSandbox, intoExisting: options.intoExisting === true };
+  const isDatabaseThere = parts.kind === 'postgres' || existsSync(parts.file);
+  const intoExisting = options.intoExisting === true;
+  return { settingsFile, settings, secrets, isSandbox, place, isDatabaseThere, intoExisting };
 }
 
 const nobodyToAsk: Ask = async () => {

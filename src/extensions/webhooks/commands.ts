@@ -22,7 +22,9 @@ import { newestEventId } from '../../store/tables/chain.ts';
 import type { Store } from '../../store/port.ts';
 import { accountOf } from '../../cli/shared/account.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
-import { plainConfig } from '../../cli/shared/options.ts';
+import { changedSettings, plainConfig } from '../../cli/shared/options.ts';
+import { STATUS } from '../api/addresses.ts';
+import { readFromDaemon } from '../api/asking/ask.ts';
 import { rowId, rowIds } from '../documents/commands/options.ts';
 import type { Config } from '../../settings/config.ts';
 import { programVersion } from '../../base/version.ts';
@@ -43,9 +45,9 @@ function defineList(command: Command): void {
   addListOptions(command)
     .addHelpText('after', '\nExample:\n  order-sync webhooks list')
     .action(async (options: ListOptions) => {
-      const states = await withStore(command, 'current', ({ db }, config) =>
-        readWebhooks(db, webhooksSettings.of(config).webhooks.endpoints),
-      );
+      const config = await plainConfig(command);
+      const { endpoints } = webhooksSettings.of(config).webhooks;
+      const states = await withStore(command, 'current', ({ db }) => readWebhooks(db, endpoints), config);
       const columns: readonly ListColumn<WebhookState>[] = [
         { label: 'endpoint', of: (row) => row.name },
         { label: 'last delivery', kind: 'time', rank: 1, of: (row) => row.takenAt },
@@ -57,6 +59,10 @@ function defineList(command: Command): void {
         { label: 'cause', of: (row) => row.cause },
       ];
       await printList(command, states, options, columns, 'webhooks.endpoints names no endpoint');
+      const status = await readFromDaemon(command, config, STATUS, undefined);
+      const { daemon } = (status ?? {}) as { readonly daemon?: { readonly startedAt: string } };
+      const problems = await changedSettings(command, daemon?.startedAt);
+      for (const { text, remedy } of problems) process.stderr.write(`${text}: ${remedy}\n`);
     });
 }
 

@@ -3,7 +3,7 @@ import type { Finding } from '../../findings/rules/finding.ts';
 import type { Logger } from 'pino';
 import type { CreateOutcome } from '../rules/create.ts';
 import { lateMsOf, type Tracking, type OrderEvent } from '../rules/tracking.ts';
-import type { LookupDecision } from '../rules/lookup.ts';
+import type { FollowSettings, LookupDecision } from '../rules/lookup.ts';
 import type { SeenStatus } from '../../store/tables/accounts.ts';
 import type { OrderLookup } from '../../exchange/for-orders.ts';
 import type { Health } from '../../exchange/transport/breaker.ts';
@@ -137,14 +137,20 @@ function whyNotTaken(outcome: NotTaken): Pick<Failure, 'kind' | 'cause'> {
 
 /** Counts and logs a look-up, once that is durable. */
 export function tellLookup(
-  { log, observers }: Telling,
+  { log, observers, settings }: Telling & { readonly settings: FollowSettings },
   { answer, health }: Pick<OrderLookup, 'answer' | 'health'>,
   { before: tracked, decision, findings, unseen }: RecordedLookup,
 ): void {
   const { counters, tell } = observers;
   const { state: before } = tracked;
+  const known = [
+    ...DOCUMENTED_STATUSES,
+    ...settings.openStatuses,
+    ...settings.finalStatuses,
+    ...settings.succeededStatuses,
+  ];
   for (const { field, value } of unseen) {
-    if (!DOCUMENTED_STATUSES.includes(value)) tell({ kind: 'status.new', field, value });
+    if (!known.includes(value)) tell({ kind: 'status.new', field, value });
   }
   const { externalOrderId, state, stateReason: cause } = decision.tracking;
   countFindings(counters, findings);

@@ -38,7 +38,9 @@ export type ProcessEvent =
   | { readonly kind: 'failed'; readonly failure: Failure }
   /** A request failed at the exchange and has a line of its own. */
   | { readonly kind: 'exchange.failed'; readonly cause: string }
-  | { readonly kind: 'exchange.served' | 'key.refused' }
+  | { readonly kind: 'exchange.served' }
+  /** `place` has the key. */
+  | { readonly kind: 'key.refused'; readonly place: string }
   /** A look-up saw a change so long after it was made. */
   | { readonly kind: 'change.seen'; readonly lateMs: number }
   /** A sweep has read the followed orders. */

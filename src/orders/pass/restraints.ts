@@ -32,7 +32,7 @@ interface RestraintDeps {
   readonly log: Logger;
   readonly observers: Pick<Observers, 'tell'>;
   readonly settings: RestraintSettings;
-  readonly rereadKey: () => boolean;
+  readonly key: { readonly place: string; readonly reread: () => boolean };
 }
 
 const FACTS = {
@@ -43,6 +43,8 @@ const FACTS = {
 
 /** The restraints of the account. Replies set them at once, persons in the database. Times are monotonic. */
 export class AccountRestraints implements AccountState {
+  /** Another key may be in force than the one that was refused, and no create pass has begun with it. */
+  isKeyOther = false;
   readonly #deps: RestraintDeps;
   readonly #began: { readonly at: number; readonly monotonic: number };
   #state: Restraints = { restraints: [], unknownInARow: 0 };
@@ -66,6 +68,7 @@ export class AccountRestraints implements AccountState {
     const unknownInARow = Number((await fact(FACTS.unknownInARow)) ?? 0);
     this.#forbiddenEnded = Number((await fact(FACTS.forbiddenEnded)) ?? 0);
     const stored = await readHolds(store.db, account);
+    this.isKeyOther = stored.some(({ kind }) => kind === 'key-refused');
     const restraints = stored.map((restraint) => takenOver(restraint, this.now()));
     // Without the restraint, the last evidence may be an outage, or a person ended the restraint.
     const most = isSlowed(restraints) ? unknownInARow : slowedFrom(this.#deps.settings) - 1;
@@ -129,7 +132,7 @@ export class AccountRestraints implements AccountState {
       this.#isKeyTaken = true;
       tell({ kind: 'exchange.served' });
     }
-    if (news.kind === 'key-refused') tell({ kind: 'key.refused' });
+    if (news.kind === 'key-refused') tell({ kind: 'key.refused', place: this.#deps.key.place });
     if (news.kind === 'served' || news.kind === 'key-refused') this.#isKeyRefused = news.kind === 'key-refused';
     const change = decideRestraints(this.#state, news, askedAt, this.now(), this.#deps.settings);
     const { unknownInARow, evidence } = change;
@@ -154,8 +157,9 @@ export class AccountRestraints implements AccountState {
   }
 
   rereadKey(): void {
-    if (!this.#deps.rereadKey()) return;
+    if (!this.#deps.key.reread()) return;
     this.#isKeyRefused = false;
+    this.isKeyOther = true;
     const restraints = this.all.map((restraint) =>
       restraint.kind === 'key-refused' ? { ...restraint, until: this.now() } : restraint,
     );

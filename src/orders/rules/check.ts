@@ -1,6 +1,6 @@
 import { hasControlCharacter, isUnicode, quote } from '../../base/text.ts';
 import { isSameCurrency, readDecimal } from '../../base/decimal.ts';
-import type { MerchantOrder, UncheckedOrder } from './record.ts';
+import { COLUMN_OF, type MerchantOrder, type UncheckedOrder } from './record.ts';
 
 /** The longest id in bytes of a URL: it is looked up in a query (§4.11), and servers refuse request lines of 8 kB. */
 export const MAX_ID_BYTES_ENCODED = 4_000;
@@ -68,8 +68,9 @@ export function checkOrder(row: UncheckedOrder): CheckedOrder {
   return problems.length === 0 ? { ok: true, order } : { ok: false, problems };
 }
 
+/** Names columns, as rows and files have them. */
 export function describeProblems(problems: readonly OrderProblem[]): string {
-  return problems.map(({ field, reason }) => `${field} ${reason}`).join('; ');
+  return problems.map(({ field, reason }) => `${COLUMN_OF[field]} ${reason}`).join('; ');
 }
 
 type Report = (field: keyof MerchantOrder, reason: string) => void;

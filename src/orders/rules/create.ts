@@ -106,7 +106,7 @@ export function decideCreated(
     case 'rate-limited':
       return [pendingAgain('not taken: the exchange limits the rate (429)', Math.max(outcome.retryAfterMs, 0))];
     case 'key-refused':
-      return [pendingAgain('not taken: the exchange refuses the key (401)')];
+      return [pendingAgain(KEY_REFUSED)];
     case 'forbidden':
       return [pendingAgain(`not taken: ${outcome.reason}`, backoffMs, { forbiddenIn: forbiddenHold })];
     case 'unknown':
@@ -121,6 +121,9 @@ export function isNotTaken({ kind }: CreateOutcome, { resends }: Pick<Tracking, 
 
 /** The reason of an order that is pending again begins so if its create never left. */
 export const NEVER_LEFT = 'not sent: ';
+
+/** The reason of an order that is pending again if the exchange refused the key of its create. */
+export const KEY_REFUSED = 'not taken: the exchange refuses the key (401)';
 
 export function whyNeverLeft(reason: string | null): string | undefined {
   return reason?.startsWith(NEVER_LEFT) === true ? reason.slice(NEVER_LEFT.length) : undefined;

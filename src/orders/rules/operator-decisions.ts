@@ -126,20 +126,25 @@ function tooDangerous(tracking: Tracking, judgement: Judgement, now: Date): stri
       'wait until it is sent, ask the exchange and use orders resolve'
     );
   }
-  return judgement.kind === 'not-created' && judgement.mayDuplicate !== true ? notKnowable(tracking, now) : undefined;
+  if (judgement.kind !== 'not-created' || judgement.mayDuplicate === true) return undefined;
+  const why = notKnowable(tracking, now);
+  return why && `${why}, ${INSTEAD}`;
 }
 
-/** Only a documented absence after the create can no longer arrive can show that no order was created. */
-function notKnowable({ sentAt, absentAt }: Tracking, now: Date): string | undefined {
+/** Says why it cannot be decided yet that no order was created: a documented absence shows it once the create can no longer arrive. */
+export function notKnowable(
+  { sentAt, absentAt }: Pick<Tracking, 'sentAt' | 'absentAt'>,
+  now: Date,
+): string | undefined {
   if (sentAt === null) return undefined;
   const knowableAt = after(sentAt, RESEND_NOT_BEFORE_MS);
   if (now < knowableAt) {
-    return `it was sent ${sentAt.toISOString()} and may still arrive; say so after ${knowableAt.toISOString()}, ${INSTEAD}`;
+    return `it can be decided from ${knowableAt.toISOString()} that the order was not created: it was sent at ${sentAt.toISOString()} and may still arrive`;
   }
   if (absentAt !== null && absentAt >= knowableAt) return undefined;
   return (
     `no look-up since ${knowableAt.toISOString()} brought the documented answer that there is no order; run sync first; if ` +
-    `that does not help, name in exchange.absence what the exchange answers, ${INSTEAD}`
+    'that does not help, name in exchange.absence what the exchange answers'
   );
 }
 

@@ -15,6 +15,21 @@ export interface MerchantOrder {
   readonly bonus: string | null;
 }
 
+/** The column of each field in `merchant_orders`, and in a file of orders. */
+export const COLUMN_OF = {
+  externalOrderId: 'external_order_id',
+  asset: 'asset',
+  assetPosition: 'asset_position',
+  fromCurrency: 'from_currency',
+  toCurrency: 'to_currency',
+  orderType: 'order_type',
+  limit: 'order_limit',
+  paymentToken: 'payment_token',
+  providerType: 'provider_type',
+  cryptoAddress: 'crypto_address',
+  bonus: 'bonus',
+} as const satisfies Record<keyof MerchantOrder, string>;
+
 /** An order before it is checked: the values of the columns of a row, or of the fields of an import file. */
 export type UncheckedOrder = { readonly [Field in keyof MerchantOrder]: unknown };
 

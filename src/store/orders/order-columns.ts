@@ -2,24 +2,10 @@ import type { Selectable, Updateable } from 'kysely';
 import { readTime } from '../../base/instant.ts';
 import type { OrderState } from '../../orders/rules/states.ts';
 import type { Tracking } from '../../orders/rules/tracking.ts';
-import type { MerchantOrder, UncheckedOrder } from '../../orders/rules/record.ts';
+import { COLUMN_OF, type MerchantOrder, type UncheckedOrder } from '../../orders/rules/record.ts';
 import type { MerchantOrdersTable } from '../schema.ts';
 
 export type OrderRow = Selectable<MerchantOrdersTable>;
-
-export const COLUMN_OF = {
-  externalOrderId: 'external_order_id',
-  asset: 'asset',
-  assetPosition: 'asset_position',
-  fromCurrency: 'from_currency',
-  toCurrency: 'to_currency',
-  orderType: 'order_type',
-  limit: 'order_limit',
-  paymentToken: 'payment_token',
-  providerType: 'provider_type',
-  cryptoAddress: 'crypto_address',
-  bonus: 'bonus',
-} as const satisfies Record<keyof MerchantOrder, keyof OrderRow>;
 
 export type OrderColumn = (typeof COLUMN_OF)[keyof MerchantOrder];
 

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { RestraintKind } from '../../accounts/rules/restraints.ts';
 import { FOLLOWED_STATES, type OrderState } from '../../orders/rules/states.ts';
 import { UNCORRECTED_TIMES } from '../tables/accounts.ts';
 import { ofOwner } from './due-times.ts';
@@ -94,16 +95,24 @@ const wrongTimesStatement = statement<Record<'from' | 'to' | 'due' | 'lease', st
         .select('account_facts.account')
         .where('account_facts.account', '=', ofOwner)
         .where('name', '=', sql.lit(UNCORRECTED_TIMES));
+      const refused = where
+        .selectFrom('account_holds')
+        .select('account_holds.account')
+        .where('account_holds.account', '=', ofOwner)
+        .where('kind', '=', sql.lit<RestraintKind>('key-refused'));
       return where.or(
-        [lease, uncorrected, late, never].map((rows) =>
+        [lease, uncorrected, refused, late, never].map((rows) =>
           where(sql`(select 1 from ${rows} as found limit 1)`, 'is not', null),
         ),
       );
     }),
 );
 
-/** Reads which accounts of a range have due times, or a lease, that were written under another clock, or some that are to be corrected. */
-export async function accountsOfAnotherClock(
+/**
+ * Reads which accounts of a range a new owner puts right although nothing may be due in them: their due times or lease
+ * were written under another clock, or their key was refused.
+ */
+export async function accountsToPutRight(
   db: Database,
   { from, to, due, lease }: { from: string; to: string; due: Date; lease: Date },
 ): Promise<readonly string[]> {

@@ -32,9 +32,9 @@ export async function lockFile(
     const lock = tryLock(`${databasePath}.lock`);
     if (lock !== undefined) return lock;
     if (clock.monotonic() >= deadline) {
-      throw new OwnedError(
-        `another order-sync process drives ${databasePath}: order-sync status names it; stop it, or wait until it has ended`,
-      );
+      const pid = pidOfLock(`${databasePath}.lock`);
+      const owner = pid === undefined ? 'another order-sync process' : `the order-sync process ${pid}`;
+      throw new OwnedError(`${owner} drives ${databasePath}; stop it, or wait until it has ended`);
     }
     await clock.sleep(TRY_AGAIN_MS, signal);
   }

@@ -95,6 +95,27 @@ describe('HTML', () => {
     expect(await wholeText(htmlText({ ...document, sections, verdict, isWhole: true }))).not.toContain('"><summary>');
   });
 
+  it('has a group that is of another part there, and what is begun with where it was', async () => {
+    const rows = ['A', 'B', 'C'].map((group) => ({ group, id: group.toLowerCase() }));
+    const document = documentOf(texts('group', 'id'), rows, 'x/1');
+    const headOf = ({ group }: Row) => ({
+      title: `Group ${group}`,
+      ...(group === 'B' && { part: 'money' as const }),
+    });
+    const sections = document.sections.map((section) => ({
+      ...section,
+      part: 'attention' as const,
+      groups: { says: ['group'], describe: headOf },
+    }));
+    const text = await wholeText(htmlText({ ...document, sections }));
+    const places = ['id="part-attention"', '<div id="lines-1">', 'Group C', 'id="part-money"', 'Group B'];
+    const found = places.map((place) => text.indexOf(place));
+    expect(found).not.toContain(-1);
+    expect(found).toEqual(found.toSorted((a, b) => a - b));
+    const ids = [...text.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
+    expect(ids).toHaveLength(new Set(ids).size);
+  });
+
   it('folds no groups of a few rows, and a whole section where it is said', async () => {
     const document = documentOf(texts('group', 'id'), [{ group: 'A', id: 'a' }], 'x/1');
     const [lines] = document.sections;

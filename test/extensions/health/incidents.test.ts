@@ -123,11 +123,37 @@ describe('the log of an account that is held', () => {
     delete answers.lookup;
     await live(on, 6 * MINUTE);
     expect(said()).toEqual({
-      'the exchange refuses the key; check exchange.apiKey': 1,
-      'the exchange still refuses the key; check exchange.apiKey': 10,
+      'the exchange refuses the key': 1,
+      'the exchange still refuses the key': 10,
       'the exchange takes the key again': 1,
     });
-    expect(on.log.with('still refuses the key')[0]).toMatchObject({ level: 'error', pending: 20 });
+    expect(on.log.with('still refuses the key')[0]).toMatchObject({
+      level: 'error',
+      pending: 20,
+      key: 'exchange.apiKey',
+    });
+  });
+
+  it('tells of a key that was refused before the start once it is refused again, and since when, and not before', async () => {
+    const { on, answers, insert } = await program();
+    [answers.create, answers.lookup] = [refusal(401), refusal(401)];
+    insert(1);
+    const since = on.clock.now();
+    await live(on, MINUTE);
+    await on.restart();
+    const said = story(on);
+    await on.app.eachSecond();
+    expect(said()).toEqual({});
+    await live(on, SECOND);
+    await on.app.eachSecond();
+    expect(said()).toEqual({ 'the exchange refuses the key': 1 });
+    expect(on.log.with('the exchange refuses the key').at(-1)).toMatchObject({ since: since.toISOString() });
+    await on.restart();
+    const saidNow = story(on);
+    delete answers.create;
+    delete answers.lookup;
+    await live(on, 10 * SECOND);
+    expect([saidNow(), on.app.restraints.all]).toEqual([{}, []]);
   });
 
   it('tells of a pause by its reason and who set it, and each minute only while something waits', async () => {

@@ -124,6 +124,12 @@ describe('orders resolve, retry and cancel', () => {
     expect([code, stdout, stderr]).toEqual([2, '', 'b: not changed, there is no such order in the table\n']);
   });
 
+  it('ask for an id in place of a placeholder that was pasted, unless an order has that id', async () => {
+    put('held', 'ID');
+    const { code, stderr } = await orders('resolve', 'ID', 'ORDER', '--as', 'abandoned', ...REASON);
+    expect([code, stderr, states()]).toEqual([1, expect.stringContaining('in place of ORDER'), ['ID abandoned']]);
+  });
+
   it('are wrong usage where they contradict themselves: exit 64, and nothing is changed', async () => {
     put('held', 'a');
     const wrong = [

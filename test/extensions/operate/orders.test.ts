@@ -247,4 +247,9 @@ describe('orders show', () => {
       stderr: 'order-sync: there is no order "Shop-1" in the table\n',
     });
   });
+
+  it.each(['show', 'explain'])('asks for an id in place of a placeholder that was pasted: %s', async (name) => {
+    const { code, stderr } = await ordersProcess([name, 'ORDER']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('in place of ORDER')]);
+  });
 });

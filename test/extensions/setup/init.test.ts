@@ -13,7 +13,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { seededRandom } from '../../../src/extensions/sandbox/random.ts';
 import { startSandbox } from '../../../src/extensions/sandbox/server.ts';
@@ -74,8 +74,11 @@ describe('init', () => {
     const environment = { ORDER_SYNC_DATABASE_URL: `sqlite:${database[1]}` };
     await runProgram(['db', 'migrate'], { cwd: folder, environment });
     const url = await exchange(KEY);
-    const { code, stderr } = await init(['--base-url', url, '--api-key-file', key, ...database]);
+    const { code, stdout, stderr } = await init(['--base-url', url, '--api-key-file', key, ...database]);
     expect([code, stderr, readFileSync(key, 'utf8')]).toEqual([0, '', KEY]);
+    const [made, used] = stdout.split(/\n(?! )/);
+    expect([made, used]).toEqual([expect.stringContaining('shop.yaml'), expect.stringContaining('orders.db')]);
+    expect(made).not.toContain('orders.db');
     expect(readdirSync(join(folder, 'etc'))).toEqual(['shop.yaml']);
   });
 
@@ -178,6 +181,45 @@ describe('init', () => {
     const args = ['--config', file, 'init', '--base-url', URL, '--api-key-file', '-', '--yes'];
     const { code, stderr } = await runProgram(args, { cwd: folder, environment });
     expect([code, stderr, readdirSync(folder)]).toEqual([78, expect.stringContaining('ORDER_SYNC_DATABASE_URL'), []]);
+  });
+});
+
+describe('init at a terminal', () => {
+  /** Runs it with these answers. Returns what came of it, and the questions. */
+  async function answered(...answers: readonly string[]) {
+    const input = Object.assign(new PassThrough(), { isTTY: true });
+    const left = [...answers];
+    const questions: string[] = [];
+    const spies = [
+      vi.spyOn(process, 'stdin', 'get').mockReturnValue(input as unknown as typeof process.stdin),
+      vi.spyOn(Dialogue.prototype, 'ask').mockImplementation(async (question, read) => {
+        questions.push(question);
+        return read(left.shift() ?? '');
+      }),
+    ];
+    const args = ['--config', file, 'init', '--database', join(folder, 'orders.db')];
+    const result = await runProgram(args, { cwd: folder });
+    for (const spy of spies) spy.mockRestore();
+    return { ...result, keys: questions.filter((question) => question.startsWith('Key of')).length };
+  }
+
+  it('asks for another address and key where the exchange refuses the key, and keeps nothing of the first', async () => {
+    const url = await exchange(KEY);
+    const { code, stderr, keys } = await answered(url, '', 'wrong', 'y', url, '', KEY);
+    expect([code, keys]).toEqual([0, 2]);
+    expect(stderr).toContain('refuses the key');
+    expect(readFileSync(join(folder, 'etc', 'shop.key'), 'utf8')).toBe(`${KEY}\n`);
+    expect(readdirSync(join(folder, 'etc')).toSorted()).toEqual(['shop.key', 'shop.yaml']);
+  });
+
+  it('asks three times at most, then keeps the last, or nothing, as the person says', async () => {
+    const url = await exchange(KEY);
+    const wrong = [url, '', 'wrong'];
+    const thrice = [...wrong, 'y', ...wrong, 'y', ...wrong];
+    expect(await answered(...thrice, 'n')).toMatchObject({ code: 77, keys: 3 });
+    expect(readdirSync(folder)).toEqual([]);
+    expect(await answered(...wrong, 'n', 'y')).toMatchObject({ code: 77, keys: 1 });
+    expect(readdirSync(join(folder, 'etc')).toSorted()).toEqual(['shop.key', 'shop.yaml']);
   });
 });
 

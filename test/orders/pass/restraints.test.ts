@@ -140,9 +140,25 @@ describe('a key that is refused', () => {
     exchange.answer = (request) => echo(request, { id: request.externalOrderId });
     await program.restart();
     expect(program.app.restraints.isKeyWrong).toBe(false);
-    program.clock.advance(MINUTE);
     await createPass(program.app, NEVER);
     expect(states(program)).toEqual({ accepted: 20 });
+  });
+
+  it('keeps no order waiting that it kept back once a process begins: if that has a wrong one too, it costs one request', async () => {
+    const { program, exchange, rest, insert } = await held();
+    [rest.create, rest.lookup] = [refusal(401), refusal(401)];
+    insert(...numbered(3));
+    await live(program, HOUR);
+    for (let start = 0; start < 3; start += 1) {
+      await program.restart();
+      const before = exchange.count('POST');
+      for (let pass = 0; pass < 3; pass += 1) await createPass(program.app, NEVER);
+      expect(exchange.count('POST') - before).toBe(1);
+    }
+    delete rest.create;
+    await program.restart();
+    await createPass(program.app, NEVER);
+    expect([states(program), kinds(program)]).toEqual([{ accepted: 3 }, []]);
   });
 
   it('in a file is read again: the next request has the new one, without a restart', async () => {
@@ -169,7 +185,6 @@ describe('a key that is refused', () => {
     write('new-key');
     program.clock.advance(5 * SECOND);
     await createPass(program.app, NEVER);
-    program.clock.advance(5 * SECOND);
     await createPass(program.app, NEVER);
     expect(program.row('b')['state']).toBe('accepted');
     expect(keys).toEqual(['old-key', 'old-key', 'old-key', 'new-key']);

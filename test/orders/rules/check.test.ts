@@ -79,47 +79,47 @@ describe('an order that is refused', () => {
     ['no amount', { asset: null }, 'asset is missing'],
     ['bytes', { asset: new Uint8Array([49]) }, 'asset is not a decimal number'],
     ['a binary number', { asset: 1.5 }, 'asset is not a decimal number'],
-    ['an empty currency', { fromCurrency: '' }, 'fromCurrency is empty'],
-    ['a currency of spaces', { toCurrency: '  ' }, 'toCurrency is empty'],
-    ['no currency', { toCurrency: null }, 'toCurrency is missing'],
-    ['a currency that is a number', { fromCurrency: 5 }, 'fromCurrency is not text'],
-    ['a currency of 1,001 characters', { toCurrency: 'x'.repeat(1_001) }, 'toCurrency is longer than 1000 characters'],
-    ['half a character', { fromCurrency: '\uD800' }, 'fromCurrency is not valid Unicode text'],
-    ['bytes that were no text', { toCurrency: 'E\uFFFDR' }, 'toCurrency is not valid Unicode text'],
-    ['an empty position', { assetPosition: '' }, 'assetPosition is empty'],
-    ['no order type', { orderType: undefined }, 'orderType is missing'],
-    ['an empty token', { paymentToken: '' }, 'paymentToken is empty'],
-    ['an address that is bytes', { cryptoAddress: new Uint8Array(2) }, 'cryptoAddress is not text'],
-    ['a limit in words', { limit: 'much' }, 'limit is not a decimal number: "much"'],
-    ['an empty limit', { limit: '' }, 'limit is not a decimal number: ""'],
-    ['a currency with a blank behind it', { fromCurrency: 'btc ' }, 'fromCurrency begins or ends with a blank'],
-    ['a currency with a wide blank', { toCurrency: '\u00a0EUR' }, 'toCurrency begins or ends with a blank'],
+    ['an empty currency', { fromCurrency: '' }, 'from_currency is empty'],
+    ['a currency of spaces', { toCurrency: '  ' }, 'to_currency is empty'],
+    ['no currency', { toCurrency: null }, 'to_currency is missing'],
+    ['a currency that is a number', { fromCurrency: 5 }, 'from_currency is not text'],
+    ['a currency of 1,001 characters', { toCurrency: 'x'.repeat(1_001) }, 'to_currency is longer than 1000 characters'],
+    ['half a character', { fromCurrency: '\uD800' }, 'from_currency is not valid Unicode text'],
+    ['bytes that were no text', { toCurrency: 'E\uFFFDR' }, 'to_currency is not valid Unicode text'],
+    ['an empty position', { assetPosition: '' }, 'asset_position is empty'],
+    ['no order type', { orderType: undefined }, 'order_type is missing'],
+    ['an empty token', { paymentToken: '' }, 'payment_token is empty'],
+    ['an address that is bytes', { cryptoAddress: new Uint8Array(2) }, 'crypto_address is not text'],
+    ['a limit in words', { limit: 'much' }, 'order_limit is not a decimal number: "much"'],
+    ['an empty limit', { limit: '' }, 'order_limit is not a decimal number: ""'],
+    ['a currency with a blank behind it', { fromCurrency: 'btc ' }, 'from_currency begins or ends with a blank'],
+    ['a currency with a wide blank', { toCurrency: '\u00a0EUR' }, 'to_currency begins or ends with a blank'],
     [
       'a pair of one currency',
       { toCurrency: 'BTC' },
-      'toCurrency must differ from the other currency of the pair, is "BTC"',
+      'to_currency must differ from the other currency of the pair, is "BTC"',
     ],
     [
       'a pair of one currency in other letters',
       { toCurrency: 'btc' },
-      'toCurrency must differ from the other currency of the pair, is "btc"',
+      'to_currency must differ from the other currency of the pair, is "btc"',
     ],
     ['a negative bonus', { bonus: '-1' }, 'bonus must not be negative, is "-1"'],
-    ['an empty id', { externalOrderId: '' }, 'externalOrderId is empty'],
-    ['an id with a space before it', { externalOrderId: ' a' }, 'externalOrderId begins or ends with a blank'],
+    ['an empty id', { externalOrderId: '' }, 'external_order_id is empty'],
+    ['an id with a space before it', { externalOrderId: ' a' }, 'external_order_id begins or ends with a blank'],
     [
       'an id with a wide blank behind it',
       { externalOrderId: 'a\u00a0' },
-      'externalOrderId begins or ends with a blank',
+      'external_order_id begins or ends with a blank',
     ],
-    ['an id of one space', { externalOrderId: ' ' }, 'externalOrderId begins or ends with a blank'],
-    ['an id that ends its line', { externalOrderId: 'a\n' }, 'externalOrderId begins or ends with a blank'],
-    ['an id of two lines', { externalOrderId: 'a\r\nb' }, 'externalOrderId holds a control character'],
-    ['an id with a zero byte', { externalOrderId: 'a\0b' }, 'externalOrderId holds a control character'],
-    ['an id that moves the cursor', { externalOrderId: 'a\u009bH' }, 'externalOrderId holds a control character'],
-    ['no id', { externalOrderId: null }, 'externalOrderId is missing or not text'],
-    ['an id that is half a character', { externalOrderId: 'a\uDC00' }, 'externalOrderId is not valid Unicode text'],
-    ['an id that is not text any more', { externalOrderId: 'a\uFFFD' }, 'externalOrderId is not valid Unicode text'],
+    ['an id of one space', { externalOrderId: ' ' }, 'external_order_id begins or ends with a blank'],
+    ['an id that ends its line', { externalOrderId: 'a\n' }, 'external_order_id begins or ends with a blank'],
+    ['an id of two lines', { externalOrderId: 'a\r\nb' }, 'external_order_id holds a control character'],
+    ['an id with a zero byte', { externalOrderId: 'a\0b' }, 'external_order_id holds a control character'],
+    ['an id that moves the cursor', { externalOrderId: 'a\u009bH' }, 'external_order_id holds a control character'],
+    ['no id', { externalOrderId: null }, 'external_order_id is missing or not text'],
+    ['an id that is half a character', { externalOrderId: 'a\uDC00' }, 'external_order_id is not valid Unicode text'],
+    ['an id that is not text any more', { externalOrderId: 'a\uFFFD' }, 'external_order_id is not valid Unicode text'],
   ])('%s', (_name, changes, reason) => {
     expect(problems(changes)).toBe(reason);
   });
@@ -129,7 +129,7 @@ describe('an order that is refused', () => {
     ['one character too many', 'x'.repeat(MAX_ID_BYTES_ENCODED + 1)],
     ['too many once it is in a URL', 'é'.repeat(MAX_ID_BYTES_ENCODED / 6 + 1)],
   ])('an id of %s', (_name, externalOrderId) => {
-    expect(problems({ externalOrderId })).toMatch(/^externalOrderId is too long to be looked up/);
+    expect(problems({ externalOrderId })).toMatch(/^external_order_id is too long to be looked up/);
   });
 
   it('takes what a row lacks for not asked', () => {
@@ -140,7 +140,7 @@ describe('an order that is refused', () => {
 
   it('names everything that is wrong at once', () => {
     expect(problems({ asset: '0', fromCurrency: '', limit: 'x' })).toBe(
-      'asset must be positive, is "0"; fromCurrency is empty; limit is not a decimal number: "x"',
+      'asset must be positive, is "0"; from_currency is empty; order_limit is not a decimal number: "x"',
     );
   });
 });

@@ -175,7 +175,7 @@ describe('an order that is sent again', () => {
     const sentAt = new Date(NOW.getTime() - 10 * MINUTE + 1);
     for (const state of ['unknown', 'held'] as const) {
       const why = refused(state, { kind: 'not-created' }, { sentAt });
-      expect(why).toMatch(/2026-01-05T11:50:00\.001Z.*2026-01-05T12:00:00\.001Z.*--i-know-it-may-duplicate/);
+      expect(why).toMatch(/2026-01-05T12:00:00\.001Z.*2026-01-05T11:50:00\.001Z.*--i-know-it-may-duplicate/);
       expect(decided(state, { kind: 'not-created' }).tracking?.state).toBe('pending');
     }
   });

@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ORDER_STATES, type OrderState } from '../../../src/orders/rules/states.ts';
 import { leaseRequests, nextGeneration, setAccountFact } from '../../../src/store/tables/accounts.ts';
+import { setHold } from '../../../src/store/tables/account-holds.ts';
 import { readOrder } from '../../../src/store/orders/orders.ts';
 import type { Store, Transaction } from '../../../src/store/port.ts';
 import {
-  accountsOfAnotherClock,
+  accountsToPutRight,
   correctDueTimes,
   wronglyDueOrders,
   type WronglyDue,
@@ -82,10 +83,10 @@ describe('orders that are due at a wrong time', () => {
   });
 });
 
-describe('accounts that another clock wrote times of', () => {
+describe('accounts that a new owner puts right', () => {
   const latest = { from: 'a', to: 'z', due: at(50), lease: at(5) };
   const list = async (range: { from?: string; to?: string } = {}) =>
-    (await accountsOfAnotherClock(store.db, { ...latest, ...range })).toSorted();
+    (await accountsToPutRight(store.db, { ...latest, ...range })).toSorted();
   const write = (work: (tx: Transaction) => Promise<unknown>) => store.writer.write(work);
   const own = (...accounts: readonly string[]) =>
     write(async (tx) => {
@@ -121,6 +122,14 @@ describe('accounts that another clock wrote times of', () => {
     await write((tx) => setAccountFact(tx, { ...fact, account: 'right', name: 'merchant.id' }));
     await write((tx) => setAccountFact(tx, { ...fact, account: 'uncorrected', name: 'times.uncorrected' }));
     expect(await list()).toEqual(['uncorrected']);
+  });
+
+  it('have a key that was refused', async () => {
+    await own('paused', 'refused', 'without');
+    const hold = { since: at(0), until: at(1), reason: 'r', actor: null };
+    await write((tx) => setHold(tx, 'paused', { ...hold, kind: 'rate-limited' }, at(0)));
+    await write((tx) => setHold(tx, 'refused', { ...hold, kind: 'key-refused' }, at(0)));
+    expect(await list()).toEqual(['refused']);
   });
 
   it('are those of a range that ever had an owner', async () => {

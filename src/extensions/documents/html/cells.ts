@@ -193,12 +193,13 @@ function classText(names: readonly string[]): string {
 function innerText(row: Row, column: Column, places: number): string {
   const value = cellOf(row, column);
   const text = shownText(value, column);
+  const shown = isNumeric(column) ? figure(text, places) : escapeText(text);
   const href = column.href?.(row);
   const copied = column.isCopied === true ? ` data-copy="${escapeText(value)}"` : '';
-  if (href !== undefined) return `<a href="${escapeText(href)}"${copied}>${escapeText(text)}</a>`;
+  if (href !== undefined) return `<a href="${escapeText(href)}"${copied}>${shown}</a>`;
   if (column.agesAt !== undefined && value !== null) return momentText(String(value), column.agesAt);
   if (TONED.has(column.kind) && text !== '') return `<b class="${toneOf(column.kind, value)}">${escapeText(text)}</b>`;
-  return isNumeric(column) ? figure(text, places) : escapeText(text);
+  return shown;
 }
 
 export function momentText(at: string, now: string): string {

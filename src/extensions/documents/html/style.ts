@@ -103,8 +103,8 @@ tbody > tr > * { white-space: nowrap; }
 tr > .w { white-space: normal; min-width: 26ch; }
 tr > .n { text-align: right; }
 .zero { color: var(--muted); }
-td > b, th > b, .cards b { font-weight: inherit; margin-left: .17em; }
-td > i, th > i { visibility: hidden; font-style: normal; }
+td > b, th > b, td > a > b, .cards b { font-weight: inherit; margin-left: .17em; }
+td > i, th > i, td > a > i { visibility: hidden; font-style: normal; }
 td > b[class], th > b[class] { display: inline-block; margin: 0; padding: 0 8px; border-radius: 999px; font-size: 12px; line-height: 19px; font-weight: 600; color: var(--tone); background: var(--tint); }
 .paper { display: none; }
 .story thead, table:has(thead th:only-child) thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
@@ -155,7 +155,7 @@ const PHONE = `
   main tbody > tr > :only-child { font-size: 14px; }
   main tbody > tr > ::before { content: attr(data-label); }
   tbody > tr > ::before { display: block; color: var(--muted); font-size: 12px; font-weight: 400; line-height: 1.3; }
-  td > i, th > i { display: none; }
+  td > i, th > i, td > a > i { display: none; }
   section:has(.zero):not(:has(> details:not([open]) .zero))::after { content: "Zeros are left out."; display: block; color: var(--muted); font-size: 13px; margin-top: 8px; }
 }
 `;

@@ -12,21 +12,11 @@ import { EXIT, CommandError } from '../../../cli/shared/exit.ts';
 import { webhooksSettings } from '../../webhooks/settings.ts';
 import { configOptions, plainConfig } from '../../../cli/shared/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
-import { ownFile } from '../../../settings/layers.ts';
 import { rightSettings } from '../../setup/config.ts';
 import { askDaemon } from '../status/ask.ts';
 import { checkAccounts, checkClock, checkDatabase } from './database.ts';
-import {
-  checkAddress,
-  checkAge,
-  checkKey,
-  checkDisk,
-  checkFiles,
-  checkOps,
-  checkRuntime,
-  checkService,
-} from './machine.ts';
-import { exitCodeOf, fault, ok, runCheck, warning, type Check, type CheckResult } from './check.ts';
+import { checkAddress, checkKey, checkDisk, checkFiles, checkOps, checkRuntime, checkService } from './machine.ts';
+import { exitCodeOf, fault, ofProblem, ok, runCheck, warning, type Check, type CheckResult } from './check.ts';
 import { bundledDaemon, bundledEvent, bundledOverview, bundledSetting, type Pseudonym } from '../status/bundle.ts';
 import { readOverview } from '../tables/overview.ts';
 import { withStore } from '../../../cli/shared/store.ts';
@@ -93,7 +83,8 @@ function checksOf(command: Command, config: Config): readonly Check[] {
   const othersLeft = names.length - asked.length;
   const left = `${othersLeft} more accounts were not checked: use --account NAME`;
   const baseUrls = new Set(asked.flatMap((name) => exchangeByAccount(config)(name).baseUrl ?? []));
-  const daemon = async () => (await askDaemon(command, config, account))?.daemon ?? undefined;
+  const status = () => askDaemon(command, config, account);
+  const daemon = async () => (await status())?.daemon ?? undefined;
   // The check `database` reports a database that fails.
   const driver = () => withStore(command, 'any', (store) => store.driverOf(asked), config).catch(() => undefined);
   const keyOf = async (name: string) => {
@@ -117,7 +108,7 @@ function checksOf(command: Command, config: Config): readonly Check[] {
       run: (signal) => checkAddress('webhook', url, clock, signal, !allowPrivate),
     })),
     { name: 'service', run: async () => [checkService((await daemon())?.pid, await driver())] },
-    { name: 'settings', run: async () => checkAge(ownFile(await configOptions(command)), await daemon()) },
+    { name: 'settings', run: async () => ((await status())?.settings ?? []).map((one) => ofProblem('settings', one)) },
     { name: 'ops', run: async (signal) => [await checkOps(config, await daemon(), signal)] },
   ];
 }

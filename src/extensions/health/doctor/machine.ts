@@ -7,8 +7,10 @@ import { lookup } from 'node:dns/promises';
 import { connect as connectTls } from 'node:tls';
 import type { Command } from 'commander';
 import type { DaemonStatus } from '../status/status.ts';
-import { problem } from '../../../accounts/problem.ts';
+import { keyRemedy, problem } from '../../../accounts/problem.ts';
+import { REFUSALS } from '../../../accounts/rules/restraints.ts';
 import type { Config, AccountSettings } from '../../../settings/config.ts';
+import { keyPlace } from '../../../settings/settings-file.ts';
 import { healthSettings } from '../settings.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
 import { fault, ofProblem, ok, warning, type CheckResult } from './check.ts';
@@ -84,16 +86,6 @@ export function checkService(pid: number | undefined, driver: string | undefined
   if (manager !== undefined) return ok('service', `the daemon (process ${pid}) runs under ${manager}`, facts);
   const found = `the daemon (process ${pid}) runs without pm2 or systemd`;
   return warning('service', found, 'run it under pm2 or systemd, which restart it (docs/operating.md)', facts);
-}
-
-/** A daemon does not see what is changed in its settings while it runs. */
-export function checkAge(
-  file: string | null,
-  daemon: { readonly startedAt: string } | null | undefined,
-): readonly CheckResult[] {
-  const changedAt = file === null ? undefined : statSync(file, { throwIfNoEntry: false })?.mtime;
-  if (!daemon || changedAt === undefined || changedAt.toISOString() <= daemon.startedAt) return [];
-  return [warning('settings', `${file} changed after the daemon started`, 'restart the daemon, so that it reads them')];
 }
 
 /** The name of the nearest process above that is no launcher or shell of ours; empty if that cannot be seen. */
@@ -199,10 +191,8 @@ export async function checkKey(command: Command, config: AccountSettings): Promi
     case 'ok':
     case 'refused':
       return ok('key', 'the exchange accepts the key');
-    case 'key-refused': {
-      const remedy = 'put the right key into the file of exchange.apiKeyFile: the daemon tries it within a minute';
-      return fault('key', EXIT.keyRefused, 'the exchange refuses the key (401)', remedy);
-    }
+    case 'key-refused':
+      return fault('key', EXIT.keyRefused, REFUSALS[result.kind], keyRemedy(keyPlace(config.exchange)));
     case 'rate-limited':
       return warning('key', 'the exchange limits the rate, so the key was not checked', 'try again in a minute');
     case 'not-sent':

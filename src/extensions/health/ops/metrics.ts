@@ -148,9 +148,7 @@ export const GAUGES = {
   order_sync_orders: ['Orders by state.', 'account', 'state'],
   order_sync_findings: ['Open findings.', 'account', 'class', 'severity'],
   order_sync_oldest_pending_age_seconds: ['Time since the first pending order was due to be sent; 0 if there is none.'],
-  order_sync_oldest_unknown_age_seconds: [
-    'Time since the oldest order of unknown outcome was sent; 0 if there is none.',
-  ],
+  order_sync_oldest_unknown_age_seconds: ['Time since the first unknown order became unknown; 0 if there is none.'],
   order_sync_holds: ['1 if a hold stops requests of the account.', 'account', 'kind'],
   order_sync_account_stopped: ['1 if no worker can drive the account.', 'account'],
   order_sync_exchange_out_of_reach: ['1 if the exchange is out of reach of an account.', 'account'],

@@ -23,6 +23,7 @@ export function bundledOverview(overview: Overview, pseudonym: Pseudonym): objec
   return {
     orders,
     more,
+    newInvalid: overview.newInvalid,
     findings,
     lastEventAt,
     oldestPending: order(overview.oldestPending),

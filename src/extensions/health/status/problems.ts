@@ -26,8 +26,9 @@ export const LEAST_FREE_BYTES = 256 * 1_024 ** 2;
 const MOST_NAMED = 5;
 
 export function problemsOf(reading: Reading): readonly Problem[] {
-  const { overview, process, daemon, databaseAheadMs } = reading;
+  const { overview, process, daemon, databaseAheadMs, settings = [] } = reading;
   return worstFirst([
+    ...settings,
     ...(process === undefined ? [] : processProblems(process)),
     ...(daemon === null ? [] : daemonProblems(reading, daemon)),
     ...clockProblems(databaseAheadMs ?? 0),
@@ -91,6 +92,7 @@ function overviewProblems(reading: Reading, overview: Overview): readonly (Probl
     ...undecidedProblems('held', overview),
     ...undecidedProblems('disputed', overview),
     ...countedProblems('unknown', overview.orders.unknown, groupOf(overview, overview.oldestUnknown?.since)),
+    ...countedProblems('invalid', overview.newInvalid?.orders ?? 0, groupOf(overview, overview.newInvalid?.since)),
     ...findingProblems(overview),
     ...holdProblems(overview.holds, overview.account),
     ...troubleProblems(overview, reading.olderState),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { RESTRAINT_KINDS } from '../../../accounts/rules/restraints.ts';
+import type { Problem } from '../../../accounts/problem.ts';
 import type { FeedEvent } from '../../feed/event.ts';
 import { SEVERITIES } from '../../../findings/rules/classes.ts';
 import { ORDER_STATES } from '../../../orders/rules/states.ts';
@@ -121,6 +122,11 @@ const overview = z.object({
   more: z.array(state).describe('The states of which there are more orders than were counted.'),
   oldestPending: namedOrder.nullable().describe('The order whose time to be sent came first.'),
   oldestUnknown: namedOrder.nullable().describe('The order whose outcome is unknown for the longest time.'),
+  newInvalid: overdue
+    .nullable()
+    .describe(
+      'Invalid orders that were inserted in the last 24 hours, and when the first of them was; null if there is none.',
+    ),
   attention: z.array(namedOrder).describe('A few of the orders that wait for a person, the held ones first.'),
   findings: z.array(openFindings).describe('The worst first.'),
   holds: z.array(hold),
@@ -177,6 +183,8 @@ export interface Reading {
   readonly databaseAheadMs: number | null;
   /** Null if the database cannot be read. */
   readonly overview: Overview | null;
+  /** The problems of the settings, as the command sees them that asks. */
+  readonly settings?: readonly Problem[];
   readonly process?: ProcessFacts;
 }
 

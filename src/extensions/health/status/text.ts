@@ -59,7 +59,7 @@ function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[]
     })),
     { label: 'orders', value: ordersText(overview) },
     ...oldest('oldest pending', oldestPending, 'due'),
-    ...oldest('oldest unknown', oldestUnknown, 'sent'),
+    ...oldest('oldest unknown', oldestUnknown, 'became unknown'),
     {
       label: 'findings',
       value: findings.map((one) => `${one.class} ${withCommas(one.open)}`).join(' · ') || 'none open',

@@ -8,29 +8,29 @@ import { partOf } from '../../reports/tables/summary.ts';
 /** The orders of an account whose amounts are added up; what comes after them is left out. */
 export const MOST_AT_STAKE = 1_000;
 
-/** The orders that a problem is about: those in a state, or those with open findings of a class. */
-export type Concerned = { readonly state: OrderState } | { readonly class: string };
+/** The orders that a problem is about: those in a state, inserted since a time if it is given, or those with open findings of a class. */
+export type Concerned = { readonly state: OrderState; readonly since?: string } | { readonly class: string };
 
 /**
  * The exact sums of the amounts of these orders, by pair and position; those of a class without orders whose state is a problem by
  * itself. `db` must be of a snapshot.
  */
 export async function sumsAtStake(db: Database, account: string, concerned: Concerned) {
-  const { rows } = await sql<AmountRow & { sum: string }>`
-    select from_currency, to_currency, asset_position, ${exactSum('asset')} as sum
+  const { rows } = await sql<AmountRow & { state: OrderState; sum: string }>`
+    select from_currency, to_currency, asset_position, state, ${exactSum('asset')} as sum
     from (${'state' in concerned ? inState(account, concerned.state) : withFinding(account, concerned.class)}) as concerned
-    group by from_currency, to_currency, asset_position`.execute(db);
+    group by from_currency, to_currency, asset_position, state`.execute(db);
   return rows.map(({ sum, ...row }) => partOf(row, sum));
 }
 
 function inState(account: string, state: OrderState): RawBuilder<unknown> {
-  return sql`select from_currency, to_currency, asset_position, asset
+  return sql`select from_currency, to_currency, asset_position, state, asset
     from merchant_orders ${indexedBy('merchant_orders_due')}
     where account = ${account} and state = ${state} limit ${MOST_AT_STAKE}`;
 }
 
 function withFinding(account: string, name: string): RawBuilder<unknown> {
-  return sql`select from_currency, to_currency, asset_position, asset
+  return sql`select from_currency, to_currency, asset_position, state, asset
     from (select distinct external_order_id as id from (select external_order_id from findings
       where account = ${account} and status = 'open' and class = ${name} limit ${MOST_AT_STAKE}) as open_findings) as found
     join merchant_orders on account = ${account} and external_order_id = found.id

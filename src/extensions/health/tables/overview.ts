@@ -34,6 +34,7 @@ export async function readOverview(db: Database, { account, endpoints, now }: Ov
     more,
     oldestPending: (orders['pending'] ?? 0) === 0 ? null : await firstPending(db, account),
     oldestUnknown: await firstUnknown(db, having(accounts, ['unknown'])),
+    newInvalid: await readNewInvalid(db, having(accounts, ['invalid']), now),
     attention: await ordersToDecide(db, having(accounts, ATTENTION_STATES)),
     findings: openFindings(accounts),
     holds: (await db.executeQuery(compileFor(db, holds))).rows,
@@ -129,7 +130,7 @@ function positive(counts: Readonly<Record<string, number>>): Record<string, numb
 }
 
 const MOST_NAMED = 10;
-const MOST_UNKNOWN = 10_000;
+const MOST_LOOKED_AT = 10_000;
 const MOST_ACCOUNTS = 1_000;
 
 async function firstPending(db: Database, account: string | undefined): Promise<NamedOrder | null> {
@@ -159,25 +160,46 @@ async function accountToSendFirst(db: Database): Promise<string | undefined> {
 }
 
 async function firstUnknown(db: Database, accounts: readonly string[]): Promise<NamedOrder | null> {
+  const first = sql`select * from (${ofState('unknown', accounts, MOST_LOOKED_AT)}) as unknown_orders
+    order by coalesce(sent_at, updated_at) limit 1`;
+  return (await named(db, 'unknown', accounts, first))[0] ?? null;
+}
+
+/** An invalid order is a problem for this long after its insertion. */
+const NEW_MS = 24 * 60 * 60_000;
+
+/** An order that was corrected has a time at which it is checked again. */
+async function readNewInvalid(db: Database, accounts: readonly string[], now: Date): Promise<Overview['newInvalid']> {
   if (accounts.length === 0) return null;
-  const since = sql`coalesce(sent_at, updated_at)`;
-  const { rows } =
-    await sql<NamedOrder>`select * from (${ofState('unknown', accounts, since, MOST_UNKNOWN)}) as unknown_orders
-    order by since limit 1`.execute(db);
+  const { rows } = await sql<{ orders: number; since: string }>`select count(*) as orders, min(created_at) as since
+    from (select created_at from merchant_orders ${indexedBy('merchant_orders_due')}
+      where account in (${sql.join(accounts.slice(0, MOST_ACCOUNTS))}) and state = 'invalid' and next_action_at is null
+      limit ${MOST_LOOKED_AT}) as invalid_orders
+    where created_at > ${new Date(now.getTime() - NEW_MS).toISOString()} having count(*) > 0`.execute(db);
   return rows[0] ?? null;
 }
 
 async function ordersToDecide(db: Database, accounts: readonly string[]): Promise<readonly NamedOrder[]> {
-  if (accounts.length === 0) return [];
   const orders: NamedOrder[] = [];
   for (const state of ATTENTION_STATES) {
-    orders.push(...(await ofState(state, accounts, sql`updated_at`, MOST_NAMED).execute(db)).rows);
+    orders.push(...(await named(db, state, accounts, ofState(state, accounts, MOST_NAMED))));
   }
   return orders;
 }
 
-function ofState(state: OrderState, accounts: readonly string[], since: RawBuilder<unknown>, limit: number) {
-  return sql<NamedOrder>`select account, external_order_id as "externalOrderId", state, state_reason as reason, ${since} as since
+function ofState(state: OrderState, accounts: readonly string[], limit: number) {
+  return sql`select account, external_order_id, state_reason, sent_at, updated_at
     from merchant_orders ${indexedBy('merchant_orders_due')}
     where account in (${sql.join(accounts.slice(0, MOST_ACCOUNTS))}) and state = ${sql.lit(state)} limit ${limit}`;
+}
+
+/** Reads since when these few rows are in their state: their other columns change later. Another program's write is in no event. */
+async function named(db: Database, state: OrderState, accounts: readonly string[], few: RawBuilder<unknown>) {
+  if (accounts.length === 0) return [];
+  const began = sql`select observed_at from events where events.account = few.account and type = 'order'
+    and subject = external_order_id and field = 'state' order by id desc limit 1`;
+  const { rows } = await sql<NamedOrder>`with few as materialized (${few})
+    select account, external_order_id as "externalOrderId", ${sql.lit(state)} as state, state_reason as reason,
+      coalesce((${began}), updated_at) as since from few`.execute(db);
+  return rows;
 }

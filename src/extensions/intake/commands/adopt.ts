@@ -10,16 +10,17 @@ import { columnsOf } from '../../../store/orders/order-columns.ts';
 import { commandError, withExchange, type Ask } from '../../api/asking/ask.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
 import { print } from '../../documents/commands/print.ts';
-import { checkFields, describe } from '../add.ts';
+import { checkFields } from '../add.ts';
+import { describeProblems } from '../../../orders/rules/check.ts';
 
 const CONCURRENCY = 8;
 
 const HELP = `
 Columns: as for orders import.
-Each order is looked up first. One that the exchange has is put into the table
-as it is there, and is never created; one that it does not find is named and not
-put in; one that stands in the table is left as it is. So the command can be run
-again.
+Each order is looked up first. If the exchange has it, it is inserted as it
+stands there, and is never created. If the exchange does not have it, it is
+named and not inserted. An order that is in the table already does not change,
+so the command can be run again.
 
 Example:
   order-sync orders adopt before-we-used-order-sync.csv`;
@@ -87,8 +88,8 @@ function printAdopted({ line, externalOrderId, result, state, why }: Adopted, js
   const text = {
     adopted: `${id} is adopted: ${state}`,
     present: `${id} is in the table already: ${state}`,
-    absent: `${id} is not at the exchange and was not put in`,
-    unanswered: `${id} was not put in: ${printable(why ?? '')}`,
+    absent: `${id} is not at the exchange and was not inserted`,
+    unanswered: `${id} was not inserted: ${printable(why ?? '')}`,
     invalid: `line ${line}: ${printable(why ?? '')}`,
   }[result];
   print(json, { line, external_order_id: externalOrderId, result, state, why }, () => `${text}\n`);
@@ -103,6 +104,5 @@ function exitCodeOf({ invalid: wrong, unanswered, absent }: Readonly<Record<Adop
 export function checkedOrder(line: ImportLine) {
   if ('problem' in line) return line.column === undefined ? line.problem : `${line.column} ${line.problem}`;
   const checked = checkFields(line.fields);
-  if (checked.ok) return checked.order;
-  return checked.problems.map(describe).join('; ');
+  return checked.ok ? checked.order : describeProblems(checked.problems);
 }

@@ -41,7 +41,7 @@ function defineAdd(command: Command): void {
         addOrder({ store, account }, fields),
       );
       if (addition.kind === 'invalid') {
-        throw new CommandError(EXIT.data, `${addition.problems.join('; ')}; nothing was inserted`);
+        throw new CommandError(EXIT.data, `${addition.why}; nothing was inserted`);
       }
       const id = JSON.stringify(addition.externalOrderId);
       if (addition.kind === 'differs') {
@@ -54,10 +54,10 @@ function defineAdd(command: Command): void {
 }
 
 const HELP = `
-Columns: external_order_id, asset, from_currency, to_currency, and, where
-wanted, asset_position, order_type, order_limit, payment_token, provider_type,
-crypto_address, bonus.
-An order that is in the table already with the same content is passed over; with
+Required columns: external_order_id, asset, from_currency, to_currency.
+Optional columns: asset_position, order_type, order_limit, payment_token,
+provider_type, crypto_address, bonus.
+An order that is in the table already with the same content is skipped. With
 other content it is an error.
 
 Examples:

@@ -25,19 +25,20 @@ const MOST_REQUESTS = 30;
 
 const EXPLAINED: Readonly<Record<ProbeStep, string>> = {
   absence:
-    'Looks up two ids that no order has, one of them twice, and an address that is none. 4 requests; nothing is made.',
+    'Looks up two ids that no order has, one of them twice, and an address that does not exist. 4 requests; nothing is made.',
   ids: 'Asks for a pre-order and a link that do not exist. 2 requests; nothing is made.',
-  key: 'Asks once with a made-up key, which is nothing of yours. The exchange may note a failed attempt.',
+  key: 'Asks once with an invented key, not with yours. The exchange may record a failed attempt.',
   order: 'Creates the order of the file, once. It is a real order: it is added to the table, and followed.',
   repeat: 'Sends the create of that order once more. It may make a second pre-order, which the exchange must cancel.',
   rate: 'Sends look-ups at once, as many as exchange.rate allows and at most 30. It stops at the first 429.',
 };
 
 const HELP = `
-Each step is explained, and asked for on a terminal. Without --order nothing is
-made. The settings that follow are printed as YAML for ${OWN_SETTINGS}: set a
-shape of absence only once the exchange has confirmed it. The answers, without
-key and tokens, are kept in a file beside the database.
+Each step is explained, and on a terminal it waits for your consent. Without
+--order nothing is made. The settings that follow are printed as YAML for
+${OWN_SETTINGS}. Set a shape of absence only once the exchange has
+confirmed it. The answers, without key and tokens, are kept in a file beside the
+database.
 
 Examples:
   order-sync probe

@@ -1,4 +1,5 @@
 import { sameDecimal } from '../../../base/decimal.ts';
+import { describeProblems } from '../../../orders/rules/check.ts';
 import type { MerchantOrder, PreOrderView } from '../../../orders/rules/record.ts';
 import { quote } from '../../../base/text.ts';
 import { PROBE_REQUESTS, type Examined } from '../../../exchange/examine.ts';
@@ -58,7 +59,7 @@ export async function probe(deps: OperationDeps, input: ProbeInput, signal?: Abo
     case 'repeat': {
       if (order === undefined) return invalid(`the step ${step} needs an order`);
       const checked = checkFields(order);
-      if (!checked.ok) return invalid(checked.problems.map(({ reason }) => reason).join('; '));
+      if (!checked.ok) return invalid(describeProblems(checked.problems));
       const { externalOrderId } = checked.order;
       if (step === 'repeat') return await repeatCreate(deps, asking, externalOrderId);
       return await probeOrder(deps, asking, { fields: order, externalOrderId }, signal);
@@ -90,7 +91,7 @@ async function probeOrder(
     if (isOdd) return asking.found(...rows);
   }
   const added = await addOrder(deps, fields);
-  if (added.kind === 'invalid') return invalid(added.problems.join('; '));
+  if (added.kind === 'invalid') return invalid(added.why);
   if (added.kind === 'differs') {
     return invalid(`${quote(externalOrderId)} is in the table with another ${added.columns.join(', ')}`);
   }

@@ -120,7 +120,8 @@ export function findingHead(name: string, severity: string, status = 'open'): Gr
   };
   const words = name.toLowerCase().replaceAll('_', ' ').replace('preorder', 'pre-order');
   const titled = (what: string) => `${capitalized(what)}: ${words.replace(/\btx\b/, 'transaction')} (${name})`;
-  if (status === 'open') return { title: titled(severity), tone: gravityOf(severity), meaning, advice };
+  const part = severity === 'info' ? ({ part: 'details' } as const) : {};
+  if (status === 'open') return { title: titled(severity), ...part, tone: gravityOf(severity), meaning, advice };
   return { title: titled(status), meaning, advice: 'Nothing. A person has acknowledged these findings.' };
 }
 

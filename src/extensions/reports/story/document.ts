@@ -15,7 +15,7 @@ import { headlineTone, type HeadlineFacts } from '../../documents/headline.ts';
 import { capitalized, counted, inWords } from '../../../base/words.ts';
 import { currencyOfRow, pairOf } from '../reconciliation/rows.ts';
 import type { StoryEvidence, StoryFinding } from '../tables/story.ts';
-import { isOpen, type Story } from './story.ts';
+import { adviceOn, isOpen, type Story } from './story.ts';
 import { pasteable } from '../../../base/invocation.ts';
 
 const GRAVITY: readonly Tone[] = ['error', 'warning', 'info', 'neutral', 'good'];
@@ -47,7 +47,7 @@ export function storyDocument(story: Story, evidence: StoryEvidence, settings: S
     preOrderId: order.updated_at <= asOf ? order.pre_order_id : null,
     orderId: record !== null && record.received_at <= asOf ? (record.view?.orderId ?? null) : null,
   };
-  const findings = seen.findings.map((finding) => findingRow(finding, asOf));
+  const findings = seen.findings.map((finding) => findingRow(finding, seen, asOf));
   const sections: readonly Section[] = [
     { name: 'next', title: 'What happens next', columns: NEXT, rows: next.map((step) => ({ step })) },
     { name: 'findings', title: 'Findings', columns: FINDINGS, rows: findings },
@@ -123,10 +123,10 @@ function cardsOf(
   ];
 }
 
-function findingRow(finding: StoryFinding, asOf: string): Row {
+function findingRow(finding: StoryFinding, seen: Seen, asOf: string): Row {
   const { class: name, severity, expected, actual, first_seen_at, resolved_at } = finding;
   const isResolved = resolved_at !== null && resolved_at <= asOf;
   const status = isOpen(finding, asOf) ? 'open' : isResolved ? 'resolved' : 'acknowledged';
-  const advice = status === 'open' ? pasteable(findingClass(name)?.advice ?? '') : null;
+  const advice = status === 'open' ? pasteable(adviceOn(finding, seen)) : null;
   return { class: name, severity, status, expected, actual, first_seen_at: first_seen_at, advice };
 }

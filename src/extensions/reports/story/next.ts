@@ -1,10 +1,11 @@
 import { accountWords } from '../../../accounts/rules/name.ts';
 import { after, readTime } from '../../../base/instant.ts';
 import { whyNeverLeft } from '../../../orders/rules/create.ts';
-import { decisionsFor, type Judgement } from '../../../orders/rules/operator-decisions.ts';
+import { decisionsFor, notKnowable, type Judgement } from '../../../orders/rules/operator-decisions.ts';
 import { HELD_LOOKUP_MS, REJECTED_LOOKUPS_MS } from '../../../orders/rules/schedule.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
 import { shellWord } from '../../../base/text.ts';
+import { capitalized } from '../../../base/words.ts';
 import type { StoryEvent, StoryOrder } from '../tables/story.ts';
 
 /** When a followed order is looked up, as the extension tells it that spaces look-ups: for programs, and for people. */
@@ -46,7 +47,7 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
   const when = whenText(moment, next ?? null);
   const spaced = spacing === undefined ? [] : [spacing.text];
   const asking = ['To see what the exchange answers now:', commandOf('exchange lookup', order)];
-  const offer = (text: string) => [`${text}:`, ...decisionCommands(order, state)];
+  const offer = (text: string) => [`${text}:`, ...decisionCommands(moment)];
   const why = state === 'final' ? 'in case it still changes' : 'in case the exchange has it after all';
   const again = next === null ? 'Nothing: the order has ended.' : `The order is looked up again, ${why}${when}.`;
   switch (state) {
@@ -170,13 +171,17 @@ const DECISIONS: Readonly<Record<Judgement['kind'], readonly [command: string, o
 /** The sentences that say what each of several commands does. */
 export const EFFECTS: readonly string[] = Object.values(DECISIONS).map(([, , effect]) => effect);
 
-function decisionCommands(order: StoryOrder, state: OrderState): readonly string[] {
+function decisionCommands(moment: Moment): readonly string[] {
+  const { order, state, asOf } = moment;
   // To send again what the exchange may have taken is no step that anybody is led to.
   const mayBeTaken = state === 'unknown' || state === 'held';
   const decisions = decisionsFor(state).filter((kind) => kind !== 'retry' || !mayBeTaken);
+  const tried = { sentAt: readTime(order.sent_at), absentAt: readTime(order.absent_at) };
+  const notYet = isNewest(moment) ? notKnowable(tried, asOf) : undefined;
   return decisions.flatMap((kind) => {
     const [command, options, effect] = DECISIONS[kind];
-    return [...(decisions.length > 1 ? [effect] : []), commandOf(command, order, options)];
+    const refusal = kind === 'not-created' && notYet !== undefined ? [`${capitalized(notYet)}.`] : [];
+    return [...(decisions.length > 1 ? [effect] : []), commandOf(command, order, options), ...refusal];
   });
 }
 

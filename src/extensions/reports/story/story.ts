@@ -2,6 +2,7 @@ import { shellWord } from '../../../base/text.ts';
 import { describeRestraint, stops, describeStop, stopRemedy } from '../../../accounts/rules/restraints.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
 import { findingClass } from '../../../findings/rules/classes.ts';
+import { DISPUTING_CLASSES } from '../../../findings/rules/rules.ts';
 import { whyNeverLeft } from '../../../orders/rules/create.ts';
 import { compareTexts } from '../../../base/words.ts';
 import { FOLLOWED_STATES, type OrderState } from '../../../orders/rules/states.ts';
@@ -66,7 +67,7 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
     next: [
       ...stopped,
       ...whatNext({ order, events, state, asOf, spacing, isStopped: stopped.length > 0 }, settings),
-      ...findingLines(open, order),
+      ...findingLines(open, { order, events }),
     ],
   };
 }
@@ -166,21 +167,34 @@ export function isOpen({ first_seen_at, changed_at, resolved_at }: StoryFinding,
   return first_seen_at <= until && !isOver(changed_at) && !isOver(resolved_at);
 }
 
-function findingLines(open: readonly StoryFinding[], order: StoryOrder): readonly string[] {
+function findingLines(open: readonly StoryFinding[], moment: Pick<Moment, 'order' | 'events'>): readonly string[] {
   if (open.length === 0) return [];
   const ids = open.map(({ id }) => id).join(' ');
-  const command = `order-sync findings ack ${ids} --reason TEXT${accountWords(order.account)}`;
+  const command = `order-sync findings ack ${ids} --reason TEXT${accountWords(moment.order.account)}`;
   return [
-    ...open.map((finding) => adviceOn(finding, order)),
+    ...open.map((finding) => {
+      const lead =
+        finding.severity === 'info' || isDecided(finding, moment) ? 'For information:' : 'A person should look at';
+      return `${lead} finding ${finding.class}. ${adviceOn(finding, moment)}`;
+    }),
     'To acknowledge the findings that a person has looked at:',
     command,
   ];
 }
 
-function adviceOn({ class: name, severity }: StoryFinding, { external_order_id: id }: StoryOrder): string {
-  const advice = findingClass(name)?.advice ?? 'This version of order-sync does not know it.';
-  const lead = severity === 'info' ? 'For information:' : 'A person should look at';
-  return `${lead} finding ${name}. ${advice.replaceAll(/\bORDER\b/g, () => shellWord(id))}`;
+/** Says what to do about an open finding. */
+export function adviceOn(finding: StoryFinding, moment: Pick<Moment, 'order' | 'events'>): string {
+  if (isDecided(finding, moment))
+    return 'A person has decided about the dispute. What is left is to acknowledge the finding.';
+  const advice = findingClass(finding.class)?.advice ?? 'This version of order-sync does not know it.';
+  return advice.replaceAll(/\bORDER\b/g, () => shellWord(moment.order.external_order_id));
+}
+
+/** Tells whether the finding belongs to a dispute that a person has ended. */
+function isDecided({ class: name, first_seen_at }: StoryFinding, { events }: Pick<Moment, 'events'>): boolean {
+  const last = events.findLast((one) => one.field === 'state' && [one.old_value, one.new_value].includes('disputed'));
+  const isEnded = last?.old_value === 'disputed' && last.source === 'operator' && first_seen_at <= last.observed_at;
+  return isEnded && DISPUTING_CLASSES.includes(name);
 }
 
 interface Context {

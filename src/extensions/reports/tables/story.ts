@@ -19,7 +19,7 @@ export async function readStory(store: Pick<Store, 'snapshot'>, account: string,
     .selectFrom('merchant_orders')
     .select(['account', 'external_order_id', 'pre_order_id', 'verifications', 'outcome'])
     .select(['asset', 'asset_position', 'from_currency', 'to_currency'])
-    .select(['created_at', 'updated_at', 'next_action_at', 'last_lookup_at', 'adopted_at'])
+    .select(['created_at', 'updated_at', 'next_action_at', 'last_lookup_at', 'adopted_at', 'sent_at', 'absent_at'])
     .where((order) => order.and(ofOrder));
   const events = queries
     .selectFrom('order_events')

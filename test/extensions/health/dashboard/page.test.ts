@@ -32,7 +32,12 @@ describe('the dashboard', () => {
     }
     expect(paths).toContain('/findings?account=default&class=AMOUNT_MISMATCH&status=open');
     expect(paths).toContain('/findings?account=default&severity=info&status=open');
-    expect(paths).toContain('/orders?account=default&since=2026-03-03T14%3A00%3A00.000Z');
+    const since = '/orders?account=default&since=2026-03-03T14%3A00%3A00.000Z';
+    expect(paths).toContain(since);
+    expect(paths).toContain(`${since}&pair=BTC%2FEUR&outcome=succeeded`);
+    expect(paths).toContain(`${since}&pair=BTC%2FEUR&state=open`);
+    expect(paths).toContain(`${since}&pair=EUR%2FBTC&outcome=failed`);
+    expect(paths).not.toContain(`${since}&pair=EUR%2FBTC&state=open`);
   });
 
   it('shows no state without orders, and no part that has a problem', () => {

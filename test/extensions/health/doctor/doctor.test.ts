@@ -8,6 +8,7 @@ import { followPass } from '../../../../src/orders/follow.ts';
 import { runProgram } from '../../../support/cli-function.ts';
 import { scriptedControlSocket } from '../../../support/control-socket.ts';
 import { echo, NOT_FOUND, record, refusal } from '../../../support/scripted-exchange.ts';
+import type { StatusVerdict } from '../../../../src/extensions/health/status/problems.ts';
 import { scriptedProgram, settingsOf, type TestProgram } from '../../../support/test-program.ts';
 import { DAY } from '../../../support/tracking.ts';
 
@@ -53,7 +54,7 @@ describe('order-sync doctor', () => {
     ]);
   });
 
-  it('warns of settings that changed after the daemon had started, which does not see them', async () => {
+  it('warns, as status and webhooks list do, of settings that changed after the daemon had started, which does not see them', async () => {
     const { program, exchange } = await scriptedControlSocket();
     exchange.answer = () => NOT_FOUND;
     const file = newFile('shop.yaml');
@@ -64,10 +65,18 @@ describe('order-sync doctor', () => {
         .filter(({ level }) => level === 'warning')
         .map(({ found }) => found);
     };
+    const others = async () => {
+      const environment = { ...settingsOf(program), ORDER_SYNC_CONFIG: file };
+      const status = await runProgram(['status', '--json'], { environment });
+      const { verdict } = JSON.parse(status.stdout) as { verdict: StatusVerdict };
+      const { stderr } = await runProgram(['webhooks', 'list'], { environment });
+      return [status.code, verdict.reasons.map(({ code }) => code), stderr.includes(file)];
+    };
     utimesSync(file, 0, 0);
-    expect(await ages()).toEqual([]);
+    expect([await ages(), await others()]).toEqual([[], [0, [], false]]);
     utimesSync(file, new Date(), new Date());
-    expect(await ages()).toEqual([`${file} changed after the daemon started`]);
+    const found = [`${file} changed after the daemon started`];
+    expect([await ages(), await others()]).toEqual([found, [1, ['settings-changed'], true]]);
   });
 
   it('ends by the gravest fault, and each says what to do', async () => {

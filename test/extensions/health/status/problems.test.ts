@@ -3,7 +3,7 @@ import { readinessChecks } from '../../../../src/extensions/health/ops/readiness
 import { verdictSection } from '../../../../src/extensions/health/dashboard/front/problems.ts';
 import { troublesOf } from '../../../../src/extensions/health/dashboard/front/troubles.ts';
 import { PLAIN } from '../../../../src/cli/shared/terminal.ts';
-import { problemText } from '../../../../src/accounts/problem.ts';
+import { problem as problemOf, problemText } from '../../../../src/accounts/problem.ts';
 import {
   LEAST_FREE_BYTES,
   problemsOf,
@@ -90,6 +90,18 @@ const CASES: readonly (readonly [code: string, changes: Partial<Reading>, remedy
     '2 orders have unknown outcomes',
   ],
   [
+    'invalid',
+    of({ orders: { invalid: 9 }, newInvalid: { orders: 2, since: SINCE } }),
+    'order-sync orders list --state invalid',
+    '2 new orders are invalid',
+  ],
+  [
+    'settings-changed',
+    { settings: [problemOf('settings-changed', 'shop.yaml changed', { since: SINCE })] },
+    'restart the daemon',
+    'shop.yaml changed',
+  ],
+  [
     'kept-back',
     {
       daemon: {
@@ -169,6 +181,7 @@ describe('the list of problems', () => {
     const all = readingOf({
       ...of({
         orders: { held: 1, disputed: 1, unknown: 1 },
+        newInvalid: { orders: 1, since: SINCE },
         holds: (['creates-paused', 'all-paused', 'key-refused', 'forbidden'] as const).map((kind) => ({
           ...hold,
           kind,
@@ -197,6 +210,7 @@ describe('the list of problems', () => {
       'forbidden',
       'finding',
       'unknown',
+      'invalid',
       'unreadable',
       'all-paused',
       'creates-paused',
@@ -286,7 +300,9 @@ describe('readiness', () => {
   });
 
   it('fails no check by what only a person must decide', () => {
-    const people = CASES.filter(([code]) => ['held', 'disputed', 'finding', 'all-paused', 'parked'].includes(code));
+    const people = CASES.filter(([code]) =>
+      ['held', 'disputed', 'finding', 'invalid', 'all-paused', 'parked'].includes(code),
+    );
     for (const [, changes] of people) {
       expect(readinessChecks(problemsOf(readingOf(changes))).every(({ ok }) => ok)).toBe(true);
     }

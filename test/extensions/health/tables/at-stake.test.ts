@@ -13,6 +13,8 @@ async function sums(concerned: Parameters<typeof sumsAtStake>[2]) {
   insert.run('default', 'b', '0.200000000000000000001', 'EUR');
   insert.run('default', 'c', '4', 'USD');
   insert.run('other', 'a', '8', 'EUR');
+  insert.run('default', 'd', '-16', 'EUR');
+  sqlite.exec("update merchant_orders set state = 'invalid', revision = 1 where external_order_id = 'd'");
   const find = sqlite.prepare(
     `insert into findings (account, class, severity, external_order_id, expected, first_seen_at, last_seen_at, status)
     values ('default', ?, 'error', ?, ?, '2026', '2026', ?)`,
@@ -21,6 +23,7 @@ async function sums(concerned: Parameters<typeof sumsAtStake>[2]) {
   find.run('STUCK', 'a', '2', 'open');
   find.run('STUCK', 'c', '1', 'resolved');
   find.run('LATE', 'b', '1', 'open');
+  find.run('STUCK', 'd', '1', 'open');
   await using snapshot = await store.snapshot();
   const rows = await sumsAtStake(snapshot.db, 'default', concerned);
   return Object.fromEntries(rows.map(({ to_currency: to, asset }) => [String(to), asset]));
@@ -29,6 +32,7 @@ async function sums(concerned: Parameters<typeof sumsAtStake>[2]) {
 it('adds up the amounts of the orders in a state exactly, by pair', async () => {
   expect(await sums({ state: 'pending' })).toEqual({ EUR: '0.300000000000000000001', USD: '4' });
   expect(await sums({ state: 'held' })).toEqual({});
+  expect(await sums({ state: 'invalid' })).toEqual({ EUR: '0' });
 });
 
 it('adds up the amount of an order with open findings of a class once', async () => {

@@ -108,12 +108,38 @@ describe('counts that somebody has changed', () => {
 });
 
 describe('an overview', () => {
+  it('says since when an order is in its state, whatever changed of it later', async () => {
+    const { program, exchange } = await scriptedProgram();
+    let status = 'NEW';
+    exchange.answer = ({ externalOrderId: id, ...request }) =>
+      request.method === 'POST'
+        ? echo({ externalOrderId: id, ...request }, { id })
+        : record(id, { orderType: 'WITHDRAWAL', status });
+    program.insert({ external_order_id: 'wrong', asset: '1.5' });
+    await createPass(program.app, NEVER);
+    program.clock.advance(MINUTE);
+    await followPass(program.app, 'all', NEVER);
+    const since = program.clock.now().toISOString();
+    program.clock.advance(DAY);
+    status = 'LATER';
+    await followPass(program.app, 'all', NEVER);
+    const { db } = program.app.store;
+    const { updated_at } = await db.selectFrom('merchant_orders').select('updated_at').executeTakeFirstOrThrow();
+    const { attention } = await readOverview(db, { account: 'default', endpoints: [], now: program.clock.now() });
+    expect(updated_at > since).toBe(true);
+    expect(attention).toMatchObject([{ externalOrderId: 'wrong', state: 'disputed', since }]);
+  });
+
   it('names what waits, and for how long', async () => {
     const { program, exchange } = await scriptedProgram();
-    exchange.answer = (request) => (request.method === 'POST' ? 'reset' : NOT_FOUND);
+    exchange.answer = (request) => {
+      if (request.method !== 'POST') return NOT_FOUND;
+      program.clock.advance(5_000);
+      return 'reset';
+    };
     program.insert({ external_order_id: 'lost' });
-    const sentAt = program.clock.now().toISOString();
     await createPass(program.app, NEVER);
+    const lostAt = program.clock.now().toISOString();
     program.clock.advance(MINUTE);
     const since = program.clock.now();
     const hold = { kind: 'all-paused', since, until: null, reason: 'r', actor: 'a' } as const;
@@ -124,7 +150,7 @@ describe('an overview', () => {
     expect(overview).toMatchObject({
       orders: { pending: 1, unknown: 1, final: 0 },
       oldestPending: { externalOrderId: 'waiting' },
-      oldestUnknown: { externalOrderId: 'lost', since: sentAt },
+      oldestUnknown: { externalOrderId: 'lost', since: lostAt },
       findings: [{ class: 'CREATE_UNKNOWN', severity: 'error', open: 1 }],
       holds: [{ account: 'default', kind: 'all-paused', since: since.toISOString(), actor: 'a' }],
       attention: [],
@@ -134,5 +160,37 @@ describe('an overview', () => {
     const all = await readOverview(program.app.store.db, { account: undefined, endpoints: [], now: since });
     expect(all.orders).toMatchObject({ pending: 2, unknown: 1 });
     expect(all.accounts.map(({ account }) => account)).toEqual(['another', 'default']);
+  });
+
+  it('counts new invalid orders, and none that is old, was corrected or retried', async () => {
+    const { program, exchange } = await scriptedProgram();
+    exchange.answer = (request) => echo(request);
+    const { store } = program.app;
+    const read = async (account?: string) => {
+      const { newInvalid } = await readOverview(store.db, { account, endpoints: [], now: program.clock.now() });
+      return newInvalid;
+    };
+    const insert = async (...ids: readonly string[]) => {
+      program.insert(...ids.map((external_order_id) => ({ external_order_id, asset: 'x' })));
+      await createPass(program.app, NEVER);
+    };
+    await insert('old');
+    program.clock.advance(DAY + 1);
+    expect(await read()).toBeNull();
+    const since = program.clock.now().toISOString();
+    await insert('a', 'b');
+    program.clock.advance(MINUTE);
+    await insert('c');
+    for (const account of ['default', undefined]) expect(await read(account)).toEqual({ orders: 3, since });
+    expect(await read('another')).toBeNull();
+    program.merchant.exec("update merchant_orders set asset = '1' where external_order_id = 'a'");
+    expect(await read()).toMatchObject({ orders: 2 });
+    const judgement = { kind: 'retry', mayDuplicate: false } as const;
+    await Array.fromAsync(
+      decideOrders(program.app, [{ externalOrderId: 'b' }], { judgement, actor: 'a', reason: 'r' }),
+    );
+    expect(await read()).toMatchObject({ orders: 1 });
+    program.clock.advance(DAY);
+    expect(await read()).toBeNull();
   });
 });

@@ -178,7 +178,7 @@ describe('what a person should look at', () => {
       expect(headsOf(report, 'findings', rows)).toEqual([
         expect.objectContaining({ title: 'Error: of another version (OF_ANOTHER_VERSION)', tone: 'error' }),
         expect.objectContaining({ title: 'Warning: stuck (STUCK)', tone: 'warning' }),
-        expect.objectContaining({ title: 'Info: status unmapped (STATUS_UNMAPPED)', tone: 'info' }),
+        expect.objectContaining({ title: 'Info: status unmapped (STATUS_UNMAPPED)', part: 'details' }),
         expect.objectContaining({ title: 'Acknowledged: transaction hash reused (TX_HASH_REUSED)' }),
       ]);
     });

@@ -25,6 +25,8 @@ const EVIDENCE: StoryEvidence = {
     verifications: 0,
     outcome: null,
     adopted_at: null,
+    sent_at: null,
+    absent_at: null,
   },
   events: [],
   record: null,

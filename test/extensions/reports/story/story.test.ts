@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FINDING_CLASSES } from '../../../../src/findings/rules/classes.ts';
+import { FINDING_CLASSES, findingClass } from '../../../../src/findings/rules/classes.ts';
 import { ORDER_STATES, type OrderState } from '../../../../src/orders/rules/states.ts';
 import { isCommand, type Spacing } from '../../../../src/extensions/reports/story/next.ts';
 import { buildStory } from '../../../../src/extensions/reports/story/story.ts';
@@ -31,6 +31,8 @@ const ORDER: StoryOrder = {
   verifications: 0,
   outcome: null,
   adopted_at: null,
+  sent_at: null,
+  absent_at: null,
 };
 const FINDING: StoryFinding = {
   id: 1,
@@ -244,6 +246,29 @@ describe('a finding in a story', () => {
     ]);
   });
 
+  it('asks for no decision that a person has made, until the order is disputed again', () => {
+    const disputed = event(10, { old_value: 'open', new_value: 'disputed', source: 'lookup' });
+    const decided = event(20, { old_value: 'disputed', new_value: 'open', source: 'operator' });
+    const again = event(30, { old_value: 'open', new_value: 'disputed', source: 'lookup' });
+    const findings = [
+      { ...FINDING, class: 'ID_COLLISION' },
+      { ...FINDING, class: 'LEG_CONFLICT' },
+      { ...FINDING, class: 'TYPE_MISMATCH', first_seen_at: at(25) },
+    ];
+    const given = evidence({ events: [disputed, decided, again], findings });
+    const advised = (seconds: number) =>
+      findings.filter(({ class: name }) =>
+        tell(given, seconds).next.includes(
+          `A person should look at finding ${name}. ${findingClass(name)?.advice.replace('ORDER', 'a')}`,
+        ),
+      );
+    expect(advised(19)).toEqual(findings.slice(0, 2));
+    expect(advised(29)).toEqual(findings.slice(1));
+    expect(advised(30)).toEqual(findings);
+    const acknowledge = tell(given, 29).next.filter((line) => line.startsWith('order-sync findings ack'));
+    expect(acknowledge).toEqual(['order-sync findings ack 1 1 1 --reason TEXT']);
+  });
+
   it('has one entry where the history has it too, and one where only the history has it', () => {
     const seen = event(10, { field: 'finding', old_value: null, new_value: 'AMOUNT_MISMATCH', reason: 'they differ' });
     expect(texts(evidence({ events: [seen], findings: [FINDING] }))).toHaveLength(2);
@@ -370,6 +395,15 @@ describe('what happens next', () => {
     expect(tell({ ...due, events: [event(0, { new_value: 'open' })] }).next[0]).toBe(
       'The order is followed until it ends, next when a pass runs.',
     );
+  });
+
+  it('says from when it can be decided that an order was not created', () => {
+    const events = [event(1, { new_value: 'held' })];
+    const next = (seconds: number, absent_at: string | null = null) =>
+      tell(evidence({ order: { ...ORDER, sent_at: at(1), absent_at }, events }), seconds).next.join('\n');
+    expect(next(600)).toContain(at(601));
+    expect(next(700)).toContain('exchange.absence');
+    expect(next(700, at(650))).not.toMatch(/exchange\.absence|2026/);
   });
 
   it('says that an unknown outcome may be sent once more where the settings say so', () => {

@@ -115,17 +115,34 @@ function shortTime(at: string): string {
 const MONEY_COLUMNS: readonly Column[] = [
   { key: 'pair', label: 'Pair', kind: 'text' },
   { key: 'currency', label: 'Currency', kind: 'text' },
-  { key: 'orders', label: 'Orders', kind: 'count', href: ({ path }) => String(path) },
+  { key: 'orders', label: 'Orders', kind: 'count' },
   ...OUTCOME_COLUMNS,
 ];
+/** The filters of the lists behind these columns. No filter chooses the orders that are not at the exchange. */
+const FILTERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  orders: {},
+  succeeded: { outcome: 'succeeded' },
+  failed: { outcome: 'failed' },
+  open: { state: 'open' },
+  outcome_unknown: { outcome: 'outcome_unknown' },
+  disputed: { state: 'disputed' },
+};
 const MOST_ROWS = 30;
 
 export function moneyText({ activity, account }: DashboardFacts): string {
   if (activity === null) return empty('Choose an account to see its amounts.');
-  const { money, moneySince } = activity;
+  const { money, moneySince, starts } = activity;
   if (money.length === 0) return empty('No order was inserted in this period.');
-  const rows = moneyRows(activity, account);
-  const columns = MONEY_COLUMNS.filter(({ key, kind }) => kind !== 'decimal' || rows.some((row) => row[key] !== '0'));
+  const rows = moneyRows(money);
+  const since = moneySince ?? starts[0] ?? '';
+  const columns = MONEY_COLUMNS.filter(
+    ({ key, kind }) => kind !== 'decimal' || rows.some((row) => row[key] !== '0'),
+  ).map((column): Column => {
+    const filter = FILTERS[column.key];
+    if (filter === undefined) return column;
+    const pathOf = ({ pair }: Row) => listPath('/orders', account, { since, pair: String(pair), ...filter });
+    return { ...column, href: (row) => (row[column.key] === '0' ? undefined : pathOf(row)) };
+  });
   const left = rows.length - MOST_ROWS;
   const more =
     left > 0 ? `<p class="note">${counted(left, 'more pair')}: ${commandText('order-sync report summary')}</p>\n` : '';
@@ -136,13 +153,12 @@ export function moneyText({ activity, account }: DashboardFacts): string {
   return `${table('Amounts', columns, rows.slice(0, MOST_ROWS))}${more}${hint}${cutNote(moneySince)}`;
 }
 
-function moneyRows({ money, moneySince, starts }: ActivityFacts, account: string | undefined): readonly Row[] {
-  const since = moneySince ?? starts[0] ?? '';
+function moneyRows(money: ActivityFacts['money']): readonly Row[] {
   const groups = Map.groupBy(money, ({ pair, position }) => JSON.stringify([pair, position]));
   const rows = [...groups.values()].map((same) => {
     const { pair = '', currency = null, position } = same[0] ?? {};
     const shown = currency ?? `not shown (${position ?? 'no position'})`;
-    return { pair, currency: shown, path: listPath('/orders', account, { since, pair }), ...sumsOf(same) };
+    return { pair, currency: shown, ...sumsOf(same) };
   });
   return rows.toSorted((a, b) => b.orders - a.orders);
 }

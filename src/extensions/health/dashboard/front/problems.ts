@@ -15,6 +15,7 @@ const HINTS: Partial<Record<ProblemCode, string>> = {
   held: 'It is not known whether the exchange took the request. Ask the exchange, then decide for each order.',
   disputed: 'The exchange has another order under the same id. Do not pay or deliver until a person has decided.',
   unknown: 'It is not known whether the exchange took the request. order-sync looks the order up by itself.',
+  invalid: 'Our own check refused these rows, and nothing was sent. The list says why. Correct each row, or delete it.',
   'out-of-reach':
     'order-sync sends them by itself when the exchange answers again. The command checks the address, the network and the key.',
 };
@@ -75,9 +76,11 @@ function troubleText(trouble: Trouble, shown: Shown, level: 1 | 3): string {
 /** Says how much money the orders are about; of orders that wait for the problem to end also how many they are. */
 function concernedText(trouble: Trouble, shown: Shown): string {
   const { concerned, count: number, stake } = trouble;
-  const money = stake === undefined ? '' : stakeText(stake);
   if (isToldAbove(trouble, shown)) return 'Counted above.';
-  if (concerned === undefined || isListed(trouble)) return money;
+  if (concerned === undefined) return '';
+  const sums = stake === undefined ? '' : stakeText(stake);
+  const money = sums === '' ? '' : link(pathOf(concerned, shown), sums);
+  if (isListed(trouble)) return money;
   const list = link(pathOf(concerned, shown), ordersText(trouble, shown));
   return `${list} ${number === 1 ? 'waits' : 'wait'} to be sent${money === '' ? '' : `: ${money}`}`;
 }

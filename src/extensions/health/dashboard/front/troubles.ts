@@ -9,6 +9,7 @@ export const STATES: Partial<Record<ProblemCode, OrderState>> = {
   held: 'held',
   disputed: 'disputed',
   unknown: 'unknown',
+  invalid: 'invalid',
   'orders-wait': 'pending',
 };
 const PAUSES: readonly ProblemCode[] = ['all-paused', 'creates-paused'];
@@ -30,7 +31,7 @@ export function troublesOf(problems: readonly Problem[], overview: Overview): re
   );
 }
 
-function troubleOf(group: readonly Problem[], { account, orders, findings }: Overview): Trouble {
+function troubleOf(group: readonly Problem[], { account, orders, findings, newInvalid }: Overview): Trouble {
   const [first] = group as [Problem, ...Problem[]];
   const { code, severity, about } = first;
   const since = group.flatMap((one) => one.since ?? []).toSorted()[0] ?? null;
@@ -38,6 +39,10 @@ function troubleOf(group: readonly Problem[], { account, orders, findings }: Ove
   if (name !== undefined) {
     const count = sumOf(findings, (found) => (found.class === name ? found.open : 0));
     return { ...first, since, concerned: { class: name }, count };
+  }
+  if (code === 'invalid' && newInvalid !== null) {
+    const concerned = { state: code, since: newInvalid.since };
+    return { ...first, since: newInvalid.since, concerned, count: newInvalid.orders };
   }
   const state = STATES[code];
   const [concerned, count] = state === undefined ? [undefined, 0] : [{ state }, orders[state]];

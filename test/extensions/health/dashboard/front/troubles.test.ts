@@ -28,6 +28,14 @@ describe('the problems of the front page', () => {
     ]);
   });
 
+  it('are about the new ones of the invalid orders alone', () => {
+    const since = '2026-03-04T12:00:00.000Z';
+    const overview = overviewOf({ orders: { invalid: 7 }, newInvalid: { orders: 2, since } });
+    expect(troublesOf(problemsOf(readingOf({ overview })), overview)).toMatchObject([
+      { code: 'invalid', count: 2, concerned: { state: 'invalid', since }, since },
+    ]);
+  });
+
   it('name a single order', () => {
     const overview = overviewOf({ orders: { held: 1 }, attention: [heldOrder('a', '2026-03-03T12:00:00.000Z')] });
     expect(troublesOf(problemsOf(readingOf({ overview })), overview)).toMatchObject([
