@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { isMap, isScalar, isSeq, parseAllDocuments } from 'yaml';
+import { isMap, isScalar, isSeq, parse, parseAllDocuments } from 'yaml';
 import { EXIT } from '../../src/cli/shared/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { EXTENSIONS } from '../../src/extensions.ts';
@@ -18,6 +18,12 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 interface Page {
   readonly path: string;
   readonly text: string;
+}
+
+/** As much of a container of deploy/compose.yaml as matters here. */
+interface Service {
+  readonly image: string;
+  readonly command?: readonly string[];
 }
 
 function page(path: string): Page {
@@ -34,7 +40,9 @@ function pathsIn(folder: string): string[] {
 const DEFAULTS = parseAllDocuments(page('config/default.yaml').text).flat();
 const DOCS = pathsIn('docs');
 const BESIDE_CODE = pathsIn('src');
-const PAGES: readonly Page[] = ['README.md', 'CONTRIBUTING.md', ...DOCS, ...BESIDE_CODE].map(page);
+const AT_ROOT = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'llms.txt'];
+const PAGES: readonly Page[] = [...AT_ROOT, ...DOCS, ...BESIDE_CODE].map(page);
+const COMPOSITION = page('deploy/compose.yaml');
 
 /** The lines of every code block, fenced or indented; a line that ends with a backslash goes on in the next. */
 function codeLines({ text }: Page): string[] {
@@ -93,8 +101,8 @@ describe('the README', () => {
     expect(page('README.md').text.trimEnd().split('\n').length).toBeLessThanOrEqual(120);
   });
 
-  it('leads to every page of docs, to the house and to how it is changed', () => {
-    const pages = [...DOCS, 'src/README.md', 'CONTRIBUTING.md'].map((path) => `](${path})`);
+  it('leads to every page of docs, to the house, to how it is changed and to how a hole is reported', () => {
+    const pages = [...DOCS, 'src/README.md', 'CONTRIBUTING.md', 'SECURITY.md'].map((path) => `](${path})`);
     expect(pages.filter((link) => !page('README.md').text.includes(link))).toEqual([]);
   });
 });
@@ -134,7 +142,7 @@ describe.each(PAGES)('$path', (shown) => {
 
   it('names files that are there', () => {
     const files = codeSpans(shown).filter((code) =>
-      /^(?:src|test|migrations|config|program|docs)\/[\w./-]+$/.test(code),
+      /^(?:src|test|migrations|config|program|docs|deploy|build|\.ci|\.github)\/[\w./-]+$/.test(code),
     );
     // A merchant makes this one.
     const missing = files.filter((file) => file !== 'config/local.yaml' && !existsSync(join(ROOT, file)));
@@ -145,6 +153,14 @@ describe.each(PAGES)('$path', (shown) => {
     const { scripts } = JSON.parse(page('package.json').text) as { scripts: Record<string, string> };
     const named = [...text.matchAll(/\bnpm run ([\w:-]+)/g)].map(([, name = '']) => name);
     expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
+  });
+
+  it('names the package, and the version that is now, by its version', () => {
+    const { version } = JSON.parse(page('package.json').text) as { version: string };
+    const named = [...text.matchAll(/\border-sync-(\d[\w.-]*)\.tgz|^## Now: (.+)$/gm)].map(
+      ([, file, now]) => file ?? now,
+    );
+    expect(named.filter((name) => name !== version)).toEqual([]);
   });
 });
 
@@ -161,7 +177,7 @@ describe('settings', () => {
     expect(named.filter((name) => !paths.some((path) => path === name || path.startsWith(`${name}.`)))).toEqual([]);
   });
 
-  it.each(PAGES)('whose variables $path names are there too', ({ text }) => {
+  it.each([...PAGES, COMPOSITION])('whose variables $path names are there too', ({ text }) => {
     const known = new Set(
       paths.map((path) => `ORDER_SYNC_${path.replaceAll(/[A-Z]/g, '_$&').replaceAll('.', '_').toUpperCase()}`),
     );
@@ -198,6 +214,10 @@ describe('commands', () => {
       .filter((line) => /^(?:[A-Z_]+=\S+ )*order-sync /.test(line))
       .map((line) => ({ path, line })),
   );
+  const { services } = parse(COMPOSITION.text, { merge: true }) as Record<string, Record<string, Service>>;
+  for (const { image, command } of Object.values(services ?? {})) {
+    if (image === 'order-sync') lines.push({ path: COMPOSITION.path, line: `order-sync ${command?.join(' ')}` });
+  }
 
   it('go through npx in the README, which is about the checkout, and nowhere else: it may ask a registry for a package of that name', () => {
     const calls = (shown: Page) => codeLines(shown).filter((line) => line.includes('order-sync '));

@@ -76,7 +76,7 @@ export function dashboardFacts(changes: Partial<DashboardFacts> = {}): Dashboard
     account: 'default',
     accounts: ['default', 'shop-2'],
     range: '24h',
-    program: { version: '0.1.0', startedAt: '2026-03-04T11:37:42.000Z', exchange: 'sandbox' },
+    program: { version: '1.0.0-rc.1', startedAt: '2026-03-04T11:37:42.000Z', exchange: 'sandbox' },
     overview,
     troubles: troubles.map((trouble) => (trouble.concerned === undefined ? trouble : { ...trouble, stake })),
     newest,

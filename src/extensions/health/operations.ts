@@ -1,3 +1,4 @@
+import { programVersion } from '../../base/version.ts';
 import { ORDER_STATES } from '../../orders/rules/states.ts';
 import { done, invalid } from '../api/envelope.ts';
 import { named, READ_ERRORS, reading } from '../api/operation.ts';
@@ -11,7 +12,7 @@ const statusValue = named('Status', 'How order-sync does. Fields may be added.',
   database: '/var/lib/order-sync/order-sync.db',
   daemon: {
     pid: 4711,
-    version: '0.1.0',
+    version: programVersion(),
     startedAt: SINCE,
     owned: 1,
     driven: 1,

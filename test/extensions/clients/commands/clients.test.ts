@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { programVersion } from '../../../../src/base/version.ts';
 import { controlSocketPath } from '../../../../src/extensions/api/asking/transport.ts';
 import { cardsOf } from '../../../../src/extensions/sandbox/clients.ts';
 import { runProgram, type CommandResult } from '../../../support/cli-function.ts';
@@ -361,7 +362,7 @@ describe('openapi', () => {
     expect([code, stderr]).toEqual([0, '']);
     const document = JSON.parse(stdout) as Record<string, Record<string, unknown>>;
     expect(document['openapi']).toBe('3.1.0');
-    expect(document['info']?.['version']).toMatch(/^\d+\.\d+\.\d+$/);
+    expect(document['info']?.['version']).toBe(programVersion());
     expect(Object.keys(document['paths'] ?? {})).toContain('/clients/{linkId}');
   });
 });
