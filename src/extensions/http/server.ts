@@ -73,7 +73,8 @@ function answerBrokenClient(
   socket: Socket,
   { unreadable, unreadableType }: Pick<ServerOptions, 'unreadable' | 'unreadableType'>,
 ): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  // Without TLS that is agreed on nothing can be said.
+  if (!/^(HPE|ERR_HTTP)_/.test(error.code ?? '') || !socket.writable) return void socket.destroy();
   const httpStatus = STATUS_OF_CODE[error.code ?? ''] ?? 400;
   const body = unreadable(httpStatus, new Error('this is no request that can be read'));
   const head = `HTTP/1.1 ${httpStatus} \r\nconnection: close\r\ncontent-type: ${unreadableType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`;
@@ -164,7 +165,8 @@ export async function closeServer(
   const flushed = clock.sleep(FLUSH_MS, isClosed.signal).catch(() => undefined);
   await Promise.race([noTimeLeft, closed, flushed]);
   server.server.closeAllConnections();
-  await closed;
+  // A connection that has not agreed on TLS ends by its own limit.
+  await Promise.race([noTimeLeft, closed]);
   await Promise.race([noTimeLeft, allDone(running)]);
   isClosed.abort();
 }

@@ -19,6 +19,7 @@ import { checkAccounts, checkClock, checkDatabase } from './database.ts';
 import {
   checkAddress,
   checkAge,
+  checkApi,
   checkKey,
   checkDisk,
   checkFiles,
@@ -119,6 +120,7 @@ function checksOf(command: Command, config: Config): readonly Check[] {
     { name: 'service', run: async () => [checkService((await daemon())?.pid, await driver())] },
     { name: 'settings', run: async () => checkAge(ownFile(await configOptions(command)), await daemon()) },
     { name: 'ops', run: async (signal) => [await checkOps(config, await daemon(), signal)] },
+    { name: 'api', run: async (signal) => checkApi(config, await daemon(), signal) },
   ];
 }
 
