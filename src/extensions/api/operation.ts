@@ -1,4 +1,3 @@
-import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
 import type { ServerResponse } from 'node:http';
 import type { AccountInUse, OperationDeps } from '../../accounts/in-use.ts';
@@ -7,7 +6,6 @@ import type { Store } from '../../store/port.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Caller, Scope } from './caller.ts';
 import {
-  failureSchema,
   forbidden,
   invalid,
   limited,
@@ -129,53 +127,6 @@ export function named(id: string, description: string, schema: z.ZodType, exampl
   return schema.meta({ id, description, examples: [example] });
 }
 
-export function schemaOf(
-  operationId: string,
-  { scopes, isKeyed }: OperationAddress,
-  described: Omit<Operation, 'run'>,
-): FastifySchema {
-  const { tag, summary, description, params, query, body, value, statuses = [200], errors } = described;
-  return {
-    operationId,
-    tags: [tag],
-    summary,
-    ...scopesOf(scopes, description),
-    ...(isKeyed === true && { headers: keyHeader }),
-    ...(params !== undefined && { params }),
-    querystring: z.object({ ...query?.shape, ...accountQuery.shape }),
-    ...(body !== undefined && { body }),
-    response: { ...Object.fromEntries(statuses.map((status) => [status, success(value)])), ...errorAnswers(errors) },
-  };
-}
-
-/** Other headers stay as they are. */
-const keyHeader = z.looseObject({
-  'idempotency-key': textParameter('A request with the key of an earlier one is not done again.', '3f9ac0d1-e2b4')
-    .regex(/^[\x21-\x7e]{1,200}$/)
-    .optional(),
-});
-
-/** How the document tells which tokens may ask. */
-export function scopesOf(scopes: readonly Scope[], description?: string) {
-  const needed = `Scope of a token: ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`;
-  return { description: [description, needed].filter(Boolean).join(' '), 'x-scopes': scopes };
-}
-
-export function errorAnswers(errors: readonly ErrorStatus[]): Record<string, z.ZodType> {
-  return Object.fromEntries(
-    [...errors, ...EVERYWHERE]
-      .toSorted()
-      .map((status) => [status, failureSchema.describe(ERRORS[status].response.description)]),
-  );
-}
-
-function success(value: z.ZodType): z.ZodType {
-  const { description = '', examples = [] } = value.meta() ?? {};
-  return z
-    .object({ ok: z.literal(true), value })
-    .meta({ description, examples: (examples as unknown[]).map((example) => ({ ok: true, value: example })) });
-}
-
 const RETRY_AFTER = { 'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } } };
 const HEADERS: Readonly<Record<string, object>> = {
   NotNow: RETRY_AFTER,
@@ -222,7 +173,10 @@ export const ERRORS = {
   '403': documented(
     'Forbidden',
     'The API: the token has not the scope, or not the account, of this request. Or the exchange refused it so.',
-    { forbidden: forbidden('this needs a token with the scope orders') },
+    {
+      forbidden: forbidden('this needs a token with the scope orders'),
+      otherRefusal: refused(403, 'not for this merchant', '403', 'FORBIDDEN'),
+    },
   ),
   '404': documented(
     'NotFound',
@@ -255,7 +209,7 @@ export const ERRORS = {
     limited: limited(40),
   }),
   '4xx': documented('Refused', 'Any other refusal of the exchange, with its own HTTP status, or of this request.', {
-    otherRefusal: refused(403, 'not for this merchant', '403', 'FORBIDDEN'),
+    otherRefusal: refused(410, 'the link is gone', '410', 'GONE'),
   }),
   '500': documented(
     'Failed',
@@ -280,8 +234,6 @@ export const ERRORS = {
 };
 
 export type ErrorStatus = keyof typeof ERRORS;
-
-const EVERYWHERE: readonly ErrorStatus[] = ['401', '403', '405', '429'];
 
 export const OWN_ERRORS: readonly ErrorStatus[] = ['400', '421', '4xx', '500', '503'];
 export const EXCHANGE_ERRORS: readonly ErrorStatus[] = [...OWN_ERRORS, '502', '504'];

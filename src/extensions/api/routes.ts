@@ -10,13 +10,13 @@ import { LONGEST_WAIT_MS } from './asking/client.ts';
 import { PROBLEM_TYPE, writeEnvelope, type Result } from './envelope.ts';
 import {
   NOT_OWNER_RESULT,
-  schemaOf,
   type Accounts,
   type Operation,
   type OperationAddress,
   type ReadDeps,
   type ReadOperation,
 } from './operation.ts';
+import { schemaOf } from './openapi/schema.ts';
 import { SYNC_SCHEMA, syncLines, type SyncInput } from './sync.ts';
 import { LINES } from './asking/transport.ts';
 

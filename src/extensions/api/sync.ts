@@ -6,7 +6,8 @@ import { syncOnce, type SyncResult } from '../../orders/sync.ts';
 import type { Counters } from '../../orders/pass/outcomes.ts';
 import { STORE_PROBLEMS, StoreError, type StoreProblem } from '../../store/errors.ts';
 import { SYNC } from './addresses.ts';
-import { accountQuery, countParameter, errorAnswers, OWN_ERRORS, scopesOf } from './operation.ts';
+import { errorAnswers, scopesOf } from './openapi/schema.ts';
+import { accountQuery, countParameter, OWN_ERRORS } from './operation.ts';
 
 export type SyncLine =
   | { readonly type: 'progress'; readonly counts: Counters; readonly requests: number }
