@@ -1,14 +1,16 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../src/base/clock.ts';
+import { SCOPES } from '../src/extensions/api/caller.ts';
 import { canaryExchange, CANARIES, MODES, type CanaryExchange, type Mode } from './support/canary-exchange.ts';
 import { httpTransport } from '../src/exchange/transport/transport.ts';
 import { loneClient } from './support/exchange-client.ts';
 import { runProgram } from './support/cli-function.ts';
 import { runCommand } from './support/cli-process.ts';
-import { askSocket } from './support/control-socket.ts';
+import { askAt, askSocket } from './support/control-socket.ts';
 import { canaryReceiver, RECEIVER_SECRETS, type CanaryReceiver } from './support/canary-receiver.ts';
 import { unzip } from './support/unzip.ts';
 import { programProcesses, type Daemon, type ProgramProcesses } from './support/program-processes.ts';
@@ -19,6 +21,7 @@ const BROUGHT = {
   unwantedPhoto: 'canary-unwanted-content-1a',
   unknownToken: 'canary-unknown-token-4e',
   opsToken: 'canary-ops-token-5b',
+  apiToken: 'canary-api-token-7d-of-32-characters',
   heartbeat: 'canary-heartbeat-6a',
   ...RECEIVER_SECRETS,
 };
@@ -151,12 +154,27 @@ let on: ProgramProcesses;
 /** Files and folders that others could open while the daemon ran. */
 let open: string[];
 let umask = 0;
+/** The folder of the secret of the API, apart from what the program makes. */
+let secrets = '';
 
 async function useSocket(mode: Mode): Promise<void> {
   exchange.mode = mode;
   for (const [name, method, path, body] of OPERATIONS) {
     const { text, headers } = await askSocket(`${on.path}.sock`, method, path, body);
     note(`${name} over the socket${mode === 'fine' ? '' : `, ${mode}`}`, JSON.stringify(headers) + text);
+  }
+}
+
+/** Asks the API, with its token for what cannot be done, with another one and without. */
+async function useApi(url: string): Promise<void> {
+  for (const token of [BROUGHT.apiToken, BROUGHT.unknownToken, undefined]) {
+    for (const [name, method, path, body] of OPERATIONS.filter(
+      ([one]) => token !== BROUGHT.apiToken || one === 'malformed',
+    )) {
+      const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+      const answer = await askAt({ host: '127.0.0.1', port: new URL(url).port }, method, path, body, { headers });
+      note(`${name} over the API`, `${answer.status} ${JSON.stringify(answer.headers)}${answer.text}`);
+    }
   }
 }
 
@@ -329,6 +347,8 @@ beforeAll(async () => {
   umask = process.umask(0);
   exchange = await canaryExchange();
   receiver = await canaryReceiver();
+  const secretFile = join((secrets = mkdtempSync(join(tmpdir(), 'order-sync-'))), 'shop.token');
+  writeFileSync(secretFile, BROUGHT.apiToken, { mode: 0o600 });
   on = await programProcesses(
     {},
     {
@@ -338,6 +358,8 @@ beforeAll(async () => {
       ORDER_SYNC_LOG_LEVEL: 'trace',
       ORDER_SYNC_PHOTOS_LISTEN: '127.0.0.1:0',
       ORDER_SYNC_PHOTOS_FOLDER: 'photos',
+      ORDER_SYNC_API_LISTEN: '127.0.0.1:0',
+      ORDER_SYNC_API_TOKENS: JSON.stringify([{ name: 'shop', scopes: SCOPES, secretFile }]),
       ORDER_SYNC_OPS_LISTEN: '127.0.0.1:0',
       ORDER_SYNC_OPS_TOKEN: BROUGHT.opsToken,
       ORDER_SYNC_OPS_ACTIONS: 'on',
@@ -348,6 +370,7 @@ beforeAll(async () => {
   const daemon = await on.start(['run']);
   const opsUrl = await urlOf(daemon, /"url":"(http:[^"]+)"[^\n]*listening for ops/);
   const listening = listen(opsUrl);
+  await useApi(await urlOf(daemon, /"url":"(http:[^"]+)"[^\n]*listening for api/));
   await useSocket('fine');
   for (const mode of ['refused', 'missing', 'cut', 'reset'] as const) {
     exchange.mode = mode;
@@ -385,6 +408,7 @@ afterAll(async () => {
   await on[Symbol.asyncDispose]();
   await exchange[Symbol.asyncDispose]();
   await receiver[Symbol.asyncDispose]();
+  rmSync(secrets, { recursive: true });
   process.umask(umask);
 });
 
@@ -498,6 +522,7 @@ describe('a canary', () => {
     unwantedPhoto: [],
     unknownToken: [],
     opsToken: [],
+    apiToken: [],
     heartbeat: [],
     webhookSecret: [],
     webhookQuery: [],

@@ -25,6 +25,12 @@ export function fields<S extends z.core.$ZodShape>(shape: S, form: string) {
   });
 }
 
+/** A file has text for every value. */
+export const flag = z
+  .union([z.boolean(), z.enum(['true', 'false'])], 'must be true or false')
+  .transform((given) => given === true || given === 'true')
+  .meta({ json: { type: 'boolean' } });
+
 const DECIMAL = { type: ['string', 'number'] };
 
 /** A decimal that stays text, so that it is exact. */

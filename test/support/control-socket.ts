@@ -1,4 +1,5 @@
-import { request, type IncomingHttpHeaders } from 'node:http';
+import { request, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
+import { request as requestTls } from 'node:https';
 import { onTestFinished } from 'vitest';
 import { Activities } from '../../src/extensions/health/activity.ts';
 import { serveControl, type ControlSocket, type Served } from '../../src/extensions/api/server.ts';
@@ -63,24 +64,33 @@ export function askSocket(
   method: string,
   path: string,
   body?: unknown,
+  options: AskOptions = {},
+): Promise<SocketAnswer> {
+  return askAt({ socketPath }, method, path, body, options);
+}
+
+/** The same over the socket or the port that the options name. */
+export function askAt(
+  to: RequestOptions,
+  method: string,
+  path: string,
+  body?: unknown,
   { signal, headers }: AskOptions = {},
 ): Promise<SocketAnswer> {
   const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
   const type = text === undefined ? {} : { 'content-type': 'application/json' };
+  const options = { ...to, method, path, headers: { ...type, ...headers }, agent: false, ...(signal && { signal }) };
   return new Promise((resolve, reject) => {
-    const call = request(
-      { socketPath, method, path, headers: { ...type, ...headers }, agent: false, ...(signal && { signal }) },
-      (response) => {
-        const { statusCode: status = 0 } = response;
-        response
-          .toArray()
-          .then(
-            (chunks) =>
-              resolve({ status, headers: response.headers, text: Buffer.concat(chunks as Buffer[]).toString() }),
-            reject,
-          );
-      },
-    );
+    const call = (to.protocol === 'https:' ? requestTls : request)(options, (response) => {
+      const { statusCode: status = 0 } = response;
+      response
+        .toArray()
+        .then(
+          (chunks) =>
+            resolve({ status, headers: response.headers, text: Buffer.concat(chunks as Buffer[]).toString() }),
+          reject,
+        );
+    });
     call.on('error', reject).end(text);
   });
 }

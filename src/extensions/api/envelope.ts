@@ -2,13 +2,27 @@ import { parse } from 'lossless-json';
 import { z } from 'zod';
 import { type FailedReply, refusalReason } from '../../exchange/reply.ts';
 
+const OWN_KINDS = ['unusable', 'invalid', 'unauthorized', 'forbidden', 'limited', 'not-owner', 'failed'] as const;
+const OWN_REASONS = [
+  'not-found',
+  'method-not-allowed',
+  'conflict',
+  'key-reused',
+  'cursor-unreadable',
+  'cursor-ahead',
+  'cursor-of-another',
+] as const;
+
 /** A refusal by this program itself: nothing was sent to the exchange. */
 export interface OwnRefusal {
-  readonly kind: 'unusable' | 'invalid' | 'not-owner' | 'failed';
+  readonly kind: (typeof OWN_KINDS)[number];
   readonly message: string;
   readonly httpStatus: number;
-  /** `not-found`: the database does not have it; otherwise why a reader of events cannot go on after its cursor. */
-  readonly reason?: 'not-found' | 'cursor-unreadable' | 'cursor-ahead' | 'cursor-of-another';
+  /** `not-found`: the database does not have it. */
+  readonly reason?: (typeof OWN_REASONS)[number];
+  readonly retryAfterMs?: number;
+  /** Address of the process that drives the account. */
+  readonly owner?: string;
 }
 
 /** The result of an operation. `body` is JSON as the exchange wrote it, with every digit. */
@@ -27,6 +41,20 @@ export function invalid(message: string, httpStatus = 400): OwnRefusal {
   return { kind: 'invalid', message, httpStatus };
 }
 
+export const UNAUTHORIZED_RESULT: OwnRefusal = {
+  kind: 'unauthorized',
+  message: 'send the secret of a token of api.tokens as Authorization: Bearer SECRET',
+  httpStatus: 401,
+};
+
+export function forbidden(message: string): OwnRefusal {
+  return { kind: 'forbidden', message, httpStatus: 403 };
+}
+
+export function limited(retryAfterMs: number): OwnRefusal {
+  return { kind: 'limited', message: 'the token asks more often than its rate', httpStatus: 429, retryAfterMs };
+}
+
 export interface Envelope {
   readonly httpStatus: number;
   readonly retryAfterSeconds?: number;
@@ -34,38 +62,43 @@ export interface Envelope {
 }
 
 const KINDS = {
-  refused: 'the exchange said no',
-  'key-refused': 'the exchange refuses the merchant key',
-  'rate-limited': 'the exchange limits the rate',
-  'not-sent': 'nothing was sent, ask again',
-  unknown: 'it is not known whether the exchange did it',
-  unusable: 'an id cannot be sent',
-  invalid: 'this request is wrong',
-  'not-owner': 'this process does not drive the account, nothing was done',
-  failed: 'the daemon could not do it',
+  refused: 'The exchange said no.',
+  'key-refused': 'The exchange refuses the merchant key.',
+  'rate-limited': 'The exchange limits the rate.',
+  'not-sent': 'Nothing was sent, ask again.',
+  unknown: 'It is not known whether it was done.',
+  unusable: 'An id cannot be sent.',
+  invalid: 'This request is wrong.',
+  unauthorized: 'This request bears no valid token.',
+  forbidden: 'The token may not ask for this.',
+  limited: 'The token asks too often.',
+  'not-owner': 'This process does not drive the account, nothing was done.',
+  failed: 'The daemon could not do it.',
 };
 const REASONS = [
-  'not-found',
   'invalid-email',
   'link-already-exists',
   'bad-request',
   'upload-url-not-set',
   'other',
-  'cursor-unreadable',
-  'cursor-ahead',
-  'cursor-of-another',
+  ...OWN_REASONS,
 ] as const;
-const kinds = Object.entries(KINDS).map(([kind, meaning]) => `${kind}: ${meaning}.`);
-/** An answer that is no success: its error has always these six fields, null if there is nothing to say. */
+const kinds = Object.entries(KINDS).map(([kind, meaning]) => `${kind}: ${meaning}`);
+/** A problem of RFC 9457: its error has always these six fields, null if there is nothing to say. */
 export const failureSchema = z
   .object({
+    type: z.string().describe('urn:order-sync:problem: and the kind of the error.'),
+    title: z.string().describe('What the kind means.'),
+    status: z.int().describe('HTTP status of this answer.'),
+    detail: z.string().describe('The message of the error.'),
+    owner: z.url().optional().describe('With `not-owner`: address of the process that drives the account, if known.'),
     ok: z.literal(false),
     error: z.object({
       kind: z.enum(Object.keys(KINDS) as (keyof typeof KINDS)[]).describe(kinds.join(' ')),
       reason: z
         .enum(REASONS)
         .nullable()
-        .describe('The documented refusal of the exchange, or the reason why events cannot be read after this cursor.'),
+        .describe('The documented refusal of the exchange, or why this request is refused.'),
       message: z.string().describe('For people.'),
       httpStatus: z.int().nullable().describe('HTTP status that the exchange answered with.'),
       code: z.string().nullable().describe('Code in the error of the exchange.'),
@@ -75,6 +108,8 @@ export const failureSchema = z
   .meta({ id: 'Failure', description: 'An answer that is no success.' });
 
 export type EnvelopeError = Readonly<z.output<typeof failureSchema>['error']>;
+
+export const PROBLEM_TYPE = 'application/problem+json';
 
 const SUCCESS_HEAD = '{"ok":true,"value":';
 const SUCCESS_END = '}';
@@ -87,14 +122,24 @@ export function writeEnvelope(result: Result): Envelope {
   const status = 'httpStatus' in result ? result.httpStatus : STATUS_OF_KIND[result.kind];
   // §4.5 may be refused with a success status, which would mislead a reader of the status alone.
   const httpStatus = status < 400 ? 502 : status;
-  const body = JSON.stringify({ ok: false, error: envelopeError(result) });
-  if (result.kind !== 'rate-limited') return { httpStatus, body };
-  return { httpStatus, body, retryAfterSeconds: Math.ceil(result.retryAfterMs / 1_000) };
+  const body = JSON.stringify(problemOf(result, httpStatus));
+  const waitMs = 'retryAfterMs' in result ? result.retryAfterMs : httpStatus === 503 ? TRY_AGAIN_MS : undefined;
+  return { httpStatus, body, ...(waitMs !== undefined && { retryAfterSeconds: Math.ceil(waitMs / 1_000) }) };
 }
+
+/** After an answer 503 that does not say when to come again. */
+const TRY_AGAIN_MS = 1_000;
 
 const STATUS_OF_KIND = { 'key-refused': 502, 'rate-limited': 503, 'not-sent': 503, unknown: 504 } as const;
 
-export function envelopeError(result: FailedResult): EnvelopeError {
+export function problemOf(result: FailedResult, status: number): z.output<typeof failureSchema> {
+  const error = envelopeError(result);
+  const [type, title] = [`urn:order-sync:problem:${error.kind}`, KINDS[error.kind]];
+  const owner = 'owner' in result && { owner: result.owner };
+  return { type, title, status, detail: error.message, ...owner, ok: false, error };
+}
+
+function envelopeError(result: FailedResult): EnvelopeError {
   const { kind } = result;
   const nothing = { reason: null, httpStatus: null, code: null, status: null };
   switch (kind) {
@@ -119,29 +164,37 @@ export function readEnvelope({ httpStatus, retryAfterSeconds, body }: Envelope):
   if (body.startsWith(SUCCESS_HEAD)) {
     return { kind: 'ok', body: body.slice(SUCCESS_HEAD.length, -SUCCESS_END.length), httpStatus };
   }
+  const retryAfterMs = (retryAfterSeconds ?? 0) * 1_000;
   const unreadable = 'its answer cannot be read, it may be of another version; start it again';
-  const { kind, message, code, status } = errorIn(body) ?? { kind: 'failed', message: unreadable };
+  const { owner, error } = problemIn(body) ?? { error: { kind: 'failed', message: unreadable } };
+  const { kind, message, code, status } = error;
   switch (kind) {
     case 'refused':
       return { kind, httpStatus, error: { message, code: code ?? '', ...(typeof status === 'string' && { status }) } };
     case 'key-refused':
       return { kind };
     case 'rate-limited':
-      return { kind, retryAfterMs: (retryAfterSeconds ?? 0) * 1_000 };
+      return { kind, retryAfterMs };
     case 'not-sent':
     case 'unknown':
       return { kind, why: message };
-    default:
-      return { kind, message, httpStatus };
+    default: {
+      const reason = OWN_REASONS.find((one) => one === error.reason);
+      const more = { ...(reason !== undefined && { reason }), ...(typeof owner === 'string' && { owner }) };
+      return { kind, message, httpStatus, ...more, ...(kind === 'limited' && { retryAfterMs }) };
+    }
   }
 }
 
-type ReadError = Pick<EnvelopeError, 'kind' | 'message'> & Partial<EnvelopeError>;
+interface ReadProblem {
+  readonly owner?: unknown;
+  readonly error: Pick<EnvelopeError, 'kind' | 'message'> & Partial<EnvelopeError>;
+}
 
-function errorIn(body: string): ReadError | undefined {
+function problemIn(body: string): ReadProblem | undefined {
   try {
-    const { error } = parse(body) as { error?: ReadError };
-    return error !== undefined && Object.hasOwn(KINDS, error.kind) ? error : undefined;
+    const problem = parse(body) as Partial<ReadProblem>;
+    return Object.hasOwn(KINDS, problem.error?.kind ?? '') ? (problem as ReadProblem) : undefined;
   } catch {
     return undefined;
   }

@@ -1,4 +1,3 @@
-import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
 import type { ServerResponse } from 'node:http';
 import type { AccountInUse, OperationDeps } from '../../accounts/in-use.ts';
@@ -6,7 +5,17 @@ import type { Services } from '../../daemon.ts';
 import type { Store } from '../../store/port.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Caller, Scope } from './caller.ts';
-import { envelopeError, failureSchema, invalid, type FailedResult, type Result } from './envelope.ts';
+import {
+  forbidden,
+  invalid,
+  limited,
+  PROBLEM_TYPE,
+  problemOf,
+  UNAUTHORIZED_RESULT,
+  writeEnvelope,
+  type FailedResult,
+  type Result,
+} from './envelope.ts';
 
 export interface Accounts {
   use(account: string): Promise<AccountInUse | undefined>;
@@ -28,6 +37,8 @@ export interface OperationAddress {
   readonly url: string;
   /** The part of the request that carries the other fields of the input. */
   readonly rest?: 'query' | 'body';
+  /** It takes the header `Idempotency-Key`. */
+  readonly isKeyed?: boolean;
   /** The error of a command where the exchange has no such thing begins so; `no link` unless given. */
   readonly absent?: string;
 }
@@ -116,42 +127,25 @@ export function named(id: string, description: string, schema: z.ZodType, exampl
   return schema.meta({ id, description, examples: [example] });
 }
 
-export function schemaOf(operationId: string, described: Omit<Operation, 'run'>): FastifySchema {
-  const { tag, summary, description, params, query, body, value, statuses = [200], errors } = described;
-  return {
-    operationId,
-    tags: [tag],
-    summary,
-    ...(description !== undefined && { description }),
-    ...(params !== undefined && { params }),
-    querystring: z.object({ ...query?.shape, ...accountQuery.shape }),
-    ...(body !== undefined && { body }),
-    response: { ...Object.fromEntries(statuses.map((status) => [status, success(value)])), ...errorAnswers(errors) },
-  };
-}
-
-export function errorAnswers(errors: readonly ErrorStatus[]): Record<string, z.ZodType> {
-  return Object.fromEntries(
-    errors.toSorted().map((status) => [status, failureSchema.describe(ERRORS[status].response.description)]),
-  );
-}
-
-function success(value: z.ZodType): z.ZodType {
-  const { description = '', examples = [] } = value.meta() ?? {};
-  return z
-    .object({ ok: z.literal(true), value })
-    .meta({ description, examples: (examples as unknown[]).map((example) => ({ ok: true, value: example })) });
-}
+const RETRY_AFTER = { 'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } } };
+const HEADERS: Readonly<Record<string, object>> = {
+  NotNow: RETRY_AFTER,
+  Limited: RETRY_AFTER,
+  Unauthorized: { 'www-authenticate': { description: 'Bearer.', schema: { type: 'string' } } },
+  MethodNotAllowed: { allow: { description: 'The methods of this path.', schema: { type: 'string' } } },
+};
 
 function documented(name: string, description: string, results: Record<string, FailedResult>) {
   const examples = Object.entries(results).map(([example, result]) => [
     example,
-    { value: { ok: false, error: envelopeError(result) } },
+    { value: problemOf(result, writeEnvelope(result).httpStatus) },
   ]);
   const json = { schema: { $ref: '#/components/schemas/Failure' }, examples: Object.fromEntries(examples) as object };
-  const headers = { 'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } } };
-  const content = { 'application/json': json };
-  return { name, response: { description, ...('rateLimited' in results && { headers }), content } };
+  const headers = HEADERS[name];
+  return {
+    name,
+    response: { description, ...(headers !== undefined && { headers }), content: { [PROBLEM_TYPE]: json } },
+  };
 }
 
 function refused(httpStatus: number, message: string, code: string, status?: string): FailedResult {
@@ -173,6 +167,17 @@ export const ERRORS = {
     badRequest: refused(400, 'validation error', '400', 'BAD_REQUEST'),
     noUploadUrl: refused(400, 'Upload url was not set', 'INVALID_VALUE'),
   }),
+  '401': documented('Unauthorized', 'The API: the request bears no token, or none of `api.tokens`.', {
+    unauthorized: UNAUTHORIZED_RESULT,
+  }),
+  '403': documented(
+    'Forbidden',
+    'The API: the token has not the scope, or not the account, of this request. Or the exchange refused it so.',
+    {
+      forbidden: forbidden('this needs a token with the scope orders'),
+      otherRefusal: refused(403, 'not for this merchant', '403', 'FORBIDDEN'),
+    },
+  ),
   '404': documented(
     'NotFound',
     'The exchange does not have it, or, if only the database was asked, the database does not.',
@@ -181,6 +186,9 @@ export const ERRORS = {
       orderNotFound: { ...invalid('there is no order "shop-1001"', 404), reason: 'not-found' },
     },
   ),
+  '405': documented('MethodNotAllowed', 'The path is there, with other methods.', {
+    methodNotAllowed: { ...invalid('the methods of this path are GET, POST', 405), reason: 'method-not-allowed' },
+  }),
   '409': documented(
     'Conflict',
     'The table has an order of this id with other content, or the cursor is not of this feed. Nothing was changed.',
@@ -197,8 +205,11 @@ export const ERRORS = {
     'This process does not drive the account. Nothing was done; another process may drive it.',
     { notOwner: NOT_OWNER_RESULT },
   ),
+  '429': documented('Limited', 'The API: the token asks more often than its `rate`. Nothing was done.', {
+    limited: limited(40),
+  }),
   '4xx': documented('Refused', 'Any other refusal of the exchange, with its own HTTP status, or of this request.', {
-    otherRefusal: refused(403, 'not for this merchant', '403', 'FORBIDDEN'),
+    otherRefusal: refused(410, 'the link is gone', '410', 'GONE'),
   }),
   '500': documented(
     'Failed',

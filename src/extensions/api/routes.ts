@@ -5,20 +5,30 @@ import { deadline } from '../../base/clock.ts';
 import type { AccountInUse } from '../../accounts/in-use.ts';
 import type { Extension } from '../../cli/extension.ts';
 import { SYNC } from './addresses.ts';
-import { SOCKET_CALLER } from './caller.ts';
+import type { Caller, Scope } from './caller.ts';
 import { LONGEST_WAIT_MS } from './asking/client.ts';
-import { writeEnvelope, type Result } from './envelope.ts';
+import { PROBLEM_TYPE, writeEnvelope, type Result } from './envelope.ts';
 import {
   NOT_OWNER_RESULT,
-  schemaOf,
   type Accounts,
   type Operation,
   type OperationAddress,
   type ReadDeps,
   type ReadOperation,
 } from './operation.ts';
+import { schemaOf } from './openapi/schema.ts';
 import { SYNC_SCHEMA, syncLines, type SyncInput } from './sync.ts';
 import { LINES } from './asking/transport.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** A hook of the server sets it. */
+    caller: Caller;
+  }
+  interface FastifyContextConfig {
+    readonly scopes?: readonly Scope[];
+  }
+}
 
 export interface Serving extends ReadDeps {
   readonly accounts: Accounts;
@@ -40,6 +50,7 @@ export async function addRoutes(
   }
   server.route({
     ...SYNC,
+    config: { scopes: SYNC.scopes },
     schema: SYNC_SCHEMA,
     async handler({ query }, reply) {
       const { stopping, onRun } = serving();
@@ -55,15 +66,16 @@ export async function addRoutes(
 function addReading(
   server: FastifyInstance,
   id: string,
-  { method, url }: OperationAddress,
+  address: OperationAddress,
   operation: ReadOperation,
   serving: () => Serving,
 ): void {
   let streams: ReturnType<NonNullable<ReadOperation['streams']>> | undefined;
   server.route({
-    method,
-    url,
-    schema: schemaOf(id, operation),
+    method: address.method,
+    url: address.url,
+    config: { scopes: address.scopes },
+    schema: schemaOf(id, address, operation),
     async handler({ params, query, headers, raw }, reply) {
       const input = Object.assign({}, query, params) as { account: string };
       if (operation.streams === undefined || raw.headers.accept?.includes('text/event-stream') !== true)
@@ -81,15 +93,16 @@ function addReading(
 function addOperation(
   server: FastifyInstance,
   id: string,
-  { method, url }: OperationAddress,
+  address: OperationAddress,
   operation: Operation,
   serving: () => Serving,
 ): void {
   server.route({
-    method,
-    url,
-    schema: schemaOf(id, operation),
-    async handler({ params, query, body, headers }, reply) {
+    method: address.method,
+    url: address.url,
+    config: { scopes: address.scopes },
+    schema: schemaOf(id, address, operation),
+    async handler({ params, query, body, headers, caller }, reply) {
       const { stopping, onRun } = serving();
       const signal = AbortSignal.any([stopping, closed(reply.raw), deadline(LONGEST_WAIT_MS)]);
       // A part of the request that the operation does not describe was checked by nothing.
@@ -100,7 +113,7 @@ function addOperation(
         using used = await use(serving(), account);
         return used === undefined
           ? NOT_OWNER_RESULT
-          : await operation.run({ ...used.app, caller: SOCKET_CALLER, idempotencyKey }, input, signal);
+          : await operation.run({ ...used.app, caller, idempotencyKey }, input, signal);
       };
       const running = run();
       onRun(running);
@@ -118,10 +131,13 @@ async function use({ accounts, stopping }: Serving, account: string): Promise<Ac
   return stopping.aborted ? undefined : await accounts.use(account);
 }
 
-async function answer(reply: FastifyReply, result: Result): Promise<FastifyReply> {
+export async function answer(reply: FastifyReply, result: Result): Promise<FastifyReply> {
   const { httpStatus, retryAfterSeconds, body } = writeEnvelope(result);
   if (retryAfterSeconds !== undefined) void reply.header('retry-after', retryAfterSeconds);
-  return await reply.code(httpStatus).type('application/json').send(body);
+  return await reply
+    .code(httpStatus)
+    .type(result.kind === 'ok' ? 'application/json' : PROBLEM_TYPE)
+    .send(body);
 }
 
 function closed(connection: NodeJS.EventEmitter): AbortSignal {

@@ -9,10 +9,11 @@ import { UnusableIdError } from '../../exchange/ids.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Store } from '../../store/port.ts';
-import { closeServer, createServer } from '../http/server.ts';
-import { invalid, writeEnvelope, type OwnRefusal } from './envelope.ts';
+import { closeServer, createServer, type ServerOptions } from '../http/server.ts';
+import { SOCKET_CALLER } from './caller.ts';
+import { invalid, PROBLEM_TYPE, writeEnvelope, type OwnRefusal } from './envelope.ts';
 import type { Accounts } from './operation.ts';
-import { addRoutes } from './routes.ts';
+import { addRoutes, answer } from './routes.ts';
 import { unusableSocket } from './asking/transport.ts';
 
 const LIMITS = {
@@ -20,9 +21,12 @@ const LIMITS = {
   bodyLimit: 64 * 1_024,
   /** ms in which a request has to arrive. */
   requestTimeout: 10_000,
+  http: { headersTimeout: 5_000, connectionsCheckingInterval: 2_500 },
   /** Longer than any id once encoded; the exchange client judges the id itself. */
   routerOptions: { maxParamLength: 8_000 },
 };
+/** A client that takes nothing of its answer for this time is cut. */
+const UNREAD_MS = 30_000;
 /** Twice the streams of events that are served at most. */
 const MAX_CONNECTIONS = 512;
 /** The mode of the socket's file: a user who may connect may ask for everything. */
@@ -39,17 +43,8 @@ export type ControlSocket = Awaited<ReturnType<typeof serveControl>>;
 /** No other process may serve this path: a socket file that is there was left. `close` returns when what runs is done, or the grace period is over. */
 export async function serveControl(served: Served, socketPath: string, stopping: AbortSignal) {
   const server = controlServer(served.log);
-  const running = new Set<Promise<unknown>>();
-  const serving = {
-    ...served,
-    accounts: served,
-    stopping,
-    onRun(operation: Promise<unknown>) {
-      running.add(operation);
-      void operation.finally(() => running.delete(operation)).catch(() => undefined);
-    },
-  };
-  await addRoutes(server, served.extensions, () => serving);
+  server.addHook('onRequest', async (request) => void (request.caller = SOCKET_CALLER));
+  const close = await serveOperations(server, served, stopping);
   try {
     removeSocket(socketPath);
     await server.listen({ path: socketPath });
@@ -62,9 +57,25 @@ export async function serveControl(served: Served, socketPath: string, stopping:
       // Who has connected is heard: a connection that is closed unheard leaves it open what became of the request.
       removeSocket(socketPath);
       for (let turns = 0; turns < 2; turns += 1) await served.clock.turn();
-      await closeServer(server, running, served);
+      await close();
     },
   };
+}
+
+/** Adds all operations to a server, and returns what closes it when those that run are done, or the grace period is over. */
+export async function serveOperations(server: FastifyInstance, served: Served, stopping: AbortSignal) {
+  const running = new Set<Promise<unknown>>();
+  const serving = {
+    ...served,
+    accounts: served,
+    stopping,
+    onRun(operation: Promise<unknown>) {
+      running.add(operation);
+      void operation.finally(() => running.delete(operation)).catch(() => undefined);
+    },
+  };
+  await addRoutes(server, served.extensions, () => serving);
+  return () => closeServer(server, running, served);
 }
 
 /** Removes the socket at a path where there is one. What is no socket, as with a wrong control.socket, is no file of ours: it stays. */
@@ -72,11 +83,21 @@ function removeSocket(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true) rmSync(path, { force: true });
 }
 
-export function controlServer(log: Pick<Logger, 'error'>): FastifyInstance {
+export function controlServer(log: Pick<Logger, 'error'>, tls?: ServerOptions['tls']): FastifyInstance {
   const server = createServer({
     limits: LIMITS,
     maxConnections: MAX_CONNECTIONS,
     unreadable: (httpStatus, { message }) => writeEnvelope(invalid(message, httpStatus)).body,
+    unreadableType: PROBLEM_TYPE,
+    tls,
+  });
+  const routes: { readonly method: string; readonly path: RegExp }[] = [];
+  server.addHook('onRoute', ({ method, url }) => {
+    routes.push({ method: String(method), path: new RegExp(`^${url.replaceAll(/:\w+/g, '[^/]*')}$`) });
+  });
+  server.addHook('onSend', async ({ raw: { socket } }, _reply, payload) => {
+    // Lines and events look after themselves.
+    if (typeof payload === 'string') socket.setTimeout(UNREAD_MS);
   });
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
     try {
@@ -87,14 +108,15 @@ export function controlServer(log: Pick<Logger, 'error'>): FastifyInstance {
       done(Object.assign(new Error('the body is not JSON'), { statusCode: 400 }));
     }
   });
-  server.setErrorHandler((error: FastifyError, _request, reply) => {
-    const { httpStatus, body } = writeEnvelope(refusalOf(error, log));
-    return reply.code(httpStatus).type('application/json').send(body);
-  });
-  server.setNotFoundHandler(({ method, url }) => {
-    throw Object.assign(new Error(`there is no operation ${method} ${url.split('?')[0]?.slice(0, 200)}`), {
-      statusCode: 404,
-    });
+  server.setErrorHandler((error: FastifyError, _request, reply) => answer(reply, refusalOf(error, log)));
+  server.setNotFoundHandler(({ method, url }, reply) => {
+    const [path = ''] = url.split('?');
+    const methods = routes.filter((route) => route.path.test(path)).map((route) => route.method);
+    if (methods.length === 0)
+      return answer(reply, invalid(`there is no operation ${method} ${path.slice(0, 200)}`, 404));
+    const allowed = [...new Set(methods)].toSorted().join(', ');
+    const refusal = invalid(`the methods of this path are ${allowed}`, 405);
+    return answer(reply.header('allow', allowed), { ...refusal, reason: 'method-not-allowed' });
   });
   return server;
 }

@@ -1,7 +1,9 @@
 import type { Extension } from '../../cli/extension.ts';
 import type { ServiceMaker } from '../../daemon.ts';
 import { reachOf, type Reach } from './reach.ts';
+import { serveApi } from './door/server.ts';
 import { serveControl } from './server.ts';
+import { apiSettings } from './settings.ts';
 
 declare module '../../daemon.ts' {
   interface Services {
@@ -21,22 +23,15 @@ export function controlService(extensions: readonly Extension[]): ServiceMaker {
     async start(deps) {
       reach ??= await reachOf(deps.config, deps.clock);
       const { socket } = reach;
-      const use = (name: string) => deps.accounts.use(name);
-      const control = await serveControl({ ...deps, use, extensions }, socket, deps.stop);
+      const served = { ...deps, use: (name: string) => deps.accounts.use(name), extensions };
+      await using undo = new AsyncDisposableStack();
+      const control = await serveControl(served, socket, deps.stop);
+      undo.defer(() => control.close());
       deps.services.socketPath = socket;
-      try {
-        const name = await reach.publish();
-        return {
-          async close() {
-            await control.close();
-            name[Symbol.dispose]();
-          },
-        };
-      } catch (error) {
-        // It would keep the process alive.
-        await control.close();
-        throw error;
-      }
+      undo.use(await reach.publish());
+      const api = await serveApi(served, apiSettings.of(deps.config).api, deps.stop);
+      const name = undo.move();
+      return { close: async () => void (await Promise.all([api.close(), name.disposeAsync()])) };
     },
   };
 }

@@ -1,7 +1,105 @@
+import { z } from 'zod';
+import { ACCOUNT_NAME, ACCOUNT_NAME_FORM } from '../../accounts/rules/name.ts';
+import { readValueFile } from '../../settings/settings-file.ts';
 import { section, settingsPart } from '../../settings/settings.ts';
-import { optional, plainText } from '../../settings/values.ts';
+import { areDifferent, fields, flag, jsonList } from '../../settings/shapes.ts';
+import {
+  headerText,
+  isLoopback,
+  list,
+  listenAddress,
+  optional,
+  plainText,
+  reader,
+  secureUrl,
+  text,
+  wholeNumber,
+  wordsOf,
+} from '../../settings/values.ts';
+import { SCOPES } from './caller.ts';
+
+const MOST_TOKENS = 100;
+const SECRET = /^.{32,1000}$/;
+const USUAL_RATE = 100;
+const FORM = 'such as [{"name": "shop", "scopes": ["read", "orders"], "secretFile": "/etc/order-sync/shop.token"}]';
+const ALL_ACCOUNTS = '*';
+
+const NAME = /^[A-Za-z0-9._-]{1,64}$/;
+const name = text(
+  (given) => {
+    if (NAME.test(given)) return given;
+    throw new Error('must be a name of 1 to 64 letters, digits, dots, underscores and hyphens');
+  },
+  { type: 'string', pattern: NAME.source },
+);
+const accountName = text((given) => {
+  if (given === ALL_ACCOUNTS || ACCOUNT_NAME.test(given)) return given;
+  throw new Error(`must be ${ALL_ACCOUNTS} or ${ACCOUNT_NAME_FORM}`);
+});
+const secretFile = text((given) => {
+  readSecret(given);
+  return given;
+});
+
+/** Reads the secret of a token. Throws why the file cannot be used, and never shows what is in it. */
+export function readSecret(file: string): string {
+  const secret = reader(headerText)(readValueFile(file, 'the secret of a token'));
+  if (SECRET.test(secret)) return secret;
+  throw new Error(`${file} must hold 32 to 1000 characters: make them with openssl rand -hex 32`);
+}
+
+const token = fields(
+  {
+    name,
+    scopes: wordsOf(...SCOPES).refine((scopes) => scopes.length > 0, 'must name at least one scope'),
+    accounts: list(accountName, 1).optional(),
+    secretFile,
+    rate: wholeNumber(1, 1_000_000).optional(),
+  },
+  FORM,
+).transform(({ scopes, accounts = [ALL_ACCOUNTS], rate = USUAL_RATE, ...given }) => ({
+  caller: { name: given.name, scopes, accounts: accounts.includes(ALL_ACCOUNTS) ? ('all' as const) : accounts },
+  secretFile: given.secretFile,
+  /** Requests a second. */
+  rate,
+}));
+
+const tokens = jsonList(
+  z
+    .array(token, `must be a list, ${FORM}`)
+    .max(MOST_TOKENS, `must name at most ${MOST_TOKENS} tokens`)
+    .refine((all) => areDifferent(all.map(({ caller }) => caller.name)), 'names a token twice'),
+);
+
+const api = section({
+  listen: listenAddress,
+  certFile: optional(plainText),
+  keyFile: optional(plainText),
+  insecure: flag,
+  advertise: optional(secureUrl),
+  tokens,
+})
+  .refine(({ certFile, keyFile }) => (certFile === undefined) === (keyFile === undefined), {
+    path: ['keyFile'],
+    error: 'goes together with api.certFile: set both, or none',
+  })
+  .refine(({ listen, ...one }) => listen === undefined || one.tokens.length > 0, {
+    path: ['tokens'],
+    error: 'has no token, and nothing could be asked: name one, or set api.listen to off',
+  })
+  .refine(
+    ({ listen, certFile, insecure }) =>
+      listen === undefined || isLoopback(listen.host) || certFile !== undefined || insecure,
+    {
+      path: ['listen'],
+      error:
+        'is not an address of this machine alone: set api.certFile and api.keyFile, or api.insecure: true if a proxy before it does TLS',
+    },
+  );
 
 export const apiSettings = settingsPart({
-  sections: { control: section({ socket: optional(plainText) }) },
-  files: ['control.socket'],
+  sections: { control: section({ socket: optional(plainText) }), api },
+  files: ['control.socket', 'api.certFile', 'api.keyFile'],
 });
+export type ApiSettings = ReturnType<typeof apiSettings.of>['api'];
+export type TokenSettings = ApiSettings['tokens'][number];

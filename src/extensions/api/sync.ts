@@ -5,7 +5,9 @@ import { messageOf } from '../../base/text.ts';
 import { syncOnce, type SyncResult } from '../../orders/sync.ts';
 import type { Counters } from '../../orders/pass/outcomes.ts';
 import { STORE_PROBLEMS, StoreError, type StoreProblem } from '../../store/errors.ts';
-import { accountQuery, countParameter, errorAnswers, OWN_ERRORS } from './operation.ts';
+import { SYNC } from './addresses.ts';
+import { errorAnswers, scopesOf } from './openapi/schema.ts';
+import { accountQuery, countParameter, OWN_ERRORS } from './operation.ts';
 
 export type SyncLine =
   | { readonly type: 'progress'; readonly counts: Counters; readonly requests: number }
@@ -52,11 +54,14 @@ const lineSchema = z
 
 export type SyncInput = z.output<typeof querySchema>;
 
-export const SYNC_SCHEMA: FastifySchema = {
+export const SYNC_SCHEMA = {
   operationId: 'sync',
   tags: ['sync'],
   summary: 'One pass: sends each pending order that is due, looks up each followed order once.',
-  description: 'The answer comes in lines of JSON: `progress` now and then, at the end one `result` or `error`.',
+  ...scopesOf(
+    SYNC.scopes,
+    'The answer comes in lines of JSON: `progress` now and then, at the end one `result` or `error`.',
+  ),
   querystring: querySchema.extend(accountQuery.shape),
   response: {
     200: {
@@ -65,7 +70,7 @@ export const SYNC_SCHEMA: FastifySchema = {
     },
     ...errorAnswers(OWN_ERRORS),
   },
-};
+} satisfies FastifySchema;
 
 /** Begins one pass, and gives its progress and its end in lines of JSON. `signal` aborts when nobody reads them any more. */
 export function syncLines(

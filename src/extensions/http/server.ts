@@ -8,16 +8,23 @@ import Fastify, {
   type RawServerDefault,
 } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/text.ts';
+import type { FlowDeps } from '../../orders/pass/deps.ts';
+import { repeatEvery } from '../../orders/pass/run.ts';
 import type { ListenAddress } from '../../settings/values.ts';
 
 /** Answers have this long to be read when a server closes. */
 const FLUSH_MS = 1_000;
+/** An address that cannot be used is tried again after this time. */
+const TRY_AGAIN_MS = 30_000;
+/** A client that begins TLS and says no more is cut after this time. */
+const HANDSHAKE_MS = 5_000;
 const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_HEADER_OVERFLOW: 431,
 };
 
-interface ServerOptions {
+export interface ServerOptions {
   readonly limits: Pick<
     FastifyHttpOptions<RawServerDefault>,
     'bodyLimit' | 'requestTimeout' | 'connectionTimeout' | 'keepAliveTimeout' | 'http' | 'routerOptions'
@@ -25,6 +32,10 @@ interface ServerOptions {
   /** Connections above it are closed, so that clients who only connect leave the daemon some file descriptors. */
   readonly maxConnections: number;
   readonly unreadable: (httpStatus: number, error: Error) => string;
+  /** Type of what `unreadable` returns; application/json unless given. */
+  readonly unreadableType?: string;
+  /** Certificate and key (PEM) of a server of HTTPS. */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
 }
 
 /** A server whose routes have schemas sets its own compilers. Fastify's compilers have three times as many modules as Fastify. */
@@ -33,9 +44,13 @@ function noCompiler(): never {
 }
 
 /** A server without routes that knows no type of body, and answers what cannot be read in its own shape. */
-export function createServer({ limits, maxConnections, unreadable }: ServerOptions): FastifyInstance {
+export function createServer(options: ServerOptions): FastifyInstance {
+  const { limits, maxConnections, unreadable, unreadableType = 'application/json', tls } = options;
+  const https = { ...tls, handshakeTimeout: HANDSHAKE_MS, ...limits.http };
   const server = Fastify({
     ...limits,
+    // Its type is that of a server of HTTP: routes see no difference.
+    ...(tls !== undefined && ({ https } as object)),
     logger: false,
     exposeHeadRoutes: false,
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
@@ -43,9 +58,9 @@ export function createServer({ limits, maxConnections, unreadable }: ServerOptio
     return503OnClosing: false,
     frameworkErrors(error, _request, reply) {
       const httpStatus = error.statusCode ?? 400;
-      void (reply as FastifyReply).code(httpStatus).type('application/json').send(unreadable(httpStatus, error));
+      void (reply as FastifyReply).code(httpStatus).type(unreadableType).send(unreadable(httpStatus, error));
     },
-    clientErrorHandler: (error, socket) => answerBrokenClient(error, socket, unreadable),
+    clientErrorHandler: (error, socket) => answerBrokenClient(error, socket, { unreadable, unreadableType }),
   });
   server.server.maxConnections = maxConnections;
   server.removeAllContentTypeParsers();
@@ -56,12 +71,13 @@ export function createServer({ limits, maxConnections, unreadable }: ServerOptio
 function answerBrokenClient(
   error: Error & { code?: string },
   socket: Socket,
-  unreadable: ServerOptions['unreadable'],
+  { unreadable, unreadableType }: Pick<ServerOptions, 'unreadable' | 'unreadableType'>,
 ): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  // Without TLS that is agreed on nothing can be said.
+  if (!/^(HPE|ERR_HTTP)_/.test(error.code ?? '') || !socket.writable) return void socket.destroy();
   const httpStatus = STATUS_OF_CODE[error.code ?? ''] ?? 400;
   const body = unreadable(httpStatus, new Error('this is no request that can be read'));
-  const head = `HTTP/1.1 ${httpStatus} \r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`;
+  const head = `HTTP/1.1 ${httpStatus} \r\nconnection: close\r\ncontent-type: ${unreadableType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`;
   socket.end(`${head}${body}`, () => socket.destroy());
 }
 
@@ -71,7 +87,63 @@ export async function listenAt(server: FastifyInstance, { host, port }: ListenAd
   const { address } = await lookup(host, { order: 'ipv4first' });
   await server.listen({ host: address, port });
   const name = host.includes(':') ? `[${host}]` : host;
-  return `http://${name}:${(server.server.address() as AddressInfo).port}`;
+  const scheme = 'setSecureContext' in server.server ? 'https' : 'http';
+  return `${scheme}://${name}:${(server.server.address() as AddressInfo).port}`;
+}
+
+interface Patient extends Pick<FlowDeps, 'log' | 'clock'> {
+  /** The section of the settings that has the address. */
+  readonly name: string;
+  readonly listen: ListenAddress;
+}
+
+/** A server that listens, or will. */
+export interface Listening {
+  readonly url: string | undefined;
+  /** Why it does not listen. */
+  readonly failure: string | undefined;
+  /** Is done when it listens, or is stopped. */
+  readonly waiting: Promise<void>;
+}
+
+/**
+ * If a server cannot listen, the daemon goes on: this is logged once, and tried again until it listens, as when pm2 restarts,
+ * or another worker of this machine has the address.
+ */
+export async function listenPatiently(
+  server: FastifyInstance,
+  { name, listen, log, clock }: Patient,
+  stopping: AbortSignal,
+): Promise<Listening> {
+  let url: string | undefined;
+  let failure: string | undefined;
+  const listening = new AbortController();
+  const begin = async () => {
+    try {
+      url = await listenAt(server, listen);
+      failure = undefined;
+      listening.abort();
+      log.info({ url }, `listening for ${name}`);
+    } catch (error) {
+      failure = messageOf(error);
+    }
+  };
+  await begin();
+  if (failure !== undefined)
+    log.warn(
+      { ...listen, cause: failure },
+      `${name}.listen cannot be used, and is tried again every 30 s: free the port, or set ${name}.listen to another one or to off`,
+    );
+  const waiting = repeatEvery(clock, TRY_AGAIN_MS, AbortSignal.any([stopping, listening.signal]), begin);
+  return {
+    get url() {
+      return url;
+    },
+    get failure() {
+      return failure;
+    },
+    waiting,
+  };
 }
 
 /**
@@ -93,7 +165,8 @@ export async function closeServer(
   const flushed = clock.sleep(FLUSH_MS, isClosed.signal).catch(() => undefined);
   await Promise.race([noTimeLeft, closed, flushed]);
   server.server.closeAllConnections();
-  await closed;
+  // A connection that has not agreed on TLS ends by its own limit.
+  await Promise.race([noTimeLeft, closed]);
   await Promise.race([noTimeLeft, allDone(running)]);
   isClosed.abort();
 }

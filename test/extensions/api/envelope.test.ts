@@ -15,12 +15,40 @@ const RESULTS: readonly Result[] = [
   { kind: 'unknown', why: 'w' },
   { kind: 'unusable', message: 'm', httpStatus: 400 },
   { kind: 'invalid', message: 'm', httpStatus: 409 },
+  { kind: 'invalid', message: 'm', httpStatus: 405, reason: 'method-not-allowed' },
+  { kind: 'unauthorized', message: 'm', httpStatus: 401 },
+  { kind: 'forbidden', message: 'm', httpStatus: 403 },
+  { kind: 'limited', message: 'm', httpStatus: 429, retryAfterMs: 3_000 },
+  { kind: 'not-owner', message: 'm', httpStatus: 421, owner: 'https://worker-2.example:8443' },
   { kind: 'failed', message: 'm', httpStatus: 503 },
 ];
 
 describe('an envelope of the control socket', () => {
   it.each(RESULTS.map((result) => [JSON.stringify(result), result] as const))('tells all of %s', (_name, result) => {
     expect(readEnvelope(writeEnvelope(result))).toEqual(result);
+  });
+
+  it('is a problem of RFC 9457 beside the members that were there before', () => {
+    const { body } = writeEnvelope({ kind: 'not-sent', why: 'ECONNREFUSED' });
+    const error = {
+      kind: 'not-sent',
+      reason: null,
+      message: 'ECONNREFUSED',
+      httpStatus: null,
+      code: null,
+      status: null,
+    };
+    const title = expect.any(String) as string;
+    const type = 'urn:order-sync:problem:not-sent';
+    expect(JSON.parse(body)).toEqual({ type, title, status: 503, detail: 'ECONNREFUSED', ok: false, error });
+  });
+
+  it('says with each 503 when to come again, and with no other failure of this program', () => {
+    const after = (result: Result) => writeEnvelope(result).retryAfterSeconds;
+    expect(after({ kind: 'not-sent', why: 'w' })).toBe(1);
+    expect(after({ kind: 'failed', message: 'm', httpStatus: 503 })).toBe(1);
+    expect(after({ kind: 'failed', message: 'm', httpStatus: 500 })).toBeUndefined();
+    expect(after({ kind: 'unknown', why: 'w' })).toBeUndefined();
   });
 
   it('says when to come again in whole seconds, not too early', () => {

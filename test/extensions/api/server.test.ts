@@ -79,8 +79,6 @@ describe('a request that the control socket cannot use', () => {
       { email: EMAIL.repeat(10_000) },
       { 'transfer-encoding': 'chunked' },
     ],
-    ['another method', 404, 'DELETE', '/clients/a'],
-    ['a method that reads for one that does', 404, 'GET', '/clients'],
     ['a path that does not exist', 404, 'GET', '/client/a'],
     ['the root', 404, 'GET', '/'],
     ['a path that goes up', 404, 'GET', '/clients/a/../../links'],
@@ -91,10 +89,22 @@ describe('a request that the control socket cannot use', () => {
     const answer = await on.ask(method, path, body, { headers });
     const expected = { kind: 'invalid', reason: null, httpStatus: null, code: null, status: null };
     expect([answer.status, failureIn(answer)]).toMatchObject([status, expected]);
-    expect(answer.headers['content-type']).toMatch(/^application\/json/);
+    expect(answer.headers['content-type']).toMatch(/^application\/problem\+json/);
     expect(answer.text).not.toContain('canary');
     expect(on.program.sandbox.requests).toEqual([]);
     expect(on.log.lines).toEqual([]);
+  });
+
+  it.each([
+    ['DELETE', '/clients/a', 'GET'],
+    ['GET', '/clients', 'POST'],
+    ['OPTIONS', '/orders?a=b', 'GET, POST'],
+    ['HEAD', '/orders/adopt', 'GET, POST'],
+  ])('is told the methods that there are: %s %s (405)', async (method, path, allow) => {
+    const on = await controlSocket();
+    const answer = await on.ask(method, path);
+    expect([answer.status, answer.headers.allow]).toEqual([405, allow]);
+    if (method !== 'HEAD') expect(failureIn(answer)).toMatchObject({ kind: 'invalid', reason: 'method-not-allowed' });
   });
 
   it.each(['/clients/link-1/follow', '/clients/link-1/sdk-token', '/sync'])(
@@ -120,7 +130,13 @@ describe('a request that the control socket cannot use', () => {
     const on = await controlSocket();
     const answer = await raw(on, text);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ ok: false, error: { kind: 'invalid' } });
+    expect(answer).toContain('content-type: application/problem+json\r\n');
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({
+      type: 'urn:order-sync:problem:invalid',
+      status,
+      ok: false,
+      error: { kind: 'invalid' },
+    });
     expect((await on.ask('GET', '/links')).status).toBe(200);
   });
 });

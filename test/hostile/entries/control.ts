@@ -1,9 +1,11 @@
+import { serveApi } from '../../../src/extensions/api/door/server.ts';
 import { serveControl } from '../../../src/extensions/api/server.ts';
 import { controlSocketPath } from '../../../src/extensions/api/asking/transport.ts';
 import { served } from '../../support/control-socket.ts';
 import { testClock } from '../../support/test-clock.ts';
-import type { Entry } from '../entry.ts';
-import { BEGINNING, ground, sandbox } from '../ground.ts';
+import { apiSettingsIn } from '../../support/served-api.ts';
+import { broken, type Entry } from '../entry.ts';
+import { BEGINNING, ground, sandbox, SECRET } from '../ground.ts';
 import { answerTo, checkAnswer, checkHealth, oddRequest, type Route } from '../odd-requests.ts';
 
 const ORDER = { external_order_id: 'x', asset: '1.5', from_currency: 'BTC', to_currency: 'EUR', bonus: null };
@@ -27,12 +29,14 @@ const ROUTES: readonly Route[] = [
   { method: 'GET', path: '/status' },
   { method: 'POST', path: '/sync', query: ['scope', 'timeoutMs'], body: {} },
 ];
-const HEALTH = 'GET /status HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
+const TOKEN = `${SECRET}-of-the-api`;
+const HEADERS = ['host: localhost', 'connection: close', `authorization: Bearer ${TOKEN}`] as const;
+const HEALTH = ['GET /status HTTP/1.1', ...HEADERS, '', ''].join('\r\n');
 
-/** Requests to the control socket, HTTP or not. */
+/** Requests to the control socket and to the API, HTTP or not. */
 export const control: Entry<string> = {
   name: 'control',
-  inputs: oddRequest(ROUTES, ['host: localhost', 'connection: close']),
+  inputs: oddRequest(ROUTES, HEADERS),
   inputsAProgram: 500,
   async open() {
     await using undo = new AsyncDisposableStack();
@@ -40,17 +44,26 @@ export const control: Entry<string> = {
     const on = undo.use(await ground({ clock, answer: sandbox(clock).answer }));
     const path = controlSocketPath(on.path);
     const stopping = new AbortController();
-    const socket = await serveControl(served(on.app, on.activities), path, stopping.signal);
+    const serving = served(on.app, on.activities);
+    const socket = await serveControl(serving, path, stopping.signal);
+    const settings = apiSettingsIn(on.folder, [{ secret: TOKEN }]);
+    const api = await serveApi(serving, settings, stopping.signal);
+    const port = Number(new URL(api.url ?? '').port);
     undo.defer(async () => {
       stopping.abort();
       on.app.endGracePeriod();
-      await socket.close();
+      await Promise.all([socket.close(), api.close()]);
     });
     const disposal = undo.move();
     return {
       async give(bytes) {
         checkAnswer(await answerTo({ path }, bytes));
         await checkHealth({ path }, HEALTH);
+        const answer = await answerTo({ port }, bytes);
+        checkAnswer(answer);
+        if (/^HTTP\/1.1 2/.test(answer) && !bytes.includes(TOKEN))
+          broken(`it was answered without a token: ${answer.slice(0, 200)}`);
+        await checkHealth({ port }, HEALTH);
       },
       [Symbol.asyncDispose]: () => disposal.disposeAsync(),
     };

@@ -165,6 +165,9 @@ export function commandError(result: FailedResult, absent?: string): CommandErro
             'the daemon does not know this operation, it may be of another version; start it again',
           )
         : new CommandError(EXIT.usage, `the daemon does not take this: ${result.message}`);
+    case 'unauthorized':
+    case 'forbidden':
+    case 'limited':
     case 'not-owner':
     case 'failed':
       return new CommandError(unavailable, `the daemon could not do it: ${result.message}`);

@@ -14,19 +14,26 @@ interface RequestBody {
 
 interface Generated extends Json {
   readonly paths: Record<string, Record<string, { responses: Json; requestBody?: RequestBody }>>;
-  readonly components: { readonly schemas: Json };
+  readonly components: Json & { readonly schemas: Json };
 }
 
-const DESCRIPTION = `The socket on which a running \`order-sync run\` takes requests of your back end: it holds the merchant key and
-keeps the rate limit, so that your back end needs neither. HTTP/1.1 over the Unix socket \`<database>.sock\`, beside the
-database (where that path is too long for a socket, \`order-sync-<uid>/\` in the system's temporary folder). The file's
-mode is 0600: a process of the same user may ask for everything, no other process for anything.
+const DESCRIPTION = `What a running \`order-sync run\` does for your back end: it holds the merchant key and keeps the rate limit, so that
+your back end needs neither. It takes requests, HTTP/1.1, in two ways.
+
+The Unix socket \`<database>.sock\`, beside the database (where that path is too long for a socket, \`order-sync-<uid>/\` in
+the system's temporary folder). The file's mode is 0600: a process of the same user may ask for everything, no other process
+for anything.
 
     curl --unix-socket /var/lib/order-sync/order-sync.db.sock http://localhost/clients/link-1
 
-Every answer but that of \`POST /sync\` and a stream of events has one shape: \`{"ok":true,"value":…}\`, or \`{"ok":false,"error":{…}}\` with always
-the same six fields. Decide by \`error.kind\` and \`error.reason\`; \`error.message\` is for people. The HTTP status of a
-refusal by the exchange is the exchange's own.
+The API at \`api.listen\`, for programs that have a token of \`api.tokens\`. Each operation names its scopes (\`x-scopes\`): the token needs
+one of them. Without a token the answer is 401, without the scope or the account 403, above the rate of the token 429.
+
+    curl -H 'authorization: Bearer SECRET' https://order-sync.example:8443/clients/link-1
+
+Every answer but that of \`POST /sync\` and a stream of events has one shape: \`{"ok":true,"value":…}\`, or a problem of RFC 9457 with
+\`"ok":false\` and an \`error\` of always the same six fields. Decide by \`error.kind\` and \`error.reason\`; \`error.message\` is
+for people. The HTTP status of a refusal by the exchange is the exchange's own.
 
 - \`value\` is the answer of the exchange, as received: it keeps fields that are not described here, statuses are open
   text, and numbers have every digit. Read amounts with a parser that keeps them, or as text.
@@ -52,9 +59,14 @@ export async function controlDocument(version: string, extensions: readonly Exte
   await server.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'order-sync control socket', version, description: DESCRIPTION, license: { name: 'MIT' } },
-      servers: [{ url: 'http://localhost', description: 'Through the Unix socket; the name is not looked at.' }],
-      security: [],
+      info: { title: 'order-sync', version, description: DESCRIPTION, license: { name: 'MIT' } },
+      servers: [
+        { url: 'https://order-sync.example:8443', description: 'The API; `api.advertise` has its address.' },
+        { url: 'http://localhost', description: 'Through the Unix socket; the name is not looked at.' },
+      ],
+      // One of them: the socket asks for no token.
+      security: [{ token: [] }, {}],
+      components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
       tags: TAGS,
     },
     transform: jsonSchemaTransform,
@@ -86,6 +98,10 @@ function corrected({ paths, components, ...rest }: Generated): Json {
   return {
     ...rest,
     paths,
-    components: { schemas: Object.fromEntries(schemas), responses: Object.fromEntries(responses) as Json },
+    components: {
+      ...components,
+      schemas: Object.fromEntries(schemas),
+      responses: Object.fromEntries(responses) as Json,
+    },
   };
 }

@@ -12,7 +12,7 @@ import { endHolds, setHold } from '../../../store/tables/account-holds.ts';
 import { acknowledge, findingsById } from '../../../store/tables/findings.ts';
 import { trackingOf } from '../../../store/orders/order-columns.ts';
 import { readOrder } from '../../../store/orders/orders.ts';
-import { isEqual } from '../ops/guard.ts';
+import { isEqual } from '../../http/secret.ts';
 import type { OpsSources } from '../ops/readings.ts';
 
 const FORM = 'application/x-www-form-urlencoded';

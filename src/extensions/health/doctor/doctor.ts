@@ -15,7 +15,16 @@ import { screenOf } from '../../../cli/shared/help.ts';
 import { rightSettings } from '../../setup/config.ts';
 import { askDaemon } from '../status/ask.ts';
 import { checkAccounts, checkClock, checkDatabase } from './database.ts';
-import { checkAddress, checkKey, checkDisk, checkFiles, checkOps, checkRuntime, checkService } from './machine.ts';
+import {
+  checkAddress,
+  checkApi,
+  checkKey,
+  checkDisk,
+  checkFiles,
+  checkOps,
+  checkRuntime,
+  checkService,
+} from './machine.ts';
 import { exitCodeOf, fault, ofProblem, ok, runCheck, warning, type Check, type CheckResult } from './check.ts';
 import { bundledDaemon, bundledEvent, bundledOverview, bundledSetting, type Pseudonym } from '../status/bundle.ts';
 import { readOverview } from '../tables/overview.ts';
@@ -110,6 +119,7 @@ function checksOf(command: Command, config: Config): readonly Check[] {
     { name: 'service', run: async () => [checkService((await daemon())?.pid, await driver())] },
     { name: 'settings', run: async () => ((await status())?.settings ?? []).map((one) => ofProblem('settings', one)) },
     { name: 'ops', run: async (signal) => [await checkOps(config, await daemon(), signal)] },
+    { name: 'api', run: async (signal) => checkApi(config, await daemon(), signal) },
   ];
 }
 

@@ -9,13 +9,14 @@ import type { Command } from 'commander';
 import type { DaemonStatus } from '../status/status.ts';
 import { keyRemedy, problem } from '../../../accounts/problem.ts';
 import { REFUSALS } from '../../../accounts/rules/restraints.ts';
-import type { Config, AccountSettings } from '../../../settings/config.ts';
+import type { Config, AccountSettings, ListenAddress } from '../../../settings/config.ts';
 import { keyPlace } from '../../../settings/settings-file.ts';
 import { healthSettings } from '../settings.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
 import { fault, ofProblem, ok, warning, type CheckResult } from './check.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { tryKey } from '../../api/asking/ask.ts';
+import { apiSettings } from '../../api/settings.ts';
 import { isPublic } from '../../webhooks/sender.ts';
 
 const GIB = 1_024 ** 3;
@@ -111,17 +112,31 @@ export async function checkOps(
   signal: AbortSignal,
 ): Promise<CheckResult> {
   const { listen } = healthSettings.of(config).ops;
-  const isUp = daemon !== undefined;
   if (listen === undefined) return ok('ops', 'ops.listen is off: no metrics, no dashboard');
-  const address = `${listen.host}:${listen.port}`;
   const failure = daemon?.opsFailure ?? null;
-  if (failure !== null) return ofProblem('ops', problem('ops', `the daemon does not listen on ${address}: ${failure}`));
-  if (listen.port === 0) return ok('ops', `${address} means any free port; the daemon's log names the port`);
-  const isTaken = await listens(listen.host.replaceAll(/[[\]]/g, ''), listen.port, signal);
-  if (isTaken && isUp) return ok('ops', `the daemon listens on ${address}`);
-  if (!isTaken && !isUp) return ok('ops', `${address} is free for the daemon`);
-  const found = isTaken ? `another program listens on ${address}` : `the daemon does not listen on ${address}`;
+  if (failure === null) return await checkPort('ops', listen, daemon !== undefined, signal);
+  const found = `the daemon does not listen on ${listen.host}:${listen.port}: ${failure}`;
   return ofProblem('ops', problem('ops', found));
+}
+
+export async function checkApi(config: Config, daemon: object | undefined, signal: AbortSignal) {
+  const { listen } = apiSettings.of(config).api;
+  return listen === undefined ? [] : [await checkPort('api', listen, daemon !== undefined, signal)];
+}
+
+async function checkPort(
+  name: 'ops' | 'api',
+  listen: ListenAddress,
+  isUp: boolean,
+  signal: AbortSignal,
+): Promise<CheckResult> {
+  const address = `${listen.host}:${listen.port}`;
+  if (listen.port === 0) return ok(name, `${address} means any free port; the daemon's log names the port`);
+  const isTaken = await listens(listen.host.replaceAll(/[[\]]/g, ''), listen.port, signal);
+  if (isTaken && isUp) return ok(name, `the daemon listens on ${address}`);
+  if (!isTaken && !isUp) return ok(name, `${address} is free for the daemon`);
+  const found = isTaken ? `another program listens on ${address}` : `the daemon does not listen on ${address}`;
+  return warning(name, found, `set ${name}.listen to a free port, or to off`);
 }
 
 async function listens(host: string, port: number, signal: AbortSignal): Promise<boolean> {

@@ -1,7 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isLoopback } from '../../../settings/values.ts';
+import { isEqual } from '../../http/secret.ts';
 import type { OpsSettings } from '../settings.ts';
 
 /** Says that the process lives, and nothing else: it is open to all. */
@@ -65,12 +65,6 @@ function givenToken(authorization = ''): string {
   if (scheme.toLowerCase() !== 'basic') return '';
   const [, password = ''] = /^[^:]*:(.*)$/s.exec(Buffer.from(given, 'base64').toString()) ?? [];
   return password;
-}
-
-/** Takes the same time whatever is given. */
-export function isEqual(given: string, token: string): boolean {
-  const [one, other] = [given, token].map((text) => createHash('sha256').update(text).digest());
-  return one !== undefined && other !== undefined && timingSafeEqual(one, other);
 }
 
 function refuse(reply: FastifyReply, httpStatus: number, reason: string): FastifyReply {

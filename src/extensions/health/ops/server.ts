@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { messageOf } from '../../../base/text.ts';
 import { MOST_STREAMS } from '../../feed/stream.ts';
-import { repeatEvery } from '../../../orders/pass/run.ts';
-import { closeServer, createServer, listenAt } from '../../http/server.ts';
+import { closeServer, createServer, listenPatiently } from '../../http/server.ts';
 import { healthSettings } from '../settings.ts';
 import { guard } from './guard.ts';
 import { addDashboard } from '../dashboard/routes.ts';
@@ -10,8 +9,6 @@ import type { Metrics } from './metrics.ts';
 import { checkReadiness } from './readiness.ts';
 import { Readings, type OpsPages, type OpsSources } from './readings.ts';
 
-/** The address is tried again after this time, as when pm2 restarts, or another worker of this machine has it. */
-const TRY_AGAIN_MS = 30_000;
 const LIMITS = {
   /** Far above any form of ours, in bytes. */
   bodyLimit: 64 * 1_024,
@@ -38,9 +35,8 @@ export interface OpsEndpoint {
   close(): Promise<void>;
 }
 
-/** If it cannot listen, the daemon goes on: this is logged once, and tried again until it listens. */
 export async function serveOps(deps: OpsDeps, stopping: AbortSignal): Promise<OpsEndpoint> {
-  const { config, log, clock } = deps;
+  const { config, clock } = deps;
   const { listen } = healthSettings.of(config).ops;
   if (listen === undefined) return { url: undefined, failure: undefined, close: async () => {} };
   // Only here is it needed.
@@ -48,35 +44,16 @@ export async function serveOps(deps: OpsDeps, stopping: AbortSignal): Promise<Op
   const pages = { ...deps, readings: new Readings(deps), startedAt: clock.now().toISOString() };
   const metrics = startMetrics(pages);
   const server = opsServer(pages, metrics, stopping);
-  let url: string | undefined;
-  let failure: string | undefined;
-  const listening = new AbortController();
-  const begin = async () => {
-    try {
-      url = await listenAt(server, listen);
-      failure = undefined;
-      listening.abort();
-      log.info({ url }, 'listening for ops');
-    } catch (error) {
-      failure = messageOf(error);
-    }
-  };
-  await begin();
-  if (failure !== undefined)
-    log.warn(
-      { ...listen, cause: failure },
-      'ops.listen cannot be used, and is tried again every 30 s: free the port, or set ops.listen to another one or to off',
-    );
-  const waiting = repeatEvery(clock, TRY_AGAIN_MS, AbortSignal.any([stopping, listening.signal]), begin);
+  const listening = await listenPatiently(server, { ...deps, name: 'ops', listen }, stopping);
   return {
     get url() {
-      return url;
+      return listening.url;
     },
     get failure() {
-      return failure;
+      return listening.failure;
     },
     close: async () => {
-      await waiting;
+      await listening.waiting;
       metrics[Symbol.dispose]();
       await closeServer(server, new Set(), deps);
     },

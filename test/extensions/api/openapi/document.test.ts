@@ -1,6 +1,9 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { SCOPES } from '../../../../src/extensions/api/caller.ts';
+import { done } from '../../../../src/extensions/api/envelope.ts';
+import { operation as makeOperation } from '../../../../src/extensions/api/operation.ts';
 import { controlServer } from '../../../../src/extensions/api/server.ts';
 import { controlDocument } from '../../../../src/extensions/api/openapi/document.ts';
 import { EXTENSIONS } from '../../../../src/extensions.ts';
@@ -23,6 +26,7 @@ interface Parameter {
 interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
+  readonly 'x-scopes': readonly string[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Record<string, Media> };
   readonly responses: Record<string, { readonly content: Record<string, Media> }>;
@@ -81,6 +85,38 @@ describe('the document of the control socket', () => {
     expect(new Set(routes).size).toBe(19);
   });
 
+  it('describes the socket and the API, which asks for a token with a scope', () => {
+    const { servers, security, components } = document as Record<string, unknown>;
+    expect((servers as readonly { readonly url: string }[]).map(({ url }) => new URL(url).protocol)).toEqual([
+      'https:',
+      'http:',
+    ]);
+    expect(security).toEqual([{ token: [] }, {}]);
+    expect(components).toMatchObject({ securitySchemes: { token: { type: 'http', scheme: 'bearer' } } });
+    for (const { operation } of operations) {
+      expect(SCOPES).toEqual(expect.arrayContaining([...operation['x-scopes']]));
+      expect(operation['x-scopes'].length).toBeGreaterThan(0);
+      expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['401', '403', '405', '429']));
+    }
+  });
+
+  it('describes the key of a request that is not done twice, where there is one', async () => {
+    const asked = {
+      method: 'POST',
+      scopes: ['decide'],
+      url: '/decisions',
+      isKeyed: true,
+      load: async () =>
+        makeOperation({ tag: 'status', summary: 's', value: z.null(), errors: [], run: async () => done(null) }),
+    } as const;
+    const keyed = await controlDocument('1', [{ name: 'keyed', operations: { decideAll: asked } }]);
+    expect((await new Validator().validate(structuredClone(keyed))).valid).toBe(true);
+    const header = expect.objectContaining({ name: 'idempotency-key', in: 'header', required: false }) as object;
+    expect(keyed).toMatchObject({
+      paths: { '/decisions': { post: { parameters: expect.arrayContaining([header]) as object } } },
+    });
+  });
+
   it('names each operation once, and each of its tags', () => {
     expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length);
     const tags = new Set(operations.flatMap(({ operation }) => operation.tags));
@@ -88,7 +124,9 @@ describe('the document of the control socket', () => {
   });
 
   it('refers to everything that it names', () => {
-    const { components, ...rest } = document as { components: Record<string, Record<string, unknown>> };
+    const { components: all, ...rest } = document as { components: Record<string, Record<string, unknown>> };
+    // A security scheme is referred to by its name alone.
+    const { securitySchemes: _, ...components } = all;
     const text = JSON.stringify([rest, components]);
     const names = Object.entries(components).flatMap(([kind, named]) =>
       Object.keys(named).map((name) => `"#/components/${kind}/${name}"`),
@@ -213,7 +251,9 @@ describe('a control socket that is served', () => {
         const status = String(answer.status);
         const described =
           responses[status] ?? responses[`${status[0]}XX`] ?? expect.fail(`${status} is not documented`);
-        const answered = described.content['application/json']?.schema ?? expect.fail();
+        const answered =
+          described.content[answer.status < 400 ? 'application/json' : 'application/problem+json']?.schema ??
+          expect.fail();
         expect(problemOf(answered, JSON.parse(answer.text))).toBeUndefined();
       }
     },

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -113,6 +115,24 @@ describe('order-sync doctor', () => {
     const { program } = await scriptedControlSocket();
     const { of } = await doctor(program, [], { ORDER_SYNC_OPS_LISTEN: '127.0.0.1:0' });
     expect(of('ops')).toMatchObject([{ level: 'ok' }]);
+  });
+
+  it('says whether the port of the API is free for the daemon, if there is an API', async () => {
+    const { program } = await scriptedProgram();
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const secretFile = newFile('shop.token');
+    writeFileSync(secretFile, 'x'.repeat(32), { mode: 0o600 });
+    const api = {
+      ORDER_SYNC_API_LISTEN: `127.0.0.1:${port}`,
+      ORDER_SYNC_API_TOKENS: JSON.stringify([{ name: 'shop', scopes: ['read'], secretFile }]),
+    };
+    const levelsOf = async (more = {}) => (await doctor(program, [], more)).of('api').map(({ level }) => level);
+    expect([await levelsOf(), await levelsOf(api)]).toEqual([[], ['warning']]);
+    other.close();
+    await once(other, 'close');
+    expect(await levelsOf(api)).toEqual(['ok']);
   });
 
   it('names each file that others may read', async () => {

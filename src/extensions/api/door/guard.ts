@@ -1,0 +1,50 @@
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { Clock } from '../../../base/clock.ts';
+import { forbidden, limited, UNAUTHORIZED_RESULT } from '../envelope.ts';
+import { answer } from '../routes.ts';
+import type { Tokens } from './tokens.ts';
+
+const MINUTE_MS = 60_000;
+/** Of more addresses in a minute the log names none. */
+const MOST_ADDRESSES = 1_000;
+
+interface GuardDeps {
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly log: Logger;
+}
+
+/** Lets a request through that bears a token with the scope and the account that it asks for. Its caller is the token's. */
+export function guard(server: FastifyInstance, tokens: Tokens, { clock, log }: GuardDeps): void {
+  const named = new Map<string, number>();
+  /** The oldest come first. */
+  const isNews = (address: string, now = clock.monotonic()) => {
+    for (const [one, at] of named) {
+      if (now - at < MINUTE_MS) break;
+      named.delete(one);
+    }
+    if (named.has(address) || named.size >= MOST_ADDRESSES) return false;
+    named.set(address, now);
+    return true;
+  };
+  server.addHook('onRequest', async (request, reply) => {
+    const [, secret = ''] = /^bearer +(\S{1,1000})$/i.exec(request.headers.authorization ?? '') ?? [];
+    const token = tokens.find(secret);
+    if (token === undefined) {
+      if (isNews(request.ip)) log.warn({ address: request.ip }, 'requests without a valid token are refused');
+      return await answer(reply.headers({ 'www-authenticate': 'Bearer', connection: 'close' }), UNAUTHORIZED_RESULT);
+    }
+    const waitMs = token.take();
+    if (waitMs > 0) return await answer(reply, limited(waitMs));
+    request.caller = token.caller;
+    const { scopes } = request.routeOptions.config;
+    if (scopes === undefined || scopes.some((scope) => token.caller.scopes.includes(scope))) return undefined;
+    return await answer(reply, forbidden(`this needs a token with the scope ${scopes.join(' or ')}`));
+  });
+  // The account of a query that was checked.
+  server.addHook('preHandler', async ({ caller: { accounts }, query, is404 }, reply) => {
+    const { account = 'default' } = query as { readonly account?: string };
+    if (is404 || accounts === 'all' || accounts.includes(account)) return undefined;
+    return await answer(reply, forbidden(`this token is not for the account ${account}`));
+  });
+}

@@ -1,0 +1,90 @@
+import { statSync } from 'node:fs';
+import type { Logger } from 'pino';
+import type { Clock } from '../../../base/clock.ts';
+import { messageOf } from '../../../base/text.ts';
+import { ConfigError } from '../../../settings/config.ts';
+import { areDifferent } from '../../../settings/shapes.ts';
+import { isEqual } from '../../http/secret.ts';
+import type { Caller } from '../caller.ts';
+import { readSecret, type TokenSettings } from '../settings.ts';
+
+/** How often the file of a secret is looked at, at most. */
+const LOOK_MS = 1_000;
+
+interface TokenDeps {
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly log: Logger;
+}
+
+/** The tokens of the settings, with their secrets. Throws `ConfigError` if two have the same one. */
+export class Tokens {
+  readonly #tokens: readonly Token[];
+
+  constructor(settings: readonly TokenSettings[], deps: TokenDeps) {
+    this.#tokens = settings.map((one) => new Token(one, deps));
+    if (areDifferent(this.#tokens.map((token, at) => token.secret ?? String(at)))) return;
+    throw new ConfigError('api.tokens: two tokens have the same secret: make one for each');
+  }
+
+  /** Compares with each token: the time does not tell which one it is. */
+  find(secret: string): Token | undefined {
+    return this.#tokens.filter((token) => token.secret !== undefined && isEqual(secret, token.secret))[0];
+  }
+}
+
+/** A token whose secret is read again when its file changes, and a bucket that its requests take from. */
+class Token {
+  readonly caller: Caller;
+  readonly #file: string;
+  readonly #rate: number;
+  readonly #deps: TokenDeps;
+  #secret: string | undefined;
+  /** The state of the file that was read last. */
+  #read = '';
+  #isRefused = false;
+  #lookedAt = -Infinity;
+  #left: number;
+  #filledAt: number;
+
+  constructor({ caller, secretFile, rate }: TokenSettings, deps: TokenDeps) {
+    this.caller = caller;
+    this.#file = secretFile;
+    this.#rate = this.#left = rate;
+    this.#deps = deps;
+    this.#filledAt = deps.clock.monotonic();
+  }
+
+  /** Undefined while its file cannot be used: nothing is the secret of this token then. */
+  get secret(): string | undefined {
+    const now = this.#deps.clock.monotonic();
+    if (now - this.#lookedAt < LOOK_MS) return this.#secret;
+    this.#lookedAt = now;
+    try {
+      const found = statSync(this.#file);
+      const state = `${found.ino} ${found.size} ${found.mtimeMs} ${found.ctimeMs}`;
+      // A pipe can be read only once.
+      const isSame = state === this.#read || (this.#read !== '' && !found.isFile());
+      if (!isSame) this.#secret = readSecret(this.#file);
+      this.#read = state;
+      this.#isRefused = false;
+    } catch (error) {
+      const { name } = this.caller;
+      if (!this.#isRefused)
+        this.#deps.log.warn({ token: name, cause: messageOf(error) }, 'a token is refused until its file can be used');
+      this.#isRefused = true;
+      this.#secret = undefined;
+      this.#read = '';
+    }
+    return this.#secret;
+  }
+
+  /** Takes a request from the bucket. Returns after how many ms the next one may come, 0 if this one may. */
+  take(): number {
+    const now = this.#deps.clock.monotonic();
+    this.#left = Math.min(this.#rate, this.#left + ((now - this.#filledAt) * this.#rate) / 1_000);
+    this.#filledAt = now;
+    if (this.#left < 1) return ((1 - this.#left) * 1_000) / this.#rate;
+    this.#left -= 1;
+    return 0;
+  }
+}

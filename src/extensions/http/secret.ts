@@ -1,0 +1,7 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+/** Takes the same time whatever is given. */
+export function isEqual(given: string, token: string): boolean {
+  const [one, other] = [given, token].map((text) => createHash('sha256').update(text).digest());
+  return one !== undefined && other !== undefined && timingSafeEqual(one, other);
+}
