@@ -4,11 +4,13 @@ import { type FailedReply, refusalReason } from '../../exchange/reply.ts';
 
 /** A refusal by this program itself: nothing was sent to the exchange. */
 export interface OwnRefusal {
-  readonly kind: 'unusable' | 'invalid' | 'not-owner' | 'failed';
+  readonly kind: 'unusable' | 'invalid' | 'unauthorized' | 'forbidden' | 'limited' | 'not-owner' | 'failed';
   readonly message: string;
   readonly httpStatus: number;
   /** `not-found`: the database does not have it; otherwise why a reader of events cannot go on after its cursor. */
   readonly reason?: 'not-found' | 'cursor-unreadable' | 'cursor-ahead' | 'cursor-of-another';
+  /** The URL of the process that drives the account, if it is known. */
+  readonly owner?: string | undefined;
 }
 
 /** The result of an operation. `body` is JSON as the exchange wrote it, with every digit. */
@@ -41,6 +43,9 @@ const KINDS = {
   unknown: 'it is not known whether the exchange did it',
   unusable: 'an id cannot be sent',
   invalid: 'this request is wrong',
+  unauthorized: 'the token is missing or wrong',
+  forbidden: 'the token may not do this',
+  limited: 'the token asks too often, ask again',
   'not-owner': 'this process does not drive the account, nothing was done',
   failed: 'the daemon could not do it',
 };
@@ -60,6 +65,7 @@ const kinds = Object.entries(KINDS).map(([kind, meaning]) => `${kind}: ${meaning
 export const failureSchema = z
   .object({
     ok: z.literal(false),
+    owner: z.string().optional().describe('After `not-owner`: the URL of the process that drives the account.'),
     error: z.object({
       kind: z.enum(Object.keys(KINDS) as (keyof typeof KINDS)[]).describe(kinds.join(' ')),
       reason: z
@@ -87,7 +93,8 @@ export function writeEnvelope(result: Result): Envelope {
   const status = 'httpStatus' in result ? result.httpStatus : STATUS_OF_KIND[result.kind];
   // §4.5 may be refused with a success status, which would mislead a reader of the status alone.
   const httpStatus = status < 400 ? 502 : status;
-  const body = JSON.stringify({ ok: false, error: envelopeError(result) });
+  const owner = 'owner' in result ? result.owner : undefined;
+  const body = JSON.stringify({ ok: false, owner, error: envelopeError(result) });
   if (result.kind !== 'rate-limited') return { httpStatus, body };
   return { httpStatus, body, retryAfterSeconds: Math.ceil(result.retryAfterMs / 1_000) };
 }
@@ -120,7 +127,8 @@ export function readEnvelope({ httpStatus, retryAfterSeconds, body }: Envelope):
     return { kind: 'ok', body: body.slice(SUCCESS_HEAD.length, -SUCCESS_END.length), httpStatus };
   }
   const unreadable = 'its answer cannot be read, it may be of another version; start it again';
-  const { kind, message, code, status } = errorIn(body) ?? { kind: 'failed', message: unreadable };
+  const { error, owner } = failureIn(body) ?? { error: { kind: 'failed', message: unreadable } };
+  const { kind, message, code, status } = error;
   switch (kind) {
     case 'refused':
       return { kind, httpStatus, error: { message, code: code ?? '', ...(typeof status === 'string' && { status }) } };
@@ -132,16 +140,19 @@ export function readEnvelope({ httpStatus, retryAfterSeconds, body }: Envelope):
     case 'unknown':
       return { kind, why: message };
     default:
-      return { kind, message, httpStatus };
+      return { kind, message, httpStatus, ...(typeof owner === 'string' && { owner }) };
   }
 }
 
-type ReadError = Pick<EnvelopeError, 'kind' | 'message'> & Partial<EnvelopeError>;
+interface ReadFailure {
+  readonly error: Pick<EnvelopeError, 'kind' | 'message'> & Partial<EnvelopeError>;
+  readonly owner?: unknown;
+}
 
-function errorIn(body: string): ReadError | undefined {
+function failureIn(body: string): ReadFailure | undefined {
   try {
-    const { error } = parse(body) as { error?: ReadError };
-    return error !== undefined && Object.hasOwn(KINDS, error.kind) ? error : undefined;
+    const failure = parse(body) as Partial<ReadFailure>;
+    return Object.hasOwn(KINDS, failure.error?.kind ?? '') ? (failure as ReadFailure) : undefined;
   } catch {
     return undefined;
   }

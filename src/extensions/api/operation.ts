@@ -10,6 +10,8 @@ import { envelopeError, failureSchema, invalid, type FailedResult, type Result }
 
 export interface Accounts {
   use(account: string): Promise<AccountInUse | undefined>;
+  /** The URL of the process that drives an account, if it has one. One look at the database. */
+  ownerUrl?(account: string): Promise<string | undefined>;
 }
 
 /** What an operation is done with: the account, and who asks. */

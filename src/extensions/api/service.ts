@@ -1,6 +1,7 @@
 import type { Extension } from '../../cli/extension.ts';
 import type { ServiceMaker } from '../../daemon.ts';
 import { reachOf, type Reach } from './reach.ts';
+import { apiSettings } from './settings.ts';
 import { serveControl } from './server.ts';
 
 declare module '../../daemon.ts' {
@@ -16,13 +17,17 @@ export function controlService(extensions: readonly Extension[]): ServiceMaker {
   return {
     async prepare(config, clock) {
       reach = await reachOf(config, clock);
-      return { socket: reach.socket };
+      return { socket: reach.socket, advertise: apiSettings.of(config).api.advertise };
     },
     async start(deps) {
       reach ??= await reachOf(deps.config, deps.clock);
       const { socket } = reach;
       const use = (name: string) => deps.accounts.use(name);
-      const control = await serveControl({ ...deps, use, extensions }, socket, deps.stop);
+      // One process drives all accounts of a SQLite file.
+      const isShared = deps.config.database.kind !== 'sqlite';
+      const ownerUrl = async (name: string) => (await deps.store.driverOf([name]))?.advertise ?? undefined;
+      const asked = { ...deps, use, extensions, ...(isShared && { ownerUrl }) };
+      const control = await serveControl(asked, socket, deps.stop);
       deps.services.socketPath = socket;
       try {
         const name = await reach.publish();

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isPlainText } from '../../base/text.ts';
 import { file, section, settingsPart } from '../../settings/settings.ts';
 import { areDifferent, fields, jsonList } from '../../settings/shapes.ts';
-import { duration, isLoopback, meantBy, optional, text } from '../../settings/values.ts';
+import { duration, flag, isLoopback, meantBy, optional, text } from '../../settings/values.ts';
 import { EVENT_TYPES } from '../feed/event.ts';
 import { takesType, type EventFilter } from './delivery.ts';
 
@@ -43,12 +43,6 @@ const event = text((given) => {
     `must be a type of events that there is${meant}; they are ${EVENT_TYPES.join(', ')}, and ${beginnings.join(', ')}`,
   );
 });
-/** A file has text for every value. */
-const flag = z
-  .union([z.boolean(), z.enum(['true', 'false'])], 'must be true or false')
-  .transform((given) => given === true || given === 'true')
-  .meta({ json: { type: 'boolean' } });
-
 /** Has one value stand for a list of one. */
 function listOf<T>(items: z.ZodType<T>) {
   return z.preprocess((given) => {

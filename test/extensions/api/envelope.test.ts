@@ -16,6 +16,8 @@ const RESULTS: readonly Result[] = [
   { kind: 'unusable', message: 'm', httpStatus: 400 },
   { kind: 'invalid', message: 'm', httpStatus: 409 },
   { kind: 'failed', message: 'm', httpStatus: 503 },
+  { kind: 'forbidden', message: 'm', httpStatus: 403 },
+  { kind: 'not-owner', message: 'm', httpStatus: 421, owner: 'https://worker-2.example:8443' },
 ];
 
 describe('an envelope of the control socket', () => {

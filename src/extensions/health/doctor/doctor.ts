@@ -116,7 +116,7 @@ function checksOf(command: Command, config: Config): readonly Check[] {
       name: 'webhook',
       run: (signal) => checkAddress('webhook', url, clock, signal, !allowPrivate),
     })),
-    { name: 'service', run: async () => [checkService((await daemon())?.pid, await driver())] },
+    { name: 'service', run: async () => [checkService((await daemon())?.pid, (await driver())?.name)] },
     { name: 'settings', run: async () => checkAge(ownFile(await configOptions(command)), await daemon()) },
     { name: 'ops', run: async (signal) => [await checkOps(config, await daemon(), signal)] },
   ];
