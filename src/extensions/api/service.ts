@@ -4,13 +4,6 @@ import { reachOf, type Reach } from './reach.ts';
 import { apiSettings } from './settings.ts';
 import { serveControl } from './server.ts';
 
-declare module '../../daemon.ts' {
-  interface Services {
-    /** The path of the control socket of this process. */
-    socketPath?: string;
-  }
-}
-
 /** Serves the control socket, with the operations of all extensions. */
 export function controlService(extensions: readonly Extension[]): ServiceMaker {
   let reach: Reach | undefined;
@@ -28,7 +21,6 @@ export function controlService(extensions: readonly Extension[]): ServiceMaker {
       const ownerUrl = async (name: string) => (await deps.store.driverOf([name]))?.advertise ?? undefined;
       const asked = { ...deps, use, extensions, ...(isShared && { ownerUrl }) };
       const control = await serveControl(asked, socket, deps.stop);
-      deps.services.socketPath = socket;
       try {
         const name = await reach.publish();
         return {

@@ -1,9 +1,11 @@
-import { sql, type Kysely } from 'kysely';
+import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MIGRATIONS } from '../../../../migrations/postgres/index.ts';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { openStore } from '../../../../src/extensions/postgres/store.ts';
 import { takeWoken, wakeOwner } from '../../../../src/extensions/postgres/sharing/notices.ts';
+import { dropTables } from '../../../../src/extensions/postgres/tables.ts';
+import { migrate } from '../../../../src/store/migrations.ts';
 import { setHold } from '../../../../src/store/tables/account-holds.ts';
 import type { Store } from '../../../../src/store/port.ts';
 import { findPostgres } from '../../../support/postgres-server.ts';
@@ -111,19 +113,21 @@ describe('the worker of an account', () => {
   });
 });
 
-it('workers and requests of the version before give way: the worker stays, without an address', async () => {
-  const { store } = await openPostgresStore();
+it('a worker of the version before stays, without an address, and what it was asked through the database goes', async () => {
+  const { place, store } = await openPostgresStore();
+  await dropTables(store.db);
+  const before = Object.fromEntries(Object.entries(MIGRATIONS).filter(([name]) => name < '0005'));
+  await migrate(store.db, { migrations: before, address: place.address }, (error) => error);
   for (const text of [
-    'drop table account_wakes',
-    'alter table workers drop column advertise, drop column instance, add column public_key text',
-    'create table account_requests (account text, id text, holder text, public_key text, input text, asked_at text)',
     `insert into workers (holder, seen_until, host, socket, public_key, started_at) values ('w1', '9999', 'h', '/s', 'k', '')`,
     `insert into account_owners (account, generation, holder) values ('default', 1, 'w1')`,
-    `insert into account_requests values ('default', 'wake', 'w1', '', '', ''), ('default', 'r1', 'w1', 'k', 'sealed', '')`,
+    `insert into account_requests (account, id, holder, public_key, input, asked_at)
+      values ('default', 'wake', 'w1', '', '', ''), ('default', 'r1', 'w1', 'k', 'sealed', '')`,
   ])
     await sql.raw(text).execute(store.db);
-  await MIGRATIONS['0005_advertise'].up(store.db as unknown as Kysely<unknown>);
-  expect(await store.driverOf(['default'])).toMatchObject({ host: 'h', socket: '/s', advertise: null });
-  await wakeOwner(store.db, 'default');
-  expect(await accountsIn(store)).toEqual(['default']);
+  const upgraded = await openStore(place, systemClock(), { expect: 'upgrade' });
+  onTestFinished(() => upgraded.close());
+  expect(await upgraded.driverOf(['default'])).toMatchObject({ host: 'h', socket: '/s', advertise: null });
+  await wakeOwner(upgraded.db, 'default');
+  expect(await accountsIn(upgraded)).toEqual(['default']);
 });
