@@ -91,7 +91,8 @@ function responseOf(
     const { request } = process.getBuiltinModule(isSecure ? 'node:https' : 'node:http');
     const type = body === undefined ? {} : { 'content-type': 'application/json' };
     // A connection that was kept may be closed just when it is used again: then nobody could tell what was done.
-    const once = { agent: false, timeout: CONNECT_MS };
+    // The certificate is checked whatever NODE_TLS_REJECT_UNAUTHORIZED says: a token is sent.
+    const once = { agent: false, timeout: CONNECT_MS, rejectUnauthorized: true };
     const call = request(`${url}${path}`, { ...once, socketPath, method, signal, headers: { ...headers, ...type } });
     let isConnected = false;
     call.on('response', resolve);
