@@ -62,8 +62,7 @@ const SLOW = ['test/**/*.slow.test.ts'];
 const OF_POSTGRES = [
   'test/extensions/postgres/*.test.ts',
   'test/extensions/postgres/{marks,move}/*.test.ts',
-  'test/extensions/postgres/sharing/{notices,ownership}.test.ts',
-  'test/extensions/relay/tables/*.test.ts',
+  'test/extensions/postgres/sharing/{notices,ownership,wakes}.test.ts',
 ];
 /** What runs where no server is found: PGlite takes seconds for each test. */
 const ON_PGLITE = ['test/extensions/postgres/{contract,dialect,guards,schema}.test.ts'];

@@ -7,7 +7,6 @@ import { intake } from './extensions/intake/index.ts';
 import { operate } from './extensions/operate/index.ts';
 import { pace } from './extensions/pace/index.ts';
 import { postgres } from './extensions/postgres/index.ts';
-import { relay } from './extensions/relay/index.ts';
 import { reports } from './extensions/reports/index.ts';
 import { restore } from './extensions/restore/index.ts';
 import { sandbox } from './extensions/sandbox/index.ts';
@@ -29,5 +28,4 @@ export const EXTENSIONS: readonly Extension[] = [
   postgres,
   clients,
   api,
-  relay,
 ];

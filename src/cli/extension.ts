@@ -21,6 +21,8 @@ export interface AskedPass {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly progress: ProgressLine;
+  /** Of APIs of processes: one of them is asked, and the database of the settings is not opened. */
+  readonly urls: readonly string[] | undefined;
 }
 
 /**

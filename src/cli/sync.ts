@@ -8,7 +8,7 @@ import { toned, wrapped, fieldsText, type Tone } from './shared/terminal.ts';
 import { printable, withCommas } from '../base/words.ts';
 import { extensionsOf } from './shared/extensions.ts';
 import { CommandError, EXIT, stopSignal } from './shared/exit.ts';
-import { accountConfig, duration } from './shared/options.ts';
+import { accountConfig, addUrlOption, duration, urlsOf } from './shared/options.ts';
 import type { Beside } from './shared/beside.ts';
 import { throughOwner } from './shared/owner.ts';
 import type { AskedPass, Extension } from './extension.ts';
@@ -30,6 +30,7 @@ const ENDS: Readonly<Record<SyncEnd, readonly [tone: Tone, exitCode: number]>> =
 const STOPPED = 'stopped before the pass ended; no order is lost, and order-sync sync continues';
 
 export function define(command: Command): void {
+  if (extensionsOf(command).some((extension) => extension.passBeside !== undefined)) addUrlOption(command);
   command
     .option('--json', 'print the summary as JSON')
     .addOption(
@@ -45,7 +46,13 @@ export function define(command: Command): void {
       const scope = dueOnly === true ? 'due' : 'all';
       using progress = await progressLine();
       const extensions = extensionsOf(command);
-      await using beside = await passBeside(extensions, config, { scope, timeoutMs: timeout, signal: stop, progress });
+      await using beside = await passBeside(extensions, config, {
+        scope,
+        timeoutMs: timeout,
+        signal: stop,
+        progress,
+        urls: urlsOf(command),
+      });
       const onLog = (write: () => void) => progress.above(write);
       const drive = (app: App) => alone(app, scope, signal, progress);
       const result = await throughOwner(config, extensions, beside, drive, { signal: stop, onLog }).catch(

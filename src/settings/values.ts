@@ -116,20 +116,32 @@ export const plainText = text((given) => {
 export const ADDRESS = { type: 'string', pattern: '^https?://[^/\\s]' };
 
 /** An address to send secrets to: https, or http on loopback; without a slash at its end. */
-export const secureUrl = text((given) => {
-  const url = secureAddress(given);
-  if (/[?#]/.test(given)) throw new Error('must not carry a query or a fragment');
-  return url.href.replace(/\/+$/, '');
-}, ADDRESS);
+export const secureUrl = urlOf(secureAddress);
+
+/** The address of an API, which may be http anywhere: who sends a token there judges that. */
+export const apiUrl = urlOf(serverAddress);
+
+function urlOf(read: (given: string) => URL) {
+  return text((given) => {
+    const url = read(given);
+    if (/[?#]/.test(given)) throw new Error('must not carry a query or a fragment');
+    return url.href.replace(/\/+$/, '');
+  }, ADDRESS);
+}
 
 /** The address of a server that is given as text: https, or http on loopback. Throws what is wrong with it. */
 export function secureAddress(given: string): URL {
+  const url = serverAddress(given);
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    throw new Error('must begin with https:// (http only on localhost, 127.0.0.0/8 or [::1])');
+  }
+  return url;
+}
+
+function serverAddress(given: string): URL {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url === undefined || /\s/.test(given) || !/^https?:\/\/[^/]/i.test(given)) {
     throw new Error('must be an address such as https://exchange.example');
-  }
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    throw new Error('must begin with https:// (http only on localhost, 127.0.0.0/8 or [::1])');
   }
   // Checked on the text: an empty `?`, `#` or `@` is gone from the parsed address.
   if (url.username || url.password || /^[^/]*\/\/[^/?#]*@/.test(given))

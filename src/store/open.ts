@@ -37,8 +37,10 @@ export interface OwnedStore extends AsyncDisposable {
 /** What processes that share a database learn of each other. */
 export interface WorkerOptions {
   readonly socket?: string | undefined;
-  /** Commands elsewhere seal their requests with it. */
-  readonly publicKey?: string | undefined;
+  /** The URL by which others reach its API. */
+  readonly advertise?: string | undefined;
+  /** A random id of a daemon: decisions of persons reach it by this id, also once it goes on as another worker. */
+  readonly instance?: string | undefined;
   /** The settings of an account by path, of secrets a hash: its next owner is warned if its own differ. */
   readonly settingsOf?: ((account: string) => Readonly<Record<string, string>>) | undefined;
 }

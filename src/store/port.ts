@@ -204,6 +204,17 @@ export interface Weakness {
   readonly text: string;
 }
 
+/** A process that drives an account. A worker of PostgreSQL says where it is reached. */
+export interface Driver {
+  /** For people. */
+  readonly name: string;
+  readonly host?: string;
+  /** The path of its control socket, on its host. */
+  readonly socket?: string | null;
+  /** The URL of its API. */
+  readonly advertise?: string | null;
+}
+
 /** An open database, as one account uses it. Reads go through `db`, every write through `writer`. */
 export interface Store {
   /** The path or address of the database, for people: without a password. */
@@ -226,8 +237,8 @@ export interface Store {
   migrations(): Promise<MigrationStatus>;
   /** Reads what makes a fail-over of the server unsafe. */
   weaknesses(): Promise<readonly Weakness[]>;
-  /** Names the process that drives one of these accounts, for people; undefined if none does. */
-  driverOf(accounts: readonly string[]): Promise<string | undefined>;
+  /** Finds the process that drives one of these accounts; undefined if none does. */
+  driverOf(accounts: readonly string[]): Promise<Driver | undefined>;
   /** False once the file was moved, deleted or replaced: what is written then would be lost. */
   isInPlace(): boolean;
   /** The same database for another account; with a lease its owner writes, who is refused once another has followed. */

@@ -18,10 +18,26 @@ export async function plainConfig(command: Command): Promise<Config> {
   return loadConfig({ ...(await configOptions(command)), requireExchange: false });
 }
 
-/** Loads the settings of the account that a command is about. Throws `ConfigError`, also if it is not in the settings. */
+/** Loads the settings of the account that a command is about. Throws `ConfigError`, also if it is not in the settings, unless `--url` is given. */
 export async function accountConfig(command: Command): Promise<AccountSettings> {
   const config = await plainConfig(command);
-  return configOf(config, accountOf(command, config));
+  const account = accountOf(command, config);
+  const isElsewhere = urlsOf(command) !== undefined && !config.accounts.some(({ name }) => name === account);
+  return isElsewhere ? { ...config, account } : configOf(config, account);
+}
+
+/** Has the command ask the API of a process, without a database, an exchange or a key in the settings. */
+export function addUrlOption(command: Command): Command {
+  const read = optionOf(type.reader(type.apiUrl));
+  return command.option(
+    '--url <url>',
+    'ask the API at this address, with a token; repeat it for each worker',
+    (given: string, before: readonly string[] | undefined) => [...new Set([...(before ?? []), read(given)])],
+  );
+}
+
+export function urlsOf(command: Command): readonly string[] | undefined {
+  return command.optsWithGlobals<{ readonly url?: readonly string[] }>().url;
 }
 
 export async function configOptions(command: Command): Promise<ConfigOptions> {

@@ -22,9 +22,9 @@ export async function throughOwner<Value>(
   { signal, onLog = (write) => write() }: { signal?: AbortSignal; onLog?: (write: () => void) => void } = {},
 ): Promise<Value> {
   for (let tries = 1; ; tries += 1) {
-    const answered = await beside?.ask();
-    if (answered !== undefined) return answered.value;
     try {
+      const answered = await beside?.ask();
+      if (answered !== undefined) return answered.value;
       const complete = requireExchange(config);
       await using app = await becomeOwner(complete, extensions, onLog);
       return await alone(app, complete);

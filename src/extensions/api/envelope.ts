@@ -21,8 +21,8 @@ export interface OwnRefusal {
   /** `not-found`: the database does not have it. */
   readonly reason?: (typeof OWN_REASONS)[number];
   readonly retryAfterMs?: number;
-  /** Address of the process that drives the account. */
-  readonly owner?: string;
+  /** The URL of the process that drives the account. */
+  readonly owner?: string | undefined;
 }
 
 /** The result of an operation. `body` is JSON as the exchange wrote it, with every digit. */
@@ -91,7 +91,7 @@ export const failureSchema = z
     title: z.string().describe('What the kind means.'),
     status: z.int().describe('HTTP status of this answer.'),
     detail: z.string().describe('The message of the error.'),
-    owner: z.url().optional().describe('With `not-owner`: address of the process that drives the account, if known.'),
+    owner: z.url().optional().describe('With `not-owner`: the URL of the process that drives the account, if known.'),
     ok: z.literal(false),
     error: z.object({
       kind: z.enum(Object.keys(KINDS) as (keyof typeof KINDS)[]).describe(kinds.join(' ')),
@@ -135,7 +135,7 @@ const STATUS_OF_KIND = { 'key-refused': 502, 'rate-limited': 503, 'not-sent': 50
 export function problemOf(result: FailedResult, status: number): z.output<typeof failureSchema> {
   const error = envelopeError(result);
   const [type, title] = [`urn:order-sync:problem:${error.kind}`, KINDS[error.kind]];
-  const owner = 'owner' in result && { owner: result.owner };
+  const owner = 'owner' in result && result.owner !== undefined && { owner: result.owner };
   return { type, title, status, detail: error.message, ...owner, ok: false, error };
 }
 

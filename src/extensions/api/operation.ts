@@ -19,6 +19,8 @@ import {
 
 export interface Accounts {
   use(account: string): Promise<AccountInUse | undefined>;
+  /** The URL of the process that drives an account, if it has one. One look at the database. */
+  ownerUrl?(account: string): Promise<string | undefined>;
 }
 
 /** What an operation is done with: the account, and who asks. */

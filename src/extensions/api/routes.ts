@@ -57,7 +57,7 @@ export async function addRoutes(
       const { account, scope, timeoutMs } = query as SyncInput & { account: string };
       const signal = AbortSignal.any([stopping, closed(reply.raw), deadline(timeoutMs)]);
       const used = await use(serving(), account);
-      if (used === undefined) return await answer(reply, NOT_OWNER_RESULT);
+      if (used === undefined) return await answer(reply, await notOwner(serving(), account));
       return await reply.type(LINES).send(Readable.from(syncLines(used, scope, signal, onRun)));
     },
   });
@@ -112,7 +112,7 @@ function addOperation(
       const run = async (): Promise<Result> => {
         using used = await use(serving(), account);
         return used === undefined
-          ? NOT_OWNER_RESULT
+          ? await notOwner(serving(), account)
           : await operation.run({ ...used.app, caller, idempotencyKey }, input, signal);
       };
       const running = run();
@@ -129,6 +129,11 @@ function textOf(header: string | readonly string[] | undefined): string | undefi
 /** Another process may drive the account in a moment. A caller that asks while this process stops then asks that one. */
 async function use({ accounts, stopping }: Serving, account: string): Promise<AccountInUse | undefined> {
   return stopping.aborted ? undefined : await accounts.use(account);
+}
+
+/** That the owner cannot be read changes nothing: this process does not drive the account. */
+async function notOwner({ accounts }: Serving, account: string): Promise<Result> {
+  return { ...NOT_OWNER_RESULT, owner: await accounts.ownerUrl?.(account).catch(() => undefined) };
 }
 
 export async function answer(reply: FastifyReply, result: Result): Promise<FastifyReply> {

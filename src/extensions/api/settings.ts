@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { ACCOUNT_NAME, ACCOUNT_NAME_FORM } from '../../accounts/rules/name.ts';
 import { readValueFile } from '../../settings/settings-file.ts';
-import { section, settingsPart } from '../../settings/settings.ts';
+import { file, section, settingsPart } from '../../settings/settings.ts';
 import { areDifferent, fields, flag, jsonList } from '../../settings/shapes.ts';
 import {
+  apiUrl,
   headerText,
   isLoopback,
   list,
@@ -11,7 +12,6 @@ import {
   optional,
   plainText,
   reader,
-  secureUrl,
   text,
   wholeNumber,
   wordsOf,
@@ -76,8 +76,10 @@ const api = section({
   certFile: optional(plainText),
   keyFile: optional(plainText),
   insecure: flag,
-  advertise: optional(secureUrl),
+  advertise: optional(apiUrl),
   tokens,
+  token: optional(headerText),
+  tokenFile: file,
 })
   .refine(({ certFile, keyFile }) => (certFile === undefined) === (keyFile === undefined), {
     path: ['keyFile'],
@@ -99,7 +101,8 @@ const api = section({
 
 export const apiSettings = settingsPart({
   sections: { control: section({ socket: optional(plainText) }), api },
+  secrets: ['api.token'],
   files: ['control.socket', 'api.certFile', 'api.keyFile'],
 });
-export type ApiSettings = ReturnType<typeof apiSettings.of>['api'];
+export type ApiSettings = Pick<ReturnType<typeof apiSettings.of>['api'], 'listen' | 'certFile' | 'keyFile' | 'tokens'>;
 export type TokenSettings = ApiSettings['tokens'][number];

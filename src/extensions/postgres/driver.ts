@@ -8,7 +8,7 @@ import { assertNoTables, dropTables } from './tables.ts';
 async function openAsOwner(place: PostgresDatabase, clock: Clock, options: OwnerOptions): Promise<OwnedStore> {
   const { worker = {} } = options;
   await using undo = new AsyncDisposableStack();
-  const opening = { expect: 'upgrade', ...options, publicKey: worker.publicKey } as const;
+  const opening = { expect: 'upgrade', ...options, instance: worker.instance } as const;
   const store = undo.adopt(await openStore(place, clock, opening), (opened) => opened.close());
   const ownership = undo.use(openOwnership(place, store, clock, worker));
   const disposal = undo.move();

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { ServiceMaker } from '../../daemon.ts';
 
 /** Says at the start what the server and the marks of this machine leave unproved. */
 export const postgresService: ServiceMaker = {
+  prepare: async ({ database }) => (database.kind === 'postgres' ? { instance: randomUUID() } : {}),
   async start({ store, log }) {
     const { address: database, mark } = store;
     for (const { text } of await store.weaknesses()) log.warn({ database }, text);

@@ -15,7 +15,7 @@ import {
   migrationStatus,
   type AppliedMigrations,
 } from '../../store/migrations.ts';
-import { NewEvents, type AccountLease, type Database, type Store, type Writer } from '../../store/port.ts';
+import { NewEvents, type AccountLease, type Database, type Driver, type Store, type Writer } from '../../store/port.ts';
 import { MarksFile } from './marks/file.ts';
 import type { OpenOptions } from '../../store/sqlite/store.ts';
 import { queries, statement } from '../../store/statement.ts';
@@ -39,14 +39,14 @@ const OLDEST_VERSION = 14;
 type Fence = Pick<AccountLease, 'generation' | 'claim' | 'walked'>;
 
 export interface PostgresOptions extends Pick<OpenOptions, 'expect' | 'intoExisting'> {
-  readonly publicKey?: string | undefined;
+  readonly instance?: string | undefined;
   readonly hurry?: AbortSignal | undefined;
 }
 
 /** Opens a database of PostgreSQL. Throws `StoreError` that says what is wrong with it and what to do. */
 export async function openStore(place: PostgresDatabase, clock: Clock, options: PostgresOptions): Promise<Store> {
   const { address } = place;
-  const { expect, publicKey, hurry, intoExisting = false } = options;
+  const { expect, instance, hurry, intoExisting = false } = options;
   await using undo = new AsyncDisposableStack();
   const limits = { max: place.poolSize, answerTimeoutMs: ANSWER_TIMEOUT_MS, hurry };
   const connections = undo.use(openConnections(place, limits));
@@ -62,7 +62,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   const identity = hasTables ? await readIdentity(connections.db, address) : '';
   const readings = undo.use(openConnections(place, { max: MOST_SNAPSHOTS, hurry }));
   if (expect === 'upgrade') await assertOwnSessions(connections, readings);
-  const isListening = place.notify && publicKey !== undefined;
+  const isListening = place.notify && instance !== undefined;
   const notices = isListening ? undo.use(openConnections(place, { max: 1, hurry })) : undefined;
   const standbys = new Standbys(connections, clock, address, place.synchronousStandbys);
   const deps = { address, connections, clock, numbering: {}, standbys };
@@ -94,7 +94,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
     newEvents,
     snapshot: () => openSnapshot(readings),
     migrations: async () => migrationStatus(MIGRATIONS, await appliedMigrations(connections)),
-    changes: (signal) => changesOf({ db: connections.db, clock, publicKey, notices }, signal),
+    changes: (signal) => changesOf({ db: connections.db, clock, instance, notices }, signal),
     weaknesses: () => weaknessesOf(connections.db, place.synchronousStandbys),
     driverOf: (accounts) => driverOf(connections.db, accounts),
     isInPlace: () => true,
@@ -104,10 +104,10 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   return { ...forAccount('default'), close: () => disposal.disposeAsync() };
 }
 
-async function driverOf(db: Database, accounts: readonly string[]): Promise<string | undefined> {
+async function driverOf(db: Database, accounts: readonly string[]): Promise<Driver | undefined> {
   for (const account of accounts) {
     const worker = await workerOf(db, account);
-    if (worker !== undefined) return `the worker ${worker.holder} on ${worker.host}`;
+    if (worker !== undefined) return { ...worker, name: `the worker ${worker.holder} on ${worker.host}` };
   }
   return undefined;
 }

@@ -3,7 +3,7 @@ import { TABLES } from '../../../migrations/rules.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Database } from '../../store/port.ts';
 
-export const OWN_TABLES = [...TABLES, 'workers', 'ended_workers', 'account_requests', 'database_identity'];
+export const OWN_TABLES = [...TABLES, 'workers', 'ended_workers', 'account_wakes', 'database_identity'];
 
 const MIGRATED = [...OWN_TABLES, 'kysely_migration', 'kysely_migration_lock'];
 

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Clock } from '../../base/clock.ts';
 import { grantNext } from '../tables/accounts.ts';
-import type { AccountLease, Ownership, Store } from '../port.ts';
+import type { AccountLease, Driver, Ownership, Store } from '../port.ts';
 import { OwnedError } from '../errors.ts';
 import { isBusy, missingDatabase, openError } from './errors.ts';
 
@@ -65,7 +65,7 @@ export function ownershipOf(lock: FileLock, store: Pick<Store, 'writer'>, clock:
   };
 }
 
-export function lockHolder(databasePath: string): string | undefined {
+export function lockHolder(databasePath: string): Driver | undefined {
   const path = `${databasePath}.lock`;
   if (!existsSync(path)) return undefined;
   const lock = new Database(path, { timeout: 0, readonly: true });
@@ -75,7 +75,7 @@ export function lockHolder(databasePath: string): string | undefined {
   } catch (error) {
     if (!isBusy(error)) throw openError(error, path);
     const pid = pidOfLock(path);
-    return pid === undefined ? 'another process' : `process ${pid}`;
+    return { name: pid === undefined ? 'another process' : `process ${pid}` };
   } finally {
     lock.close();
   }

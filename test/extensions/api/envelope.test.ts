@@ -21,6 +21,8 @@ const RESULTS: readonly Result[] = [
   { kind: 'limited', message: 'm', httpStatus: 429, retryAfterMs: 3_000 },
   { kind: 'not-owner', message: 'm', httpStatus: 421, owner: 'https://worker-2.example:8443' },
   { kind: 'failed', message: 'm', httpStatus: 503 },
+  { kind: 'forbidden', message: 'm', httpStatus: 403 },
+  { kind: 'not-owner', message: 'm', httpStatus: 421, owner: 'https://worker-2.example:8443' },
 ];
 
 describe('an envelope of the control socket', () => {

@@ -299,6 +299,24 @@ describe('an account that the process does not drive', () => {
     await expect(other.sync({ scope: 'all', timeoutMs: 1_000 }).next()).rejects.toThrow(NoOwnerError);
     expect(on.program.merchant.prepare('select count(*) from merchant_orders').pluck().get()).toBe(0);
   });
+
+  it.each([
+    ['with its URL, if it has one', async () => 'https://worker-2.example', 'https://worker-2.example'],
+    ['also if the database does not tell', () => Promise.reject(new Error('gone')), undefined],
+  ])('has an owner that the answer names %s', async (_name, ownerUrl, owner) => {
+    const { program } = await controlSocket();
+    const [path, stopping] = [`${program.config.database.path}.other.sock`, new AbortController()];
+    const control = await serveControl({ ...served(program.app), ownerUrl }, path, stopping.signal);
+    onTestFinished(() => control.close());
+    for (const [method, route] of [
+      ['GET', '/clients/a?account=shop-2'],
+      ['POST', '/sync?account=shop-2'],
+    ] as const) {
+      const answer = await askSocket(path, method, route);
+      const told = (JSON.parse(answer.text) as { owner?: string }).owner;
+      expect([answer.status, failureIn(answer).kind, told]).toEqual([421, 'not-owner', owner]);
+    }
+  });
 });
 
 describe('the file of the socket', () => {

@@ -57,7 +57,7 @@ describe('api.listen', () => {
     ],
     [{ ORDER_SYNC_API_CERT_FILE: 'cert.pem' }, ['api.keyFile']],
     [{ ORDER_SYNC_API_LISTEN: '127.0.0.1:8443', ORDER_SYNC_API_TOKENS: '[]' }, ['api.tokens']],
-    [{ ORDER_SYNC_API_ADVERTISE: 'http://shop.example' }, ['api.advertise']],
+    [{ ORDER_SYNC_API_ADVERTISE: 'ftp://shop.example' }, ['api.advertise']],
   ])('with %j is refused for %j', (env, faults) => {
     expect(faultsOf({ ...listOf(tokenOf()), ...env })).toEqual(faults);
   });

@@ -56,7 +56,7 @@ describe("the role of a merchant's application, as documented", () => {
       values ('default', 'order', 'a', 'state', '', '', '', '')`,
     'select * from events',
     'select * from account_owners',
-    'select * from account_requests',
+    'select * from account_wakes',
     'select * from database_identity',
     'update account_owners set generation = 0',
     'select * from photo_tokens',

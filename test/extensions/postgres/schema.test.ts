@@ -22,7 +22,7 @@ async function sqliteColumns(): Promise<string[]> {
   });
 }
 
-const OF_WORKERS = ['workers', 'ended_workers', 'account_requests', 'database_identity'];
+const OF_WORKERS = ['workers', 'ended_workers', 'account_wakes', 'database_identity'];
 
 it('has the same tables and columns in PostgreSQL, and those that workers need', async () => {
   const merchant = openMerchant(await newPostgresDatabase());

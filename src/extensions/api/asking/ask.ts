@@ -5,11 +5,13 @@ import type { AccountSettings, Config } from '../../../settings/config.ts';
 import { after } from '../../../base/instant.ts';
 import { refusalReason, type RefusalReason } from '../../../exchange/reply.ts';
 import { EXCHANGE_OPERATIONS } from '../addresses.ts';
-import { Owner } from './client.ts';
+import { Owner, OwnerRefusalError } from './client.ts';
+import { apiTransport } from './urls.ts';
 import { SOCKET_CALLER } from '../caller.ts';
 import type { AskedOperation, InputOf, OperationAddress } from '../operation.ts';
 import type { FailedResult, Result } from '../envelope.ts';
-import { controlSocketOf, NoOwnerError, socketTransport, type Transport, type Ways } from './transport.ts';
+import { controlSocketOf, NoOwnerError, socketTransport } from './transport.ts';
+import type { Ways } from './ways.ts';
 import { printable } from '../../../base/words.ts';
 import { answerText, type Tones } from '../../documents/commands/answer.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
@@ -17,46 +19,73 @@ import type { Extension } from '../../../cli/extension.ts';
 import type { Beside } from '../../../cli/shared/beside.ts';
 import { throughOwner } from '../../../cli/shared/owner.ts';
 import { driversIn, extensionsOf } from '../../../cli/shared/extensions.ts';
-import { accountConfig } from '../../../cli/shared/options.ts';
+import { accountConfig, urlsOf } from '../../../cli/shared/options.ts';
+import { OwnedError } from '../../../store/errors.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 
 /** After its own limits, the owner needs up to this long to record the outcome of a request. */
 const OWNER_WRITES_MS = 10_000;
+
+interface BesideOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly urls?: readonly string[] | undefined;
+}
 
 /** The way to a process that drives an account, for work that it is asked for; to be disposed of. */
 export async function besideOwner<Value>(
   config: AccountSettings,
   extensions: readonly Extension[],
   work: (owner: Owner) => Promise<Value>,
-  signal?: AbortSignal,
+  { signal, urls }: BesideOptions = {},
 ): Promise<Beside<Value>> {
-  const ways = await waysToOwner(config, extensions);
+  const ways = await waysToOwner(config, extensions, urls);
   const asking = { account: config.account, graceMs: config.exchange.timeout + OWNER_WRITES_MS, signal };
   return {
-    unreachable: ways.unreachable,
+    get unreachable() {
+      return ways.unreachable;
+    },
     async ask() {
+      let last: NoOwnerError | undefined;
       for (const way of await ways.find()) {
         try {
           return { value: await work(new Owner(way, asking)) };
         } catch (error) {
+          if (error instanceof OwnerRefusalError) throw commandError(error.result);
           if (!(error instanceof NoOwnerError)) throw error;
+          last = error;
         }
       }
+      if (urls !== undefined && last?.cause !== undefined) throw new CommandError(EXIT.unavailable, last.message);
+      if (ways.elsewhere !== undefined) throw new OwnedError(ways.elsewhere);
       return undefined;
     },
     [Symbol.asyncDispose]: () => ways[Symbol.asyncDispose](),
   };
 }
 
-/** The ways that extensions know, or the socket beside a SQLite file, which may have no owner. */
-async function waysToOwner(config: AccountSettings, extensions: readonly Extension[]): Promise<Ways> {
-  for (const { ways } of extensions) {
-    const found = await (await ways?.())?.(config, driversIn(extensions));
-    if (found !== undefined) return found;
+const NOTHING_OPEN = { [Symbol.asyncDispose]: async () => {} };
+
+/** The API of the URLs of the command; or the socket beside a SQLite file, which may have no owner; or what the database says. */
+async function waysToOwner(
+  config: AccountSettings,
+  extensions: readonly Extension[],
+  urls: readonly string[] | undefined,
+): Promise<Ways> {
+  if (urls !== undefined) {
+    const way = apiTransport(config, urls);
+    const elsewhere = `no process that was asked drives the account ${config.account}`;
+    return { ...NOTHING_OPEN, find: async () => [way], elsewhere, unreachable: urls.join(', ') };
+  }
+  if (config.database.kind !== 'sqlite') {
+    // Loaded here: a database takes longer to load than to ask a socket.
+    return await (await import('./ways.ts')).waysByDatabase(config, driversIn(extensions));
   }
   const socketPath = controlSocketOf(config);
-  const find = async (): Promise<readonly Transport[]> => [socketTransport(socketPath)];
-  return { find, unreachable: `it does not listen on ${socketPath}`, [Symbol.asyncDispose]: async () => {} };
+  return {
+    ...NOTHING_OPEN,
+    find: async () => [socketTransport(socketPath)],
+    unreachable: `it does not listen on ${socketPath}`,
+  };
 }
 
 /** Reads from the daemon that drives the account. Without an account, the daemon of the first one reads for all. Undefined if none answers. */
@@ -66,12 +95,15 @@ export async function readFromDaemon(
   operation: OperationAddress,
   account: string | undefined,
 ): Promise<unknown> {
+  const urls = urlsOf(command);
   const driven = config.accounts.find(({ name }) => account === undefined || name === account);
-  if (driven === undefined) return undefined;
-  await using ways = await waysToOwner({ ...config, account: driven.name }, extensionsOf(command));
+  if (driven === undefined && urls === undefined) return undefined;
+  await using ways = await waysToOwner({ ...config, account: driven?.name ?? '' }, extensionsOf(command), urls);
   for (const way of await ways.find()) {
-    const value = await new Owner(way, { account: account ?? 'all', graceMs: 0 }).read(operation);
-    if (value !== undefined) return value;
+    const result = await new Owner(way, { account: account ?? 'all', graceMs: 0 }).read(operation);
+    if (result.kind === 'ok') return JSON.parse(result.body);
+    // Without the API the caller reads the database.
+    if (urls !== undefined) throw commandError(result);
   }
   return undefined;
 }
@@ -87,8 +119,11 @@ export async function withExchange<Value>(
 ): Promise<Value> {
   const config = given ?? (await accountConfig(command));
   const extensions = extensionsOf(command);
-  await using beside = await besideOwner(config, extensions, (owner) =>
-    work((operation, input) => owner.ask(operation, input), config, false),
+  await using beside = await besideOwner(
+    config,
+    extensions,
+    (owner) => work((operation, input) => owner.ask(operation, input), config, false),
+    { urls: urlsOf(command) },
   );
   return await throughOwner(config, extensions, beside, async (app, complete) => {
     const deps = { ...app, wakeCreates: () => {}, caller: SOCKET_CALLER };
@@ -166,8 +201,11 @@ export function commandError(result: FailedResult, absent?: string): CommandErro
           )
         : new CommandError(EXIT.usage, `the daemon does not take this: ${result.message}`);
     case 'unauthorized':
+      return new CommandError(EXIT.config, `the API does not take the token: ${result.message}`);
     case 'forbidden':
+      return new CommandError(EXIT.config, `the token may not do this: ${result.message}`);
     case 'limited':
+      return new CommandError(unavailable, `the token asks too often: ${result.message}; try again`);
     case 'not-owner':
     case 'failed':
       return new CommandError(unavailable, `the daemon could not do it: ${result.message}`);

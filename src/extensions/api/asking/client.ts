@@ -1,6 +1,7 @@
 import { deadline } from '../../../base/clock.ts';
+import { messageOf } from '../../../base/text.ts';
 import { pathId, queryId } from '../../../exchange/ids.ts';
-import { StoreError } from '../../../store/errors.ts';
+import { CommandError } from '../../../cli/shared/exit.ts';
 import { readEnvelope, type FailedResult, type Result } from '../envelope.ts';
 import { SYNC } from '../addresses.ts';
 import type { AskedOperation, InputOf, OperationAddress } from '../operation.ts';
@@ -12,7 +13,7 @@ export class OwnerGoneError extends Error {
   override readonly name = 'OwnerGoneError';
 }
 
-/** The error when the owner answered with something else than lines; `result` says why. */
+/** The error when the owner does nothing of what a command asks; `result` says why. */
 export class OwnerRefusalError extends Error {
   override readonly name = 'OwnerRefusalError';
   readonly result: FailedResult;
@@ -33,7 +34,7 @@ interface Asking {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The owner of an account, reached over its control socket or through the database. Rejects with `NoOwnerError` when there is none. */
+/** The owner of an account, reached over its control socket or by its API. Rejects with `NoOwnerError` when there is none. */
 export class Owner {
   readonly #transport: Transport;
   readonly #asking: Asking;
@@ -73,14 +74,18 @@ export class Owner {
     }
   }
 
-  /** Reads the value of an answer. Undefined if none comes within 5 s; the caller then reads the database. */
-  async read(operation: OperationAddress): Promise<unknown> {
+  /** Reads what is only read: one that does not answer within 5 s may be asked again. */
+  async read(operation: OperationAddress): Promise<Result> {
     try {
       const asked = requestFor(operation, this.#asking.account, {});
-      const result = await readResult(await this.#send(asked, deadline(READ_MS)));
-      return result.kind === 'ok' ? JSON.parse(result.body) : undefined;
-    } catch {
-      return undefined;
+      return await readResult(await this.#send(asked, deadline(READ_MS)));
+    } catch (error) {
+      if (error instanceof OwnerRefusalError) return error.result;
+      return {
+        kind: 'failed',
+        message: this.#isKnown(error) ? messageOf(error) : 'it does not answer',
+        httpStatus: 503,
+      };
     }
   }
 
@@ -92,7 +97,7 @@ export class Owner {
   /** True for an error after which it is known that nothing was done, and once the answer is no longer wanted. */
   #isKnown(error: unknown): boolean {
     if (this.#asking.signal?.aborted === true) return true;
-    return error instanceof NoOwnerError || error instanceof StoreError || error instanceof OwnerRefusalError;
+    return error instanceof NoOwnerError || error instanceof CommandError || error instanceof OwnerRefusalError;
   }
 }
 
@@ -112,5 +117,7 @@ function requestFor({ method, url, rest }: OperationAddress, account: string, in
 async function readResult(reply: OwnerReply): Promise<Result> {
   const result = readEnvelope({ ...reply, body: await reply.text() });
   if (result.kind === 'not-owner') throw new NoOwnerError(result.message);
+  // Whatever else the command would ask would be refused too.
+  if (result.kind === 'unauthorized' || result.kind === 'forbidden') throw new OwnerRefusalError(result);
   return result;
 }

@@ -4,22 +4,18 @@ import type { ProgressLine } from '../../../cli/shared/progress.ts';
 import type { SyncResult } from '../../../orders/sync.ts';
 import type { AccountSettings } from '../../../settings/config.ts';
 import { StoreError } from '../../../store/errors.ts';
-import { besideOwner, commandError } from './ask.ts';
-import { OwnerGoneError, OwnerRefusalError } from './client.ts';
+import { besideOwner } from './ask.ts';
+import { OwnerGoneError, type Owner } from './client.ts';
 import type { SyncLine } from '../sync.ts';
 
 /** Asks the daemon that drives the account for a pass, and shows the progress of the pass. */
 export async function passBeside(
   config: AccountSettings,
   extensions: readonly Extension[],
-  { scope, timeoutMs, signal, progress }: AskedPass,
+  { scope, timeoutMs, progress, ...options }: AskedPass,
 ): Promise<Beside<SyncResult>> {
-  const pass = async (lines: AsyncGenerator<SyncLine>) =>
-    await besideDaemon(lines, progress).catch((error: unknown) => {
-      if (error instanceof OwnerRefusalError) throw commandError(error.result);
-      throw error;
-    });
-  return await besideOwner(config, extensions, (owner) => pass(owner.sync({ scope, timeoutMs })), signal);
+  const pass = async (owner: Owner) => await besideDaemon(owner.sync({ scope, timeoutMs }), progress);
+  return await besideOwner(config, extensions, pass, options);
 }
 
 async function besideDaemon(lines: AsyncGenerator<SyncLine>, progress: ProgressLine): Promise<SyncResult> {

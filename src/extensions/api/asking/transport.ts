@@ -4,9 +4,8 @@ import type { IncomingMessage } from 'node:http';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { sqlitePath, type Config, type AccountSettings } from '../../../settings/config.ts';
+import { sqlitePath, type Config } from '../../../settings/config.ts';
 import { apiSettings } from '../settings.ts';
-import type { LoadDriver } from '../../../store/open.ts';
 import { messageOf } from '../../../base/text.ts';
 import { StoreError } from '../../../store/errors.ts';
 import type { OperationAddress } from '../operation.ts';
@@ -35,70 +34,81 @@ export interface OwnerReply {
 }
 
 export interface Transport {
-  /** Rejects with `NoOwnerError` or `StoreError` if nothing was asked; after any other error the outcome is unknown. `signal` takes the request back. */
+  /** Rejects with `NoOwnerError` or `CommandError` if nothing was asked; after any other error the outcome is unknown. `signal` takes the request back. */
   send(request: OwnerRequest, signal: AbortSignal): Promise<OwnerReply>;
 }
 
-/** The ways to the process that drives an account. */
-export interface Ways extends AsyncDisposable {
-  /** The shortest way first. */
-  find(): Promise<readonly Transport[]>;
-  /** Why no process answers. */
-  readonly unreachable: string;
-}
-
-declare module '../../../cli/extension.ts' {
-  interface Extension {
-    /** Ways to an owner that is on no socket beside the database; undefined if the database is of another kind. */
-    readonly ways?: () => Promise<
-      (config: AccountSettings, drivers: readonly LoadDriver[]) => Promise<Ways | undefined>
-    >;
-  }
-}
-
 export const LINES = 'application/x-ndjson';
-/** Codes of a connection that was not made: nobody listens there, or not for this user. */
-const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTDIR', 'EACCES'];
+const CONNECT_MS = 10_000;
 
 export function socketTransport(socketPath: string): Transport {
   return {
     async send(asked, signal) {
       if (!existsSync(socketPath)) throw new NoOwnerError('no order-sync process listens');
-      const response = await sendOver(socketPath, asked, signal);
-      return {
-        httpStatus: response.statusCode ?? 0,
-        retryAfterSeconds: Number(response.headers['retry-after'] ?? 0),
-        isLines: response.headers['content-type']?.startsWith(LINES) === true,
-        text: async () => Buffer.concat((await response.toArray()) as Buffer[]).toString(),
-        async *lines() {
-          try {
-            for await (const line of createInterface({ input: response })) if (line !== '') yield line;
-          } finally {
-            // A reader that has read enough does not hear that the owner broke the answer off.
-            response.destroy();
-          }
-        },
-      };
+      return await sendTo('http://localhost', asked, signal, { socketPath });
     },
   };
 }
 
-function sendOver(
-  socketPath: string,
+interface SendOptions {
+  readonly socketPath?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends one request. Rejects with `NoOwnerError`, whose cause says why, if no connection was made: nothing was sent then. */
+export async function sendTo(
+  url: string,
+  asked: OwnerRequest,
+  signal: AbortSignal,
+  options: SendOptions,
+): Promise<OwnerReply> {
+  const response = await responseOf(url, asked, signal, options);
+  return {
+    httpStatus: response.statusCode ?? 0,
+    retryAfterSeconds: Number(response.headers['retry-after'] ?? 0),
+    isLines: response.headers['content-type']?.startsWith(LINES) === true,
+    text: async () => Buffer.concat((await response.toArray()) as Buffer[]).toString(),
+    async *lines() {
+      try {
+        for await (const line of createInterface({ input: response })) if (line !== '') yield line;
+      } finally {
+        // A reader that has read enough does not hear that the owner broke the answer off.
+        response.destroy();
+      }
+    },
+  };
+}
+
+function responseOf(
+  url: string,
   { method, path, body }: OwnerRequest,
   signal: AbortSignal,
+  { socketPath, headers }: SendOptions,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
+    const isSecure = url.startsWith('https:');
     // To import the module would load the `WebSocket` that it exports too: that takes longer than to ask.
-    const { request } = process.getBuiltinModule('node:http');
-    const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+    const { request } = process.getBuiltinModule(isSecure ? 'node:https' : 'node:http');
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
     // A connection that was kept may be closed just when it is used again: then nobody could tell what was done.
-    const call = request({ socketPath, method, path, signal, headers, agent: false }, resolve);
-    call.on('error', (error: NodeJS.ErrnoException) => {
-      const isNobody = NOBODY.includes(error.code ?? '');
-      reject(isNobody ? new NoOwnerError('no order-sync process listens', { cause: error }) : error);
-    });
-    call.end(body);
+    // The certificate is checked whatever NODE_TLS_REJECT_UNAUTHORIZED says: a token is sent.
+    const once = { agent: false, timeout: CONNECT_MS, rejectUnauthorized: true };
+    const call = request(`${url}${path}`, { ...once, socketPath, method, signal, headers: { ...headers, ...type } });
+    let isConnected = false;
+    call.on('response', resolve);
+    call.on('socket', (socket) =>
+      // Nothing leaves before the certificate of the other side was checked.
+      socket.once(isSecure ? 'secureConnect' : 'connect', () => {
+        isConnected = true;
+        call.end(body);
+      }),
+    );
+    call.on('timeout', () => isConnected || call.destroy(new Error('it takes no connection')));
+    call.on('error', (error) =>
+      reject(
+        isConnected || signal.aborted ? error : new NoOwnerError('no order-sync process listens', { cause: error }),
+      ),
+    );
   });
 }
 

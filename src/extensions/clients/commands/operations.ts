@@ -11,6 +11,7 @@ import { VERIFICATION_LEVELS, type VerificationLevel } from '../../../exchange/s
 import { readJson, withDigits } from '../../../exchange/json.ts';
 import { clientsSettings } from '../settings.ts';
 import { tableOf, textColumns } from '../../documents/terminal.ts';
+import { addUrlOption } from '../../../cli/shared/options.ts';
 import { screenOf, wordsOf } from '../../../cli/shared/help.ts';
 import { print } from '../../documents/commands/print.ts';
 import { pasteable } from '../../../base/invocation.ts';
@@ -42,6 +43,7 @@ interface AnswerOptions {
 
 export function define(command: Command): void {
   const name = command.name();
+  addUrlOption(command);
   if (name === 'cards') defineCards(command);
   else if (name === 'photos') definePhotos(command);
   else defineOperation(command);

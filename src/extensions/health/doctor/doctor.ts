@@ -116,7 +116,7 @@ function checksOf(command: Command, config: Config): readonly Check[] {
       name: 'webhook',
       run: (signal) => checkAddress('webhook', url, clock, signal, !allowPrivate),
     })),
-    { name: 'service', run: async () => [checkService((await daemon())?.pid, await driver())] },
+    { name: 'service', run: async () => [checkService((await daemon())?.pid, (await driver())?.name)] },
     { name: 'settings', run: async () => ((await status())?.settings ?? []).map((one) => ofProblem('settings', one)) },
     { name: 'ops', run: async (signal) => [await checkOps(config, await daemon(), signal)] },
     { name: 'api', run: async (signal) => checkApi(config, await daemon(), signal) },

@@ -9,7 +9,7 @@ import { accountOrAll } from '../../../cli/shared/account.ts';
 import { CommandError, EXIT, stopSignal } from '../../../cli/shared/exit.ts';
 import { webhooksSettings } from '../../webhooks/settings.ts';
 import { show } from '../../documents/commands/print.ts';
-import { plainConfig } from '../../../cli/shared/options.ts';
+import { addUrlOption, plainConfig } from '../../../cli/shared/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import type { Store } from '../../../store/port.ts';
 import { askDaemon } from './ask.ts';
@@ -42,7 +42,7 @@ const EXITS: Readonly<Record<StatusEnd, number>> = {
 };
 
 export function define(command: Command): void {
-  command
+  addUrlOption(command)
     .option('--watch', 'show one screen, refreshed every 2 seconds, until Ctrl-C')
     .option('--json', 'print JSON')
     .addHelpText('after', HELP)
@@ -91,7 +91,7 @@ async function readAlone(command: Command): Promise<Status> {
     const overview = await readOverview(store.db, { account, endpoints, now });
     const accounts = (account === undefined ? config.accounts.map(({ name }) => name) : [account]).slice(0, MOST_MARKS);
     const olderState = await olderStateOf(store, accounts);
-    const driver = (await store.driverOf(accounts)) ?? null;
+    const driver = (await store.driverOf(accounts))?.name ?? null;
     const { databaseAheadMs = null } = clock;
     const asOf = now.toISOString();
     return { asOf, database: store.address, daemon: null, driver, olderState, databaseAheadMs, overview };

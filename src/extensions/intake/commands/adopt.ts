@@ -8,6 +8,7 @@ import { INTAKE_OPERATIONS } from '../addresses.ts';
 import { printable } from '../../../base/words.ts';
 import { columnsOf } from '../../../store/orders/order-columns.ts';
 import { commandError, withExchange, type Ask } from '../../api/asking/ask.ts';
+import { addUrlOption } from '../../../cli/shared/options.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
 import { print } from '../../documents/commands/print.ts';
 import { checkFields } from '../add.ts';
@@ -34,7 +35,7 @@ interface Adopted {
 }
 
 export function define(command: Command): void {
-  addFileOptions(command)
+  addUrlOption(addFileOptions(command))
     .option('--json', 'print a line of JSON for each order')
     .addHelpText('after', HELP)
     .action(async (file: string, { format: given, json }: { format?: ImportFormat; json?: boolean }) => {

@@ -14,6 +14,7 @@ import { columnsOf } from '../../../store/orders/order-columns.ts';
 import { formatOf, openInput } from '../../documents/commands/files.ts';
 import { agrees } from '../../operate/decision-options.ts';
 import { commandError, withExchange, type Ask } from '../../api/asking/ask.ts';
+import { addUrlOption, urlsOf } from '../../../cli/shared/options.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import type { ProbeRow, ProbeStep } from './questions.ts';
 import { nested } from '../../../settings/layers.ts';
@@ -62,7 +63,7 @@ interface Seen {
 }
 
 export function define(command: Command): void {
-  command
+  addUrlOption(command)
     .description('asks the exchange of your account what its document leaves open, and prints the settings that follow')
     .option('--order <file>', 'create the one order of this file (columns as for orders import)')
     .option('--repeat-id', 'with --order: send its create once more, which may make a second pre-order')
@@ -80,7 +81,7 @@ export function define(command: Command): void {
         await take(ask, seen, order, settings);
         return settings;
       });
-      print(seen, keep(seen, config), withSettings(seen.rows, config), json);
+      print(seen, keep(seen, config, urlsOf(command) !== undefined), withSettings(seen.rows, config), json);
       if (seen.stopped !== undefined) throw seen.stopped;
       process.exitCode = seen.rows.some(({ isOdd }) => isOdd) ? EXIT.look : EXIT.ok;
     });
@@ -139,10 +140,10 @@ async function take(ask: Ask, seen: Seen, order: Order | undefined, config: Conf
 }
 
 /** Keeps the answers beside the file of the database, or else in the current folder, readable for this user alone. Undefined where there is none. */
-function keep({ rows, evidence }: Seen, { database }: Config): string | undefined {
+function keep({ rows, evidence }: Seen, { database }: Config, isElsewhere: boolean): string | undefined {
   if (evidence.length === 0) return undefined;
   const stamp = systemClock().now().toISOString().replaceAll(/[:.]/g, '-');
-  const folder = database.kind === 'sqlite' ? dirname(database.path) : process.cwd();
+  const folder = database.kind === 'sqlite' && !isElsewhere ? dirname(database.path) : process.cwd();
   const path = join(folder, `probe-${stamp}.json`);
   writeFileSync(path, `${JSON.stringify({ rows, evidence }, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
   return path;

@@ -70,7 +70,7 @@ function selected(db: Database, { table, columns }: TableColumns) {
 }
 
 /** Tables that only PostgreSQL has: no worker is in an empty database. */
-const WORKERS = ['workers', 'account_requests'];
+const WORKERS = ['workers', 'account_wakes'];
 /** The tables whose guards would change a row that is copied, or refuse it. */
 const GUARDED = ['merchant_orders', 'events'];
 

@@ -15,7 +15,7 @@ import {
 } from './workers.ts';
 
 type WorkerDeps = Pick<LeasesDeps, 'db' | 'clock' | 'view'>;
-export type WorkerFacts = Pick<NewWorker, 'host' | 'socket' | 'publicKey' | 'listens'>;
+export type WorkerFacts = Pick<NewWorker, 'host' | 'socket' | 'advertise' | 'instance' | 'listens'>;
 
 /** This process as a worker, until it is declared over: then another one begins. */
 export class Worker {

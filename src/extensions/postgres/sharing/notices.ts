@@ -4,29 +4,24 @@ import { StoreError } from '../../../store/errors.ts';
 import { Looks } from '../../../store/orders/looks.ts';
 import type { Database } from '../../../store/port.ts';
 import type { Connections } from '../connection.ts';
-import { utcText } from './workers.ts';
 
 /** How often the database is looked at if no notice arrives, as behind a pooler that passes none on. */
 const LOOK_MS = 1_000;
 /** The channel of the trigger of migration 0003 and of `wakeOwner`. A notice bears the schema that it is about. */
 const CHANNEL = 'order_sync';
-/** The id of the request, in `account_requests`, that asks for nothing but a look at the account. */
-export const WAKE = 'wake';
-/** By the clock of the database: the clocks of two machines differ. */
-const NOW = utcText(sql`statement_timestamp()`);
 
 interface ChangesDeps {
   readonly db: Database;
   readonly clock: Pick<Clock, 'sleep'>;
-  /** The key of this process, by which persons' decisions reach it. */
-  readonly publicKey: string | undefined;
+  /** By it persons' decisions reach this process. */
+  readonly instance: string | undefined;
   /** For notices alone; undefined if the process looks only now and then. */
   readonly notices: Connections | undefined;
 }
 
 /** Yields when others may have written: after each notice, and each second without one; see `Store.changes`. */
 export async function* changesOf(
-  { db, clock, publicKey, notices }: ChangesDeps,
+  { db, clock, instance, notices }: ChangesDeps,
   signal: AbortSignal,
 ): AsyncGenerator<readonly string[]> {
   const looks = new Looks(clock);
@@ -36,32 +31,27 @@ export async function* changesOf(
     void listener?.listen();
     await looks.next(LOOK_MS, signal);
     if (signal.aborted) return;
-    yield publicKey === undefined ? [] : await takeWoken(db, publicKey).catch(noneOfDatabase);
+    yield instance === undefined ? [] : await takeWoken(db, instance).catch(noneOfDatabase);
   }
 }
 
 /** Takes the accounts of a process that others have changed since it last asked. */
-export async function takeWoken(db: Database, publicKey: string): Promise<readonly string[]> {
-  const { rows } = await sql<{ account: string }>`update account_requests r set taken_at = ${NOW}
-    from (select account from account_requests
-      where holder in (select holder from workers where public_key = ${publicKey})
-        and taken_at is null and id = ${WAKE} for update skip locked) waiting
-    where r.account = waiting.account and r.id = ${WAKE}
-    returning r.account`.execute(db);
+export async function takeWoken(db: Database, instance: string): Promise<readonly string[]> {
+  const { rows } = await sql<{ account: string }>`delete from account_wakes w
+    using (select account from account_wakes
+      where holder in (select holder from workers where instance = ${instance}) for update skip locked) waiting
+    where w.account = waiting.account returning w.account`.execute(db);
   return rows.map(({ account }) => account);
 }
 
 /**
  * Has the owner of an account look at it at once, if there is one: somebody else has changed it. To be called in the transaction
- * of the change, which has the account's row locked: the owner passes over the request until the change is committed.
+ * of the change, which has the account's row locked: the owner passes over the row until the change is committed.
  */
 export async function wakeOwner(tx: Database, account: string): Promise<void> {
-  await sql`insert into account_requests (account, id, holder, public_key, input, asked_at)
-    select account, ${WAKE}, holder, '', '', ${NOW} from account_owners
-    where account = ${account} and holder is not null
-    on conflict (account, id) do update set holder = excluded.holder, asked_at = excluded.asked_at, taken_at = null`.execute(
-    tx,
-  );
+  await sql`insert into account_wakes (account, holder)
+    select account, holder from account_owners where account = ${account} and holder is not null
+    on conflict (account) do update set holder = excluded.holder`.execute(tx);
   await sql`select pg_notify('order_sync', current_schema())`.execute(tx);
 }
 

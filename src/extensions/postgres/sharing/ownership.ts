@@ -24,10 +24,10 @@ export function openOwnership(
   place: PostgresDatabase,
   { db, mark }: Pick<Store, 'db' | 'mark'>,
   clock: Clock,
-  { socket, publicKey, settingsOf = () => ({}) }: WorkerOptions,
+  { settingsOf = () => ({}), ...reached }: WorkerOptions,
 ): PostgresOwnership {
   const heartbeats = openConnections(place, { max: 1, answerTimeoutMs: ANSWER_TIMEOUT_MS });
-  const facts = { host: hostname(), socket, publicKey, listens: place.notify && publicKey !== undefined };
+  const facts = { host: hostname(), ...reached, listens: place.notify && reached.instance !== undefined };
   return new PostgresOwnership({ heartbeats, db, mark, clock, settingsOf, facts });
 }
 

@@ -5,7 +5,7 @@ import { partsOf } from '../../../store/pages.ts';
 import type { WorkerOptions } from '../../../store/open.ts';
 import type { Database } from '../../../store/port.ts';
 
-export interface NewWorker extends Pick<WorkerOptions, 'socket' | 'publicKey'> {
+export interface NewWorker extends Pick<WorkerOptions, 'socket' | 'advertise' | 'instance'> {
   readonly holder: string;
   readonly host: string;
   /** True if it listens for notices of new rows. */
@@ -27,9 +27,9 @@ export function utcText(time: RawBuilder<unknown>): RawBuilder<string> {
 }
 
 export async function enterWorker(db: Database, worker: NewWorker): Promise<void> {
-  const { holder, host, listens, socket = null, publicKey = null, units = null } = worker;
-  await sql`insert into workers (holder, seen_until, host, socket, public_key, started_at, units, listens)
-    values (${holder}, ${databaseTime(HEARTBEAT_MS)}, ${host}, ${socket}, ${publicKey}, ${databaseTime()}, ${units}, ${listens})`.execute(
+  const { holder, host, listens, socket = null, advertise = null, instance = null, units = null } = worker;
+  await sql`insert into workers (holder, seen_until, host, socket, advertise, instance, started_at, units, listens)
+    values (${holder}, ${databaseTime(HEARTBEAT_MS)}, ${host}, ${socket}, ${advertise}, ${instance}, ${databaseTime()}, ${units}, ${listens})`.execute(
     db,
   );
 }
@@ -71,12 +71,12 @@ export interface ReachableWorker {
   readonly holder: string;
   readonly host: string;
   readonly socket: string | null;
-  readonly publicKey: string | null;
+  readonly advertise: string | null;
 }
 
 /** Reads the worker that drives an account; undefined if none does. */
 export async function workerOf(db: Database, account: string): Promise<ReachableWorker | undefined> {
-  const { rows } = await sql<ReachableWorker>`select w.holder, w.host, w.socket, w.public_key as "publicKey"
+  const { rows } = await sql<ReachableWorker>`select w.holder, w.host, w.socket, w.advertise
     from account_owners o join workers w on w.holder = o.holder
     where o.account = ${account} and w.seen_until > ${utcText(sql`statement_timestamp()`)}`.execute(db);
   return rows[0];

@@ -17,6 +17,7 @@ import type { OrderTime, ReportScope } from '../tables/reconciliation.ts';
 import { EXCHANGE_OPERATIONS } from '../../api/addresses.ts';
 import { commandError, withExchange, type Ask } from '../../api/asking/ask.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
+import { addUrlOption } from '../../../cli/shared/options.ts';
 import { withAccounts } from '../../../cli/shared/store.ts';
 import { isOfAll } from '../../../cli/shared/account.ts';
 import { addReportOptions, writeReport, type OutputOptions } from '../../documents/commands/output.ts';
@@ -63,7 +64,7 @@ Examples:
 
 export function define(command: Command): void {
   command.description('our orders beside those of the exchange: exact sums, differences, findings, completeness');
-  addAsOfOption(addReportOptions(addByOption(addPeriodOptions(command, 'orders')), SECTIONS))
+  addAsOfOption(addReportOptions(addByOption(addPeriodOptions(addUrlOption(command), 'orders')), SECTIONS))
     .option('--online', 'ask the exchange for each pre-order of the period, within the rate limit')
     .option('--details', 'nothing is folded or hidden, and charts show how fast orders moved (table, HTML, XLSX)')
     .option('--against <file...>', 'compare with a ledger of another system, CSV with a header')

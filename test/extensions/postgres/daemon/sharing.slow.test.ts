@@ -1,6 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { standInApi, TOKEN } from '../../../support/api-server.ts';
+import { runProgram } from '../../../support/cli-function.ts';
+import { askSocket } from '../../../support/control-socket.ts';
 import { temporaryFolder } from '../../../support/folders.ts';
 import { openMerchant } from '../../../support/merchant-postgres.ts';
 import { newPostgresDatabase } from '../../../support/postgres.ts';
@@ -39,5 +42,35 @@ describe('two workers on PostgreSQL', () => {
     second.process.kill('SIGTERM');
     expect(await second.exit).toEqual({ code: 0, signal: null });
     expect(on.sandbox.exchange.census()).toEqual({ preOrders: 10, duplicated: [] });
+  });
+
+  it('say of an account that the other drives where its API is, and a command with both URLs finds it', async () => {
+    const names = ['a', 'b'];
+    const database = await newPostgresDatabase();
+    const file = join(temporaryFolder(), 'accounts.yaml');
+    writeFileSync(file, `accounts:\n${names.map((name) => `  ${name}:\n`).join('')}`);
+    const on = await testProcesses({}, { ORDER_SYNC_DATABASE_URL: database.url, ORDER_SYNC_CONFIG: file });
+    const merchant = openMerchant(database);
+    onTestFinished(() => void merchant.close());
+    const apis = [await standInApi(), await standInApi()];
+    for (const { url } of apis) await on.start(['run'], { ORDER_SYNC_API_ADVERTISE: url });
+    const driven = merchant.prepare(`select w.advertise as url, w.socket, o.account from workers w
+      join account_owners o on o.holder = w.holder order by o.account`);
+    const workers = () => driven.all() as { url: string; socket: string; account: string }[];
+    const urls = () => new Set(workers().map(({ url }) => url)).size;
+    await vi.waitFor(() => expect(urls()).toBe(2), { timeout: 30_000, interval: 100 });
+    for (const api of apis) api.socketPath = workers().find(({ url }) => url === api.url)?.socket ?? '';
+    const [first, second] = workers();
+    const asked = await askSocket(first?.socket ?? '', 'GET', '/orders?externalOrderId=x&account=b');
+    expect([asked.status, JSON.parse(asked.text)]).toEqual([421, expect.objectContaining({ owner: second?.url })]);
+    const run = (account: string, ...given: (string | undefined)[]) =>
+      runProgram(['sync', '--json', '--account', account, ...given.flatMap((url) => ['--url', url ?? ''])], {
+        cwd: temporaryFolder(),
+        environment: { ORDER_SYNC_API_TOKEN: TOKEN },
+      });
+    expect(await run('b', first?.url, second?.url)).toMatchObject({ code: 0, stderr: '' });
+    expect(apis.map((api) => api.asked.length)).toEqual([1, 1]);
+    const { code, stderr } = await run('b', first?.url);
+    expect([code, stderr.includes(`--url ${second?.url}`)]).toEqual([69, true]);
   });
 });

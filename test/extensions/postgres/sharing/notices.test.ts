@@ -24,7 +24,7 @@ async function withWorker({ listens }: { listens: boolean }) {
   const database = await newPostgresDatabase();
   const store = await openStore(placeOf(database.url), systemClock(), { expect: 'current' });
   onTestFinished(() => store.close());
-  await enterWorker(store.db, { holder: 'w', host: 'h', publicKey: 'key', units: undefined, listens });
+  await enterWorker(store.db, { holder: 'w', host: 'h', instance: 'i', units: undefined, listens });
   const listener = await connect(database);
   const heard: (string | undefined)[] = [];
   listener.on('notification', ({ payload }) => heard.push(payload));
@@ -74,7 +74,7 @@ describe.skipIf(findPostgres() === undefined)('notices', () => {
     const clock = systemClock();
     const slow = { ...clock, sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms < 900 ? ms : HOUR, signal) };
     const place = placeOf(database.url);
-    const store = await openStore(place, slow, { expect: 'current', publicKey: 'key' });
+    const store = await openStore(place, slow, { expect: 'current', instance: 'i' });
     onTestFinished(() => store.close());
     const stop = new AbortController();
     onTestFinished(() => stop.abort());

@@ -1,0 +1,43 @@
+import { hostname } from 'node:os';
+import { systemClock } from '../../../base/clock.ts';
+import type { AccountSettings } from '../../../settings/config.ts';
+import { openStore, type LoadDriver } from '../../../store/open.ts';
+import type { Driver } from '../../../store/port.ts';
+import { apiSettings } from '../settings.ts';
+import { socketTransport, type Transport } from './transport.ts';
+import { apiTransport } from './urls.ts';
+
+/** The ways to the process that drives an account. */
+export interface Ways extends AsyncDisposable {
+  /** The shortest way first. */
+  find(): Promise<readonly Transport[]>;
+  /** Why the account must not be driven here, if no way leads to its owner. */
+  readonly elsewhere?: string | undefined;
+  readonly unreachable: string;
+}
+
+/** The socket of a worker on this machine, or its API if the settings name its address too: a token goes nowhere else. */
+export async function waysByDatabase(config: AccountSettings, drivers: readonly LoadDriver[]): Promise<Ways> {
+  const store = await openStore(config.database, systemClock(), { expect: 'current', drivers });
+  const { advertise: known, token } = apiSettings.of(config).api;
+  let driver: Driver | undefined;
+  const isHere = () => driver === undefined || driver.host === hostname();
+  return {
+    async find(): Promise<readonly Transport[]> {
+      driver = await store.driverOf([config.account]);
+      const { socket, advertise } = driver ?? {};
+      return [
+        ...(typeof socket === 'string' && isHere() ? [socketTransport(socket)] : []),
+        ...(known !== undefined && advertise === known && token !== undefined ? [apiTransport(config, [known])] : []),
+      ];
+    },
+    get elsewhere() {
+      return isHere() ? undefined : `${driver?.name} drives the account ${config.account}`;
+    },
+    get unreachable() {
+      if (isHere()) return 'it answers on no socket of this machine';
+      return `it is on another machine: ask its API with --url ${driver?.advertise ?? 'URL'}`;
+    },
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+}
