@@ -7,20 +7,35 @@ export interface OwnRefusal {
   readonly kind: 'unusable' | 'invalid' | 'not-owner' | 'failed';
   readonly message: string;
   readonly httpStatus: number;
-  /** `not-found`: the database does not have it; otherwise why a reader of events cannot go on after its cursor. */
-  readonly reason?: 'not-found' | 'cursor-unreadable' | 'cursor-ahead' | 'cursor-of-another';
+  /**
+   * `not-found`: the database does not have it; `conflict`: a decision that cannot be made, or stands already; `key-reused`: the
+   * `Idempotency-Key` is that of another request; otherwise why a reader cannot go on after its cursor.
+   */
+  readonly reason?:
+    | 'not-found'
+    | 'conflict'
+    | 'key-reused'
+    | 'cursor-unreadable'
+    | 'cursor-ahead'
+    | 'cursor-of-another';
 }
 
 /** The result of an operation. `body` is JSON as the exchange wrote it, with every digit. */
 export type Result =
-  | { readonly kind: 'ok'; readonly body: string; readonly httpStatus?: number }
+  | { readonly kind: 'ok'; readonly body: string; readonly httpStatus?: number; readonly isReplay?: true }
   | FailedReply
+  /** Nothing tells what became of an earlier request of the same `Idempotency-Key`: this one was not sent. */
+  | { readonly kind: 'unknown'; readonly why: string; readonly httpStatus: 409 }
   | OwnRefusal;
 
 export type FailedResult = Exclude<Result, { kind: 'ok' }>;
 
 export function done(value: unknown, httpStatus = 200): Result {
   return { kind: 'ok', body: JSON.stringify(value), httpStatus };
+}
+
+export function notFound(message: string): OwnRefusal {
+  return { ...invalid(message, 404), reason: 'not-found' };
 }
 
 export function invalid(message: string, httpStatus = 400): OwnRefusal {
@@ -51,6 +66,8 @@ const REASONS = [
   'bad-request',
   'upload-url-not-set',
   'other',
+  'conflict',
+  'key-reused',
   'cursor-unreadable',
   'cursor-ahead',
   'cursor-of-another',
@@ -65,7 +82,7 @@ export const failureSchema = z
       reason: z
         .enum(REASONS)
         .nullable()
-        .describe('The documented refusal of the exchange, or the reason why events cannot be read after this cursor.'),
+        .describe('The documented refusal of the exchange, or why this request cannot be done as things stand.'),
       message: z.string().describe('For people.'),
       httpStatus: z.int().nullable().describe('HTTP status that the exchange answered with.'),
       code: z.string().nullable().describe('Code in the error of the exchange.'),
@@ -129,6 +146,7 @@ export function readEnvelope({ httpStatus, retryAfterSeconds, body }: Envelope):
     case 'rate-limited':
       return { kind, retryAfterMs: (retryAfterSeconds ?? 0) * 1_000 };
     case 'not-sent':
+      return { kind, why: message };
     case 'unknown':
       return { kind, why: message };
     default:

@@ -120,6 +120,7 @@ async function use({ accounts, stopping }: Serving, account: string): Promise<Ac
 
 async function answer(reply: FastifyReply, result: Result): Promise<FastifyReply> {
   const { httpStatus, retryAfterSeconds, body } = writeEnvelope(result);
+  if (result.kind === 'ok' && result.isReplay) void reply.header('idempotent-replayed', 'true');
   if (retryAfterSeconds !== undefined) void reply.header('retry-after', retryAfterSeconds);
   return await reply.code(httpStatus).type('application/json').send(body);
 }

@@ -1,0 +1,70 @@
+import type { Database, Transaction } from '../../../store/port.ts';
+
+/** A request that bore an `Idempotency-Key`. Without an answer it is under way, or nothing tells how it ended. */
+export interface IdempotentRequest {
+  readonly account: string;
+  readonly key_hash: string;
+  readonly body_hash: string;
+  readonly http_status: number | null;
+  readonly answer: string | null;
+  readonly made_at: string;
+}
+
+export type RequestKey = Pick<IdempotentRequest, 'account' | 'key_hash'>;
+
+/** Old rows that go with each new one: more than one, so that they become fewer. */
+const MOST_FORGOTTEN = 20;
+
+function withRequests(db: Database) {
+  return db.withTables<{ idempotent_requests: IdempotentRequest }>();
+}
+
+/** Reads the request of a key that was made at `since` or later. */
+export async function readRequest(
+  tx: Transaction,
+  { account, key_hash }: RequestKey,
+  since: string,
+): Promise<IdempotentRequest | undefined> {
+  return await withRequests(tx)
+    .selectFrom('idempotent_requests')
+    .selectAll()
+    .where((request) => request.and({ account, key_hash }))
+    .where('made_at', '>=', since)
+    .executeTakeFirst();
+}
+
+/** Writes a request, in the place of an older one of its key. */
+export async function writeRequest(tx: Transaction, request: IdempotentRequest): Promise<void> {
+  const { account: _account, key_hash: _key, ...values } = request;
+  await withRequests(tx)
+    .insertInto('idempotent_requests')
+    .values(request)
+    .onConflict((conflict) => conflict.columns(['account', 'key_hash']).doUpdateSet(values))
+    .execute();
+}
+
+export async function forgetRequests(tx: Transaction, account: string, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return;
+  await withRequests(tx)
+    .deleteFrom('idempotent_requests')
+    .where('account', '=', account)
+    .where('key_hash', 'in', keys)
+    .execute();
+}
+
+/** Deletes a few of the requests that were made before `since`, the oldest first. */
+export async function forgetOldRequests(tx: Transaction, account: string, since: string): Promise<void> {
+  const old = await withRequests(tx)
+    .selectFrom('idempotent_requests')
+    .select('key_hash')
+    .where('account', '=', account)
+    .where('made_at', '<', since)
+    .orderBy('made_at')
+    .limit(MOST_FORGOTTEN)
+    .execute();
+  await forgetRequests(
+    tx,
+    account,
+    old.map(({ key_hash }) => key_hash),
+  );
+}
