@@ -6,7 +6,7 @@ import { invalid, type OwnRefusal, type Result } from '../envelope.ts';
 import type { CalledDeps } from '../operation.ts';
 import {
   forgetOldRequests,
-  forgetRequests,
+  forgetRequest,
   readRequest,
   writeRequest,
   type IdempotentRequest,
@@ -62,7 +62,7 @@ export async function sendOnce(
   if (known !== undefined) return known;
   const forget = async () =>
     await writer.writeUntilDurable(
-      (tx) => forgetRequests(tx, request.account, [request.key_hash]),
+      (tx) => forgetRequest(tx, request),
       deps.gracePeriodOver,
       () => {},
     );
