@@ -20,6 +20,7 @@ const BROUGHT = {
   unknownToken: 'canary-unknown-token-4e',
   opsToken: 'canary-ops-token-5b',
   heartbeat: 'canary-heartbeat-6a',
+  idempotencyKey: 'canary-idempotency-key-3f',
   ...RECEIVER_SECRETS,
 };
 const { email, paymentToken, cryptoAddress } = CANARIES;
@@ -51,6 +52,9 @@ const OPERATIONS: readonly (readonly [name: string, method: string, path: string
   ['listLinks', 'GET', '/links'],
   ['listEvents', 'GET', '/events?limit=1000'],
   ['showOrder', 'GET', '/orders/fine-1'],
+  ['explainOrder', 'GET', '/orders/fine-1/explanation'],
+  ['listOrders', 'GET', '/merchant-orders'],
+  ['listFindings', 'GET', '/findings'],
   ['malformed', 'POST', '/clients', `{"email":"${email}`],
   ['malformed', 'POST', '/clients', { email: [email] }],
   ['malformed', 'POST', '/clients', { email, reference: `of ${email}` }],
@@ -154,8 +158,9 @@ let umask = 0;
 
 async function useSocket(mode: Mode): Promise<void> {
   exchange.mode = mode;
-  for (const [name, method, path, body] of OPERATIONS) {
-    const { text, headers } = await askSocket(`${on.path}.sock`, method, path, body);
+  for (const [index, [name, method, path, body]] of OPERATIONS.entries()) {
+    const key = { 'idempotency-key': `${BROUGHT.idempotencyKey}-${mode}-${index}` };
+    const { text, headers } = await askSocket(`${on.path}.sock`, method, path, body, { headers: key });
     note(`${name} over the socket${mode === 'fine' ? '' : `, ${mode}`}`, JSON.stringify(headers) + text);
   }
 }
@@ -473,7 +478,9 @@ describe('a canary', () => {
     ],
     // What was asked for shows it, and the events of a record would: it is no secret, but nothing that counts or logs has it.
     cryptoAddress: [
-      ...MODES.map((mode) => `showOrder over the socket${mode === 'fine' ? '' : `, ${mode}`}`),
+      ...MODES.flatMap((mode) =>
+        ['showOrder', 'listOrders'].map((name) => `${name} over the socket${mode === 'fine' ? '' : `, ${mode}`}`),
+      ),
       'lookUpOrder over the socket',
       'lookup shop-1',
       'lookup shop-1 --reveal',
@@ -499,6 +506,7 @@ describe('a canary', () => {
     unknownToken: [],
     opsToken: [],
     heartbeat: [],
+    idempotencyKey: [],
     webhookSecret: [],
     webhookQuery: [],
   };
