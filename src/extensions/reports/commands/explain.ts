@@ -44,9 +44,10 @@ export function define(command: Command): void {
         // The clock follows the database once that is open.
         const clock = systemClock();
         const until = asOf === undefined ? clock.now() : new Date(asOf);
-        const { makePaces = () => () => EVERY_TICK } = await partsOf(extensionsOf(command));
+        // Few orders need the pace, and it takes long to load.
+        const paceOf = async () => (await partsOf(extensionsOf(command))).makePaces?.(1)(settings) ?? EVERY_TICK;
         const kept = await keptBackOf(command, asOf, settings, externalOrderId);
-        const found = await explain({ store, clock, settings, paceOf: makePaces(1) }, externalOrderId, until, kept);
+        const found = await explain({ store, clock, settings, paceOf }, externalOrderId, until, kept);
         return found ?? Promise.reject(await absentOrder(store.db, settings, externalOrderId));
       });
       if (format === 'html') await writeReport(document, { format, out });

@@ -45,7 +45,7 @@ interface ExplainDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly settings: AccountSettings;
-  readonly paceOf: (settings: AccountSettings) => FollowPace;
+  readonly paceOf: () => FollowPace | Promise<FollowPace>;
 }
 
 /** Tells the story of an order. `kept` says why its owner cannot write it. */
@@ -78,7 +78,8 @@ async function spacingOf(
   if (order === undefined || order.changedAt === null || !isPaced(order.state)) return undefined;
   const forMs = Math.max(0, asOf.getTime() - order.changedAt.getTime());
   const { signal } = new AbortController();
-  const { kind, text, learned } = await paceOf(settings).explain({ account, store, clock }, order, forMs, signal);
+  const pace = await paceOf();
+  const { kind, text, learned } = await pace.explain({ account, store, clock }, order, forMs, signal);
   return { facts: { kind, status: statusName(order), since: row?.changed_at, ...learned }, text };
 }
 
