@@ -82,7 +82,8 @@ export const OPERATIONS = {
     value: storyValue,
     errors: [...READ_ERRORS, '404'],
     async run({ services }, { account, externalOrderId }) {
-      const story = await services.explain?.(account, externalOrderId);
+      if (services.explain === undefined) return { kind: 'not-sent', why: 'this process is starting; ask again' };
+      const story = await services.explain(account, externalOrderId);
       if (story !== undefined) return done(story);
       return notFound(`there is no order ${quote(externalOrderId)} of the account ${account}`);
     },

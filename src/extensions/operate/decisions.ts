@@ -80,7 +80,8 @@ function conflict(why: string): OwnRefusal {
 async function decide(deps: CalledDeps, asked: readonly unknown[], work: Work<Result>): Promise<Result> {
   const result = await decideOnce(deps, asked, work);
   if (result.kind !== 'ok') return result;
-  await deps.restraints.read();
+  // The decision stands: if they cannot be read now, they are read later.
+  await deps.restraints.read().catch(() => undefined);
   deps.wakeCreates();
   return result;
 }

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { StoreError } from '../../../src/store/errors.ts';
 import { runProgram } from '../../support/cli-function.ts';
 import { controlSocket, failureIn, type ServedSocket, type SocketAnswer } from '../../support/control-socket.ts';
 import { settingsOf } from '../../support/test-program.ts';
@@ -94,6 +95,12 @@ describe('a decision about an order', () => {
     const cancelled = { externalOrderId: id, from: 'pending', to: 'cancelled' };
     expect(valueIn(await on.ask('POST', `${path}/cancel`, R))).toEqual([200, cancelled]);
     expect([on.program.row(id)['state'], on.program.row('other')['state']]).toEqual(['cancelled', 'pending']);
+  });
+
+  it('is answered as made if the process cannot read what it has changed', async () => {
+    const on = await withOrders({ a: 'pending' });
+    vi.spyOn(on.program.app.restraints, 'read').mockRejectedValue(new StoreError('busy', 'the database is locked'));
+    expect(await on.ask('POST', '/orders/a/cancel', R)).toMatchObject({ status: 200 });
   });
 
   it('is made once a key, and says of the kept answer that it is one', async () => {

@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { after } from '../../../base/instant.ts';
 import { UnusableIdError } from '../../../exchange/ids.ts';
+import { StoreError } from '../../../store/errors.ts';
 import type { Transaction, Work } from '../../../store/port.ts';
 import { invalid, type OwnRefusal, type Result } from '../envelope.ts';
 import type { CalledDeps } from '../operation.ts';
@@ -71,9 +72,14 @@ export async function sendOnce(
     if (result.kind !== 'ok' && result.kind !== 'unknown') await forget();
     return result;
   } catch (error) {
-    if (error instanceof UnusableIdError) await forget();
+    if (isNeverSent(error)) await forget();
     throw error;
   }
+}
+
+/** With such a cause the exchange has made it and it cannot be kept. */
+function isNeverSent(error: unknown): boolean {
+  return error instanceof UnusableIdError || (error instanceof StoreError && !(error.cause instanceof StoreError));
 }
 
 /** The row of a request: it tells neither the key nor, to who does not have the key, anything of the body. */

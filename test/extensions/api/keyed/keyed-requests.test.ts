@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Result } from '../../../../src/extensions/api/envelope.ts';
 import { decideOnce } from '../../../../src/extensions/api/keyed/keyed-requests.ts';
 import type { CalledDeps } from '../../../../src/extensions/api/operation.ts';
 import { OPERATIONS } from '../../../../src/extensions/clients/operations.ts';
 import { DECISIONS } from '../../../../src/extensions/operate/decisions.ts';
+import { StoreError } from '../../../../src/store/errors.ts';
 import { link } from '../../../support/linked.ts';
 import { refusal, type ScriptedAnswer } from '../../../support/scripted-exchange.ts';
 import { scriptedProgram, type TestProgram } from '../../../support/test-program.ts';
@@ -229,6 +230,19 @@ describe('a link that is made with an Idempotency-Key', () => {
     const { program, create } = await keyed();
     await expect(create('key-1', EMAIL, `of ${EMAIL}`)).rejects.toThrow('reference');
     expect(kept(program)).toEqual([]);
+  });
+
+  it('may be asked for again if the database kept it from being sent', async () => {
+    const { program, exchange, create } = await keyed();
+    exchange.answer = () => link('l1');
+    const { writer } = program.app.store;
+    const write = writer.write.bind(writer);
+    vi.spyOn(writer, 'write')
+      .mockImplementationOnce(write)
+      .mockRejectedValueOnce(new StoreError('disk', 'the disk is full'));
+    await expect(create('key-1')).rejects.toThrow('the disk is full');
+    expect([exchange.requests, kept(program)]).toEqual([[], []]);
+    expect(await create('key-1')).toMatchObject({ kind: 'ok' });
   });
 
   it('is sent each time without a key', async () => {
