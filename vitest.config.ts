@@ -38,6 +38,7 @@ const ON_BOTH = [
   'test/store/{,orders/,tables/}*.test.ts',
   'test/orders/{,pass/}*.test.ts',
   'test/findings/*.test.ts',
+  'test/extensions/api/keyed/*.test.ts',
   'test/extensions/{clients,health,operate,pace,reports,webhooks}/tables/*.test.ts',
   'test/extensions/clients/{links,links-pass,photos}.test.ts',
   'test/extensions/feed/{,tables/}{events,feed,reading}.test.ts',

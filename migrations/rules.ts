@@ -7,6 +7,7 @@ export const TABLES = [
   'event_heads',
   'events',
   'findings',
+  'idempotent_requests',
   'kept_answers',
   'links',
   'merchant_orders',

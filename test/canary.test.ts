@@ -23,6 +23,7 @@ const BROUGHT = {
   opsToken: 'canary-ops-token-5b',
   apiToken: 'canary-api-token-7d-of-32-characters',
   heartbeat: 'canary-heartbeat-6a',
+  idempotencyKey: 'canary-idempotency-key-3f',
   ...RECEIVER_SECRETS,
 };
 const { email, paymentToken, cryptoAddress } = CANARIES;
@@ -54,6 +55,9 @@ const OPERATIONS: readonly (readonly [name: string, method: string, path: string
   ['listLinks', 'GET', '/links'],
   ['listEvents', 'GET', '/events?limit=1000'],
   ['showOrder', 'GET', '/orders/fine-1'],
+  ['explainOrder', 'GET', '/orders/fine-1/explanation'],
+  ['listOrders', 'GET', '/merchant-orders'],
+  ['listFindings', 'GET', '/findings'],
   ['malformed', 'POST', '/clients', `{"email":"${email}`],
   ['malformed', 'POST', '/clients', { email: [email] }],
   ['malformed', 'POST', '/clients', { email, reference: `of ${email}` }],
@@ -159,8 +163,9 @@ let secrets = '';
 
 async function useSocket(mode: Mode): Promise<void> {
   exchange.mode = mode;
-  for (const [name, method, path, body] of OPERATIONS) {
-    const { text, headers } = await askSocket(`${on.path}.sock`, method, path, body);
+  for (const [index, [name, method, path, body]] of OPERATIONS.entries()) {
+    const key = { 'idempotency-key': `${BROUGHT.idempotencyKey}-${mode}-${index}` };
+    const { text, headers } = await askSocket(`${on.path}.sock`, method, path, body, { headers: key });
     note(`${name} over the socket${mode === 'fine' ? '' : `, ${mode}`}`, JSON.stringify(headers) + text);
   }
 }
@@ -497,7 +502,9 @@ describe('a canary', () => {
     ],
     // What was asked for shows it, and the events of a record would: it is no secret, but nothing that counts or logs has it.
     cryptoAddress: [
-      ...MODES.map((mode) => `showOrder over the socket${mode === 'fine' ? '' : `, ${mode}`}`),
+      ...MODES.flatMap((mode) =>
+        ['showOrder', 'listOrders'].map((name) => `${name} over the socket${mode === 'fine' ? '' : `, ${mode}`}`),
+      ),
       'lookUpOrder over the socket',
       'lookup shop-1',
       'lookup shop-1 --reveal',
@@ -524,6 +531,7 @@ describe('a canary', () => {
     opsToken: [],
     apiToken: [],
     heartbeat: [],
+    idempotencyKey: [],
     webhookSecret: [],
     webhookQuery: [],
   };

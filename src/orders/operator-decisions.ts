@@ -10,7 +10,7 @@ import { readFailOvers } from '../store/tables/fail-overs.ts';
 import { doubtOf } from './fail-over.ts';
 import { ROW_COLUMNS, trackingOf, type OrderRow } from '../store/orders/order-columns.ts';
 import { partsOf } from '../store/pages.ts';
-import type { Database } from '../store/port.ts';
+import type { Database, Transaction } from '../store/port.ts';
 import { readAcceptedAndAbsent, readNewest } from '../findings/evidence.ts';
 import type { FlowDeps } from './pass/deps.ts';
 import { recordFindings } from '../findings/record-findings.ts';
@@ -87,40 +87,42 @@ export async function* decideOrders(
   action: OperatorAction,
 ): AsyncGenerator<OperatorResult> {
   for (const part of partsOf(targets, TOGETHER)) {
-    yield* await Promise.all(part.map((target) => decideOrder(deps, target, action)));
+    yield* await Promise.all(
+      part.map((target) => deps.store.writer.write((tx) => decideOrder(tx, deps, target, action))),
+    );
   }
 }
 
-async function decideOrder(
-  { account, store, clock, settings }: OperatorDeps,
+/** Decides an order in a transaction of its account. */
+export async function decideOrder(
+  tx: Transaction,
+  { account, clock, settings }: Omit<OperatorDeps, 'store'>,
   { externalOrderId, listed }: OperatorTarget,
   action: OperatorAction,
 ): Promise<OperatorResult> {
   const passedOver = (state: OrderState | null, why: string) =>
     ({ kind: 'passed-over', externalOrderId, state, why }) as const;
   const { judgement } = action;
-  return await store.writer.write(async (tx) => {
-    const row = await lockOrder(tx, account, externalOrderId);
-    if (row === undefined) return passedOver(null, 'there is no such order in the table');
-    const tracking = trackingOf(row);
-    const { state } = tracking;
-    if (judgement.kind === 'exists') {
-      const other = await orderWithPreOrder(tx, { account, externalOrderId, preOrderId: judgement.preOrderId });
-      if (other !== undefined) return passedOver(state, `the pre-order is that of ${JSON.stringify(other)}`);
-    }
-    const change = listed === undefined ? undefined : changeSince(listed, tracking);
-    if (change !== undefined) return passedOver(state, change);
-    const now = clock.now();
-    const made = decideByOperator(tracking, action, now, settings, await evidenceFor(tx, action, row, settings));
-    if (!made.ok) return passedOver(state, made.why);
-    let last = tracking;
-    for (const moved of made.moves) last = await saveDecision(tx, last, moved, now);
-    const { to } = made;
-    const classes: readonly FindingClassName[] = to === 'accepted' ? ['CREATE_UNKNOWN'] : OVERDUE_CLASSES;
-    const judged = { found: findUnknownOutcome(last), classes, now };
-    await recordFindings(tx, { account }, externalOrderId, judged);
-    return { kind: 'done', externalOrderId, from: state, to };
-  });
+  const row = await lockOrder(tx, account, externalOrderId);
+  if (row === undefined) return passedOver(null, 'there is no such order in the table');
+  const tracking = trackingOf(row);
+  const { state } = tracking;
+  if (judgement.kind === 'exists') {
+    const other = await orderWithPreOrder(tx, { account, externalOrderId, preOrderId: judgement.preOrderId });
+    if (other !== undefined) return passedOver(state, `the pre-order is that of ${JSON.stringify(other)}`);
+  }
+  const change = listed === undefined ? undefined : changeSince(listed, tracking);
+  if (change !== undefined) return passedOver(state, change);
+  const now = clock.now();
+  const made = decideByOperator(tracking, action, now, settings, await evidenceFor(tx, action, row, settings));
+  if (!made.ok) return passedOver(state, made.why);
+  let last = tracking;
+  for (const moved of made.moves) last = await saveDecision(tx, last, moved, now);
+  const { to } = made;
+  const classes: readonly FindingClassName[] = to === 'accepted' ? ['CREATE_UNKNOWN'] : OVERDUE_CLASSES;
+  const judged = { found: findUnknownOutcome(last), classes, now };
+  await recordFindings(tx, { account }, externalOrderId, judged);
+  return { kind: 'done', externalOrderId, from: state, to };
 }
 
 /** Describes how an order differs from what the person was shown; a create may have been sent and failed in between. */

@@ -48,6 +48,8 @@ const header = fc.oneof(
       'content-type: ;;;',
       'accept: text/event-stream',
       'last-event-id: x',
+      'idempotency-key: k',
+      'idempotency-key: a b',
       'accept-encoding: gzip;q=NaN',
       'host: ',
       'host: evil.example',
@@ -71,7 +73,18 @@ const header = fc.oneof(
   {
     weight: 2,
     arbitrary: fc
-      .tuple(fc.constantFrom('authorization', 'host', 'origin', 'content-type', 'last-event-id', 'accept'), oddText)
+      .tuple(
+        fc.constantFrom(
+          'authorization',
+          'host',
+          'origin',
+          'content-type',
+          'last-event-id',
+          'accept',
+          'idempotency-key',
+        ),
+        oddText,
+      )
       .map(([name, text]) => `${name}: ${latin1(text)}`),
   },
 );

@@ -99,7 +99,7 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
     'the events that are retried, up to a limit',
   ],
   [
-    /^SEARCH (answer|photos) USING INDEX \w+_by_age .* limit (0 \+ \?|\?|\d+)$/,
+    /^SEARCH (answer|photos|idempotent_requests) USING (COVERING )?INDEX \w+_by_age .* limit (0 \+ \?|\?|\d+)$/,
     'a page of what is old enough to be deleted',
   ],
   [/^SEARCH \w+ USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\):/, 'the rows between two ids'],

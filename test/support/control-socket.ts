@@ -2,6 +2,7 @@ import { request, type IncomingHttpHeaders, type RequestOptions } from 'node:htt
 import { request as requestTls } from 'node:https';
 import { onTestFinished } from 'vitest';
 import { Activities } from '../../src/extensions/health/activity.ts';
+import { explainer } from '../../src/extensions/health/explainer.ts';
 import { serveControl, type ControlSocket, type Served } from '../../src/extensions/api/server.ts';
 import type { App } from '../../src/app.ts';
 import { EXTENSIONS } from '../../src/extensions.ts';
@@ -119,7 +120,7 @@ export function served(app: App, activities = new Activities(app.clock), wakeCre
   });
   return {
     ...app,
-    services: { status, purges: [] },
+    services: { status, explain: explainer({ ...app, activities }), purges: [] },
     extensions: EXTENSIONS,
     use: async (account) => (account === app.account ? inUse : undefined),
   };

@@ -2,6 +2,8 @@ import { accountsWithLinks } from '../../src/extensions/clients/tables/links.ts'
 import { expect } from 'vitest';
 import type { Overrides } from '../../src/app.ts';
 import { BEGINNING, writeCursor, type FeedEvent } from '../../src/extensions/feed/event.ts';
+import { OPERATIONS as CLIENTS } from '../../src/extensions/clients/operations.ts';
+import { DECISIONS } from '../../src/extensions/operate/decisions.ts';
 import { linksPass } from '../../src/extensions/clients/links.ts';
 import { placeOf, readPage } from '../../src/extensions/feed/feed.ts';
 import { sweep } from '../../src/findings/sweep.ts';
@@ -112,6 +114,7 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
   await readDashboard(program);
   const decided = await Array.fromAsync(decideOrders(program.app, [{ externalOrderId: 'waiting' }], action));
   expect(decided).toMatchObject([{ kind: 'done' }]);
+  await askOnce(program);
   await program.app[Symbol.asyncDispose]();
   unguarded(program.merchant, () =>
     program.merchant
@@ -122,6 +125,18 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
   await program.restart();
   await syncOnce(program.app, 'all', NEVER);
   return program;
+}
+
+/** Has requests with an `Idempotency-Key` made, repeated, refused and forgotten. */
+async function askOnce({ app, clock }: TestProgram): Promise<void> {
+  const caller = { name: 'shop', scopes: ['decide'], accounts: 'all' } as const;
+  const deps = { ...app, wakeCreates: () => {}, caller, idempotencyKey: 'key' };
+  for (const ms of [0, 0, 2 * DAY]) {
+    clock.advance(ms);
+    await DECISIONS.pause.run(deps, { what: 'creates', reason: 'r' });
+    await CLIENTS.createLink.run({ ...deps, idempotencyKey: 'other' }, { email: 'a@b.example' });
+    await DECISIONS.resume.run({ ...deps, idempotencyKey: 'third' }, { reason: 'r' });
+  }
 }
 
 /** Has the feed read in each of its ways. */
@@ -192,6 +207,7 @@ async function listEverything({ app: { store } }: TestProgram): Promise<void> {
     await listOrders(store.db, query);
     await listFindings(store.db, query);
     await listFindings(store.db, { ...query, status: 'open', after: { id: 1, severity: 'error' } });
+    await listFindings(store.db, { ...query, after: { id: 1, severity: 'error' } });
     for (const sort of ORDER_SORTS) {
       const page = { ...query, sort, mostRead: 2, outcome: 'outcome_unknown' } as const;
       await listOrders(store.db, page);

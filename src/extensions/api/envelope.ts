@@ -18,7 +18,10 @@ export interface OwnRefusal {
   readonly kind: (typeof OWN_KINDS)[number];
   readonly message: string;
   readonly httpStatus: number;
-  /** `not-found`: the database does not have it. */
+  /**
+   * `not-found`: the database does not have it; `conflict`: a decision that cannot be made, or stands already; `key-reused`: the
+   * `Idempotency-Key` is that of another request; a cursor's: why a reader cannot go on after it.
+   */
   readonly reason?: (typeof OWN_REASONS)[number];
   readonly retryAfterMs?: number;
   /** The URL of the process that drives the account. */
@@ -27,14 +30,20 @@ export interface OwnRefusal {
 
 /** The result of an operation. `body` is JSON as the exchange wrote it, with every digit. */
 export type Result =
-  | { readonly kind: 'ok'; readonly body: string; readonly httpStatus?: number }
+  | { readonly kind: 'ok'; readonly body: string; readonly httpStatus?: number; readonly isReplay?: true }
   | FailedReply
+  /** Nothing tells what became of an earlier request of the same `Idempotency-Key`: this one was not sent. */
+  | { readonly kind: 'unknown'; readonly why: string; readonly httpStatus: 409 }
   | OwnRefusal;
 
 export type FailedResult = Exclude<Result, { kind: 'ok' }>;
 
 export function done(value: unknown, httpStatus = 200): Result {
   return { kind: 'ok', body: JSON.stringify(value), httpStatus };
+}
+
+export function notFound(message: string): OwnRefusal {
+  return { ...invalid(message, 404), reason: 'not-found' };
 }
 
 export function invalid(message: string, httpStatus = 400): OwnRefusal {
@@ -176,6 +185,7 @@ export function readEnvelope({ httpStatus, retryAfterSeconds, body }: Envelope):
     case 'rate-limited':
       return { kind, retryAfterMs };
     case 'not-sent':
+      return { kind, why: message };
     case 'unknown':
       return { kind, why: message };
     default: {

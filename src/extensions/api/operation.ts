@@ -37,10 +37,10 @@ export interface OperationAddress {
   readonly scopes: readonly Scope[];
   /** A `:name` stands for a field of the input. */
   readonly url: string;
+  /** A request that bears an `Idempotency-Key` is done once. */
+  readonly isKeyed?: boolean;
   /** The part of the request that carries the other fields of the input. */
   readonly rest?: 'query' | 'body';
-  /** It takes the header `Idempotency-Key`. */
-  readonly isKeyed?: boolean;
   /** The error of a command where the exchange has no such thing begins so; `no link` unless given. */
   readonly absent?: string;
 }
@@ -193,8 +193,15 @@ export const ERRORS = {
   }),
   '409': documented(
     'Conflict',
-    'The table has an order of this id with other content, or the cursor is not of this feed. Nothing was changed.',
+    'The table has an order of this id with other content, the decision cannot be made as things stand or stands already, a ' +
+      'request of this Idempotency-Key has no answer yet, or the cursor is not of this feed. Nothing was changed.',
     {
+      conflict: { ...invalid('it is final; a person has nothing to decide', 409), reason: 'conflict' },
+      noAnswerYet: {
+        kind: 'unknown',
+        why: 'a request with this Idempotency-Key began at 2026-01-05T12:00:00.000Z and has no answer yet',
+        httpStatus: 409,
+      },
       differs: invalid('"shop-1001" is in the table with another asset', 409),
       cursorAhead: { ...invalid('the cursor 1042 is ahead of the feed, which ends at 7', 409), reason: 'cursor-ahead' },
     },
@@ -207,6 +214,9 @@ export const ERRORS = {
     'This process does not drive the account. Nothing was done; another process may drive it.',
     { notOwner: NOT_OWNER_RESULT },
   ),
+  '422': documented('KeyReused', 'The Idempotency-Key is that of another request of the last day. Nothing was done.', {
+    keyReused: { ...invalid('this Idempotency-Key is that of another request', 422), reason: 'key-reused' },
+  }),
   '429': documented('Limited', 'The API: the token asks more often than its `rate`. Nothing was done.', {
     limited: limited(40),
   }),
@@ -239,5 +249,6 @@ export type ErrorStatus = keyof typeof ERRORS;
 
 export const OWN_ERRORS: readonly ErrorStatus[] = ['400', '421', '4xx', '500', '503'];
 export const EXCHANGE_ERRORS: readonly ErrorStatus[] = [...OWN_ERRORS, '502', '504'];
+export const DECISION_ERRORS: readonly ErrorStatus[] = [...OWN_ERRORS, '404', '409', '413', '422'];
 export const READ_ERRORS: readonly ErrorStatus[] = ['400', '4xx', '500', '503'];
 export const LOOKUP_ERRORS: readonly ErrorStatus[] = [...EXCHANGE_ERRORS, '404'];

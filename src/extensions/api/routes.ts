@@ -138,6 +138,7 @@ async function notOwner({ accounts }: Serving, account: string): Promise<Result>
 
 export async function answer(reply: FastifyReply, result: Result): Promise<FastifyReply> {
   const { httpStatus, retryAfterSeconds, body } = writeEnvelope(result);
+  if (result.kind === 'ok' && result.isReplay) void reply.header('idempotent-replayed', 'true');
   if (retryAfterSeconds !== undefined) void reply.header('retry-after', retryAfterSeconds);
   return await reply
     .code(httpStatus)

@@ -45,19 +45,20 @@ type PassDeps = FlowDeps & Pick<OperationDeps, 'exchange'>;
 
 const PAGE = 200;
 const DOCUMENTED_STATUSES: readonly string[] = ['NOT_VERIFIED'];
-const whenUnknown = (account: string) =>
+export const whenUnknown = (account: string) =>
   `it is not known whether the link was created. Run: order-sync exchange client validate EMAIL${accountWords(account)}. If the answer is OK, ` +
   'it was not created: create it again. If the answer is LINK_ALREADY_EXISTS, it was created now or earlier: ask the exchange ' +
   `for the link id and run: order-sync exchange client follow LINK${accountWords(account)}`;
 
 /**
- * Creates a link (§4.1) and stores it; the e-mail address goes to the exchange alone. Throws `UnusableIdError` before
- * any request, and a `StoreError` that names a link which cannot be stored.
+ * Creates a link (§4.1) and stores it, with what `keep` writes about it; the e-mail address goes to the exchange alone. Throws
+ * `UnusableIdError` before any request, and a `StoreError` that names a link which cannot be stored.
  */
 export async function makeLink(
   deps: LinkDeps,
   { email, reference }: { email: string; reference: string | null },
   signal?: AbortSignal,
+  keep: (tx: Transaction, link: Link) => Promise<void> = async () => {},
 ): Promise<Reply<Link>> {
   checkReference(reference);
   if (reference?.toLowerCase().includes(email.toLowerCase()) === true) {
@@ -79,7 +80,15 @@ export async function makeLink(
   try {
     // The exchange has no other way to learn this id.
     const late = { message: 'a created link cannot be stored yet', subject: linkId, facts: { linkId } };
-    logSaved(deps, await writeDurably(deps, (tx) => remember(deps, tx, answer.value, reference, 'created'), late));
+    const saved = await writeDurably(
+      deps,
+      async (tx) => {
+        await keep(tx, answer.value);
+        return await remember(deps, tx, answer.value, reference, 'created');
+      },
+      late,
+    );
+    logSaved(deps, saved);
   } catch (error) {
     deps.log.error({ linkId }, 'a created link could not be stored');
     if (!(error instanceof StoreError)) throw error;

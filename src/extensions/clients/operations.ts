@@ -8,10 +8,11 @@ import {
   VERIFICATION_LEVELS,
   verificationTokenSchema,
 } from '../../exchange/schemas.ts';
-import { adoptLink, makeLink } from './links.ts';
+import { adoptLink, makeLink, whenUnknown } from './links.ts';
 import { requestPhotos } from './photos.ts';
 import { listLinks } from './tables/links.ts';
 import { done } from '../api/envelope.ts';
+import { sendOnce } from '../api/keyed/keyed-requests.ts';
 import {
   countParameter,
   EXCHANGE_ERRORS,
@@ -67,11 +68,20 @@ export const OPERATIONS = {
     summary: 'Registers a client and makes a link, or links a registered client (§4.1). The link is remembered.',
     description:
       'The exchange tells the id of a new link once. After an unknown outcome ask whether the address has a link now ' +
-      '(validateEmail); the exchange has no look-up of links by address.',
+      '(validateEmail); the exchange has no look-up of links by address. A repeated request of the same `Idempotency-Key` makes ' +
+      'no second link: it is answered with the id and the status of the first one.',
     body: z.strictObject({ email, reference }).meta({ examples: [{ email: '<EMAIL>', reference: 'customer-7' }] }),
     value: linkValue,
-    errors: [...EXCHANGE_ERRORS, '413'],
-    run: (deps, input, signal) => makeLink(deps, { ...input, reference: input.reference ?? null }, signal),
+    errors: [...EXCHANGE_ERRORS, '409', '413', '422'],
+    run: (deps, input, signal) => {
+      const asked = { email: input.email, reference: input.reference ?? null };
+      return sendOnce(deps, ['createLink', asked], whenUnknown(deps.account), (keep) =>
+        // Of the answer alone what is remembered of the link anyway: the exchange may put the e-mail address into it.
+        makeLink(deps, asked, signal, (tx, link) =>
+          keep(tx, JSON.stringify({ linkId: link.linkId, status: link.status })),
+        ),
+      );
+    },
   }),
   validateEmail: operation({
     tag,

@@ -1,7 +1,9 @@
 import { programVersion } from '../../base/version.ts';
+import { z } from 'zod';
+import { quote } from '../../base/text.ts';
 import { ORDER_STATES } from '../../orders/rules/states.ts';
-import { done, invalid } from '../api/envelope.ts';
-import { named, READ_ERRORS, reading } from '../api/operation.ts';
+import { done, invalid, notFound } from '../api/envelope.ts';
+import { named, READ_ERRORS, reading, textParameter } from '../api/operation.ts';
 import { readStatus } from './status/read-status.ts';
 import { statusSchema } from './status/status.ts';
 
@@ -47,7 +49,47 @@ const statusValue = named('Status', 'How order-sync does. Fields may be added.',
   },
 });
 
+const storyValue = named(
+  'Story',
+  'What happened to an order, and what happens next.',
+  z.object({
+    schema: z.literal('order-sync.story/1'),
+    externalOrderId: z.string(),
+    asOf: z.string(),
+    state: z.string().nullable(),
+    outcome: z.string().nullable(),
+    headline: z.string(),
+    told: z.array(z.object({ at: z.string(), text: z.string() })),
+    pace: z.looseObject({}).nullable().describe('What decides when it is looked up; null if no look-up is planned.'),
+    next: z.array(z.string()).describe('Sentences, and commands for a person.'),
+  }),
+  {
+    schema: 'order-sync.story/1',
+    externalOrderId: 'shop-1001',
+    asOf: SINCE,
+    state: 'pending',
+    outcome: null,
+    headline: 'It waits to be sent',
+    told: [{ at: SINCE, text: 'The row was inserted into the database.' }],
+    pace: null,
+    next: ['It is sent when it is due.'],
+  },
+);
+
 export const OPERATIONS = {
+  explainOrder: reading({
+    tag: 'orders',
+    summary: 'The story of an order and what happens next, as `orders explain --json` prints it.',
+    params: z.object({ externalOrderId: textParameter('Id of the order in your system.', 'shop-1001') }),
+    value: storyValue,
+    errors: [...READ_ERRORS, '404'],
+    async run({ services }, { account, externalOrderId }) {
+      if (services.explain === undefined) return { kind: 'not-sent', why: 'this process is starting; ask again' };
+      const story = await services.explain(account, externalOrderId);
+      if (story !== undefined) return done(story);
+      return notFound(`there is no order ${quote(externalOrderId)} of the account ${account}`);
+    },
+  }),
   status: reading({
     tag: 'status',
     summary: 'How order-sync does: what the daemon is at, and what the database has.',

@@ -1,6 +1,7 @@
 import { programVersion } from '../../base/version.ts';
 import type { ServiceMaker } from '../../daemon.ts';
 import { Activities } from './activity.ts';
+import { explainer, type Explainer } from './explainer.ts';
 import { sendHeartbeats } from './ops/readiness.ts';
 import { serveOps } from './ops/server.ts';
 import type { StatusSources } from './status/read-status.ts';
@@ -8,6 +9,7 @@ import type { StatusSources } from './status/read-status.ts';
 declare module '../../daemon.ts' {
   interface Services {
     status?: () => StatusSources;
+    explain?: Explainer;
   }
 }
 
@@ -21,6 +23,7 @@ export const healthService: ServiceMaker = {
     const ops = await serveOps({ ...deps, ...parts, activities, heedDecision, version }, stop);
     const process = { pid: globalThis.process.pid, version, startedAt: clock.now().toISOString() };
     services.status = () => ({ ...deps, activities, ops, process });
+    services.explain = explainer({ ...deps, ...parts, activities });
     return {
       listeners: [activities.listener],
       work: sendHeartbeats({ ...deps, activities }, stop),

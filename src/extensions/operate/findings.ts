@@ -1,7 +1,7 @@
 import { Argument, Option, type Command } from 'commander';
 import type { FindingStatus } from '../../findings/rules/finding.ts';
 import { ORDER_STATES, type OrderState } from '../../orders/rules/states.ts';
-import { listFindings } from './tables/listed-findings.ts';
+import { listFindings, STATUSES } from './tables/listed-findings.ts';
 import {
   addOrderOptions,
   addPeriodOptions,
@@ -39,8 +39,6 @@ import { pasteable } from '../../base/invocation.ts';
 export const define = { list: defineList, ack: defineAck, explain: defineExplain };
 
 const CLASSES = Object.keys(FINDING_CLASSES) as readonly FindingClassName[];
-
-const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies readonly FindingStatus[];
 
 interface FindingListOptions extends FindingsFilter, OrderOptions, PeriodOptions, ListOptions {
   readonly status: FindingStatus | 'any';

@@ -1,4 +1,5 @@
 import type { Extension } from '../../cli/extension.ts';
+import { OPERATE_OPERATIONS } from './addresses.ts';
 
 const decision = () => import('./decision.ts');
 const findings = () => import('./findings.ts');
@@ -8,14 +9,7 @@ const pause = () => import('./pause.ts');
 /** Lists of orders and findings, and what a person decides about them. */
 export const operate: Extension = {
   name: 'operate',
-  operations: {
-    showOrder: {
-      method: 'GET',
-      scopes: ['read'],
-      url: '/orders/:externalOrderId',
-      read: async () => (await import('./operations.ts')).OPERATIONS.showOrder,
-    },
-  },
+  operations: OPERATE_OPERATIONS,
   commands: {
     'Every day:': {
       pause: ['stops creates of an account, or look-ups as well', pause, 'one-or-all'],

@@ -1,16 +1,22 @@
 import { z } from 'zod';
 import { HIDDEN, quote } from '../../base/text.ts';
-import { SEVERITIES } from '../../findings/rules/classes.ts';
+import { FINDING_CLASSES, SEVERITIES, type FindingClassName } from '../../findings/rules/classes.ts';
+import { ORDER_STATES } from '../../orders/rules/states.ts';
 import { ORDER_COLUMNS, type OrderRow } from '../../store/orders/order-columns.ts';
 import { readOrder } from '../../store/orders/orders.ts';
 import { findingsOfOrder } from '../../store/tables/findings.ts';
-import { done, invalid } from '../api/envelope.ts';
-import { named, READ_ERRORS, reading, textParameter } from '../api/operation.ts';
+import { done, invalid, notFound, type OwnRefusal } from '../api/envelope.ts';
+import { countParameter, named, READ_ERRORS, reading, textParameter } from '../api/operation.ts';
 import { feedEventOf } from '../feed/event.ts';
 import { EVENT, EVENT_EXAMPLE } from '../feed/operations.ts';
 import { newestOfOrder } from '../feed/tables/events.ts';
+import { listFindings, STATUSES, weightOf } from './tables/listed-findings.ts';
+import { listOrders } from './tables/listed-orders.ts';
 
 const MOST_OF_ORDER = 200;
+const MOST_LISTED = 1_000;
+/** A page looks at no more orders than this: the process does nothing else meanwhile. */
+const MOST_LOOKED_AT = 5_000;
 
 const text = z.string().nullable();
 const TRACKED: readonly (keyof OrderRow)[] = [
@@ -42,10 +48,10 @@ const orderColumns = z.object({
 });
 const SHOWN_COLUMNS = Object.keys(orderColumns.shape) as (keyof OrderRow)[];
 
-const finding = z.object({
+const findingColumns = {
   class: z.string(),
   severity: z.enum(SEVERITIES),
-  status: z.enum(['open', 'acknowledged', 'resolved']),
+  status: z.enum(STATUSES),
   expected: text,
   actual: text,
   first_seen_at: z.string(),
@@ -53,7 +59,67 @@ const finding = z.object({
   resolved_at: text,
   changed_by: text.describe('The person who acknowledged it.'),
   reason: text,
-});
+};
+const SHOWN_OF_FINDING = Object.keys(findingColumns) as (keyof typeof findingColumns)[];
+
+const ORDER_EXAMPLE = {
+  ...Object.fromEntries(SHOWN_COLUMNS.map((column) => [column, null])),
+  account: 'default',
+  external_order_id: 'shop-1001',
+  asset: '0.25',
+  from_currency: 'BTC',
+  to_currency: 'EUR',
+  state: 'sending',
+  attempts: 1,
+  revision: 1,
+  created_at: '2026-01-05T11:59:59.000Z',
+  updated_at: '2026-01-05T12:00:00.000Z',
+};
+const next = z.string().nullable().describe('Give it as `after` to read on; null at the end of the list.');
+
+const ordersValue = named(
+  'StoredOrders',
+  'Orders, the newest first.',
+  z.object({ orders: z.array(orderColumns), next }),
+  {
+    orders: [ORDER_EXAMPLE],
+    next: null,
+  },
+);
+
+const findingsValue = named(
+  'Findings',
+  'Findings, the worst first, of one severity the newest.',
+  z.object({
+    findings: z.array(
+      z.object({
+        id: z.int(),
+        external_order_id: text.describe('Null: it is about the account.'),
+        ...findingColumns,
+      }),
+    ),
+    next,
+  }),
+  {
+    findings: [
+      {
+        id: 12,
+        external_order_id: 'shop-1001',
+        class: 'AMOUNT_MISMATCH',
+        severity: 'error',
+        status: 'open',
+        expected: '0.25',
+        actual: '0.26',
+        first_seen_at: '2026-01-05T12:00:00.000Z',
+        last_seen_at: '2026-01-05T12:00:00.000Z',
+        resolved_at: null,
+        changed_by: null,
+        reason: null,
+      },
+    ],
+    next: null,
+  },
+);
 
 const orderValue = named(
   'StoredOrder',
@@ -62,23 +128,11 @@ const orderValue = named(
     order: orderColumns,
     events: z.array(EVENT),
     hasMoreEvents: z.boolean().describe('There are older events: GET /events?order= has them.'),
-    findings: z.array(finding),
+    findings: z.array(z.object(findingColumns)),
     hasMoreFindings: z.boolean(),
   }),
   {
-    order: {
-      ...Object.fromEntries(SHOWN_COLUMNS.map((column) => [column, null])),
-      account: 'default',
-      external_order_id: 'shop-1001',
-      asset: '0.25',
-      from_currency: 'BTC',
-      to_currency: 'EUR',
-      state: 'sending',
-      attempts: 1,
-      revision: 1,
-      created_at: '2026-01-05T11:59:59.000Z',
-      updated_at: '2026-01-05T12:00:00.000Z',
-    },
+    order: ORDER_EXAMPLE,
     events: [EVENT_EXAMPLE],
     hasMoreEvents: false,
     findings: [],
@@ -95,7 +149,92 @@ function shownColumns(row: OrderRow): object {
   return { ...Object.fromEntries(shown), payment_token: row.payment_token === null ? null : HIDDEN };
 }
 
+const after = textParameter(
+  '`next` of the page before.',
+  'WyIyMDI2LTAxLTA1VDExOjU5OjU5LjAwMFoiLCJzaG9wLTEwMDEiXQ',
+).optional();
+const limit = countParameter('The most rows in a page.', MOST_LISTED, 50);
+
+const orderPlace = z.tuple([z.string(), z.string()]);
+const findingPlace = z.tuple([z.enum(SEVERITIES), z.int()]);
+
+function cursorOf(place: z.output<typeof orderPlace> | z.output<typeof findingPlace>): string {
+  return Buffer.from(JSON.stringify(place)).toString('base64url');
+}
+
+function placeIn<Place>(cursor: string | undefined, schema: z.ZodType<Place>): Place | OwnRefusal | undefined {
+  if (cursor === undefined) return undefined;
+  try {
+    return schema.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
+  } catch {
+    return { ...invalid('`after` is no `next` of this list', 400), reason: 'cursor-unreadable' };
+  }
+}
+
 export const OPERATIONS = {
+  listOrders: reading({
+    tag: 'orders',
+    summary: 'The orders of the table, the newest first.',
+    description:
+      'A page of a state that many orders have looks at 5,000 orders at the most, so it may be empty before the end: read on as ' +
+      'long as `next` is not null.',
+    query: z.object({
+      state: z
+        .enum(ORDER_STATES)
+        .optional()
+        .meta({ description: 'Only orders in this state.', examples: ['held'] }),
+      after,
+      limit,
+    }),
+    value: ordersValue,
+    errors: READ_ERRORS,
+    async run({ store: { db } }, { account, state, after: cursor, limit: most }) {
+      const place = placeIn(cursor, orderPlace);
+      if (place !== undefined && 'kind' in place) return place;
+      const [created_at = '', external_order_id = ''] = place ?? [];
+      const from = place && { created_at, external_order_id };
+      const query = { account, state, sort: 'newest', after: from, limit: most + 1, mostRead: MOST_LOOKED_AT } as const;
+      const { rows, isCut, lookedUntil } = await listOrders(db, query);
+      const shown = rows.slice(0, most);
+      const last = rows.length > most ? shown.at(-1) : isCut ? lookedUntil : undefined;
+      const orders = shown.map(shownColumns);
+      return done({ orders, next: last === undefined ? null : cursorOf([last.created_at, last.external_order_id]) });
+    },
+  }),
+  listFindings: reading({
+    tag: 'findings',
+    summary: 'What reconciliation found, the worst first, of one severity the newest.',
+    query: z.object({
+      class: z
+        .enum(Object.keys(FINDING_CLASSES) as FindingClassName[])
+        .optional()
+        .meta({ description: 'Only findings of this class.', examples: ['AMOUNT_MISMATCH'] }),
+      status: z
+        .enum(STATUSES)
+        .optional()
+        .meta({ description: 'Only findings of this status.', examples: ['open'] }),
+      order: textParameter('Only findings of this order, by your id of it.', 'shop-1001').optional(),
+      after,
+      limit,
+    }),
+    value: findingsValue,
+    errors: READ_ERRORS,
+    async run({ store: { db } }, { account, class: name, status, order: id, after: cursor, limit: most }) {
+      const place = placeIn(cursor, findingPlace);
+      if (place !== undefined && 'kind' in place) return place;
+      const order = id === undefined ? undefined : { id, isPrefix: false };
+      const from = place && { severity: place[0], id: place[1] };
+      const { rows } = await listFindings(db, { account, class: name, status, order, after: from, limit: most + 1 });
+      const shown = rows.slice(0, most);
+      const last = rows.length > most ? shown.at(-1) : undefined;
+      const findings = shown.map((row) => ({
+        id: row.id,
+        external_order_id: row.external_order_id,
+        ...Object.fromEntries(SHOWN_OF_FINDING.map((column) => [column, row[column]])),
+      }));
+      return done({ findings, next: last === undefined ? null : cursorOf([weightOf(last.class), last.id]) });
+    },
+  }),
   showOrder: reading({
     tag: 'orders',
     summary: 'An order as the database has it, with its events and findings.',
@@ -104,12 +243,7 @@ export const OPERATIONS = {
     errors: [...READ_ERRORS, '404'],
     async run({ store: { db } }, { account, externalOrderId }) {
       const row = await readOrder(db, account, externalOrderId);
-      if (row === undefined) {
-        return {
-          ...invalid(`there is no order ${quote(externalOrderId)} of the account ${account}`, 404),
-          reason: 'not-found',
-        };
-      }
+      if (row === undefined) return notFound(`there is no order ${quote(externalOrderId)} of the account ${account}`);
       const query = { account, externalOrderId, limit: MOST_OF_ORDER + 1 };
       const events = await newestOfOrder(db, query);
       const findings = await findingsOfOrder(db, query);

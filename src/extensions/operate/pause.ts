@@ -3,7 +3,7 @@ import { systemClock } from '../../base/clock.ts';
 import { accountWords, DEFAULT_ACCOUNT } from '../../accounts/rules/name.ts';
 import { RESUMED_RESTRAINTS, type RestraintKind } from '../../accounts/rules/restraints.ts';
 import { printable, counted } from '../../base/words.ts';
-import { endHolds, setHold } from '../../store/tables/account-holds.ts';
+import { endHolds, pause } from '../../store/tables/account-holds.ts';
 import { isOfAll } from '../../cli/shared/account.ts';
 import { actorOf, addReasonOptions, type DecisionOptions } from './decision-options.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
@@ -45,11 +45,9 @@ function definePause(command: Command): void {
     .action(async (options: DecisionOptions & { creates?: boolean; all?: boolean }) => {
       if (options.creates === true && options.all === true) command.error('error: give either --creates or --all');
       const kind = options.all === true ? 'all-paused' : 'creates-paused';
-      const actor = actorOf(options);
-      const now = systemClock().now();
-      const hold = { kind, since: now, until: null, reason: options.reason, actor } as const;
+      const how = { reason: options.reason, actor: actorOf(options), now: systemClock().now() };
       const accounts = await withEachAccount(command, async ({ writer }, account) => {
-        await writer.write((tx) => setHold(tx, account, hold, now));
+        await writer.write((tx) => pause(tx, account, kind, how));
         return account;
       });
       const [words, scope] = isOfAll(command)

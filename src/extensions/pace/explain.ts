@@ -1,8 +1,8 @@
 import { counted, inUnits, withCommas } from '../../base/words.ts';
 import type { ExplainedPace } from '../../orders/pass/pace.ts';
 import { statusName, type PacedOrder } from '../../orders/rules/lookup.ts';
-import { PaceLearner, type PaceLimits } from './pace.ts';
-import { statusKey, type Stay } from './status.ts';
+import type { PaceLearner, PaceLimits } from './pace.ts';
+import { statusKey } from './status.ts';
 import { ageBy, LONGEST_MS } from './stay-times.ts';
 
 /** With fewer stays than these nothing is said of how long they took. */
@@ -10,12 +10,12 @@ const FEW_STAYS = 10;
 
 /** Compares an order with the stays of others in its status. */
 export function explainLearned(
-  { stays: ended, from }: { readonly stays: readonly Stay[]; readonly from: Date | null },
+  learner: PaceLearner,
   limits: PaceLimits,
   order: PacedOrder,
   forMs: number,
 ): ExplainedPace {
-  const learned = new PaceLearner(ended, from).pace(limits);
+  const learned = learner.pace(limits);
   const key = statusKey(order);
   const stays = learned.statuses.find((one) => one.key === key)?.stays ?? 0;
   const halfMs = ageBy(0.5, learned.hazardsOf(key));

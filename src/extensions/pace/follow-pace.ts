@@ -14,7 +14,7 @@ import { isPaced, PACED_STATES } from '../../orders/rules/states.ts';
 import { isAnythingAwaited } from '../../store/orders/due-times.ts';
 import { orderAges } from '../../store/orders/orders-with-records.ts';
 import { explainLearned } from './explain.ts';
-import { learnHistory, readHistory, type Learned } from './learn-pace.ts';
+import { learnHistory, type Learned } from './learn-pace.ts';
 import { LONGEST_GAP_MS, PaceLearner, type LearnedPace, type PaceLimits } from './pace.ts';
 import { shortestCronGapMs } from './cron-gap.ts';
 import { paceSettings } from './settings.ts';
@@ -117,7 +117,8 @@ export class LearningPace implements FollowPace {
 
   async explain(deps: PaceDeps, order: PacedOrder, forMs: number, signal: AbortSignal): Promise<ExplainedPace> {
     if (this.isEveryTick) return await EVERY_TICK.explain(deps, order, forMs, signal);
-    return explainLearned(await readHistory(deps, signal), this.limits, order, forMs);
+    this.history = await learnHistory(deps, this.history, signal);
+    return explainLearned(this.history.learner.again(), this.limits, order, forMs);
   }
 
   /** `now` is on the monotonic clock. */

@@ -38,6 +38,16 @@ export async function setHold(tx: Transaction, account: string, hold: Restraint,
   if (before === undefined || actor !== null) await recordChange(tx, account, { to: hold, reason, actor, now });
 }
 
+/** Pauses an account until a person has it go on. */
+export async function pause(
+  tx: Transaction,
+  account: string,
+  kind: 'creates-paused' | 'all-paused',
+  { now, ...by }: { readonly actor: string; readonly reason: string; readonly now: Date },
+): Promise<void> {
+  await setHold(tx, account, { kind, since: now, until: null, ...by }, now);
+}
+
 /** The fact that tells from when on creates count for `guard.*`: a person has let them go on then. */
 const GUARD_COUNTS_FROM = 'guard.countsFrom';
 

@@ -55,7 +55,7 @@ describe('POST /orders', () => {
   it('takes the same order again with 200, in whatever state it is, and wakes nothing for it', async () => {
     const on = await controlSocket();
     expect((await on.ask('POST', '/orders', ORDER)).status).toBe(201);
-    for (const asset of ['"1.50"', '1.5', '"1.5"', '1.500']) {
+    for (const asset of ['"1.50"', '1.5', '"1.5"', '1.500', '15E-1', `1.5${'0'.repeat(60)}`]) {
       const body = JSON.stringify(ORDER).replace('"1.50"', asset);
       const { status, text } = await on.ask('POST', '/orders', body);
       expect([asset, status, text]).toEqual([asset, 200, expect.stringContaining('"state":"pending"')]);

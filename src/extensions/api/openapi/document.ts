@@ -48,6 +48,8 @@ for people. The HTTP status of a refusal by the exchange is the exchange's own.
 const TAGS = [
   { name: 'clients', description: 'Clients, their verification and their cards.' },
   { name: 'orders', description: 'Orders in the table, and pre-orders and orders at the exchange.' },
+  { name: 'findings', description: 'What reconciliation found.' },
+  { name: 'decisions', description: 'What a person, or a program in their place, decides.' },
   { name: 'events', description: 'What has happened, in its order, as it comes.' },
   { name: 'links', description: 'Links that are remembered and followed.' },
   { name: 'status', description: 'How the daemon and the orders do.' },

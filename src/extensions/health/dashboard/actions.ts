@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { configOf } from '../../../settings/config.ts';
-import { RESUMED_RESTRAINTS, type Restraint } from '../../../accounts/rules/restraints.ts';
+import { RESUMED_RESTRAINTS } from '../../../accounts/rules/restraints.ts';
 import type { Judgement } from '../../../orders/rules/operator-decisions.ts';
 import { messageOf } from '../../../base/text.ts';
 import { pathId } from '../../../exchange/ids.ts';
@@ -8,7 +8,7 @@ import { decideOrders } from '../../../orders/operator-decisions.ts';
 import { flowSettings } from '../../../orders/flow-settings.ts';
 import { LONGEST_TEXT } from './forms.ts';
 import { accountPath, orderPath } from './markup.ts';
-import { endHolds, setHold } from '../../../store/tables/account-holds.ts';
+import { endHolds, pause } from '../../../store/tables/account-holds.ts';
 import { acknowledge, findingsById } from '../../../store/tables/findings.ts';
 import { trackingOf } from '../../../store/orders/order-columns.ts';
 import { readOrder } from '../../../store/orders/orders.ts';
@@ -17,7 +17,7 @@ import type { OpsSources } from '../ops/readings.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 const MOST_FINDINGS = 100;
-const PAUSES: readonly string[] = ['creates-paused', 'all-paused'] satisfies Restraint['kind'][];
+const PAUSES = ['creates-paused', 'all-paused'] as const;
 
 export class Refused extends Error {
   readonly httpStatus: number;
@@ -151,10 +151,10 @@ function seenFinding(text: string): { id: number; expected: string | null; actua
 }
 
 async function pauseAccount({ store, clock }: OpsSources, { account, actor, reason, form }: Decision): Promise<string> {
-  const [kind, now] = [form.get('kind') ?? '', clock.now()];
-  if (!PAUSES.includes(kind)) throw new Refused(400, 'Choose what stops.');
-  const hold: Restraint = { kind: kind as Restraint['kind'], since: now, until: null, reason, actor };
-  await store.forAccount(account).writer.write((tx) => setHold(tx, account, hold, now));
+  const kind = PAUSES.find((one) => one === form.get('kind'));
+  if (kind === undefined) throw new Refused(400, 'Choose what stops.');
+  const how = { actor, reason, now: clock.now() };
+  await store.forAccount(account).writer.write((tx) => pause(tx, account, kind, how));
   return accountPath('/pause', account);
 }
 

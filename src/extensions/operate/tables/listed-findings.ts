@@ -1,5 +1,11 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
-import { SEVERITIES, severityOf, type FindingClassName, type Severity } from '../../../findings/rules/classes.ts';
+import {
+  FINDING_CLASSES,
+  SEVERITIES,
+  severityOf,
+  type FindingClassName,
+  type Severity,
+} from '../../../findings/rules/classes.ts';
 import type { FindingStatus } from '../../../findings/rules/finding.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
 import type { FindingRow } from '../../../store/tables/findings.ts';
@@ -12,7 +18,9 @@ import type { Database } from '../../../store/port.ts';
 
 /** Of each class a list looks at no more findings than this, the newest. */
 const MOST_READ = 10_000;
-const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies readonly FindingStatus[];
+export const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies readonly FindingStatus[];
+
+const CLASSES = Object.keys(FINDING_CLASSES);
 
 export type FindingPlace = Readonly<{ id: number; severity: Severity }>;
 
@@ -122,19 +130,28 @@ async function listOfClass(
   return { rows, isCut: oldest !== undefined && rows.length < limit };
 }
 
+/** The place of the severity of a row's class among all, as `weightOf` has it. */
+const PLACE = sql`case ${sql.join(
+  SEVERITIES.map((severity, index) => {
+    const names = CLASSES.filter((name) => weightOf(name) === severity).map((name) => sql.lit(name));
+    return sql`when class in (${sql.join(names)}) then ${sql.lit(index)}`;
+  }),
+  sql` `,
+)} else ${sql.lit(SEVERITIES.indexOf(weightOf('')))} end`;
+
 async function listOfOrder(db: Database, filter: Filter, order: IdFilter): Promise<Listed<FindingRow>> {
-  const { account, class: name, severity, status, limit } = filter;
+  const { account, class: name, severity, status, after, limit } = filter;
   const conditions = allOf(
     unsearched(filter),
     name === undefined ? undefined : sql`class = ${name}`,
     severity === undefined ? undefined : sql`severity = ${severity}`,
     status === undefined ? undefined : sql`status = ${status}`,
+    after && sql`(${PLACE}, -id) > (${SEVERITIES.indexOf(after.severity)}, ${-after.id})`,
   );
   const ofOrder = sql`select * from findings where account = ${account} and ${isLike(order)}`;
-  const place = SEVERITIES.map((one, index) => sql`when ${one} then ${sql.lit(index)}`);
   const { rows } = await sql<FindingRow>`select * from (${ofOrder} limit ${MOST_READ}) findings
     where ${conditions}
-    order by case severity ${sql.join(place, sql` `)} else 9 end, id desc limit ${limit}`.execute(db);
+    order by ${PLACE}, id desc limit ${limit}`.execute(db);
   const beyond = await sql`select 1 from (${ofOrder} limit 1 offset ${MOST_READ}) findings`.execute(db);
   return { rows, isCut: beyond.rows.length > 0 };
 }

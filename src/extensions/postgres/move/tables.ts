@@ -13,6 +13,7 @@ export const COPIED: Readonly<Record<CopiedTable, readonly string[]>> = {
   event_heads: ['account'],
   events: ['id'],
   findings: ['id'],
+  idempotent_requests: ['account', 'key_hash'],
   kept_answers: ['id'],
   links: ['account', 'link_id'],
   merchant_orders: ['account', 'external_order_id'],

@@ -3,6 +3,15 @@ import type { ReportDocument } from '../../documents/document.ts';
 import { storyDocument } from './document.ts';
 import { isNewest, type Spacing, type StorySettings } from './next.ts';
 import { buildStory, type Story } from './story.ts';
+import { accountWords } from '../../../accounts/rules/name.ts';
+import { describeKeptBack, stopRemedy } from '../../../accounts/rules/restraints.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { pasteable } from '../../../base/invocation.ts';
+import type { FollowPace } from '../../../orders/pass/pace.ts';
+import { statusName } from '../../../orders/rules/lookup.ts';
+import { isPaced } from '../../../orders/rules/states.ts';
+import { trackingOf } from '../../../store/orders/order-columns.ts';
+import { readOrder } from '../../../store/orders/orders.ts';
 import type { Store } from '../../../store/port.ts';
 import { readStory, type StoryEvidence } from '../tables/story.ts';
 
@@ -30,4 +39,54 @@ export async function storyOf(
   const spacing = isNewest({ ...evidence, asOf }) ? await readSpacing?.() : undefined;
   const story = buildStory(evidence, asOf, { ...create, ...follow, isDriven, blocked, spacing });
   return { story, document: storyDocument(story, evidence, exchange), evidence };
+}
+
+interface ExplainDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly settings: AccountSettings;
+  readonly paceOf: () => FollowPace | Promise<FollowPace>;
+}
+
+/** Tells the story of an order. `kept` says why its owner cannot write it. */
+export async function explain(
+  deps: ExplainDeps,
+  externalOrderId: string,
+  asOf: Date,
+  kept: Parameters<typeof describeKeptBack>[0] | undefined,
+): Promise<OrderStory | undefined> {
+  return await storyOf(deps.store, deps.settings, externalOrderId, {
+    asOf,
+    readSpacing: () => spacingOf(deps, externalOrderId, asOf),
+    blocked: (await olderStateOf(deps.store)) ?? (kept && describeKeptBack(kept)),
+  });
+}
+
+/** A story as programs read it. */
+export function storyJson(story: Story) {
+  return { schema: 'order-sync.story/1', ...story, next: story.next.map(pasteable) };
+}
+
+async function spacingOf(
+  { store, clock, settings, paceOf }: ExplainDeps,
+  externalOrderId: string,
+  asOf: Date,
+): Promise<Spacing | undefined> {
+  const { account } = settings;
+  const row = await readOrder(store.db, account, externalOrderId);
+  const order = row && trackingOf(row);
+  if (order === undefined || order.changedAt === null || !isPaced(order.state)) return undefined;
+  const forMs = Math.max(0, asOf.getTime() - order.changedAt.getTime());
+  const { signal } = new AbortController();
+  const pace = await paceOf();
+  const { kind, text, learned } = await pace.explain({ account, store, clock }, order, forMs, signal);
+  return { facts: { kind, status: statusName(order), since: row?.changed_at, ...learned }, text };
+}
+
+/** Ignores a mark that cannot be read. */
+async function olderStateOf({ mark }: Store) {
+  const sign = await mark.sign().catch(() => undefined);
+  if (sign === undefined) return undefined;
+  const words = mark.account === undefined ? '' : accountWords(mark.account);
+  return { why: `the database ${sign}`, remedy: stopRemedy('older-state', words) };
 }

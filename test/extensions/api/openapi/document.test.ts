@@ -9,6 +9,7 @@ import { controlDocument } from '../../../../src/extensions/api/openapi/document
 import { EXTENSIONS } from '../../../../src/extensions.ts';
 import { addRoutes } from '../../../../src/extensions/api/routes.ts';
 import { controlSocket, type ServedSocket } from '../../../support/control-socket.ts';
+import { unguarded } from '../../../support/unguarded.ts';
 import type { SandboxProgram } from '../../../support/test-program.ts';
 
 type JsonSchema = Exclude<Parameters<typeof z.fromJSONSchema>[0], boolean>;
@@ -82,7 +83,7 @@ describe('the document of the control socket', () => {
     await server.ready();
     const shown = operations.map(({ method, path }) => `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
     expect(shown.toSorted()).toEqual(routes.toSorted());
-    expect(new Set(routes).size).toBe(19);
+    expect(new Set(routes).size).toBe(28);
   });
 
   it('describes the socket and the API, which asks for a token with a scope', () => {
@@ -154,6 +155,7 @@ describe('the document of the control socket', () => {
   );
 });
 
+const cursor = (place: unknown) => Buffer.from(JSON.stringify(place)).toString('base64url');
 const EMAIL = 'ada@shop.example';
 /** What a good request of each operation is filled in with. */
 const VALUES: Readonly<Record<string, string>> = {
@@ -169,6 +171,15 @@ const VALUES: Readonly<Record<string, string>> = {
   after: '0',
   type: 'order.state_changed',
   order: 'shop-1',
+};
+/** What an operation wants otherwise. */
+const OWN_VALUES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  listOrders: { after: cursor(['2027-01-01T00:00:00.000Z', 'shop-1']), state: 'held' },
+  listFindings: { after: cursor(['error', 7]), status: 'open', class: 'STUCK' },
+  resolveOrder: { externalOrderId: 'held' },
+  retryOrder: { externalOrderId: 'held' },
+  cancelOrder: { externalOrderId: 'waits' },
+  acknowledgeFinding: { id: '1' },
 };
 const ORDER = { external_order_id: 'shop-2', asset: 1.5, from_currency: 'BTC', to_currency: 'EUR' };
 /** Orders as a body: the first two can be read. */
@@ -188,6 +199,26 @@ const BODIES: Readonly<Record<string, readonly unknown[]>> = {
   requestPhotos: [{ level: 'LIVENESS', actionId: 'a' }, { level: 'MAIN', actionId: null }, { level: 'OTHER' }, {}],
   addOrder: ORDERS,
   adoptOrder: ORDERS,
+  resolveOrder: [
+    { as: 'exists', preOrderId: 'pre-9', reason: 'r' },
+    { as: 'not-created', reason: 'r', mayDuplicate: true },
+    { as: 'ours', reason: 'r' },
+    { as: 'exists', reason: 'r' },
+    { as: 'ours', reason: 'r', preOrderId: 'pre-9' },
+    { as: 'other', reason: 'r' },
+    { as: 'abandoned' },
+    {},
+  ],
+  retryOrder: [
+    { reason: 'r', mayDuplicate: true },
+    { reason: 'r' },
+    { reason: '' },
+    { reason: 'r', mayDuplicate: 'yes' },
+  ],
+  cancelOrder: [{ reason: 'r' }, { reason: 7 }, { reason: 'r', more: 1 }],
+  acknowledgeFinding: [{ reason: 'r' }, {}],
+  pause: [{ what: 'all', reason: 'r' }, { what: 'other', reason: 'r' }, { reason: 'r' }],
+  resume: [{ reason: 'r' }, { reason: 'x'.repeat(501) }],
   probe: [{ step: 'absence' }, { step: 'order', order: ORDER }, { step: 'other' }, {}, { step: 'rate', requests: '0' }],
 };
 
@@ -199,6 +230,15 @@ async function setUp(): Promise<ServedSocket<SandboxProgram>> {
   on.program.insert({ external_order_id: 'shop-1' });
   await on.ask('POST', '/sync');
   on.program.clock.advance(60_000);
+  on.program.insert({ external_order_id: 'held' }, { external_order_id: 'waits' });
+  unguarded(on.program.merchant, () =>
+    on.program.merchant.exec(
+      `update merchant_orders set state = 'held', revision = 9 where external_order_id = 'held'`,
+    ),
+  );
+  on.program.merchant.exec(`insert into findings (account, class, severity, first_seen_at, last_seen_at)
+    values ('default', 'STUCK', 'warning', '2026', '2026')`);
+  await on.ask('POST', '/pause', { what: 'creates', reason: 'maintenance' });
   return on;
 }
 
@@ -207,7 +247,10 @@ async function send(on: ServedSocket, { method, path, operation }: (typeof opera
   const query = new URLSearchParams();
   let target = path;
   for (const { name, in: place } of operation.parameters ?? []) {
-    const value = VALUES[name] ?? expect.fail(`${operation.operationId} wants ${name}`);
+    const value =
+      OWN_VALUES[operation.operationId]?.[name] ??
+      VALUES[name] ??
+      expect.fail(`${operation.operationId} wants ${name}`);
     if (place === 'query') query.set(name, value);
     else target = target.replace(`{${name}}`, encodeURIComponent(value));
   }

@@ -1,0 +1,125 @@
+import { createHash, createHmac } from 'node:crypto';
+import { after } from '../../../base/instant.ts';
+import { UnusableIdError } from '../../../exchange/ids.ts';
+import { StoreError } from '../../../store/errors.ts';
+import type { Transaction, Work } from '../../../store/port.ts';
+import { invalid, type OwnRefusal, type Result } from '../envelope.ts';
+import type { CalledDeps } from '../operation.ts';
+import {
+  forgetOldRequests,
+  forgetRequest,
+  readRequest,
+  writeRequest,
+  type IdempotentRequest,
+} from '../tables/idempotent-requests.ts';
+
+/** 1 to 200 visible characters of ASCII. */
+const KEY = /^[\x21-\x7e]{1,200}$/;
+const KEPT_FOR_MS = 24 * 60 * 60_000;
+
+type KeyedDeps = Pick<CalledDeps, 'account' | 'store' | 'clock' | 'caller' | 'idempotencyKey'>;
+/** What was asked for, in a fixed order. Requests of one key are the same if this is. */
+type Asked = readonly unknown[];
+
+/**
+ * Has a decision made in a transaction. If the request bears a key, its answer is written in the same transaction: a request of
+ * the same key gets that answer, whichever process drives the account by then. A refusal changes nothing and is not kept.
+ */
+export async function decideOnce(deps: KeyedDeps, asked: Asked, decide: Work<Result>): Promise<Result> {
+  const request = requestOf(deps, asked);
+  if (request === undefined) return await deps.store.writer.write(decide);
+  if ('kind' in request) return request;
+  return await deps.store.writer.write(async (tx) => {
+    const known = await knownAnswer(tx, request);
+    if (known !== undefined) return known;
+    const result = await decide(tx);
+    if (result.kind === 'ok') await writeRequest(tx, answered(request, result.body, result.httpStatus));
+    return result;
+  });
+}
+
+/** Writes the answer of a request that leaves to the exchange, in the transaction that records what it has made. */
+export type KeepAnswer = (tx: Transaction, answer: string) => Promise<void>;
+
+/**
+ * Has a request sent to the exchange. If it bears a key, this is durable before anything leaves, and a request of the same key is
+ * not sent: without an answer `whyUnknown` says what to do. What the exchange refused, or never got, may be sent again.
+ */
+export async function sendOnce(
+  deps: KeyedDeps & Pick<CalledDeps, 'gracePeriodOver'>,
+  asked: Asked,
+  whyUnknown: string,
+  send: (keep: KeepAnswer) => Promise<Result>,
+): Promise<Result> {
+  const request = requestOf(deps, asked);
+  if (request === undefined) return await send(async () => {});
+  if ('kind' in request) return request;
+  const { writer } = deps.store;
+  const known = await writer.write(async (tx) => {
+    const answer = await knownAnswer(tx, request, whyUnknown);
+    if (answer === undefined) await writeRequest(tx, request);
+    return answer;
+  });
+  if (known !== undefined) return known;
+  const forget = async () =>
+    await writer.writeUntilDurable(
+      (tx) => forgetRequest(tx, request),
+      deps.gracePeriodOver,
+      () => {},
+    );
+  try {
+    const result = await send(async (tx, answer) => await writeRequest(tx, answered(request, answer)));
+    if (result.kind !== 'ok' && result.kind !== 'unknown') await forget();
+    return result;
+  } catch (error) {
+    if (isNeverSent(error)) await forget();
+    throw error;
+  }
+}
+
+/** With such a cause the exchange has made it and it cannot be kept. */
+function isNeverSent(error: unknown): boolean {
+  return error instanceof UnusableIdError || (error instanceof StoreError && !(error.cause instanceof StoreError));
+}
+
+/** The row of a request: it tells neither the key nor, to who does not have the key, anything of the body. */
+function requestOf(
+  { account, caller, clock, idempotencyKey: key }: KeyedDeps,
+  asked: Asked,
+): IdempotentRequest | OwnRefusal | undefined {
+  if (key === undefined) return undefined;
+  if (!KEY.test(key)) return invalid('Idempotency-Key must be 1 to 200 visible ASCII characters');
+  return {
+    account,
+    key_hash: createHash('sha256')
+      .update(JSON.stringify([caller.name, key]))
+      .digest('hex'),
+    body_hash: createHmac('sha256', key).update(JSON.stringify(asked)).digest('hex'),
+    http_status: null,
+    answer: null,
+    made_at: clock.now().toISOString(),
+  };
+}
+
+function answered(request: IdempotentRequest, answer: string, httpStatus = 200): IdempotentRequest {
+  return { ...request, http_status: httpStatus, answer };
+}
+
+async function knownAnswer(
+  tx: Transaction,
+  request: IdempotentRequest,
+  whyUnknown = 'the answer was not kept',
+): Promise<Result | undefined> {
+  const since = after(new Date(request.made_at), -KEPT_FOR_MS).toISOString();
+  await forgetOldRequests(tx, request.account, since);
+  const known = await readRequest(tx, request, since);
+  if (known === undefined) return undefined;
+  if (known.body_hash !== request.body_hash) {
+    return { ...invalid('this Idempotency-Key is that of another request', 422), reason: 'key-reused' };
+  }
+  if (known.answer === null || known.http_status === null) {
+    const why = `a request with this Idempotency-Key began at ${known.made_at} and has no answer yet; ${whyUnknown}`;
+    return { kind: 'unknown', why, httpStatus: 409 };
+  }
+  return { kind: 'ok', body: known.answer, httpStatus: known.http_status, isReplay: true };
+}

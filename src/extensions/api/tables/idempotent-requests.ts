@@ -1,0 +1,65 @@
+import type { Database, Transaction } from '../../../store/port.ts';
+
+/** A request that bore an `Idempotency-Key`. Without an answer it is under way, or nothing tells how it ended. */
+export interface IdempotentRequest {
+  readonly account: string;
+  readonly key_hash: string;
+  readonly body_hash: string;
+  readonly http_status: number | null;
+  readonly answer: string | null;
+  readonly made_at: string;
+}
+
+export type RequestKey = Pick<IdempotentRequest, 'account' | 'key_hash'>;
+
+/** Old rows that go with each new one: more than one, so that they become fewer. */
+const MOST_FORGOTTEN = 5;
+
+function withRequests(db: Database) {
+  return db.withTables<{ idempotent_requests: IdempotentRequest }>();
+}
+
+/** Reads the request of a key that was made at `since` or later. */
+export async function readRequest(
+  tx: Transaction,
+  { account, key_hash }: RequestKey,
+  since: string,
+): Promise<IdempotentRequest | undefined> {
+  return await withRequests(tx)
+    .selectFrom('idempotent_requests')
+    .selectAll()
+    .where((request) => request.and({ account, key_hash }))
+    .where('made_at', '>=', since)
+    .executeTakeFirst();
+}
+
+/** Writes a request, in the place of an older one of its key. */
+export async function writeRequest(tx: Transaction, request: IdempotentRequest): Promise<void> {
+  const { account: _account, key_hash: _key, ...values } = request;
+  await withRequests(tx)
+    .insertInto('idempotent_requests')
+    .values(request)
+    .onConflict((conflict) => conflict.columns(['account', 'key_hash']).doUpdateSet(values))
+    .execute();
+}
+
+export async function forgetRequest(tx: Transaction, { account, key_hash }: RequestKey): Promise<void> {
+  await withRequests(tx)
+    .deleteFrom('idempotent_requests')
+    .where((request) => request.and({ account, key_hash }))
+    .execute();
+}
+
+/** Deletes a few of the requests that were made before `since`, the oldest first. */
+export async function forgetOldRequests(tx: Transaction, account: string, since: string): Promise<void> {
+  const old = await withRequests(tx)
+    .selectFrom('idempotent_requests')
+    .select(['account', 'key_hash'])
+    .where('account', '=', account)
+    .where('made_at', '<', since)
+    .orderBy('made_at')
+    .limit(MOST_FORGOTTEN)
+    .execute();
+  // One by one: for a list of keys a plan that is kept reads all requests of the account.
+  for (const request of old) await forgetRequest(tx, request);
+}

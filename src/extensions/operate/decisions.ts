@@ -1,0 +1,193 @@
+import { z } from 'zod';
+import { describeRestraint, RESUMED_RESTRAINTS, viewOf } from '../../accounts/rules/restraints.ts';
+import { LONGEST_PLAIN_TEXT, quote } from '../../base/text.ts';
+import { pathId } from '../../exchange/ids.ts';
+import { decideOrder } from '../../orders/operator-decisions.ts';
+import type { Judgement } from '../../orders/rules/operator-decisions.ts';
+import type { Transaction, Work } from '../../store/port.ts';
+import { endHolds, pause, readHolds } from '../../store/tables/account-holds.ts';
+import { acknowledge, findingsById } from '../../store/tables/findings.ts';
+import { done, invalid, notFound, type OwnRefusal, type Result } from '../api/envelope.ts';
+import { decideOnce } from '../api/keyed/keyed-requests.ts';
+import { DECISION_ERRORS, named, operation, textParameter, type CalledDeps } from '../api/operation.ts';
+
+const REASON = 'the exchange confirmed it';
+const reason = z
+  .string()
+  .trim()
+  .min(1)
+  .max(LONGEST_PLAIN_TEXT)
+  .refine((text) => text.isWellFormed() && !text.includes('\0'), 'expected text without NUL')
+  .describe('Why; the history keeps it.');
+const mayDuplicate = z
+  .boolean()
+  .optional()
+  .describe(
+    'Send it also if the exchange may have accepted the first request, and would accept both; `--i-know-it-may-duplicate` of commands.',
+  );
+const ofDecision = { tag: 'decisions', errors: DECISION_ERRORS } as const;
+const ofOrder = {
+  ...ofDecision,
+  params: z.object({ externalOrderId: textParameter('Id of the order in your system.', 'shop-1001') }),
+  value: named(
+    'Decided',
+    'The states of the order before and after the decision.',
+    z.object({ externalOrderId: z.string(), from: z.string(), to: z.string() }),
+    { externalOrderId: 'shop-1001', from: 'held', to: 'accepted' },
+  ),
+} as const;
+
+const as = <Kind extends string>(kind: Kind) => z.literal(kind);
+const resolution = z
+  .discriminatedUnion('as', [
+    z.strictObject({ as: as('exists'), reason, preOrderId: z.string().describe('Its pre-order at the exchange.') }),
+    z.strictObject({ as: as('not-created'), reason, mayDuplicate }),
+    z.strictObject({ as: as('ours'), reason }),
+    z.strictObject({ as: as('abandoned'), reason }),
+  ])
+  .describe('exists: follow it; not-created: send it again; ours: trust what the exchange has; abandoned: end it.')
+  .meta({ examples: [{ as: 'exists', preOrderId: '5d1f', reason: REASON }] });
+
+const HOLD = {
+  kind: 'creates-paused',
+  since: '2026-01-05T12:00:00.000Z',
+  until: null,
+  reason: REASON,
+  actor: 'back-office',
+};
+const holdsValue = named(
+  'Holds',
+  'Why the account sends nothing of a kind, now.',
+  z.object({
+    holds: z.array(
+      z.object({
+        kind: z.string(),
+        since: z.string(),
+        until: z.string().nullable().describe('Null: a person ends it.'),
+        reason: z.string(),
+        actor: z.string().nullable(),
+      }),
+    ),
+  }),
+  { holds: [HOLD] },
+);
+
+function conflict(why: string): OwnRefusal {
+  return { ...invalid(why, 409), reason: 'conflict' };
+}
+
+/** Makes a decision once a key; what it has changed is heeded at once. */
+async function decide(deps: CalledDeps, asked: readonly unknown[], work: Work<Result>): Promise<Result> {
+  const result = await decideOnce(deps, asked, work);
+  if (result.kind !== 'ok') return result;
+  // The decision stands: if they cannot be read now, they are read later.
+  await deps.restraints.read().catch(() => undefined);
+  deps.wakeCreates();
+  return result;
+}
+
+async function judge(
+  deps: CalledDeps,
+  input: { readonly externalOrderId: string; readonly reason: string },
+  judgement: Judgement,
+): Promise<Result> {
+  const { externalOrderId } = input;
+  const action = { judgement, reason: input.reason, actor: deps.caller.name };
+  return await decide(deps, [judgement, externalOrderId, input.reason], async (tx) => {
+    const result = await decideOrder(tx, deps, { externalOrderId }, action);
+    if (result.kind === 'done') return done({ externalOrderId, from: result.from, to: result.to });
+    if (result.state !== null) return conflict(result.why);
+    return notFound(`there is no order ${quote(externalOrderId)} of the account ${deps.account}`);
+  });
+}
+
+function judgementOf(input: z.output<typeof resolution>): Judgement {
+  if (input.as === 'not-created') return { kind: input.as, mayDuplicate: input.mayDuplicate === true };
+  if (input.as !== 'exists') return { kind: input.as };
+  // Refuses a text that can be no id.
+  pathId(input.preOrderId);
+  return { kind: input.as, preOrderId: input.preOrderId };
+}
+
+async function holdsOf(tx: Transaction, account: string): Promise<Result> {
+  return done({ holds: (await readHolds(tx, account)).map(viewOf) });
+}
+
+/** What a person decides, each as the command of its name does it; recorded under the name of the caller. */
+export const DECISIONS = {
+  resolveOrder: operation({
+    ...ofOrder,
+    summary: 'Records what happened to an order that was sent, or ends it.',
+    body: resolution,
+    run: (deps, input) => judge(deps, input, judgementOf(input)),
+  }),
+  retryOrder: operation({
+    ...ofOrder,
+    summary: 'Sends a rejected, invalid or unknown order again.',
+    body: z.strictObject({ reason, mayDuplicate }).meta({ examples: [{ reason: 'the currency is enabled now' }] }),
+    run: (deps, input) => judge(deps, input, { kind: 'retry', mayDuplicate: input.mayDuplicate === true }),
+  }),
+  cancelOrder: operation({
+    ...ofOrder,
+    summary: 'Ends an order that was not sent yet.',
+    body: z.strictObject({ reason }).meta({ examples: [{ reason: 'the client changed their mind' }] }),
+    run: (deps, input) => judge(deps, input, { kind: 'cancel' }),
+  }),
+  acknowledgeFinding: operation({
+    ...ofDecision,
+    summary: 'Acknowledges an open finding; it stays until it is no longer true.',
+    params: z.object({
+      id: z.coerce
+        .number<string>()
+        .int()
+        .min(1)
+        .meta({ description: 'Id of the finding.', examples: [12] }),
+    }),
+    body: z.strictObject({ reason }).meta({ examples: [{ reason: 'agreed with the exchange' }] }),
+    value: named(
+      'Acknowledged',
+      'The finding.',
+      z.object({ id: z.int(), class: z.string(), externalOrderId: z.string().nullable() }),
+      { id: 12, class: 'AMOUNT_MISMATCH', externalOrderId: 'shop-1001' },
+    ),
+    run: (deps, input) =>
+      decide(deps, ['acknowledge', input.id, input.reason], async (tx) => {
+        const { account, clock, caller } = deps;
+        const [row] = await findingsById(tx, account, [input.id]);
+        if (row === undefined) return notFound(`there is no finding ${input.id} of the account ${account}`);
+        const by = { reason: input.reason, actor: caller.name, now: clock.now() };
+        if (!(await acknowledge(tx, row, by))) return conflict(`the finding ${input.id} is ${row.status}`);
+        return done({ id: row.id, class: row.class, externalOrderId: row.external_order_id });
+      }),
+  }),
+  pause: operation({
+    ...ofDecision,
+    summary: 'Stops creates of the account, or look-ups as well, until a person resumes.',
+    body: z.strictObject({ what: z.enum(['creates', 'all']), reason }).meta({
+      examples: [{ what: 'creates', reason: 'maintenance at the exchange until 14:00' }],
+    }),
+    value: holdsValue,
+    run: (deps, input) =>
+      decide(deps, ['pause', input.what, input.reason], async (tx) => {
+        const { account, clock, caller } = deps;
+        const kind = `${input.what}-paused` as const;
+        const stands = (await readHolds(tx, account)).find((hold) => hold.kind === kind);
+        if (stands !== undefined) return conflict(describeRestraint(viewOf(stands), account));
+        await pause(tx, account, kind, { reason: input.reason, actor: caller.name, now: clock.now() });
+        return await holdsOf(tx, account);
+      }),
+  }),
+  resume: operation({
+    ...ofDecision,
+    summary: 'Ends what a pause began, and other holds of creates.',
+    body: z.strictObject({ reason }).meta({ examples: [{ reason: 'the maintenance is over' }] }),
+    value: holdsValue,
+    run: (deps, input) =>
+      decide(deps, ['resume', input.reason], async (tx) => {
+        const { account, clock, caller } = deps;
+        const how = { reason: input.reason, actor: caller.name, now: clock.now() };
+        const ended = await endHolds(tx, account, RESUMED_RESTRAINTS, how);
+        return ended.length === 0 ? conflict('nothing is paused') : await holdsOf(tx, account);
+      }),
+  }),
+};
