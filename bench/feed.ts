@@ -20,7 +20,7 @@ export async function measureFeed({ folder, path, sizes, say }: Bench): Promise<
   const settings = settingsFor(NOBODY, path);
   await runProgram(folder, ['db', 'accept-restore', '--yes', '--assume-not-sent', '--reason', 'made here'], settings);
   say('feed: the command, and pages over the socket');
-  const { ms, peakMib } = await runProgram(folder, ['events', '--json'], settings);
+  const command = await runProgram(folder, ['events', '--json'], settings);
   await using daemon = await startDaemon(folder, settings);
   const measure = async (read: (socketPath: string) => Promise<number>) => {
     const cpuBefore = [cpuMsOf(daemon.pid), cpuMsOf(process.pid)] as const;
@@ -34,8 +34,8 @@ export async function measureFeed({ folder, path, sizes, say }: Bench): Promise<
   const client = await measure(async (socket) => await followAll(socket, events));
   const target = { atMost: TARGET_SECONDS };
   return [
-    { name: `events --json of ${events} events`, unit: 's', value: ms / 1_000, target },
-    { name: 'the same, memory', unit: 'MiB', value: peakMib },
+    { name: `events --json of ${events} events`, unit: 's', value: command.ms / 1_000, target },
+    { name: 'the same, memory', unit: 'MiB', value: command.peakMib },
     { name: `${events} events in pages over the socket`, unit: 's', value: pages.ms / 1_000, target },
     { name: 'the same, CPU of the daemon', unit: 's', value: pages.daemonMs / 1_000 },
     {

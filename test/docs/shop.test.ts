@@ -19,6 +19,8 @@ const codeOf = (language: string) =>
 const SNIPPETS = codeOf('ts');
 const [PYTHON = ''] = codeOf('python').filter((code) => code.startsWith('# shop.py'));
 const hasPython = spawnSync('python3', ['--version']).status === 0;
+/** In the second run the order is added again, and is there. */
+const SAID = ['shop-1001 pending', 'shop-1001 open', 'shop-1001 open'];
 const DRIZZLE = join(ROOT, 'tools/node_modules/drizzle-orm');
 
 /** A folder in which programs import the packages of a shop. */
@@ -46,11 +48,11 @@ async function listenBefore(socketPath: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Runs the shop until its order is open, kills it, and runs it again. */
-async function runShop(command: string, args: readonly string[], cwd: string): Promise<void> {
+/** Runs the shop until its order is open, kills it, and runs it again; returns what it said. */
+async function runShop(command: string, args: readonly string[], cwd: string): Promise<string[]> {
   const { socketPath, program, exchange } = await scriptedControlSocket();
   exchange.answer = (request) =>
-    request.method === 'POST' ? echo(request) : record('shop-1001', { status: 'PROCESSING' });
+    request.method === 'POST' ? echo(request) : record('shop-1001', { exchangeOperation: { inputAsset: 0.25 } });
   const url = await listenBefore(socketPath);
   const start = () => {
     const child = spawn(command, [...args, url, 'cursor.txt'], {
@@ -62,30 +64,31 @@ async function runShop(command: string, args: readonly string[], cwd: string): P
     return { child, lines: createInterface(child.stdout)[Symbol.asyncIterator]() };
   };
   const { child, lines } = start();
-  expect((await lines.next()).value).toBe('shop-1001 pending');
+  const said = [await lines.next()];
   program.clock.advance(Math.max(0, Date.now() - program.clock.now().getTime()) + DAY);
   const client = new OrderSync({ socket: socketPath });
   await client.sync();
   program.clock.advance(DAY);
   await client.sync();
-  expect((await lines.next()).value).toBe('shop-1001 open');
+  said.push(await lines.next());
   child.kill('SIGKILL');
   await once(child, 'exit');
-  const again = start();
-  expect((await again.lines.next()).value).toBe('shop-1001 open');
+  said.push(await start().lines.next());
+  return said.map(({ value }) => String(value));
 }
 
 describe('the shop of the manual', () => {
   it('in TypeScript adds its order, and hears that it is open', async () => {
     const folder = shopFolder();
     writeFileSync(join(folder, 'shop.ts'), SNIPPETS.find((code) => code.startsWith('// shop.ts')) ?? '');
-    await runShop(process.execPath, ['--disable-warning=ExperimentalWarning', 'shop.ts'], folder);
+    const said = await runShop(process.execPath, ['--disable-warning=ExperimentalWarning', 'shop.ts'], folder);
+    expect(said).toEqual(SAID);
   });
 
   it.skipIf(!hasPython)('in Python does so too', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'shop.py'), PYTHON);
-    await runShop('python3', ['shop.py'], folder);
+    expect(await runShop('python3', ['shop.py'], folder)).toEqual(SAID);
   });
 });
 

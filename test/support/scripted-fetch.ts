@@ -21,7 +21,7 @@ export function scriptedFetch(...script: Script[]) {
   const asked: Fetched[] = [];
   const fetching = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     const { method = 'GET', headers, body, signal } = init;
-    const url = String(input as string);
+    const url = input instanceof Request ? input.url : String(input);
     const one: Fetched = {
       method,
       url,
@@ -36,7 +36,7 @@ export function scriptedFetch(...script: Script[]) {
     const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body ?? { ok: true, value: {} });
     return new Response(text, { status: answer.status ?? 200, headers: answer.headers ?? {} });
   };
-  return { fetch: fetching as typeof fetch, asked };
+  return { fetch: fetching, asked };
 }
 
 /** An answer of order-sync that is no success. */

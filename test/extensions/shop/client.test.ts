@@ -115,10 +115,14 @@ describe('a request', () => {
 
   it.each(['ftp://host', 'https://user:pass@host', 'https://host/?token=1', 'nothing'])(
     'cannot be sent to %s',
-    (url) => void expect(() => new OrderSync({ url })).toThrow(TypeError),
+    (url) => {
+      expect(() => new OrderSync({ url })).toThrow(TypeError);
+    },
   );
 
-  it('needs an address', () => void expect(() => new OrderSync({ urls: [] })).toThrow(TypeError));
+  it('needs an address', () => {
+    expect(() => new OrderSync({ urls: [] })).toThrow(TypeError);
+  });
 });
 
 describe('an answer that is no success', () => {

@@ -25,6 +25,7 @@ describe('numbers as text', () => {
   });
 
   it('leave a text that is no JSON unreadable', () => {
-    for (const text of ['"open', '{"a":1', '1 2', '"\\"']) expect(() => JSON.parse(numbersAsText(text))).toThrow();
+    for (const text of ['"open', '{"a":1', '1 2', '"\\"'])
+      expect(() => JSON.parse(numbersAsText(text))).toThrow(SyntaxError);
   });
 });
