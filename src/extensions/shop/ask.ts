@@ -68,13 +68,18 @@ export class Asker {
     if (socket === undefined) {
       this.#bases = urls.map(baseOf);
       this.#send = overFetch(options.fetch);
-      this.#token = options.token;
+      this.#token = options.token?.trim();
     } else {
       this.#bases = ['http://localhost'];
       this.#send = overSocket(socket);
     }
     const [first] = this.#bases;
     if (first === undefined) throw new TypeError('give the url of order-sync, or the path of its socket');
+    // A token that was sent with TLS must never be sent without.
+    const isSecure = this.#bases.map((base) => base.startsWith('https:'));
+    if (new Set(isSecure).size > 1) throw new TypeError('give addresses of https, or of http, but not both');
+    // The engine would name the token in its own error.
+    if (/[^!-~]/.test(this.#token ?? '')) throw new TypeError('a token is visible ASCII characters');
     this.#base = first;
     this.#account = account;
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
@@ -124,7 +129,7 @@ export class Asker {
       } catch (error) {
         const waitMs = retries < MOST_RETRIES && operation.isSafe === true ? waitOf(error, retries) : undefined;
         if (waitMs === undefined || waitMs >= limit.leftMs) throw error;
-        await sleep(waitMs, limit.signal);
+        await sleep(waitMs, limit.signal).catch(() => Promise.reject(error as Error));
       }
     }
   }
@@ -149,34 +154,34 @@ export class Asker {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     };
+    let base = this.#base;
     for (let owners = 0; ; owners += 1) {
       let received;
       let problem: string;
       try {
-        received = await this.#send(this.#base, sent);
+        received = await this.#send(base, sent);
         if (received.status >= 200 && received.status < 300) return await read(received);
         problem = await received.text();
       } catch (cause) {
-        throw this.#failed(cause, isRead, received);
+        throw this.#failed(cause, isRead, received, base);
       }
       const error = errorIn({ ...received, body: problem }, isRead);
       const owner = error.kind === 'not-owner' && owners < MOST_OWNERS ? this.#ownerIn(error.owner) : undefined;
       if (owner === undefined) throw error;
-      this.#base = owner;
+      this.#base = base = owner;
     }
   }
 
-  /** The address is a row of a database: nothing is sent to one that we were not told, nor without TLS instead of with it. */
+  /** The address is a row of a database: nothing is sent to one that we were not given. */
   #ownerIn(address: string | null): string | undefined {
     const host = address === null || !URL.canParse(address) ? undefined : new URL(address).host;
-    const owner = this.#bases.find((base) => new URL(base).host === host);
-    return this.#base.startsWith('https:') && owner?.startsWith('https:') !== true ? undefined : owner;
+    return this.#bases.find((base) => new URL(base).host === host);
   }
 
-  #failed(cause: unknown, isRead: boolean, received: Received | undefined): OrderSyncError {
+  #failed(cause: unknown, isRead: boolean, received: Received | undefined, base: string): OrderSyncError {
     const message = cause instanceof Error ? cause.message : 'the request failed';
     if (received === undefined && isNeverSent(cause)) {
-      this.#base = this.#bases[(this.#bases.indexOf(this.#base) + 1) % this.#bases.length] ?? this.#base;
+      this.#base = this.#bases[(this.#bases.indexOf(base) + 1) % this.#bases.length] ?? base;
       return new OrderSyncError('unreachable', `order-sync cannot be reached: ${message}`, { cause });
     }
     const kind: ErrorKind = isRead ? 'no-answer' : 'unknown';

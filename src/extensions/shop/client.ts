@@ -9,7 +9,16 @@ export type { ErrorKind, InvalidReason, RefusalReason } from './errors.ts';
 export type { CallOptions, OrderSyncOptions } from './ask.ts';
 export type { EventFilter, EventPage } from './follow.ts';
 export type { OrderState } from './schema.ts';
-export type * from './event.ts';
+export type {
+  AccountChange,
+  EventOfType,
+  EventType,
+  FindingChange,
+  LinkChange,
+  OrderChange,
+  OrderSyncEvent,
+  PhotosReceived,
+} from './event.ts';
 export type * from './values.ts';
 
 /** A decision of the same key is made once, also if it is asked for again. A random key is made if none is given. */

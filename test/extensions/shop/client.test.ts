@@ -5,6 +5,7 @@ import {
   type InvalidReason,
   type RefusalReason,
 } from '../../../src/extensions/shop/client.ts';
+import { TABLES } from '../../../src/extensions/shop/schema.ts';
 import { controlSocket, scriptedControlSocket } from '../../support/control-socket.ts';
 import { temporaryFolder } from '../../support/folders.ts';
 import { problem, scriptedFetch, type Script } from '../../support/scripted-fetch.ts';
@@ -47,6 +48,7 @@ describe('the client over a socket', () => {
     });
     const { order, findings } = await client.orders.get('shop-1001');
     expect([order.asset, order.revision, findings]).toEqual(['0.25', 0, []]);
+    expect(Object.keys(order).toSorted()).toEqual(Object.keys(TABLES.merchant_orders).toSorted());
     expect(await errorOf(client.orders.get('another'))).toMatchObject({ kind: 'invalid', reason: 'not-found' });
   });
 
@@ -120,8 +122,16 @@ describe('a request', () => {
     },
   );
 
-  it('needs an address', () => {
+  it('needs an address, all of them with TLS or none', () => {
     expect(() => new OrderSync({ urls: [] })).toThrow(TypeError);
+    expect(() => new OrderSync({ urls: ['https://one', 'http://two'] })).toThrow(TypeError);
+  });
+
+  it('bears a token without the end of its line; an error does not name one that cannot be sent', async () => {
+    const { fetch, asked } = scriptedFetch({});
+    await new OrderSync({ url: URL_OF, token: 'secret\n', fetch }).status();
+    expect(asked[0]?.headers).toMatchObject({ authorization: 'Bearer secret' });
+    expect(() => new OrderSync({ url: URL_OF, token: 'canary\nX: y' })).toThrow(/^((?!canary)[^])*$/);
   });
 });
 
@@ -223,7 +233,7 @@ describe('a request that may be sent again', () => {
 });
 
 describe('an account that another process drives', () => {
-  const urls = ['https://one', 'https://two:8443/api', 'http://three'];
+  const urls = ['https://one', 'https://two:8443/api'];
   const owned = (address?: string) => problem(421, 'not-owner', {}, address);
 
   it('is asked for there, with the token, also the next time', async () => {
@@ -239,8 +249,6 @@ describe('an account that another process drives', () => {
   it.each([
     ['at an address that is not in its list', 'https://evil'],
     ['at another port', 'https://two'],
-    ['without TLS', 'http://three'],
-    ['without TLS, whatever the address says', 'https://three'],
     ['at no address', undefined],
     ['at no address that can be read', 'two'],
   ])('is not asked for %s', async (_name, address) => {
@@ -248,6 +256,12 @@ describe('an account that another process drives', () => {
     const client = new OrderSync({ urls, token: 'secret', fetch });
     expect(await errorOf(client.orders.add(ORDER))).toMatchObject({ kind: 'not-owner', status: 421 });
     expect(asked).toHaveLength(1);
+  });
+
+  it('is asked for with TLS, whatever the address says', async () => {
+    const { fetch, asked } = scriptedFetch(owned('http://two:8443'), {});
+    await new OrderSync({ urls, token: 'secret', fetch }).orders.add(ORDER);
+    expect(asked.map(({ url }) => new URL(url).origin)).toEqual(['https://one', 'https://two:8443']);
   });
 
   it('is asked for at two more addresses at most', async () => {
