@@ -1,5 +1,6 @@
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { OrderSync } from '../src/extensions/shop/client.ts';
 import { runProgram, startDaemon } from './child.ts';
 import type { Figure } from './figures.ts';
 import { fillWithFinalOrders } from './large-database.ts';
@@ -7,32 +8,54 @@ import { cpuMsOf } from './process.ts';
 import { settingsFor, type Bench } from './settings.ts';
 
 const TARGET_SECONDS = 10;
+const CLIENT_SECONDS = 8;
 const EVENTS_AN_ORDER = 2;
 /** Nothing is asked of the exchange: nothing is due. */
 const NOBODY = 'http://127.0.0.1:9';
 
-/** The whole feed of an account read, by the command and as pages over the control socket. */
+/** The whole feed of an account read: by the command, as pages over the control socket, and by the client of a shop. */
 export async function measureFeed({ folder, path, sizes, say }: Bench): Promise<Figure[]> {
   const { events } = sizes;
   fillWithFinalOrders(path, events / EVENTS_AN_ORDER, say);
   const settings = settingsFor(NOBODY, path);
   await runProgram(folder, ['db', 'accept-restore', '--yes', '--assume-not-sent', '--reason', 'made here'], settings);
   say('feed: the command, and pages over the socket');
-  const { ms, peakMib } = await runProgram(folder, ['events', '--json'], settings);
+  const command = await runProgram(folder, ['events', '--json'], settings);
   await using daemon = await startDaemon(folder, settings);
-  const cpuBefore = cpuMsOf(daemon.pid);
-  const start = performance.now();
-  const read = await readPages(`${path}.sock`);
-  const pagesMs = performance.now() - start;
-  const cpuMs = cpuMsOf(daemon.pid) - cpuBefore;
-  if (read < events) throw new Error(`${read} of ${events} events were read`);
+  const measure = async (read: (socketPath: string) => Promise<number>) => {
+    const cpuBefore = [cpuMsOf(daemon.pid), cpuMsOf(process.pid)] as const;
+    const start = performance.now();
+    const count = await read(`${path}.sock`);
+    const ms = performance.now() - start;
+    if (count < events) throw new Error(`${count} of ${events} events were read`);
+    return { ms, daemonMs: cpuMsOf(daemon.pid) - cpuBefore[0], ownMs: cpuMsOf(process.pid) - cpuBefore[1] };
+  };
+  const pages = await measure(readPages);
+  const client = await measure(async (socket) => await followAll(socket, events));
   const target = { atMost: TARGET_SECONDS };
   return [
-    { name: `events --json of ${events} events`, unit: 's', value: ms / 1_000, target },
-    { name: 'the same, memory', unit: 'MiB', value: peakMib },
-    { name: `${events} events in pages over the socket`, unit: 's', value: pagesMs / 1_000, target },
-    { name: 'the same, CPU of the daemon', unit: 's', value: cpuMs / 1_000 },
+    { name: `events --json of ${events} events`, unit: 's', value: command.ms / 1_000, target },
+    { name: 'the same, memory', unit: 'MiB', value: command.peakMib },
+    { name: `${events} events in pages over the socket`, unit: 's', value: pages.ms / 1_000, target },
+    { name: 'the same, CPU of the daemon', unit: 's', value: pages.daemonMs / 1_000 },
+    {
+      name: `${events} events by the client`,
+      unit: 's',
+      value: client.ms / 1_000,
+      target: { atMost: CLIENT_SECONDS },
+    },
+    { name: 'the same, CPU of the daemon', unit: 's', value: client.daemonMs / 1_000 },
+    { name: 'the same, CPU of the client', unit: 's', value: client.ownMs / 1_000 },
   ];
+}
+
+async function followAll(socket: string, events: number): Promise<number> {
+  let count = 0;
+  for await (const { cursor } of new OrderSync({ socket }).events.follow()) {
+    if (cursor !== '') count += 1;
+    if (count === events) break;
+  }
+  return count;
 }
 
 /** Reads page after page to the end, as a shop does; gives the number of events. */

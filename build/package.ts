@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile, type Plugin } from 'esbuild';
+import { bundleShop, SHOP } from './shop.ts';
 import { lockOf, type Lock } from './lock.ts';
 import { ownMap } from './own-maps.ts';
 import { thirdParties } from './third-parties.ts';
@@ -67,6 +68,7 @@ mkdirSync(PACKAGE, { recursive: true });
 for (const path of KEPT) cpSync(join(ROOT, path), join(PACKAGE, path), { recursive: true });
 dropDeadRows('README.md');
 const metafile = await bundle();
+await bundleShop(join(PACKAGE, 'src', 'shop'));
 for (const [from, to] of Object.entries(BESIDE_CODE)) cpSync(join(ROOT, from), join(PACKAGE, to));
 for (const path of globSync('src/program/*.map', { cwd: PACKAGE })) {
   writeFileSync(join(PACKAGE, path), JSON.stringify(ownMap(JSON.parse(readFileSync(join(PACKAGE, path), 'utf8')))));
@@ -88,7 +90,7 @@ function dropDeadRows(page: string): void {
 async function bundle(): Promise<Metafile> {
   const { metafile: found } = await build({
     absWorkingDir: ROOT,
-    entryPoints: { cli: 'src/cli.ts', schema: 'build/schema.ts' },
+    entryPoints: { cli: 'src/cli.ts' },
     // As deep as src/base/places.ts is: from there it finds the folder of the package.
     outdir: join(PACKAGE, 'src', 'program'),
     bundle: true,
@@ -126,10 +128,8 @@ function writeDeclarations(): void {
 function writeManifest(): void {
   const { name, version, description, license, type, bin, engines } = manifest;
   const dependencies = Object.fromEntries(BESIDE.map((one) => [one, manifest.dependencies[one] ?? '']));
-  const exports = {
-    './schema': { types: './types/build/schema.d.ts', default: './src/program/schema.js' },
-    './package.json': './package.json',
-  };
+  const shop = SHOP.map((one) => [`./${one}`, { types: `./types/${one}.d.ts`, default: `./src/shop/${one}.js` }]);
+  const exports = { ...(Object.fromEntries(shop) as object), './package.json': './package.json' };
   const own = { name, version, private: true, description, license, type, bin, exports, engines, dependencies };
   writeJson('package.json', own);
   const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as Lock;

@@ -15,6 +15,7 @@ import {
   lockedIn,
   type InstalledPackage,
 } from '../support/installed-package.ts';
+import { SHOP } from '../../build/shop.ts';
 import { tool } from '../support/tools.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -70,8 +71,10 @@ describe('the package', () => {
     const single = ['CHANGELOG.md', 'LICENSE', 'README.md', 'THIRD-PARTY.md', 'ecosystem.config.cjs'];
     const made = ['package.json', 'npm-shrinkwrap.json', 'program.js', 'program.js.map'];
     const launcher = ['config/default.yaml', 'config/schema.json', 'src/bin.mjs', 'src/runtime.cjs'];
-    const types = ['types/build/schema.d.ts', 'types/src/store/schema.d.ts'];
-    const expected = [...pages, ...folders, ...single, ...made, ...launcher, ...types];
+    const parts = readdirSync(join(ROOT, 'src/extensions/shop')).map((name) => name.replace('.ts', ''));
+    const types = parts.map((name) => `types/${name}.d.ts`);
+    const shop = SHOP.flatMap((name) => [`src/shop/${name}.js`, `src/shop/${name}.js.map`]);
+    const expected = [...pages, ...folders, ...single, ...made, ...launcher, ...types, ...shop];
     expect([...kinds.keys()].toSorted()).toEqual(expected.toSorted());
   });
 
@@ -213,7 +216,7 @@ describe('installed into an empty folder', () => {
       encoding: 'utf8',
     });
     expect([status, stderr]).toEqual([78, 'order-sync: Node 20.20.0 is too old: install Node 24 or newer\n']);
-    const code = `await import('order-sync/schema')`;
+    const code = SHOP.map((name) => `await import('order-sync/${name}');`).join('');
     const imported = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
       cwd: dirname(installed.inModules('')),
       encoding: 'utf8',

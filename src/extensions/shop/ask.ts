@@ -1,0 +1,230 @@
+import { jittered, sleep, TimeLimit } from './clock.ts';
+import { errorIn, isNeverSent, OrderSyncError, type ErrorKind } from './errors.ts';
+import { numbersAsText } from './json.ts';
+import { overFetch, overSocket, type Received, type Send } from './transport.ts';
+
+interface CommonOptions {
+  /** The name of the account, as the settings of order-sync have it; `default` if left out. */
+  readonly account?: string | undefined;
+  /** How long a request may take with its repetitions; 30,000 if left out. */
+  readonly timeoutMs?: number | undefined;
+}
+
+interface UrlOptions extends CommonOptions {
+  /** The secret of a token. It is sent to these addresses alone. */
+  readonly token?: string | undefined;
+  readonly fetch?: typeof fetch | undefined;
+  readonly socket?: never;
+}
+
+export type OrderSyncOptions =
+  | (UrlOptions & { readonly url: string | URL; readonly urls?: never })
+  /** The addresses of several workers: any of them reads, and the one that drives the account is found by itself. */
+  | (UrlOptions & { readonly urls: readonly (string | URL)[]; readonly url?: never })
+  /** The path of the control socket. */
+  | (CommonOptions & { readonly socket: string; readonly url?: never; readonly urls?: never });
+
+export interface CallOptions {
+  /** Takes the request back. The promise then rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+/** What is asked for: `path` has a `:name` for each part that is an id. */
+export interface Operation {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  /** It may be sent again: it reads, or what it does is done once. */
+  readonly isSafe?: boolean;
+  /** Its numbers are of the exchange: they become text, with every digit. */
+  readonly isExact?: boolean;
+}
+
+export interface Input {
+  /** In the order of the path. */
+  readonly ids?: readonly string[];
+  readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
+  readonly body?: object | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const MOST_RETRIES = 2;
+const MOST_OWNERS = 2;
+const RETRY_MS = 250;
+
+/** Asks order-sync. Answers that are no success, and requests without an answer, reject with `OrderSyncError`. */
+export class Asker {
+  readonly #send: Send;
+  readonly #bases: readonly string[];
+  readonly #account: string;
+  readonly #token: string | undefined;
+  readonly #timeoutMs: number;
+  /** The address that answered last. */
+  #base: string;
+
+  constructor(options: OrderSyncOptions) {
+    const { url, urls = url === undefined ? [] : [url], socket, account = 'default' } = options;
+    if (socket === undefined) {
+      this.#bases = urls.map(baseOf);
+      this.#send = overFetch(options.fetch);
+      this.#token = options.token?.trim();
+    } else {
+      this.#bases = ['http://localhost'];
+      this.#send = overSocket(socket);
+    }
+    const [first] = this.#bases;
+    if (first === undefined) throw new TypeError('give the url of order-sync, or the path of its socket');
+    // A token that was sent with TLS must never be sent without.
+    const isSecure = this.#bases.map((base) => base.startsWith('https:'));
+    if (new Set(isSecure).size > 1) throw new TypeError('give addresses of https, or of http, but not both');
+    // The engine would name the token in its own error.
+    if (/[^!-~]/.test(this.#token ?? '')) throw new TypeError('a token is visible ASCII characters');
+    this.#base = first;
+    this.#account = account;
+    this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  }
+
+  /** Returns the value of the answer. */
+  async ask<Value>(operation: Operation, input: Input, options: CallOptions = {}): Promise<Value> {
+    const text = await this.text(operation, input, options);
+    try {
+      const { value } = JSON.parse(operation.isExact === true ? numbersAsText(text) : text) as { value: Value };
+      return value;
+    } catch (cause) {
+      const kind = operation.method === 'GET' ? 'unreadable' : 'unknown';
+      throw new OrderSyncError(kind, 'the answer cannot be read', { status: 200, cause });
+    }
+  }
+
+  async text(operation: Operation, input: Input, options: CallOptions = {}): Promise<string> {
+    options.signal?.throwIfAborted();
+    const limit = new TimeLimit(options.signal, options.timeoutMs ?? this.#timeoutMs);
+    try {
+      return await this.#answer(operation, input, limit, async (received) => await received.text());
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      throw error;
+    } finally {
+      limit.release();
+    }
+  }
+
+  /** Returns an answer that has begun. `limit` limits the time until then, and ends the answer when it is ended. */
+  async open(operation: Operation, input: Input, limit: TimeLimit): Promise<Received> {
+    limit.restart(this.#timeoutMs);
+    return await this.#answer(operation, input, limit, (received) => received);
+  }
+
+  async #answer<Read>(
+    operation: Operation,
+    input: Input,
+    limit: TimeLimit,
+    read: (received: Received) => Read | Promise<Read>,
+  ): Promise<Read> {
+    const path = pathOf(operation, { ...input, query: { account: this.#account, ...input.query } });
+    for (let retries = 0; ; retries += 1) {
+      try {
+        return await this.#once({ ...operation, path }, input, limit, read);
+      } catch (error) {
+        const waitMs = retries < MOST_RETRIES && operation.isSafe === true ? waitOf(error, retries) : undefined;
+        if (waitMs === undefined || waitMs >= limit.leftMs) throw error;
+        await sleep(waitMs, limit.signal).catch(() => Promise.reject(error as Error));
+      }
+    }
+  }
+
+  /** Asks one address, and at most two owners of the account that are in our own list. */
+  async #once<Read>(
+    { method, path }: Operation,
+    { body, headers }: Input,
+    { signal }: TimeLimit,
+    read: (received: Received) => Read | Promise<Read>,
+  ): Promise<Read> {
+    const isRead = method === 'GET';
+    const sent = {
+      method,
+      path,
+      signal,
+      headers: {
+        accept: 'application/json',
+        ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    };
+    let base = this.#base;
+    for (let owners = 0; ; owners += 1) {
+      let received;
+      let problem: string;
+      try {
+        received = await this.#send(base, sent);
+        if (received.status >= 200 && received.status < 300) return await read(received);
+        problem = await received.text();
+      } catch (cause) {
+        throw this.#failed(cause, isRead, received, base);
+      }
+      const error = errorIn({ ...received, body: problem }, isRead);
+      const owner = error.kind === 'not-owner' && owners < MOST_OWNERS ? this.#ownerIn(error.owner) : undefined;
+      if (owner === undefined) throw error;
+      this.#base = base = owner;
+    }
+  }
+
+  /** The address is a row of a database: nothing is sent to one that we were not given. */
+  #ownerIn(address: string | null): string | undefined {
+    const host = address === null || !URL.canParse(address) ? undefined : new URL(address).host;
+    return this.#bases.find((base) => new URL(base).host === host);
+  }
+
+  #failed(cause: unknown, isRead: boolean, received: Received | undefined, base: string): OrderSyncError {
+    const message = cause instanceof Error ? cause.message : 'the request failed';
+    if (received === undefined && isNeverSent(cause)) {
+      this.#base = this.#bases[(this.#bases.indexOf(base) + 1) % this.#bases.length] ?? base;
+      return new OrderSyncError('unreachable', `order-sync cannot be reached: ${message}`, { cause });
+    }
+    const kind: ErrorKind = isRead ? 'no-answer' : 'unknown';
+    return new OrderSyncError(kind, `order-sync did not answer: ${message}`, { cause });
+  }
+}
+
+/** How long to wait before a request that may be sent again is sent again; undefined if it is not. */
+function waitOf(error: unknown, retries: number): number | undefined {
+  if (!(error instanceof OrderSyncError)) return undefined;
+  if (error.kind === 'unreachable') return jittered(RETRY_MS * 2 ** retries);
+  const isLater = error.status === 503 || error.status === 429;
+  return isLater && error.retryAfterMs !== null ? error.retryAfterMs : undefined;
+}
+
+function baseOf(address: string | URL): string {
+  const { protocol, origin, pathname, search, hash, username, password } = new URL(address);
+  const isPlain = search === '' && hash === '' && username === '' && password === '';
+  if (!/^https?:$/.test(protocol) || !isPlain) throw new TypeError('an address is http(s)://HOST:PORT');
+  return `${origin}${pathname.replace(/\/+$/, '')}`;
+}
+
+function pathOf({ path }: Operation, { ids = [], query = {} }: Input): string {
+  const values = ids.values();
+  const filled = path.replaceAll(/:\w+/g, () => partOf(String(values.next().value)));
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    (Array.isArray(value) ? (value as readonly string[]) : [value]).flatMap((one) =>
+      one === undefined ? [] : [`${name}=${encoded(String(one))}`],
+    ),
+  );
+  return `${filled}?${pairs.join('&')}`;
+}
+
+/** A part `.` or `..` would be taken out of an address, and an empty one would make it another. */
+function partOf(id: string): string {
+  if (/^\.{0,2}$/.test(id)) throw new OrderSyncError('unusable', `${JSON.stringify(id)} cannot be an id`);
+  return encoded(id);
+}
+
+function encoded(text: string): string {
+  try {
+    return encodeURIComponent(text);
+  } catch (cause) {
+    throw new OrderSyncError('unusable', 'half a character cannot be sent', { cause });
+  }
+}

@@ -1,0 +1,239 @@
+import { Asker, type CallOptions, type Input, type Operation, type OrderSyncOptions } from './ask.ts';
+import { OrderSyncError } from './errors.ts';
+import { withCursor, type EventOfType, type EventType } from './event.ts';
+import { followEvents, readPage, type EventFilter, type EventPage } from './follow.ts';
+import type * as v from './values.ts';
+
+export { OrderSyncError } from './errors.ts';
+export type { ErrorKind, InvalidReason, RefusalReason } from './errors.ts';
+export type { CallOptions, OrderSyncOptions } from './ask.ts';
+export type { EventFilter, EventPage } from './follow.ts';
+export type { OrderState } from './schema.ts';
+export type {
+  AccountChange,
+  EventOfType,
+  EventType,
+  FindingChange,
+  LinkChange,
+  OrderChange,
+  OrderSyncEvent,
+  PhotosReceived,
+} from './event.ts';
+export type * from './values.ts';
+
+/** A decision of the same key is made once, also if it is asked for again. A random key is made if none is given. */
+export interface DecisionOptions extends CallOptions {
+  readonly idempotencyKey?: string | undefined;
+}
+
+interface Reason {
+  /** Why, for people: the history keeps it. */
+  readonly reason: string;
+}
+
+export type Resolution = Reason &
+  (
+    | { readonly as: 'exists'; readonly preOrderId: string }
+    | { readonly as: 'not-created'; readonly mayDuplicate?: boolean }
+    | { readonly as: 'ours' | 'abandoned' }
+  );
+
+type VerificationLevel = 'MAIN' | 'LIVENESS';
+
+const SYNC_TIMEOUT_MS = 600_000;
+const SYNC_GRACE_MS = 30_000;
+
+const read = (path: string): Operation => ({ method: 'GET', path, isSafe: true });
+const readExact = (path: string): Operation => ({ ...read(path), isExact: true });
+const write = (path: string): Operation => ({ method: 'POST', path });
+const writeExact = (path: string): Operation => ({ ...write(path), isExact: true });
+/** What it does is done once, by the id of the order or by an Idempotency-Key. */
+const writeOnce = (path: string): Operation => ({ ...write(path), isSafe: true });
+
+type Ask = <Value>(operation: Operation, input: Input, options?: CallOptions) => Promise<Value>;
+
+/** Asks for what is done once for a key: its repetitions have the same key. */
+async function askOnce<Value>(
+  ask: Ask,
+  operation: Operation,
+  input: Input,
+  { idempotencyKey = globalThis.crypto.randomUUID(), ...options }: DecisionOptions,
+): Promise<Value> {
+  return await ask(operation, { ...input, headers: { 'idempotency-key': idempotencyKey } }, options);
+}
+
+/** A shop's access to order-sync. It holds no connection open but while it waits for an answer. */
+export class OrderSync {
+  readonly orders: ReturnType<typeof ordersOf>;
+  readonly preOrders: ReturnType<typeof preOrdersOf>;
+  readonly events: ReturnType<typeof eventsOf>;
+  readonly findings: ReturnType<typeof findingsOf>;
+  readonly clients: ReturnType<typeof clientsOf>;
+  readonly decisions: ReturnType<typeof decisionsOf>;
+  readonly #asker: Asker;
+
+  constructor(options: OrderSyncOptions) {
+    const asker = new Asker(options);
+    const ask: Ask = async (operation, input, one) => await asker.ask(operation, input, one);
+    this.#asker = asker;
+    this.orders = ordersOf(ask);
+    this.preOrders = preOrdersOf(ask);
+    this.events = eventsOf(asker);
+    this.findings = findingsOf(ask);
+    this.clients = clientsOf(ask);
+    this.decisions = decisionsOf(ask);
+  }
+
+  /** How order-sync and the orders of the account are. */
+  async status(options?: CallOptions): Promise<v.Status> {
+    return await this.#asker.ask(read('/status'), {}, options);
+  }
+
+  /** Runs one pass: each order that is due is sent or looked up. It ends after `timeoutMs`, 600,000 if left out. */
+  async sync({
+    scope,
+    signal,
+    timeoutMs = SYNC_TIMEOUT_MS,
+  }: CallOptions & { readonly scope?: 'all' | 'due' } = {}): Promise<v.SyncResult> {
+    const limits = { signal, timeoutMs: timeoutMs + SYNC_GRACE_MS };
+    const text = await this.#asker.text(write('/sync'), { query: { scope, timeoutMs } }, limits);
+    const line = /\{[^\n]*\}\s*$/.exec(text)?.[0] ?? '{}';
+    const last = JSON.parse(line) as v.SyncResult & { readonly type: string; readonly message: string };
+    if (last.type === 'result') return last;
+    throw new OrderSyncError('failed', last.message ?? 'the pass ended without a result', { status: 200 });
+  }
+}
+
+function ordersOf(ask: Ask) {
+  return {
+    /** Inserts an order. The same order may be added again; one of its id with other content is an `invalid` error (409). */
+    add: async (order: v.OrderToAdd, options?: CallOptions) =>
+      await ask<v.AddedOrder>(writeOnce('/orders'), { body: order }, options),
+    /** Takes over an order that the exchange has. */
+    adopt: async (order: v.OrderToAdd, options?: CallOptions) =>
+      await ask<v.AdoptedOrder>(write('/orders/adopt'), { body: order }, options),
+    /** The order as the database has it, with its events and findings. */
+    async get(externalOrderId: string, options?: CallOptions): Promise<v.StoredOrder> {
+      const stored = await ask<v.StoredOrder>(read('/orders/:id'), { ids: [externalOrderId] }, options);
+      for (const event of stored.events) withCursor(event);
+      return stored;
+    },
+    /** A page of orders, the newest first. */
+    list: async (
+      query: { readonly state?: v.OrderRow['state']; readonly after?: string; readonly limit?: number } = {},
+      options?: CallOptions,
+    ) => await ask<v.OrderList>(read('/merchant-orders'), { query }, options),
+    /** What happened to the order, and what comes next. */
+    explain: async (externalOrderId: string, options?: CallOptions) =>
+      await ask<v.Explanation>(read('/orders/:id/explanation'), { ids: [externalOrderId] }, options),
+    /** The order record, as the exchange answers now. */
+    lookUp: async (externalOrderId: string, options?: CallOptions) =>
+      await ask<v.OrderRecord>(readExact('/orders'), { query: { externalOrderId } }, options),
+  };
+}
+
+function preOrdersOf(ask: Ask) {
+  return {
+    /** The pre-order, as the exchange answers now. */
+    get: async (id: string, options?: CallOptions) =>
+      await ask<v.PreOrder>(readExact('/pre-orders/:id'), { ids: [id] }, options),
+  };
+}
+
+function eventsOf(asker: Asker) {
+  return {
+    /** A page of events. `next` is the cursor to read on from. */
+    list: async <Type extends EventType = EventType>(
+      { limit, ...filter }: EventFilter<Type> & { readonly limit?: number } = {},
+      options: CallOptions = {},
+    ): Promise<EventPage<Type>> => await readPage(asker, filter, limit, options),
+    /**
+     * Every event after a cursor, and then each new one as it happens, until `signal` aborts. It reconnects by itself, and
+     * throws only if it cannot go on: the cursor is of another database, or the token is refused.
+     */
+    follow: <Type extends EventType = EventType>({
+      signal,
+      ...filter
+    }: EventFilter<Type> & { readonly signal?: AbortSignal } = {}) =>
+      followEvents(asker, filter, signal) as AsyncGenerator<EventOfType<Type>, void, undefined>,
+  };
+}
+
+function findingsOf(ask: Ask) {
+  return {
+    /** A page of findings. */
+    list: async (
+      query: {
+        readonly class?: string;
+        readonly status?: v.Finding['status'];
+        readonly order?: string;
+        readonly after?: string;
+        readonly limit?: number;
+      } = {},
+      options?: CallOptions,
+    ) => await ask<v.FindingList>(read('/findings'), { query }, options),
+  };
+}
+
+function clientsOf(ask: Ask) {
+  return {
+    /** Registers a client and makes a link, or links a registered client. */
+    create: async (
+      client: { readonly email: string; readonly reference?: string | null },
+      options: DecisionOptions = {},
+    ) => await askOnce<v.Link>(ask, { ...writeOnce('/clients'), isExact: true }, { body: client }, options),
+    /** Tells whether a link could be made for an address. */
+    validateEmail: async (email: string, options?: CallOptions) =>
+      await ask<v.Validation>(writeExact('/clients/validate'), { body: { email } }, options),
+    get: async (linkId: string, options?: CallOptions) =>
+      await ask<v.Link>(readExact('/clients/:id'), { ids: [linkId] }, options),
+    /** Looks a link up and remembers it. */
+    follow: async (linkId: string, body?: { readonly reference?: string | null }, options?: CallOptions) =>
+      await ask<v.Link>(writeExact('/clients/:id/follow'), { ids: [linkId], body }, options),
+    verificationToken: async (linkId: string, level: VerificationLevel, options?: CallOptions) =>
+      await ask<v.VerificationToken>(readExact('/clients/:id/idv/:level'), { ids: [linkId, level] }, options),
+    /** Asks for the delivery of verification photos. */
+    requestPhotos: async (
+      linkId: string,
+      body: { readonly level: VerificationLevel; readonly actionId?: string; readonly token?: string },
+      options?: CallOptions,
+    ) => await ask<v.PhotoRequest>(writeExact('/clients/:id/idv/photos'), { ids: [linkId], body }, options),
+    customer: async (linkId: string, options?: CallOptions) =>
+      await ask<v.Customer>(readExact('/clients/:id/customer'), { ids: [linkId] }, options),
+    cards: async (linkId: string, options?: CallOptions) =>
+      await ask<readonly v.Card[]>(readExact('/clients/:id/cards'), { ids: [linkId] }, options),
+    sdkToken: async (linkId: string, options?: CallOptions) =>
+      await ask<v.SdkToken>(writeExact('/clients/:id/sdk-token'), { ids: [linkId] }, options),
+    /** The newest links that order-sync remembers. */
+    links: async (query: { readonly status?: string; readonly limit?: number } = {}, options?: CallOptions) =>
+      await ask<readonly v.RememberedLink[]>(read('/links'), { query }, options),
+  };
+}
+
+/** The decisions of a person. The token's name is recorded as the one who decided. */
+function decisionsOf(ask: Ask) {
+  const decide =
+    <Body extends Reason>(verb: string) =>
+    async (externalOrderId: string, body: Body, options: DecisionOptions = {}) =>
+      await askOnce<v.Decided>(ask, writeOnce(`/orders/:id/${verb}`), { ids: [externalOrderId], body }, options);
+  return {
+    /** Says what became of an order that was sent. */
+    resolve: decide<Resolution>('resolve'),
+    /** Sends a rejected or invalid order again. */
+    retry: decide<Reason & { readonly mayDuplicate?: boolean }>('retry'),
+    /** Ends an order that was not sent. */
+    cancel: decide<Reason>('cancel'),
+    acknowledge: async (findingId: number, body: Reason, options: DecisionOptions = {}) =>
+      await askOnce<v.Acknowledged>(
+        ask,
+        writeOnce('/findings/:id/acknowledge'),
+        { ids: [String(findingId)], body },
+        options,
+      ),
+    /** Stops creates, or all requests, of the account. */
+    pause: async (body: Reason & { readonly what: 'creates' | 'all' }, options: DecisionOptions = {}) =>
+      await askOnce<v.Holds>(ask, writeOnce('/pause'), { body }, options),
+    resume: async (body: Reason, options: DecisionOptions = {}) =>
+      await askOnce<v.Holds>(ask, writeOnce('/resume'), { body }, options),
+  };
+}

@@ -1,0 +1,74 @@
+/** The time and chance of the client: it is imported without the rest of the program. */
+
+export function nowMs(): number {
+  return Date.now();
+}
+
+/** Returns from half of `ms` to all of it. */
+export function jittered(ms: number): number {
+  return ms * (0.5 + Math.random() / 2);
+}
+
+/** Rejects with the reason of `signal` when it aborts. */
+export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/** Aborts when the signal of a caller does, or when the time is over. */
+export class TimeLimit {
+  readonly #controller = new AbortController();
+  readonly #caller: AbortSignal | undefined;
+  readonly #abort = () => this.#controller.abort(this.#caller?.reason);
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #endsAtMs = Infinity;
+
+  constructor(caller: AbortSignal | undefined, ms?: number) {
+    this.#caller = caller;
+    if (caller?.aborted === true) this.#abort();
+    // Not `AbortSignal.any`: a signal that lives as long as the shop would keep what each request leaves on it.
+    caller?.addEventListener('abort', this.#abort);
+    if (ms !== undefined) this.restart(ms);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get leftMs(): number {
+    return this.#endsAtMs - nowMs();
+  }
+
+  restart(ms: number): void {
+    this.pause();
+    this.#endsAtMs = nowMs() + ms;
+    this.#timer = setTimeout(() => this.#controller.abort(new Error('the time is over')), ms);
+  }
+
+  pause(): void {
+    clearTimeout(this.#timer);
+    this.#endsAtMs = Infinity;
+  }
+
+  /** Ends what runs under it. */
+  end(): void {
+    this.release();
+    this.#controller.abort();
+  }
+
+  /** Leaves the signal of the caller and the timer alone from now on. */
+  release(): void {
+    this.pause();
+    this.#caller?.removeEventListener('abort', this.#abort);
+  }
+}

@@ -1,0 +1,164 @@
+import { nowMs } from './clock.ts';
+
+/** The documented refusals of the exchange. */
+export type RefusalReason =
+  | 'not-found'
+  | 'invalid-email'
+  | 'link-already-exists'
+  | 'bad-request'
+  | 'upload-url-not-set'
+  | 'other';
+
+/** `conflict`: the order stands otherwise; `key-reused`: the Idempotency-Key came with another request. */
+export type InvalidReason =
+  | 'not-found'
+  | 'cursor-unreadable'
+  | 'cursor-ahead'
+  | 'cursor-of-another'
+  | 'conflict'
+  | 'key-reused';
+
+/** What each kind of error tells besides its message. */
+type Facts =
+  /** The exchange said no. */
+  | { readonly kind: 'refused'; readonly reason: RefusalReason; readonly status: number; readonly code: string | null }
+  /** The request is wrong, or the order is not as it needs. Nothing was done. */
+  | { readonly kind: 'invalid'; readonly reason: InvalidReason | null; readonly status: number }
+  /** `limited`: the rate of the token; `rate-limited`: that of the exchange; `not-sent`: nothing could be sent. Nothing was done. */
+  | { readonly kind: 'limited' | 'rate-limited' | 'not-sent'; readonly status: number }
+  /** The token is missing, wrong, or not for this. */
+  | { readonly kind: 'unauthorized' | 'forbidden'; readonly status: number }
+  /** `not-owner`: no process in `urls` drives the account; `key-refused`: the exchange refuses the key; `failed`: the daemon failed. */
+  | { readonly kind: 'not-owner' | 'key-refused' | 'failed'; readonly status: number }
+  /** An id that no request can bear. Nothing was sent. */
+  | { readonly kind: 'unusable'; readonly status: number | null }
+  /** No connection was made. Nothing was sent. */
+  | { readonly kind: 'unreachable'; readonly status: null }
+  /** A request that only reads had no answer, or not in time. */
+  | { readonly kind: 'no-answer'; readonly status: null }
+  /** The answer is not of order-sync: a proxy may have answered. */
+  | { readonly kind: 'unreadable'; readonly status: number }
+  /** It is not known whether it was done. Ask what became of it before you ask for it again. */
+  | { readonly kind: 'unknown'; readonly status: number | null };
+
+export type ErrorKind = Facts['kind'];
+
+class RequestError extends Error {
+  override readonly name = 'OrderSyncError';
+  readonly kind: ErrorKind;
+  /** Why, in a word for programs; null if the kind says it all. */
+  readonly reason: string | null;
+  /** The HTTP status of the answer; null if there was none. */
+  readonly status: number | null;
+  /** The code in the error of the exchange. */
+  readonly code: string | null;
+  /** How long to wait before it is asked for again, if the answer says so. */
+  readonly retryAfterMs: number | null;
+  /** The address of the process that drives the account, if the answer says so. */
+  readonly owner: string | null;
+
+  constructor(kind: ErrorKind, message: string, { cause, ...facts }: Partial<ErrorFacts> = {}) {
+    super(message, { cause });
+    this.kind = kind;
+    this.reason = facts.reason ?? null;
+    this.status = facts.status ?? null;
+    this.code = facts.code ?? null;
+    this.retryAfterMs = facts.retryAfterMs ?? null;
+    this.owner = facts.owner ?? null;
+  }
+}
+
+type ErrorFacts = Pick<RequestError, 'reason' | 'status' | 'code' | 'retryAfterMs' | 'owner' | 'cause'>;
+
+/** The error of a request. `kind` tells what happened, and narrows the type of `reason`, `status` and `code`. */
+export type OrderSyncError = RequestError & Facts;
+
+interface ErrorClass {
+  new (...args: ConstructorParameters<typeof RequestError>): OrderSyncError;
+  [Symbol.hasInstance](value: unknown): value is OrderSyncError;
+}
+
+// A class has one type; this one is a union, so that `kind` narrows the rest.
+export const OrderSyncError = RequestError as unknown as ErrorClass;
+
+interface Answer {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly body: string;
+}
+
+const KINDS: Readonly<Record<ErrorKind, true>> = {
+  refused: true,
+  invalid: true,
+  limited: true,
+  'rate-limited': true,
+  'not-sent': true,
+  unauthorized: true,
+  forbidden: true,
+  'not-owner': true,
+  'key-refused': true,
+  failed: true,
+  unusable: true,
+  unreachable: true,
+  'no-answer': true,
+  unreadable: true,
+  unknown: true,
+};
+const KIND_OF_STATUS: Readonly<Record<number, ErrorKind>> = { 401: 'unauthorized', 403: 'forbidden', 429: 'limited' };
+
+/** Reads the error of an answer that is no success. */
+export function errorIn({ status, retryAfter, body }: Answer, isRead: boolean): OrderSyncError {
+  const retryAfterMs = millisecondsOf(retryAfter);
+  const { error, owner } = problemIn(body);
+  if (error !== undefined && Object.hasOwn(KINDS, error.kind)) {
+    const { kind, message, reason, code } = error;
+    return new OrderSyncError(kind, message, { status, reason, code, retryAfterMs, owner: owner ?? null });
+  }
+  const message = `the answer (HTTP ${status}) is not of order-sync`;
+  // A proxy that has passed the request on may answer in the place of order-sync.
+  const mayBeDone = !isRead && (status < 300 || status >= 500);
+  return new OrderSyncError(KIND_OF_STATUS[status] ?? (mayBeDone ? 'unknown' : 'unreadable'), message, {
+    status,
+    retryAfterMs,
+  });
+}
+
+interface Problem {
+  readonly error?: Pick<RequestError, 'kind' | 'message' | 'reason' | 'code'>;
+  readonly owner?: string;
+}
+
+function problemIn(body: string): Problem {
+  try {
+    return (JSON.parse(body) as Problem | null) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/** Reads Retry-After: seconds, or a date. */
+function millisecondsOf(retryAfter: string | null): number | null {
+  if (retryAfter === null || retryAfter === '') return null;
+  const ms = /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - nowMs();
+  return Number.isNaN(ms) ? null : Math.max(0, ms);
+}
+
+/** Codes of a connection that was not made, in Node, Bun and Deno: nobody listens there, or its certificate is refused. */
+const NOT_MADE =
+  /^(?:ECONNREFUSED|ENOENT|ENOTDIR|EACCES|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket|ERR_TLS_\w+|\w*CERT\w*|UNABLE_TO_\w+)$/;
+
+/** True if a request failed before anything of it was sent. */
+export function isNeverSent(error: unknown): boolean {
+  for (let [inner, depth] = [error as Inner | undefined, 0]; inner && depth < 5; depth += 1) {
+    if (inner.syscall === 'connect' || inner.syscall === 'getaddrinfo' || NOT_MADE.test(inner.code ?? '')) return true;
+    inner = inner.errors?.[0] ?? inner.cause;
+  }
+  return false;
+}
+
+interface Inner {
+  readonly code?: string;
+  readonly syscall?: string;
+  readonly cause?: Inner;
+  readonly errors?: readonly Inner[];
+}

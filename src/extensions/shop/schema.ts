@@ -1,0 +1,207 @@
+/** The columns of the tables that a shop writes and reads. `?`: null is possible; amounts and times are text. */
+export const TABLES = {
+  merchant_orders: {
+    account: 'text',
+    external_order_id: 'text',
+    asset: 'text?',
+    asset_position: 'text?',
+    from_currency: 'text?',
+    to_currency: 'text?',
+    order_type: 'text?',
+    order_limit: 'text?',
+    payment_token: 'text?',
+    provider_type: 'text?',
+    crypto_address: 'text?',
+    bonus: 'text?',
+    state: 'text',
+    state_reason: 'text?',
+    revision: 'integer',
+    pre_order_id: 'text?',
+    exchange_type: 'text?',
+    order_id: 'text?',
+    order_status: 'text?',
+    crypto_status: 'text?',
+    fiat_status: 'text?',
+    attempts: 'integer',
+    next_action_at: 'text?',
+    outcome: 'text?',
+    last_lookup_at: 'text?',
+    created_at: 'text',
+    updated_at: 'text',
+  },
+  order_events: {
+    id: 'integer',
+    account: 'text',
+    external_order_id: 'text',
+    field: 'text',
+    old_value: 'text?',
+    new_value: 'text?',
+    observed_at: 'text',
+    exchange_time: 'text?',
+    source: 'text',
+    reason: 'text?',
+    actor: 'text?',
+  },
+  order_records: { account: 'text', external_order_id: 'text', body: 'text', received_at: 'text' },
+  pre_orders: { account: 'text', external_order_id: 'text', body: 'text', received_at: 'text' },
+  findings: {
+    id: 'integer',
+    account: 'text',
+    class: 'text',
+    severity: 'text',
+    external_order_id: 'text?',
+    expected: 'text?',
+    actual: 'text?',
+    first_seen_at: 'text',
+    last_seen_at: 'text',
+    status: 'text',
+    changed_by: 'text?',
+    reason: 'text?',
+    changed_at: 'text?',
+    resolved_at: 'text?',
+  },
+  account_holds: { account: 'text', kind: 'text', since: 'text', until: 'text?', reason: 'text', actor: 'text?' },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, 'text' | 'text?' | 'integer'>>>>;
+
+/** The columns of `merchant_orders` that a shop writes: an insert needs the first four. */
+export const REQUIRED = ['external_order_id', 'asset', 'from_currency', 'to_currency'] as const;
+export const OPTIONAL = [
+  'account',
+  'asset_position',
+  'order_type',
+  'order_limit',
+  'payment_token',
+  'provider_type',
+  'crypto_address',
+  'bonus',
+] as const;
+
+type TableName = keyof typeof TABLES;
+type Columns<Table extends TableName> = (typeof TABLES)[Table];
+type Required = (typeof REQUIRED)[number];
+type Optional = (typeof OPTIONAL)[number];
+
+export type OrderState =
+  | 'pending'
+  | 'sending'
+  | 'unknown'
+  | 'held'
+  | 'accepted'
+  | 'open'
+  | 'disputed'
+  | 'final'
+  | 'rejected'
+  | 'invalid'
+  | 'cancelled'
+  | 'abandoned';
+
+interface Narrowed {
+  state: OrderState;
+  outcome: 'succeeded' | 'failed' | null;
+  severity: 'error' | 'warning' | 'info';
+  status: 'open' | 'acknowledged' | 'resolved';
+}
+
+type Read<Name, Type> = Name extends keyof Narrowed
+  ? Narrowed[Name]
+  : Type extends 'integer'
+    ? number
+    : Type extends 'text'
+      ? string
+      : string | null;
+
+/** A row as it is read. */
+export type Row<Table extends TableName> = {
+  -readonly [Name in keyof Columns<Table>]: Read<Name, Columns<Table>[Name]>;
+};
+
+/** What a shop inserts into `merchant_orders`. */
+export type NewOrder = { [Name in Required]: string } & { [Name in Optional]?: string | null };
+
+/** What Kysely calls a `ColumnType`. */
+interface Column<Select, Insert, Update> {
+  readonly __select__: Select;
+  readonly __insert__: Insert;
+  readonly __update__: Update;
+}
+
+export type MerchantOrdersTable = {
+  [Name in keyof Row<'merchant_orders'>]: Name extends keyof NewOrder
+    ? Column<Row<'merchant_orders'>[Name], NewOrder[Name], NewOrder[Name]>
+    : Column<Row<'merchant_orders'>[Name], never, never>;
+};
+
+/** A table that a shop only reads. */
+type ReadOnly<Table extends TableName> = {
+  [Name in keyof Row<Table>]: Column<Row<Table>[Name], never, never>;
+};
+
+export type OrderEventsView = ReadOnly<'order_events'>;
+export type OrderRecordsTable = ReadOnly<'order_records'>;
+export type ReceivedBodiesTable = ReadOnly<'pre_orders'>;
+export type FindingsTable = ReadOnly<'findings'>;
+export type AccountHoldsTable = ReadOnly<'account_holds'>;
+
+/** The tables of a shop, for `new Kysely<ShopTables>(…)`. */
+export interface ShopTables {
+  merchant_orders: MerchantOrdersTable;
+  order_events: OrderEventsView;
+  order_records: OrderRecordsTable;
+  pre_orders: ReceivedBodiesTable;
+  findings: FindingsTable;
+  account_holds: AccountHoldsTable;
+}
+
+interface Builder {
+  notNull(): unknown;
+}
+
+interface GeneratedBuilder<As> extends Builder {
+  generatedAlwaysAs(as: As): unknown;
+}
+
+/** What Drizzle makes a column of, of `drizzle-orm/sqlite-core` or of `drizzle-orm/pg-core`. */
+export interface Builders<Text, Integer, Nothing> {
+  readonly text: () => Text;
+  readonly integer: () => Integer;
+  /** sql`null`: an insert leaves out what order-sync writes. */
+  readonly nothing: Nothing;
+}
+
+type NotNull<Of> = Of extends Builder ? ReturnType<Of['notNull']> : never;
+type OfOrderSync<Of> = Of extends { generatedAlwaysAs(as: never): infer Generated } ? Generated : never;
+type Typed<Type, Text, Integer> = Type extends 'integer'
+  ? NotNull<OfOrderSync<Integer>>
+  : Type extends 'text'
+    ? NotNull<OfOrderSync<Text>>
+    : OfOrderSync<Text>;
+
+/** The columns of a table as Drizzle declares them. */
+export type DrizzleColumns<Table extends TableName, Text, Integer> = {
+  [Name in keyof Columns<Table>]: Table extends 'merchant_orders'
+    ? Name extends Required
+      ? NotNull<Text>
+      : Name extends Optional
+        ? Text
+        : Typed<Columns<Table>[Name], Text, Integer>
+    : Typed<Columns<Table>[Name], Text, Integer>;
+};
+
+/** Declares the columns of a table for Drizzle, for `sqliteTable` or `pgTable`. */
+export function drizzleColumns<
+  Table extends TableName,
+  Text extends GeneratedBuilder<Nothing>,
+  Integer extends GeneratedBuilder<Nothing>,
+  Nothing,
+>(table: Table, { text, integer, nothing }: Builders<Text, Integer, Nothing>): DrizzleColumns<Table, Text, Integer> {
+  const columns = Object.entries<string>(TABLES[table]).map(([name, type]) => {
+    const column = type === 'integer' ? integer() : text();
+    if (table === 'merchant_orders') {
+      if ((REQUIRED as readonly string[]).includes(name)) return [name, column.notNull()];
+      if ((OPTIONAL as readonly string[]).includes(name)) return [name, column];
+    }
+    const generated = column.generatedAlwaysAs(nothing) as Builder;
+    return [name, type.endsWith('?') ? generated : generated.notNull()];
+  });
+  return Object.fromEntries(columns) as DrizzleColumns<Table, Text, Integer>;
+}

@@ -1,0 +1,236 @@
+import type { OrderSyncEvent } from './event.ts';
+import type { NewOrder, OrderState, Row } from './schema.ts';
+
+/** Text that may be left out. Later versions of the exchange may have more fields. */
+type Text = string | null | undefined;
+/** A number of the exchange, as text with every digit. */
+type Amount = Text;
+
+interface More {
+  readonly [field: string]: unknown;
+}
+
+interface CurrencyPair {
+  readonly fromCurrency: string;
+  readonly toCurrency: string;
+}
+
+/** A pre-order, as the exchange answers. */
+export interface PreOrder extends More {
+  readonly id: string;
+  readonly asset: string;
+  readonly assetPosition?: Text;
+  readonly currencyPair?: CurrencyPair | null;
+  readonly externalOrderId: string;
+  readonly orderType?: Text;
+  readonly exchangeType?: Text;
+  readonly limit?: Amount;
+  readonly paymentToken?: Text;
+  readonly providerType?: Text;
+  readonly cryptoAddress?: Text;
+  readonly bonus?: Amount;
+}
+
+interface CryptoTransaction extends More {
+  readonly currency?: Text;
+  readonly externalCryptoAddress?: Text;
+  readonly internalCryptoAddress?: Text;
+  readonly fee?: Amount;
+  readonly status?: Text;
+  readonly transactionHash?: Text;
+}
+
+interface FiatTransaction extends More {
+  readonly currency?: Text;
+  readonly paymentType?: Text;
+  readonly processingBank?: Text;
+  readonly providerType?: Text;
+  readonly resultMessage?: Text;
+  readonly status?: Text;
+}
+
+/** An order record, as the exchange answers. */
+export interface OrderRecord extends More {
+  readonly externalOrderId: string;
+  readonly merchant?: { readonly id: string } | null;
+  readonly order: More & {
+    readonly id: string;
+    readonly number?: Amount;
+    readonly orderType?: Text;
+    readonly exchangeType?: Text;
+    readonly status: string;
+    readonly resultMessage?: Text;
+    readonly creationDate?: Text;
+    readonly modificationDate?: Text;
+    readonly completionDate?: Text;
+    readonly serverDate?: Text;
+    readonly exchangeOperation?:
+      | (More & {
+          readonly currencyPair?: CurrencyPair | null;
+          readonly inputAsset?: Amount;
+          readonly outputAsset?: Amount;
+          readonly ratio?: Amount;
+        })
+      | null;
+    readonly cryptoTransaction?: CryptoTransaction | null;
+    readonly fiatTransaction?: FiatTransaction | null;
+  };
+  readonly percent?: Amount;
+  readonly percentEnabled?: boolean | null;
+  readonly reward?: Amount;
+}
+
+/** The order to add: the columns of its row, amounts as text. Its account is that of the client. */
+export type OrderToAdd = Readonly<Omit<NewOrder, 'account'>>;
+
+export interface AddedOrder {
+  readonly external_order_id: string;
+  readonly state: OrderState;
+}
+
+export interface AdoptedOrder {
+  readonly external_order_id: string;
+  /** `present`: it was in the table; `absent`: the exchange does not have it, and it was not inserted. */
+  readonly result: 'adopted' | 'present' | 'absent';
+  readonly state: OrderState | null;
+}
+
+/** The columns of an order. A payment token is hidden. */
+export type OrderRow = Readonly<Row<'merchant_orders'>>;
+
+export interface OrderFinding {
+  readonly class: string;
+  readonly severity: 'error' | 'warning' | 'info';
+  readonly status: 'open' | 'acknowledged' | 'resolved';
+  readonly expected: string | null;
+  readonly actual: string | null;
+  readonly first_seen_at: string;
+  readonly last_seen_at: string;
+  readonly resolved_at: string | null;
+  readonly changed_by: string | null;
+  readonly reason: string | null;
+}
+
+export interface StoredOrder {
+  readonly order: OrderRow;
+  /** The newest ones, the oldest of them first. */
+  readonly events: readonly OrderSyncEvent[];
+  readonly hasMoreEvents: boolean;
+  readonly findings: readonly OrderFinding[];
+  readonly hasMoreFindings: boolean;
+}
+
+export interface OrderList {
+  readonly orders: readonly OrderRow[];
+  /** Give it as `after` to read on; null at the end. */
+  readonly next: string | null;
+}
+
+/** What happened to an order and what comes next, in sentences for people. */
+export interface Explanation extends More {
+  readonly externalOrderId: string;
+  readonly asOf: string;
+  readonly state: OrderState | null;
+  readonly outcome: string | null;
+  readonly headline: string;
+  readonly told: readonly { readonly at: string; readonly text: string }[];
+  readonly next: readonly string[];
+}
+
+export interface Finding extends OrderFinding {
+  readonly id: number;
+  readonly external_order_id: string | null;
+}
+
+export interface FindingList {
+  readonly findings: readonly Finding[];
+  readonly next: string | null;
+}
+
+export interface Decided {
+  readonly externalOrderId: string;
+  readonly from: OrderState;
+  readonly to: OrderState;
+}
+
+export interface Acknowledged {
+  readonly id: number;
+  readonly class: string;
+  readonly externalOrderId: string | null;
+}
+
+export interface Holds {
+  readonly holds: readonly More[];
+}
+
+export interface Link extends More {
+  readonly linkId: string;
+  readonly status: string;
+}
+
+export interface Validation extends More {
+  readonly status: string;
+}
+
+/** A secret. */
+export interface VerificationToken extends More {
+  readonly linkId: string;
+  readonly token: string;
+  readonly tokenValidTill: string;
+}
+
+/** A secret. */
+export interface SdkToken extends More {
+  readonly token: string;
+  readonly expiresAt: string;
+}
+
+export interface PhotoRequest extends More {
+  readonly status: string;
+  readonly requestId: string;
+}
+
+/** Personal data. */
+export interface Customer extends More {
+  readonly customerNumber?: Text;
+  readonly firstName?: Text;
+  readonly lastName?: Text;
+  readonly linkId?: Text;
+}
+
+/** Personal data, and a token that is a secret. */
+export interface Card extends More {
+  readonly id?: Text;
+  readonly bank?: Text;
+  readonly country?: Text;
+  readonly number?: Text;
+  readonly token?: Text;
+  readonly type?: Text;
+}
+
+export interface RememberedLink {
+  readonly link_id: string;
+  readonly reference: string | null;
+  readonly source: string;
+  readonly status: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly last_checked_at: string;
+  readonly missing_since: string | null;
+}
+
+/** How order-sync does. `GET /status` in its OpenAPI document describes every field. */
+export interface Status extends More {
+  readonly asOf: string;
+  readonly overview: More & {
+    readonly orders: Readonly<Record<OrderState, number>>;
+    readonly attention: readonly (More & { readonly externalOrderId: string; readonly state: OrderState })[];
+    readonly lastEventAt: string | null;
+  };
+}
+
+/** The end of a pass. */
+export interface SyncResult extends More {
+  readonly end: 'done' | 'look' | 'out-of-reach' | 'out-of-time' | 'key-refused';
+  readonly summary: Readonly<Record<string, number>>;
+}

@@ -1,0 +1,128 @@
+import { nowMs } from './clock.ts';
+import { withCursor, type OrderSyncEvent } from './event.ts';
+
+export type {
+  AccountChange,
+  EventOfType,
+  EventType,
+  FindingChange,
+  LinkChange,
+  OrderChange,
+  OrderSyncEvent,
+  PhotosReceived,
+} from './event.ts';
+
+/** The message that `order-sync webhooks test` sends. It is in no feed. */
+export interface TestMessage {
+  readonly version: 1;
+  readonly id: string;
+  readonly type: 'webhook.test';
+  readonly timestamp: string;
+  readonly data: object;
+}
+
+export type WebhookReason =
+  | 'header-missing'
+  | 'timestamp-unreadable'
+  | 'too-old'
+  | 'too-new'
+  | 'signature-wrong'
+  | 'payload-unreadable';
+
+/** The request is not a webhook of ours, or not a new one: answer with 401. */
+export class WebhookError extends Error {
+  override readonly name = 'WebhookError';
+  readonly reason: WebhookReason;
+  constructor(reason: WebhookReason) {
+    super(`the webhook cannot be verified: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+type HeaderValues = Readonly<Record<string, string | readonly string[] | undefined>>;
+/** The headers of a request, of Node, of `fetch`, or by their names. */
+export type WebhookHeaders = Pick<Headers, 'get'> | HeaderValues;
+
+const TOLERANCE_S = 5 * 60;
+/** A sender signs once with each secret: with two, while they change. */
+const MOST_SIGNATURES = 32;
+const HMAC = { name: 'HMAC', hash: 'SHA-256' };
+
+/**
+ * Returns the event in the body of a request if it was signed with one of the secrets (`whsec_…`) at most five minutes ago.
+ * Rejects with `WebhookError`. `payload` is the body as it was received, before it is parsed.
+ */
+export async function verify(
+  payload: string | Uint8Array,
+  headers: WebhookHeaders,
+  secrets: string | readonly string[],
+  { now = nowMs() }: { readonly now?: number } = {},
+): Promise<OrderSyncEvent | TestMessage> {
+  const id = headerIn(headers, 'webhook-id');
+  const timestamp = headerIn(headers, 'webhook-timestamp');
+  const signatures = headerIn(headers, 'webhook-signature')
+    .split(' ', MOST_SIGNATURES)
+    .filter((one) => one.startsWith('v1,'))
+    .map((one) => bytesOf(one.slice('v1,'.length)));
+  if (!/^\d{1,12}$/.test(timestamp)) throw new WebhookError('timestamp-unreadable');
+  const ageS = Math.floor(now / 1_000) - Number(timestamp);
+  if (Math.abs(ageS) > TOLERANCE_S) throw new WebhookError(ageS > 0 ? 'too-old' : 'too-new');
+  const body = typeof payload === 'string' ? new TextEncoder().encode(payload) : payload;
+  const signed = joined(new TextEncoder().encode(`${id}.${timestamp}.`), body);
+  if (!(await isSigned(signed, signatures, typeof secrets === 'string' ? [secrets] : secrets))) {
+    throw new WebhookError('signature-wrong');
+  }
+  return messageIn(body);
+}
+
+/** The comparison of the system takes as long for each signature, however much of it is right. */
+async function isSigned(
+  signed: Uint8Array<ArrayBuffer>,
+  signatures: readonly (Uint8Array<ArrayBuffer> | undefined)[],
+  secrets: readonly string[],
+): Promise<boolean> {
+  const { subtle } = globalThis.crypto;
+  for (const secret of secrets) {
+    const bytes = bytesOf(secret.replace(/^whsec_/, ''));
+    if (bytes === undefined || bytes.length === 0) throw new TypeError('a secret is whsec_ and base64');
+    const key = await subtle.importKey('raw', bytes, HMAC, false, ['verify']);
+    for (const signature of signatures) {
+      if (signature !== undefined && (await subtle.verify(HMAC, key, signature, signed))) return true;
+    }
+  }
+  return false;
+}
+
+function messageIn(body: Uint8Array): OrderSyncEvent | TestMessage {
+  try {
+    const message = JSON.parse(new TextDecoder().decode(body)) as OrderSyncEvent | TestMessage;
+    return message.type === 'webhook.test' ? message : withCursor(message);
+  } catch {
+    throw new WebhookError('payload-unreadable');
+  }
+}
+
+function headerIn(headers: WebhookHeaders, name: string): string {
+  const isGetter = (one: WebhookHeaders): one is Headers => typeof one.get === 'function';
+  const value = isGetter(headers)
+    ? headers.get(name)
+    : Object.entries(headers).find(([one]) => one.toLowerCase() === name)?.[1];
+  if (typeof value !== 'string' || value === '') throw new WebhookError('header-missing');
+  return value;
+}
+
+/** The bytes of a text in base64; undefined if it is none. */
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+function joined(head: Uint8Array, rest: Uint8Array): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(head.length + rest.length);
+  bytes.set(head);
+  bytes.set(rest, head.length);
+  return bytes;
+}
