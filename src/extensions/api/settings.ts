@@ -42,10 +42,10 @@ const secretFile = text((given) => {
 });
 
 /** Reads the secret of a token. Throws why the file cannot be used, and never shows what is in it. */
-export function readSecret(file: string): string {
-  const secret = reader(headerText)(readValueFile(file, 'the secret of a token'));
+export function readSecret(path: string): string {
+  const secret = reader(headerText)(readValueFile(path, 'the secret of a token'));
   if (SECRET.test(secret)) return secret;
-  throw new Error(`${file} must hold 32 to 1000 characters: make them with openssl rand -hex 32`);
+  throw new Error(`${path} must hold 32 to 1000 characters: make them with openssl rand -hex 32`);
 }
 
 const token = fields(

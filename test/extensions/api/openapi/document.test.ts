@@ -247,6 +247,8 @@ async function send(on: ServedSocket, { method, path, operation }: (typeof opera
   const query = new URLSearchParams();
   let target = path;
   for (const { name, in: place } of operation.parameters ?? []) {
+    // Each request is another one: the same key would make it a repetition.
+    if (place === 'header') continue;
     const value =
       OWN_VALUES[operation.operationId]?.[name] ??
       VALUES[name] ??
