@@ -132,11 +132,11 @@ export function writeEnvelope(result: Result): Envelope {
   // §4.5 may be refused with a success status, which would mislead a reader of the status alone.
   const httpStatus = status < 400 ? 502 : status;
   const body = JSON.stringify(problemOf(result, httpStatus));
-  const waitMs = 'retryAfterMs' in result ? result.retryAfterMs : httpStatus === 503 ? TRY_AGAIN_MS : undefined;
+  const waitMs = 'retryAfterMs' in result ? result.retryAfterMs : httpStatus >= 502 ? TRY_AGAIN_MS : undefined;
   return { httpStatus, body, ...(waitMs !== undefined && { retryAfterSeconds: Math.ceil(waitMs / 1_000) }) };
 }
 
-/** After an answer 503 that does not say when to come again. */
+/** After a failure of the exchange or of the daemon that does not say when to come again. */
 const TRY_AGAIN_MS = 1_000;
 
 const STATUS_OF_KIND = { 'key-refused': 502, 'rate-limited': 503, 'not-sent': 503, unknown: 504 } as const;

@@ -131,7 +131,9 @@ export function named(id: string, description: string, schema: z.ZodType, exampl
 
 const RETRY_AFTER = { 'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } } };
 const HEADERS: Readonly<Record<string, object>> = {
+  KeyRefused: RETRY_AFTER,
   NotNow: RETRY_AFTER,
+  OutcomeUnknown: RETRY_AFTER,
   Limited: RETRY_AFTER,
   Unauthorized: { 'www-authenticate': { description: 'Bearer.', schema: { type: 'string' } } },
   MethodNotAllowed: { allow: { description: 'The methods of this path.', schema: { type: 'string' } } },

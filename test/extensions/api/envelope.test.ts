@@ -45,12 +45,13 @@ describe('an envelope of the control socket', () => {
     expect(JSON.parse(body)).toEqual({ type, title, status: 503, detail: 'ECONNREFUSED', ok: false, error });
   });
 
-  it('says with each 503 when to come again, and with no other failure of this program', () => {
+  it('says with each 502, 503 and 504 when to come again, and with no other failure of this program', () => {
     const after = (result: Result) => writeEnvelope(result).retryAfterSeconds;
     expect(after({ kind: 'not-sent', why: 'w' })).toBe(1);
     expect(after({ kind: 'failed', message: 'm', httpStatus: 503 })).toBe(1);
     expect(after({ kind: 'failed', message: 'm', httpStatus: 500 })).toBeUndefined();
-    expect(after({ kind: 'unknown', why: 'w' })).toBeUndefined();
+    expect(after({ kind: 'unknown', why: 'w' })).toBe(1);
+    expect(after({ kind: 'key-refused' })).toBe(1);
   });
 
   it('says when to come again in whole seconds, not too early', () => {

@@ -2,6 +2,7 @@ import type { Entry } from '../entry.ts';
 import { answers } from './answers.ts';
 import { commandLine } from './command-line.ts';
 import { control } from './control.ts';
+import { document } from './document.ts';
 import { imports } from './imports.ts';
 import { ops } from './ops.ts';
 import { photos } from './photos.ts';
@@ -20,6 +21,7 @@ export const ENTRIES = [
   wire,
   photos,
   control,
+  document,
   ops,
   receivers,
   reports,
