@@ -86,7 +86,8 @@ function splitByPart(read: ReadSection): readonly ReadSection[] {
   if (parts.size === 0) return [read];
   return [...parts].map(([part, groups], index) => {
     const id = index === 0 ? section.name : `${section.name}-${part}`;
-    return { ...read, id, section: { ...section, part }, groups, count: sumOf(groups, ({ count }) => count) };
+    const isFolded = index > 0 || section.isFolded === true;
+    return { ...read, id, section: { ...section, part, isFolded }, groups, count: sumOf(groups, ({ count }) => count) };
   });
 }
 

@@ -146,7 +146,7 @@ describe('the report of the demonstration with the scenario mismatch', () => {
   it('lists exactly those in HTML, and ends with 1', async () => {
     const { code, stdout } = await report('--format', 'html');
     expect(code).toBe(1);
-    const sections = [...stdout.matchAll(/<section id="findings[^"]*">.*?<\/section>/gs)].join('');
+    const sections = [...stdout.matchAll(/<(?:section|div) id="findings[^"]*">.*?<\/section>/gs)].join('');
     const rows = sections.split('<details').flatMap((group) => {
       const [, name = ''] = /\(([A-Z_]+)\)/.exec(group) ?? [];
       const orders = [...group.matchAll(/data-label="Order"[^>]*>(.*?)<\/td>/gs)];
