@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
-import type { Config } from '../../../settings/config.ts';
+import { keyPlaceByAccount, type Config } from '../../../settings/config.ts';
 import type { Status } from './status.ts';
 import { statusText } from './text.ts';
 import { watchText } from './watch.ts';
@@ -94,7 +94,8 @@ async function readAlone(command: Command): Promise<Status> {
     const driver = (await store.driverOf(accounts))?.name ?? null;
     const { databaseAheadMs = null } = clock;
     const asOf = now.toISOString();
-    return { asOf, database: store.address, daemon: null, driver, olderState, databaseAheadMs, overview };
+    const facts = { asOf, database: store.address, daemon: null, driver, olderState, databaseAheadMs, overview };
+    return { ...facts, keyPlaceOf: keyPlaceByAccount(config) };
   };
   return await withAccounts(command, read, accountOrAll);
 }

@@ -114,7 +114,9 @@ describe('order-sync status', () => {
     await write(async (tx) => await insertHappenings(tx, [{ ...lost, new_value: null, reason: 'r' }], since));
     expect((await json()).code).toBe(1);
     await write(async (tx) => await setHold(tx, 'default', { ...hold, kind: 'key-refused', actor: null }, since));
-    expect(await json()).toMatchObject({ code: 77, status: { verdict: { end: 'key-refused' } } });
+    const refused = await json();
+    expect(refused).toMatchObject({ code: 77, status: { verdict: { end: 'key-refused' } } });
+    expect(refused.status.verdict.reasons[0]?.remedy).toContain('exchange.apiKey:');
   });
 
   it('names the command that helps with a receiver that fails for long or has refused events', async () => {
