@@ -26,7 +26,7 @@ const PROBLEMS = {
   'database-unreadable': ['error', 'check that the database file is in its place, or that its server runs'],
   'database-unwritten': ['error', 'order-sync doctor'],
   'other-migrations': ['error', 'start the version that migrated the database'],
-  'key-refused': ['error', keyRemedy('the place that config show names')],
+  'key-refused': ['error', keyRemedy()],
   'out-of-reach': ['error', 'order-sync doctor{words}'],
   forbidden: ['error', 'ask the exchange why the account may not create'],
   guarded: ['error', RESUME],
@@ -56,8 +56,11 @@ const PROBLEMS = {
 } as const satisfies Record<string, readonly [Weight, string]>;
 
 /** A daemon that runs reads a file again; a setting needs another start. */
-export function keyRemedy(place: string): string {
-  return `put the right key into ${place}: the daemon reads a file again within a minute, and all else when it starts`;
+export function keyRemedy(place = 'the place that config show names', isRunning = true): string {
+  const tried = isRunning
+    ? 'reads a file again within a minute, and all else when it starts'
+    : 'tries it when it starts';
+  return `put the right key into ${place}: the daemon ${tried}`;
 }
 
 export type ProblemCode = keyof typeof PROBLEMS;
@@ -120,9 +123,12 @@ const MOST_NAMED = 3;
 
 /** Names accounts in a text; the one that was asked for is named by nothing. */
 export function forAccounts(group: readonly OfAccount[], asked: string | null): string {
-  if (asked !== null) return '';
-  const names = group.slice(0, MOST_NAMED).map(({ account }) => account);
-  return ` for ${names.join(', ')}${group.length > MOST_NAMED ? ` and ${group.length - MOST_NAMED} more` : ''}`;
+  return asked === null ? ` for ${firstOf(group.map(({ account }) => account))}` : '';
+}
+
+function firstOf(names: readonly string[]): string {
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  return `${names.slice(0, MOST_NAMED).join(', ')}${more}`;
 }
 
 const STATES = {
@@ -154,8 +160,15 @@ const HOLDS: Readonly<Record<Exclude<RestraintKind, 'rate-limited'>, string>> = 
   slowed: 'orders are created slowly: the outcomes of creates are unknown',
 };
 
+/** The place of the key of an account. */
+export type KeyPlaceOf = (account: string) => string;
+
 /** Groups holds of the same kind, reason and person. `asked`: the account of the reading; null if it is of all. */
-export function holdProblems(holds: readonly (RestraintView & OfAccount)[], asked: string | null): readonly Problem[] {
+export function holdProblems(
+  holds: readonly (RestraintView & OfAccount)[],
+  asked: string | null,
+  { keyPlaceOf, isRunning }: { readonly keyPlaceOf?: KeyPlaceOf | undefined; readonly isRunning?: boolean } = {},
+): readonly Problem[] {
   const groups = Map.groupBy(holds, ({ kind, reason, actor }) => JSON.stringify([kind, reason, actor]));
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
@@ -163,7 +176,9 @@ export function holdProblems(holds: readonly (RestraintView & OfAccount)[], aske
     const { kind, reason, actor } = first;
     const by = actor === null ? '' : ` by ${actor}`;
     const more = Object.values<string>(REFUSALS).includes(reason) ? '' : `: ${reason}`;
-    return [problem(kind, `${HOLDS[kind]}${forAccounts(group, asked)}${by}${more}`, { group })];
+    const places = keyPlaceOf && firstOf([...new Set(group.map(({ account }) => keyPlaceOf(account)))]);
+    const key = kind === 'key-refused' && { remedy: keyRemedy(places, isRunning) };
+    return [problem(kind, `${HOLDS[kind]}${forAccounts(group, asked)}${by}${more}`, { group, ...key })];
   });
 }
 

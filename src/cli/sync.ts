@@ -12,10 +12,10 @@ import { accountConfig, addUrlOption, duration, urlsOf } from './shared/options.
 import type { Beside } from './shared/beside.ts';
 import { throughOwner } from './shared/owner.ts';
 import type { AskedPass, Extension } from './extension.ts';
-import type { AccountSettings } from '../settings/config.ts';
+import { keyPlaceByAccount, type AccountSettings } from '../settings/config.ts';
 import { screenOf } from './shared/help.ts';
 import { progressLine, type ProgressLine } from './shared/progress.ts';
-import { problem, worstFirst, countedProblems, holdProblems } from '../accounts/problem.ts';
+import { worstFirst, countedProblems, holdProblems, keyRemedy, type KeyPlaceOf } from '../accounts/problem.ts';
 import { accountWords } from '../accounts/rules/name.ts';
 import { pasteable } from '../base/invocation.ts';
 
@@ -62,7 +62,8 @@ export function define(command: Command): void {
         },
       );
       progress[Symbol.dispose]();
-      const pass = { account, isStopped: stop.aborted, requests: progress.latest?.requests };
+      const keyPlaceOf = urlsOf(command) === undefined ? keyPlaceByAccount(config) : undefined;
+      const pass = { account, keyPlaceOf, isStopped: stop.aborted, requests: progress.latest?.requests };
       printResult(result, account, verdictOf(result, pass), json);
       process.exitCode = ENDS[result.end][1];
     });
@@ -129,6 +130,7 @@ const OF_PASS: readonly (readonly [keyof SyncSummary, singular: string, plural: 
 
 interface Pass {
   readonly account: string;
+  readonly keyPlaceOf?: KeyPlaceOf | undefined;
   readonly isStopped: boolean;
   readonly requests: number | undefined;
 }
@@ -137,14 +139,14 @@ export function verdictOf(result: SyncResult, pass: Pass): string {
   return pasteable(verdictText(result, pass));
 }
 
-function verdictText(result: SyncResult, { account, isStopped, requests = 0 }: Pass): string {
+function verdictText(result: SyncResult, { account, keyPlaceOf, isStopped, requests = 0 }: Pass): string {
   const { end, summary, holds } = result;
   const again = `order-sync sync${accountWords(account)}`;
   switch (end) {
     case 'done':
       return `all is well: ${[didText(summary), ...waitText(summary)].join('; ')}`;
     case 'look':
-      return `a person should look: ${lookText(result, account)}`;
+      return `a person should look: ${lookText(result, account, keyPlaceOf)}`;
     case 'out-of-reach':
       return [
         holds.length > 0 ? 'the account is paused' : 'the exchange is out of reach',
@@ -159,7 +161,7 @@ function verdictText(result: SyncResult, { account, isStopped, requests = 0 }: P
       return [`${why}: ${didText(summary)}`, ...waitText(summary), ...leftText, how].join('; ');
     }
     case 'key-refused':
-      return [REFUSALS['key-refused'], problem('key-refused', '').remedy, ...waitText(summary)].join('; ');
+      return [REFUSALS['key-refused'], keyRemedy(keyPlaceOf?.(account)), ...waitText(summary)].join('; ');
   }
 }
 
@@ -175,13 +177,14 @@ function waitText({ remaining }: SyncSummary): readonly string[] {
   return [remaining === 1 ? '1 order is waiting to be sent' : `${withCommas(remaining)} orders are waiting to be sent`];
 }
 
-function lookText({ summary, holds }: SyncResult, account: string): string {
+function lookText({ summary, holds }: SyncResult, account: string, keyPlaceOf: KeyPlaceOf | undefined): string {
   const group = [{ account, since: null }];
   const problems = worstFirst([
     ...(['disputed', 'held', 'unknown'] as const).flatMap((state) => countedProblems(state, summary[state], group)),
     ...holdProblems(
       holds.map((hold) => ({ account, ...hold })),
       account,
+      { keyPlaceOf },
     ),
   ]);
   const ofPass = OF_PASS.filter(([name]) => summary[name] > 0);

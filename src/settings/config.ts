@@ -3,7 +3,7 @@ import { withoutPassword } from './database-url.ts';
 import { databaseOf, type DatabaseConfig } from './database.ts';
 import { nested, problemsOf, type Entries, type Entry, readLayers, type ConfigOptions, type Layers } from './layers.ts';
 import type { Schema } from './schema.ts';
-import { readMerchantKey } from './settings-file.ts';
+import { keyPlace, readMerchantKey } from './settings-file.ts';
 import { ConfigError, settingOf, type AccountConfig, type ConfigProblem, type Settings } from './settings.ts';
 import type { ListenAddress } from './values.ts';
 import { DEFAULT_ACCOUNT } from '../accounts/rules/name.ts';
@@ -62,9 +62,16 @@ export function configOf(config: Config, name: string): AccountSettings {
   return { ...config, exchange, create, guard, follow, account: name };
 }
 
-export function exchangeByAccount({ accounts, exchange }: Config): (name: string) => Config['exchange'] {
+type Exchanges = Pick<Config, 'accounts' | 'exchange'>;
+
+export function exchangeByAccount({ accounts, exchange }: Exchanges): (name: string) => Config['exchange'] {
   const byName = new Map(accounts.map((account) => [account.name, account.exchange]));
   return (name) => byName.get(name) ?? exchange;
+}
+
+export function keyPlaceByAccount(config: Exchanges): (name: string) => string {
+  const exchangeOf = exchangeByAccount(config);
+  return (name) => keyPlace(exchangeOf(name));
 }
 
 /** Reads the file of the key if that is not done yet. Throws ConfigError if there is no exchange or no key. */
@@ -83,19 +90,21 @@ export function configSources(options: ConfigOptions): ConfigSource[] {
   const { schema, entries, accounts } = layers;
   const general = [...schema.general.paths].map((path) => [path, entries.get(path) ?? NOT_SET] as const);
   return [
-    ...general.map(([path, entry]) => sourceOf(path, entry, schema.secrets.includes(path))),
+    ...general.flatMap(([path, entry]) => sourcesOf(path, entry, schema.secrets.includes(path))),
     ...[...accounts].flatMap(([name, own]) =>
-      [...own].map(([path, entry]) => sourceOf(settingOf(path, name), entry, schema.secrets.includes(path))),
+      [...own].flatMap(([path, entry]) => sourcesOf(settingOf(path, name), entry, schema.secrets.includes(path))),
     ),
   ];
 }
 
 const NOT_SET: Entry = { value: '', source: 'default' };
 
-function sourceOf(setting: string, { file = '', value = file, source }: Entry, isSecret: boolean): ConfigSource {
+/** A secret in a file has a second line, which names the file. */
+function sourcesOf(setting: string, { file = '', value = file, source }: Entry, isSecret: boolean): ConfigSource[] {
   const shown = shownValue(value);
-  if (isSecret && shown !== '' && shown !== '[]') return { setting, value: '(set, hidden)', source };
-  return { setting, value: shown || '(not set)', source };
+  if (!isSecret || shown === '' || shown === '[]') return [{ setting, value: shown || '(not set)', source }];
+  const place = file === '' ? [] : [{ setting: `${setting}File`, value: file, source }];
+  return [{ setting, value: '(set, hidden)', source }, ...place];
 }
 
 function shownValue(value: NonNullable<Entry['value']>): string {

@@ -223,6 +223,11 @@ describe('a status that was not seen before', () => {
     expect(program.events('b')).toContain(`order.status ${strange} → NEXT`);
     expect(await said(program)).toEqual([both, ['info', 1, ['order.status NEXT']]]);
     expect(program.log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
+    expect(program.log.with(/not seen before.*follow\.openStatuses/)).toHaveLength(2);
+    answers.set('b', record('b', { status: 'NEXT', crypto: 'CONFIRMED' }));
+    await lookUp();
+    expect((await said(program)).at(-1)).toEqual(['info', 1, ['cryptoTransaction.status CONFIRMED']]);
+    expect(program.log.with(/follow\.openStatuses/)).toHaveLength(2);
   });
 
   it('is reported once also across restarts, and one that is documented or in the settings never', async () => {

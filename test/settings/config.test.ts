@@ -330,11 +330,13 @@ describe('files with values', () => {
     const env = { ORDER_SYNC_EXCHANGE_BASE_URL: 'https://a.example' };
     const { exchange } = loadConfig({ env, cwd, file: 'own.yaml', requireExchange: true });
     expect(exchange).toMatchObject({ apiKey: KEY, apiKeyFile: join(cwd, 'key') });
-    expect(configSources({ env, cwd, file: 'own.yaml' })).toContainEqual({
-      setting: 'exchange.apiKey',
-      value: '(set, hidden)',
-      source: 'own.yaml:2',
-    });
+    const source = 'own.yaml:2';
+    expect(configSources({ env, cwd, file: 'own.yaml' })).toEqual(
+      expect.arrayContaining([
+        { setting: 'exchange.apiKey', value: '(set, hidden)', source },
+        { setting: 'exchange.apiKeyFile', value: join(cwd, 'key'), source },
+      ]),
+    );
     // One that is not in force is not read.
     chmodSync(join(cwd, 'key'), 0o644);
     expect(refusal(env, 'own.yaml')).toMatch(/^own\.yaml:2: .*chmod 600/);

@@ -141,6 +141,11 @@ export class IncidentStory {
     return incident;
   }
 
+  /** The next condition of the kind begins anew. */
+  forget(kind: IncidentKind): void {
+    this.#incidents.delete(kind);
+  }
+
   /** Returns, once a minute, how many failures were counted since. A failure that did not come again is news the next time. */
   takeRepeated(now: number): readonly RepeatedFailures[] {
     if (now - this.#minuteBegan < REMINDER_MS) return [];

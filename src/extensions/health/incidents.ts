@@ -1,7 +1,7 @@
 import { after } from '../../base/instant.ts';
 import { messageOf } from '../../base/text.ts';
 import { BREAKER_LANES, type BreakerLane } from '../../exchange/transport/breaker.ts';
-import { insertHappenings, newestOfAccount } from '../../store/tables/events.ts';
+import { insertHappenings, newestChange, newestOfAccount } from '../../store/tables/events.ts';
 import type { Failure, HeardAccount, Listener, LiveAccount, ProcessEvent } from '../../orders/pass/process-events.ts';
 import { countWaiting, MOST_COUNTED, type WaitingOrders } from '../../store/find-orders.ts';
 import { IncidentStory, messagesOf, type Condition, type IncidentKind, type IncidentNews } from './incident-story.ts';
@@ -18,6 +18,8 @@ type Trouble = keyof typeof TROUBLES;
 /** New statuses come together when an account is new. */
 const GATHER_STATUSES_MS = 10_000;
 const MOST_STATUSES = 20;
+/** Only the status of the order itself says whether it is final. */
+const ORDER_STATUSES = '; follow.openStatuses and follow.finalStatuses say what those of order.status mean';
 
 interface Begun {
   readonly since: string;
@@ -59,6 +61,8 @@ export class Incidents implements Listener {
     switch (event.kind) {
       case 'account.wired':
         this.#live = event.live;
+        // The first request may end a hold of before.
+        this.#observe();
         break;
       case 'failed':
         this.#fail(event.failure);
@@ -74,6 +78,8 @@ export class Incidents implements Listener {
       case 'key.refused':
         // The exchange is within reach, although its circuit breakers wait for a request that it serves.
         this.#exchangeCause = undefined;
+        // Until now nothing was logged of an older refusal.
+        if (this.#refusedKey === undefined) this.#story.forget('key-refused');
         this.#refusedKey = event.place;
         this.#record('exchange', null);
         break;
@@ -142,12 +148,9 @@ export class Incidents implements Listener {
     const unwritten = this.#whyUnwritten();
     const database = unwritten === undefined ? [] : [{ kind: 'database', cause: unwritten } as const];
     const { restraints } = this.#live ?? {};
-    const isOfKeys = (kind: IncidentKind) => kind !== 'key-refused' || this.#refusedKey !== undefined;
-    const held = restraints?.all
-      .filter(({ kind }) => isOfKeys(kind))
-      .map(({ kind, reason: cause, since }) => {
-        return { kind, cause, lastedMs: Math.max(0, restraints.now().getTime() - since.getTime()) };
-      });
+    const held = restraints?.all.map(({ kind, reason: cause, since }) => {
+      return { kind, cause, lastedMs: Math.max(0, restraints.now().getTime() - since.getTime()) };
+    });
     const cause = this.#exchangeCause;
     const isOutOfReach = cause !== undefined && this.#failingLanes().length > 0;
     return [...database, ...(isOutOfReach ? [{ kind: 'exchange', cause } as const] : []), ...(held ?? [])];
@@ -178,8 +181,8 @@ export class Incidents implements Listener {
 
   async #tell(news: IncidentNews): Promise<void> {
     const { kind, stage, failures } = news;
-    if (stage === 'ended') return this.#write(news);
     const isHold = kind !== 'exchange' && kind !== 'database';
+    if (stage === 'ended') return this.#write(news, undefined, isHold ? await this.#endOf(kind) : {});
     const conditions = this.#conditions();
     // A held account waits for the exchange anyway: the line about that names its restraints.
     if (stage === 'lasting' && isHold && conditions.some((one) => one.kind === 'exchange')) return;
@@ -196,7 +199,15 @@ export class Incidents implements Listener {
     if (stage === 'lasting' && isWorthTelling) this.#write(news, waiting);
   }
 
-  #write({ kind, stage, cause, lastedMs: ms, failures }: IncidentNews, waiting?: WaitingOrders): void {
+  /** Why a hold ended, and who ended it, as was recorded; a wait for the rate is not. */
+  async #endOf(kind: IncidentKind): Promise<object> {
+    const { store, account } = this.#deps;
+    const change = await newestChange(store.db, account, 'hold').catch(() => undefined);
+    if (change?.old_value !== kind) return {};
+    return { reason: change.reason, ...(change.actor !== null && { actor: change.actor }) };
+  }
+
+  #write({ kind, stage, cause, lastedMs: ms, failures }: IncidentNews, waiting?: WaitingOrders, end?: object): void {
     const { log, clock } = this.#deps;
     const [level, begins, lasts, ends] = messagesOf(kind);
     const lastedMs = Math.round(ms);
@@ -207,10 +218,11 @@ export class Incidents implements Listener {
     const isMore = counted !== undefined && Math.max(counted.pending, counted.lookupsDue) === MOST_COUNTED;
     const counts = { ...counted, ...(isMore && { countedTo: MOST_COUNTED }), failures, lastedMs };
     if (stage === 'ended') {
-      log.info({ ...counts, kind, since, cause }, ends);
+      log.info({ ...counts, kind, since, cause, ...end }, ends);
       this.#begun.delete(kind);
       return;
     }
+    if (kind === 'key-refused' && this.#refusedKey === undefined) return;
     const facts = { kind, since, ...this.#factsOf(kind), cause };
     if (stage === 'lasting') return log[level]({ ...counts, ...facts }, lasts);
     if (kind === 'exchange') this.#record('exchange', cause);
@@ -245,9 +257,10 @@ export class Incidents implements Listener {
   #tellStatuses(): void {
     const statuses = [...this.#statuses];
     this.#statuses.clear();
+    const isOfOrders = statuses.some((status) => status.startsWith('order.status '));
     this.#deps.log.info(
       { count: statuses.length, statuses: statuses.slice(0, MOST_STATUSES) },
-      'the exchange uses statuses that were not seen before; follow.openStatuses and follow.finalStatuses say what they mean',
+      `the exchange uses statuses that were not seen before${isOfOrders ? ORDER_STATUSES : ''}`,
     );
   }
 

@@ -58,10 +58,11 @@ export async function confirmShown<Row>(
   await confirm(question);
 }
 
-/** Asks a question. Any answer but yes, and the end of the input, is a no. */
+/** Asks a question. Any answer but yes, and the end of the input, is a no. Enter is a yes if the question has (Y/n). */
 export async function agrees(question: string, ...streams: ConstructorParameters<typeof Dialogue>): Promise<boolean> {
   using dialogue = new Dialogue(...streams);
-  return /^y(es)?$/i.test(await dialogue.ask(question, (answer) => answer).catch(() => ''));
+  const atEnter = question.includes('(Y/n)') ? 'y' : 'n';
+  return /^y(es)?$/i.test(await dialogue.ask(question, (answer) => answer || atEnter).catch(() => 'n'));
 }
 
 function plainText(given: string): string {

@@ -21,6 +21,10 @@ const CHECK_TIMEOUT_MS = 5_000;
 /** How often a person types an address and keys until the exchange takes them. */
 const TRIES = 3;
 const PROBE = ['probe', 'asks the exchange what its document leaves open, and prints settings for it'] as const;
+const AGAIN = [
+  'doctor',
+  'asks the exchange again, after you have put the right key into its file, or the right address into the settings',
+] as const;
 const NEXT = [
   ['run', 'sends the orders that your shop inserts into merchant_orders, and follows them'],
   ['orders add --help', 'says how an order is inserted by hand'],
@@ -29,7 +33,8 @@ const HELP = `
 Without options it asks for the address of the exchange, the accounts and their
 keys, which are not shown, and the database. It makes ${OWN_SETTINGS} (or the
 file that --config names), beside it a file of mode 0600 for each secret, and
-the tables of the database. Nothing that is there is replaced.
+the tables of the database, which is ${DATABASE} in the working folder
+unless you name another. Nothing that is there is replaced.
 
 Then it asks the exchange for an order that does not exist, once with each key.
 If a key is refused (exit code 77) or no answer can be read (69), a person
@@ -79,8 +84,10 @@ async function isSetUp(
   if (refusal !== undefined && !isSandboxDown && !(await isKept(refusal, how))) return false;
   undo.move();
   process.stdout.write(madeText(plan, refusal === undefined));
-  checkSettings(places, false);
-  process.stdout.write(`\nWhat to do next:\n${nextSteps(stepsAfter(plan, isSandboxDown), places.file ?? undefined)}`);
+  const isRight = refusal === undefined || isSandboxDown;
+  if (isRight) checkSettings(places, false);
+  const steps = [...(isRight ? [] : [AGAIN]), ...stepsAfter(plan, isSandboxDown)];
+  process.stdout.write(`\nWhat to do next:\n${nextSteps(steps, places.file ?? undefined)}`);
   return true;
 }
 
@@ -150,8 +157,9 @@ async function isKept({ exitCode, message }: CommandError, { yes, isLast }: Para
   if (yes !== true) {
     if (!process.stdin.isTTY)
       throw new CommandError(exitCode, 'nothing was made; give --yes to keep the settings all the same');
-    if (!isLast && (await agrees('Type another address or key? (y/N) '))) return false;
-    if (!(await agrees('Keep it anyway? (y/N) '))) throw new CommandError(exitCode, 'nothing was made');
+    if (!isLast && (await agrees('Type another address or key? (Y/n) '))) return false;
+    if (!(await agrees('Keep the settings and the key all the same? (y/N) ')))
+      throw new CommandError(exitCode, 'nothing was made');
   }
   process.exitCode = exitCode;
   return true;

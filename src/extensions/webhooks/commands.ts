@@ -59,11 +59,16 @@ function defineList(command: Command): void {
         { label: 'cause', of: (row) => row.cause },
       ];
       await printList(command, states, options, columns, 'webhooks.endpoints names no endpoint');
-      const status = await readFromDaemon(command, config, STATUS, undefined);
-      const { daemon } = (status ?? {}) as { readonly daemon?: { readonly startedAt: string } };
-      const problems = await changedSettings(command, daemon?.startedAt);
-      for (const { text, remedy } of problems) process.stderr.write(`${text}: ${remedy}\n`);
+      await tellChanged(command, config);
     });
+}
+
+/** Says if a running daemon does not know these settings, and so perhaps not the endpoint. */
+async function tellChanged(command: Command, config: Config): Promise<void> {
+  const status = await readFromDaemon(command, config, STATUS, undefined);
+  const { daemon } = (status ?? {}) as { readonly daemon?: { readonly startedAt: string } };
+  const problems = await changedSettings(command, daemon?.startedAt);
+  for (const { text, remedy } of problems) process.stderr.write(`${text}: ${remedy}\n`);
 }
 
 function defineShow(command: Command): void {
@@ -201,12 +206,14 @@ function defineTest(command: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  order-sync webhooks test https://shop.example/events')
     .action(async (name: string, options: { readonly json?: boolean }) => {
-      const endpoint = endpointOf(await plainConfig(command), name);
+      const config = await plainConfig(command);
+      const endpoint = endpointOf(config, name);
       using sender = await senderTo(endpoint);
       const timestamp = systemClock().now().toISOString();
       const message = { version: 1, id: `test_${randomUUID()}`, type: 'webhook.test', timestamp, data: {} };
       const outcome = await sender.send(message);
       print(options.json, { id: message.id, ...outcome }, () => `${outcomeText(outcome)}\n`);
+      await tellChanged(command, config);
       if (outcome.kind !== 'taken') process.exitCode = EXIT.look;
     });
 }

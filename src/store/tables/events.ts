@@ -104,13 +104,13 @@ export async function firstSentAt(db: Database, account: string, externalOrderId
   return rows[0] === undefined ? null : new Date(rows[0].observed_at);
 }
 
-/** Fields of account events: the exchange is out of reach, its answers cannot be read, no worker can drive the account. */
-export type AccountField = 'exchange' | 'answers' | 'stopped';
+/** Fields of account events: a hold, the exchange is out of reach, its answers cannot be read, no worker can drive the account. */
+export type AccountField = 'hold' | 'exchange' | 'answers' | 'stopped';
 
 const newestStatement = statement((v: { account: string; field: AccountField }) =>
   queries
     .selectFrom('events')
-    .select('new_value')
+    .select(['old_value', 'new_value', 'reason', 'actor'])
     .where('account', '=', v.account)
     .where('type', '=', sql.lit('account'))
     .where('subject', '=', v.account)
@@ -123,7 +123,11 @@ const newestStatement = statement((v: { account: string; field: AccountField }) 
 
 /** Reads the newest value of a field of an account; null if all is well. */
 export async function newestOfAccount(db: Database, account: string, field: AccountField): Promise<string | null> {
-  return (await newestStatement(db, { account, field })).rows[0]?.new_value ?? null;
+  return (await newestChange(db, account, field))?.new_value ?? null;
+}
+
+export async function newestChange(db: Database, account: string, field: AccountField) {
+  return (await newestStatement(db, { account, field })).rows[0];
 }
 
 const newestOfAllStatement = statement(() =>

@@ -3,7 +3,7 @@ import { OwnedAccount } from '../../../src/accounts/account.ts';
 import { createPass } from '../../../src/orders/create.ts';
 import { followPass } from '../../../src/orders/follow.ts';
 import { StoreError } from '../../../src/store/errors.ts';
-import { setHold } from '../../../src/store/tables/account-holds.ts';
+import { endHolds, setHold } from '../../../src/store/tables/account-holds.ts';
 import { newestOfAccount } from '../../../src/store/tables/events.ts';
 import { echo, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
 import { scriptedProgram, type TestProgram } from '../../support/test-program.ts';
@@ -134,7 +134,7 @@ describe('the log of an account that is held', () => {
     });
   });
 
-  it('tells of a key that was refused before the start once it is refused again, and since when, and not before', async () => {
+  it('tells of a key that was refused before the start once it is refused again, or when it is taken, and since when', async () => {
     const { on, answers, insert } = await program();
     [answers.create, answers.lookup] = [refusal(401), refusal(401)];
     insert(1);
@@ -153,7 +153,10 @@ describe('the log of an account that is held', () => {
     delete answers.create;
     delete answers.lookup;
     await live(on, 10 * SECOND);
-    expect([saidNow(), on.app.restraints.all]).toEqual([{}, []]);
+    expect([saidNow(), on.app.restraints.all]).toEqual([{ 'the exchange takes the key again': 1 }, []]);
+    expect(on.log.with('the exchange takes the key again')).toMatchObject([
+      { since: since.toISOString(), reason: 'the exchange took a request' },
+    ]);
   });
 
   it('tells of a pause by its reason and who set it, and each minute only while something waits', async () => {
@@ -175,6 +178,13 @@ describe('the log of an account that is held', () => {
     insert(3);
     await live(on, 2 * MINUTE);
     expect(on.log.with('requests are still held back').at(-1)).toMatchObject({ pending: 3 });
+    const end = { reason: 'it is over', actor: 'kim', now: on.clock.now() };
+    await on.app.store.writer.write((tx) => endHolds(tx, 'default', [hold.kind], end));
+    await on.app.restraints.read();
+    await live(on, MINUTE);
+    expect(on.log.with('requests are no longer held back')).toMatchObject([
+      { level: 'info', kind: 'creates-paused', cause: 'maintenance', reason: 'it is over', actor: 'kim' },
+    ]);
   });
 });
 

@@ -222,4 +222,14 @@ describe('the question', () => {
     expect(await agrees('Go on? [y/N] ', input, output)).toBe(answer);
     expect(String(output.read())).toContain('Go on? [y/N] ');
   });
+
+  it.each([
+    ['\n', true],
+    ['n\n', false],
+    ['', false],
+  ])('that says (Y/n) is answered by %j: %s', async (typed, answer) => {
+    const input = new PassThrough();
+    input.end(typed);
+    expect(await agrees('Go on? (Y/n) ', input, new PassThrough())).toBe(answer);
+  });
 });

@@ -147,6 +147,9 @@ describe('init', () => {
     expect(refused.stderr).toContain(message);
     const kept = await init([...given, '--yes'], KEY);
     expect([kept.code, kept.stderr]).toEqual([exit, expect.stringContaining(message)]);
+    // What comes first is to put it right.
+    expect(/(\w+)\n/.exec(kept.stdout.split(/next:\n/)[1] ?? '')?.[1]).toBe('doctor');
+    expect(kept.stdout).not.toMatch(/accepts the key|settings are right/);
     expect(readdirSync(join(folder, 'etc')).toSorted()).toEqual(['shop.key', 'shop.yaml']);
   });
 
@@ -215,8 +218,8 @@ describe('init at a terminal', () => {
   it('asks three times at most, then keeps the last, or nothing, as the person says', async () => {
     const url = await exchange(KEY);
     const wrong = [url, '', 'wrong'];
-    const thrice = [...wrong, 'y', ...wrong, 'y', ...wrong];
-    expect(await answered(...thrice, 'n')).toMatchObject({ code: 77, keys: 3 });
+    const thrice = [...wrong, 'y', ...wrong, '', ...wrong];
+    expect(await answered(...thrice, '')).toMatchObject({ code: 77, keys: 3 });
     expect(readdirSync(folder)).toEqual([]);
     expect(await answered(...wrong, 'n', 'y')).toMatchObject({ code: 77, keys: 1 });
     expect(readdirSync(join(folder, 'etc')).toSorted()).toEqual(['shop.key', 'shop.yaml']);

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { Config } from '../../../settings/config.ts';
+import { keyPlaceByAccount, type Config } from '../../../settings/config.ts';
 import { readFromDaemon } from '../../api/asking/ask.ts';
 import { STATUS } from '../../api/addresses.ts';
-import { changedSettings } from '../../../cli/shared/options.ts';
+import { changedSettings, urlsOf } from '../../../cli/shared/options.ts';
 import type { Status } from './status.ts';
 
 /** Asks the daemon that drives the account. Without an account, the daemon of the first one answers for all. Undefined if none answers. */
@@ -12,5 +12,6 @@ export async function askDaemon(
   account: string | undefined,
 ): Promise<Status | undefined> {
   const status = (await readFromDaemon(command, config, STATUS, account)) as Status | undefined;
-  return status && { ...status, settings: await changedSettings(command, status.daemon?.startedAt) };
+  const keyPlaceOf = urlsOf(command) === undefined ? keyPlaceByAccount(config) : undefined;
+  return status && { ...status, keyPlaceOf, settings: await changedSettings(command, status.daemon?.startedAt) };
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
-import type { Config } from '../../../settings/config.ts';
+import { ConfigError, keyPlaceByAccount, type Config } from '../../../settings/config.ts';
 import type { Status } from './status.ts';
 import { statusText } from './text.ts';
 import { watchText } from './watch.ts';
@@ -47,7 +47,7 @@ export function define(command: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', HELP)
     .action(async ({ watch, json }: { watch?: boolean; json?: boolean }) => {
-      const config = await plainConfig(command);
+      const config = await plainConfig(command).catch(faultOf);
       const account = accountOrAll(command, config);
       const read = async () => (await askDaemon(command, config, account)) ?? (await readAlone(command));
       if (watch === true) return await watchStatus(read, json === true);
@@ -56,6 +56,14 @@ export function define(command: Command): void {
       else await show(statusText(status, screenOf()));
       process.exitCode = EXITS[judgeStatus(status).end];
     });
+}
+
+/** With wrong settings neither the database nor the daemon is known. */
+function faultOf(error: unknown): never {
+  if (!(error instanceof ConfigError)) throw error;
+  const advice =
+    'a daemon that runs goes on with the settings that it began with: its log and its ops endpoint (ops.listen, by default http://127.0.0.1:9464) show how it is';
+  throw new CommandError(EXIT.config, `${error.message}\n${advice}`, { cause: error });
 }
 
 function jsonOf(status: Status): string {
@@ -94,7 +102,8 @@ async function readAlone(command: Command): Promise<Status> {
     const driver = (await store.driverOf(accounts))?.name ?? null;
     const { databaseAheadMs = null } = clock;
     const asOf = now.toISOString();
-    return { asOf, database: store.address, daemon: null, driver, olderState, databaseAheadMs, overview };
+    const facts = { asOf, database: store.address, daemon: null, driver, olderState, databaseAheadMs, overview };
+    return { ...facts, keyPlaceOf: keyPlaceByAccount(config) };
   };
   return await withAccounts(command, read, accountOrAll);
 }

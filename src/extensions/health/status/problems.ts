@@ -94,7 +94,10 @@ function overviewProblems(reading: Reading, overview: Overview): readonly (Probl
     ...countedProblems('unknown', overview.orders.unknown, groupOf(overview, overview.oldestUnknown?.since)),
     ...countedProblems('invalid', overview.newInvalid?.orders ?? 0, groupOf(overview, overview.newInvalid?.since)),
     ...findingProblems(overview),
-    ...holdProblems(overview.holds, overview.account),
+    ...holdProblems(overview.holds, overview.account, {
+      keyPlaceOf: reading.keyPlaceOf,
+      isRunning: reading.daemon !== null,
+    }),
     ...troubleProblems(overview, reading.olderState),
     ...waitProblems(reading, overview),
     ...driverProblems(reading, overview),

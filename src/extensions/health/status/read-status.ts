@@ -1,6 +1,6 @@
 import { viewOf } from '../../../accounts/rules/restraints.ts';
 import type { Clock } from '../../../base/clock.ts';
-import type { Config } from '../../../settings/config.ts';
+import { keyPlaceByAccount, type Config } from '../../../settings/config.ts';
 import { webhooksSettings } from '../../webhooks/settings.ts';
 import type { BreakerLane } from '../../../exchange/transport/breaker.ts';
 import type { Overview, DaemonStatus, LiveStatus, Reading, Status } from './status.ts';
@@ -12,7 +12,7 @@ import { overdueOf, rateUse, timesOf, type Activities, type Activity } from '../
 const MOST_ACCOUNTS = 100;
 
 export interface ReadingSources {
-  readonly config: Pick<Config, 'database'>;
+  readonly config: Pick<Config, 'database' | 'accounts' | 'exchange'>;
   readonly store: Pick<Store, 'writer' | 'migrations'>;
   readonly clock: Pick<Clock, 'now' | 'databaseAheadMs'>;
   readonly activities: Pick<Activities, 'all' | 'find'>;
@@ -20,7 +20,6 @@ export interface ReadingSources {
 }
 
 export interface StatusSources extends ReadingSources {
-  readonly config: Pick<Config, 'database' | 'accounts' | 'exchange'>;
   readonly store: Pick<Store, 'db' | 'address' | 'writer' | 'migrations'>;
   readonly process: Pick<DaemonStatus, 'pid' | 'version' | 'startedAt'>;
   readonly ops: { readonly failure: string | undefined };
@@ -51,7 +50,7 @@ export async function readStatus(sources: StatusSources, account: string | undef
 }
 
 export function readingOf(
-  { store, clock, activities }: ReadingSources,
+  { config, store, clock, activities }: ReadingSources,
   account: string | undefined,
   overview: Overview | null,
 ): Reading & { readonly daemon: NonNullable<Reading['daemon']> } {
@@ -67,6 +66,7 @@ export function readingOf(
     driver: null,
     olderState: null,
     databaseAheadMs: clock.databaseAheadMs ?? null,
+    keyPlaceOf: keyPlaceByAccount(config),
     overview: overview && { ...overview, holds: [...overview.holds, ...unwrittenHolds(sorted, overview)] },
   };
 }

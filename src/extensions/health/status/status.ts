@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { RESTRAINT_KINDS } from '../../../accounts/rules/restraints.ts';
-import type { Problem } from '../../../accounts/problem.ts';
+import type { KeyPlaceOf, Problem } from '../../../accounts/problem.ts';
 import type { FeedEvent } from '../../feed/event.ts';
 import { SEVERITIES } from '../../../findings/rules/classes.ts';
 import { ORDER_STATES } from '../../../orders/rules/states.ts';
@@ -185,6 +185,8 @@ export interface Reading {
   readonly overview: Overview | null;
   /** The problems of the settings, as the command sees them that asks. */
   readonly settings?: readonly Problem[];
+  /** By the settings of the process that makes the reading or asked for it; undefined if these are of another machine. */
+  readonly keyPlaceOf?: KeyPlaceOf | undefined;
   readonly process?: ProcessFacts;
 }
 

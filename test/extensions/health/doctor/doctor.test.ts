@@ -13,6 +13,7 @@ import { echo, NOT_FOUND, record, refusal } from '../../../support/scripted-exch
 import type { StatusVerdict } from '../../../../src/extensions/health/status/problems.ts';
 import { scriptedProgram, settingsOf, type TestProgram } from '../../../support/test-program.ts';
 import { DAY } from '../../../support/tracking.ts';
+import { endpointAt, webhookReceiver } from '../../../support/webhooks.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -59,6 +60,7 @@ describe('order-sync doctor', () => {
   it('warns, as status and webhooks list do, of settings that changed after the daemon had started, which does not see them', async () => {
     const { program, exchange } = await scriptedControlSocket();
     exchange.answer = () => NOT_FOUND;
+    const receiver = await webhookReceiver();
     const file = newFile('shop.yaml');
     writeFileSync(file, 'log: { level: warn }\n', { mode: 0o600 });
     const ages = async () => {
@@ -68,17 +70,27 @@ describe('order-sync doctor', () => {
         .map(({ found }) => found);
     };
     const others = async () => {
-      const environment = { ...settingsOf(program), ORDER_SYNC_CONFIG: file };
+      const { url, secrets, allowPrivate } = endpointAt(receiver);
+      const endpoints = JSON.stringify([{ name: 'shop', url, secrets, allowPrivate }]);
+      const environment = {
+        ...settingsOf(program),
+        ORDER_SYNC_CONFIG: file,
+        ORDER_SYNC_WEBHOOKS_ENDPOINTS: endpoints,
+      };
       const status = await runProgram(['status', '--json'], { environment });
       const { verdict } = JSON.parse(status.stdout) as { verdict: StatusVerdict };
-      const { stderr } = await runProgram(['webhooks', 'list'], { environment });
-      return [status.code, verdict.reasons.map(({ code }) => code), stderr.includes(file)];
+      const hints = [];
+      for (const command of [['list'], ['test', 'shop']]) {
+        const { code, stderr } = await runProgram(['webhooks', ...command], { environment });
+        hints.push(code === 0 && stderr.includes(file));
+      }
+      return [status.code, verdict.reasons.map(({ code }) => code), ...hints];
     };
     utimesSync(file, 0, 0);
-    expect([await ages(), await others()]).toEqual([[], [0, [], false]]);
+    expect([await ages(), await others()]).toEqual([[], [0, [], false, false]]);
     utimesSync(file, new Date(), new Date());
     const found = [`${file} changed after the daemon started`];
-    expect([await ages(), await others()]).toEqual([found, [1, ['settings-changed'], true]]);
+    expect([await ages(), await others()]).toEqual([found, [1, ['settings-changed'], true, true]]);
   });
 
   it('ends by the gravest fault, and each says what to do', async () => {

@@ -61,6 +61,11 @@ describe('order-sync status', () => {
     expect(status.daemon?.unwritten).toBe(full.message);
   });
 
+  it('says with wrong settings where a daemon that runs can be seen', async () => {
+    const { code, stderr } = await runProgram(['status'], { environment: { ORDER_SYNC_LOG_LEVEL: 'loud' } });
+    expect([code, stderr]).toEqual([78, expect.stringMatching(/ORDER_SYNC_LOG_LEVEL[^]*ops\.listen/)]);
+  });
+
   it('says without a daemon that work waits for one', async () => {
     const { program } = await scriptedProgram();
     program.insert({ external_order_id: 'a' });
@@ -114,7 +119,9 @@ describe('order-sync status', () => {
     await write(async (tx) => await insertHappenings(tx, [{ ...lost, new_value: null, reason: 'r' }], since));
     expect((await json()).code).toBe(1);
     await write(async (tx) => await setHold(tx, 'default', { ...hold, kind: 'key-refused', actor: null }, since));
-    expect(await json()).toMatchObject({ code: 77, status: { verdict: { end: 'key-refused' } } });
+    const refused = await json();
+    expect(refused).toMatchObject({ code: 77, status: { verdict: { end: 'key-refused' } } });
+    expect(refused.status.verdict.reasons[0]?.remedy).toContain('exchange.apiKey:');
   });
 
   it('names the command that helps with a receiver that fails for long or has refused events', async () => {

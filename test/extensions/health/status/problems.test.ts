@@ -155,6 +155,16 @@ describe('the list of problems', () => {
     ]);
   });
 
+  it('names each place of a refused key, and who tries it next', () => {
+    const holds = ['shop-1', 'shop-2'].map((account) => ({ ...hold, account, kind: 'key-refused' as const }));
+    const keyPlaceOf = (account: string) => `/keys/${account}.key`;
+    const remedyOf = (changes: Partial<Reading>) =>
+      problemsOf(readingOf({ ...of({ account: null, holds }), keyPlaceOf, ...changes }))[0]?.remedy;
+    expect(remedyOf({})).toContain('/keys/shop-1.key, /keys/shop-2.key');
+    expect(remedyOf({ keyPlaceOf: () => '/keys/all.key' })).toContain(' /keys/all.key:');
+    expect(remedyOf({ daemon: null })).not.toBe(remedyOf({}));
+  });
+
   it.each<readonly [string, Partial<Reading>]>([
     ['a wait for the rate', of({ holds: [{ ...hold, kind: 'rate-limited' }] })],
     ['a finding that only explains', of({ findings: [{ class: 'STATUS_UNMAPPED', severity: 'info', open: 1 }] })],
