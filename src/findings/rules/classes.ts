@@ -33,7 +33,7 @@ export const FINDING_CLASSES = {
   ),
   CREATE_UNKNOWN: stateError(
     'The order was sent, and it is not known whether the exchange took it.',
-    'Ask the exchange about the external order id, then record its answer: run order-sync orders resolve ORDER --as exists --pre-order-id PRE_ORDER_ID --reason TEXT, or the same with --as not-created.',
+    'Ask the exchange about the external order id, then record its answer with a command that order-sync orders explain ORDER shows.',
   ),
   ADDRESS_CHANGED: changeError(
     'A crypto address of the order changed after the order was made.',

@@ -11,9 +11,15 @@ import type {
   StoryOrder,
 } from '../../../../src/extensions/reports/tables/story.ts';
 import { recordWith } from '../../../support/records.ts';
-import { SETTINGS } from '../../../support/tracking.ts';
+import {
+  decideByOperator,
+  obstacleTo,
+  type DecisionEvidence,
+} from '../../../../src/orders/rules/operator-decisions.ts';
+import { SETTINGS, trackingWith } from '../../../support/tracking.ts';
 
 const BEGIN = Date.parse('2026-01-05T12:00:00.000Z');
+const DUPLICATE = '--as not-created --i-know-it-may-duplicate --reason';
 const at = (seconds: number) => new Date(BEGIN + seconds * 1_000).toISOString();
 
 const ORDER: StoryOrder = {
@@ -397,13 +403,37 @@ describe('what happens next', () => {
     );
   });
 
-  it('says from when it can be decided that an order was not created', () => {
-    const events = [event(1, { new_value: 'held' })];
-    const next = (seconds: number, absent_at: string | null = null) =>
-      tell(evidence({ order: { ...ORDER, sent_at: at(1), absent_at }, events }), seconds).next.join('\n');
-    expect(next(600)).toContain(at(601));
-    expect(next(700)).toContain('exchange.absence');
-    expect(next(700, at(650))).not.toMatch(/exchange\.absence|2026/);
+  it.each<[string, number, string | null, DecisionEvidence, readonly string[]]>([
+    ['nothing speaks against it', 700, at(650), {}, ['--as not-created --reason']],
+    ['the create may still arrive', 600, null, {}, []],
+    ['no look-up brought a documented absence', 700, null, {}, [DUPLICATE]],
+    ['an accepted pre-order is answered absent', 700, at(650), { acceptedAndAbsent: 'b' }, [DUPLICATE]],
+    ['the create may still arrive, besides', 600, null, { acceptedAndAbsent: 'b' }, []],
+    ['a fail-over left it in doubt', 700, at(650), { doubt: 'run: order-sync db accept-restore' }, []],
+  ])('offers to send an order again as it will be accepted: %s', (_name, seconds, absent_at, against, options) => {
+    const order = { ...ORDER, sent_at: at(1), absent_at };
+    const now = new Date(at(seconds));
+    const given = evidence({ order, events: [event(1, { new_value: 'held' })] });
+    const { next } = buildStory(given, now, { ...SETTINGS, against });
+    const offered = next.filter((line) => isCommand(line) && line.includes('--as not-created'));
+    expect(offered).toEqual(options.map((one) => expect.stringContaining(one) as string));
+    const sent = {
+      externalOrderId: 'a',
+      sentAt: new Date(at(1)),
+      absentAt: absent_at === null ? null : new Date(absent_at),
+    };
+    const why = obstacleTo('not-created', { ...sent, state: 'held' }, now, against)?.why;
+    expect(next.join('\n').toLowerCase()).toContain(why?.toLowerCase() ?? '');
+    const judgement = { kind: 'not-created', mayDuplicate: options.includes(DUPLICATE) } as const;
+    const action = { judgement, actor: 'anna', reason: 'they said so' };
+    const made = decideByOperator(trackingWith({ state: 'held', ...sent }), action, now, SETTINGS, against);
+    expect(made.ok).toBe(options.length > 0);
+  });
+
+  it('offers no retry of a refused order that a fail-over left in doubt', () => {
+    const given = evidence({ events: [event(1, { new_value: 'rejected' })] });
+    const { next } = buildStory(given, new Date(at(2)), { ...SETTINGS, against: { doubt: 'ask the exchange' } });
+    expect(next.filter(isCommand)).toEqual([]);
   });
 
   it('says that an unknown outcome may be sent once more where the settings say so', () => {
