@@ -35,9 +35,6 @@ const CLASS_OF = {
   type: 'TYPE_MISMATCH',
 } as const satisfies Record<ContradictionKind, FindingClassName>;
 
-/** The classes of what can make an order disputed. */
-export const DISPUTING_CLASSES: readonly string[] = Object.values(CLASS_OF);
-
 export const RULES: readonly (readonly [FindingClassName, Rule])[] = [
   contradiction('id'),
   contradiction('merchant'),

@@ -15,6 +15,7 @@ import { headlineTone, type HeadlineFacts } from '../../documents/headline.ts';
 import { capitalized, counted, inWords } from '../../../base/words.ts';
 import { currencyOfRow, pairOf } from '../reconciliation/rows.ts';
 import type { StoryEvidence, StoryFinding } from '../tables/story.ts';
+import { decided } from './sentences.ts';
 import { adviceOn, isOpen, type Story } from './story.ts';
 import { pasteable } from '../../../base/invocation.ts';
 
@@ -82,10 +83,12 @@ interface Seen extends StoryEvidence {
   readonly orderId: string | null;
 }
 
-function verdictOf({ state, outcome, headline, asOf }: Story, { events, findings }: Seen): Verdict {
+function verdictOf({ state, outcome, headline, asOf }: Story, { order, events, findings }: Seen): Verdict {
   if (state === null) return { tone: 'neutral', text: headline, reasons: [] };
   const tone = headlineTone({ state, outcome });
-  const reason = events.at(-1)?.reason ?? null;
+  const newest = events.at(-1);
+  const reason = newest?.reason ?? null;
+  const why = newest?.source === 'operator' ? decided(newest, { order }) : `${capitalized(reason ?? '')}.`;
   const open = findings.filter((finding) => isOpen(finding, asOf));
   const tones = [tone, ...open.map(({ severity }) => toneOf('severity', severity))];
   return {
@@ -95,7 +98,7 @@ function verdictOf({ state, outcome, headline, asOf }: Story, { events, findings
         ? headline
         : `${headline}. ${capitalized(counted(open.length, 'finding is', 'findings are'))} open`,
     reasons: [
-      ...(reason === null ? [] : [`${capitalized(reason)}${/[.!?]$/.test(reason) ? '' : '.'}`]),
+      ...(reason === null ? [] : [why.replace(/([.!?])\.$/, '$1')]),
       ...open.map(({ class: name }) => findingClass(name)?.meaning ?? `Finding ${name}.`),
     ],
   };

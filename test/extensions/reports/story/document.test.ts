@@ -75,6 +75,18 @@ describe('the page of an order', () => {
     expect(sections.map(({ name }) => name)).toEqual(['next', 'findings', 'timeline']);
   });
 
+  it('has the reason of a person as theirs', () => {
+    const moved = {
+      field: 'state',
+      old_value: 'disputed',
+      new_value: 'open',
+      observed_at: CHANGED,
+      exchange_time: null,
+    };
+    const events = [{ ...moved, source: 'operator', reason: 'it was agreed', actor: 'anna' }];
+    expect(pageOf('open', { events }).verdict?.reasons).toEqual([expect.stringMatching(/^anna .*: it was agreed\.$/)]);
+  });
+
   it('has each sentence and each command on a line', () => {
     const next = pageOf('disputed').sections[0]?.rows as readonly Row[];
     const rows = next.map(({ step }) => step);

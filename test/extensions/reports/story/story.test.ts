@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FINDING_CLASSES, findingClass } from '../../../../src/findings/rules/classes.ts';
+import { FINDING_CLASSES } from '../../../../src/findings/rules/classes.ts';
 import { ORDER_STATES, type OrderState } from '../../../../src/orders/rules/states.ts';
 import { isCommand, type Spacing } from '../../../../src/extensions/reports/story/next.ts';
 import { buildStory } from '../../../../src/extensions/reports/story/story.ts';
@@ -217,6 +217,15 @@ describe('a command in a story', () => {
   });
 });
 
+describe('an order that a person has decided about', () => {
+  it('has been so since nobody knows when', () => {
+    const sent = [event(1, {}), event(2, { old_value: 'sending', new_value: 'held' })];
+    const decided = event(3, { old_value: 'held', new_value: 'accepted', source: 'operator', actor: 'anna' });
+    expect(tell(evidence({ events: [...sent, decided] })).headline).not.toContain('since');
+    expect(tell(evidence({ events: sent })).headline).toContain('since');
+  });
+});
+
 describe('an adopted order', () => {
   it('is said to have been at the exchange already', () => {
     const found = event(4, { old_value: 'pending', new_value: 'open', source: 'lookup' });
@@ -262,17 +271,41 @@ describe('a finding in a story', () => {
       { ...FINDING, class: 'TYPE_MISMATCH', first_seen_at: at(25) },
     ];
     const given = evidence({ events: [disputed, decided, again], findings });
+    const decision = 'A person has decided';
     const advised = (seconds: number) =>
       findings.filter(({ class: name }) =>
-        tell(given, seconds).next.includes(
-          `A person should look at finding ${name}. ${findingClass(name)?.advice.replace('ORDER', 'a')}`,
-        ),
+        tell(given, seconds).next.some((line) => line.includes(`finding ${name}.`) && !line.includes(decision)),
       );
     expect(advised(19)).toEqual(findings.slice(0, 2));
     expect(advised(29)).toEqual(findings.slice(1));
     expect(advised(30)).toEqual(findings);
     const acknowledge = tell(given, 29).next.filter((line) => line.startsWith('order-sync findings ack'));
     expect(acknowledge).toEqual(['order-sync findings ack 1 1 1 --reason TEXT']);
+  });
+
+  it('keeps the advice on what a person has not settled by saying that the order is ours', () => {
+    const disputed = event(10, { old_value: 'open', new_value: 'disputed', source: 'lookup' });
+    const decided = event(20, { old_value: 'disputed', new_value: 'final', source: 'operator', reason: 'as agreed' });
+    const order = { ...ORDER, outcome: 'succeeded', updated_at: at(20) };
+    const given = evidence({ order, events: [disputed, decided], findings: [FINDING] });
+    const { next, headline } = tell(given);
+    expect(next.join('\n')).toContain(FINDING_CLASSES.AMOUNT_MISMATCH.advice);
+    expect(headline).toMatch(/paid.*1\.6 .*1\.5 /);
+    expect(tell({ ...given, findings: [{ ...FINDING, changed_at: at(30) }] }).headline).toBe(headline);
+    expect(tell({ ...given, findings: [{ ...FINDING, resolved_at: at(30) }] }).headline).not.toContain('1.6');
+  });
+
+  it('of another order with the same id names our own pre-order, to ask about before the order is sent again', () => {
+    const findings = [{ ...FINDING, class: 'ID_COLLISION' }];
+    const events = [event(10, { old_value: 'accepted', new_value: 'disputed', source: 'lookup' })];
+    const advice = (order: Partial<StoryOrder>) => {
+      const given = evidence({ order: { ...ORDER, ...order }, events, findings });
+      return tell(given).next.find((line) => line.includes('ID_COLLISION'));
+    };
+    expect(advice({})).toMatch(/pre-order p1\. .*--as abandoned --reason TEXT,/);
+    expect(advice({ pre_order_id: null, account: 'shop-1' })).toMatch(
+      /if there is one\. .*--as abandoned --reason TEXT --account shop-1,/,
+    );
   });
 
   it('has one entry where the history has it too, and one where only the history has it', () => {
