@@ -17,7 +17,6 @@ import { currencyOfRow, pairOf } from '../reconciliation/rows.ts';
 import type { StoryEvidence, StoryFinding } from '../tables/story.ts';
 import { decided } from './sentences.ts';
 import { adviceOn, isOpen, type Story } from './story.ts';
-import { pasteable } from '../../../base/invocation.ts';
 
 const GRAVITY: readonly Tone[] = ['error', 'warning', 'info', 'neutral', 'good'];
 
@@ -33,7 +32,7 @@ const FINDINGS: readonly Column[] = [
   { key: 'expected', label: 'Expected', kind: 'text' },
   { key: 'actual', label: 'Actual', kind: 'text' },
   { key: 'first_seen_at', label: 'First seen', kind: 'time', rank: 1 },
-  { key: 'advice', label: 'What to do', kind: 'text', rank: 2 },
+  { key: 'advice', label: 'What to do', kind: 'text', rank: 2, isProse: true },
 ];
 
 type StorySettings = Pick<AmountSettings, 'outputPosition'>;
@@ -96,7 +95,7 @@ function verdictOf({ state, outcome, headline, asOf }: Story, { order, events, f
     text:
       open.length === 0
         ? headline
-        : `${headline}. ${capitalized(counted(open.length, 'finding is', 'findings are'))} open`,
+        : `${headline}. ${capitalized(counted(open.length, 'finding is', 'findings are'))} open.`,
     reasons: [
       ...(reason === null ? [] : [why.replace(/([.!?])\.$/, '$1')]),
       ...open.map(({ class: name }) => findingClass(name)?.meaning ?? `Finding ${name}.`),
@@ -130,6 +129,6 @@ function findingRow(finding: StoryFinding, seen: Seen, asOf: string): Row {
   const { class: name, severity, expected, actual, first_seen_at, resolved_at } = finding;
   const isResolved = resolved_at !== null && resolved_at <= asOf;
   const status = isOpen(finding, asOf) ? 'open' : isResolved ? 'resolved' : 'acknowledged';
-  const advice = status === 'open' ? pasteable(adviceOn(finding, seen)) : null;
+  const advice = status === 'open' ? adviceOn(finding, seen) : null;
   return { class: name, severity, status, expected, actual, first_seen_at: first_seen_at, advice };
 }

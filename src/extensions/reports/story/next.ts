@@ -90,7 +90,7 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
         'The order at the exchange contradicts the row. Do not act on it until a person has decided.',
         ...offer('A person must decide'),
         next === null
-          ? 'The order is not looked up any more, because it has ended at the exchange.'
+          ? 'The order at the exchange is not looked up any more, because it has ended.'
           : `The order is looked up, in case it changes${when}.`,
         ...spaced,
         ...asking,

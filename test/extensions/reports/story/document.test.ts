@@ -73,6 +73,7 @@ describe('the page of an order', () => {
     expect(verdict).toMatchObject({ tone: 'error', text: expect.stringContaining('1 finding is open') as string });
     expect(verdict?.reasons).toEqual(['A reason.', expect.any(String)]);
     expect(sections.map(({ name }) => name)).toEqual(['next', 'findings', 'timeline']);
+    expect(sections[1]?.columns.find(({ key }) => key === 'advice')).toMatchObject({ isProse: true });
   });
 
   it('has the reason of a person as theirs', () => {
