@@ -59,25 +59,21 @@ export async function listTargets(
 
 async function evidenceFor(
   db: Database,
-  { judgement }: OperatorAction,
+  { judgement: { kind } }: OperatorAction,
   row: OrderRow,
   settings: OperatorDeps['settings'],
 ): Promise<DecisionEvidence> {
+  if (kind === 'not-created' || kind === 'retry') return await evidenceAgainstSending(db, row);
+  return kind === 'ours' ? { newest: await readNewest(db, { settings }, trackingOf(row)) } : {};
+}
+
+export async function evidenceAgainstSending(db: Database, row: OrderRow): Promise<DecisionEvidence> {
   const order = trackingOf(row);
-  const doubt = async () => {
-    const failOver = doubtedBy(await readFailOvers(db, order.account), order, row.updated_at);
-    return failOver && (doubtOf(order.account, failOver).reason ?? undefined);
+  const failOver = doubtedBy(await readFailOvers(db, order.account), order, row.updated_at);
+  return {
+    acceptedAndAbsent: await readAcceptedAndAbsent(db, order.account),
+    doubt: failOver && (doubtOf(order.account, failOver).reason ?? undefined),
   };
-  switch (judgement.kind) {
-    case 'not-created':
-      return { acceptedAndAbsent: await readAcceptedAndAbsent(db, order.account), doubt: await doubt() };
-    case 'retry':
-      return { doubt: await doubt() };
-    case 'ours':
-      return { newest: await readNewest(db, { settings }, order) };
-    default:
-      return {};
-  }
 }
 
 /** Decides each order in its own transaction; yields results in order. Skips orders that changed since listed. */

@@ -180,5 +180,9 @@ async function noteCreated(
 }
 
 function reused(preOrderId: string, other: string): Finding {
-  return { class: 'PREORDER_REUSED', expected: `${preOrderId} for one order`, actual: `also for ${other}` };
+  return {
+    class: 'PREORDER_REUSED',
+    expected: `${preOrderId} for this order only`,
+    actual: `${preOrderId} for ${other} too`,
+  };
 }

@@ -295,7 +295,9 @@ describe('an order record', () => {
     const { program, shows } = await accepted(['a', 'b']);
     await shows({ a: withHash('a', 'h1') });
     await shows({ b: withHash('b', 'h1') });
-    expect(rows(program, 'b')).toMatchObject([{ class: 'TX_HASH_REUSED', actual: 'also for a' }]);
+    expect(rows(program, 'b')).toMatchObject([
+      { class: 'TX_HASH_REUSED', actual: expect.stringContaining(' for a ') as string },
+    ]);
     await shows({ b: withHash('b', 'h2') });
     expect(findings(program, 'b')).toEqual(['TX_HASH_REUSED resolved', 'TX_HASH_CHANGED open']);
   });

@@ -1,3 +1,4 @@
+import { accountFact } from '../../src/store/tables/accounts.ts';
 import { FINDING_CLASSES, type FindingClassName } from '../../src/findings/rules/classes.ts';
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../src/orders/create.ts';
@@ -5,6 +6,8 @@ import { followPass } from '../../src/orders/follow.ts';
 import { decideOrders } from '../../src/orders/operator-decisions.ts';
 import { buildStory, type Story } from '../../src/extensions/reports/story/story.ts';
 import type { Judgement } from '../../src/orders/rules/operator-decisions.ts';
+import { storyOf } from '../../src/extensions/reports/story/read-story.ts';
+import { configOf } from '../../src/settings/config.ts';
 import { readStory } from '../../src/extensions/reports/tables/story.ts';
 import { scriptedProgram } from '../support/test-program.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../support/scripted-exchange.ts';
@@ -222,6 +225,19 @@ describe('the story of an order', () => {
           > To abandon the order, if it is certain that it will not appear:
           > order-sync orders resolve a --as abandoned --reason TEXT"
     `);
+  });
+
+  it('that is held while an accepted pre-order is answered absent offers what will be accepted', async () => {
+    const { program, pass } = await ordered('reset');
+    const { app, clock, config } = program;
+    await pass(0);
+    for (let days = 0; days < 11; days += 1) await pass(DAY);
+    const fact = { account: 'default', name: 'lookup.acceptedAndAbsent', value: 'b', now: clock.now() };
+    await app.store.writer.write((tx) => accountFact(tx, fact));
+    const told = await storyOf(app.store, configOf(config, 'default'), 'a', { asOf: clock.now() });
+    const offered = told?.story.next.filter((line) => line.includes('--as not-created'));
+    expect(offered).toContain('order-sync orders resolve a --as not-created --i-know-it-may-duplicate --reason TEXT');
+    expect(offered).not.toContain('order-sync orders resolve a --as not-created --reason TEXT');
   });
 
   it('that a person resolved, gave up, and that appeared all the same', async () => {

@@ -36,7 +36,10 @@ export function takeNearChoices(taker: Option | Argument): void {
     const name =
       choices.find((one) => one === given) ?? choices.find((one) => one.toLowerCase() === given.toLowerCase());
     if (name !== undefined) return parse(name, before);
-    throw new InvalidArgumentError(didYouMean(given, choices) ?? `Allowed choices are ${choices.join(', ')}.`);
+    // Printed commands have this word in place of a choice.
+    const isPlaceholder = given === taker.name().toUpperCase();
+    const help = isPlaceholder ? `Write a ${taker.name()} in place of ${given}; --help lists them.` : undefined;
+    throw new InvalidArgumentError(help ?? didYouMean(given, choices) ?? `Allowed choices are ${choices.join(', ')}.`);
   });
 }
 

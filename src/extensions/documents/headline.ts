@@ -6,7 +6,7 @@ import { toneOf } from './document.ts';
 const WORDS: Readonly<Record<OrderState, readonly [brief: string, more?: string]>> = {
   pending: ['waiting to be sent'],
   sending: ['on its way to the exchange'],
-  unknown: ['unconfirmed', ': it is not known whether the exchange has it, and order-sync looks it up'],
+  unknown: ['of unknown outcome', ': order-sync looks it up'],
   held: ['held for a person to decide', ': it is not known whether the exchange has it'],
   accepted: ['at the exchange as a pre-order', ', which has not become an order yet'],
   open: ['open at the exchange'],

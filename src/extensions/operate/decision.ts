@@ -37,7 +37,7 @@ Examples:
   order-sync orders resolve shop-1001 --as exists --pre-order-id 5d1f \\
     --reason 'the exchange confirmed it'
   order-sync orders resolve --state held --as not-created \\
-    --reason 'the exchange was down all day'
+    --reason 'the exchange confirmed that it has none of them'
   order-sync orders resolve shop-1001 --as ours \\
     --reason 'the exchange confirmed the amount'`,
   },

@@ -33,7 +33,7 @@ export const FINDING_CLASSES = {
   ),
   CREATE_UNKNOWN: stateError(
     'The order was sent, and it is not known whether the exchange took it.',
-    'Ask the exchange about the external order id, then record its answer: run order-sync orders resolve ORDER --as exists --pre-order-id PRE_ORDER_ID --reason TEXT, or the same with --as not-created.',
+    'Ask the exchange about the external order id, then record its answer with a command that order-sync orders explain ORDER shows.',
   ),
   ADDRESS_CHANGED: changeError(
     'A crypto address of the order changed after the order was made.',
@@ -57,7 +57,7 @@ export const FINDING_CLASSES = {
   ),
   ID_COLLISION: stateError(
     'The order at the exchange is older than our first request, so it is another order with the same id.',
-    'Do not pay or deliver for this order. If it is yours after all, run order-sync orders resolve ORDER --as ours --reason TEXT. If not, insert your order again under a new id.',
+    'Do not pay or deliver for this order. If it is yours after all, run order-sync orders resolve ORDER --as ours --reason TEXT. If not, ask the exchange first what becomes of your own pre-order, if there is one. Then run order-sync orders resolve ORDER --as abandoned --reason TEXT, and insert your order again under a new id.',
   ),
   IDENTITY_MISMATCH: stateError(
     'The exchange was asked about one external order id and answered about another.',

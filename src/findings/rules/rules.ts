@@ -35,9 +35,6 @@ const CLASS_OF = {
   type: 'TYPE_MISMATCH',
 } as const satisfies Record<ContradictionKind, FindingClassName>;
 
-/** The classes of what can make an order disputed. */
-export const DISPUTING_CLASSES: readonly string[] = Object.values(CLASS_OF);
-
 export const RULES: readonly (readonly [FindingClassName, Rule])[] = [
   contradiction('id'),
   contradiction('merchant'),
@@ -111,7 +108,7 @@ export function replaced({ record, earlier }: Pick<RecordContext, 'record' | 'ea
 function orderReused({ record, orderUsedBy }: RecordContext): readonly Finding[] {
   return orderUsedBy === null
     ? []
-    : [found('ORDER_REUSED', `${record.orderId} for one order`, `also for ${orderUsedBy}`)];
+    : [found('ORDER_REUSED', `${record.orderId} for this order only`, `${record.orderId} for ${orderUsedBy} too`)];
 }
 
 /** The interface does not say which way the ratio is meant, so both ways are accepted. */
@@ -176,7 +173,13 @@ function hashChanged({ record, earlier }: RecordContext): readonly Finding[] {
 function hashReused({ record, hashUsedBy }: RecordContext): Judged {
   if (record.transactionHash === null) return undefined;
   if (hashUsedBy === null) return [];
-  return [found('TX_HASH_REUSED', `${record.transactionHash} for one order`, `also for ${hashUsedBy}`)];
+  return [
+    found(
+      'TX_HASH_REUSED',
+      `${record.transactionHash} for this order only`,
+      `${record.transactionHash} for ${hashUsedBy} too`,
+    ),
+  ];
 }
 
 function statuses({ record }: RecordContext, settings: ReconcileSettings): readonly Finding[] {

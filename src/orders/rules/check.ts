@@ -62,8 +62,9 @@ export function checkOrder(row: UncheckedOrder): CheckedOrder {
   };
   const bonus = readDecimal(order.bonus);
   if (bonus.ok && bonus.value.lt(0)) problem('bonus', `must not be negative, is ${quote(bonus.text)}`);
-  if (problems.length === 0 && isSameCurrency(order.fromCurrency, order.toCurrency)) {
-    problem('toCurrency', `must differ from the other currency of the pair, is ${quote(order.toCurrency)}`);
+  const hasPair = !problems.some(({ field }) => field === 'fromCurrency' || field === 'toCurrency');
+  if (hasPair && isSameCurrency(order.fromCurrency, order.toCurrency)) {
+    problem('toCurrency', `must differ from ${COLUMN_OF.fromCurrency}, is ${quote(order.toCurrency)}`);
   }
   return problems.length === 0 ? { ok: true, order } : { ok: false, problems };
 }

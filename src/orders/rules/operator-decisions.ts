@@ -34,7 +34,7 @@ export interface DecisionEvidence {
   readonly doubt?: string | undefined;
 }
 
-const INSTEAD = 'or give --i-know-it-may-duplicate';
+const ALL_THE_SAME = '; --i-know-it-may-duplicate sends it all the same';
 
 type Targets = Readonly<Partial<Record<OrderState, OrderState>>>;
 
@@ -84,18 +84,16 @@ export function decideByOperator(
   action: OperatorAction,
   now: Date,
   settings: FollowSettings,
-  { acceptedAndAbsent, newest, doubt }: DecisionEvidence = {},
+  evidence: DecisionEvidence = {},
 ): OperatorDecision {
   const { judgement } = action;
   const target = TARGETS[judgement.kind][tracking.state];
   if (target === undefined) return { ok: false, why: notAllowed(tracking.state) };
-  const why =
-    leftInDoubt(judgement, doubt) ??
-    provesNothing(judgement, acceptedAndAbsent) ??
-    tooDangerous(tracking, judgement, now);
+  const why = tooDangerous(tracking, judgement, now, evidence);
   if (why !== undefined) return { ok: false, why };
   const how = { source: 'operator', reason: action.reason, actor: action.actor } as const;
   if (judgement.kind === 'ours') {
+    const { newest } = evidence;
     if (newest === undefined) return { ok: false, why: 'its order record cannot be read; run sync and try again' };
     const ours = decideOurs(tracking, newest, how, now, settings);
     return { ok: true, moves: [ours], to: ours.tracking.state };
@@ -112,58 +110,74 @@ function notAllowed(state: OrderState): string {
   return `it ${SITUATIONS[state]}; ${instead}`;
 }
 
-/** A create that is sent twice may make two pre-orders: the exchange does not prevent it (§4.9). */
-function tooDangerous(tracking: Tracking, judgement: Judgement, now: Date): string | undefined {
-  if (judgement.kind === 'retry' && !judgement.mayDuplicate && mayBeTaken(tracking)) {
-    return (
-      'it is not known whether the exchange took it, so sending it again may make a second pre-order; ' +
-      'ask the exchange and use orders resolve, or give --i-know-it-may-duplicate'
-    );
-  }
+function tooDangerous(
+  tracking: Tracking,
+  judgement: Judgement,
+  now: Date,
+  evidence: DecisionEvidence,
+): string | undefined {
   if (judgement.kind === 'cancel' && tracking.resends > 0) {
     return (
       'it waits to be sent again and the exchange may have taken it before, so it cannot be cancelled; ' +
       'wait until it is sent, ask the exchange and use orders resolve'
     );
   }
-  if (judgement.kind !== 'not-created' || judgement.mayDuplicate === true) return undefined;
-  const why = notKnowable(tracking, now);
-  return why && `${why}, ${INSTEAD}`;
+  if (judgement.kind !== 'not-created' && judgement.kind !== 'retry') return undefined;
+  if (judgement.mayDuplicate === true) return undefined;
+  const obstacle = obstacleTo(judgement.kind, tracking, now, evidence);
+  return obstacle && `${obstacle.why}${evidence.doubt === undefined ? ALL_THE_SAME : ''}`;
 }
 
-/** Says why it cannot be decided yet that no order was created: a documented absence shows it once the create can no longer arrive. */
-export function notKnowable(
-  { sentAt, absentAt }: Pick<Tracking, 'sentAt' | 'absentAt'>,
+/** `passes` if time or a command that `why` names ends it: nobody needs to accept two pre-orders. */
+interface Obstacle {
+  readonly why: string;
+  readonly passes: boolean;
+}
+
+type Sent = Pick<Tracking, 'externalOrderId' | 'state' | 'sentAt' | 'absentAt'>;
+
+/**
+ * Says what keeps an order from being sent again, unless a person accepts that there may be two: a create that is sent twice
+ * may make two pre-orders, and the exchange does not prevent it (§4.9).
+ */
+export function obstacleTo(
+  kind: Judgement['kind'],
+  sent: Sent,
   now: Date,
-): string | undefined {
+  { doubt, acceptedAndAbsent }: DecisionEvidence,
+): Obstacle | undefined {
+  if (kind !== 'not-created' && kind !== 'retry') return undefined;
+  // After a fail-over neither a look-up nor the row proves that the order was not sent.
+  if (doubt !== undefined) return { why: doubt, passes: true };
+  if (kind === 'retry') {
+    const why =
+      'it is not known whether the exchange took it, so sending it again may make a second pre-order; ask the exchange and use orders resolve';
+    return mayBeTaken(sent) ? { why, passes: false } : undefined;
+  }
+  const notYet = notKnowable(sent, now);
+  if (acceptedAndAbsent === undefined || notYet?.passes === true) return notYet;
+  const [other, own] = [quote(acceptedAndAbsent), quote(sent.externalOrderId)];
+  const why = `the exchange finds no order for ${other} either, although it had accepted the pre-order of ${other}: a look-up without an order proves nothing; ask the exchange whether it has a pre-order of ${own}`;
+  return { why, passes: false };
+}
+
+/** A documented absence shows that no order was created once the create can no longer arrive. */
+function notKnowable({ sentAt, absentAt }: Sent, now: Date): Obstacle | undefined {
   if (sentAt === null) return undefined;
   const knowableAt = after(sentAt, RESEND_NOT_BEFORE_MS);
+  const from = knowableAt.toISOString();
   if (now < knowableAt) {
-    return `it can be decided from ${knowableAt.toISOString()} that the order was not created: it was sent at ${sentAt.toISOString()} and may still arrive`;
+    const why = `it can be decided from ${from} that the order was not created: it was sent at ${sentAt.toISOString()} and may still arrive`;
+    return { why, passes: true };
   }
   if (absentAt !== null && absentAt >= knowableAt) return undefined;
-  return (
-    `no look-up since ${knowableAt.toISOString()} brought the documented answer that there is no order; run sync first; if ` +
-    'that does not help, name in exchange.absence what the exchange answers'
-  );
+  const why =
+    `no look-up since ${from} brought the documented answer that there is no order; run order-sync sync first; if ` +
+    'that does not help, name in exchange.absence what the exchange answers';
+  return { why, passes: false };
 }
 
-/** After a fail-over neither a look-up nor the row proves that the order was not sent. */
-function leftInDoubt(judgement: Judgement, doubt: string | undefined): string | undefined {
-  const isSentAgain = judgement.kind === 'not-created' || judgement.kind === 'retry';
-  return isSentAgain && judgement.mayDuplicate !== true ? doubt : undefined;
-}
-
-function provesNothing(judgement: Judgement, acceptedAndAbsent: string | undefined): string | undefined {
-  if (judgement.kind !== 'not-created' || judgement.mayDuplicate === true || acceptedAndAbsent === undefined)
-    return undefined;
-  return (
-    `the exchange finds no order for ${quote(acceptedAndAbsent)} either, whose pre-order it had accepted, so that a look-up ` +
-    `without an order proves nothing; ask the exchange about the pre-order, ${INSTEAD}`
-  );
-}
-
-function mayBeTaken({ state }: Tracking): boolean {
+function mayBeTaken({ state }: Pick<Tracking, 'state'>): boolean {
   return state === 'unknown' || state === 'held';
 }
 

@@ -56,6 +56,25 @@ describe('HTML', () => {
     expect(text).not.toMatch(/Age seconds|Hidden/);
   });
 
+  it('has each whole command of a sentence as one to copy, without what stands behind it, and nothing that a shell runs', async () => {
+    const columns = [...texts('id'), { key: 'advice', label: 'Advice', kind: 'text', isProse: true } as const];
+    const id = String.raw`'${'long '.repeat(20)}'\''id'`;
+    const rows = [
+      { id: 'a', advice: `Run order-sync sync. If not, run order-sync orders retry ${id} --reason TEXT. Then wait.` },
+      { id: 'b', advice: 'Run order-sync orders retry a; rm b --reason TEXT.' },
+      { id: 'c', advice: "order-sync 'a ".repeat(50_000) },
+    ];
+    const text = await wholeText(htmlText(documentOf(columns, rows, 'x/1')));
+    const command = `order-sync orders retry ${id} --reason TEXT`.replaceAll("'", '&#39;');
+    expect([...text.matchAll(/<code data-copy[^>]*>(.*?)<\/code>/g)].map(([, copied]) => copied)).toEqual([command]);
+  });
+
+  it('does not name a column of advice that no row has', async () => {
+    const columns = [...texts('id', 'note'), { key: 'advice', label: 'Advice', kind: 'text', isProse: true } as const];
+    const text = await wholeText(htmlText(documentOf(columns, [{ id: 'a', note: null, advice: null }], 'x/1')));
+    expect(text).toContain('in all rows: note.');
+  });
+
   it('aligns numbers with hidden digits only, so that copied text is the number', async () => {
     const columns: readonly Column[] = [
       { key: 'id', label: 'Id', kind: 'text' },

@@ -142,6 +142,13 @@ describe('findings ack', () => {
 });
 
 describe('report explain', () => {
+  it('asks for a class in place of the word that printed commands have, and does not list all', async () => {
+    const { code, stderr } = await run('report', 'explain', 'CLASS');
+    expect(code).toBe(64);
+    expect(stderr).toContain('--help');
+    expect(stderr).not.toContain('FAIL_OVER');
+  });
+
   it('says of a class what it means and what to do, without a database', async () => {
     rmSync(at.path);
     const { meaning, advice } = FINDING_CLASSES.STUCK;

@@ -41,7 +41,7 @@ describe('a finding', () => {
     ],
     ['ORDER_REPLACED', contextWith({ record: { orderId: 'o-2' } }), 'id o-1, number 17', 'id o-2, number 17'],
     ['ORDER_REPLACED', contextWith({ record: { orderNumber: null } }), 'id o-1, number 17', 'id o-1, number none'],
-    ['ORDER_REUSED', contextWith({ orderUsedBy: 'b' }), 'o-1 for one order', 'also for b'],
+    ['ORDER_REUSED', contextWith({ orderUsedBy: 'b' }), 'o-1 for this order only', 'o-1 for b too'],
     ['PAIR_MISMATCH', contextWith({ record: { toCurrency: 'USD' } }), 'BTC/EUR', 'BTC/USD'],
     ['AMOUNT_MISMATCH', amounts('1.5', '1.6'), '1.5', '1.6'],
     ['RATE_INCONSISTENT', contextWith(unlinked({ outputAsset: '45001' })), '1.5 at 30000', '45001'],
@@ -58,7 +58,7 @@ describe('a finding', () => {
       'another paymentToken',
     ],
     ['TX_HASH_CHANGED', contextWith({ record: { transactionHash: 'hash-2' } }), 'hash-1', 'hash-2'],
-    ['TX_HASH_REUSED', contextWith({ hashUsedBy: 'b' }), 'hash-1 for one order', 'also for b'],
+    ['TX_HASH_REUSED', contextWith({ hashUsedBy: 'b' }), 'hash-1 for this order only', 'hash-1 for b too'],
     ['STATUS_UNMAPPED', contextWith(unlinked({ orderStatus: 'LIMBO' })), 'a status of the settings', 'LIMBO', MAPPED],
     [
       'LEG_CONFLICT',

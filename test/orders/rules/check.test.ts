@@ -94,15 +94,16 @@ describe('an order that is refused', () => {
     ['an empty limit', { limit: '' }, 'order_limit is not a decimal number: ""'],
     ['a currency with a blank behind it', { fromCurrency: 'btc ' }, 'from_currency begins or ends with a blank'],
     ['a currency with a wide blank', { toCurrency: '\u00a0EUR' }, 'to_currency begins or ends with a blank'],
-    [
-      'a pair of one currency',
-      { toCurrency: 'BTC' },
-      'to_currency must differ from the other currency of the pair, is "BTC"',
-    ],
+    ['a pair of one currency', { toCurrency: 'BTC' }, 'to_currency must differ from from_currency, is "BTC"'],
     [
       'a pair of one currency in other letters',
       { toCurrency: 'btc' },
-      'to_currency must differ from the other currency of the pair, is "btc"',
+      'to_currency must differ from from_currency, is "btc"',
+    ],
+    [
+      'a pair of one currency, besides',
+      { asset: 'abc', toCurrency: 'BTC' },
+      'asset is not a decimal number: "abc"; to_currency must differ from from_currency, is "BTC"',
     ],
     ['a negative bonus', { bonus: '-1' }, 'bonus must not be negative, is "-1"'],
     ['an empty id', { externalOrderId: '' }, 'external_order_id is empty'],

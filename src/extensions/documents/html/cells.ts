@@ -7,6 +7,10 @@ import { pasteable } from '../../../base/invocation.ts';
 const LONGEST_WORD = 40;
 const LONGEST_CELL = 400;
 const LONGEST_PROSE = 1_500;
+/** The search for commands takes the longer, the more often a text begins one. */
+const LONGEST_SPLIT = 10_000;
+/** A whole command in a sentence. Its words are those of `shellWord`: no text makes a shell run more than the program. */
+const COMMAND = /(order-sync(?: (?!order-sync )(?:[\w./:=@-]|'[^']*'|\\')+)+? --reason TEXT(?: --account [\w-]+)?)/;
 
 /** Escapes text, so that it is neither markup nor the end of an attribute, and does not reverse the reading order. */
 export function escapeText(value: Cell): string {
@@ -30,10 +34,20 @@ export function idOf(name: string): string {
 
 /** Escapes text of sentences. Its longest words are cut; options and the program's name stay on one line. */
 export function proseText(value: Cell): string {
-  return escapeText(pasteable(cutEnd(cutWords(value), LONGEST_PROSE))).replace(
+  const parts = cutEnd(printable(value), LONGEST_SPLIT).split(COMMAND);
+  return parts.map((part, index) => (index % 2 === 1 ? commandText(part) : wordsText(part))).join('');
+}
+
+function wordsText(text: string): string {
+  return escapeText(pasteable(cutEnd(cutWords(text), LONGEST_PROSE))).replace(
     /(?<=^|[\s(])(?:order-sync|--[a-z][a-z-]*)(?=$|[\s.,:)])/g,
     '<span class="word">$&</span>',
   );
+}
+
+/** A command that a person can paste; the script of the page puts a button to copy it beside it. */
+export function commandText(command: string): string {
+  return `<code data-copy tabindex="0">${escapeText(pasteable(command))}</code>`;
 }
 
 /** Cuts the longest words in their middle, and a text that is too long for a table at its end. */
@@ -178,7 +192,7 @@ function isZero(value: Cell, column: Column): boolean {
 }
 
 function isCut(value: Cell, column: Column): boolean {
-  return column.kind === 'text' && cutText(value) !== String(value ?? '');
+  return column.kind === 'text' && column.isProse !== true && cutText(value) !== String(value ?? '');
 }
 
 /** The classes by which the style aligns and wraps the cells of a column, and leaves them off the paper. */
@@ -192,6 +206,7 @@ function classText(names: readonly string[]): string {
 
 function innerText(row: Row, column: Column, places: number): string {
   const value = cellOf(row, column);
+  if (column.isProse === true) return proseText(value);
   const text = shownText(value, column);
   const shown = isNumeric(column) ? figure(text, places) : escapeText(text);
   const href = column.href?.(row);

@@ -1,7 +1,6 @@
 import type { Column, Row } from '../../documents/document.ts';
 import type { Cell, Tone } from '../../../cli/shared/terminal.ts';
 import { figure, shownColumns, tableText, cutText, escapeText } from '../../documents/html/cells.ts';
-import { pasteable } from '../../../base/invocation.ts';
 import { paragraph } from '../../documents/html.ts';
 
 export function table(name: string, columns: readonly Column[], rows: readonly Row[]): string {
@@ -60,9 +59,4 @@ export function rowPath({ external_order_id: id = null, account = null }: Row): 
 
 export function badge(tone: Tone, text: Cell): string {
   return `<b class="${tone}">${escapeText(cutText(text))}</b>`;
-}
-
-/** A command that a person can paste; the script of the page puts a button to copy it beside it. */
-export function commandText(command: string): string {
-  return `<code data-copy tabindex="0">${escapeText(pasteable(command))}</code>`;
 }

@@ -27,7 +27,7 @@ const SYNC = 'Run order-sync sync, then make the report again.';
 export const UNCHECKED = {
   outcomeUnknown: [
     'it is not known whether the exchange took the order',
-    'Ask the exchange about the order, then record its answer: run order-sync orders resolve ORDER --as exists --pre-order-id PRE_ORDER_ID --reason TEXT, or the same with --as not-created.',
+    'Ask the exchange about the external order id, then record its answer with a command that order-sync orders explain ORDER shows.',
   ],
   olderRecord: ['the exchange answers with a record that contradicts ours', 'Ask the exchange which record is right.'],
   noAmount: ['the record has no readable amount', 'Ask the exchange for the amount of the order.'],

@@ -15,8 +15,8 @@ import { headlineTone, type HeadlineFacts } from '../../documents/headline.ts';
 import { capitalized, counted, inWords } from '../../../base/words.ts';
 import { currencyOfRow, pairOf } from '../reconciliation/rows.ts';
 import type { StoryEvidence, StoryFinding } from '../tables/story.ts';
+import { decided } from './sentences.ts';
 import { adviceOn, isOpen, type Story } from './story.ts';
-import { pasteable } from '../../../base/invocation.ts';
 
 const GRAVITY: readonly Tone[] = ['error', 'warning', 'info', 'neutral', 'good'];
 
@@ -32,7 +32,7 @@ const FINDINGS: readonly Column[] = [
   { key: 'expected', label: 'Expected', kind: 'text' },
   { key: 'actual', label: 'Actual', kind: 'text' },
   { key: 'first_seen_at', label: 'First seen', kind: 'time', rank: 1 },
-  { key: 'advice', label: 'What to do', kind: 'text', rank: 2 },
+  { key: 'advice', label: 'What to do', kind: 'text', rank: 2, isProse: true },
 ];
 
 type StorySettings = Pick<AmountSettings, 'outputPosition'>;
@@ -82,10 +82,12 @@ interface Seen extends StoryEvidence {
   readonly orderId: string | null;
 }
 
-function verdictOf({ state, outcome, headline, asOf }: Story, { events, findings }: Seen): Verdict {
+function verdictOf({ state, outcome, headline, asOf }: Story, { order, events, findings }: Seen): Verdict {
   if (state === null) return { tone: 'neutral', text: headline, reasons: [] };
   const tone = headlineTone({ state, outcome });
-  const reason = events.at(-1)?.reason ?? null;
+  const newest = events.at(-1);
+  const reason = newest?.reason ?? null;
+  const why = newest?.source === 'operator' ? decided(newest, { order }) : `${capitalized(reason ?? '')}.`;
   const open = findings.filter((finding) => isOpen(finding, asOf));
   const tones = [tone, ...open.map(({ severity }) => toneOf('severity', severity))];
   return {
@@ -93,9 +95,9 @@ function verdictOf({ state, outcome, headline, asOf }: Story, { events, findings
     text:
       open.length === 0
         ? headline
-        : `${headline}. ${capitalized(counted(open.length, 'finding is', 'findings are'))} open`,
+        : `${headline}. ${capitalized(counted(open.length, 'finding is', 'findings are'))} open.`,
     reasons: [
-      ...(reason === null ? [] : [`${capitalized(reason)}${/[.!?]$/.test(reason) ? '' : '.'}`]),
+      ...(reason === null ? [] : [why.replace(/([.!?])\.$/, '$1')]),
       ...open.map(({ class: name }) => findingClass(name)?.meaning ?? `Finding ${name}.`),
     ],
   };
@@ -127,6 +129,6 @@ function findingRow(finding: StoryFinding, seen: Seen, asOf: string): Row {
   const { class: name, severity, expected, actual, first_seen_at, resolved_at } = finding;
   const isResolved = resolved_at !== null && resolved_at <= asOf;
   const status = isOpen(finding, asOf) ? 'open' : isResolved ? 'resolved' : 'acknowledged';
-  const advice = status === 'open' ? pasteable(adviceOn(finding, seen)) : null;
+  const advice = status === 'open' ? adviceOn(finding, seen) : null;
   return { class: name, severity, status, expected, actual, first_seen_at: first_seen_at, advice };
 }

@@ -1,7 +1,12 @@
 import { accountWords } from '../../../accounts/rules/name.ts';
 import { after, readTime } from '../../../base/instant.ts';
 import { whyNeverLeft } from '../../../orders/rules/create.ts';
-import { decisionsFor, notKnowable, type Judgement } from '../../../orders/rules/operator-decisions.ts';
+import {
+  decisionsFor,
+  obstacleTo,
+  type DecisionEvidence,
+  type Judgement,
+} from '../../../orders/rules/operator-decisions.ts';
 import { HELD_LOOKUP_MS, REJECTED_LOOKUPS_MS } from '../../../orders/rules/schedule.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
 import { shellWord } from '../../../base/text.ts';
@@ -25,6 +30,8 @@ export interface StorySettings {
   readonly blocked?: { readonly why: string; readonly remedy: string } | undefined;
   /** The value of now; past values are not kept. */
   readonly spacing?: Spacing | undefined;
+  /** What speaks against sending the order again now. */
+  readonly against?: DecisionEvidence | undefined;
 }
 
 /** An order at a moment; `events` are those until then. */
@@ -47,7 +54,7 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
   const when = whenText(moment, next ?? null);
   const spaced = spacing === undefined ? [] : [spacing.text];
   const asking = ['To see what the exchange answers now:', commandOf('exchange lookup', order)];
-  const offer = (text: string) => [`${text}:`, ...decisionCommands(moment)];
+  const offer = (text: string) => [`${text}:`, ...decisionCommands(moment, settings)];
   const why = state === 'final' ? 'in case it still changes' : 'in case the exchange has it after all';
   const again = next === null ? 'Nothing: the order has ended.' : `The order is looked up again, ${why}${when}.`;
   switch (state) {
@@ -83,7 +90,7 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
         'The order at the exchange contradicts the row. Do not act on it until a person has decided.',
         ...offer('A person must decide'),
         next === null
-          ? 'The order is not looked up any more, because it has ended at the exchange.'
+          ? 'The order at the exchange is not looked up any more, because it has ended.'
           : `The order is looked up, in case it changes${when}.`,
         ...spaced,
         ...asking,
@@ -168,20 +175,30 @@ const DECISIONS: Readonly<Record<Judgement['kind'], readonly [command: string, o
   retry: ['orders retry', '--reason TEXT', 'To send it again:'],
   cancel: ['orders cancel', '--reason TEXT', 'To cancel it before it is sent:'],
 };
+const DUPLICATING =
+  'To send it again all the same, if you accept that the exchange may have taken the first request and would accept both:';
 /** The sentences that say what each of several commands does. */
-export const EFFECTS: readonly string[] = Object.values(DECISIONS).map(([, , effect]) => effect);
+export const EFFECTS: readonly string[] = [...Object.values(DECISIONS).map(([, , effect]) => effect), DUPLICATING];
 
-function decisionCommands(moment: Moment): readonly string[] {
+function decisionCommands(moment: Moment, { against = {} }: StorySettings): readonly string[] {
   const { order, state, asOf } = moment;
   // To send again what the exchange may have taken is no step that anybody is led to.
   const mayBeTaken = state === 'unknown' || state === 'held';
   const decisions = decisionsFor(state).filter((kind) => kind !== 'retry' || !mayBeTaken);
-  const tried = { sentAt: readTime(order.sent_at), absentAt: readTime(order.absent_at) };
-  const notYet = isNewest(moment) ? notKnowable(tried, asOf) : undefined;
+  const [sentAt, absentAt] = [readTime(order.sent_at), readTime(order.absent_at)];
+  const sent = { externalOrderId: order.external_order_id, state, sentAt, absentAt };
   return decisions.flatMap((kind) => {
     const [command, options, effect] = DECISIONS[kind];
-    const refusal = kind === 'not-created' && notYet !== undefined ? [`${capitalized(notYet)}.`] : [];
-    return [...(decisions.length > 1 ? [effect] : []), commandOf(command, order, options), ...refusal];
+    const obstacle = isNewest(moment) ? obstacleTo(kind, sent, asOf, against) : undefined;
+    if (obstacle === undefined) return [...(decisions.length > 1 ? [effect] : []), commandOf(command, order, options)];
+    const why = `${capitalized(obstacle.why)}.`;
+    return obstacle.passes
+      ? [why]
+      : [
+          why,
+          DUPLICATING,
+          commandOf(command, order, options.replace('--reason', '--i-know-it-may-duplicate --reason')),
+        ];
   });
 }
 

@@ -7,6 +7,7 @@ import { accountWords } from '../../../accounts/rules/name.ts';
 import { describeKeptBack, stopRemedy } from '../../../accounts/rules/restraints.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { pasteable } from '../../../base/invocation.ts';
+import { evidenceAgainstSending } from '../../../orders/operator-decisions.ts';
 import type { FollowPace } from '../../../orders/pass/pace.ts';
 import { statusName } from '../../../orders/rules/lookup.ts';
 import { isPaced } from '../../../orders/rules/states.ts';
@@ -28,7 +29,7 @@ interface StoryOptions {
 }
 
 export async function storyOf(
-  store: Pick<Store, 'snapshot'>,
+  store: Pick<Store, 'db' | 'snapshot'>,
   { account, accounts, create, follow, exchange }: AccountSettings,
   externalOrderId: string,
   { asOf, readSpacing, blocked }: StoryOptions,
@@ -37,7 +38,9 @@ export async function storyOf(
   if (evidence === undefined) return undefined;
   const isDriven = accounts.some(({ name }) => name === account);
   const spacing = isNewest({ ...evidence, asOf }) ? await readSpacing?.() : undefined;
-  const story = buildStory(evidence, asOf, { ...create, ...follow, isDriven, blocked, spacing });
+  const row = await readOrder(store.db, account, externalOrderId);
+  const against = row && (await evidenceAgainstSending(store.db, row));
+  const story = buildStory(evidence, asOf, { ...create, ...follow, isDriven, blocked, spacing, against });
   return { story, document: storyDocument(story, evidence, exchange), evidence };
 }
 

@@ -2,13 +2,12 @@ import { shellWord } from '../../../base/text.ts';
 import { describeRestraint, stops, describeStop, stopRemedy } from '../../../accounts/rules/restraints.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
 import { findingClass } from '../../../findings/rules/classes.ts';
-import { DISPUTING_CLASSES } from '../../../findings/rules/rules.ts';
-import { whyNeverLeft } from '../../../orders/rules/create.ts';
 import { compareTexts } from '../../../base/words.ts';
 import { FOLLOWED_STATES, type OrderState } from '../../../orders/rules/states.ts';
 import type { RecordView } from '../../../orders/rules/record.ts';
-import type { StoryEvent, StoryEvidence, StoryFinding, StoryOrder } from '../tables/story.ts';
-import { headlineSentence } from '../../documents/headline.ts';
+import type { StoryEvent, StoryEvidence, StoryFinding } from '../tables/story.ts';
+import { headlineSentence, type HeadlineFacts } from '../../documents/headline.ts';
+import { eventSentence } from './sentences.ts';
 import { isNewest, whatNext, type Moment, type StorySettings } from './next.ts';
 
 interface StoryEntry {
@@ -60,7 +59,7 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
     asOf: until,
     state,
     outcome,
-    headline: headlineSentence({ state, outcome }, newest?.observed_at ?? order.created_at),
+    headline: headline({ state, outcome }, newest, evidence, until),
     // The sort keeps entries of one moment in the order of the list above.
     told: entries.toSorted((a, b) => compareTexts(a.at, b.at)),
     pace: spacing?.facts ?? null,
@@ -70,6 +69,20 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
       ...findingLines(open, { order, events }),
     ],
   };
+}
+
+/** What a person decided says nothing of since when it has been so. */
+function headline(
+  facts: HeadlineFacts,
+  newest: StoryEvent | undefined,
+  { order, findings }: StoryEvidence,
+  until: string,
+): string {
+  const since = newest?.source === 'operator' ? undefined : (newest?.observed_at ?? order.created_at);
+  const other = findings.find((one) => one.class === 'AMOUNT_MISMATCH' && isTrue(one, until));
+  const amounts =
+    other === undefined ? '' : `, with the amount ${other.actual} at the exchange and ${other.expected} in the row`;
+  return headlineSentence(facts, since) + amounts;
 }
 
 /** Why what comes next has to wait, or never comes: a hold of the account that stops it, or an account that nobody drives. */
@@ -162,9 +175,12 @@ function findingEntries(finding: StoryFinding): StoryEntry[] {
   return entries;
 }
 
-export function isOpen({ first_seen_at, changed_at, resolved_at }: StoryFinding, until: string): boolean {
-  const isOver = (at: string | null) => at !== null && at <= until;
-  return first_seen_at <= until && !isOver(changed_at) && !isOver(resolved_at);
+export function isOpen(finding: StoryFinding, until: string): boolean {
+  return isTrue(finding, until) && !(finding.changed_at !== null && finding.changed_at <= until);
+}
+
+function isTrue({ first_seen_at, resolved_at }: StoryFinding, until: string): boolean {
+  return first_seen_at <= until && !(resolved_at !== null && resolved_at <= until);
 }
 
 function findingLines(open: readonly StoryFinding[], moment: Pick<Moment, 'order' | 'events'>): readonly string[] {
@@ -186,111 +202,17 @@ function findingLines(open: readonly StoryFinding[], moment: Pick<Moment, 'order
 export function adviceOn(finding: StoryFinding, moment: Pick<Moment, 'order' | 'events'>): string {
   if (isDecided(finding, moment))
     return 'A person has decided about the dispute. What is left is to acknowledge the finding.';
+  const { external_order_id: id, account, pre_order_id: preOrderId } = moment.order;
   const advice = findingClass(finding.class)?.advice ?? 'This version of order-sync does not know it.';
-  return advice.replaceAll(/\bORDER\b/g, () => shellWord(moment.order.external_order_id));
+  return advice
+    .replaceAll(/\bORDER\b/g, () => shellWord(id))
+    .replaceAll('--reason TEXT', () => `--reason TEXT${accountWords(account)}`)
+    .replace(', if there is one', (words) => (preOrderId === null ? words : ` ${preOrderId}`));
 }
 
-/** Tells whether the finding belongs to a dispute that a person has ended. */
+/** Tells whether the finding asks for nothing but the decision about a dispute that a person has ended. */
 function isDecided({ class: name, first_seen_at }: StoryFinding, { events }: Pick<Moment, 'events'>): boolean {
   const last = events.findLast((one) => one.field === 'state' && [one.old_value, one.new_value].includes('disputed'));
   const isEnded = last?.old_value === 'disputed' && last.source === 'operator' && first_seen_at <= last.observed_at;
-  return isEnded && DISPUTING_CLASSES.includes(name);
-}
-
-interface Context {
-  readonly order: StoryOrder;
-  readonly creates: number;
-}
-
-const STATUS_NAMES: Readonly<Record<string, string>> = {
-  'order.status': 'the order',
-  'cryptoTransaction.status': 'the crypto transaction',
-  'fiatTransaction.status': 'the fiat transaction',
-};
-
-function eventSentence(event: StoryEvent, context: Context): string {
-  const { field, old_value, new_value, reason } = event;
-  if (field === 'state') return event.source === 'operator' ? decided(event, context) : moved(event, context);
-  const status = STATUS_NAMES[field];
-  if (status !== undefined) return statusSentence(status, event);
-  if (field.startsWith('record.')) return fieldSentence(field.slice('record.'.length), event);
-  if (field === 'finding') return `Finding ${new_value}: ${reason ?? ''}.`;
-  return `${field} changed from ${old_value ?? 'nothing'} to ${new_value ?? 'nothing'}${because(reason)}.`;
-}
-
-function statusSentence(name: string, { old_value, new_value, exchange_time }: StoryEvent): string {
-  const when = exchange_time === null ? '' : ` (dated ${exchange_time} by the exchange)`;
-  if (new_value === null) return `The exchange no longer sends the status of ${name}, which was ${old_value}${when}.`;
-  if (old_value === null) return `The status of ${name} is ${new_value}${when}.`;
-  return `The status of ${name} changed from ${old_value} to ${new_value}${when}.`;
-}
-
-/** Of secrets only the change is known, of fields that are not documented only the names. */
-function fieldSentence(name: string, { old_value, new_value }: StoryEvent): string {
-  if (name === 'other') return `Other fields of the record changed: ${new_value}.`;
-  if (old_value === null && new_value === 'changed') return `The ${name} of the record changed.`;
-  return `The ${name} of the record changed from ${old_value ?? 'nothing'} to ${new_value ?? 'nothing'}.`;
-}
-
-function moved({ old_value, new_value, source, reason }: StoryEvent, { order, creates }: Context): string {
-  const why = because(reason);
-  const sentences: Readonly<Record<string, string>> = {
-    // Whether it left only what follows tells.
-    sending: `order-sync began create request ${creates}.`,
-    accepted: `The exchange accepted the order as pre-order ${order.pre_order_id}: ${content(order)}.`,
-    rejected: `The exchange refused the order${why}.`,
-    invalid: `order-sync found the row invalid and sent nothing${why}.`,
-    pending: source === 'import' ? 'The row was corrected and waits to be sent.' : waitsAgain(reason),
-    unknown: `It is not known whether the exchange has the order${why}. order-sync looks the order up and does not send it again.`,
-    abandoned: `The order was abandoned${why}.`,
-    held: `order-sync held the order, so that a person decides${why}.`,
-    disputed: `The order is disputed${why}. Do not act on it.`,
-    open: `${appearance(old_value, order)}. order-sync follows it.`,
-    final:
-      old_value === 'open'
-        ? 'The order ended at the exchange.'
-        : `${appearance(old_value, order)}. It has ended there.`,
-  };
-  return sentences[new_value ?? ''] ?? `The state of the order changed from ${old_value} to ${new_value}${why}.`;
-}
-
-function waitsAgain(reason: string | null): string {
-  const why = whyNeverLeft(reason);
-  return why === undefined
-    ? `The order waits to be sent again${because(reason)}.`
-    : `The request did not leave this machine: ${why}. The order waits to be sent.`;
-}
-
-function appearance(old_value: string | null, { adopted_at }: StoryOrder): string {
-  if (old_value === 'final') return 'The order that was final is open again';
-  if (old_value === 'disputed') return 'The order no longer contradicts the row';
-  if (old_value === 'rejected' || old_value === 'cancelled' || old_value === 'abandoned') {
-    return `The exchange has the order, although it was ${old_value}`;
-  }
-  if (old_value === 'pending' && adopted_at !== null) return 'The order was adopted: the exchange had it already';
-  if (old_value === 'pending') return 'The exchange has the order after all, so it is not sent again';
-  return 'The order appeared at the exchange';
-}
-
-function decided({ old_value, new_value, reason, actor }: StoryEvent, { order }: Context): string {
-  const deeds: Readonly<Record<string, string>> = {
-    held: 'stopped the look-ups of the order',
-    accepted: `decided that the exchange has the order as pre-order ${order.pre_order_id}`,
-    pending: `decided that order-sync sends the order again (it was ${old_value})`,
-    cancelled: 'cancelled the order before it was sent',
-    abandoned: 'abandoned the order',
-    open: 'decided that the order at the exchange is yours, although it contradicts the row',
-    final: 'decided that the order at the exchange, which has ended, is yours, although it contradicts the row',
-  };
-  const deed = deeds[new_value ?? ''] ?? `changed the state of the order from ${old_value} to ${new_value}`;
-  return `${actor ?? 'A person'} ${deed}${because(reason)}.`;
-}
-
-/** The row cannot have changed since the exchange accepted it. */
-function content({ asset, asset_position: position, from_currency: from, to_currency: to }: StoryOrder): string {
-  return position === 'INPUT' ? `${asset} ${from} to ${to}` : `${asset} in position ${position}, ${from} to ${to}`;
-}
-
-function because(reason: string | null): string {
-  return reason === null ? '' : `: ${reason}`;
+  return isEnded && findingClass(name)?.advice.includes('--as ours') === true;
 }

@@ -153,7 +153,8 @@ async function printReconciliation({ store, clock, shops }: Reconciled, write: t
   write(`Reconciliation of ${fact('orders')} orders${of}: ${fact('verdict')}${why}.`);
   const { columns = [], rows = [] } = sections.find(({ name }) => name === 'findings') ?? {};
   const findings = await Array.fromAsync<Row>(rows);
-  const shown = columns.filter(({ key }) => SHOWN.includes(key));
+  const isAllOpen = findings.every((row) => row['status'] === 'open');
+  const shown = columns.filter(({ key }) => SHOWN.includes(key) || (key === 'status' && !isAllOpen));
   if (findings.length > 0) write(tableOf(shown, findings, screenOf()).trimEnd());
   return findings.map((row) => `${row['class']} ${row['external_order_id']}`);
 }

@@ -73,8 +73,8 @@ describe.skipIf(isChromiumMissing)('the lists in Chromium (left out where there 
     await list.locator('tbody .copy').click();
     expect(await list.evaluate('navigator.clipboard.readText()')).toBe(LONG);
     const order = await open(on, '/orders/shop-10', { permissions });
-    await order.locator('p:has(code:text("--as not-created")) .copy').click();
-    expect(await order.evaluate('navigator.clipboard.readText()')).toContain('orders resolve shop-10 --as not-created');
+    await order.locator('p:has(code:text("--as abandoned")) .copy').click();
+    expect(await order.evaluate('navigator.clipboard.readText()')).toContain('orders resolve shop-10 --as abandoned');
     expect(troubles).toEqual([]);
   });
 

@@ -227,10 +227,10 @@ describe('the page of an order', () => {
   it('begins with what happened, then has the decision as commands where decisions are off', async () => {
     const page = await heldOrder('off');
     expect(/class="verdict error".*?<p>(.*?)<\/p>/s.exec(page)?.[1]).toMatch(/^The order has been held .* not known/);
-    const places = orderOf(page, 'class="verdict', '--as not-created', 'class="cards', 'id="timeline"');
+    const places = orderOf(page, 'class="verdict', '--as exists', 'class="cards', 'id="timeline"');
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     expect(places).not.toContain(-1);
-    expect(commandsOf(page)).toContain('order-sync orders resolve a --as not-created --reason TEXT');
+    expect(commandsOf(page)).toContain('order-sync orders resolve a --as abandoned --reason TEXT');
     expect(commandsOf(page)).toContain('order-sync findings ack 1 --reason TEXT');
     expect(page).not.toContain('method="post"');
   });

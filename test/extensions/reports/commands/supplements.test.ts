@@ -203,6 +203,10 @@ describe('the demonstration', () => {
     expect(said).toContain('Not found: PAIR_MISMATCH shop-1');
     expect(await comesTrue()).toBe(false);
     expect(said).toContain('Found, although the exchange did not tamper: AMOUNT_MISMATCH tamper-amount-2');
+    expect(said.join()).not.toContain('acknowledged');
+    program.merchant.exec(`update findings set status = 'acknowledged', changed_at = first_seen_at, reason = 'known'`);
+    await comesTrue();
+    expect(said.join()).toContain('acknowledged');
   });
 });
 

@@ -73,6 +73,19 @@ describe('the page of an order', () => {
     expect(verdict).toMatchObject({ tone: 'error', text: expect.stringContaining('1 finding is open') as string });
     expect(verdict?.reasons).toEqual(['A reason.', expect.any(String)]);
     expect(sections.map(({ name }) => name)).toEqual(['next', 'findings', 'timeline']);
+    expect(sections[1]?.columns.find(({ key }) => key === 'advice')).toMatchObject({ isProse: true });
+  });
+
+  it('has the reason of a person as theirs', () => {
+    const moved = {
+      field: 'state',
+      old_value: 'disputed',
+      new_value: 'open',
+      observed_at: CHANGED,
+      exchange_time: null,
+    };
+    const events = [{ ...moved, source: 'operator', reason: 'it was agreed', actor: 'anna' }];
+    expect(pageOf('open', { events }).verdict?.reasons).toEqual([expect.stringMatching(/^anna .*: it was agreed\.$/)]);
   });
 
   it('has each sentence and each command on a line', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FINDING_CLASSES, findingClass } from '../../../../src/findings/rules/classes.ts';
+import { FINDING_CLASSES } from '../../../../src/findings/rules/classes.ts';
 import { ORDER_STATES, type OrderState } from '../../../../src/orders/rules/states.ts';
 import { isCommand, type Spacing } from '../../../../src/extensions/reports/story/next.ts';
 import { buildStory } from '../../../../src/extensions/reports/story/story.ts';
@@ -11,9 +11,15 @@ import type {
   StoryOrder,
 } from '../../../../src/extensions/reports/tables/story.ts';
 import { recordWith } from '../../../support/records.ts';
-import { SETTINGS } from '../../../support/tracking.ts';
+import {
+  decideByOperator,
+  obstacleTo,
+  type DecisionEvidence,
+} from '../../../../src/orders/rules/operator-decisions.ts';
+import { SETTINGS, trackingWith } from '../../../support/tracking.ts';
 
 const BEGIN = Date.parse('2026-01-05T12:00:00.000Z');
+const DUPLICATE = '--as not-created --i-know-it-may-duplicate --reason';
 const at = (seconds: number) => new Date(BEGIN + seconds * 1_000).toISOString();
 
 const ORDER: StoryOrder = {
@@ -211,6 +217,15 @@ describe('a command in a story', () => {
   });
 });
 
+describe('an order that a person has decided about', () => {
+  it('has been so since nobody knows when', () => {
+    const sent = [event(1, {}), event(2, { old_value: 'sending', new_value: 'held' })];
+    const decided = event(3, { old_value: 'held', new_value: 'accepted', source: 'operator', actor: 'anna' });
+    expect(tell(evidence({ events: [...sent, decided] })).headline).not.toContain('since');
+    expect(tell(evidence({ events: sent })).headline).toContain('since');
+  });
+});
+
 describe('an adopted order', () => {
   it('is said to have been at the exchange already', () => {
     const found = event(4, { old_value: 'pending', new_value: 'open', source: 'lookup' });
@@ -256,17 +271,41 @@ describe('a finding in a story', () => {
       { ...FINDING, class: 'TYPE_MISMATCH', first_seen_at: at(25) },
     ];
     const given = evidence({ events: [disputed, decided, again], findings });
+    const decision = 'A person has decided';
     const advised = (seconds: number) =>
       findings.filter(({ class: name }) =>
-        tell(given, seconds).next.includes(
-          `A person should look at finding ${name}. ${findingClass(name)?.advice.replace('ORDER', 'a')}`,
-        ),
+        tell(given, seconds).next.some((line) => line.includes(`finding ${name}.`) && !line.includes(decision)),
       );
     expect(advised(19)).toEqual(findings.slice(0, 2));
     expect(advised(29)).toEqual(findings.slice(1));
     expect(advised(30)).toEqual(findings);
     const acknowledge = tell(given, 29).next.filter((line) => line.startsWith('order-sync findings ack'));
     expect(acknowledge).toEqual(['order-sync findings ack 1 1 1 --reason TEXT']);
+  });
+
+  it('keeps the advice on what a person has not settled by saying that the order is ours', () => {
+    const disputed = event(10, { old_value: 'open', new_value: 'disputed', source: 'lookup' });
+    const decided = event(20, { old_value: 'disputed', new_value: 'final', source: 'operator', reason: 'as agreed' });
+    const order = { ...ORDER, outcome: 'succeeded', updated_at: at(20) };
+    const given = evidence({ order, events: [disputed, decided], findings: [FINDING] });
+    const { next, headline } = tell(given);
+    expect(next.join('\n')).toContain(FINDING_CLASSES.AMOUNT_MISMATCH.advice);
+    expect(headline).toMatch(/paid.*1\.6 .*1\.5 /);
+    expect(tell({ ...given, findings: [{ ...FINDING, changed_at: at(30) }] }).headline).toBe(headline);
+    expect(tell({ ...given, findings: [{ ...FINDING, resolved_at: at(30) }] }).headline).not.toContain('1.6');
+  });
+
+  it('of another order with the same id names our own pre-order, to ask about before the order is sent again', () => {
+    const findings = [{ ...FINDING, class: 'ID_COLLISION' }];
+    const events = [event(10, { old_value: 'accepted', new_value: 'disputed', source: 'lookup' })];
+    const advice = (order: Partial<StoryOrder>) => {
+      const given = evidence({ order: { ...ORDER, ...order }, events, findings });
+      return tell(given).next.find((line) => line.includes('ID_COLLISION'));
+    };
+    expect(advice({})).toMatch(/pre-order p1\. .*--as abandoned --reason TEXT,/);
+    expect(advice({ pre_order_id: null, account: 'shop-1' })).toMatch(
+      /if there is one\. .*--as abandoned --reason TEXT --account shop-1,/,
+    );
   });
 
   it('has one entry where the history has it too, and one where only the history has it', () => {
@@ -397,13 +436,37 @@ describe('what happens next', () => {
     );
   });
 
-  it('says from when it can be decided that an order was not created', () => {
-    const events = [event(1, { new_value: 'held' })];
-    const next = (seconds: number, absent_at: string | null = null) =>
-      tell(evidence({ order: { ...ORDER, sent_at: at(1), absent_at }, events }), seconds).next.join('\n');
-    expect(next(600)).toContain(at(601));
-    expect(next(700)).toContain('exchange.absence');
-    expect(next(700, at(650))).not.toMatch(/exchange\.absence|2026/);
+  it.each<[string, number, string | null, DecisionEvidence, readonly string[]]>([
+    ['nothing speaks against it', 700, at(650), {}, ['--as not-created --reason']],
+    ['the create may still arrive', 600, null, {}, []],
+    ['no look-up brought a documented absence', 700, null, {}, [DUPLICATE]],
+    ['an accepted pre-order is answered absent', 700, at(650), { acceptedAndAbsent: 'b' }, [DUPLICATE]],
+    ['the create may still arrive, besides', 600, null, { acceptedAndAbsent: 'b' }, []],
+    ['a fail-over left it in doubt', 700, at(650), { doubt: 'run: order-sync db accept-restore' }, []],
+  ])('offers to send an order again as it will be accepted: %s', (_name, seconds, absent_at, against, options) => {
+    const order = { ...ORDER, sent_at: at(1), absent_at };
+    const now = new Date(at(seconds));
+    const given = evidence({ order, events: [event(1, { new_value: 'held' })] });
+    const { next } = buildStory(given, now, { ...SETTINGS, against });
+    const offered = next.filter((line) => isCommand(line) && line.includes('--as not-created'));
+    expect(offered).toEqual(options.map((one) => expect.stringContaining(one) as string));
+    const sent = {
+      externalOrderId: 'a',
+      sentAt: new Date(at(1)),
+      absentAt: absent_at === null ? null : new Date(absent_at),
+    };
+    const why = obstacleTo('not-created', { ...sent, state: 'held' }, now, against)?.why;
+    expect(next.join('\n').toLowerCase()).toContain(why?.toLowerCase() ?? '');
+    const judgement = { kind: 'not-created', mayDuplicate: options.includes(DUPLICATE) } as const;
+    const action = { judgement, actor: 'anna', reason: 'they said so' };
+    const made = decideByOperator(trackingWith({ state: 'held', ...sent }), action, now, SETTINGS, against);
+    expect(made.ok).toBe(options.length > 0);
+  });
+
+  it('offers no retry of a refused order that a fail-over left in doubt', () => {
+    const given = evidence({ events: [event(1, { new_value: 'rejected' })] });
+    const { next } = buildStory(given, new Date(at(2)), { ...SETTINGS, against: { doubt: 'ask the exchange' } });
+    expect(next.filter(isCommand)).toEqual([]);
   });
 
   it('says that an unknown outcome may be sent once more where the settings say so', () => {

@@ -2,11 +2,11 @@ import { ORDER_STATES, type OrderState } from '../../../../orders/rules/states.t
 import { figureText } from '../../../documents/chart.ts';
 import { HALF_SIZES } from '../../../documents/chart/svg.ts';
 import type { Column, ColumnChart, Row } from '../../../documents/document.ts';
-import { ageOf, escapeText, proseText } from '../../../documents/html/cells.ts';
+import { commandText, ageOf, escapeText, proseText } from '../../../documents/html/cells.ts';
 import { counted, sumOf, withCommas } from '../../../../base/words.ts';
 import { OUTCOME_COLUMNS, sumOf as sumsOf } from '../../../reports/reconciliation/money.ts';
 import { MOVES, RANGES, type ActivityFacts, type DashboardFacts, type RangeName } from '../facts.ts';
-import { commandText, count, empty, link, listPath, note, table } from '../markup.ts';
+import { count, empty, link, listPath, note, table } from '../markup.ts';
 
 /** States of which every order is a problem are explained there. */
 const MEANINGS: Readonly<Partial<Record<OrderState, string>>> = {

@@ -2,10 +2,10 @@ import { findingClass } from '../../../../findings/rules/classes.ts';
 import type { ProblemCode } from '../../../../accounts/problem.ts';
 import { pasteable } from '../../../../base/invocation.ts';
 import { capitalized, counted } from '../../../../base/words.ts';
-import { escapeText, figure, icon, momentText, proseText } from '../../../documents/html/cells.ts';
+import { commandText, escapeText, figure, icon, momentText, proseText } from '../../../documents/html/cells.ts';
 import type { DashboardFacts, Stake, Trouble } from '../facts.ts';
 import type { Concerned } from '../../tables/at-stake.ts';
-import { commandText, count, link, listPath, orderPath } from '../markup.ts';
+import { count, link, listPath, orderPath } from '../markup.ts';
 import { STATES } from './troubles.ts';
 
 const MOST_SHOWN = 5;
@@ -63,7 +63,7 @@ type Shown = Pick<DashboardFacts, 'at' | 'account' | 'overview'>;
 function troubleText(trouble: Trouble, shown: Shown, level: 1 | 3): string {
   const { code, severity, about, since } = trouble;
   const sign = level === 1 ? '' : icon(severity);
-  const title = `<h${level}>${sign}${proseText(capitalized(pasteable(trouble.text)))}</h${level}>`;
+  const title = `<h${level}>${sign}${proseText(capitalized(trouble.text))}</h${level}>`;
   const hint = about.class === undefined ? HINTS[code] : findingClass(about.class)?.advice;
   const parts = [
     since === null ? '' : `since ${momentText(since, shown.at)}`,
@@ -111,7 +111,7 @@ function actionText(trouble: Trouble, shown: Shown): string {
     return action(link(pathOf(concerned, shown), `See ${ordersText(trouble, shown)}`));
   }
   const isCommand = remedy.startsWith('order-sync ');
-  return action(isCommand ? commandText(remedy) : `<p>${proseText(capitalized(pasteable(remedy)))}.</p>`);
+  return action(isCommand ? commandText(remedy) : `<p>${proseText(capitalized(remedy))}.</p>`);
 }
 
 /** The list of the orders or findings says more than a command. */

@@ -1,8 +1,8 @@
 import { capitalized } from '../../../../base/words.ts';
 import { readPair, type Pair } from '../../../documents/commands/options.ts';
 import type { Column, Row } from '../../../documents/document.ts';
-import { escapeText, proseText } from '../../../documents/html/cells.ts';
-import { commandText, empty, link, listPath, note, rowPath, table } from '../markup.ts';
+import { commandText, escapeText, proseText } from '../../../documents/html/cells.ts';
+import { empty, link, listPath, note, rowPath, table } from '../markup.ts';
 import { type Field, type Query } from './query.ts';
 
 export const PAGE_ROWS = 50;

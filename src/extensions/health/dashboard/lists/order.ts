@@ -4,13 +4,12 @@ import { trackingOf } from '../../../../store/orders/order-columns.ts';
 import { readOrder } from '../../../../store/orders/orders.ts';
 import { findingsOf } from '../../../../store/tables/findings.ts';
 import { contentText } from '../../../documents/html.ts';
-import { escapeText, proseText } from '../../../documents/html/cells.ts';
+import { commandText, escapeText, proseText } from '../../../documents/html/cells.ts';
 import { EFFECTS, isCommand } from '../../../reports/story/next.ts';
 import { storyOf } from '../../../reports/story/read-story.ts';
 import type { OpsPages } from '../../ops/readings.ts';
 import { Refused } from '../actions.ts';
 import { orderForms, type OrderForms } from '../forms.ts';
-import { commandText } from '../markup.ts';
 
 /**
  * Writes the page of an order: the story as `orders explain` tells it, with what a person may decide before all else: by forms
