@@ -6,6 +6,7 @@ import type { Store } from '../../store/port.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Caller, Scope } from './caller.ts';
 import {
+  conflict,
   forbidden,
   invalid,
   limited,
@@ -131,7 +132,9 @@ export function named(id: string, description: string, schema: z.ZodType, exampl
 
 const RETRY_AFTER = { 'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } } };
 const HEADERS: Readonly<Record<string, object>> = {
+  KeyRefused: RETRY_AFTER,
   NotNow: RETRY_AFTER,
+  OutcomeUnknown: RETRY_AFTER,
   Limited: RETRY_AFTER,
   Unauthorized: { 'www-authenticate': { description: 'Bearer.', schema: { type: 'string' } } },
   MethodNotAllowed: { allow: { description: 'The methods of this path.', schema: { type: 'string' } } },
@@ -196,13 +199,13 @@ export const ERRORS = {
     'The table has an order of this id with other content, the decision cannot be made as things stand or stands already, a ' +
       'request of this Idempotency-Key has no answer yet, or the cursor is not of this feed. Nothing was changed.',
     {
-      conflict: { ...invalid('it is final; a person has nothing to decide', 409), reason: 'conflict' },
+      conflict: conflict('it is final; a person has nothing to decide'),
       noAnswerYet: {
         kind: 'unknown',
         why: 'a request with this Idempotency-Key began at 2026-01-05T12:00:00.000Z and has no answer yet',
         httpStatus: 409,
       },
-      differs: invalid('"shop-1001" is in the table with another asset', 409),
+      differs: conflict('"shop-1001" is in the table with another asset'),
       cursorAhead: { ...invalid('the cursor 1042 is ahead of the feed, which ends at 7', 409), reason: 'cursor-ahead' },
     },
   ),
