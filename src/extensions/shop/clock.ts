@@ -1,5 +1,8 @@
 /** The time and chance of the client: it is imported without the rest of the program. */
 
+/** A timer for longer would end at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 export function nowMs(): number {
   return Date.now();
 }
@@ -17,10 +20,13 @@ export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
       clearTimeout(timer);
       reject(signal.reason as Error);
     };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
+    const timer = setTimeout(
+      () => {
+        signal.removeEventListener('abort', stop);
+        resolve();
+      },
+      Math.min(ms, LONGEST_TIMER_MS),
+    );
     signal.addEventListener('abort', stop, { once: true });
   });
 }
@@ -52,7 +58,10 @@ export class TimeLimit {
   restart(ms: number): void {
     this.pause();
     this.#endsAtMs = nowMs() + ms;
-    this.#timer = setTimeout(() => this.#controller.abort(new Error('the time is over')), ms);
+    this.#timer = setTimeout(
+      () => this.#controller.abort(new Error('the time is over')),
+      Math.min(ms, LONGEST_TIMER_MS),
+    );
   }
 
   pause(): void {
