@@ -38,8 +38,6 @@ export interface OperationAddress {
   readonly scopes: readonly Scope[];
   /** A `:name` stands for a field of the input. */
   readonly url: string;
-  /** A request that bears an `Idempotency-Key` is done once. */
-  readonly isKeyed?: boolean;
   /** The part of the request that carries the other fields of the input. */
   readonly rest?: 'query' | 'body';
   /** The error of a command where the exchange has no such thing begins so; `no link` unless given. */
@@ -88,6 +86,7 @@ export interface Operation<Params = unknown, Query = unknown, Body = unknown> {
   readonly value: z.ZodType;
   /** The HTTP statuses of a success; 200 unless given. */
   readonly statuses?: readonly number[];
+  /** With 422 a request that bears an `Idempotency-Key` is done once. */
   readonly errors: readonly ErrorStatus[];
   /** Does it. `signal` aborts when nobody waits for the answer any more. Throws `UnusableIdError`. */
   run(deps: CalledDeps, input: Params & Query & Body, signal?: AbortSignal): Promise<Result>;

@@ -110,9 +110,8 @@ describe('the document of the control socket', () => {
       method: 'POST',
       scopes: ['decide'],
       url: '/decisions',
-      isKeyed: true,
       load: async () =>
-        makeOperation({ tag: 'status', summary: 's', value: z.null(), errors: [], run: async () => done(null) }),
+        makeOperation({ tag: 'status', summary: 's', value: z.null(), errors: ['422'], run: async () => done(null) }),
     } as const;
     const keyed = await controlDocument('1', [{ name: 'keyed', operations: { decideAll: asked } }]);
     expect((await new Validator().validate(structuredClone(keyed))).valid).toBe(true);
