@@ -195,7 +195,8 @@ export class Asker {
 /** How long to wait before a request that may be sent again is sent again; undefined if it is not. */
 function waitOf(error: unknown, retries: number): number | undefined {
   if (!(error instanceof OrderSyncError)) return undefined;
-  if (error.kind === 'unreachable') return jittered(RETRY_MS * 2 ** retries);
+  // An account that changes hands has an owner again in a moment.
+  if (error.kind === 'unreachable' || error.kind === 'not-owner') return jittered(RETRY_MS * 2 ** retries);
   const isLater = error.status === 503 || error.status === 429;
   return isLater && error.retryAfterMs !== null ? error.retryAfterMs : undefined;
 }

@@ -181,7 +181,8 @@ describe('a request that may be sent again', () => {
     ['a decision', (client) => client.decisions.cancel('a', { reason: 'r' })],
     ['a link', (client) => client.clients.create({ email: '<EMAIL>' })],
   ])('is sent at most three times: %s', async (_name, call) => {
-    for (const script of [NOT_NOW, { ...problem(429, 'limited'), headers: { 'retry-after': '0' } }, REFUSED]) {
+    const limited = { ...problem(429, 'limited'), headers: { 'retry-after': '0' } };
+    for (const script of [NOT_NOW, limited, REFUSED, problem(421, 'not-owner')]) {
       const { client, asked } = clientOf(script);
       await errorOf(call(client));
       expect(asked).toHaveLength(3);
@@ -258,7 +259,7 @@ describe('an account that another process drives', () => {
   ])('is asked for at each address of the list, and nowhere else, if the answer names %s', async (_name, address) => {
     const { fetch, asked } = scriptedFetch(owned(address), owned());
     const client = new OrderSync({ urls: [...urls, 'https://three', 'https://four'], token: 'secret', fetch });
-    expect(await errorOf(client.orders.add(ORDER))).toMatchObject({ kind: 'not-owner', status: 421 });
+    expect(await errorOf(client.orders.adopt(ORDER))).toMatchObject({ kind: 'not-owner', status: 421 });
     expect(asked.map(({ url }) => new URL(url).host)).toEqual(['one', 'two:8443', 'three', 'four']);
   });
 
@@ -271,7 +272,7 @@ describe('an account that another process drives', () => {
   it('is asked for at two more addresses at most', async () => {
     const { fetch, asked } = scriptedFetch(owned('https://two:8443'), owned('https://one'), owned('https://two:8443'));
     const client = new OrderSync({ urls, fetch });
-    expect(await errorOf(client.orders.add(ORDER))).toMatchObject({ kind: 'not-owner' });
+    expect(await errorOf(client.orders.adopt(ORDER))).toMatchObject({ kind: 'not-owner' });
     expect(asked).toHaveLength(3);
   });
 });
