@@ -2,7 +2,6 @@ import { parse } from 'lossless-json';
 import { z } from 'zod';
 import { type FailedReply, refusalReason } from '../../exchange/reply.ts';
 
-const OWN_KINDS = ['unusable', 'invalid', 'unauthorized', 'forbidden', 'limited', 'not-owner', 'failed'] as const;
 const OWN_REASONS = [
   'not-found',
   'method-not-allowed',
@@ -15,7 +14,7 @@ const OWN_REASONS = [
 
 /** A refusal by this program itself: nothing was sent to the exchange. */
 export interface OwnRefusal {
-  readonly kind: (typeof OWN_KINDS)[number];
+  readonly kind: Exclude<keyof typeof KINDS, FailedReply['kind']>;
   readonly message: string;
   readonly httpStatus: number;
   /**

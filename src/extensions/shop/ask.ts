@@ -134,7 +134,7 @@ export class Asker {
     }
   }
 
-  /** Asks one address, at most two owners that it names, and else each other one: none but those of our own list. */
+  /** Asks the address that answered last; after `not-owner` the owner that the answer names, twice at most, or each other address. */
   async #once<Read>(
     { method, path }: Operation,
     { body, headers }: Input,

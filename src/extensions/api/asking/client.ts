@@ -114,7 +114,7 @@ function requestFor({ method, url, rest }: OperationAddress, account: string, in
   return { method, path: `${path}?${text}`, body };
 }
 
-/** The process judges an id; but `.` and `..` would change the address. */
+/** The process judges ids; `.` and `..` alone would change the address. */
 function partOf(id: string): string {
   return /^\.{1,2}$/.test(id) ? pathId(id) : queryId(id);
 }

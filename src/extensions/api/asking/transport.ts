@@ -37,7 +37,6 @@ export interface Transport {
   send(request: OwnerRequest, signal: AbortSignal): Promise<OwnerReply>;
 }
 
-export const LINES = 'application/x-ndjson';
 const CONNECT_MS = 10_000;
 
 export function socketTransport(socketPath: string): Transport {

@@ -78,7 +78,7 @@ function isNeverSent(error: unknown): boolean {
   return error instanceof UnusableIdError || (error instanceof StoreError && !(error.cause instanceof StoreError));
 }
 
-/** The row of a request: it tells neither the key nor, to who does not have the key, anything of the body. */
+/** The row of a request: it does not tell the key, and without the key it tells nothing of the body. */
 function requestOf(
   { account, caller, clock, idempotencyKey: key }: KeyedDeps,
   asked: Asked,
