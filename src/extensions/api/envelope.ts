@@ -2,7 +2,6 @@ import { parse } from 'lossless-json';
 import { z } from 'zod';
 import { type FailedReply, refusalReason } from '../../exchange/reply.ts';
 
-const OWN_KINDS = ['unusable', 'invalid', 'unauthorized', 'forbidden', 'limited', 'not-owner', 'failed'] as const;
 const OWN_REASONS = [
   'not-found',
   'method-not-allowed',
@@ -15,11 +14,11 @@ const OWN_REASONS = [
 
 /** A refusal by this program itself: nothing was sent to the exchange. */
 export interface OwnRefusal {
-  readonly kind: (typeof OWN_KINDS)[number];
+  readonly kind: Exclude<keyof typeof KINDS, FailedReply['kind']>;
   readonly message: string;
   readonly httpStatus: number;
   /**
-   * `not-found`: the database does not have it; `conflict`: a decision that cannot be made, or stands already; `key-reused`: the
+   * `not-found`: the database does not have it; `conflict`: what the database has contradicts the request; `key-reused`: the
    * `Idempotency-Key` is that of another request; a cursor's: why a reader cannot go on after it.
    */
   readonly reason?: (typeof OWN_REASONS)[number];
@@ -44,6 +43,10 @@ export function done(value: unknown, httpStatus = 200): Result {
 
 export function notFound(message: string): OwnRefusal {
   return { ...invalid(message, 404), reason: 'not-found' };
+}
+
+export function conflict(message: string): OwnRefusal {
+  return { ...invalid(message, 409), reason: 'conflict' };
 }
 
 export function invalid(message: string, httpStatus = 400): OwnRefusal {
@@ -132,11 +135,11 @@ export function writeEnvelope(result: Result): Envelope {
   // §4.5 may be refused with a success status, which would mislead a reader of the status alone.
   const httpStatus = status < 400 ? 502 : status;
   const body = JSON.stringify(problemOf(result, httpStatus));
-  const waitMs = 'retryAfterMs' in result ? result.retryAfterMs : httpStatus >= 502 ? TRY_AGAIN_MS : undefined;
+  const waitMs = 'retryAfterMs' in result ? result.retryAfterMs : httpStatus > 500 ? TRY_AGAIN_MS : undefined;
   return { httpStatus, body, ...(waitMs !== undefined && { retryAfterSeconds: Math.ceil(waitMs / 1_000) }) };
 }
 
-/** After a failure of the exchange or of the daemon that does not say when to come again. */
+/** The wait after an answer 502, 503 or 504 that names none. */
 const TRY_AGAIN_MS = 1_000;
 
 const STATUS_OF_KIND = { 'key-refused': 502, 'rate-limited': 503, 'not-sent': 503, unknown: 504 } as const;

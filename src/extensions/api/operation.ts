@@ -6,6 +6,7 @@ import type { Store } from '../../store/port.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Caller, Scope } from './caller.ts';
 import {
+  conflict,
   forbidden,
   invalid,
   limited,
@@ -37,8 +38,6 @@ export interface OperationAddress {
   readonly scopes: readonly Scope[];
   /** A `:name` stands for a field of the input. */
   readonly url: string;
-  /** A request that bears an `Idempotency-Key` is done once. */
-  readonly isKeyed?: boolean;
   /** The part of the request that carries the other fields of the input. */
   readonly rest?: 'query' | 'body';
   /** The error of a command where the exchange has no such thing begins so; `no link` unless given. */
@@ -87,6 +86,7 @@ export interface Operation<Params = unknown, Query = unknown, Body = unknown> {
   readonly value: z.ZodType;
   /** The HTTP statuses of a success; 200 unless given. */
   readonly statuses?: readonly number[];
+  /** With 422 a request that bears an `Idempotency-Key` is done once. */
   readonly errors: readonly ErrorStatus[];
   /** Does it. `signal` aborts when nobody waits for the answer any more. Throws `UnusableIdError`. */
   run(deps: CalledDeps, input: Params & Query & Body, signal?: AbortSignal): Promise<Result>;
@@ -198,13 +198,13 @@ export const ERRORS = {
     'The table has an order of this id with other content, the decision cannot be made as things stand or stands already, a ' +
       'request of this Idempotency-Key has no answer yet, or the cursor is not of this feed. Nothing was changed.',
     {
-      conflict: { ...invalid('it is final; a person has nothing to decide', 409), reason: 'conflict' },
+      conflict: conflict('it is final; a person has nothing to decide'),
       noAnswerYet: {
         kind: 'unknown',
         why: 'a request with this Idempotency-Key began at 2026-01-05T12:00:00.000Z and has no answer yet',
         httpStatus: 409,
       },
-      differs: invalid('"shop-1001" is in the table with another asset', 409),
+      differs: conflict('"shop-1001" is in the table with another asset'),
       cursorAhead: { ...invalid('the cursor 1042 is ahead of the feed, which ends at 7', 409), reason: 'cursor-ahead' },
     },
   ),

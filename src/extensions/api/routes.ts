@@ -17,8 +17,7 @@ import {
   type ReadOperation,
 } from './operation.ts';
 import { schemaOf } from './openapi/schema.ts';
-import { SYNC_SCHEMA, syncLines, type SyncInput } from './sync.ts';
-import { LINES } from './asking/transport.ts';
+import { LINES, SYNC_SCHEMA, syncLines, type SyncInput } from './sync.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -30,9 +29,8 @@ declare module 'fastify' {
   }
 }
 
-export interface Serving extends ReadDeps {
-  readonly accounts: Accounts;
-  /** Is given each operation that runs, which settles when the operation ends. */
+export interface Serving extends ReadDeps, Accounts {
+  /** Hears of each operation that runs. The promise settles when the operation ends. */
   readonly onRun: (running: Promise<unknown>) => void;
 }
 
@@ -56,7 +54,7 @@ export async function addRoutes(
       const { stopping, onRun } = serving();
       const { account, scope, timeoutMs } = query as SyncInput & { account: string };
       const signal = AbortSignal.any([stopping, closed(reply.raw), deadline(timeoutMs)]);
-      const used = await use(serving(), account);
+      const used = await inUse(serving(), account);
       if (used === undefined) return await answer(reply, await notOwner(serving(), account));
       return await reply.type(LINES).send(Readable.from(syncLines(used, scope, signal, onRun)));
     },
@@ -110,7 +108,7 @@ function addOperation(
       const input = Object.assign({}, fields, operation.body && body, params);
       const idempotencyKey = textOf(headers['idempotency-key']);
       const run = async (): Promise<Result> => {
-        using used = await use(serving(), account);
+        using used = await inUse(serving(), account);
         return used === undefined
           ? await notOwner(serving(), account)
           : await operation.run({ ...used.app, caller, idempotencyKey }, input, signal);
@@ -127,13 +125,13 @@ function textOf(header: string | readonly string[] | undefined): string | undefi
 }
 
 /** Another process may drive the account in a moment. A caller that asks while this process stops then asks that one. */
-async function use({ accounts, stopping }: Serving, account: string): Promise<AccountInUse | undefined> {
-  return stopping.aborted ? undefined : await accounts.use(account);
+async function inUse(serving: Serving, account: string): Promise<AccountInUse | undefined> {
+  return serving.stopping.aborted ? undefined : await serving.use(account);
 }
 
 /** That the owner cannot be read changes nothing: this process does not drive the account. */
-async function notOwner({ accounts }: Serving, account: string): Promise<Result> {
-  return { ...NOT_OWNER_RESULT, owner: await accounts.ownerUrl?.(account).catch(() => undefined) };
+async function notOwner(serving: Serving, account: string): Promise<Result> {
+  return { ...NOT_OWNER_RESULT, owner: await serving.ownerUrl?.(account).catch(() => undefined) };
 }
 
 export async function answer(reply: FastifyReply, result: Result): Promise<FastifyReply> {

@@ -62,12 +62,11 @@ export async function serveControl(served: Served, socketPath: string, stopping:
   };
 }
 
-/** Adds all operations to a server, and returns what closes it when those that run are done, or the grace period is over. */
+/** Adds all operations to a server. The function that it returns closes the server when no operation runs, or the grace period is over. */
 export async function serveOperations(server: FastifyInstance, served: Served, stopping: AbortSignal) {
   const running = new Set<Promise<unknown>>();
   const serving = {
     ...served,
-    accounts: served,
     stopping,
     onRun(operation: Promise<unknown>) {
       running.add(operation);

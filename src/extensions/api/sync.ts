@@ -14,6 +14,7 @@ export type SyncLine =
   | ({ readonly type: 'result' } & SyncResult)
   | { readonly type: 'error'; readonly message: string; readonly problem?: StoreProblem };
 
+export const LINES = 'application/x-ndjson';
 const PROGRESS_MS = 250;
 const LONGEST_PASS_MS = 24 * 60 * 60_000;
 
@@ -66,7 +67,7 @@ export const SYNC_SCHEMA = {
   response: {
     200: {
       description: 'Lines of JSON; the last one is a `result` or an `error`.',
-      content: { 'application/x-ndjson': { schema: lineSchema } },
+      content: { [LINES]: { schema: lineSchema } },
     },
     ...errorAnswers(OWN_ERRORS),
   },

@@ -9,7 +9,7 @@ const scopes = ['clients'] as const;
 const absent = 'no customer, or no link,';
 
 export const CLIENT_OPERATIONS = {
-  createLink: { method: 'POST', scopes, url: '/clients', rest: 'body', isKeyed: true, load: loading('createLink') },
+  createLink: { method: 'POST', scopes, url: '/clients', rest: 'body', load: loading('createLink') },
   validateEmail: { method: 'POST', scopes, url: '/clients/validate', rest: 'body', load: loading('validateEmail') },
   showLink: { method: 'GET', scopes, url: '/clients/:linkId', load: loading('showLink') },
   followLink: { method: 'POST', scopes, url: '/clients/:linkId/follow', rest: 'body', load: loading('followLink') },

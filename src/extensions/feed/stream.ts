@@ -52,6 +52,8 @@ export class EventStreams {
   }
 
   serve(response: ServerResponse, filter: FeedFilter, after: Place): void {
+    // A reader who has gone meanwhile closes nothing any more, and would keep the place for ever.
+    if (response.destroyed) return;
     const stream = new Stream(response, filter, after, this.#deps.clock);
     this.#streams.add(stream);
     response.once('close', () => {

@@ -4,7 +4,7 @@ import { quote } from '../../base/text.ts';
 import { addOrder, adoptOrder } from './add.ts';
 import { probe } from './probe/probe.ts';
 import { PROBE_STEPS, probeRow } from './probe/questions.ts';
-import { done, invalid } from '../api/envelope.ts';
+import { conflict, done, invalid } from '../api/envelope.ts';
 import { EXCHANGE_ERRORS, named, operation, OWN_ERRORS } from '../api/operation.ts';
 
 const tag = 'orders';
@@ -106,7 +106,7 @@ export const OPERATIONS = {
       if (added.kind === 'invalid') return invalid(added.why);
       const { kind, externalOrderId } = added;
       if (kind === 'differs') {
-        return invalid(`${quote(externalOrderId)} is in the table with another ${added.columns.join(', ')}`, 409);
+        return conflict(`${quote(externalOrderId)} is in the table with another ${added.columns.join(', ')}`);
       }
       if (kind === 'inserted') deps.wakeCreates();
       return done({ external_order_id: externalOrderId, state: added.state }, kind === 'inserted' ? 201 : 200);

@@ -7,7 +7,7 @@ function deciding<Id extends keyof typeof DECISIONS>(id: Id): () => Promise<(typ
 
 const read = async () => (await import('./operations.ts')).OPERATIONS;
 const reading = { method: 'GET', scopes: ['read'], rest: 'query' } as const;
-const decision = { method: 'POST', scopes: ['decide'], rest: 'body', isKeyed: true } as const;
+const decision = { method: 'POST', scopes: ['decide'], rest: 'body' } as const;
 
 export const OPERATE_OPERATIONS = {
   showOrder: { ...reading, url: '/orders/:externalOrderId', read: async () => (await read()).showOrder },

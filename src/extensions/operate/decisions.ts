@@ -7,7 +7,7 @@ import type { Judgement } from '../../orders/rules/operator-decisions.ts';
 import type { Transaction, Work } from '../../store/port.ts';
 import { endHolds, pause, readHolds } from '../../store/tables/account-holds.ts';
 import { acknowledge, findingsById } from '../../store/tables/findings.ts';
-import { done, invalid, notFound, type OwnRefusal, type Result } from '../api/envelope.ts';
+import { conflict, done, notFound, type Result } from '../api/envelope.ts';
 import { decideOnce } from '../api/keyed/keyed-requests.ts';
 import { DECISION_ERRORS, named, operation, textParameter, type CalledDeps } from '../api/operation.ts';
 
@@ -71,10 +71,6 @@ const holdsValue = named(
   }),
   { holds: [HOLD] },
 );
-
-function conflict(why: string): OwnRefusal {
-  return { ...invalid(why, 409), reason: 'conflict' };
-}
 
 /** Makes a decision once a key; what it has changed is heeded at once. */
 async function decide(deps: CalledDeps, asked: readonly unknown[], work: Work<Result>): Promise<Result> {

@@ -134,7 +134,7 @@ export class Asker {
     }
   }
 
-  /** Asks one address, and at most two owners of the account that are in our own list. */
+  /** Asks the address that answered last; after `not-owner` the owner that the answer names, twice at most, or each other address. */
   async #once<Read>(
     { method, path }: Operation,
     { body, headers }: Input,
@@ -154,8 +154,9 @@ export class Asker {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     };
-    let base = this.#base;
-    for (let owners = 0; ; owners += 1) {
+    const asked = new Set<string>();
+    for (let [base, owners] = [this.#base, 0]; ;) {
+      asked.add(base);
       let received;
       let problem: string;
       try {
@@ -166,16 +167,18 @@ export class Asker {
         throw this.#failed(cause, isRead, received, base);
       }
       const error = errorIn({ ...received, body: problem }, isRead);
-      const owner = error.kind === 'not-owner' && owners < MOST_OWNERS ? this.#ownerIn(error.owner) : undefined;
-      if (owner === undefined) throw error;
-      this.#base = base = owner;
+      const owner = owners < MOST_OWNERS ? this.#ownerIn(error.owner, base) : undefined;
+      const next = owner ?? this.#bases.find((one) => !asked.has(one));
+      if (error.kind !== 'not-owner' || next === undefined) throw error;
+      if (owner !== undefined) owners += 1;
+      this.#base = base = next;
     }
   }
 
   /** The address is a row of a database: nothing is sent to one that we were not given. */
-  #ownerIn(address: string | null): string | undefined {
+  #ownerIn(address: string | null, asked: string): string | undefined {
     const host = address === null || !URL.canParse(address) ? undefined : new URL(address).host;
-    return this.#bases.find((base) => new URL(base).host === host);
+    return this.#bases.find((base) => base !== asked && new URL(base).host === host);
   }
 
   #failed(cause: unknown, isRead: boolean, received: Received | undefined, base: string): OrderSyncError {
@@ -192,7 +195,8 @@ export class Asker {
 /** How long to wait before a request that may be sent again is sent again; undefined if it is not. */
 function waitOf(error: unknown, retries: number): number | undefined {
   if (!(error instanceof OrderSyncError)) return undefined;
-  if (error.kind === 'unreachable') return jittered(RETRY_MS * 2 ** retries);
+  // An account that changes hands has an owner again in a moment.
+  if (error.kind === 'unreachable' || error.kind === 'not-owner') return jittered(RETRY_MS * 2 ** retries);
   const isLater = error.status === 503 || error.status === 429;
   return isLater && error.retryAfterMs !== null ? error.retryAfterMs : undefined;
 }

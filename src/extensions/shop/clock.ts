@@ -1,5 +1,8 @@
 /** The time and chance of the client: it is imported without the rest of the program. */
 
+/** A timer of more than 24 days would end at once. */
+const timerOf = (ms: number, then: () => void) => setTimeout(then, Math.min(ms, 2 ** 31 - 1));
+
 export function nowMs(): number {
   return Date.now();
 }
@@ -17,10 +20,10 @@ export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
       clearTimeout(timer);
       reject(signal.reason as Error);
     };
-    const timer = setTimeout(() => {
+    const timer = timerOf(ms, () => {
       signal.removeEventListener('abort', stop);
       resolve();
-    }, ms);
+    });
     signal.addEventListener('abort', stop, { once: true });
   });
 }
@@ -52,7 +55,7 @@ export class TimeLimit {
   restart(ms: number): void {
     this.pause();
     this.#endsAtMs = nowMs() + ms;
-    this.#timer = setTimeout(() => this.#controller.abort(new Error('the time is over')), ms);
+    this.#timer = timerOf(ms, () => this.#controller.abort(new Error('the time is over')));
   }
 
   pause(): void {

@@ -150,6 +150,8 @@ const NOT_MADE =
 /** True if a request failed before anything of it was sent. */
 export function isNeverSent(error: unknown): boolean {
   for (let [inner, depth] = [error as Inner | undefined, 0]; inner && depth < 5; depth += 1) {
+    // A connection that was made may end with the same codes.
+    if (inner.syscall === 'read' || inner.syscall === 'write') return false;
     if (inner.syscall === 'connect' || inner.syscall === 'getaddrinfo' || NOT_MADE.test(inner.code ?? '')) return true;
     inner = inner.errors?.[0] ?? inner.cause;
   }

@@ -21,8 +21,6 @@ const RESULTS: readonly Result[] = [
   { kind: 'limited', message: 'm', httpStatus: 429, retryAfterMs: 3_000 },
   { kind: 'not-owner', message: 'm', httpStatus: 421, owner: 'https://worker-2.example:8443' },
   { kind: 'failed', message: 'm', httpStatus: 503 },
-  { kind: 'forbidden', message: 'm', httpStatus: 403 },
-  { kind: 'not-owner', message: 'm', httpStatus: 421, owner: 'https://worker-2.example:8443' },
 ];
 
 describe('an envelope of the control socket', () => {
@@ -45,14 +43,21 @@ describe('an envelope of the control socket', () => {
     expect(JSON.parse(body)).toEqual({ type, title, status: 503, detail: 'ECONNREFUSED', ok: false, error });
   });
 
-  it('says with each 502, 503 and 504 when to come again, and with no other failure of this program', () => {
-    const after = (result: Result) => writeEnvelope(result).retryAfterSeconds;
-    expect(after({ kind: 'not-sent', why: 'w' })).toBe(1);
-    expect(after({ kind: 'failed', message: 'm', httpStatus: 503 })).toBe(1);
-    expect(after({ kind: 'failed', message: 'm', httpStatus: 500 })).toBeUndefined();
-    expect(after({ kind: 'unknown', why: 'w' })).toBe(1);
-    expect(after({ kind: 'key-refused' })).toBe(1);
-  });
+  it.each<[Result, number | undefined]>([
+    [{ kind: 'key-refused' }, 502],
+    [{ kind: 'refused', httpStatus: 200, error: { message: 'm', code: 'INVALID_VALUE' } }, 502],
+    [{ kind: 'not-sent', why: 'w' }, 503],
+    [{ kind: 'failed', message: 'm', httpStatus: 503 }, 503],
+    [{ kind: 'unknown', why: 'w' }, 504],
+    [{ kind: 'failed', message: 'm', httpStatus: 500 }, undefined],
+    [{ kind: 'unknown', why: 'w', httpStatus: 409 }, undefined],
+  ])(
+    'says with 502, 503 and 504, and with no other failure of this program, when to come again: %j',
+    (result, status) => {
+      const { httpStatus, retryAfterSeconds } = writeEnvelope(result);
+      expect(retryAfterSeconds === undefined ? undefined : httpStatus).toBe(status);
+    },
+  );
 
   it('says when to come again in whole seconds, not too early', () => {
     expect(writeEnvelope({ kind: 'rate-limited', retryAfterMs: 1_001 }).retryAfterSeconds).toBe(2);

@@ -76,7 +76,10 @@ describe('POST /orders', () => {
     const before = on.program.row('shop-1');
     const answer = await on.ask('POST', '/orders', { ...ORDER, ...changes });
     const message = `"shop-1" is in the table with ${said}`;
-    expect([answer.status, failureIn(answer)]).toEqual([409, { ...NOTHING, kind: 'invalid', message }]);
+    expect([answer.status, failureIn(answer)]).toEqual([
+      409,
+      { ...NOTHING, kind: 'invalid', reason: 'conflict', message },
+    ]);
     expect(on.program.row('shop-1')).toEqual(before);
     expect(on.wakes()).toBe(1);
   });

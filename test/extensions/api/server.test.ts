@@ -15,6 +15,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { LONGEST_WAIT_MS, Owner, OwnerGoneError } from '../../../src/extensions/api/asking/client.ts';
+import { OPERATE_OPERATIONS } from '../../../src/extensions/operate/addresses.ts';
+import { UnusableIdError } from '../../../src/exchange/ids.ts';
 import { serveControl } from '../../../src/extensions/api/server.ts';
 import { NoOwnerError, socketTransport } from '../../../src/extensions/api/asking/transport.ts';
 import {
@@ -113,6 +115,18 @@ describe('a request that the control socket cannot use', () => {
       const on = await controlSocket();
       await on.ask('POST', '/clients', { email: EMAIL });
       expect((await on.ask('POST', path, '')).status).toBe(200);
+    },
+  );
+
+  it.each(['a/b', 'x'.repeat(1_000), '\u0001', '..'])(
+    'reaches an order by its id, or is refused by itself: %j',
+    async (id) => {
+      const on = await controlSocket();
+      const cancelled = async () =>
+        await ownerAt(on.socketPath).ask(OPERATE_OPERATIONS.cancelOrder, { externalOrderId: id, reason: 'r' });
+      if (id === '..') return await expect(cancelled()).rejects.toThrow(UnusableIdError);
+      on.program.insert({ external_order_id: id });
+      expect(await cancelled()).toMatchObject({ kind: 'ok' });
     },
   );
 

@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { SCOPES } from '../../../src/extensions/api/caller.ts';
+import { SCOPES, SOCKET_CALLER } from '../../../src/extensions/api/caller.ts';
 import { apiSettings } from '../../../src/extensions/api/settings.ts';
 import type { ConfigError } from '../../../src/settings/config.ts';
 import { temporaryFolder } from '../../support/folders.ts';
@@ -118,7 +118,8 @@ describe('api.tokens', () => {
     );
   });
 
-  it('have names of their own', () => {
+  it('have names of their own, which is not that of who asks over the control socket', () => {
     expect(faultsOf(listOf(tokenOf(), tokenOf()))).toEqual(['api.tokens']);
+    expect(faultsOf(listOf(tokenOf({ name: SOCKET_CALLER.name })))).toEqual(['api.tokens[0].name']);
   });
 });

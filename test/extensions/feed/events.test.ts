@@ -1,11 +1,11 @@
-import { ServerResponse } from 'node:http';
-import { createConnection, type Socket } from 'node:net';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { createConnection, Socket } from 'node:net';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { EVENT_TYPES, feedEventOf, type EventRow, type FeedEvent } from '../../../src/extensions/feed/event.ts';
 import { eventSchema, feedEvent } from '../../../src/extensions/feed/schema.ts';
-import { MOST_STREAMS } from '../../../src/extensions/feed/stream.ts';
+import { EventStreams, MOST_STREAMS } from '../../../src/extensions/feed/stream.ts';
 import { createPass } from '../../../src/orders/create.ts';
 import { appendToChain } from '../../../src/store/tables/chain.ts';
 import {
@@ -227,6 +227,20 @@ describe('a stream of events', () => {
     on.stopping.abort();
     await on.control.close();
     expect(await ended).toHaveLength(1);
+  });
+
+  it('of a reader who went away while its start was read takes no place of another', async () => {
+    const on = await withEvents('a');
+    const streams = new EventStreams(on.program.app, on.stopping.signal);
+    const socket = new Socket();
+    const response = new ServerResponse(new IncomingMessage(socket));
+    response.assignSocket(socket);
+    const gone = once(response, 'close');
+    socket.destroy();
+    await gone;
+    const start = { id: 0, hash: '' };
+    for (let index = 0; index < MOST_STREAMS; index += 1) streams.serve(response, { account: 'default' }, start);
+    expect(streams.isFull).toBe(false);
   });
 
   it('of a thousand readers who read nothing costs little memory, and none of them is served for long', async () => {

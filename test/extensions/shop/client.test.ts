@@ -15,6 +15,8 @@ const ORDER = { external_order_id: 'shop-1001', asset: '0.25', from_currency: 'B
 const DIGITS = '12345678901234567.123456789';
 const REFUSED = Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED', syscall: 'connect' } });
 const BROKEN = Object.assign(new TypeError('fetch failed'), { cause: { code: 'UND_ERR_SOCKET' } });
+/** Linux tells of a peer that does not answer any more in this way, long after the connection was made. */
+const CUT = Object.assign(new TypeError('fetch failed'), { cause: { code: 'EHOSTUNREACH', syscall: 'read' } });
 const NOT_NOW = { ...problem(503, 'not-sent'), headers: { 'retry-after': '0' } };
 
 function clientOf(...script: Script[]) {
@@ -159,6 +161,7 @@ describe('an answer that is no success', () => {
 
   it.each<[name: string, script: Script]>([
     ['no answer', BROKEN],
+    ['a connection that ends', CUT],
     ['one of a proxy that may have passed it on', { status: 502, body: '<html>' }],
     ['a success that cannot be read', { status: 200, body: '{"ok":' }],
     ['one that says so', problem(504, 'unknown')],
@@ -178,7 +181,8 @@ describe('a request that may be sent again', () => {
     ['a decision', (client) => client.decisions.cancel('a', { reason: 'r' })],
     ['a link', (client) => client.clients.create({ email: '<EMAIL>' })],
   ])('is sent at most three times: %s', async (_name, call) => {
-    for (const script of [NOT_NOW, { ...problem(429, 'limited'), headers: { 'retry-after': '0' } }, REFUSED]) {
+    const limited = { ...problem(429, 'limited'), headers: { 'retry-after': '0' } };
+    for (const script of [NOT_NOW, limited, REFUSED, problem(421, 'not-owner')]) {
       const { client, asked } = clientOf(script);
       await errorOf(call(client));
       expect(asked).toHaveLength(3);
@@ -247,15 +251,16 @@ describe('an account that another process drives', () => {
   });
 
   it.each([
-    ['at an address that is not in its list', 'https://evil'],
-    ['at another port', 'https://two'],
-    ['at no address', undefined],
-    ['at no address that can be read', 'two'],
-  ])('is not asked for %s', async (_name, address) => {
-    const { fetch, asked } = scriptedFetch(owned(address));
-    const client = new OrderSync({ urls, token: 'secret', fetch });
-    expect(await errorOf(client.orders.add(ORDER))).toMatchObject({ kind: 'not-owner', status: 421 });
-    expect(asked).toHaveLength(1);
+    ['an address that is not in its list', 'https://evil'],
+    ['another port', 'https://two'],
+    ['no address', undefined],
+    ['no address that can be read', 'two'],
+    ['the address of the one that was asked', 'https://one'],
+  ])('is asked for at each address of the list, and nowhere else, if the answer names %s', async (_name, address) => {
+    const { fetch, asked } = scriptedFetch(owned(address), owned());
+    const client = new OrderSync({ urls: [...urls, 'https://three', 'https://four'], token: 'secret', fetch });
+    expect(await errorOf(client.orders.adopt(ORDER))).toMatchObject({ kind: 'not-owner', status: 421 });
+    expect(asked.map(({ url }) => new URL(url).host)).toEqual(['one', 'two:8443', 'three', 'four']);
   });
 
   it('is asked for with TLS, whatever the address says', async () => {
@@ -267,7 +272,7 @@ describe('an account that another process drives', () => {
   it('is asked for at two more addresses at most', async () => {
     const { fetch, asked } = scriptedFetch(owned('https://two:8443'), owned('https://one'), owned('https://two:8443'));
     const client = new OrderSync({ urls, fetch });
-    expect(await errorOf(client.orders.add(ORDER))).toMatchObject({ kind: 'not-owner' });
+    expect(await errorOf(client.orders.adopt(ORDER))).toMatchObject({ kind: 'not-owner' });
     expect(asked).toHaveLength(3);
   });
 });
@@ -291,6 +296,18 @@ describe('the time that a request takes', () => {
     await vi.advanceTimersByTimeAsync(1);
     expect([await failed, await read]).toMatchObject([{ kind: 'unknown' }, { kind: 'no-answer' }]);
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('may be longer than a timer can be', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    const { client, asked } = clientOf(never);
+    const stop = new AbortController();
+    const asking = client.orders.get('a', { timeoutMs: Infinity, signal: stop.signal });
+    asking.catch(() => undefined);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(asked.map(({ signal }) => signal.aborted)).toEqual([false]);
+    stop.abort(new Error('the shop closes'));
+    await expect(asking).rejects.toThrow('the shop closes');
   });
 
   it('ends with the signal of the caller, and its reason', async () => {

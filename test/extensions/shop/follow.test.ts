@@ -179,7 +179,7 @@ describe('the events of a feed whose connections break', () => {
   it.each([
     [401, 'unauthorized'],
     [403, 'forbidden'],
-    [421, 'not-owner'],
+    [409, 'invalid'],
   ])('are not asked for again after %d', async (status, kind) => {
     const { fetch, asked } = scriptedFetch(problem(status, kind));
     const following = take(new OrderSync({ url: 'http://sync.example', fetch }).events.follow(), 1);

@@ -104,7 +104,7 @@ export class Owner {
 function requestFor({ method, url, rest }: OperationAddress, account: string, input: object): OwnerRequest {
   const fields = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
   const path = url.replaceAll(/:(\w+)/g, (_, name: string) => {
-    const value = pathId(String(fields.get(name)));
+    const value = partOf(String(fields.get(name)));
     fields.delete(name);
     return value;
   });
@@ -112,6 +112,11 @@ function requestFor({ method, url, rest }: OperationAddress, account: string, in
   const query = [['account', account] as const, ...(rest === 'body' ? [] : fields)];
   const text = query.map(([name, value]) => `${name}=${queryId(String(value))}`).join('&');
   return { method, path: `${path}?${text}`, body };
+}
+
+/** The process judges ids; `.` and `..` alone would change the address. */
+function partOf(id: string): string {
+  return /^\.{1,2}$/.test(id) ? pathId(id) : queryId(id);
 }
 
 async function readResult(reply: OwnerReply): Promise<Result> {

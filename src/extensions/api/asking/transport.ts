@@ -27,7 +27,6 @@ export interface OwnerRequest {
 export interface OwnerReply {
   readonly httpStatus: number;
   readonly retryAfterSeconds: number;
-  readonly isLines: boolean;
   text(): Promise<string>;
   /** The lines of the body as they come. A reader that has read enough ends what was asked for. */
   lines(): AsyncIterable<string>;
@@ -38,7 +37,6 @@ export interface Transport {
   send(request: OwnerRequest, signal: AbortSignal): Promise<OwnerReply>;
 }
 
-export const LINES = 'application/x-ndjson';
 const CONNECT_MS = 10_000;
 
 export function socketTransport(socketPath: string): Transport {
@@ -66,7 +64,6 @@ export async function sendTo(
   return {
     httpStatus: response.statusCode ?? 0,
     retryAfterSeconds: Number(response.headers['retry-after'] ?? 0),
-    isLines: response.headers['content-type']?.startsWith(LINES) === true,
     text: async () => Buffer.concat((await response.toArray()) as Buffer[]).toString(),
     async *lines() {
       try {

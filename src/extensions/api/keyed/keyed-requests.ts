@@ -3,7 +3,7 @@ import { after } from '../../../base/instant.ts';
 import { UnusableIdError } from '../../../exchange/ids.ts';
 import { StoreError } from '../../../store/errors.ts';
 import type { Transaction, Work } from '../../../store/port.ts';
-import { invalid, type OwnRefusal, type Result } from '../envelope.ts';
+import { invalid, type Result } from '../envelope.ts';
 import type { CalledDeps } from '../operation.ts';
 import {
   forgetOldRequests,
@@ -13,8 +13,6 @@ import {
   type IdempotentRequest,
 } from '../tables/idempotent-requests.ts';
 
-/** 1 to 200 visible characters of ASCII. */
-const KEY = /^[\x21-\x7e]{1,200}$/;
 const KEPT_FOR_MS = 24 * 60 * 60_000;
 
 type KeyedDeps = Pick<CalledDeps, 'account' | 'store' | 'clock' | 'caller' | 'idempotencyKey'>;
@@ -28,7 +26,6 @@ type Asked = readonly unknown[];
 export async function decideOnce(deps: KeyedDeps, asked: Asked, decide: Work<Result>): Promise<Result> {
   const request = requestOf(deps, asked);
   if (request === undefined) return await deps.store.writer.write(decide);
-  if ('kind' in request) return request;
   return await deps.store.writer.write(async (tx) => {
     const known = await knownAnswer(tx, request);
     if (known !== undefined) return known;
@@ -53,7 +50,6 @@ export async function sendOnce(
 ): Promise<Result> {
   const request = requestOf(deps, asked);
   if (request === undefined) return await send(async () => {});
-  if ('kind' in request) return request;
   const { writer } = deps.store;
   const known = await writer.write(async (tx) => {
     const answer = await knownAnswer(tx, request, whyUnknown);
@@ -82,13 +78,12 @@ function isNeverSent(error: unknown): boolean {
   return error instanceof UnusableIdError || (error instanceof StoreError && !(error.cause instanceof StoreError));
 }
 
-/** The row of a request: it tells neither the key nor, to who does not have the key, anything of the body. */
+/** The row of a request: it does not tell the key, and without the key it tells nothing of the body. */
 function requestOf(
   { account, caller, clock, idempotencyKey: key }: KeyedDeps,
   asked: Asked,
-): IdempotentRequest | OwnRefusal | undefined {
+): IdempotentRequest | undefined {
   if (key === undefined) return undefined;
-  if (!KEY.test(key)) return invalid('Idempotency-Key must be 1 to 200 visible ASCII characters');
   return {
     account,
     key_hash: createHash('sha256')

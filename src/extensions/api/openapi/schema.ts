@@ -16,7 +16,7 @@ const EVERYWHERE: readonly ErrorStatus[] = ['401', '403', '405', '429'];
 
 export function schemaOf(
   operationId: string,
-  { scopes, isKeyed }: OperationAddress,
+  { scopes }: OperationAddress,
   described: Omit<Operation, 'run'>,
 ): FastifySchema {
   const { tag, summary, description, params, query, body, value, statuses = [200], errors } = described;
@@ -25,7 +25,7 @@ export function schemaOf(
     tags: [tag],
     summary,
     ...scopesOf(scopes, description),
-    ...(isKeyed === true && { headers: keyHeader }),
+    ...(errors.includes('422') && { headers: keyHeader }),
     ...(params !== undefined && { params }),
     querystring: z.object({ ...query?.shape, ...accountQuery.shape }),
     ...(body !== undefined && { body }),

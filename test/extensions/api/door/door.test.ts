@@ -24,13 +24,12 @@ const WHO = {
       method: 'POST',
       scopes: ['orders', 'decide'],
       url: '/who',
-      isKeyed: true,
       load: async () =>
         operation({
           tag: 'status',
           summary: 's',
           value: z.null(),
-          errors: [],
+          errors: ['422'],
           run: async ({ caller, idempotencyKey = null }) => done({ name: caller.name, idempotencyKey }),
         }),
     },

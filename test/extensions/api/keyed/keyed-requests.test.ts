@@ -106,13 +106,6 @@ describe('a decision with an Idempotency-Key', () => {
     program.insert({ external_order_id: 'c' });
     expect(await cancel('key-1', 'c')).toMatchObject({ kind: 'ok', body: cancelled('c') });
   });
-
-  it.each(['', ' ', 'a b', 'é', '\n', 'k'.repeat(201)])('is refused with a key that is none: %j', async (key) => {
-    const { program, cancel, create, exchange } = await keyed();
-    for (const result of [await cancel(key), await create(key)])
-      expect(result).toMatchObject({ kind: 'invalid', httpStatus: 400 });
-    expect([program.row('a')['state'], exchange.requests, kept(program)]).toEqual(['pending', [], []]);
-  });
 });
 
 describe('a kept answer', () => {

@@ -24,13 +24,17 @@ interface Parameter {
   readonly schema: JsonSchema;
   readonly example?: unknown;
 }
+interface Response {
+  readonly content: Record<string, Media>;
+  readonly headers?: Record<string, unknown>;
+}
 interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly 'x-scopes': readonly string[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Record<string, Media> };
-  readonly responses: Record<string, { readonly content: Record<string, Media> }>;
+  readonly responses: Record<string, Response>;
 }
 interface Document {
   readonly tags: readonly { readonly name: string }[];
@@ -106,9 +110,8 @@ describe('the document of the control socket', () => {
       method: 'POST',
       scopes: ['decide'],
       url: '/decisions',
-      isKeyed: true,
       load: async () =>
-        makeOperation({ tag: 'status', summary: 's', value: z.null(), errors: [], run: async () => done(null) }),
+        makeOperation({ tag: 'status', summary: 's', value: z.null(), errors: ['422'], run: async () => done(null) }),
     } as const;
     const keyed = await controlDocument('1', [{ name: 'keyed', operations: { decideAll: asked } }]);
     expect((await new Validator().validate(structuredClone(keyed))).valid).toBe(true);
@@ -116,6 +119,19 @@ describe('the document of the control socket', () => {
     expect(keyed).toMatchObject({
       paths: { '/decisions': { post: { parameters: expect.arrayContaining([header]) as object } } },
     });
+  });
+
+  it('says of each answer that may be asked for again that it has Retry-After', () => {
+    const shown = operations.flatMap(({ operation: { responses } }) => Object.entries(responses));
+    const later = new Set(shown.filter(([, { headers = {} }]) => 'retry-after' in headers).map(([status]) => status));
+    expect([...later].toSorted()).toEqual(['429', '502', '503', '504']);
+    expect(shown.filter(([status, { headers }]) => later.has(status) && headers === undefined)).toEqual([]);
+  });
+
+  it('says what each scope and the account of a token let it ask for', () => {
+    const { components } = document as { components: { securitySchemes: { token: { description: string } } } };
+    const { description } = components.securitySchemes.token;
+    for (const word of [...SCOPES, 'accounts']) expect(description).toContain(`\`${word}\``);
   });
 
   it('names each operation once, and each of its tags', () => {
