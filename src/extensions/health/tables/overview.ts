@@ -6,6 +6,7 @@ import type { AccountCounts, NamedOrder, OpenFindings, Overview } from '../statu
 import { storedHolds } from '../../../store/tables/account-holds.ts';
 import { lostReach, stoppedAccounts } from '../../../store/tables/account-stops.ts';
 import { indexedBy } from '../../../store/dialect.ts';
+import { readNewInvalid } from '../../../store/find-orders.ts';
 import { accountsToSend } from '../../../store/orders/due-times.ts';
 import { countsOf } from '../../../store/tables/chain.ts';
 import { newestEvents } from '../../feed/tables/events.ts';
@@ -34,7 +35,7 @@ export async function readOverview(db: Database, { account, endpoints, now }: Ov
     more,
     oldestPending: (orders['pending'] ?? 0) === 0 ? null : await firstPending(db, account),
     oldestUnknown: await firstUnknown(db, having(accounts, ['unknown'])),
-    newInvalid: await readNewInvalid(db, having(accounts, ['invalid']), now),
+    newInvalid: await readNewInvalid(db, having(accounts, ['invalid']).slice(0, MOST_ACCOUNTS), now),
     attention: await ordersToDecide(db, having(accounts, ATTENTION_STATES)),
     findings: openFindings(accounts),
     holds: (await db.executeQuery(compileFor(db, holds))).rows,
@@ -163,20 +164,6 @@ async function firstUnknown(db: Database, accounts: readonly string[]): Promise<
   const first = sql`select * from (${ofState('unknown', accounts, MOST_LOOKED_AT)}) as unknown_orders
     order by coalesce(sent_at, updated_at) limit 1`;
   return (await named(db, 'unknown', accounts, first))[0] ?? null;
-}
-
-/** An invalid order is a problem for this long after its insertion. */
-const NEW_MS = 24 * 60 * 60_000;
-
-/** An order that was corrected has a time at which it is checked again. */
-async function readNewInvalid(db: Database, accounts: readonly string[], now: Date): Promise<Overview['newInvalid']> {
-  if (accounts.length === 0) return null;
-  const { rows } = await sql<{ orders: number; since: string }>`select count(*) as orders, min(created_at) as since
-    from (select created_at from merchant_orders ${indexedBy('merchant_orders_due')}
-      where account in (${sql.join(accounts.slice(0, MOST_ACCOUNTS))}) and state = 'invalid' and next_action_at is null
-      limit ${MOST_LOOKED_AT}) as invalid_orders
-    where created_at > ${new Date(now.getTime() - NEW_MS).toISOString()} having count(*) > 0`.execute(db);
-  return rows[0] ?? null;
 }
 
 async function ordersToDecide(db: Database, accounts: readonly string[]): Promise<readonly NamedOrder[]> {
