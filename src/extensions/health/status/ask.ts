@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import type { Config } from '../../../settings/config.ts';
 import { readFromDaemon } from '../../api/asking/ask.ts';
 import { STATUS } from '../../api/addresses.ts';
-import { changedSettings } from '../../../cli/shared/options.ts';
 import type { Status } from './status.ts';
 
 /** Asks the daemon that drives the account. Without an account, the daemon of the first one answers for all. Undefined if none answers. */
@@ -11,6 +10,5 @@ export async function askDaemon(
   config: Config,
   account: string | undefined,
 ): Promise<Status | undefined> {
-  const status = (await readFromDaemon(command, config, STATUS, account)) as Status | undefined;
-  return status && { ...status, settings: await changedSettings(command, status.daemon?.startedAt) };
+  return (await readFromDaemon(command, config, STATUS, account)) as Status | undefined;
 }

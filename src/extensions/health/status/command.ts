@@ -59,7 +59,7 @@ export function define(command: Command): void {
 }
 
 function jsonOf(status: Status): string {
-  return `${JSON.stringify({ verdict: judgeStatus(status), ...status, settings: undefined })}\n`;
+  return `${JSON.stringify({ verdict: judgeStatus(status), ...status })}\n`;
 }
 
 async function watchStatus(read: () => Promise<Status>, isJson: boolean) {

@@ -1,6 +1,7 @@
 import { viewOf } from '../../../accounts/rules/restraints.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Config } from '../../../settings/config.ts';
+import { settingsFile } from '../../../settings/layers.ts';
 import { webhooksSettings } from '../../webhooks/settings.ts';
 import type { BreakerLane } from '../../../exchange/transport/breaker.ts';
 import type { Overview, DaemonStatus, LiveStatus, Reading, Status } from './status.ts';
@@ -12,7 +13,7 @@ import { overdueOf, rateUse, timesOf, type Activities, type Activity } from '../
 const MOST_ACCOUNTS = 100;
 
 export interface ReadingSources {
-  readonly config: Pick<Config, 'database'>;
+  readonly config: Pick<Config, 'database' | 'file'>;
   readonly store: Pick<Store, 'writer' | 'migrations'>;
   readonly clock: Pick<Clock, 'now' | 'databaseAheadMs'>;
   readonly activities: Pick<Activities, 'all' | 'find'>;
@@ -20,7 +21,7 @@ export interface ReadingSources {
 }
 
 export interface StatusSources extends ReadingSources {
-  readonly config: Pick<Config, 'database' | 'accounts' | 'exchange'>;
+  readonly config: Pick<Config, 'database' | 'file' | 'accounts' | 'exchange'>;
   readonly store: Pick<Store, 'db' | 'address' | 'writer' | 'migrations'>;
   readonly process: Pick<DaemonStatus, 'pid' | 'version' | 'startedAt'>;
   readonly ops: { readonly failure: string | undefined };
@@ -51,7 +52,7 @@ export async function readStatus(sources: StatusSources, account: string | undef
 }
 
 export function readingOf(
-  { store, clock, activities }: ReadingSources,
+  { config: { file }, store, clock, activities }: ReadingSources,
   account: string | undefined,
   overview: Overview | null,
 ): Reading & { readonly daemon: NonNullable<Reading['daemon']> } {
@@ -62,6 +63,7 @@ export function readingOf(
     daemon: {
       unwritten: store.writer.failure?.message ?? null,
       opsFailure: null,
+      changedSettings: file === null || settingsFile(file.path).changedAt === file.changedAt ? undefined : file.path,
       accounts: sorted.map((activity) => liveStatus(activity, clock.now())),
     },
     driver: null,

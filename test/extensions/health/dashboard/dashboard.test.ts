@@ -1,3 +1,5 @@
+import { utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../../src/orders/create.ts';
 import { DashboardReader } from '../../../../src/extensions/health/dashboard/read-facts.ts';
@@ -8,6 +10,7 @@ import { judgeStatus } from '../../../../src/extensions/health/status/problems.t
 import { endHolds, setHold } from '../../../../src/store/tables/account-holds.ts';
 import { readOverview } from '../../../../src/extensions/health/tables/overview.ts';
 import { testOps } from '../../../support/ops-endpoint.ts';
+import { temporaryFolder } from '../../../support/folders.ts';
 import { withSettings } from '../../../support/settings.ts';
 
 const NEVER = new AbortController().signal;
@@ -37,6 +40,17 @@ describe('the dashboard of a program', () => {
     expect(new Set(pages).size).toBe(1);
     program.clock.advance(2_000);
     expect(await (await get('/')).text()).not.toBe(pages[0]);
+  });
+
+  it('says that the settings file has changed since the daemon read it', async () => {
+    const file = join(temporaryFolder(), 'shop.yaml');
+    writeFileSync(file, 'log: { level: warn }\n', { mode: 0o600 });
+    const { program, get } = await testOps({ environment: { ORDER_SYNC_CONFIG: file } });
+    const isNamed = async () => (await (await get('/')).text()).includes(file);
+    expect(await isNamed()).toBe(false);
+    utimesSync(file, 0, 0);
+    program.clock.advance(2_000);
+    expect(await isNamed()).toBe(true);
   });
 
   it('is read once at a time, however long a reading takes and whoever looks meanwhile', async () => {

@@ -3,7 +3,7 @@ import { readinessChecks } from '../../../../src/extensions/health/ops/readiness
 import { verdictSection } from '../../../../src/extensions/health/dashboard/front/problems.ts';
 import { troublesOf } from '../../../../src/extensions/health/dashboard/front/troubles.ts';
 import { PLAIN } from '../../../../src/cli/shared/terminal.ts';
-import { problem as problemOf, problemText } from '../../../../src/accounts/problem.ts';
+import { problemText } from '../../../../src/accounts/problem.ts';
 import {
   LEAST_FREE_BYTES,
   problemsOf,
@@ -97,7 +97,7 @@ const CASES: readonly (readonly [code: string, changes: Partial<Reading>, remedy
   ],
   [
     'settings-changed',
-    { settings: [problemOf('settings-changed', 'shop.yaml changed', { since: SINCE })] },
+    { daemon: { ...daemon, changedSettings: 'shop.yaml' } },
     'restart the daemon',
     'shop.yaml changed',
   ],
