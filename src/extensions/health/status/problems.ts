@@ -122,11 +122,11 @@ function undecidedProblems(state: 'held' | 'disputed', overview: Overview): read
 }
 
 function findingProblems(overview: Overview): readonly Problem[] {
-  return overview.findings.flatMap(({ class: name, open }) => {
+  return overview.findings.flatMap(({ class: name, open, since }) => {
     const { severity = 'warning', meaning } = findingClass(name) ?? {};
     if (severity === 'info') return [];
     const text = `${withCommas(open)} open ${open === 1 ? 'finding' : 'findings'} ${name}`;
-    const group = groupOf(overview);
+    const group = groupOf(overview, since);
     const remedy = `order-sync findings list --class ${name}${wordsOf(group)}`;
     const about = { ...(overview.account !== null && { account: overview.account }), class: name };
     return [

@@ -69,7 +69,15 @@ export function readingOf(
     driver: null,
     olderState: null,
     databaseAheadMs: clock.databaseAheadMs ?? null,
-    overview: overview && { ...overview, holds: [...overview.holds, ...unwrittenHolds(sorted, overview)] },
+    overview: overview && {
+      ...overview,
+      holds: [...overview.holds, ...unwrittenHolds(sorted, overview)],
+      // The database has the cause with which it began.
+      outOfReach: overview.outOfReach.map((lost) => ({
+        ...lost,
+        reason: activities.find(lost.account)?.failure ?? lost.reason,
+      })),
+    },
   };
 }
 

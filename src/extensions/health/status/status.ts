@@ -94,7 +94,12 @@ const receiver = z.object({
 });
 export type ReceiverState = Immutable<z.infer<typeof receiver>>;
 
-const openFindings = z.object({ class: z.string(), severity: z.enum(SEVERITIES), open: count });
+const openFindings = z.object({
+  class: z.string(),
+  severity: z.enum(SEVERITIES),
+  open: count,
+  since: time.optional().describe('When the oldest of them was first seen; not read of many accounts.'),
+});
 export type OpenFindings = Immutable<z.infer<typeof openFindings>>;
 
 const hold = z.object({

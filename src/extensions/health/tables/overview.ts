@@ -16,6 +16,7 @@ import { readWebhooks } from '../../webhooks/tables/endpoints.ts';
 
 const MOST_HOLDS = 100;
 const NEWEST = 20;
+const MOST_SEARCHES = 100;
 
 interface OverviewQuery {
   readonly account: string | undefined;
@@ -37,7 +38,7 @@ export async function readOverview(db: Database, { account, endpoints, now }: Ov
     oldestUnknown: await firstUnknown(db, having(accounts, ['unknown'])),
     newInvalid: await readNewInvalid(db, having(accounts, ['invalid']).slice(0, MOST_ACCOUNTS), now),
     attention: await ordersToDecide(db, having(accounts, ATTENTION_STATES)),
-    findings: openFindings(accounts),
+    findings: openFindings(accounts, await firstSeen(db, accounts)),
     holds: (await db.executeQuery(compileFor(db, holds))).rows,
     outOfReach: await lostReach(db, account, 'exchange'),
     unreadable: await lostReach(db, account, 'answers'),
@@ -53,10 +54,24 @@ function having(accounts: readonly AccountCounts[], states: readonly OrderState[
   return accounts.filter(({ orders }) => states.some((state) => orders[state] !== undefined)).map((one) => one.account);
 }
 
-function openFindings(accounts: readonly AccountCounts[]): readonly OpenFindings[] {
+function openFindings(accounts: readonly AccountCounts[], since: ReadonlyMap<string, string>): readonly OpenFindings[] {
   return Object.entries(sumOf(accounts, 'findings'))
-    .map(([name, open]) => ({ class: name, severity: severityOf(name) ?? 'warning', open }))
+    .map(([name, open]) => ({ class: name, severity: severityOf(name) ?? 'warning', open, since: since.get(name) }))
     .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.open - a.open);
+}
+
+/** When the oldest open finding of each class was first seen, by one index search for each class of an account; of no class if these are many. */
+async function firstSeen(db: Database, accounts: readonly AccountCounts[]): Promise<ReadonlyMap<string, string>> {
+  const oldest = accounts.flatMap(({ account, findings }) =>
+    Object.keys(findings).map(
+      (name) => sql`select * from (select class, first_seen_at from findings
+        where account = ${account} and status = 'open' and class = ${name} order by id limit 1) as few`,
+    ),
+  );
+  if (oldest.length === 0 || oldest.length > MOST_SEARCHES) return new Map();
+  const { rows } = await sql<{ name: string; since: string }>`select class as name, min(first_seen_at) as since
+    from (${sql.join(oldest, sql` union all `)}) as found group by class`.execute(db);
+  return new Map(rows.map(({ name, since }) => [name, since]));
 }
 
 /** Orders that a merchant may take away are counted in their index, no further than this in all accounts. */

@@ -62,13 +62,15 @@ describe('the dashboard of a program', () => {
     const { program, answers, lookUp } = await acceptedOrders(['a']);
     answers.set('a', record('a', { creationDate: '2024-03-01T10:00:00Z' }));
     await lookUp();
+    const seenAt = program.clock.now().toISOString();
     const advised = async () => {
       program.clock.advance(60_000);
       const { troubles } = await readerOf(program).read('default', '24h');
       const { story } = (await storyOf(program.app.store, configOf(program.config, 'default'), 'a', {
         asOf: program.clock.now(),
       }))!;
-      const { advice = '' } = troubles.find(({ about }) => about.class === 'ID_COLLISION')!;
+      const { advice = '', since } = troubles.find(({ about }) => about.class === 'ID_COLLISION')!;
+      expect(since).toBe(seenAt);
       expect(story.next.filter((line) => line.endsWith(advice))).toHaveLength(1);
       return advice;
     };
