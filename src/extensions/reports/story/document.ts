@@ -96,7 +96,7 @@ function verdictOf({ state, outcome, headline, asOf }: Story, { events, findings
         : `${headline}. ${capitalized(counted(open.length, 'finding is', 'findings are'))} open`,
     reasons: [
       ...(reason === null ? [] : [`${capitalized(reason)}${/[.!?]$/.test(reason) ? '' : '.'}`]),
-      ...open.map(({ class: name }) => findingClass(name)?.meaning ?? `Finding ${name}.`),
+      ...new Set(open.map(({ class: name }) => findingClass(name)?.meaning ?? `Finding ${name}.`)),
     ],
   };
 }
