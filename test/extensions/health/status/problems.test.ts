@@ -275,7 +275,8 @@ describe('every surface', () => {
 it('the next try of a hold is shown while it is to come', () => {
   const triesAt = [ago(1), ago(-MINUTE)];
   const holds = triesAt.map((until) => ({ ...hold, kind: 'key-refused' as const, until }));
-  const shown = statusText({ ...readingOf(of({ holds })), daemon: null, database: 'd' }, PLAIN);
+  const reading = { ...readingOf(), overview: overviewOf({ holds }), daemon: null, database: 'd' };
+  const shown = statusText(reading, PLAIN);
   expect(triesAt.map((at) => shown.includes(at))).toEqual([false, true]);
 });
 
