@@ -105,6 +105,11 @@ export function problem(code: ProblemCode, text: string, { group = [], ...parts 
   };
 }
 
+/** A daemon does not see that its settings change. `changed`: their file, if it has changed since the daemon read it. */
+export function settingsProblems(changed: string | undefined): readonly Problem[] {
+  return changed === undefined ? [] : [problem('settings-changed', `${changed} changed after the daemon started`)];
+}
+
 export function worstFirst(problems: readonly (Problem | false)[]): readonly Problem[] {
   const codes = Object.keys(PROBLEMS);
   const placeOf = ({ code, severity }: Problem) => (severity === 'error' ? 0 : codes.length) + codes.indexOf(code);

@@ -111,7 +111,7 @@ function printResult(
   const { durationMs, ...counts } = summary;
   const fields = Object.entries(counts)
     .filter(([, count]) => count > 0)
-    .map(([name, count]) => ({ label: name === 'lookedUp' ? 'looked up' : name, value: count }));
+    .map(([name, count]) => ({ label: name.replace(/[A-Z]/, (letter) => ` ${letter.toLowerCase()}`), value: count }));
   const took = { label: 'took', value: `${(durationMs / 1_000).toFixed(1)} s` };
   const verdict = toned(ENDS[end][0], wrapped(text, screen.width), screen);
   const shown = `${verdict}\n\n${fieldsText([...fields, took], screen)}`;
@@ -124,7 +124,6 @@ function printResult(
 const OF_PASS: readonly (readonly [keyof SyncSummary, singular: string, plural: string, command: string])[] = [
   ['findings', 'open finding', 'open findings', 'order-sync findings list'],
   ['rejected', 'order was rejected', 'orders were rejected', 'order-sync orders list --state rejected'],
-  ['invalid', 'order is invalid', 'orders are invalid', 'order-sync orders list --state invalid'],
   ['failed', 'request failed', 'requests failed', 'order-sync sync'],
 ];
 
@@ -178,9 +177,12 @@ function waitText({ remaining }: SyncSummary): readonly string[] {
 }
 
 function lookText({ summary, holds }: SyncResult, account: string, keyPlaceOf: KeyPlaceOf | undefined): string {
+  const { invalid, newInvalid } = summary;
   const group = [{ account, since: null }];
   const problems = worstFirst([
     ...(['disputed', 'held', 'unknown'] as const).flatMap((state) => countedProblems(state, summary[state], group)),
+    // A row that this pass found invalid may be an old one.
+    ...countedProblems('invalid', newInvalid > invalid ? newInvalid : invalid, group),
     ...holdProblems(
       holds.map((hold) => ({ account, ...hold })),
       account,

@@ -1,5 +1,6 @@
 import { viewOf, type RestraintView } from '../accounts/rules/restraints.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES } from './rules/states.ts';
+import { readNewInvalid } from '../store/find-orders.ts';
 import { countByState } from '../store/orders/orders.ts';
 import { countOpenFindings } from '../store/tables/findings.ts';
 import { createPass } from './create.ts';
@@ -9,8 +10,8 @@ import { followPass, type FollowScope } from './follow.ts';
 import { sweep } from '../findings/sweep.ts';
 import { newCounters, type Counters } from './pass/outcomes.ts';
 
-/** `unknown`, `held` and `disputed` are states after the pass; `findings` are open; explanations are left out. */
-export type SyncSummary = Readonly<Counters> & { readonly remaining: number; readonly durationMs: number };
+/** `unknown`, `held` and `disputed` are states after the pass, as is `newInvalid`; `findings` are open; explanations are left out. */
+export type SyncSummary = Readonly<Counters & Record<'newInvalid' | 'remaining' | 'durationMs', number>>;
 
 export type SyncEnd = 'done' | 'look' | 'out-of-reach' | 'out-of-time' | 'key-refused';
 
@@ -53,6 +54,7 @@ export async function syncOnce(
   const { findings: newFindings, ...counts } = counters;
   const summary: SyncSummary = {
     ...counts,
+    newInvalid: (await readNewInvalid(deps.store.db, [deps.account], deps.clock.now()))?.orders ?? 0,
     unknown: orders.get('unknown') ?? 0,
     held: orders.get('held') ?? 0,
     disputed: orders.get('disputed') ?? 0,
@@ -106,8 +108,8 @@ function endOf(deps: FlowDeps, summary: SyncSummary, newFindings: number, signal
   const isStopped = create.needsProbe || (create.isOpen && restraints.heldForMs('create') === 0);
   if (isStopped && summary.remaining > 0) return 'out-of-reach';
   if (exchange.isSilent && summary.failed > 0) return 'out-of-reach';
-  const { held, disputed, unknown, failed, invalid, rejected, findings } = summary;
+  const { held, disputed, unknown, failed, invalid, newInvalid, rejected, findings } = summary;
   if (restraints.all.length > 0) return 'look';
-  const mustLook = held + disputed + unknown + failed + invalid + rejected + findings + newFindings > 0;
+  const mustLook = held + disputed + unknown + failed + invalid + newInvalid + rejected + findings + newFindings > 0;
   return mustLook ? 'look' : 'done';
 }

@@ -1,7 +1,18 @@
 import { resolve } from 'node:path';
 import { withoutPassword } from './database-url.ts';
 import { databaseOf, type DatabaseConfig } from './database.ts';
-import { nested, problemsOf, type Entries, type Entry, readLayers, type ConfigOptions, type Layers } from './layers.ts';
+import {
+  nested,
+  ownFile,
+  problemsOf,
+  readLayers,
+  settingsFile,
+  type ConfigOptions,
+  type Entries,
+  type Entry,
+  type Layers,
+  type SettingsFile,
+} from './layers.ts';
 import type { Schema } from './schema.ts';
 import { keyPlace, readMerchantKey } from './settings-file.ts';
 import { ConfigError, settingOf, type AccountConfig, type ConfigProblem, type Settings } from './settings.ts';
@@ -18,6 +29,8 @@ export type Config = Readonly<Omit<Settings, 'database'>> & {
   readonly database: DatabaseConfig;
   /** The accounts that are driven, in the order of the file; `default` alone where none is named. */
   readonly accounts: readonly AccountConfig[];
+  /** The file that these settings were read from, as it was then. */
+  readonly file: SettingsFile | null;
 };
 
 export type WithExchange<C> = C & { readonly exchange: { readonly baseUrl: string; readonly apiKey: string } };
@@ -31,11 +44,14 @@ export function processEnvironment(): NodeJS.ProcessEnv {
 
 /** Throws ConfigError with all that is wrong; with `requireExchange` also if an account has no exchange or no key. */
 export function loadConfig(options: ConfigOptions & { readonly requireExchange: boolean }): Config {
+  const path = ownFile(options);
+  const file = path === null ? null : settingsFile(path);
   const layers = readLayers(options);
   const { settings, accounts } = read(layers, options.requireExchange);
   const config = {
     ...withPaths(settings, layers.schema.files, options.cwd),
     accounts,
+    file,
     database: databaseOf(settings.database, options.cwd),
   };
   const problems = rateGroupProblems(accounts, layers.accounts);

@@ -69,6 +69,21 @@ export function ownFile({ env, cwd, file }: ConfigOptions): string | null {
   return places.find(isThere) ?? places[0];
 }
 
+export interface SettingsFile {
+  readonly path: string;
+  /** In ms; undefined if it cannot be seen, or is a device, which changes whenever a program writes to it. */
+  readonly changedAt: number | undefined;
+}
+
+export function settingsFile(path: string): SettingsFile {
+  try {
+    const stat = statSync(path);
+    return { path, changedAt: stat.isFile() ? stat.mtimeMs : undefined };
+  } catch {
+    return { path, changedAt: undefined };
+  }
+}
+
 /** The files in which a package looks for its settings, in this order. The next version of the package replaces those in its folder. */
 export function packagePlaces({ XDG_CONFIG_HOME: named = '', HOME: home }: NodeJS.ProcessEnv, cwd: string) {
   const folder = isAbsolute(named) ? named : home && join(home, '.config');

@@ -3,7 +3,7 @@ import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../orders/ru
 import { storable } from '../base/text.ts';
 import type { OrderRow } from './orders/order-columns.ts';
 import type { Database } from './port.ts';
-import { isOneOf, type Query } from './dialect.ts';
+import { indexedBy, isOneOf, type Query } from './dialect.ts';
 import { queries, statement, type Statement, textToFind } from './statement.ts';
 
 /** A place in the list of due orders; a pass goes on after it, so that it meets each row once. */
@@ -171,4 +171,18 @@ export async function countWaiting(
   const pending = rows.find(({ state }) => state === 'pending')?.orders ?? 0;
   const all = rows.reduce((sum, { orders }) => sum + orders, 0);
   return { pending, lookupsDue: Math.min(all - pending, limit) };
+}
+
+/** An invalid order is new for this long after its insertion. */
+const NEW_MS = 24 * 60 * 60_000;
+
+/** Counts new invalid orders, and says when the first of them was inserted. An order that was corrected has a time at which it is checked again. */
+export async function readNewInvalid(db: Database, accounts: readonly string[], now: Date) {
+  if (accounts.length === 0) return null;
+  const { rows } = await sql<{ orders: number; since: string }>`select count(*) as orders, min(created_at) as since
+    from (select created_at from merchant_orders ${indexedBy('merchant_orders_due')}
+      where account in (${sql.join(accounts)}) and state = 'invalid' and next_action_at is null
+      limit ${MOST_COUNTED}) as invalid_orders
+    where created_at > ${new Date(now.getTime() - NEW_MS).toISOString()} having count(*) > 0`.execute(db);
+  return rows[0] ?? null;
 }

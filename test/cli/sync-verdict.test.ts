@@ -19,6 +19,13 @@ it.each<
     'a person should look: 1 order is disputed, 2 orders are held; order-sync orders list --state disputed',
   ],
   ['look', { findings: 1 }, false, false, 'a person should look: 1 open finding; order-sync findings list'],
+  [
+    'look',
+    { invalid: 1, newInvalid: 2 },
+    false,
+    false,
+    'a person should look: 2 new orders are invalid; order-sync orders list --state invalid',
+  ],
   ['look', { failed: 1 }, false, false, 'a person should look: 1 request failed; order-sync sync'],
   [
     'look',
@@ -58,14 +65,14 @@ it.each<
     'the exchange refuses the key (401); put the right key into the place that config show names: the daemon reads a file again within a minute, and all else when it starts; 1 order is waiting to be sent',
   ],
 ])('a pass that ended %s with %j says so in one line', (end, some, isHeld, isStopped, text) => {
-  const summary = { ...newCounters(), remaining: 0, durationMs: 5, ...some };
+  const summary = { ...newCounters(), newInvalid: 0, remaining: 0, durationMs: 5, ...some };
   expect(verdictOf({ end, summary, holds: isHeld ? [HOLD] : [] }, { account: 'default', isStopped, requests: 6 })).toBe(
     text,
   );
 });
 
 it('a pass that ended as the exchange refused a key that it had taken before says what to check', () => {
-  const summary = { ...newCounters(), failed: 1, remaining: 0, durationMs: 5 };
+  const summary = { ...newCounters(), newInvalid: 0, failed: 1, remaining: 0, durationMs: 5 };
   const holds = [{ ...HOLD, kind: 'key-refused' } as const];
   expect(
     verdictOf(
@@ -78,7 +85,7 @@ it('a pass that ended as the exchange refused a key that it had taken before say
 });
 
 it('the command that goes on is about the account of the pass', () => {
-  const summary = { ...newCounters(), remaining: 1, durationMs: 1 };
+  const summary = { ...newCounters(), newInvalid: 0, remaining: 1, durationMs: 1 };
   const text = verdictOf(
     { end: 'out-of-reach', summary, holds: [] },
     { account: 'shop-1', isStopped: false, requests: 1 },

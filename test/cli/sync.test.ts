@@ -27,6 +27,7 @@ const NAMES = [
   'held',
   'invalid',
   'lookedUp',
+  'newInvalid',
   'rejected',
   'remaining',
   'sent',

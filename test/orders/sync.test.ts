@@ -28,6 +28,7 @@ const NOTHING = {
   unknown: 0,
   held: 0,
   disputed: 0,
+  newInvalid: 0,
   lookedUp: 0,
   changed: 0,
   final: 0,
@@ -102,6 +103,7 @@ describe('the summary of sync', () => {
       accepted: 4,
       rejected: 1,
       invalid: 1,
+      newInvalid: 1,
       unknown: 1,
       held: 1,
       lookedUp: 6,
@@ -119,6 +121,19 @@ describe('the summary of sync', () => {
       changed: 0,
       final: 0,
     });
+  });
+
+  it('has a person look at new invalid rows of an earlier pass, for a day', async () => {
+    const { program } = await scriptedProgram();
+    program.insert({ external_order_id: 'bad', asset: '0' });
+    await createPass(program.app, NEVER);
+    const passed = async () => {
+      const { end, summary } = await syncOnce(program.app, 'all', NEVER);
+      return [end, summary.invalid, summary.newInvalid];
+    };
+    expect(await passed()).toEqual(['look', 0, 1]);
+    program.clock.advance(DAY + 1);
+    expect(await passed()).toEqual(['done', 0, 0]);
   });
 
   it('has the time that the pass took', async () => {
@@ -174,6 +189,7 @@ describe('the end of sync', ofSqlite('its passes take few turns'), () => {
     const { program } = await scriptedProgram();
     program.insert({ external_order_id: 'bad', asset: '0' });
     expect((await sync(program)).end).toBe('look');
+    program.clock.advance(DAY + 1);
     expect((await sync(program)).end).toBe('done');
     unguarded(program.merchant, () =>
       program.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'held'`),

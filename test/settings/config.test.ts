@@ -45,6 +45,7 @@ describe('the layers', () => {
   it('gives the documented defaults, frozen, with durations in milliseconds', () => {
     const config = load();
     expect(config).toEqual({
+      file: null,
       exchange: {
         baseUrl: 'https://exchange.example',
         apiKey: KEY,

@@ -49,9 +49,12 @@ describe('without any extension', () => {
       'reconcile',
       'log',
       'accounts',
+      'file',
     ]);
     const sections = configSources(optionsOf({})).map(({ setting }) => setting.replace(/\..*/, ''));
-    expect(new Set(sections)).toEqual(new Set(Object.keys(config).filter((name) => name !== 'accounts')));
+    expect(new Set(sections)).toEqual(
+      new Set(Object.keys(config).filter((name) => name !== 'accounts' && name !== 'file')),
+    );
   });
 
   it.each<[Given, string, string]>([

@@ -109,6 +109,7 @@ export function served(app: App, activities = new Activities(app.clock), wakeCre
   const status = () => ({
     ...app,
     config: {
+      ...app.config,
       exchange: { rate: { requests: 10, interval: 1_000 } },
       accounts: [],
       webhooks: { endpoints: [] },

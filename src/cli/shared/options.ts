@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { InvalidArgumentError, type Command } from 'commander';
 import {
   configOf,
@@ -8,8 +7,6 @@ import {
   type Config,
   type ConfigOptions,
 } from '../../settings/config.ts';
-import { problem, type Problem } from '../../accounts/problem.ts';
-import { ownFile } from '../../settings/layers.ts';
 import { accountOf } from './account.ts';
 import { extensionsOf, settingsOf } from './extensions.ts';
 import * as type from '../../settings/values.ts';
@@ -43,15 +40,6 @@ export function urlsOf(command: Command): readonly string[] | undefined {
 export async function configOptions(command: Command): Promise<ConfigOptions> {
   const { config: file } = command.optsWithGlobals<{ config?: string }>();
   return { env: processEnvironment(), cwd: process.cwd(), file, parts: await settingsOf(extensionsOf(command)) };
-}
-
-/** A daemon does not see what is changed in its settings while it runs; `startedAt` is undefined if none answers. */
-export async function changedSettings(command: Command, startedAt: string | undefined): Promise<readonly Problem[]> {
-  const file = ownFile(await configOptions(command));
-  const stat = file === null ? undefined : statSync(file, { throwIfNoEntry: false });
-  // A device, such as /dev/null, changes whenever a program writes to it.
-  if (startedAt === undefined || stat?.isFile() !== true || stat.mtime.toISOString() <= startedAt) return [];
-  return [problem('settings-changed', `${file} changed after the daemon started`)];
 }
 
 export function optionOf<T>(read: (text: string) => T): (text: string) => T {

@@ -55,6 +55,8 @@ export class Activity implements Listener {
   /** When the exchange last answered anything but a 5xx. */
   answeredAt: Date | undefined;
   lastRequest: RequestEnded | undefined;
+  /** Why the last request failed that failed at the exchange. */
+  failure: string | undefined;
   readonly passes = new Map<string, PassActivity>();
   /** The orders that waited for a look-up which was due, when the followed ones were last read. */
   overdue: OverdueLookups | undefined;
@@ -85,6 +87,9 @@ export class Activity implements Listener {
         this.lastRequest = event;
         this.#count();
         if (event.isAnswered) this.answeredAt = this.#clock.now();
+        break;
+      case 'exchange.failed':
+        this.failure = event.cause;
         break;
       case 'pass.wanted':
         this.#change(event.pass, (pass) => ({ ...pass, wantedSince: pass.wantedSince ?? this.#clock.now() }));

@@ -34,8 +34,8 @@ export const SUMMARY_COLUMNS = [
   { key: 'failed', label: 'Asset, failed', kind: 'decimal', isForPrograms: true },
   { key: 'open', label: 'Asset, open', kind: 'decimal', isForPrograms: true },
   { key: 'outcome_unknown', label: 'Asset, final, outcome not known', kind: 'decimal', isForPrograms: true },
-  // Orders whose asset is not a number; they are counted and not summed.
-  { key: 'unreadable', label: 'Amount unreadable', kind: 'count', rank: 2 },
+  // Orders that are invalid, or whose asset is not a number; they are counted and not summed.
+  { key: 'unreadable', label: 'Not in the sum', kind: 'count', rank: 2 },
 ] as const satisfies readonly Column[];
 
 /**

@@ -22,7 +22,8 @@ import { newestEventId } from '../../store/tables/chain.ts';
 import type { Store } from '../../store/port.ts';
 import { accountOf } from '../../cli/shared/account.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
-import { changedSettings, plainConfig } from '../../cli/shared/options.ts';
+import { settingsProblems } from '../../accounts/problem.ts';
+import { plainConfig } from '../../cli/shared/options.ts';
 import { STATUS } from '../api/addresses.ts';
 import { readFromDaemon } from '../api/asking/ask.ts';
 import { rowId, rowIds } from '../documents/commands/options.ts';
@@ -66,9 +67,9 @@ function defineList(command: Command): void {
 /** Says if a running daemon does not know these settings, and so perhaps not the endpoint. */
 async function tellChanged(command: Command, config: Config): Promise<void> {
   const status = await readFromDaemon(command, config, STATUS, undefined);
-  const { daemon } = (status ?? {}) as { readonly daemon?: { readonly startedAt: string } };
-  const problems = await changedSettings(command, daemon?.startedAt);
-  for (const { text, remedy } of problems) process.stderr.write(`${text}: ${remedy}\n`);
+  const { daemon } = (status ?? {}) as { readonly daemon?: { readonly changedSettings?: string } };
+  for (const { text, remedy } of settingsProblems(daemon?.changedSettings))
+    process.stderr.write(`${text}: ${remedy}\n`);
 }
 
 function defineShow(command: Command): void {

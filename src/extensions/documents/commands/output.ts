@@ -81,7 +81,7 @@ export async function writeReport(document: ReportDocument, options: OutputOptio
   const size = await write(out === undefined ? whole : { ...whole, sections }, options);
   const { verdict } = document;
   if (out !== undefined) {
-    const written = `wrote ${out}: ${withCommas(size)} bytes, ${counted(rows, 'row')}`;
+    const written = `wrote ${out}: ${withCommas(size)} bytes, ${counted(rows, 'table row')}`;
     const lines = [written, verdict?.text, firstText(document)].filter((line) => typeof line === 'string');
     process.stderr.write(lines.map((line) => `${printable(pasteable(line))}\n`).join(''));
   }

@@ -49,6 +49,8 @@ export interface Trouble extends Problem {
   readonly count: number;
   /** Undefined if it is not known. */
   readonly stake?: Stake | undefined;
+  /** What to do about all of these findings, if it differs from what their class says. */
+  readonly advice?: string | undefined;
 }
 
 /** Exact sums by currency. */

@@ -4,7 +4,8 @@ import { isLoopback } from '../../../settings/values.ts';
 import { webhooksSettings } from '../../webhooks/settings.ts';
 import { sumOfDecimals } from '../../../base/decimal.ts';
 import { sumOf } from '../../../base/words.ts';
-import type { Database } from '../../../store/port.ts';
+import type { FindingClassName } from '../../../findings/rules/classes.ts';
+import type { Database, Snapshot } from '../../../store/port.ts';
 import { feedEventOf } from '../../feed/event.ts';
 import { newestEvents } from '../../feed/tables/events.ts';
 import { overdueOf, rateUse, timesOf } from '../activity.ts';
@@ -22,6 +23,9 @@ import {
 } from './facts.ts';
 import { troublesOf } from './front/troubles.ts';
 import { problemsOf } from '../status/problems.ts';
+import { listFindings } from '../../operate/tables/listed-findings.ts';
+import { adviceOn } from '../../reports/story/story.ts';
+import { readEvidence } from '../../reports/tables/story.ts';
 import { currencyOfRow } from '../../reports/reconciliation/rows.ts';
 import { moneyGroup } from '../../reports/summary.ts';
 import { MOST_AT_STAKE, sumsAtStake, type Concerned } from '../tables/at-stake.ts';
@@ -33,6 +37,8 @@ import { shared, type Fresh, type OpsPages } from '../ops/readings.ts';
 /** For so long a reading is shown to all who ask. What takes longer to read is shown for longer. */
 const FRESH_MS: Fresh = { least: 1_500, most: 30_000, timesItTook: 20 };
 const MOST_ADDED_UP = 8;
+/** The findings of a class whose orders are read, for advice that knows what a person has decided. */
+const MOST_ADVISED = 3;
 const MOST_CHOSEN = 500;
 const NEWEST = 200;
 
@@ -70,7 +76,9 @@ export class DashboardReader {
     const weigh = async (trouble: Trouble) => {
       const { concerned } = trouble;
       if (concerned === undefined || !isAddedUp) return trouble;
-      return { ...trouble, stake: await this.#stakeOf(db, overview, concerned) };
+      const stake = await this.#stakeOf(db, overview, concerned);
+      if ('state' in concerned || trouble.count > MOST_ADVISED) return { ...trouble, stake };
+      return { ...trouble, stake, advice: await adviceFor(snapshot, account, concerned.class) };
     };
     return {
       at: overview.asOf,
@@ -146,6 +154,16 @@ export function programFacts(
   const addresses = names.flatMap((name) => exchangeByAccount(config)(name).baseUrl ?? []);
   const kinds = addresses.map((url) => (isLoopback(new URL(url).hostname) ? 'sandbox' : 'live'));
   return { version, startedAt, exchange: [...new Set(kinds)].join(' and ') };
+}
+
+async function adviceFor(snapshot: Snapshot, account: string | undefined, name: string): Promise<string | undefined> {
+  const open = { account, class: name as FindingClassName, status: 'open', limit: MOST_ADVISED } as const;
+  const advice = new Set<string>();
+  for (const finding of (await listFindings(snapshot.db, open)).rows) {
+    const evidence = await readEvidence(snapshot, finding.account, finding.external_order_id ?? '');
+    if (evidence !== undefined) advice.add(adviceOn(finding, evidence));
+  }
+  return advice.size === 1 ? [...advice][0] : undefined;
 }
 
 interface Steps {

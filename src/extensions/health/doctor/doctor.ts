@@ -12,6 +12,7 @@ import { EXIT, CommandError } from '../../../cli/shared/exit.ts';
 import { webhooksSettings } from '../../webhooks/settings.ts';
 import { configOptions, plainConfig } from '../../../cli/shared/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
+import { settingsProblems } from '../../../accounts/problem.ts';
 import { rightSettings } from '../../setup/config.ts';
 import { askDaemon } from '../status/ask.ts';
 import { checkAccounts, checkClock, checkDatabase } from './database.ts';
@@ -92,8 +93,7 @@ function checksOf(command: Command, config: Config): readonly Check[] {
   const othersLeft = names.length - asked.length;
   const left = `${othersLeft} more accounts were not checked: use --account NAME`;
   const baseUrls = new Set(asked.flatMap((name) => exchangeByAccount(config)(name).baseUrl ?? []));
-  const status = () => askDaemon(command, config, account);
-  const daemon = async () => (await status())?.daemon ?? undefined;
+  const daemon = async () => (await askDaemon(command, config, account))?.daemon ?? undefined;
   // The check `database` reports a database that fails.
   const driver = () => withStore(command, 'any', (store) => store.driverOf(asked), config).catch(() => undefined);
   const keyOf = async (name: string) => {
@@ -117,7 +117,10 @@ function checksOf(command: Command, config: Config): readonly Check[] {
       run: (signal) => checkAddress('webhook', url, clock, signal, !allowPrivate),
     })),
     { name: 'service', run: async () => [checkService((await daemon())?.pid, (await driver())?.name)] },
-    { name: 'settings', run: async () => ((await status())?.settings ?? []).map((one) => ofProblem('settings', one)) },
+    {
+      name: 'settings',
+      run: async () => settingsProblems((await daemon())?.changedSettings).map((one) => ofProblem('settings', one)),
+    },
     { name: 'ops', run: async (signal) => [await checkOps(config, await daemon(), signal)] },
     { name: 'api', run: async (signal) => checkApi(config, await daemon(), signal) },
   ];

@@ -211,6 +211,7 @@ export async function checkKey(command: Command, config: AccountSettings): Promi
     case 'rate-limited':
       return warning('key', 'the exchange limits the rate, so the key was not checked', 'try again in a minute');
     case 'not-sent':
+      return fault('key', EXIT.unavailable, `the key was not checked: ${result.why}`, REMEDIES.address);
     case 'unknown':
       return fault('key', EXIT.unavailable, `the exchange gave no usable answer: ${result.why}`, 'order-sync probe');
     default:

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { keyPlaceByAccount, type Config } from '../../../settings/config.ts';
 import { readFromDaemon } from '../../api/asking/ask.ts';
 import { STATUS } from '../../api/addresses.ts';
-import { changedSettings, urlsOf } from '../../../cli/shared/options.ts';
+import { urlsOf } from '../../../cli/shared/options.ts';
 import type { Status } from './status.ts';
 
 /** Asks the daemon that drives the account. Without an account, the daemon of the first one answers for all. Undefined if none answers. */
@@ -13,5 +13,5 @@ export async function askDaemon(
 ): Promise<Status | undefined> {
   const status = (await readFromDaemon(command, config, STATUS, account)) as Status | undefined;
   const keyPlaceOf = urlsOf(command) === undefined ? keyPlaceByAccount(config) : undefined;
-  return status && { ...status, keyPlaceOf, settings: await changedSettings(command, status.daemon?.startedAt) };
+  return status && { ...status, keyPlaceOf };
 }

@@ -53,8 +53,9 @@ export function bundledOverview(overview: Overview, pseudonym: Pseudonym): objec
 
 export function bundledDaemon(daemon: DaemonStatus, pseudonym: Pseudonym): object {
   const accounts = daemon.accounts.map((one) => ({ ...one, account: pseudonym('account', one.account) }));
-  // Why has the path of the file or the name of the server in it.
-  return { ...daemon, unwritten: daemon.unwritten !== null, accounts };
+  const { unwritten, changedSettings } = daemon;
+  // These have the path of a file or the name of the server in them.
+  return { ...daemon, unwritten: unwritten !== null, changedSettings: changedSettings !== undefined, accounts };
 }
 
 /** An event without what others have written: a status of the exchange is a pseudonym too, so that its changes can be followed. */

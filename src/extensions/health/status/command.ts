@@ -67,7 +67,7 @@ function faultOf(error: unknown): never {
 }
 
 function jsonOf(status: Status): string {
-  return `${JSON.stringify({ verdict: judgeStatus(status), ...status, settings: undefined })}\n`;
+  return `${JSON.stringify({ verdict: judgeStatus(status), ...status })}\n`;
 }
 
 async function watchStatus(read: () => Promise<Status>, isJson: boolean) {

@@ -12,6 +12,7 @@ import {
   holdProblems,
   keptBackProblems,
   problem,
+  settingsProblems,
   worstFirst,
   wordsOf,
   type Problem,
@@ -26,9 +27,8 @@ export const LEAST_FREE_BYTES = 256 * 1_024 ** 2;
 const MOST_NAMED = 5;
 
 export function problemsOf(reading: Reading): readonly Problem[] {
-  const { overview, process, daemon, databaseAheadMs, settings = [] } = reading;
+  const { overview, process, daemon, databaseAheadMs } = reading;
   return worstFirst([
-    ...settings,
     ...(process === undefined ? [] : processProblems(process)),
     ...(daemon === null ? [] : daemonProblems(reading, daemon)),
     ...clockProblems(databaseAheadMs ?? 0),
@@ -56,7 +56,7 @@ function processProblems(facts: ProcessFacts): readonly (Problem | false)[] {
 
 function daemonProblems(
   { asOf, overview }: Reading,
-  { unwritten, opsFailure, accounts }: NonNullable<Reading['daemon']>,
+  { unwritten, opsFailure, changedSettings, accounts }: NonNullable<Reading['daemon']>,
 ): readonly (Problem | false)[] {
   const asked = overview?.account ?? null;
   const untrusted = accounts.filter(({ isTrusted }) => !isTrusted);
@@ -68,6 +68,7 @@ function daemonProblems(
     untrusted.length > 0 && problem('lease-lost', lost, { group: untrusted }),
     stalled.length > 0 && problem('stalled', still, { group: stalled }),
     opsFailure !== null && problem('ops', `the ops endpoint is not listening: ${opsFailure}`),
+    ...settingsProblems(changedSettings),
     ...accounts.flatMap(keptBackProblems),
   ];
 }
@@ -124,11 +125,11 @@ function undecidedProblems(state: 'held' | 'disputed', overview: Overview): read
 }
 
 function findingProblems(overview: Overview): readonly Problem[] {
-  return overview.findings.flatMap(({ class: name, open }) => {
+  return overview.findings.flatMap(({ class: name, open, since }) => {
     const { severity = 'warning', meaning } = findingClass(name) ?? {};
     if (severity === 'info') return [];
     const text = `${withCommas(open)} open ${open === 1 ? 'finding' : 'findings'} ${name}`;
-    const group = groupOf(overview);
+    const group = groupOf(overview, since);
     const remedy = `order-sync findings list --class ${name}${wordsOf(group)}`;
     const about = { ...(overview.account !== null && { account: overview.account }), class: name };
     return [

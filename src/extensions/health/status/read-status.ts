@@ -1,6 +1,7 @@
 import { viewOf } from '../../../accounts/rules/restraints.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { keyPlaceByAccount, type Config } from '../../../settings/config.ts';
+import { settingsFile } from '../../../settings/layers.ts';
 import { webhooksSettings } from '../../webhooks/settings.ts';
 import type { BreakerLane } from '../../../exchange/transport/breaker.ts';
 import type { Overview, DaemonStatus, LiveStatus, Reading, Status } from './status.ts';
@@ -12,7 +13,7 @@ import { overdueOf, rateUse, timesOf, type Activities, type Activity } from '../
 const MOST_ACCOUNTS = 100;
 
 export interface ReadingSources {
-  readonly config: Pick<Config, 'database' | 'accounts' | 'exchange'>;
+  readonly config: Pick<Config, 'database' | 'file' | 'accounts' | 'exchange'>;
   readonly store: Pick<Store, 'writer' | 'migrations'>;
   readonly clock: Pick<Clock, 'now' | 'databaseAheadMs'>;
   readonly activities: Pick<Activities, 'all' | 'find'>;
@@ -56,18 +57,28 @@ export function readingOf(
 ): Reading & { readonly daemon: NonNullable<Reading['daemon']> } {
   // Those that work first: of the others nothing is new.
   const sorted = askedOf(activities, account).toSorted((a, b) => Number(isDriven(b)) - Number(isDriven(a)));
+  const { file } = config;
   return {
     asOf: clock.now().toISOString(),
     daemon: {
       unwritten: store.writer.failure?.message ?? null,
       opsFailure: null,
+      changedSettings: file === null || settingsFile(file.path).changedAt === file.changedAt ? undefined : file.path,
       accounts: sorted.map((activity) => liveStatus(activity, clock.now())),
     },
     driver: null,
     olderState: null,
     databaseAheadMs: clock.databaseAheadMs ?? null,
     keyPlaceOf: keyPlaceByAccount(config),
-    overview: overview && { ...overview, holds: [...overview.holds, ...unwrittenHolds(sorted, overview)] },
+    overview: overview && {
+      ...overview,
+      holds: [...overview.holds, ...unwrittenHolds(sorted, overview)],
+      // The database has the cause with which it began.
+      outOfReach: overview.outOfReach.map((lost) => ({
+        ...lost,
+        reason: activities.find(lost.account)?.failure ?? lost.reason,
+      })),
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { RESTRAINT_KINDS } from '../../../accounts/rules/restraints.ts';
-import type { KeyPlaceOf, Problem } from '../../../accounts/problem.ts';
+import type { KeyPlaceOf } from '../../../accounts/problem.ts';
 import type { FeedEvent } from '../../feed/event.ts';
 import { SEVERITIES } from '../../../findings/rules/classes.ts';
 import { ORDER_STATES } from '../../../orders/rules/states.ts';
@@ -78,6 +78,7 @@ const daemon = z.object({
   overdue: overdue
     .nullable()
     .describe('Orders that waited for a look-up which was due, at the last tick of reconcile.cron, and since when.'),
+  changedSettings: z.string().optional().describe('The file of its settings, if it has changed since it was read.'),
   accounts: z.array(liveStatus).describe('The accounts that it has driven; a few of them where they are many.'),
 });
 export type DaemonStatus = Immutable<z.infer<typeof daemon>>;
@@ -94,7 +95,12 @@ const receiver = z.object({
 });
 export type ReceiverState = Immutable<z.infer<typeof receiver>>;
 
-const openFindings = z.object({ class: z.string(), severity: z.enum(SEVERITIES), open: count });
+const openFindings = z.object({
+  class: z.string(),
+  severity: z.enum(SEVERITIES),
+  open: count,
+  since: time.optional().describe('When the oldest of them was first seen; not read of many accounts.'),
+});
 export type OpenFindings = Immutable<z.infer<typeof openFindings>>;
 
 const hold = z.object({
@@ -174,7 +180,7 @@ export interface ProcessFacts {
 export interface Reading {
   readonly asOf: string;
   /** Null if none answers: then all is from the database. */
-  readonly daemon: Pick<DaemonStatus, 'unwritten' | 'opsFailure' | 'accounts'> | null;
+  readonly daemon: Pick<DaemonStatus, 'unwritten' | 'opsFailure' | 'changedSettings' | 'accounts'> | null;
   /** The process that drives an account although no daemon answers; null if there is none. */
   readonly driver: string | null;
   /** Without a daemon: by what the database shows that it is an older copy, so that none begins; null if nothing shows it. */
@@ -183,8 +189,6 @@ export interface Reading {
   readonly databaseAheadMs: number | null;
   /** Null if the database cannot be read. */
   readonly overview: Overview | null;
-  /** The problems of the settings, as the command sees them that asks. */
-  readonly settings?: readonly Problem[];
   /** By the settings of the process that makes the reading or asked for it; undefined if these are of another machine. */
   readonly keyPlaceOf?: KeyPlaceOf | undefined;
   readonly process?: ProcessFacts;

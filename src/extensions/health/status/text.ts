@@ -54,7 +54,7 @@ function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[]
     },
     ...holds.map(({ account, kind, since: from, until, actor, reason }): Field => ({
       label: 'hold',
-      value: `${account}: ${kind} since ${from}${actor === null ? '' : ` by ${actor}`}${until === null ? '' : ` until ${until}`}: ${reason}`,
+      value: `${account}: ${kind} since ${from}${actor === null ? '' : ` by ${actor}`}${until === null || Date.parse(until) <= now ? '' : `, next try at ${until}`}: ${reason}`,
       tone: 'warning',
     })),
     { label: 'orders', value: ordersText(overview) },
@@ -115,10 +115,11 @@ function liveFields(
     const of = accounts.filter(({ breakers }) => breakers !== null && breakers[lane] !== 'closed');
     return of.length === 0 ? [] : [`${requests} of ${of.length === 1 ? of[0]?.account : `${of.length} accounts`}`];
   });
+  const answeredAt = newest(accounts.map((one) => one.answeredAt));
   const passes = accounts.flatMap((one) => one.passes);
   const use = `${rate.spent} of ${rate.requests} in ${inUnits(rate.intervalMs)}`;
   return [
-    { label: 'last answer', value: ago(newest(accounts.map(({ answeredAt }) => answeredAt))) },
+    { label: 'last answer', value: answeredAt === null ? 'none but HTTP 5xx since the start' : ago(answeredAt) },
     { label: 'requests', value: `${use}, ${inFlight} in flight` },
     {
       label: 'blocked requests',

@@ -6,6 +6,7 @@ import type { AccountCounts, NamedOrder, OpenFindings, Overview } from '../statu
 import { storedHolds } from '../../../store/tables/account-holds.ts';
 import { lostReach, stoppedAccounts } from '../../../store/tables/account-stops.ts';
 import { indexedBy } from '../../../store/dialect.ts';
+import { readNewInvalid } from '../../../store/find-orders.ts';
 import { accountsToSend } from '../../../store/orders/due-times.ts';
 import { countsOf } from '../../../store/tables/chain.ts';
 import { newestEvents } from '../../feed/tables/events.ts';
@@ -15,6 +16,7 @@ import { readWebhooks } from '../../webhooks/tables/endpoints.ts';
 
 const MOST_HOLDS = 100;
 const NEWEST = 20;
+const MOST_SEARCHES = 100;
 
 interface OverviewQuery {
   readonly account: string | undefined;
@@ -34,9 +36,9 @@ export async function readOverview(db: Database, { account, endpoints, now }: Ov
     more,
     oldestPending: (orders['pending'] ?? 0) === 0 ? null : await firstPending(db, account),
     oldestUnknown: await firstUnknown(db, having(accounts, ['unknown'])),
-    newInvalid: await readNewInvalid(db, having(accounts, ['invalid']), now),
+    newInvalid: await readNewInvalid(db, having(accounts, ['invalid']).slice(0, MOST_ACCOUNTS), now),
     attention: await ordersToDecide(db, having(accounts, ATTENTION_STATES)),
-    findings: openFindings(accounts),
+    findings: openFindings(accounts, await firstSeen(db, accounts)),
     holds: (await db.executeQuery(compileFor(db, holds))).rows,
     outOfReach: await lostReach(db, account, 'exchange'),
     unreadable: await lostReach(db, account, 'answers'),
@@ -52,10 +54,24 @@ function having(accounts: readonly AccountCounts[], states: readonly OrderState[
   return accounts.filter(({ orders }) => states.some((state) => orders[state] !== undefined)).map((one) => one.account);
 }
 
-function openFindings(accounts: readonly AccountCounts[]): readonly OpenFindings[] {
+function openFindings(accounts: readonly AccountCounts[], since: ReadonlyMap<string, string>): readonly OpenFindings[] {
   return Object.entries(sumOf(accounts, 'findings'))
-    .map(([name, open]) => ({ class: name, severity: severityOf(name) ?? 'warning', open }))
+    .map(([name, open]) => ({ class: name, severity: severityOf(name) ?? 'warning', open, since: since.get(name) }))
     .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.open - a.open);
+}
+
+/** When the oldest open finding of each class was first seen, by one index search for each class of an account; of no class if these are many. */
+async function firstSeen(db: Database, accounts: readonly AccountCounts[]): Promise<ReadonlyMap<string, string>> {
+  const oldest = accounts.flatMap(({ account, findings }) =>
+    Object.keys(findings).map(
+      (name) => sql`select * from (select class, first_seen_at from findings
+        where account = ${account} and status = 'open' and class = ${name} order by id limit 1) as few`,
+    ),
+  );
+  if (oldest.length === 0 || oldest.length > MOST_SEARCHES) return new Map();
+  const { rows } = await sql<{ name: string; since: string }>`select class as name, min(first_seen_at) as since
+    from (${sql.join(oldest, sql` union all `)}) as found group by class`.execute(db);
+  return new Map(rows.map(({ name, since }) => [name, since]));
 }
 
 /** Orders that a merchant may take away are counted in their index, no further than this in all accounts. */
@@ -163,20 +179,6 @@ async function firstUnknown(db: Database, accounts: readonly string[]): Promise<
   const first = sql`select * from (${ofState('unknown', accounts, MOST_LOOKED_AT)}) as unknown_orders
     order by coalesce(sent_at, updated_at) limit 1`;
   return (await named(db, 'unknown', accounts, first))[0] ?? null;
-}
-
-/** An invalid order is a problem for this long after its insertion. */
-const NEW_MS = 24 * 60 * 60_000;
-
-/** An order that was corrected has a time at which it is checked again. */
-async function readNewInvalid(db: Database, accounts: readonly string[], now: Date): Promise<Overview['newInvalid']> {
-  if (accounts.length === 0) return null;
-  const { rows } = await sql<{ orders: number; since: string }>`select count(*) as orders, min(created_at) as since
-    from (select created_at from merchant_orders ${indexedBy('merchant_orders_due')}
-      where account in (${sql.join(accounts.slice(0, MOST_ACCOUNTS))}) and state = 'invalid' and next_action_at is null
-      limit ${MOST_LOOKED_AT}) as invalid_orders
-    where created_at > ${new Date(now.getTime() - NEW_MS).toISOString()} having count(*) > 0`.execute(db);
-  return rows[0] ?? null;
 }
 
 async function ordersToDecide(db: Database, accounts: readonly string[]): Promise<readonly NamedOrder[]> {

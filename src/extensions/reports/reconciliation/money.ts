@@ -18,7 +18,7 @@ const ORDERS_AND_AMOUNTS: readonly Column[] = [
   { key: 'ours', label: 'Ours, compared', kind: 'decimal', rank: 1 },
   { key: 'theirs', label: 'Theirs', kind: 'decimal', rank: 1 },
   { key: 'difference', label: 'Difference', kind: 'decimal' },
-  { key: 'unreadable', label: 'Amount unreadable', kind: 'count', rank: 2 },
+  { key: 'unreadable', label: 'Not in the sums', kind: 'count', rank: 2 },
 ];
 const CURRENCY: Column = { key: 'currency', label: 'Currency', kind: 'text' };
 const PAIR: Column = { key: 'pair', label: 'Pair', kind: 'text' };

@@ -137,6 +137,7 @@ export class ReconciliationTotals {
   readonly #inDoubt = new Map<string, DecimalSum>();
   /** Orders whose amounts are compared, but that do not count as checked. */
   comparedUnchecked = 0;
+  invalid = 0;
   /** The oldest look-up that the report relies on, of orders that are not final and of final ones. */
   readonly oldestLookup: { open: string | null; final: string | null } = { open: null, final: null };
 
@@ -154,6 +155,7 @@ export class ReconciliationTotals {
     const lookup = row.last_lookup_at !== null && row.last_lookup_at > this.#asOf ? this.#asOf : row.last_lookup_at;
     if (judgement.kind !== 'nothing') this.#addLookup(row.state === 'final' ? 'final' : 'open', lookup);
     if (row.state === 'abandoned') counts.given_up += 1;
+    if (row.state === 'invalid') this.invalid += 1;
     if (row.resends > 0) counts.sent_again += 1;
     // Only a row that was refused has an amount below zero: it must not lessen the amounts of others.
     if (ours.ok && !ours.text.startsWith('-')) sums.asset.add(ours.text);

@@ -113,7 +113,8 @@ export function verdictOf(reconciled: Reconciled, problems: readonly Problem[]):
     const listed = infos + acknowledged;
     const reasons = [
       `${counted(checked, 'order was', 'orders were')} compared with the exchange, and the two sides agree.`,
-      nothing > 0 && `The exchange has nothing to compare with ${counted(nothing, 'order')}.`,
+      nothing > 0 &&
+        `The exchange has nothing to compare with ${counted(nothing, 'order')}${totals.invalid > 0 ? `, of which ${totals.invalid} invalid` : ''}.`,
       listed > 0 && `${counted(listed, 'finding below is', 'findings below are')} for information or acknowledged.`,
     ];
     return { tone: 'good', text: 'Both sides agree', reasons: reasons.filter((reason) => reason !== false) };

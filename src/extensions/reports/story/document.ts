@@ -98,7 +98,7 @@ function verdictOf({ state, outcome, headline, asOf }: Story, { order, events, f
         : `${headline}. ${capitalized(counted(open.length, 'finding is', 'findings are'))} open.`,
     reasons: [
       ...(reason === null ? [] : [why.replace(/([.!?])\.$/, '$1')]),
-      ...open.map(({ class: name }) => findingClass(name)?.meaning ?? `Finding ${name}.`),
+      ...new Set(open.map(({ class: name }) => findingClass(name)?.meaning ?? `Finding ${name}.`)),
     ],
   };
 }

@@ -188,11 +188,13 @@ function findingLines(open: readonly StoryFinding[], moment: Pick<Moment, 'order
   const ids = open.map(({ id }) => id).join(' ');
   const command = `order-sync findings ack ${ids} --reason TEXT${accountWords(moment.order.account)}`;
   return [
-    ...open.map((finding) => {
-      const lead =
-        finding.severity === 'info' || isDecided(finding, moment) ? 'For information:' : 'A person should look at';
-      return `${lead} finding ${finding.class}. ${adviceOn(finding, moment)}`;
-    }),
+    ...new Set(
+      open.map((finding) => {
+        const lead =
+          finding.severity === 'info' || isDecided(finding, moment) ? 'For information:' : 'A person should look at';
+        return `${lead} finding ${finding.class}. ${adviceOn(finding, moment)}`;
+      }),
+    ),
     'To acknowledge the findings that a person has looked at:',
     command,
   ];

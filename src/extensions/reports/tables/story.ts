@@ -3,7 +3,7 @@ import { readRecordView } from '../../../exchange/record-view.ts';
 import { storedHolds } from '../../../store/tables/account-holds.ts';
 import { readStop } from '../../../store/tables/account-stops.ts';
 import { queries } from '../../../store/statement.ts';
-import type { Store } from '../../../store/port.ts';
+import type { Snapshot, Store } from '../../../store/port.ts';
 import { allRows } from '../../../store/pages.ts';
 
 /** Everything that the database knows of one order, at one moment. Times are UTC, ISO 8601. */
@@ -14,6 +14,10 @@ export type StoryFinding = StoryEvidence['findings'][number];
 
 export async function readStory(store: Pick<Store, 'snapshot'>, account: string, externalOrderId: string) {
   await using snapshot = await store.snapshot();
+  return await readEvidence(snapshot, account, externalOrderId);
+}
+
+export async function readEvidence(snapshot: Snapshot, account: string, externalOrderId: string) {
   const ofOrder = { account, external_order_id: externalOrderId };
   const orders = queries
     .selectFrom('merchant_orders')

@@ -84,7 +84,9 @@ describe('one CSV file of a report', () => {
       await report('--section', 'findings', '--out', 'January.CSV'),
     ];
     expect([piped.code, written.code, written.stdout]).toEqual([1, 1, '']);
-    expect(written.stderr).toMatch(/^wrote January\.CSV: [\d,]+ bytes, 1 row\nA person should look at 1 of 2 orders\n/);
+    expect(written.stderr).toMatch(
+      /^wrote January\.CSV: [\d,]+ bytes, 1 table row\nA person should look at 1 of 2 orders\n/,
+    );
     expect(rowsIn(piped.stdout)).toEqual([
       expect.objectContaining({ external_order_id: "'=1+1", actual: '2.000000000000000001' }),
     ]);
@@ -161,7 +163,7 @@ describe('--out', () => {
       writeFileSync(at('there', 'pairs.csv'), 'old');
       const { code, stdout, stderr } = await report('--out', out);
       expect([code, stdout]).toEqual([1, '']);
-      expect(stderr).toMatch(new RegExp(`^wrote ${out}: [0-9,]+ bytes, [0-9]+ rows\\n`));
+      expect(stderr).toMatch(new RegExp(`^wrote ${out}: [0-9,]+ bytes, [0-9]+ table rows\\n`));
       const names = readdirSync(at(out));
       expect(names.toSorted()).toEqual(['facts', ...SECTIONS].map((name) => `${name}.csv`).toSorted());
       expect(names.map((name) => statSync(at(out, name)).mode & 0o777)).toEqual(names.map(() => 0o600));
@@ -271,9 +273,9 @@ describe('standard error after a report with --out', () => {
     const document = { ...DOCUMENT, sections: documentOf(texts('id'), [{ id: 'a' }, { id: 'b' }], 'x/1').sections };
     const text = await said(document, out);
     expect(text).toBe(
-      `wrote ${out}: ${statSync(out).size} bytes, 2 rows\nNot clean\nBegin with: AMOUNT_MISMATCH ${String.raw`\u001b[31ma`}. Wait.\n`,
+      `wrote ${out}: ${statSync(out).size} bytes, 2 table rows\nNot clean\nBegin with: AMOUNT_MISMATCH ${String.raw`\u001b[31ma`}. Wait.\n`,
     );
-    expect(await said(documentOf(texts('id'), [], 'x/1'), out)).toMatch(/^wrote [^\n]*, 0 rows\n$/);
+    expect(await said(documentOf(texts('id'), [], 'x/1'), out)).toMatch(/^wrote [^\n]*, 0 table rows\n$/);
   });
 
   it('has nothing if the report is on stdout', async () => {

@@ -1,3 +1,5 @@
+import { utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../../src/orders/create.ts';
 import { DashboardReader } from '../../../../src/extensions/health/dashboard/read-facts.ts';
@@ -7,7 +9,13 @@ import { moneyGroup } from '../../../../src/extensions/reports/summary.ts';
 import { judgeStatus } from '../../../../src/extensions/health/status/problems.ts';
 import { endHolds, setHold } from '../../../../src/store/tables/account-holds.ts';
 import { readOverview } from '../../../../src/extensions/health/tables/overview.ts';
+import { configOf } from '../../../../src/settings/config.ts';
+import { decideOrders } from '../../../../src/orders/operator-decisions.ts';
+import { storyOf } from '../../../../src/extensions/reports/story/read-story.ts';
+import { record } from '../../../support/scripted-exchange.ts';
+import { acceptedOrders, type TestProgram } from '../../../support/test-program.ts';
 import { testOps } from '../../../support/ops-endpoint.ts';
+import { temporaryFolder } from '../../../support/folders.ts';
 import { withSettings } from '../../../support/settings.ts';
 
 const NEVER = new AbortController().signal;
@@ -39,6 +47,39 @@ describe('the dashboard of a program', () => {
     expect(await (await get('/')).text()).not.toBe(pages[0]);
   });
 
+  it('says that the settings file has changed since the daemon read it', async () => {
+    const file = join(temporaryFolder(), 'shop.yaml');
+    writeFileSync(file, 'log: { level: warn }\n', { mode: 0o600 });
+    const { program, get } = await testOps({ environment: { ORDER_SYNC_CONFIG: file } });
+    const isNamed = async () => (await (await get('/')).text()).includes(file);
+    expect(await isNamed()).toBe(false);
+    utimesSync(file, 0, 0);
+    program.clock.advance(2_000);
+    expect(await isNamed()).toBe(true);
+  });
+
+  it('advises on a finding as the story of its order does, also after a decision', async () => {
+    const { program, answers, lookUp } = await acceptedOrders(['a']);
+    answers.set('a', record('a', { creationDate: '2024-03-01T10:00:00Z' }));
+    await lookUp();
+    const seenAt = program.clock.now().toISOString();
+    const advised = async () => {
+      program.clock.advance(60_000);
+      const { troubles } = await readerOf(program).read('default', '24h');
+      const { story } = (await storyOf(program.app.store, configOf(program.config, 'default'), 'a', {
+        asOf: program.clock.now(),
+      }))!;
+      const { advice = '', since } = troubles.find(({ about }) => about.class === 'ID_COLLISION')!;
+      expect(since).toBe(seenAt);
+      expect(story.next.filter((line) => line.endsWith(advice))).toHaveLength(1);
+      return advice;
+    };
+    const before = await advised();
+    const action = { judgement: { kind: 'abandoned' }, actor: 'anna', reason: 'r' } as const;
+    await Array.fromAsync(decideOrders(program.app, [{ externalOrderId: 'a' }], action));
+    expect(await advised()).not.toBe(before);
+  });
+
   it('is read once at a time, however long a reading takes and whoever looks meanwhile', async () => {
     const { program, activities } = await testOps();
     const read = Promise.withResolvers<{ failure: string }>();
@@ -49,11 +90,7 @@ describe('the dashboard of a program', () => {
       begun.resolve(undefined);
       return await read.promise;
     };
-    const own = { activities, accounts: { names: ['default'] }, heedDecision: async () => {} };
-    const readings = { disk, overview: async () => ({ failure: '' }) };
-    const about = { version: '0.0.0', startedAt: '2026-01-05T10:00:00.000Z' };
-    const deps = { ...program.app, config: program.config, ...own, ...about, readings };
-    const reader = new DashboardReader(deps);
+    const reader = readerOf(program, disk, activities);
     const first = reader.read(undefined, '24h');
     await begun.promise;
     program.clock.advance(60_000);
@@ -280,6 +317,17 @@ describe('the first line of the dashboard', () => {
     }
   });
 });
+
+function readerOf(
+  program: TestProgram,
+  disk: () => Promise<{ failure: string }> = async () => ({ failure: '' }),
+  activities = program.activities,
+): DashboardReader {
+  const own = { activities, accounts: { names: ['default'] }, heedDecision: async () => {} };
+  const readings = { disk, overview: async () => ({ failure: '' }) };
+  const about = { version: '0.0.0', startedAt: '2026-01-05T10:00:00.000Z' };
+  return new DashboardReader({ ...program.app, config: program.config, ...own, ...about, readings });
+}
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 };
 const RATE = { spent: 0, requests: 1, intervalMs: 1_000 };

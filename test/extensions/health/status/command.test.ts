@@ -52,6 +52,24 @@ describe('order-sync status', () => {
     });
   });
 
+  it('tells why the exchange is out of reach now, and not why it was at first', async () => {
+    const { program } = await scriptedControlSocket();
+    const { json, write } = commandOf(program);
+    const about = {
+      account: 'default',
+      type: 'account',
+      subject: 'default',
+      field: 'exchange',
+      source: 'exchange',
+    } as const;
+    const lost = [{ ...about, new_value: 'out-of-reach', reason: 'HTTP 503' }];
+    await write(async (tx) => await insertHappenings(tx, lost, program.clock.now()));
+    const reason = async () => (await json()).status.overview.outOfReach[0]?.reason;
+    expect(await reason()).toBe('HTTP 503');
+    program.activity.hear({ kind: 'exchange.failed', cause: 'ECONNREFUSED' });
+    expect(await reason()).toBe('ECONNREFUSED');
+  });
+
   it('does not call it well that the daemon cannot write the database', async () => {
     const { program } = await scriptedControlSocket();
     const full = new StoreError('disk', 'the disk is full');
@@ -116,6 +134,10 @@ describe('order-sync status', () => {
     } as const;
     await write(async (tx) => await insertHappenings(tx, [{ ...lost, new_value: 'out-of-reach', reason: 'r' }], since));
     expect(await json()).toMatchObject({ code: 69, status: { verdict: { end: 'out-of-reach' } } });
+    const doctor = await runProgram(['doctor', '--json'], { environment: settingsOf(program) });
+    const { findings } = JSON.parse(doctor.stdout) as { findings: CheckResult[] };
+    const { level, remedy } = findings.find(({ check }) => check === 'accounts')!;
+    expect([level, remedy]).toEqual(['warning', expect.not.stringContaining('doctor')]);
     await write(async (tx) => await insertHappenings(tx, [{ ...lost, new_value: null, reason: 'r' }], since));
     expect((await json()).code).toBe(1);
     await write(async (tx) => await setHold(tx, 'default', { ...hold, kind: 'key-refused', actor: null }, since));

@@ -3,7 +3,7 @@ import { readinessChecks } from '../../../../src/extensions/health/ops/readiness
 import { verdictSection } from '../../../../src/extensions/health/dashboard/front/problems.ts';
 import { troublesOf } from '../../../../src/extensions/health/dashboard/front/troubles.ts';
 import { PLAIN } from '../../../../src/cli/shared/terminal.ts';
-import { problem as problemOf, problemText } from '../../../../src/accounts/problem.ts';
+import { problemText } from '../../../../src/accounts/problem.ts';
 import {
   LEAST_FREE_BYTES,
   problemsOf,
@@ -97,7 +97,7 @@ const CASES: readonly (readonly [code: string, changes: Partial<Reading>, remedy
   ],
   [
     'settings-changed',
-    { settings: [problemOf('settings-changed', 'shop.yaml changed', { since: SINCE })] },
+    { daemon: { ...daemon, changedSettings: 'shop.yaml' } },
     'restart the daemon',
     'shop.yaml changed',
   ],
@@ -280,6 +280,14 @@ describe('every surface', () => {
     const shown = statusText({ ...reading, database: 'd' } as Status, PLAIN);
     expect(shown).toContain(sentence);
   });
+});
+
+it('the next try of a hold is shown while it is to come', () => {
+  const triesAt = [ago(1), ago(-MINUTE)];
+  const holds = triesAt.map((until) => ({ ...hold, kind: 'key-refused' as const, until }));
+  const reading = { ...readingOf(), overview: overviewOf({ holds }), daemon: null, database: 'd' };
+  const shown = statusText(reading, PLAIN);
+  expect(triesAt.map((at) => shown.includes(at))).toEqual([false, true]);
 });
 
 describe('readiness', () => {

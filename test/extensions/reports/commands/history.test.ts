@@ -74,7 +74,7 @@ What happens next:
   it('makes a page of it, in the form that the name of the file tells', async () => {
     const { code, stdout, stderr } = await run('orders', 'explain', HOSTILE, '--out', 'story.html');
     expect([code, stdout]).toEqual([0, '']);
-    expect(stderr).toMatch(/^wrote story\.html: [\d,]+ bytes, \d+ rows\n/);
+    expect(stderr).toMatch(/^wrote story\.html: [\d,]+ bytes, \d+ table rows\n/);
     const page = readFileSync(join(at.folder, 'story.html'), 'utf8');
     expect(page).toMatch(/^<!doctype html>/);
     expect(page).not.toContain('<script');

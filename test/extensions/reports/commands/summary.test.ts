@@ -93,9 +93,9 @@ describe('report summary', () => {
         code: 0,
         signal: null,
         stdout: '',
-        stderr: expect.stringMatching(/^wrote new\.csv: [\d,]+ bytes, 1 row\n1 order\n$/),
+        stderr: expect.stringMatching(/^wrote new\.csv: [\d,]+ bytes, 1 table row\n1 order\n$/),
       },
-      { code: 0, stdout: '', stderr: expect.stringMatching(/^wrote old\.csv: [\d,]+ bytes, 1 row\n1 order\n$/) },
+      { code: 0, stdout: '', stderr: expect.stringMatching(/^wrote old\.csv: [\d,]+ bytes, 1 table row\n1 order\n$/) },
     ]);
     const text =
       'pair,state,status,outcome,position,orders,asset,succeeded,failed,open,outcome_unknown,unreadable\nBTC/EUR,pending,,,INPUT,1,1,0,0,0,0,0\n';

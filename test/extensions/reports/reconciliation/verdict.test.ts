@@ -30,6 +30,17 @@ describe('the verdict of a reconciliation', () => {
     });
   });
 
+  it('says how many of the orders that it does not compare are invalid', async () => {
+    const orders: ReconciledOrder[] = [
+      { id: 'a' },
+      { id: 'b', state: 'pending', ...NEVER_SENT },
+      { id: 'c', state: 'invalid', ...NEVER_SENT },
+    ];
+    await reportOf({ orders }, ({ document }) => {
+      expect(document.verdict?.reasons[1]).toMatch(/\b2 orders, of which 1 invalid/);
+    });
+  });
+
   it('names each reason, the gravest first, and counts each order that a person should look at once', async () => {
     const orders: ReconciledOrder[] = [
       { id: 'a', asset: '1', record: { input: '2' } },

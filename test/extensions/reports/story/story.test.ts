@@ -308,6 +308,13 @@ describe('a finding in a story', () => {
     );
   });
 
+  it('tells once what several findings of one class ask for', () => {
+    const findings = [1, 2, 3, 4].map((id) => ({ ...FINDING, id, class: 'SILENT_CHANGE' }));
+    const { next } = tell(evidence({ findings }));
+    expect(next.filter((line) => line.includes('SILENT_CHANGE'))).toHaveLength(1);
+    expect(next.at(-1)).toBe('order-sync findings ack 1 2 3 4 --reason TEXT');
+  });
+
   it('has one entry where the history has it too, and one where only the history has it', () => {
     const seen = event(10, { field: 'finding', old_value: null, new_value: 'AMOUNT_MISMATCH', reason: 'they differ' });
     expect(texts(evidence({ events: [seen], findings: [FINDING] }))).toHaveLength(2);

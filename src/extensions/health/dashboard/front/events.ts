@@ -35,13 +35,14 @@ function nameOf({ account, data }: FeedEvent): string {
 
 /**
  * Writes the changes of one subject, the oldest first, those of one field together: `pending → sending → accepted`. If its state
- * has changed, or a finding about it, then only this is told.
+ * has changed, or a finding about it, then only this is told, and otherwise only the newest change.
  */
 function changesText(events: readonly FeedEvent[]): string {
   const groups = [...Map.groupBy(events, ({ type, data }) => ('field' in data ? data.field : type))];
   const main = groups.filter(([field]) => field === 'state' || field.startsWith('finding.'));
-  const shown = (main.length > 0 ? main : groups.slice(-1)).map(([field, same]) => fieldText(field, same));
-  const more = groups.length - shown.length;
+  const newest = groups.filter(([, same]) => same.includes(events.at(-1)!));
+  const shown = (main.length > 0 ? main : newest).map(([field, same]) => fieldText(field, same));
+  const more = events.some(({ data }) => 'field' in data) ? groups.length - shown.length : 0;
   if (more > 0) shown.push(`<small>and ${counted(more, 'more field')}</small>`);
   return shown.join(' ');
 }

@@ -61,10 +61,10 @@ export function problemsText({ troubles, ...facts }: DashboardFacts): string {
 type Shown = Pick<DashboardFacts, 'at' | 'account' | 'overview'>;
 
 function troubleText(trouble: Trouble, shown: Shown, level: 1 | 3): string {
-  const { code, severity, about, since } = trouble;
+  const { code, severity, about, since, advice } = trouble;
   const sign = level === 1 ? '' : icon(severity);
   const title = `<h${level}>${sign}${proseText(capitalized(trouble.text))}</h${level}>`;
-  const hint = about.class === undefined ? HINTS[code] : findingClass(about.class)?.advice;
+  const hint = advice ?? (about.class === undefined ? HINTS[code] : findingClass(about.class)?.advice);
   const parts = [
     since === null ? '' : `since ${momentText(since, shown.at)}`,
     concernedText(trouble, shown),

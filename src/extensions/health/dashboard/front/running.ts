@@ -47,7 +47,8 @@ function changesBox({ exchange }: DashboardFacts): Box | undefined {
   if (exchange === null || (exchange.overdue === null && exchange.detection.count === 0)) return undefined;
   const { detection, overdue } = exchange;
   const box = { label: 'Changes at the exchange', tone: overdue === null ? 'neutral' : 'info' } as const;
-  const note = `99% within ${inUnits(detection.p99Ms)}, of ${withCommas(detection.count)}`;
+  const seen = `99% within ${inUnits(detection.p99Ms)}, of ${withCommas(detection.count)}`;
+  const note = detection.count === 0 ? 'no change was seen yet' : seen;
   if (overdue === null) return { ...box, value: `half seen within ${inUnits(detection.p50Ms)}`, note, isLong: true };
   return { ...box, value: `${counted(overdue.orders, 'look-up')} overdue`, note, isLong: true };
 }

@@ -53,6 +53,23 @@ describe('the newest changes', () => {
     expect(linesOf(status)).toEqual(['shop-1 order.status REQUEST → PAID']);
   });
 
+  it('tell of a subject without a state or a finding what changed last, and of an account nothing else', () => {
+    const account = { type: 'account', subject: 'default', field: 'hold' } as const;
+    const refused = { ...account, old_value: null, new_value: 'key-refused' };
+    const lines = linesOf(
+      { field: 'order.status', new_value: 'B' },
+      { field: 'fiatTransaction.status', new_value: 'PAID' },
+      { field: 'order.status', old_value: 'B', new_value: 'C' },
+      { ...refused, reason: 'first' },
+      { ...account, old_value: 'key-refused', new_value: null, reason: 'taken' },
+      { ...refused, reason: 'again' },
+    );
+    expect(lines).toEqual([
+      'account default key refused key-refused, again',
+      'shop-1 order.status – → B → C and 1 more field',
+    ]);
+  });
+
   it('tell once that an order became held, and what became of an account', () => {
     const held = { old_value: 'unknown', new_value: 'held' };
     const paused = {
