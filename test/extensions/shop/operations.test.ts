@@ -77,7 +77,8 @@ describe('the table of operations in the manual', () => {
       Object.entries(methods).map(([method, { 'x-scopes': scopes }]) => [`${method.toUpperCase()} ${path}`, scopes]),
     );
     const shown = rows.map(({ operation, scopes }) => [operation, scopes]);
-    expect(shown.toSorted()).toEqual(documented.toSorted());
+    expect(shown).toHaveLength(documented.length);
+    expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(documented));
   });
 
   it('has each method of the client beside the operation that it asks for', async () => {
