@@ -1,3 +1,8 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freeAddress } from '../src/extensions/sandbox/demo/stage.ts';
+
 /** The key that the sandbox takes. */
 export const KEY = 'bench-key';
 
@@ -18,6 +23,16 @@ export function settingsFor(url: string, database: string): Record<string, strin
     ORDER_SYNC_OPS_LISTEN: 'off',
     ORDER_SYNC_DATABASE_URL: database.startsWith('postgres:') ? database : `sqlite:${database}`,
   };
+}
+
+/** Settings with which a daemon serves its API as well, and how the client of a shop reaches it. */
+export async function apiFor(folder: string) {
+  const [listen, token, secretFile] = [await freeAddress(), randomBytes(32).toString('hex'), join(folder, 'token')];
+  writeFileSync(secretFile, token, { mode: 0o600 });
+  // The rate of the token does not bind.
+  const tokens = [{ name: 'shop', scopes: ['read', 'orders', 'decide'], secretFile, rate: 1_000_000 }];
+  const settings = { ORDER_SYNC_API_LISTEN: listen, ORDER_SYNC_API_TOKENS: JSON.stringify(tokens) };
+  return { settings, access: { url: `http://${listen}`, token } };
 }
 
 /** How much is measured. */

@@ -177,7 +177,9 @@ describe('the composition', () => {
     expect(paths.filter((path) => !path.startsWith(join(ROOT, 'data/')))).toEqual([]);
     const secret = all.flatMap(({ environment = {}, secrets: given = [] }) =>
       Object.entries(environment).flatMap(([name, value]) =>
-        /PASSWORD|KEY|TOKEN/.test(name) ? [{ name, isFile: given.some((one) => value === `/run/secrets/${one}`) }] : [],
+        /PASSWORD|KEY|TOKEN(?!S)/.test(name)
+          ? [{ name, isFile: given.some((one) => value === `/run/secrets/${one}`) }]
+          : [],
       ),
     );
     expect(secret.length).toBeGreaterThan(6);
@@ -190,10 +192,14 @@ describe('the composition', () => {
     expect(workers).toHaveLength(2);
     for (const { environment = {} } of workers) {
       const cwd = temporaryFolder();
-      for (const name of Object.keys(secrets)) writeFileSync(join(cwd, name), 'a-secret-of-a-test', { mode: 0o600 });
+      for (const name of Object.keys(secrets))
+        writeFileSync(join(cwd, name), 'a-secret-of-a-test'.padEnd(32, '0'), { mode: 0o600 });
       const here = Object.entries(environment).map(([name, value]) => [name, value.replace('/run/secrets', cwd)]);
       const { code, stderr } = await runProgram(['config', 'check'], { cwd, environment: Object.fromEntries(here) });
       expect([code, stderr]).toEqual([0, '']);
+      const [, port = ''] = environment['ORDER_SYNC_API_LISTEN']?.split(':') ?? [];
+      expect(all.flatMap(({ ports = [] }) => ports)).toContain(`127.0.0.1:${port}:${port}`);
+      expect(environment['ORDER_SYNC_API_ADVERTISE']).toBe(`http://127.0.0.1:${port}`);
     }
   });
 

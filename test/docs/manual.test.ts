@@ -12,6 +12,7 @@ import { EVENT_TYPES } from '../../src/extensions/feed/event.ts';
 import { OTHER_FIELDS, RECORD_EVENTS } from '../../src/orders/rules/record-change.ts';
 import { ALLOWED_NEXT } from '../../src/orders/rules/states.ts';
 import { commandFolder } from '../support/folders.ts';
+import { namesIn, tableBelow } from '../support/pages.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -57,26 +58,6 @@ function codeLines({ text }: Page): string[] {
 
 function codeSpans({ text }: Page): string[] {
   return [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
-}
-
-/** The cells of each row of the table below a heading, without its head. */
-function tableBelow({ text }: Page, heading: string): string[][] {
-  const [, section = ''] = text.split(`\n${heading}\n`);
-  const [table = ''] = /(?:^\|.*\n)+/m.exec(section) ?? [];
-  return table
-    .split('\n')
-    .filter((line) => line.startsWith('|'))
-    .map((line) =>
-      line
-        .split('|')
-        .slice(1, -1)
-        .map((cell) => cell.trim()),
-    )
-    .slice(2);
-}
-
-function namesIn(cell = ''): string[] {
-  return [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
 }
 
 /** As a forge makes an address of a heading. */

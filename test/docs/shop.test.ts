@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { OrderSync } from '../../src/extensions/shop/client.ts';
+import { codeOf } from '../support/pages.ts';
 import { scriptedControlSocket } from '../support/control-socket.ts';
 import { temporaryFolder } from '../support/folders.ts';
 import { echo, record } from '../support/scripted-exchange.ts';
@@ -14,10 +15,8 @@ import { DAY } from '../support/tracking.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PAGE = readFileSync(join(ROOT, 'docs/integrating.md'), 'utf8');
-const codeOf = (language: string) =>
-  [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, 'gm'))].map(([, code = '']) => code);
-const SNIPPETS = codeOf('ts');
-const [PYTHON = ''] = codeOf('python').filter((code) => code.startsWith('# shop.py'));
+const SNIPPETS = codeOf(PAGE, 'ts');
+const [PYTHON = ''] = codeOf(PAGE, 'python').filter((code) => code.startsWith('# shop.py'));
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 /** In the second run the order is added again, and is there. */
 const SAID = ['shop-1001 pending', 'shop-1001 open', 'shop-1001 open'];
@@ -80,8 +79,8 @@ async function runShop(command: string, args: readonly string[], cwd: string): P
 describe('the shop of the manual', () => {
   it('in TypeScript adds its order, and hears that it is open', async () => {
     const folder = shopFolder();
-    writeFileSync(join(folder, 'shop.ts'), SNIPPETS.find((code) => code.startsWith('// shop.ts')) ?? '');
-    const said = await runShop(process.execPath, ['--disable-warning=ExperimentalWarning', 'shop.ts'], folder);
+    writeFileSync(join(folder, 'shop.mts'), SNIPPETS.find((code) => code.startsWith('// shop.mts')) ?? '');
+    const said = await runShop(process.execPath, ['--disable-warning=ExperimentalWarning', 'shop.mts'], folder);
     expect(said).toEqual(SAID);
   });
 

@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -16,11 +16,15 @@ import {
   type InstalledPackage,
 } from '../support/installed-package.ts';
 import { SHOP } from '../../build/shop.ts';
+import { freeAddress } from '../../src/extensions/sandbox/demo/stage.ts';
+import { codeOf } from '../support/pages.ts';
+import { NODES } from '../support/nodes.ts';
 import { tool } from '../support/tools.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MOST_MB = 45;
 const MOST_PACKAGES = 70;
+const ADDRESS = /http:\/\/127[\d.:]+/;
 
 let ground = '';
 let installed: InstalledPackage;
@@ -34,8 +38,8 @@ function run(cwd: string, args: readonly string[], { input = '', ...more }: Reco
 }
 
 /** Starts the program, which lives until the test is finished at most; resolves with what it says once it says `expected`. */
-async function start(cwd: string, args: readonly string[], expected: RegExp) {
-  const env = cleanEnvironment({ ORDER_SYNC_OPS_LISTEN: 'off' });
+async function start(cwd: string, args: readonly string[], expected: RegExp, more: Record<string, string> = {}) {
+  const env = cleanEnvironment({ ORDER_SYNC_OPS_LISTEN: 'off', ...more });
   const child = spawn(program(), args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   for await (const line of createInterface(child.stdout)) {
@@ -150,7 +154,7 @@ describe('installed into an empty folder', () => {
 
   it('is set up, runs, sends an order, stops, and reports it; and writes nothing into its own folder', async () => {
     const cwd = temporaryFolder();
-    const { found: url } = await start(cwd, ['sandbox', '--port', '0', '--key', 'k'], /http:\/\/127[\d.:]+/);
+    const { found: url } = await start(cwd, ['sandbox', '--port', '0', '--key', 'k'], ADDRESS);
     const init = run(cwd, ['init', '--base-url', url, '--api-key-file', '-', '--yes'], { input: 'k' });
     expect([init.status, init.stderr]).toEqual([0, '']);
     expect(readdirSync(cwd).toSorted()).toEqual(['data', 'order-sync.key', 'order-sync.yaml']);
@@ -163,6 +167,43 @@ describe('installed into an empty folder', () => {
     const report = run(cwd, ['report', 'summary', '--format', 'json']);
     expect([report.status, report.stderr, report.stdout]).toEqual([0, '', expect.stringContaining('accepted')]);
     expect(filesIn(inPackage(''))).toEqual(files);
+  });
+
+  it('runs the shop of its manual beside a daemon on another port, on each Node that is here, and the one in Python', async () => {
+    const cwd = temporaryFolder();
+    const { found: sandbox } = await start(cwd, ['sandbox', '--port', '0', '--key', 'k', '--speed', '20'], ADDRESS);
+    run(cwd, ['init', '--base-url', sandbox, '--api-key-file', '-', '--yes'], { input: 'k' });
+    const [listen, token] = [await freeAddress(), 'a-secret-of-a-shop-'.padEnd(64, '0')];
+    writeFileSync(join(cwd, 'shop.token'), token, { mode: 0o600 });
+    const tokens = '[{ name: shop, scopes: [read, orders], secretFile: shop.token }]';
+    appendFileSync(join(cwd, 'order-sync.yaml'), `api:\n  listen: ${listen}\n  tokens: ${tokens}\n`);
+    const soon = { ORDER_SYNC_SCHEDULE_CRON: '* * * * * *', ORDER_SYNC_FOLLOW_WORTH: '100ms' };
+    await start(cwd, ['run'], /order-sync is ready/, soon);
+
+    const manual = readFileSync(inPackage('docs/integrating.md'), 'utf8');
+    const [typescript = ''] = codeOf(manual, 'ts').filter((code) => code.startsWith('// shop.mts'));
+    const [python = ''] = codeOf(manual, 'python').filter((code) => code.startsWith('# shop.py'));
+    const folder = dirname(installed.inModules(''));
+    // An older Node reads no TypeScript.
+    for (const [name, code] of Object.entries({ 'shop.mts': typescript, 'shop.mjs': typescript, 'shop.py': python })) {
+      writeFileSync(join(folder, name), code);
+    }
+    const others = NODES.slice(1).map((node) => [node, 'shop.mjs'] as const);
+    const pythons = spawnSync('python3', ['--version']).status === 0 ? [['python3', 'shop.py'] as const] : [];
+    for (const [command, file] of [[process.execPath, 'shop.mts'] as const, ...others, ...pythons]) {
+      const args = [file, `http://${listen}`, join(cwd, `${basename(command)}-${file}.cursor`)];
+      const options = { cwd: folder, env: cleanEnvironment({ API_TOKEN: token }), encoding: 'utf8' } as const;
+      const shop = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'inherit'] });
+      onTestFinished(() => void shop.kill('SIGKILL'));
+      const said = [];
+      for await (const line of createInterface(shop.stdout)) if (said.push(line) === 2) break;
+      shop.kill();
+      expect([file, ...said]).toEqual([
+        file,
+        expect.stringMatching(/^shop-1001 \w+$/),
+        expect.stringMatching(/^shop-1001 (?:open|final)$/),
+      ]);
+    }
   });
 
   it('finds the files that it reads beside its code', () => {

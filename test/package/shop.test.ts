@@ -1,19 +1,14 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundleShop, SHOP } from '../../build/shop.ts';
 import { controlSocket } from '../support/control-socket.ts';
+import { NODES } from '../support/nodes.ts';
 
 const MOST_BYTES = 30_000;
-/** Every Node of this machine: that of the system may be an older one than that of the checkout. */
-const NODES = new Set(
-  [process.execPath, ...(process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'node'))]
-    .filter((path) => existsSync(path))
-    .map((path) => realpathSync(path)),
-);
 
 let folder = '';
 beforeAll(async () => {
@@ -45,7 +40,7 @@ describe('what a shop imports', () => {
     expect(code.reduce((bytes, name) => bytes + statSync(join(folder, name)).size, 0)).toBeLessThanOrEqual(MOST_BYTES);
   });
 
-  it.each([...NODES])('runs on %s', async (node) => {
+  it.each(NODES)('runs on %s', async (node) => {
     const { socketPath, program } = await controlSocket();
     program.clock.advance(Date.now() - program.clock.now().getTime() + 60_000);
     const args = ['--input-type=module', '-e', PROGRAM, folder, socketPath];

@@ -4,35 +4,47 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { SCOPES, type Caller } from '../../src/extensions/api/caller.ts';
 import { serveApi } from '../../src/extensions/api/door/server.ts';
+import { freeAddress } from '../../src/extensions/sandbox/demo/stage.ts';
 import type { Served } from '../../src/extensions/api/server.ts';
 import { askAt, served, type AskOptions, type SocketAnswer } from './control-socket.ts';
 import { temporaryFolder } from './folders.ts';
 import { SELF_SIGNED } from './self-signed.ts';
-import { testProgram, type SandboxProgram, type SandboxProgramOptions } from './test-program.ts';
+import type { ScriptedExchange } from './scripted-exchange.ts';
+import {
+  scriptedProgram,
+  testProgram,
+  type SandboxProgram,
+  type SandboxProgramOptions,
+  type TestProgram,
+} from './test-program.ts';
 
 export interface TokenOptions extends Partial<Caller> {
   readonly rate?: number;
   readonly secret?: string;
 }
 
-export interface ServedApi {
-  readonly program: SandboxProgram;
+export interface ServedApi<Program extends TestProgram = SandboxProgram> {
+  readonly program: Program;
   readonly stopping: AbortController;
   readonly to: RequestOptions;
   readonly url: string;
   /** The file of the secret of the first token, and of each other. */
   readonly files: readonly string[];
+  /** The accounts of the operations that came through, which the owner does. */
+  readonly asked: readonly string[];
   close(): Promise<void>;
   /** Sends one request with the secret of the first token, unless `authorization` is given. */
   ask(method: string, path: string, body?: unknown, options?: AskOptions): Promise<SocketAnswer>;
 }
 
-export interface ApiOptions extends SandboxProgramOptions {
+interface ServeOptions {
   readonly isTls?: boolean;
   readonly tokens?: readonly TokenOptions[];
   /** What stands in place of the real thing. */
   readonly instead?: Partial<Served>;
 }
+
+export interface ApiOptions extends SandboxProgramOptions, ServeOptions {}
 
 /** A secret of a token for tests. */
 export const secretOf = (name: string): string => `canary-secret-of-${name}-`.padEnd(40, '0');
@@ -60,11 +72,42 @@ export function apiSettingsIn(folder: string, tokens: readonly TokenOptions[], i
 }
 
 /** Serves the API of a program against the sandbox, on loopback. */
-export async function servedApi({ isTls, tokens = [{}], instead, ...options }: ApiOptions = {}): Promise<ServedApi> {
-  const program = await testProgram(options);
+export async function servedApi(options: ApiOptions = {}): Promise<ServedApi> {
+  return await apiOf(await testProgram(options), options);
+}
+
+/** The same with an exchange that the test scripts. */
+export async function scriptedApi(
+  options: ServeOptions = {},
+): Promise<ServedApi<TestProgram> & { readonly exchange: ScriptedExchange }> {
+  const { program, exchange } = await scriptedProgram();
+  return { ...(await apiOf(program, options)), exchange };
+}
+
+/** Settings with which a process serves its API on loopback, its URL, and what others need to ask it. */
+export async function apiOfProcess() {
+  const listen = await freeAddress();
+  const { caller, secretFile } = tokenIn(temporaryFolder(), {});
+  const url = `http://${listen}`;
+  const tokens = JSON.stringify([{ name: caller.name, scopes: SCOPES, secretFile }]);
+  const settings = { ORDER_SYNC_API_LISTEN: listen, ORDER_SYNC_API_ADVERTISE: url, ORDER_SYNC_API_TOKENS: tokens };
+  return { url, settings };
+}
+
+/** Serves the API of a program that there is, on loopback. */
+export async function apiOf<Program extends TestProgram>(
+  program: Program,
+  { isTls, tokens = [{}], instead }: ServeOptions = {},
+): Promise<ServedApi<Program>> {
   const settings = apiSettingsIn(temporaryFolder(), tokens, isTls);
   const stopping = new AbortController();
-  const api = await serveApi({ ...served(program.app, program.activities), ...instead }, settings, stopping.signal);
+  const serving: Served = { ...served(program.app, program.activities), ...instead };
+  const asked: string[] = [];
+  const use: Served['use'] = async (account) => {
+    asked.push(account);
+    return await serving.use(account);
+  };
+  const api = await serveApi({ ...serving, use }, settings, stopping.signal);
   let closed: Promise<void> | undefined;
   const close = async () => {
     stopping.abort();
@@ -83,6 +126,7 @@ export async function servedApi({ isTls, tokens = [{}], instead, ...options }: A
     to,
     url: api.url ?? '',
     files: settings.tokens.map(({ secretFile }) => secretFile),
+    asked,
     close,
     ask: (method, path, body, { headers, ...more } = {}) =>
       askAt(to, method, path, body, { headers: { authorization, ...headers }, ...more }),

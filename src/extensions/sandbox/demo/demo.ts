@@ -25,6 +25,7 @@ import {
   type Stage,
 } from './stage.ts';
 import { badDay, liveThrough } from './bad-day.ts';
+import { firstShop } from './first-shop.ts';
 import { judge, keepInserting, print, say, sayHowTheyStand, untilSent, untilSettled, type Watched } from './verdict.ts';
 
 const LONGEST_MS = 50_000;
@@ -109,8 +110,8 @@ async function demonstrate(options: Given, database: Place | undefined, signal: 
   await using stage = await setStage(given);
   if (day === undefined) {
     say(`A sandbox exchange listens on ${stage.sandbox.url}; a few of its answers are lost on purpose.`);
-    const { isSettled, later } = await performUntilHeld(stage, workers);
-    const isRight = await judge(stage, later);
+    const isSettled = await performUntilHeld(stage, workers);
+    const isRight = await judge(stage);
     if (!isSettled || !isRight) process.exitCode = EXIT.look;
   } else {
     say('This takes about ten seconds: a shop lives through the 25 hours up to now, and they end badly.');
@@ -135,28 +136,30 @@ function stepsAfter(database: Place | undefined): Parameters<typeof nextSteps>[0
   return [[again, isAsked ? `${text}; give the password as before` : text], ...NEXT_ON_POSTGRES];
 }
 
-/** Says how to look, and has orders inserted until the person stops it. Returns their number. */
-async function letLook(stage: Stage): Promise<number> {
+/** Says how to look, and has orders inserted until the person stops it. */
+async function letLook(stage: Stage): Promise<void> {
   print(`The dashboard: http://${stage.opsListen}/`);
   const all = stage.shops.length > 1 ? ' --account all' : '';
   say(`Ask it in another terminal: ${callOn(stage.settingsFile)} status${all}`);
+  say('Paste three lines there, in this folder, to try the client: a shop adds an order, and follows it.');
+  print(await firstShop(stage));
   say('Stop it with Ctrl-C: the report comes then.');
-  return await keepInserting(stage);
+  await keepInserting(stage);
 }
 
-/** `later`: the number of orders that were inserted while a person looked. */
-async function performUntilHeld(stage: Stage, count: number) {
+/** True if all orders came to their end in time. */
+async function performUntilHeld(stage: Stage, count: number): Promise<boolean> {
   await using daemons = daemonsOf(stage);
   const isSettled = await perform(stage, daemons, count);
-  if (!isSettled || stage.opsListen === undefined) return { isSettled, later: 0 };
+  if (!isSettled || stage.opsListen === undefined) return isSettled;
   say('Everything is settled; a shop inserts an order now and then while you look at the dashboard.');
-  const later = await letLook(stage);
+  await letLook(stage);
   say('Stopped: the orders that are under way are brought to their end.');
   // Where a terminal stops the demonstration, it stops its daemons too.
   await daemons[Symbol.asyncDispose]();
   await daemons.start(1);
   const until = stage.clock.monotonic() + LONGEST_MS;
-  return { isSettled: await untilSettled({ ...stage, signal: new AbortController().signal, until }), later };
+  return await untilSettled({ ...stage, signal: new AbortController().signal, until });
 }
 
 /** Of several daemons one is killed. True if all orders came to their end in time. */

@@ -81,7 +81,7 @@ async function watch(
   }
 }
 
-async function progressOf({ store, shops }: Watched) {
+async function progressOf({ store, shops }: Pick<Stage, 'store' | 'shops'>) {
   const counts = new Map<string, number>();
   const findings = new Set<string>();
   for (const { account } of shops) {
@@ -97,15 +97,16 @@ const SHOWN: readonly string[] = ['severity', 'class', 'external_order_id', 'exp
 /** The defaults of the settings. */
 const SETTINGS = { tolerance: '0', freshFor: 24 * 60 * 60_000, orderMissingAfter: 24 * 60 * 60_000, ignore: [] };
 
-/** Reports the outcome; `later` orders were inserted while a person looked. True if it is as it should be. */
-export async function judge(stage: Stage, later: number): Promise<boolean> {
+/** Reports the outcome, also of the orders that came while a person looked. True if it is as it should be. */
+export async function judge(stage: Stage): Promise<boolean> {
   const { shops, sandbox } = stage;
   print('');
   process.stdout.write(await summaryOf(stage));
   const made = shops.map(({ key }) => sandbox.exchanges.get(key)!.census());
   const preOrders = sumOf(made, (census) => census.preOrders);
   const duplicated = sumOf(made, (census) => census.duplicated.length);
-  const sent = sumOf(shops, ({ orders }) => orders.length) + later;
+  const { counts } = await progressOf(stage);
+  const sent = sumOf([...counts.values()], (orders) => orders) - sumOf(shops, ({ strays }) => strays.length);
   say(`${counted(sent, 'order')} sent, ${preOrders} pre-orders at the exchange, ${duplicated} created twice.`);
   say(await lateChanges(stage));
   print('');
@@ -176,13 +177,13 @@ export async function reconcileDemo(stage: Reconciled, write = print): Promise<b
 /** How often a shop inserts an order while a person looks. */
 const INSERT_EACH_MS = 2_000;
 
-/** Has the shops insert an order now and then, in turn, until the person stops it, and returns the number of orders. */
-export async function keepInserting(stage: Stage): Promise<number> {
+/** Has the shops insert an order now and then, in turn, until the person stops it. */
+export async function keepInserting(stage: Stage): Promise<void> {
   const { shops, clock, signal } = stage;
   for (let inserted = 0; ; inserted += 1) {
     const shop = shops[inserted % shops.length];
     await clock.sleep(INSERT_EACH_MS, signal).catch(() => undefined);
-    if (shop === undefined || signal.aborted) return inserted;
+    if (shop === undefined || signal.aborted) return;
     await insertOrders(stage, shop, [laterOrder(inserted)]);
   }
 }

@@ -1,18 +1,20 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { standInApi, TOKEN } from '../../../support/api-server.ts';
 import { runProgram } from '../../../support/cli-function.ts';
 import { scriptedControlSocket } from '../../../support/control-socket.ts';
 import { openPostgresStore } from '../../../support/postgres-store.ts';
 import { record } from '../../../support/scripted-exchange.ts';
+import { apiOf, secretOf } from '../../../support/served-api.ts';
 import { drivenBy } from '../../../support/workers.ts';
+
+const TOKEN = secretOf('shop');
 
 /** A worker on PostgreSQL as its row tells of it, its control socket, and its API. */
 async function worker({ host = hostname(), isOnSocket = true } = {}) {
   const on = await scriptedControlSocket();
   on.exchange.answer = ({ externalOrderId }) => record(externalOrderId);
   const { database, store } = await openPostgresStore();
-  const api = await standInApi({ socketPath: on.socketPath });
+  const api = await apiOf(on.program);
   const socket = isOnSocket ? on.socketPath : '/nowhere/order-sync.sock';
   await drivenBy(store, { holder: 'w1', host, socket, advertise: api.url });
   const run = (settings: Readonly<Record<string, string>> = {}) =>

@@ -1,13 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { standInApi, TOKEN } from '../../../support/api-server.ts';
+import { OrderSync } from '../../../../src/extensions/shop/client.ts';
 import { runProgram } from '../../../support/cli-function.ts';
 import { askSocket } from '../../../support/control-socket.ts';
 import { temporaryFolder } from '../../../support/folders.ts';
 import { openMerchant } from '../../../support/merchant-postgres.ts';
 import { newPostgresDatabase } from '../../../support/postgres.ts';
 import { testProcesses } from '../../../support/program-processes.ts';
+import { apiOfProcess, secretOf } from '../../../support/served-api.ts';
 
 describe('two workers on PostgreSQL', () => {
   it('share the accounts, and one drives all of them when the other is gone', async () => {
@@ -44,7 +45,7 @@ describe('two workers on PostgreSQL', () => {
     expect(on.sandbox.exchange.census()).toEqual({ preOrders: 10, duplicated: [] });
   });
 
-  it('say of an account that the other drives where its API is, and a command with both URLs finds it', async () => {
+  it('say of an account that the other drives where its API is: a command and the client with both URLs find it', async () => {
     const names = ['a', 'b'];
     const database = await newPostgresDatabase();
     const file = join(temporaryFolder(), 'accounts.yaml');
@@ -52,25 +53,29 @@ describe('two workers on PostgreSQL', () => {
     const on = await testProcesses({}, { ORDER_SYNC_DATABASE_URL: database.url, ORDER_SYNC_CONFIG: file });
     const merchant = openMerchant(database);
     onTestFinished(() => void merchant.close());
-    const apis = [await standInApi(), await standInApi()];
-    for (const { url } of apis) await on.start(['run'], { ORDER_SYNC_API_ADVERTISE: url });
+    for (const { settings } of [await apiOfProcess(), await apiOfProcess()]) await on.start(['run'], settings);
     const driven = merchant.prepare(`select w.advertise as url, w.socket, o.account from workers w
       join account_owners o on o.holder = w.holder order by o.account`);
     const workers = () => driven.all() as { url: string; socket: string; account: string }[];
     const urls = () => new Set(workers().map(({ url }) => url)).size;
     await vi.waitFor(() => expect(urls()).toBe(2), { timeout: 30_000, interval: 100 });
-    for (const api of apis) api.socketPath = workers().find(({ url }) => url === api.url)?.socket ?? '';
     const [first, second] = workers();
     const asked = await askSocket(first?.socket ?? '', 'GET', '/orders?externalOrderId=x&account=b');
     expect([asked.status, JSON.parse(asked.text)]).toEqual([421, expect.objectContaining({ owner: second?.url })]);
+    const token = secretOf('shop');
     const run = (account: string, ...given: (string | undefined)[]) =>
       runProgram(['sync', '--json', '--account', account, ...given.flatMap((url) => ['--url', url ?? ''])], {
         cwd: temporaryFolder(),
-        environment: { ORDER_SYNC_API_TOKEN: TOKEN },
+        environment: { ORDER_SYNC_API_TOKEN: token },
       });
     expect(await run('b', first?.url, second?.url)).toMatchObject({ code: 0, stderr: '' });
-    expect(apis.map((api) => api.asked.length)).toEqual([1, 1]);
     const { code, stderr } = await run('b', first?.url);
     expect([code, stderr.includes(`--url ${second?.url}`)]).toEqual([69, true]);
+
+    const [one = '', other = ''] = [first?.url, second?.url];
+    const order = { external_order_id: 'shop-1', asset: '1.5', from_currency: 'BTC', to_currency: 'EUR' };
+    const shop = (...all: string[]) => new OrderSync({ urls: all, token, account: 'b' }).orders;
+    expect(await shop(one, other).add(order)).toMatchObject({ external_order_id: 'shop-1' });
+    await expect(shop(one).add(order)).rejects.toMatchObject({ kind: 'not-owner', owner: other });
   });
 });

@@ -4,7 +4,6 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { NO_TIME_LINE } from '../../../../src/extensions/postgres/standbys.ts';
 import { openStore } from '../../../../src/extensions/postgres/store.ts';
-import { standInApi, TOKEN } from '../../../support/api-server.ts';
 import { runProgram, type CommandResult } from '../../../support/cli-function.ts';
 import { temporaryFolder } from '../../../support/folders.ts';
 import { openMerchant } from '../../../support/merchant-postgres.ts';
@@ -12,6 +11,7 @@ import { newPostgresDatabase } from '../../../support/postgres.ts';
 import { placeOf } from '../../../support/postgres-store.ts';
 import { testProcesses } from '../../../support/program-processes.ts';
 import { echo, record, scriptedExchange, type ScriptedAnswer } from '../../../support/scripted-exchange.ts';
+import { apiOfProcess, secretOf } from '../../../support/served-api.ts';
 
 /** Workers on a database of PostgreSQL, real processes, and commands. */
 async function workers() {
@@ -24,20 +24,21 @@ async function workers() {
   const store = await openStore(placeOf(database.url), systemClock(), { expect: 'current' });
   onTestFinished(() => store.close());
   const merchant = openMerchant(database);
-  const folder = temporaryFolder();
+  const [folder, api] = [temporaryFolder(), await apiOfProcess()];
   const read = async (query: string) => (await sql.raw<Record<string, unknown>>(query).execute(store.db)).rows;
   return {
     exchange,
     read,
     start: (environment: Record<string, string> = {}) => on.start(['run'], environment),
     run: (...args: string[]) => runProgram(args, { cwd: folder, environment: on.environment }),
-    /** Runs commands on a machine that has nothing but the address of the worker's API and a token. */
-    elsewhere: async () => {
-      const [{ socket } = {}] = await read('select socket from workers');
-      const api = await standInApi({ socketPath: String(socket) });
-      const environment = { ORDER_SYNC_API_TOKEN: TOKEN };
-      return (...args: string[]) => runProgram([...args, '--url', api.url], { cwd: temporaryFolder(), environment });
-    },
+    /** Starts a worker with an API. */
+    startWithApi: () => on.start(['run'], api.settings),
+    /** Runs a command on a machine that has nothing but the address of that API and a token. */
+    elsewhere: (...args: string[]) =>
+      runProgram([...args, '--url', api.url], {
+        cwd: temporaryFolder(),
+        environment: { ORDER_SYNC_API_TOKEN: secretOf('shop') },
+      }),
     insert: (id: string) =>
       merchant
         .prepare(
@@ -65,13 +66,12 @@ const WAYS = ['over its socket', 'over its API'] as const;
 describe('a worker on PostgreSQL', () => {
   it('sends new rows, and does what commands ask from anywhere; without one a command drives the account', async () => {
     const on = await workers();
-    const daemon = await on.start();
+    const daemon = await on.startWithApi();
     on.insert('a');
     await vi.waitFor(() => expect(on.state('a')).toBe('open'), { timeout: 20_000 });
     const found = { code: 0, stderr: '' };
     const said = await on.run('lookup', 'a', '--json');
-    const elsewhere = await on.elsewhere();
-    expect([said, await elsewhere('lookup', 'a', '--json')]).toEqual([said, said]);
+    expect([said, await on.elsewhere('lookup', 'a', '--json')]).toEqual([said, said]);
     expect(said).toMatchObject(found);
     const [{ generation }] = (await on.read('select generation from account_owners')) as [{ generation: number }];
     daemon.process.kill('SIGTERM');
@@ -149,8 +149,8 @@ describe('a worker on PostgreSQL', () => {
 
   it.each(WAYS)('that is killed while it does what it was asked %s leaves it open whether it was done', async (way) => {
     const on = await workers();
-    const daemon = await on.start();
-    const run = way === 'over its API' ? await on.elsewhere() : on.run;
+    const daemon = await on.startWithApi();
+    const run = way === 'over its API' ? on.elsewhere : on.run;
     const arrived = waiting(on);
     const asked = run('client', 'create', 'ada@canary.example');
     await arrived;
@@ -215,8 +215,8 @@ describe('a worker on PostgreSQL', () => {
 
   it.each(WAYS)('makes the pass of sync that is asked for %s', async (way) => {
     const on = await workers();
-    await on.start();
-    const run = way === 'over its API' ? await on.elsewhere() : on.run;
+    await on.startWithApi();
+    const run = way === 'over its API' ? on.elsewhere : on.run;
     on.exchange.answer = (request) => (request.method === 'POST' ? 'reset' : record(request.externalOrderId));
     expect(await on.run('pause', '--creates', '--reason', 'r')).toMatchObject({ code: 0 });
     const unseen = `select account from account_wakes`;

@@ -1,5 +1,7 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../../../support/cli-function.ts';
 import { runCommand, startCommand } from '../../../support/cli-process.ts';
@@ -30,13 +32,23 @@ describe('demo', () => {
     expect(readdirSync(folder).filter((name) => name.startsWith('order-sync'))).toEqual([]);
   });
 
-  it('says where its dashboard is with --hold, goes on until it is stopped, and reports then', async () => {
+  it('with --hold says where its dashboard is and how a shop begins, goes on until it is stopped, and reports then', async () => {
     const demo = startCommand(['demo', '--orders', '3', '--hold'], { cwd: folder, environment: { TMPDIR: folder } });
     let shown = '';
     while (!shown.includes('Ctrl-C')) shown += String((await once(demo.process.stdout!, 'data'))[0]);
     const [, url = ''] = /^The dashboard: (\S+)$/m.exec(shown) ?? [];
     const pageOf = async () => await (await fetch(url)).text();
     while (!(await pageOf()).includes('later-1000')) await fetch(`${url}livez`);
+    const [lines = ''] = /^ {2}.*OrderSync[^]*?(?=^\S)/m.exec(shown) ?? [];
+    expect(lines.trimEnd().split('\n')).toHaveLength(3);
+    const shop = spawn('sh', ['-c', `exec ${lines.trim()}`], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+    const said = [];
+    for await (const line of createInterface(shop.stdout)) {
+      said.push(line);
+      if (line.endsWith(' final')) break;
+    }
+    shop.kill();
+    expect([said[0], said.at(-1)]).toEqual([expect.stringContaining('mine-1'), 'order.state_changed final']);
     demo.process.kill('SIGINT');
     const { code, stdout } = await demo.finished;
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^(\d+) orders sent, \1 pre-orders .* 0 created twice/m)]);
