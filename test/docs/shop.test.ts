@@ -5,6 +5,7 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { OrderSync } from '../../src/extensions/shop/client.ts';
 import { codeOf } from '../support/pages.ts';
@@ -19,7 +20,7 @@ const SNIPPETS = codeOf(PAGE, 'ts');
 const [PYTHON = ''] = codeOf(PAGE, 'python').filter((code) => code.startsWith('# shop.py'));
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 /** In the second run the order is added again, and is there. */
-const SAID = ['shop-1001 pending', 'shop-1001 open', 'shop-1001 open'];
+const SAID = ['added shop-1001 pending', 'shop-1001 open', 'added shop-1001 open'];
 const DRIZZLE = join(ROOT, 'tools/node_modules/drizzle-orm');
 
 /** A folder in which programs import the packages of a shop. */
@@ -75,6 +76,12 @@ async function runShop(command: string, args: readonly string[], cwd: string): P
   said.push(await start().lines.next());
   return said.map(({ value }) => String(value));
 }
+
+it('the signature of the manual is that of its message', () => {
+  const [secret = ''] = /whsec_[A-Za-z0-9+/=]+/.exec(PAGE) ?? [];
+  const signature = new Webhook(secret).sign('evt_1', new Date(1_767_614_400_000), '{"type":"webhook.test"}');
+  expect(PAGE).toContain(`\`${signature}\``);
+});
 
 describe('the shop of the manual', () => {
   it('in TypeScript adds its order, and hears that it is open', async () => {

@@ -200,7 +200,7 @@ describe('installed into an empty folder', () => {
       shop.kill();
       expect([file, ...said]).toEqual([
         file,
-        expect.stringMatching(/^shop-1001 \w+$/),
+        expect.stringMatching(/^added shop-1001 \w+$/),
         expect.stringMatching(/^shop-1001 (?:open|final)$/),
       ]);
     }

@@ -104,7 +104,7 @@ export function controlServer(log: Pick<Logger, 'error'>, tls?: ServerOptions['t
       done(null, body === '' ? undefined : parse(String(body)));
     } catch {
       // The error's own text may quote the body.
-      done(Object.assign(new Error('the body is not JSON'), { statusCode: 400 }));
+      done(Object.assign(new Error('the body is not JSON, or has a key twice'), { statusCode: 400 }));
     }
   });
   server.setErrorHandler((error: FastifyError, _request, reply) => answer(reply, refusalOf(error, log)));

@@ -63,7 +63,7 @@ export const SYNC_SCHEMA = {
     SYNC.scopes,
     'The answer comes in lines of JSON: `progress` now and then, at the end one `result` or `error`.',
   ),
-  querystring: querySchema.extend(accountQuery.shape),
+  querystring: z.strictObject({ ...querySchema.shape, ...accountQuery.shape }),
   response: {
     200: {
       description: 'Lines of JSON; the last one is a `result` or an `error`.',

@@ -108,6 +108,8 @@ class Stream {
   async run(read: (after: Place) => Promise<FeedPage>): Promise<void> {
     this.#response.writeHead(200, HEADERS).flushHeaders();
     try {
+      // A reader that is cut off before the first event knows where to go on.
+      await this.#write(this.#placeText());
       while (!this.#ended.signal.aborted) {
         // Before the reading: what is committed meanwhile is read in another.
         this.#woken = Promise.withResolvers();
@@ -133,7 +135,7 @@ class Stream {
       return;
     }
     if (now - this.#wroteAt < SILENT_MS) return;
-    void this.#write(`:\nid: ${writeCursor(this.place)}\n\n`).catch(() => undefined);
+    void this.#write(this.#placeText()).catch(() => undefined);
   }
 
   /** Ends the answer; what a reader who takes nothing has not taken is dropped. */
@@ -146,6 +148,11 @@ class Stream {
   cut(): void {
     this.#stop();
     this.#response.destroy();
+  }
+
+  /** It has no data, so that no event is made of it. */
+  #placeText(): string {
+    return `:\nid: ${writeCursor(this.place)}\n\n`;
   }
 
   #stop(): void {

@@ -108,21 +108,23 @@ describe('an operation of the control socket', () => {
   );
 
   it.each([
-    ['GET', '/clients/link-1?linkId=link-2', undefined, 'GET', `${PREFIX}/client/link-1`],
-    ['GET', '/pre-orders/p1?id=p2', undefined, 'GET', `${PREFIX}/orders/request/p1`],
-    ['POST', '/clients/link-1/follow?linkId=link-2', undefined, 'GET', `${PREFIX}/client/link-1`],
-  ] as const)('takes nothing from a query that it does not have: %s %s', async (method, path, body, sent, sentPath) => {
+    ['GET', '/clients/link-1?linkId=link-2'],
+    ['GET', '/pre-orders/p1?id=p2'],
+    ['POST', '/clients/link-1/follow?linkId=link-2'],
+    ['GET', '/merchant-orders?status=final'],
+    ['POST', '/sync?scopes=due'],
+  ])('refuses a query that it does not have, and does nothing: %s %s', async (method, path) => {
     const on = await scriptedControlSocket();
-    on.exchange.answer = () => ({ status: 200, body: LINK });
-    await on.ask(method, path, body);
-    expect(on.exchange.requests).toMatchObject([{ method: sent, path: sentPath }]);
+    const answer = await on.ask(method, path);
+    expect([answer.status, failureIn(answer).message]).toEqual([400, expect.stringMatching(/^querystring/)]);
+    expect(on.exchange.requests).toEqual([]);
   });
 
-  it('inserts an order as its body says, whatever the query is', async () => {
+  it('inserts no order with a query that it does not have, and one as its body says', async () => {
     const on = await controlSocket();
     const order = { external_order_id: 'shop-1', asset: '0.25', from_currency: 'BTC', to_currency: 'EUR' };
-    expect(await on.ask('POST', '/orders?bonus=7&order_limit=x', order)).toMatchObject({ status: 201 });
-    expect(await on.ask('POST', '/orders', order)).toMatchObject({ status: 200 });
+    expect(await on.ask('POST', '/orders?bonus=7&order_limit=x', order)).toMatchObject({ status: 400 });
+    expect(await on.ask('POST', '/orders', order)).toMatchObject({ status: 201 });
   });
 
   it('is as good with an answer 201 or 202 of the exchange', async () => {

@@ -27,7 +27,7 @@ export function schemaOf(
     ...scopesOf(scopes, description),
     ...(errors.includes('422') && { headers: keyHeader }),
     ...(params !== undefined && { params }),
-    querystring: z.object({ ...query?.shape, ...accountQuery.shape }),
+    querystring: z.strictObject({ ...query?.shape, ...accountQuery.shape }),
     ...(body !== undefined && { body }),
     response: { ...Object.fromEntries(statuses.map((status) => [status, success(value)])), ...errorAnswers(errors) },
   };
