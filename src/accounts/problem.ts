@@ -50,7 +50,10 @@ const PROBLEMS = {
   'receiver-fails': ['warning', 'order-sync webhooks list'],
   'dead-letters': ['warning', 'order-sync webhooks list'],
   parked: ['warning', 'order-sync webhooks list'],
-  'settings-changed': ['warning', 'restart the daemon, so that it reads them'],
+  'settings-changed': [
+    'warning',
+    'run order-sync config check, then restart the daemon, so that it reads the settings',
+  ],
   clock: ['warning', 'check the time service of this machine and of the database server'],
   ops: ['warning', 'set ops.listen to a free port, or to off'],
 } as const satisfies Record<string, readonly [Weight, string]>;

@@ -20,6 +20,8 @@ export interface WrittenSetting {
   readonly account?: string | undefined;
   readonly value: Written;
   readonly source: string;
+  /** The sources of the entries of a list. */
+  readonly entrySources?: readonly string[];
 }
 
 /** What the sections of a file are called, and which settings are secrets. */
@@ -59,7 +61,8 @@ function readNodes(
   known: KnownSettings,
   sourceAt: (offset: number) => string,
 ) {
-  const { isMap, isScalar } = yaml();
+  const { isMap, isNode, isScalar, isSeq } = yaml();
+  const offsetOf = (node: unknown) => (isNode(node) ? (node.range?.[0] ?? 0) : 0);
   const settings: WrittenSetting[] = [];
   const accounts: string[] = [];
   const refuse = (setting: string, offset: number, problem: string) =>
@@ -90,7 +93,8 @@ function readNodes(
   const readSetting = (node: unknown, path: string, offset: number, account?: string) => {
     const source = sourceAt(offset);
     const value = collect(problems, { setting: settingOf(path, account), source }, () => valueOf(node, document));
-    if (value !== undefined) settings.push({ path, account, value, source });
+    const entrySources = isSeq(node) ? node.items.map((item) => sourceAt(offsetOf(item))) : [];
+    if (value !== undefined) settings.push({ path, account, value, source, entrySources });
   };
   readSection(document.contents, '', 0);
   return { settings, accounts };

@@ -403,9 +403,9 @@ describe('a slip in a file is named with its line', () => {
     expect(refusalOfFile('exchange: &a {}\nlog: *a')).toMatch(/^own\.yaml:2: log holds settings by name/);
   });
 
-  it('also inside of a value', () => {
+  it('also inside of a value: with that of the entry of a list', () => {
     const message = refusalOfFile('exchange:\n  timeout: 9s\n  absence:\n    - {status: 404}\n    - {status: 500}\n');
-    expect(message).toMatch(/^own\.yaml:3: exchange\.absence\[1\]\.status must be a status/);
+    expect(message).toMatch(/^own\.yaml:5: exchange\.absence\[1\]\.status must be a status/);
   });
 
   it('also when the file is missing', () => {

@@ -51,7 +51,9 @@ export function didYouMean(given: string, known: readonly string[]): string | un
 export function withSuggestion(command: Command, text: string): string {
   const [line = '', kind, given = ''] = /^error: unknown (command|option) '(.*)'/s.exec(text) ?? [];
   const meant = kind === 'command' ? nearCommand(command, given) : kind && suggestion(given, optionsOf(command));
-  return meant === undefined || meant === '' ? text : `${line}; did you mean ${meant}?\n`;
+  if (meant !== undefined && meant !== '') return `${line}; did you mean ${meant}?\n`;
+  // A placeholder that was pasted is named by the advice alone.
+  return text.replace(/^error: .* is invalid.*\. W(?=rite .* in place of )/s, 'error: w');
 }
 
 /** A command beside the unknown one, or one of that name elsewhere: `recon` is `report reconciliation`. */

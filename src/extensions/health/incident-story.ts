@@ -70,6 +70,8 @@ interface Shown {
 const REMINDER_MS = 60_000;
 /** One that comes back within this time has not ended. */
 const SETTLING_MS = 5_000;
+/** A key is taken or not: only requests that were in flight with the last one can still be refused. */
+const KEY_SETTLING_MS = 1_000;
 /** Failures of one message that are shown in a minute, each of its own; more are counted. */
 const MOST_SHOWN = 50;
 const MOST_REMEMBERED = 5_000;
@@ -105,7 +107,8 @@ export class IncidentStory {
         incident.overAt = now;
         news.push(newsOf(incident, 'over', now));
       }
-      if (now - incident.overAt >= SETTLING_MS) news.push(this.#end(incident));
+      if (now - incident.overAt >= (incident.kind === 'key-refused' ? KEY_SETTLING_MS : SETTLING_MS))
+        news.push(this.#end(incident));
     }
     return news;
   }

@@ -19,7 +19,7 @@ type Trouble = keyof typeof TROUBLES;
 const GATHER_STATUSES_MS = 10_000;
 const MOST_STATUSES = 20;
 /** Only the status of the order itself says whether it is final. */
-const ORDER_STATUSES = '; follow.openStatuses and follow.finalStatuses say what those of order.status mean';
+const ORDER_STATUSES = '; follow.openStatuses and follow.finalStatuses may say which of order.status are final';
 
 interface Begun {
   readonly since: string;
@@ -260,7 +260,7 @@ export class Incidents implements Listener {
     const isOfOrders = statuses.some((status) => status.startsWith('order.status '));
     this.#deps.log.info(
       { count: statuses.length, statuses: statuses.slice(0, MOST_STATUSES) },
-      `the exchange uses statuses that were not seen before${isOfOrders ? ORDER_STATUSES : ''}`,
+      `the exchange uses statuses that were not seen before: no action is needed${isOfOrders ? ORDER_STATUSES : ''}`,
     );
   }
 

@@ -28,6 +28,7 @@ import { STATUS } from '../api/addresses.ts';
 import { readFromDaemon } from '../api/asking/ask.ts';
 import { rowId, rowIds } from '../documents/commands/options.ts';
 import type { Config } from '../../settings/config.ts';
+import { pasteable } from '../../base/invocation.ts';
 import { programVersion } from '../../base/version.ts';
 import { suggestion } from '../../base/text.ts';
 import type { WebhookSender } from './sender.ts';
@@ -69,7 +70,7 @@ async function tellChanged(command: Command, config: Config): Promise<void> {
   const status = await readFromDaemon(command, config, STATUS, undefined);
   const { daemon } = (status ?? {}) as { readonly daemon?: { readonly changedSettings?: string } };
   for (const { text, remedy } of settingsProblems(daemon?.changedSettings))
-    process.stderr.write(`${text}: ${remedy}\n`);
+    process.stderr.write(`${text}: ${pasteable(remedy)}\n`);
 }
 
 function defineShow(command: Command): void {

@@ -47,6 +47,19 @@ describe('an incident', () => {
       ),
     ],
     [
+      'of a key ends soon after a key is taken',
+      20,
+      (second) => (second < 5 || second === 10 ? [{ kind: 'key-refused', cause: '401' }] : []),
+      [
+        '0 begun key-refused 0 0',
+        '5 over key-refused 5 0',
+        '6 ended key-refused 5 0',
+        '10 begun key-refused 0 0',
+        '11 over key-refused 1 0',
+        '12 ended key-refused 1 0',
+      ],
+    ],
+    [
       'is told of beside another one',
       40,
       (second) => [...(second < 20 ? [OUT_OF_REACH] : []), ...(second >= 10 && second < 30 ? [LOCKED] : [])],

@@ -147,6 +147,8 @@ describe('report explain', () => {
     expect(code).toBe(64);
     expect(stderr).toContain('--help');
     expect(stderr).not.toContain('FAIL_OVER');
+    // The word stands in the advice alone, without the words of the parser.
+    expect(stderr.split('CLASS')).toHaveLength(2);
   });
 
   it('says of a class what it means and what to do, without a database', async () => {

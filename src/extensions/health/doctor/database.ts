@@ -12,6 +12,7 @@ import { checkIntegrity } from '../../restore/tables/backup.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
 import { fault, ofProblem, ok, warning, type CheckResult } from './check.ts';
 import { olderStateOf } from '../status/command.ts';
+import type { Overview } from '../status/status.ts';
 
 /** A larger file takes too long to be checked here. */
 const MOST_CHECKED_BYTES = 256 * 1_024 ** 2;
@@ -52,13 +53,14 @@ async function checkMarks(store: Store): Promise<CheckResult> {
   return fault('mark', EXIT.data, `the database ${sign}`, RESTORE_ADVICE);
 }
 
-export async function checkAccounts({ db }: Store): Promise<readonly CheckResult[]> {
-  const problems = troubleProblems({
-    account: null,
+/** `overview`: that of a daemon, which knows newer causes than the database. */
+export async function checkAccounts({ db }: Store, overview?: Overview | null): Promise<readonly CheckResult[]> {
+  const troubles = overview ?? {
     stopped: await stoppedAccounts(db, undefined),
     outOfReach: await lostReach(db, undefined, 'exchange'),
     unreadable: await lostReach(db, undefined, 'answers'),
-  });
+  };
+  const problems = troubleProblems({ ...troubles, account: null });
   if (problems.length > 0) return problems.map((problem) => ofProblem('accounts', problem));
   return [ok('accounts', 'no account is stopped, and answers can be read')];
 }

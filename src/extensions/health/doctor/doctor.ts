@@ -103,7 +103,13 @@ function checksOf(command: Command, config: Config): readonly Check[] {
   return [
     { name: 'permissions', run: async () => checkFiles(config) },
     { name: 'database', run: () => withStore(command, 'any', (store) => checkDatabase(config, store), config) },
-    { name: 'accounts', run: () => withStore(command, 'any', checkAccounts, config) },
+    {
+      name: 'accounts',
+      run: async () => {
+        const overview = (await askDaemon(command, config, undefined))?.overview;
+        return await withStore(command, 'any', (store) => checkAccounts(store, overview), config);
+      },
+    },
     { name: 'disk', run: () => checkDisk(config) },
     { name: 'clock', run: () => withStore(command, 'any', (store) => checkClock(store, asked, clock), config) },
     ...[...baseUrls].map((url): Check => ({

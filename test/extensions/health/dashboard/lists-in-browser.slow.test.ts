@@ -88,6 +88,22 @@ describe.skipIf(isChromiumMissing)('the lists in Chromium (left out where there 
     expect([new URL(page.url()).searchParams.get('state'), await page.locator('.copy').count()]).toEqual(['held', 0]);
   });
 
+  it('has the labels of a filter in one line, and each button to copy beside the end of its command', async () => {
+    const on = await listed(60);
+    const list = await open(on, '/orders');
+    const tops = await list.evaluate<readonly number[]>(
+      `[...document.querySelectorAll('.filter label')].map((label) => label.getBoundingClientRect().top)`,
+    );
+    expect(new Set(tops).size).toBe(1);
+    const order = await open(on, '/orders/shop-10', { viewport: { width: 390, height: 900 } });
+    const below = await order.evaluate<
+      readonly number[]
+    >(`[...document.querySelectorAll('code + .copy')].map((button) =>
+      button.getBoundingClientRect().top - button.previousElementSibling.getBoundingClientRect().bottom)`);
+    expect(below.length).toBeGreaterThan(1);
+    expect(below.filter((pixels) => pixels >= 0)).toEqual([]);
+  });
+
   it.each([
     ['phone', 390, 'light', 200],
     ['laptop', 1_280, 'light', 200],

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CheckResult } from '../../../../src/extensions/health/doctor/check.ts';
+import { insertHappenings } from '../../../../src/store/tables/events.ts';
 import { createPass } from '../../../../src/orders/create.ts';
 import { followPass } from '../../../../src/orders/follow.ts';
 import { runProgram } from '../../../support/cli-function.ts';
@@ -67,7 +68,7 @@ describe('order-sync doctor', () => {
       const { of } = await doctor(program);
       return of('settings')
         .filter(({ level }) => level === 'warning')
-        .map(({ found }) => found);
+        .map(({ found, remedy }) => [found, remedy?.includes('config check')]);
     };
     const others = async () => {
       const { url, secrets, allowPrivate } = endpointAt(receiver);
@@ -84,8 +85,28 @@ describe('order-sync doctor', () => {
     };
     expect([await ages(), await others()]).toEqual([[], [0, [], false, false]]);
     utimesSync(file, 0, 0);
-    const found = [`${file} changed after the daemon started`];
+    const found = [[`${file} changed after the daemon started`, true]];
     expect([await ages(), await others()]).toEqual([found, [1, ['settings-changed'], true, true]]);
+  });
+
+  it('tells, as status does, why the exchange is out of reach now, if a daemon answers', async () => {
+    const { program } = await scriptedControlSocket();
+    const lost = {
+      account: 'default',
+      type: 'account',
+      subject: 'default',
+      field: 'exchange',
+      source: 'exchange',
+    } as const;
+    const { store, clock } = program.app;
+    await store.writer.write(
+      async (tx) =>
+        await insertHappenings(tx, [{ ...lost, new_value: 'out-of-reach', reason: 'HTTP 503' }], clock.now()),
+    );
+    program.activity.hear({ kind: 'exchange.failed', cause: 'ECONNREFUSED' });
+    const [{ found } = { found: '' }] = (await doctor(program)).of('accounts');
+    expect(found).toContain('ECONNREFUSED');
+    expect(found).not.toContain('HTTP 503');
   });
 
   it('ends by the gravest fault, and each says what to do', async () => {

@@ -8,12 +8,14 @@ import { OUTCOME_COLUMNS, sumOf as sumsOf } from '../../../reports/reconciliatio
 import { MOVES, RANGES, type ActivityFacts, type DashboardFacts, type RangeName } from '../facts.ts';
 import { count, empty, link, listPath, note, table } from '../markup.ts';
 
-/** States of which every order is a problem are explained there. */
-const MEANINGS: Readonly<Partial<Record<OrderState, string>>> = {
+const MEANINGS: Readonly<Record<OrderState, string>> = {
   pending: 'waiting to be sent',
   sending: 'being sent',
+  unknown: 'being looked up',
+  held: 'waiting for a decision',
   accepted: 'pre-orders without an order yet',
   open: 'in progress at the exchange',
+  disputed: 'contradicted by the exchange',
   final: 'finished',
   rejected: 'refused by the exchange',
   invalid: 'refused by our own check',
@@ -31,7 +33,7 @@ export function statesText({ overview, account, at }: DashboardFacts): string {
     const waited = [oldestPending, oldestUnknown].find((order) => order?.state === state);
     const age = ageOf(waited?.since ?? at, at).replace(' ', '\u00a0');
     const oldest = age === 'now' ? '' : `the oldest for ${age}`;
-    const notes = [MEANINGS[state] ?? '', oldest].filter((part) => part !== '').join(', ');
+    const notes = [MEANINGS[state], oldest].filter((part) => part !== '').join(', ');
     const number = `${count(orders[state])}${more.includes(state) ? ' <small>or more</small>' : ''}`;
     const swatch = `<svg viewBox="0 0 14 14" aria-hidden="true"><path d="M0 0h14v14H0z"/></svg>`;
     return `<li class="state-${state}">${link(pathOf(state), `${swatch}<strong>${number}</strong> <span>${state}</span>`)}<small>${proseText(notes)}</small></li>\n`;
