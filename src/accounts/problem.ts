@@ -143,7 +143,10 @@ const STATES = {
   held: ['order is held', 'orders are held'],
   disputed: ['order is disputed', 'orders are disputed'],
   unknown: ['order has an unknown outcome', 'orders have unknown outcomes'],
-  invalid: ['new order is invalid', 'new orders are invalid'],
+  invalid: [
+    'new order is invalid (correct its row, or delete it)',
+    'new orders are invalid (correct each row, or delete it)',
+  ],
 } as const;
 
 export function countedProblems(

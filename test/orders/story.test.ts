@@ -67,8 +67,8 @@ function short(at: string): string {
 function withoutTexts(line: string): string {
   const [, name] = /[Ff]inding ([A-Z_]+)/.exec(line) ?? [];
   if (name === undefined) return line;
-  const { meaning, advice } = FINDING_CLASSES[name as FindingClassName];
-  return line.replace(meaning, '(meaning)').replace(advice.replaceAll(/\bORDER\b/g, 'a'), '(advice)');
+  const { meaning } = FINDING_CLASSES[name as FindingClassName];
+  return line.replace(meaning, '(meaning)').replace(/(finding [A-Z_]+\.) (?!A person has decided).+/, '$1 (advice)');
 }
 
 describe('the story of an order', () => {
@@ -211,7 +211,7 @@ describe('the story of an order', () => {
       2026-01-16T12:00:01.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome. Found: sent 12:00:00.000Z, pending.
           > The order is sent again when it is due.
           > The order cannot be cancelled: the exchange may already have it.
-          > A person should look at finding CREATE_UNKNOWN. (advice)
+          > For information: finding CREATE_UNKNOWN. A person has decided about the order. What is left is to acknowledge the finding.
           > To acknowledge the findings that a person has looked at:
           > order-sync findings ack 1 --reason TEXT
       2026-01-16T12:00:02.000Z order-sync began create request 2.
@@ -346,8 +346,8 @@ describe('the story of an order', () => {
     expect(await replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted into the database.
       12:00:00.000Z order-sync found the row invalid and sent nothing: asset must be positive, is "0".
-          > Nothing, until the row is corrected. Then it is checked again.
-          > To have it checked as it is:
+          > Nothing, until a person corrects the row, with an UPDATE of its columns, or deletes it. A corrected row is checked again.
+          > If the row is right and a setting was wrong, to have the row checked again:
           > order-sync orders retry a --reason TEXT
       12:00:02.000Z The row was corrected and waits to be sent.
       12:00:02.000Z order-sync began create request 1.

@@ -11,6 +11,8 @@ import { AS_OF, fillDatabase, type ReconciledOrder, type WrittenFinding } from '
 export interface Given {
   readonly orders: readonly ReconciledOrder[];
   readonly findings?: readonly WrittenFinding[];
+  /** Undefined: all accounts. */
+  readonly account?: string | undefined;
   readonly by?: 'insertion' | 'completion';
   readonly from?: string;
   readonly to?: string;

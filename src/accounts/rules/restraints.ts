@@ -225,9 +225,12 @@ export function viewOf({ kind, since, until, reason, actor }: Restraint): Restra
 
 export function describeRestraint({ kind, since, until, reason, actor }: RestraintView, account: string): string {
   const by = actor === null ? '' : ` by ${actor}`;
+  const verb = actor === null ? 'waited' : 'been paused';
+  const resume = `to end: order-sync resume${accountWords(account)} --reason TEXT`;
+  // The key is tried again and again, so no time is that of the end.
   const end =
-    until === null ? `to end: order-sync resume${accountWords(account)} --reason TEXT` : `until ${until}, or longer`;
-  return `the account has been paused (${kind}) since ${since}${by}: ${reason}; ${end}`;
+    kind === 'key-refused' ? 'until the exchange takes the key' : until === null ? resume : `until ${until}, or longer`;
+  return `the account has ${verb} (${kind}) since ${since}${by}: ${reason}; ${end}`;
 }
 
 /** Why an account is stopped: its database is in an older state, its settings are wrong, or it failed otherwise. */

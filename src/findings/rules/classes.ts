@@ -49,11 +49,11 @@ export const FINDING_CLASSES = {
   ),
   AMOUNT_MISMATCH: stateError(
     'The amount of the order at the exchange differs from ours.',
-    'Compare both amounts with the pre-order, and settle the difference with the exchange.',
+    'If the order at the exchange is yours, compare both amounts with the pre-order, and settle the difference with the exchange.',
   ),
   PAIR_MISMATCH: stateError(
     'The currency pair of the order at the exchange differs from ours.',
-    'Ask the exchange to correct the order before money moves.',
+    'If the order at the exchange is yours, ask the exchange to correct it before money moves.',
   ),
   ID_COLLISION: stateError(
     'The order at the exchange is older than our first request, so it is another order with the same id.',
@@ -97,7 +97,7 @@ export const FINDING_CLASSES = {
   ),
   TYPE_MISMATCH: stateError(
     'The order type differs from ours, or the exchange type differs from that of the pre-order.',
-    'Ask the exchange to correct the order.',
+    'If the order at the exchange is yours, ask the exchange to correct it.',
   ),
   PREORDER_MISSING: stateError(
     'The exchange no longer knows a pre-order that it had accepted.',
@@ -120,8 +120,8 @@ export const FINDING_CLASSES = {
     'Run order-sync sync. If the record is too old or has no amount, ask the exchange.',
   ),
   ORDER_MISSING: stateWarning(
-    'The exchange accepted the pre-order, but has shown no order for longer than reconcile.orderMissingAfter.',
-    'Ask the client. If the pre-order was certainly never taken up, end it with order-sync orders resolve ORDER --as abandoned --reason TEXT.',
+    'The exchange accepted the pre-order, but has shown no order for a day, or for the time that reconcile.orderMissingAfter sets.',
+    'Ask the client for whom you placed the order whether the pre-order was taken up. If it certainly was not, end it with order-sync orders resolve ORDER --as abandoned --reason TEXT.',
   ),
   STUCK: stateWarning(
     'The order has not changed for longer than orders usually take.',

@@ -36,7 +36,7 @@ const ACCOUNT_COUNTS: readonly string[] = [
   'acknowledged',
 ];
 const RULE =
-  'Clean: all orders were checked, none is disputed, no finding of severity error or warning is open, and no row is left out. Findings for information and acknowledged findings are listed and do not count.';
+  'Clean: no order is unchecked or disputed, no finding of severity error or warning is open, and no row is left out. Findings for information and acknowledged findings are listed and do not count.';
 const BY_COMPLETION = 'An order without a readable completion date is in no period.';
 
 export interface ReconciliationReport {

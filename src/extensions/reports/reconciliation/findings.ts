@@ -177,7 +177,7 @@ export function uncheckedOrdersSection(
     name: 'unchecked_orders',
     title: 'Orders not checked',
     part: 'attention',
-    empty: 'All orders were checked.',
+    empty: 'All orders that can be compared were checked.',
     columns: [...accountColumns(account), ...columns],
     rows: orderRows(orders, asOf),
     groups: {
@@ -202,7 +202,7 @@ export const DISPUTED: GroupHead = {
   tone: 'error',
   meaning: 'The exchange has an order with the same id that contradicts ours.',
   advice:
-    'Do not pay or deliver for these orders until a person has decided: run order-sync orders resolve ORDER --as ours --reason TEXT, or the same with --as abandoned.',
+    'Do not pay or deliver for these orders until a person has decided: if an order is yours, run order-sync orders resolve ORDER --as ours --reason TEXT. If not, ask the exchange first what becomes of your own pre-order, then run the same with --as abandoned.',
 };
 
 /** The section of the disputed orders; it lists no more orders than a reason above. */

@@ -204,6 +204,7 @@ export class ReconciliationTotals {
     for (const side of ['open', 'final'] as const) this.#addLookup(side, other.oldestLookup[side]);
     for (const [unit, sum] of other.#inDoubt) this.#addToDoubt(unit, sum.toString());
     this.comparedUnchecked += other.comparedUnchecked;
+    this.invalid += other.invalid;
   }
 
   /** The exact sums of the orders in doubt, each with its currency; null if there are none. */

@@ -104,6 +104,11 @@ function uncheckedReason({ unchecked }: ReconciliationTotals): string {
   return `${counted(all, 'order')} could not be checked: ${reasons.join('; ')}.`;
 }
 
+function invalidReason({ invalid }: ReconciliationTotals): string | false {
+  const rows = counted(invalid, 'order is invalid: its row waits', 'orders are invalid: their rows wait');
+  return invalid > 0 && `${rows} for a person to correct or delete.`;
+}
+
 export function verdictOf(reconciled: Reconciled, problems: readonly Problem[]): Verdict {
   const { totals, tables } = reconciled;
   const { orders, checked, nothing_to_compare: nothing, infos, acknowledged } = totals.counts();
@@ -113,8 +118,8 @@ export function verdictOf(reconciled: Reconciled, problems: readonly Problem[]):
     const listed = infos + acknowledged;
     const reasons = [
       `${counted(checked, 'order was', 'orders were')} compared with the exchange, and the two sides agree.`,
-      nothing > 0 &&
-        `The exchange has nothing to compare with ${counted(nothing, 'order')}${totals.invalid > 0 ? `, of which ${totals.invalid} invalid` : ''}.`,
+      nothing > 0 && `${counted(nothing, 'order has', 'orders have')} nothing at the exchange to compare with.`,
+      invalidReason(totals),
       listed > 0 && `${counted(listed, 'finding below is', 'findings below are')} for information or acknowledged.`,
     ];
     return { tone: 'good', text: 'Both sides agree', reasons: reasons.filter((reason) => reason !== false) };
@@ -127,6 +132,7 @@ export function verdictOf(reconciled: Reconciled, problems: readonly Problem[]):
     amounts.length > 0 &&
       `Difference of the sums: ${amountsText(amounts)}. A plus means that the exchange has more than we have.`,
     ...gravestFirst.map(({ reason }) => reason),
+    invalidReason(totals),
     inDoubt > 0 && IN_DOUBT,
   ];
   return {

@@ -55,8 +55,8 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
   const spaced = spacing === undefined ? [] : [spacing.text];
   const asking = ['To see what the exchange answers now:', commandOf('exchange lookup', order)];
   const offer = (text: string) => [`${text}:`, ...decisionCommands(moment, settings)];
-  const why = state === 'final' ? 'in case it still changes' : 'in case the exchange has it after all';
-  const again = next === null ? 'Nothing: the order has ended.' : `The order is looked up again, ${why}${when}.`;
+  const again =
+    next === null ? 'Nothing: the order has ended.' : `The order is looked up again, ${whyAgain(moment)}${when}.`;
   switch (state) {
     case 'pending':
       return isSentAgain(moment)
@@ -104,8 +104,17 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
     case 'invalid':
       return isNewest(moment) && next !== null
         ? ['The row was changed. It is checked again when the next pass runs.']
-        : ['Nothing, until the row is corrected. Then it is checked again.', ...offer('To have it checked as it is')];
+        : [CORRECT, ...offer('If the row is right and a setting was wrong, to have the row checked again')];
   }
+}
+
+const CORRECT =
+  'Nothing, until a person corrects the row, with an UPDATE of its columns, or deletes it. A corrected row is checked again.';
+
+function whyAgain({ state, events }: Moment): string {
+  if (state === 'final') return 'in case it still changes';
+  const wasDisputed = events.findLast(({ field }) => field === 'state')?.old_value === 'disputed';
+  return wasDisputed ? 'in case your own order appears at the exchange' : 'in case the exchange has it after all';
 }
 
 function sending(moment: Moment): readonly string[] {
@@ -180,6 +189,8 @@ const DUPLICATING =
 /** The sentences that say what each of several commands does. */
 export const EFFECTS: readonly string[] = [...Object.values(DECISIONS).map(([, , effect]) => effect), DUPLICATING];
 
+const NOT_OURS = 'If it is not yours, ask the exchange first what becomes of your own pre-order.';
+
 function decisionCommands(moment: Moment, { against = {} }: StorySettings): readonly string[] {
   const { order, state, asOf } = moment;
   // To send again what the exchange may have taken is no step that anybody is led to.
@@ -190,7 +201,9 @@ function decisionCommands(moment: Moment, { against = {} }: StorySettings): read
   return decisions.flatMap((kind) => {
     const [command, options, effect] = DECISIONS[kind];
     const obstacle = isNewest(moment) ? obstacleTo(kind, sent, asOf, against) : undefined;
-    if (obstacle === undefined) return [...(decisions.length > 1 ? [effect] : []), commandOf(command, order, options)];
+    const first = state === 'disputed' && kind === 'abandoned' ? [NOT_OURS] : [];
+    const lead = decisions.length > 1 ? [...first, effect] : [];
+    if (obstacle === undefined) return [...lead, commandOf(command, order, options)];
     const why = `${capitalized(obstacle.why)}.`;
     return obstacle.passes
       ? [why]

@@ -4,6 +4,7 @@ import { storyDocument } from './document.ts';
 import { isNewest, type Spacing, type StorySettings } from './next.ts';
 import { buildStory, type Story } from './story.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
+import { problem } from '../../../accounts/problem.ts';
 import { describeKeptBack, stopRemedy } from '../../../accounts/rules/restraints.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { pasteable } from '../../../base/invocation.ts';
@@ -13,6 +14,7 @@ import { statusName } from '../../../orders/rules/lookup.ts';
 import { isPaced } from '../../../orders/rules/states.ts';
 import { trackingOf } from '../../../store/orders/order-columns.ts';
 import { readOrder } from '../../../store/orders/orders.ts';
+import { lostReach } from '../../../store/tables/account-stops.ts';
 import type { Store } from '../../../store/port.ts';
 import { readStory, type StoryEvidence } from '../tables/story.ts';
 
@@ -40,7 +42,9 @@ export async function storyOf(
   const spacing = isNewest({ ...evidence, asOf }) ? await readSpacing?.() : undefined;
   const row = await readOrder(store.db, account, externalOrderId);
   const against = row && (await evidenceAgainstSending(store.db, row));
-  const story = buildStory(evidence, asOf, { ...create, ...follow, isDriven, blocked, spacing, against });
+  const [lost] = await lostReach(store.db, account, 'exchange');
+  const stopped = blocked ?? (lost && outageOf(lost));
+  const story = buildStory(evidence, asOf, { ...create, ...follow, isDriven, blocked: stopped, spacing, against });
   return { story, document: storyDocument(story, evidence, exchange), evidence };
 }
 
@@ -63,6 +67,11 @@ export async function explain(
     readSpacing: () => spacingOf(deps, externalOrderId, asOf),
     blocked: (await olderStateOf(deps.store)) ?? (kept && describeKeptBack(kept)),
   });
+}
+
+function outageOf({ account, since, reason }: Awaited<ReturnType<typeof lostReach>>[number]) {
+  const why = `the exchange has been out of reach since ${since}${reason === null ? '' : `: ${reason}`}`;
+  return { why, remedy: problem('out-of-reach', why, { group: [{ account }] }).remedy };
 }
 
 /** A story as programs read it. */

@@ -1,8 +1,9 @@
 import { shellWord } from '../../../base/text.ts';
 import { describeRestraint, stops, describeStop, stopRemedy } from '../../../accounts/rules/restraints.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
+import { keyRemedy } from '../../../accounts/problem.ts';
 import { findingClass } from '../../../findings/rules/classes.ts';
-import { compareTexts } from '../../../base/words.ts';
+import { capitalized, compareTexts } from '../../../base/words.ts';
 import { FOLLOWED_STATES, type OrderState } from '../../../orders/rules/states.ts';
 import type { RecordView } from '../../../orders/rules/record.ts';
 import type { StoryEvent, StoryEvidence, StoryFinding } from '../tables/story.ts';
@@ -79,7 +80,8 @@ function headline(
   until: string,
 ): string {
   const since = newest?.source === 'operator' ? undefined : (newest?.observed_at ?? order.created_at);
-  const other = findings.find((one) => one.class === 'AMOUNT_MISMATCH' && isTrue(one, until));
+  const compared = facts.state === 'abandoned' ? [] : findings;
+  const other = compared.find((one) => one.class === 'AMOUNT_MISMATCH' && isTrue(one, until));
   const amounts =
     other === undefined ? '' : `, with the amount ${other.actual} at the exchange and ${other.expected} in the row`;
   return headlineSentence(facts, since) + amounts;
@@ -96,7 +98,10 @@ function stopLines(
   if (lane === undefined) return [];
   const until = asOf.toISOString();
   const waiting = holds.filter((hold) => stops(hold, lane) && hold.since <= until);
-  const lines = waiting.map((hold) => `The order waits: ${describeRestraint(hold, order.account)}.`);
+  const lines = waiting.flatMap((hold) => [
+    `The order waits: ${describeRestraint(hold, order.account)}.`,
+    ...(hold.kind === 'key-refused' && isNewest({ order, asOf }) ? [`${capitalized(keyRemedy())}.`] : []),
+  ]);
   // Of the past nobody knows who drove it.
   if (!isNewest({ order, asOf })) return lines;
   const what = lane === 'create' ? 'sent' : 'looked up';
@@ -200,21 +205,34 @@ function findingLines(open: readonly StoryFinding[], moment: Pick<Moment, 'order
   ];
 }
 
+const HERE = 'one of the commands under "What happens next" of the order';
+
 /** Says what to do about an open finding. */
 export function adviceOn(finding: StoryFinding, moment: Pick<Moment, 'order' | 'events'>): string {
   if (isDecided(finding, moment))
-    return 'A person has decided about the dispute. What is left is to acknowledge the finding.';
+    return 'A person has decided about the order. What is left is to acknowledge the finding.';
   const { external_order_id: id, account, pre_order_id: preOrderId } = moment.order;
   const advice = findingClass(finding.class)?.advice ?? 'This version of order-sync does not know it.';
   return advice
+    .replace('a command that order-sync orders explain ORDER shows', HERE)
     .replaceAll(/\bORDER\b/g, () => shellWord(id))
     .replaceAll('--reason TEXT', () => `--reason TEXT${accountWords(account)}`)
     .replace(', if there is one', (words) => (preOrderId === null ? words : ` ${preOrderId}`));
 }
 
-/** Tells whether the finding asks for nothing but the decision about a dispute that a person has ended. */
+/** The classes that say whose order it is, and those that compare it with ours. */
+const WHOSE: readonly string[] = ['ID_COLLISION', 'IDENTITY_MISMATCH', 'MERCHANT_MISMATCH', 'ORDER_REUSED'];
+const COMPARING: readonly string[] = ['AMOUNT_MISMATCH', 'PAIR_MISMATCH', 'TYPE_MISMATCH'];
+
+/** Tells whether a person has settled the finding since by a decision about the order. */
 function isDecided({ class: name, first_seen_at }: StoryFinding, { events }: Pick<Moment, 'events'>): boolean {
-  const last = events.findLast((one) => one.field === 'state' && [one.old_value, one.new_value].includes('disputed'));
-  const isEnded = last?.old_value === 'disputed' && last.source === 'operator' && first_seen_at <= last.observed_at;
-  return isEnded && findingClass(name)?.advice.includes('--as ours') === true;
+  const doubtful = name === 'CREATE_UNKNOWN' ? ['unknown', 'held'] : ['disputed'];
+  const isDoubtful = (state: string | null) => doubtful.includes(state ?? '');
+  const last = events.findLast(
+    (one) => one.field === 'state' && (isDoubtful(one.old_value) || isDoubtful(one.new_value)),
+  );
+  if (last?.source !== 'operator' || isDoubtful(last.new_value) || first_seen_at > last.observed_at) return false;
+  return (
+    name === 'CREATE_UNKNOWN' || WHOSE.includes(name) || (last.new_value === 'abandoned' && COMPARING.includes(name))
+  );
 }

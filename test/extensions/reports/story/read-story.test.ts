@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { describeKeptBack } from '../../../../src/accounts/rules/restraints.ts';
 import { configOf } from '../../../../src/settings/config.ts';
 import { storyOf } from '../../../../src/extensions/reports/story/read-story.ts';
+import { insertHappenings } from '../../../../src/store/tables/events.ts';
 import { acceptedOrders } from '../../../support/test-program.ts';
 
 it('says of an order that the database does not let its owner write why nothing is done for it', async () => {
@@ -15,6 +16,26 @@ it('says of an order that the database does not let its owner write why nothing 
   expect(kept).toContain('a trigger refuses it');
   expect(kept).toContain('merchant_orders');
   expect(await nextOf()).not.toContain('a trigger refuses it');
+});
+
+it('says of an order during an outage that it waits for the exchange, and not for a pass', async () => {
+  const { program } = await acceptedOrders(['a']);
+  const { app, clock, config } = program;
+  const change = {
+    account: 'default',
+    type: 'account',
+    subject: 'default',
+    field: 'exchange',
+    source: 'exchange',
+  } as const;
+  const lost = { ...change, old_value: null, new_value: 'out of reach', reason: 'ECONNREFUSED', actor: null };
+  await app.store.writer.write((tx) => insertHappenings(tx, [lost], clock.now()));
+  const told = await storyOf(app.store, configOf(config, 'default'), 'a', { asOf: clock.now() });
+  expect(told?.story.next.slice(0, 2)).toEqual([
+    expect.stringMatching(/not looked up: .*out of reach .*ECONNREFUSED/),
+    'order-sync doctor',
+  ]);
+  expect(told?.story.next.join()).not.toContain('when a pass runs');
 });
 
 it('has when the order is looked up now, and never of the past', async () => {

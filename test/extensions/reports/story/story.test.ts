@@ -91,6 +91,15 @@ describe('an order whose account is held', () => {
     expect(followed).toEqual([expect.stringContaining('rate-limited')]);
   });
 
+  it('waits for the key, with advice on the key and no time in the past', () => {
+    const refused = { ...hold, kind: 'key-refused', until: at(90), actor: null, reason: 'refused' } as const;
+    const [waits, ...more] = tell(evidence({ holds: [refused] })).next;
+    expect(waits).not.toContain(at(90));
+    expect(more[0]).toContain('the right key');
+    const later = evidence({ order: { ...ORDER, updated_at: at(2_000) }, holds: [refused] });
+    expect(tell(later).next.join()).not.toContain('the right key');
+  });
+
   it('did not wait before the hold began', () => {
     expect(tell(evidence({ holds: [hold] }), 4).next.join()).not.toContain('The order waits');
   });
@@ -295,6 +304,37 @@ describe('a finding in a story', () => {
     expect(tell({ ...given, findings: [{ ...FINDING, resolved_at: at(30) }] }).headline).not.toContain('1.6');
   });
 
+  it.each([
+    ['CREATE_UNKNOWN', 'held', 'pending', true],
+    ['CREATE_UNKNOWN', 'held', 'unknown', false],
+    ['CREATE_UNKNOWN', 'disputed', 'open', false],
+    ['AMOUNT_MISMATCH', 'disputed', 'abandoned', true],
+    ['AMOUNT_MISMATCH', 'disputed', 'open', false],
+    ['MERCHANT_MISMATCH', 'disputed', 'open', true],
+    ['ORDER_REUSED', 'disputed', 'open', true],
+    ['ORDER_REUSED', 'held', 'pending', false],
+    ['PREORDER_ECHO_MISMATCH', 'disputed', 'abandoned', false],
+  ])('%s is settled by the decision from %s to %s: %s', (name, old_value, new_value, isSettled) => {
+    const decided = event(20, { old_value, new_value, source: 'operator', actor: 'anna' });
+    const events = [event(10, { new_value: old_value }), decided];
+    const adviceAt = (seconds: number, happened = events) => {
+      const told = tell(evidence({ events: happened, findings: [{ ...FINDING, class: name }] }), seconds);
+      return told.next.find((line) => line.includes(`finding ${name}.`));
+    };
+    expect(adviceAt(30) !== adviceAt(19)).toBe(isSettled);
+    const again = event(25, { old_value: new_value, new_value: name === 'CREATE_UNKNOWN' ? 'unknown' : 'disputed' });
+    expect(adviceAt(30, [...events, again])).toBe(adviceAt(19));
+  });
+
+  it('has no amount of an order that a person gave up in its headline', () => {
+    const given = (new_value: string) => {
+      const decided = event(20, { old_value: 'disputed', new_value, source: 'operator' });
+      return tell(evidence({ events: [decided], findings: [FINDING] })).headline;
+    };
+    expect(given('open')).toContain('1.6');
+    expect(given('abandoned')).not.toContain('1.6');
+  });
+
   it('of another order with the same id names our own pre-order, to ask about before the order is sent again', () => {
     const findings = [{ ...FINDING, class: 'ID_COLLISION' }];
     const events = [event(10, { old_value: 'accepted', new_value: 'disputed', source: 'lookup' })];
@@ -474,6 +514,21 @@ describe('what happens next', () => {
     const given = evidence({ events: [event(1, { new_value: 'rejected' })] });
     const { next } = buildStory(given, new Date(at(2)), { ...SETTINGS, against: { doubt: 'ask the exchange' } });
     expect(next.filter(isCommand)).toEqual([]);
+  });
+
+  it('asks about our own pre-order before it offers to give up a disputed order', () => {
+    const { next } = tell(evidence({ events: [event(1, { new_value: 'disputed' })] }));
+    const command = next.findIndex((line) => line.includes('--as abandoned'));
+    expect(next[command - 2]).toContain('own pre-order');
+  });
+
+  it('looks up an order that was given up as another for our own one alone', () => {
+    const from = (old_value: string) => {
+      const order = { ...ORDER, next_action_at: at(2_000) };
+      return tell(evidence({ order, events: [event(1, { old_value, new_value: 'abandoned' })] })).next[0];
+    };
+    expect(from('disputed')).not.toBe(from('held'));
+    expect(from('disputed')).toContain('your own order');
   });
 
   it('says that an unknown outcome may be sent once more where the settings say so', () => {
