@@ -89,7 +89,7 @@ it('every report, export and list of the same orders is the same, byte for byte,
   merchant.exec(`create schema at_month; alter database ${new URL(database.url).pathname.slice(1)} set search_path = at_month, pg_catalog, public;
     create function at_month.clock_timestamp() returns timestamptz language sql as $$ select '${NOW.toISOString()}'::timestamptz $$`);
   merchant.close();
-  vi.useFakeTimers({ toFake: ['Date', 'hrtime'], now: NOW });
+  vi.useFakeTimers({ toFake: ['Date', 'hrtime', 'performance'], now: NOW });
   const said = async (url: string, args: readonly string[]) => {
     const environment = { ORDER_SYNC_DATABASE_URL: url };
     const { code, stdout, stderr } = await runProgram(args, { cwd: folder, environment });
