@@ -108,10 +108,12 @@ export function define(command: Command): void {
       }
       const log = options.log === undefined ? undefined : await openLog(options.log, command);
       const [apiKey = USUAL_KEY, ...otherKeys] = options.key ?? [];
+      const clock = systemClock();
       const sandbox = await startSandbox({
         apiKey,
         otherKeys,
-        clock: systemClock(),
+        clock,
+        firstNumber: firstNumberAt(clock.now()),
         random: seededRandom(options.seed),
         seed: options.seed,
         port: options.port,
@@ -134,6 +136,14 @@ export function define(command: Command): void {
       await sandbox.close();
       if (log !== undefined) await finished(log.end());
     });
+}
+
+/**
+ * Returns the number of the first pre-order of a sandbox that starts now. A sandbox forgets its orders when it ends, and the
+ * database that they are in would take a number that comes again for that of another order.
+ */
+function firstNumberAt(now: Date): number {
+  return Math.floor((now.getTime() - Date.parse('2026-01-01T00:00:00.000Z')) / 10);
 }
 
 function sayHowToUse(url: string, apiKey: string): void {
