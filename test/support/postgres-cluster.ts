@@ -17,26 +17,32 @@ import {
 export interface Cluster {
   readonly old: PostgresServer;
   readonly next: Standby;
-  /** Promotes the standby once it has all that the primary has. */
+  /** Resolves once the standby has all that the primary has. */
+  readonly catchUp: () => Promise<void>;
+  /** Promotes the standby once it has caught up. */
   readonly promote: () => Promise<void>;
   /** Starts the old primary again as a standby that receives nothing. */
   readonly demote: () => Promise<void>;
 }
 
-export async function startCluster(settings: Readonly<Record<string, string>> = {}): Promise<Cluster> {
+export async function startCluster(): Promise<Cluster> {
   const bin = findPostgres() ?? '';
-  const old = await startPostgres(bin, settings);
+  const old = await startPostgres(bin);
   onTestFinished(() => old[Symbol.asyncDispose]());
   await ask(old, `create database shop owner ${OWNER}`);
   const next = await startStandby(bin, old);
   onTestFinished(() => next[Symbol.asyncDispose]());
+  const catchUp = async () => {
+    const [{ position } = {}] = await ask<{ position: string }>(old, 'select pg_current_wal_lsn()::text as position');
+    const hasAll = `select pg_last_wal_replay_lsn() >= '${position}' as has`;
+    while ((await ask<{ has: boolean }>(next, hasAll))[0]?.has !== true);
+  };
   return {
     old,
     next,
+    catchUp,
     async promote() {
-      const [{ position } = {}] = await ask<{ position: string }>(old, 'select pg_current_wal_lsn()::text as position');
-      const hasAll = `select pg_last_wal_replay_lsn() >= '${position}' as has`;
-      while ((await ask<{ has: boolean }>(next, hasAll))[0]?.has !== true);
+      await catchUp();
       await next.promote();
     },
     async demote() {

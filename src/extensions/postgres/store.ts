@@ -97,7 +97,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
     snapshot: (of) => readings.snapshot(of),
     migrations: async () => migrationStatus(MIGRATIONS, await appliedMigrations(connections)),
     changes: (signal) => changesOf({ db: connections.db, clock, instance, notices }, signal),
-    weaknesses: () => weaknessesOf(connections.db, place.synchronousStandbys),
+    weaknesses: () => weaknessesOf(connections.db, place.synchronousStandbys, primary),
     driverOf: (accounts) => driverOf(connections.db, accounts),
     isInPlace: () => true,
     forAccount,

@@ -2,6 +2,7 @@ import { systemClock } from '../../../base/clock.ts';
 import type { PostgresDatabase } from '../../../settings/database.ts';
 import { hostsText, type DatabaseHost } from '../../../settings/database-url.ts';
 import { StoreError } from '../../../store/errors.ts';
+import type { Weakness } from '../../../store/port.ts';
 import { clientConfig, type Client, type Destination } from '../client.ts';
 import { messageOf, postgresError } from '../errors.ts';
 import { ASK_MS, askServer, readRole, type Answer, type Refusal, type Writable } from './ask.ts';
@@ -80,6 +81,16 @@ export class Primary implements Destination {
     if (!this.#hasOthers) return;
     this.#isKnown = false;
     if (takesNoWrites) this.#change();
+  }
+
+  /** Asks all hosts, for at most `ASK_MS`, and says what a fail-over would meet. */
+  async weaknesses(): Promise<readonly Weakness[]> {
+    if (!this.#hasOthers) return [];
+    const config = clientConfig(this.#place);
+    const answers = await Promise.all(
+      this.#place.hosts.map((server) => askServer(server, config, new AbortController().signal)),
+    );
+    return weaknessesIn(answers);
   }
 
   get #hasOthers(): boolean {
@@ -167,13 +178,26 @@ function refusalOf(answer: Answer, newest: string): Refusal | undefined {
   };
 }
 
+/** Names the hosts that do not tell their role, and those that take writes if there are several. */
+export function weaknessesIn(answers: readonly Answer[]): readonly Weakness[] {
+  const found = answers.flatMap((answer): Weakness[] => {
+    if (answer.kind === 'writable' || answer.error === undefined) return [];
+    const advice = 'a fail-over to it is not followed; see that it runs, or correct database.url';
+    return [{ name: 'hosts', text: `${reasonOf(answer)}: ${advice}` }];
+  });
+  const writable = answers.filter(({ kind }) => kind === 'writable').map(({ server }) => hostsText([server]));
+  const split = `${writable.join(' and ')} take writes: an old primary lives on; stop it before an order is sent twice`;
+  return writable.length > 1 ? [...found, { name: 'split', text: split }] : found;
+}
+
+function reasonOf({ server, why, error }: Refusal): string {
+  return `${hostsText([server])} ${why}${error === undefined ? '' : ` (${messageOf(error)})`}`;
+}
+
 /** Names each host and why it is not used. If all that did not answer failed in one way, it is a failure of that kind. */
 function noPrimary(address: string, answers: readonly Answer[], newest: string): StoreError {
   const refusals = answers.flatMap((answer) => refusalOf(answer, newest) ?? []);
-  const reasons = refusals.map(({ server, why, error }) =>
-    error === undefined ? `${hostsText([server])} ${why}` : `${hostsText([server])} ${why} (${messageOf(error)})`,
-  );
-  const message = `${address} has no server that takes writes: ${reasons.join('; ')}`;
+  const message = `${address} has no server that takes writes: ${refusals.map(reasonOf).join('; ')}`;
   const failures = refusals.flatMap(({ error }) => (error === undefined ? [] : [postgresError(error, address)]));
   const [failure] = failures;
   const isOneKind = failures.every(({ problem }) => problem === failure?.problem);

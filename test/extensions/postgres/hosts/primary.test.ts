@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { openConnections } from '../../../../src/extensions/postgres/connection.ts';
-import { primaryOf, Primary } from '../../../../src/extensions/postgres/hosts/primary.ts';
+import { primaryOf, Primary, weaknessesIn } from '../../../../src/extensions/postgres/hosts/primary.ts';
 import { openOwnership } from '../../../../src/extensions/postgres/sharing/ownership.ts';
 import { openStore } from '../../../../src/extensions/postgres/store.ts';
 import { OwnedError, StoreError } from '../../../../src/store/errors.ts';
@@ -62,6 +62,18 @@ describe('of the servers that take writes', () => {
   ])('is used %s', (_which, answers, newest, expected) => {
     expect(primaryOf(answers, newest)?.server.host).toBe(expected);
   });
+
+  it('are weak if there are two, or if a host does not tell', () => {
+    const names = (...answers: Parameters<typeof weaknessesIn>[0]) => weaknessesIn(answers).map(({ name }) => name);
+    const silent = { ...refusal('c'), error: new Error('connect ECONNREFUSED') };
+    expect(names(writable('a', '00000001'), refusal('b'))).toEqual([]);
+    expect(names(writable('a', '00000001'), silent, writable('b', '00000002'))).toEqual(['hosts', 'split']);
+  });
+});
+
+it('a database with one host is asked nothing more', async () => {
+  const primary = new Primary(placeOf('postgres://u@127.0.0.1/o'));
+  expect([primary.poolOptions, await primary.weaknesses()]).toEqual([{ destination: primary }, []]);
 });
 
 describe.skipIf(findPostgres() === undefined)('a database with several hosts', () => {
@@ -72,6 +84,7 @@ describe.skipIf(findPostgres() === undefined)('a database with several hosts', (
     await write(store, 'first');
     expect([await read(store), await factAt(old), await sessions(next)]).toEqual(['first', 'first', 0]);
     expect(silent.calls.length).toBe(1);
+    expect((await store.weaknesses()).filter(({ name }) => name === 'hosts')).toHaveLength(2);
   });
 
   it.skipIf(!readFileSync('/proc/net/if_inet6', 'utf8').includes('00000001 '))(

@@ -44,20 +44,22 @@ describe.skipIf(findPostgres() === undefined)('a snapshot from a standby', () =>
   });
 
   it('is of the primary for a while if the standby is cut off or gone, which is said once', async () => {
-    const { old, next } = await startCluster();
-    const { store, moved, warnings } = await open([old, next], { ORDER_SYNC_DATABASE_READ_BEHIND: '500ms' });
+    const { old, next, catchUp } = await startCluster();
+    const { store, moved, warnings } = await open([old, next], { ORDER_SYNC_DATABASE_READ_BEHIND: '2s' });
     await write(store, 'first');
     expect(await read(store)).toEqual([next.port, 'first']);
     await next.disconnect();
     await write(store, 'second');
     expect(await read(store)).toEqual([old.port, 'second']);
     await next.connect();
+    await catchUp();
     expect(await read(store)).toEqual([old.port, 'second']);
     moved.ms += 60_000;
     await next.stop();
     expect(await read(store)).toEqual([old.port, 'second']);
     expect(warnings.length).toBe(1);
     await next.start();
+    await catchUp();
     moved.ms += 60_000;
     expect(await read(store)).toEqual([next.port, 'second']);
   });
