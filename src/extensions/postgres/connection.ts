@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Kysely, PostgresAdapter, PostgresDialect, sql, type CompiledQuery, type MigrationLockOptions } from 'kysely';
 import pg from 'pg';
@@ -8,7 +8,7 @@ import type { Database } from '../../store/port.ts';
 import type { Tables } from '../../store/schema.ts';
 import { breakOffLate, Client, LAST_ANSWER_MS, PARSERS, storableValues } from './client.ts';
 import { PostgresCompiler } from './dialect.ts';
-import { isAborted, isConnectionLost, isStale, postgresError } from './errors.ts';
+import { isAborted, isConnectionLost, isNameLost, isStale, postgresError } from './errors.ts';
 
 const IDLE_MS = 10_000;
 /** Connections keep plans, and one that was made for a small table is slow on a large one. One in use is closed when it is given back. */
@@ -22,6 +22,8 @@ export const MOST_STALE = 3;
 
 interface ConnectionOptions {
   readonly max: number;
+  /** Statements have names, under which sessions keep them: yes. */
+  readonly areNamed?: boolean;
   /** A server that gives no answer for so long is taken for lost, in milliseconds. */
   readonly answerTimeoutMs?: number;
   /** Aborts when the process has no time left to wait for answers. */
@@ -93,11 +95,14 @@ class Pool implements Connections {
   readonly #links = new WeakMap<pg.PoolClient, Link>();
   /** Raised when prepared statements are stale: connections of an earlier epoch are replaced. */
   #epoch = 0;
+  /** A pooler that changes sessions between transactions loses the names. */
+  #keepsNames: boolean;
 
   constructor(pool: pg.Pool, address: string, options: ConnectionOptions) {
     this.#pool = pool;
     this.#address = address;
     this.#options = options;
+    this.#keepsNames = options.areNamed ?? true;
     if (options.hurry !== undefined) breakOffLate(pool, options.hurry);
     const run = async <Row>(query: CompiledQuery<Row>) => {
       for (let tries = 0; ; tries += 1) {
@@ -142,7 +147,8 @@ class Pool implements Connections {
       adapter: this.#adapter,
       nameOf: (text) => this.#nameOf(text),
       epoch,
-      onStale: () => {
+      onStale: (error) => {
+        if (isNameLost(error)) this.#keepsNames = false;
         if (epoch === this.#epoch) this.#epoch += 1;
       },
       ...this.#options,
@@ -152,6 +158,7 @@ class Pool implements Connections {
   }
 
   #nameOf(text: string): string | undefined {
+    if (!this.#keepsNames) return undefined;
     const known = this.#names.get(text);
     if (known !== undefined || this.#names.size >= KEPT_STATEMENTS) return known;
     // By its text: a pooler may give the connection a session with prepared statements of another process.
@@ -167,7 +174,7 @@ interface LinkOptions extends Pick<ConnectionOptions, 'answerTimeoutMs' | 'hurry
   readonly adapter: Adapter;
   readonly nameOf: (text: string) => string | undefined;
   readonly epoch: number;
-  readonly onStale: () => void;
+  readonly onStale: (error: unknown) => void;
 }
 
 class Link implements Lent {
@@ -234,7 +241,7 @@ class Link implements Lent {
       this.#failure = undefined;
       return result;
     } catch (error) {
-      if (isStale(error)) this.#options.onStale();
+      if (isStale(error)) this.#options.onStale(error);
       this.#isLost ||= isConnectionLost(error) || isStale(error);
       // Errors of statements behind the one that failed say nothing.
       if (!isAborted(error) || this.#failure === undefined) this.#failure = postgresError(error, address);
@@ -272,12 +279,32 @@ function tlsOf({ tls, tlsCaFile }: PostgresDatabase) {
   if (tls === 'off') return false;
   if (tls === 'require') return { rejectUnauthorized: false };
   if (tlsCaFile === undefined) return { rejectUnauthorized: true };
+  let ca = readAuthorities(tlsCaFile);
+  return {
+    rejectUnauthorized: true,
+    /** Read by the driver for each new connection: a file that was replaced holds for the next. */
+    get ca() {
+      try {
+        ca = readAuthorities(tlsCaFile);
+      } catch {
+        // The last that could be used stays.
+      }
+      return ca;
+    },
+  };
+}
+
+/** Throws `StoreError` if the file cannot be read, or has no certificate in it. */
+function readAuthorities(file: string): string {
   try {
-    return { rejectUnauthorized: true, ca: readFileSync(tlsCaFile, 'utf8') };
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new StoreError('unusable', `${tlsCaFile} cannot be read (${why}); correct database.tlsCaFile`, {
-      cause: error,
-    });
+    const authorities = readFileSync(file, 'utf8');
+    // TLS passes over what is no certificate, or half of one.
+    const [first = '', ...more] = authorities.split(/(?<=-----END CERTIFICATE-----\s+)(?=\S)/);
+    for (const part of [first, ...more.filter((text) => text.includes('-----BEGIN'))]) new X509Certificate(part);
+    return authorities;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const advice = 'correct database.tlsCaFile';
+    throw new StoreError('unusable', `${file} cannot be used (${why}); ${advice}`, { cause });
   }
 }
