@@ -1,6 +1,10 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { deadline } from '../../base/clock.ts';
 import { storable } from '../../base/text.ts';
+import type { PostgresDatabase } from '../../settings/database.ts';
+import { StoreError } from '../../store/errors.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** How long an answer is waited for when the process has no time left. */
@@ -54,3 +58,38 @@ export const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   [pg.types.builtins.FLOAT4]: Number,
   [pg.types.builtins.FLOAT8]: Number,
 };
+
+/** How connections are encrypted, as the driver takes it. Throws `StoreError` if the file of the authorities is of no use. */
+export function tlsOf({ tls, tlsCaFile }: PostgresDatabase) {
+  if (tls === 'off') return false;
+  if (tls === 'require') return { rejectUnauthorized: false };
+  if (tlsCaFile === undefined) return { rejectUnauthorized: true };
+  let ca = readAuthorities(tlsCaFile);
+  return {
+    rejectUnauthorized: true,
+    /** Read by the driver for each new connection: a file that was replaced holds for the next. */
+    get ca() {
+      try {
+        ca = readAuthorities(tlsCaFile);
+      } catch {
+        // The last that could be used stays.
+      }
+      return ca;
+    },
+  };
+}
+
+/** Throws `StoreError` if the file cannot be read, or has no certificate in it. */
+function readAuthorities(file: string): string {
+  try {
+    const authorities = readFileSync(file, 'utf8');
+    // TLS passes over what is no certificate, or half of one.
+    const [first = '', ...more] = authorities.split(/(?<=-----END CERTIFICATE-----\s+)(?=\S)/);
+    [first, ...more.filter((part) => part.includes('-----BEGIN'))].forEach((part) => new X509Certificate(part));
+    return authorities;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const advice = 'correct database.tlsCaFile';
+    throw new StoreError('unusable', `${file} cannot be used (${why}); ${advice}`, { cause });
+  }
+}

@@ -1,12 +1,11 @@
-import { createHash, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
 import { Kysely, PostgresAdapter, PostgresDialect, sql, type CompiledQuery, type MigrationLockOptions } from 'kysely';
 import pg from 'pg';
 import { rereadPassword, type PostgresDatabase } from '../../settings/database.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Database } from '../../store/port.ts';
 import type { Tables } from '../../store/schema.ts';
-import { breakOffLate, Client, LAST_ANSWER_MS, PARSERS, storableValues } from './client.ts';
+import { breakOffLate, Client, LAST_ANSWER_MS, PARSERS, storableValues, tlsOf } from './client.ts';
 import { PostgresCompiler } from './dialect.ts';
 import { isAborted, isConnectionLost, isNameLost, isStale, postgresError } from './errors.ts';
 
@@ -272,39 +271,5 @@ class Adapter extends PostgresAdapter {
 
   override async releaseMigrationLock(): Promise<void> {
     // The transaction's end does it.
-  }
-}
-
-function tlsOf({ tls, tlsCaFile }: PostgresDatabase) {
-  if (tls === 'off') return false;
-  if (tls === 'require') return { rejectUnauthorized: false };
-  if (tlsCaFile === undefined) return { rejectUnauthorized: true };
-  let ca = readAuthorities(tlsCaFile);
-  return {
-    rejectUnauthorized: true,
-    /** Read by the driver for each new connection: a file that was replaced holds for the next. */
-    get ca() {
-      try {
-        ca = readAuthorities(tlsCaFile);
-      } catch {
-        // The last that could be used stays.
-      }
-      return ca;
-    },
-  };
-}
-
-/** Throws `StoreError` if the file cannot be read, or has no certificate in it. */
-function readAuthorities(file: string): string {
-  try {
-    const authorities = readFileSync(file, 'utf8');
-    // TLS passes over what is no certificate, or half of one.
-    const [first = '', ...more] = authorities.split(/(?<=-----END CERTIFICATE-----\s+)(?=\S)/);
-    for (const part of [first, ...more.filter((text) => text.includes('-----BEGIN'))]) new X509Certificate(part);
-    return authorities;
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    const advice = 'correct database.tlsCaFile';
-    throw new StoreError('unusable', `${file} cannot be used (${why}); ${advice}`, { cause });
   }
 }

@@ -31,7 +31,12 @@ const MEANINGS: readonly Meaning[] = [
     'takes neither this user nor this password',
     'correct database.url and database.password, or the rules of the server',
   ],
-  [/^42501/, 'denied', 'refuses what the user may not do', 'use the role that owns the tables'],
+  [
+    /^42501/,
+    'denied',
+    'refuses what the user may not do',
+    'run order-sync db migrate as the role that owns the tables; for all else grant what the manual names',
+  ],
   [/^25006/, 'disk', 'is read-only, as a standby is', 'set database.url to the primary server'],
   [/^(53300|53400)/, 'busy', 'takes no more connections', 'lower database.poolSize, or raise its max_connections'],
   [/^(53|58|XX00[12])/, 'disk', 'cannot be written', 'check the disk and the memory of the server'],
