@@ -13,8 +13,8 @@ describe('the tables of the next version', () => {
     expect(isUpToDate(MIGRATIONS, applied)).toBe(true);
     const migrations = async () => migrationStatus(MIGRATIONS, applied);
     await assertNotNewer({ address: 'address', migrations });
-    for (const expect of ['migrate', 'upgrade', 'current', 'any'] as const) {
-      assertKnownVersion({ migrations: MIGRATIONS, address: 'address' }, applied, expect, []);
+    for (const expectation of ['migrate', 'upgrade', 'current', 'any'] as const) {
+      assertKnownVersion({ migrations: MIGRATIONS, address: 'address' }, applied, expectation, []);
     }
   });
 
