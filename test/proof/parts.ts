@@ -10,7 +10,7 @@ import {
   tornWorlds,
 } from '../simulation/proof.ts';
 import { soak } from '../soak/proof.ts';
-import { windtunnelPostgres, windtunnelPromotion, windtunnelSqlite } from '../windtunnel/proof.ts';
+import { windtunnelPostgres, windtunnelPromotion, windtunnelSqlite, windtunnelUpgrade } from '../windtunnel/proof.ts';
 import type { Part } from './part.ts';
 
 /** Every part, in the order in which they begin: those whose pieces take long come first. */
@@ -27,5 +27,6 @@ export const PARTS: readonly Part[] = [
   windtunnelSqlite,
   windtunnelPostgres,
   windtunnelPromotion,
+  windtunnelUpgrade,
   soak,
 ];

@@ -33,6 +33,8 @@ interface SceneOptions {
   readonly settings?: object;
   /** So many processes may drive an account at a time, each at its rate: 1. */
   readonly owners?: number;
+  /** The file that starts another version, which makes the tables and is started first. */
+  readonly program?: string;
 }
 
 /** A database, an exchange behind a front, and the program's settings for both: what real processes are tried in. */
@@ -73,9 +75,11 @@ export async function setScene(undo: AsyncDisposableStack, options: SceneOptions
   const settings = { ...settingsOf(folder, accounts, ground, front), ...options.settings };
   writeFileSync(settingsFile, stringify(settings), { mode: 0o600 });
   const config = loadConfig({ requireExchange: true, cwd: folder, env: {}, file: settingsFile });
-  await (await openStore(config.database, systemClock(), { expect: 'migrate', drivers: DRIVERS })).close();
   const fail = (what: string) => judge.fail(what);
   const workers = undo.use(new Workers({ folder, settingsFile, fail, tookMemory: (bytes) => judge.tookMemory(bytes) }));
+  workers.program = options.program;
+  if (options.program !== undefined) await workers.run(['db', 'migrate']);
+  else await (await openStore(config.database, systemClock(), { expect: 'migrate', drivers: DRIVERS })).close();
   const exchangeOf = (account: string) => sandbox.exchanges.get(exchangeKeyOf(account)) ?? sandbox.exchange;
   const verdict = async ({ isBrokenOff } = { isBrokenOff: false }) => {
     const check = workers.begin(['db', 'check', '--chain']);

@@ -38,6 +38,10 @@ export class Workers implements AsyncDisposable {
   readonly #all = new Set<Worker>();
   /** How many were killed. */
   kills = 0;
+  /** The file that starts the program from now on, if it is another version. */
+  program: string | undefined;
+  /** More exit codes of a daemon that are no bug. */
+  readonly goodEnds = new Set<number | null>(GOOD_ENDS);
 
   constructor(options: WorkersOptions) {
     this.#options = options;
@@ -71,7 +75,7 @@ export class Workers implements AsyncDisposable {
     const { folder, settingsFile, fail } = this.#options;
     const own = { PATH: process.env['PATH'], HOME: folder, USER: 'tunnel', ORDER_SYNC_CONFIG: settingsFile };
     const child = endWithUs(
-      spawn(process.execPath, [BIN, ...args], {
+      spawn(process.execPath, [this.program ?? BIN, ...args], {
         cwd: folder,
         stdio: ['ignore', 'pipe', 'pipe'],
         env: { ...own, ...environment },
@@ -81,7 +85,7 @@ export class Workers implements AsyncDisposable {
     const ended = once(child, 'exit').then(([code, signal]) => {
       isReady.resolve();
       this.#all.delete(worker);
-      const isGood = signal === 'SIGKILL' || (args[0] === 'run' ? GOOD_ENDS.includes(code as number) : code !== 70);
+      const isGood = signal === 'SIGKILL' || (args[0] === 'run' ? this.goodEnds.has(code as number) : code !== 70);
       if (!isGood) fail(`order-sync ${args.join(' ')} ended with ${code ?? signal}: ${worker.said.slice(-1_000)}`);
       return code as number | null;
     });
@@ -110,10 +114,11 @@ export class Workers implements AsyncDisposable {
 
   /** Has all of them end in order. */
   async stop(): Promise<void> {
-    await Promise.all(this.alive.map((worker) => this.#stop(worker)));
+    await Promise.all(this.alive.map((worker) => this.stopOne(worker)));
   }
 
-  async #stop(worker: Worker): Promise<void> {
+  /** Has one end in order. */
+  async stopOne(worker: Worker): Promise<void> {
     this.#options.tookMemory?.(mostMemoryOf(worker.process.pid));
     worker.process.kill('SIGTERM');
     const isOver = new AbortController();

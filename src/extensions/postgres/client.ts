@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { deadline } from '../../base/clock.ts';
@@ -102,16 +103,37 @@ function passwordsOf(place: PostgresDatabase): () => string {
   };
 }
 
+/** How connections are encrypted, as the driver takes it. Throws `StoreError` if the file of the authorities is of no use. */
 function tlsOf({ tls, tlsCaFile }: PostgresDatabase) {
   if (tls === 'off') return false;
   if (tls === 'require') return { rejectUnauthorized: false };
   if (tlsCaFile === undefined) return { rejectUnauthorized: true };
+  let ca = readAuthorities(tlsCaFile);
+  return {
+    rejectUnauthorized: true,
+    /** Read by the driver for each new connection: a file that was replaced holds for the next. */
+    get ca() {
+      try {
+        ca = readAuthorities(tlsCaFile);
+      } catch {
+        // The last that could be used stays.
+      }
+      return ca;
+    },
+  };
+}
+
+/** Throws `StoreError` if the file cannot be read, or has no certificate in it. */
+function readAuthorities(file: string): string {
   try {
-    return { rejectUnauthorized: true, ca: readFileSync(tlsCaFile, 'utf8') };
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new StoreError('unusable', `${tlsCaFile} cannot be read (${why}); correct database.tlsCaFile`, {
-      cause: error,
-    });
+    const authorities = readFileSync(file, 'utf8');
+    // TLS passes over what is no certificate, or half of one.
+    const [first = '', ...more] = authorities.split(/(?<=-----END CERTIFICATE-----\s+)(?=\S)/);
+    [first, ...more.filter((part) => part.includes('-----BEGIN'))].forEach((part) => new X509Certificate(part));
+    return authorities;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const advice = 'correct database.tlsCaFile';
+    throw new StoreError('unusable', `${file} cannot be used (${why}); ${advice}`, { cause });
   }
 }

@@ -7,7 +7,7 @@ import type { Database } from '../../store/port.ts';
 import type { Tables } from '../../store/schema.ts';
 import { breakOffLate, Client, clientConfig, clientsOf, LAST_ANSWER_MS, storableValues } from './client.ts';
 import { PostgresCompiler } from './dialect.ts';
-import { isAborted, isConnectionLost, isReadOnly, isStale, postgresError } from './errors.ts';
+import { isAborted, isConnectionLost, isNameLost, isReadOnly, isStale, postgresError } from './errors.ts';
 import { Primary } from './hosts/primary.ts';
 
 const IDLE_MS = 10_000;
@@ -20,6 +20,8 @@ export const MOST_STALE = 3;
 
 interface ConnectionOptions {
   readonly max: number;
+  /** True (the default) if statements have names, under which sessions keep them. A snapshot cannot begin again when a pooler has lost one. */
+  readonly areNamed?: boolean;
   /** A server that gives no answer for so long is taken for lost, in milliseconds. */
   readonly answerTimeoutMs?: number;
   /** Aborts when the process has no time left to wait for answers. */
@@ -77,12 +79,15 @@ class Pool implements Connections {
   readonly #following: Disposable;
   /** Raised when prepared statements are stale, or another server takes writes: connections of an earlier epoch are replaced. */
   #epoch = 0;
+  /** A pooler that changes sessions between transactions loses the names. */
+  #keepsNames: boolean;
 
   constructor(pool: pg.Pool, address: string, primary: Primary, options: ConnectionOptions) {
     this.#pool = pool;
     this.#address = address;
     this.#primary = primary;
     this.#options = options;
+    this.#keepsNames = options.areNamed ?? true;
     const clients = clientsOf(pool);
     if (options.hurry !== undefined) breakOffLate(clients, options.hurry);
     this.#following = primary.onChange((server) => {
@@ -135,7 +140,8 @@ class Pool implements Connections {
       adapter: this.#adapter,
       nameOf: (text) => this.#nameOf(text),
       epoch,
-      onStale: () => {
+      onStale: (error) => {
+        if (isNameLost(error)) this.#keepsNames = false;
         if (epoch === this.#epoch) this.#epoch += 1;
       },
       onLost: (takesNoWrites) => {
@@ -148,6 +154,7 @@ class Pool implements Connections {
   }
 
   #nameOf(text: string): string | undefined {
+    if (!this.#keepsNames) return undefined;
     const known = this.#names.get(text);
     if (known !== undefined || this.#names.size >= KEPT_STATEMENTS) return known;
     // By its text: a pooler may give the connection a session with prepared statements of another process.
@@ -163,7 +170,7 @@ interface LinkOptions extends Pick<ConnectionOptions, 'answerTimeoutMs' | 'hurry
   readonly adapter: Adapter;
   readonly nameOf: (text: string) => string | undefined;
   readonly epoch: number;
-  readonly onStale: () => void;
+  readonly onStale: (error: unknown) => void;
   readonly onLost: (takesNoWrites: boolean) => void;
 }
 
@@ -231,7 +238,7 @@ class Link implements Lent {
       this.#failure = undefined;
       return result;
     } catch (error) {
-      if (isStale(error)) this.#options.onStale();
+      if (isStale(error)) this.#options.onStale(error);
       if (isConnectionLost(error) || isReadOnly(error)) this.#options.onLost(isReadOnly(error));
       this.#isLost ||= isConnectionLost(error) || isStale(error);
       // Errors of statements behind the one that failed say nothing.

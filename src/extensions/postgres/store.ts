@@ -18,7 +18,6 @@ import {
 import { NewEvents, type AccountLease, type Database, type Driver, type Store, type Writer } from '../../store/port.ts';
 import { MarksFile } from './marks/file.ts';
 import type { OpenOptions } from '../../store/sqlite/store.ts';
-import { queries, statement } from '../../store/statement.ts';
 import { openConnections, type Connections } from './connection.ts';
 import { isTwice, postgresError } from './errors.ts';
 import { Primary } from './hosts/primary.ts';
@@ -63,7 +62,6 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   const hasTables = applied.size > 0 || expect !== 'any';
   const identity = hasTables ? await readIdentity(connections.db, address) : '';
   const readings = undo.use(new Readings({ place, primary, clock, hurry, warn }));
-  if (expect === 'upgrade') await assertOwnSessions(connections, readings.ofPrimary);
   const isListening = place.notify && instance !== undefined;
   const notices = isListening ? undo.use(openConnections(place, { max: 1, hurry, primary })) : undefined;
   const standbys = new Standbys(connections, clock, address, place.synchronousStandbys);
@@ -114,20 +112,6 @@ async function driverOf(db: Database, accounts: readonly string[]): Promise<Driv
   return undefined;
 }
 
-const probeStatement = statement(() => queries.selectNoFrom(sql.lit(1).as('probe')));
-
-/**
- * Throws `StoreError` behind a pooler that gives one session to two connections and loses their prepared statements: an owner must
- * learn it before it sends, not when the outcome of a create cannot be written.
- */
-async function assertOwnSessions(connections: Connections, readings: Connections): Promise<void> {
-  using writing = await connections.lend();
-  await probeStatement(writing.db, {});
-  using reading = await readings.lend();
-  // The pooler lends it the session of the first, which has a statement of that name already.
-  await probeStatement(reading.db, {});
-}
-
 /** Throws `StoreError` if the server or the database cannot hold orders safely. */
 async function assertSound(
   connections: Connections,
@@ -138,11 +122,14 @@ async function assertSound(
   const { address, synchronousStandbys } = place;
   using lent = await connections.lend();
   const from = clock.monotonic();
-  const { rows } = await lent.exec(`select current_setting('server_version_num')::int / 10000 as version,
+  // In a transaction, which a pooler may refuse.
+  const begun = lent.exec('begin');
+  const read = lent.exec(`select current_setting('server_version_num')::int / 10000 as version,
     current_setting('server_encoding') as encoding, current_setting('fsync') as fsync,
     current_setting('synchronous_commit') as commits, current_setting('transaction_read_only') as reading,
     pg_has_role('pg_read_all_stats', 'usage') as reads_standbys, current_user as role,
     floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now`);
+  const [, { rows }] = await Promise.all([begun, read, lent.exec('rollback')]);
   const found = rows[0] ?? {};
   clock.follow?.(new Date(Number(found['now'])), from, clock.monotonic());
   const fault = faultOf(found);

@@ -36,7 +36,7 @@ interface Position {
  * not know that it is behind, and clocks may be set back.
  */
 export class Readings implements AsyncDisposable {
-  readonly ofPrimary: Connections;
+  readonly #ofPrimary: Connections;
   readonly #deps: ReadingsDeps;
   readonly #standbys = new Map<DatabaseHost, Connections>();
   #leftUntil = Number.NEGATIVE_INFINITY;
@@ -45,17 +45,17 @@ export class Readings implements AsyncDisposable {
   constructor(deps: ReadingsDeps) {
     const { place, hurry, primary } = deps;
     this.#deps = deps;
-    this.ofPrimary = openConnections(place, { max: MOST_SNAPSHOTS, hurry, primary });
+    this.#ofPrimary = openConnections(place, { max: MOST_SNAPSHOTS, hurry, primary, areNamed: false });
   }
 
   /** Throws `StoreError` if the primary does not answer. */
   async snapshot(of?: 'primary'): Promise<Snapshot> {
     const standby = of === 'primary' ? undefined : await this.#standby();
-    return await openSnapshot(standby === undefined ? this.ofPrimary : { lend: async () => standby });
+    return await openSnapshot(standby === undefined ? this.#ofPrimary : { lend: async () => standby });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const connections of [this.ofPrimary, ...this.#standbys.values()]) await connections[Symbol.asyncDispose]();
+    for (const connections of [this.#ofPrimary, ...this.#standbys.values()]) await connections[Symbol.asyncDispose]();
   }
 
   /** The first standby that has all commits; undefined if there is none within `database.readBehind`. */
@@ -84,7 +84,7 @@ export class Readings implements AsyncDisposable {
   }
 
   async #position(): Promise<Position> {
-    using lent = await this.ofPrimary.lend();
+    using lent = await this.#ofPrimary.lend();
     const { rows } = await lent.exec(
       'select pg_current_wal_insert_lsn()::text as log, order_sync_time_line() as time_line',
     );
@@ -120,7 +120,7 @@ export class Readings implements AsyncDisposable {
     const { place, hurry } = this.#deps;
     const known = this.#standbys.get(server);
     if (known !== undefined) return known;
-    const made = openConnections({ ...place, hosts: [server] }, { max: MOST_SNAPSHOTS, hurry });
+    const made = openConnections({ ...place, hosts: [server] }, { max: MOST_SNAPSHOTS, hurry, areNamed: false });
     this.#standbys.set(server, made);
     return made;
   }
