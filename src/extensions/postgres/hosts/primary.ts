@@ -28,6 +28,7 @@ export class Primary implements Destination {
   #timeLine = '';
   #isKnown: boolean;
   #term = 0;
+  #config: ReturnType<typeof clientConfig> | undefined;
   #finding: Promise<void> | undefined;
   #failed: { readonly error: StoreError; readonly until: number } | undefined;
 
@@ -86,10 +87,8 @@ export class Primary implements Destination {
   /** Asks all hosts, for at most `ASK_MS`, and says what a fail-over would meet. */
   async weaknesses(): Promise<readonly Weakness[]> {
     if (!this.#hasOthers) return [];
-    const config = clientConfig(this.#place);
-    const answers = await Promise.all(
-      this.#place.hosts.map((server) => askServer(server, config, new AbortController().signal)),
-    );
+    const never = new AbortController().signal;
+    const answers = await Promise.all(this.#place.hosts.map((server) => this.#ask(server, never)));
     return weaknessesIn(answers);
   }
 
@@ -121,16 +120,20 @@ export class Primary implements Destination {
     throw error;
   }
 
+  async #ask(server: DatabaseHost, stop: AbortSignal): Promise<Answer> {
+    this.#config ??= clientConfig(this.#place);
+    return await askServer(server, this.#config, stop);
+  }
+
   /** The newest answer of each server that has answered, in the order of the settings. */
   async #answers(): Promise<readonly Answer[]> {
     const { hosts } = this.#place;
-    const config = clientConfig(this.#place);
     const answers = new Map<DatabaseHost, Answer>();
     const [found, all] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const stop = new AbortController();
     const ask = async (server: DatabaseHost) => {
       while (!stop.signal.aborted) {
-        answers.set(server, await askServer(server, config, stop.signal));
+        answers.set(server, await this.#ask(server, stop.signal));
         if (answers.size === hosts.length) all.resolve();
         if (answers.get(server)?.kind === 'writable') return found.resolve();
         // While others are silent this one may be promoted.
