@@ -108,12 +108,11 @@ export function define(command: Command): void {
       }
       const log = options.log === undefined ? undefined : await openLog(options.log, command);
       const [apiKey = USUAL_KEY, ...otherKeys] = options.key ?? [];
-      const clock = systemClock();
       const sandbox = await startSandbox({
         apiKey,
         otherKeys,
-        clock,
-        firstNumber: firstNumberAt(clock.now()),
+        clock: systemClock(),
+        firstNumber: firstNumber(),
         random: seededRandom(options.seed),
         seed: options.seed,
         port: options.port,
@@ -142,8 +141,8 @@ export function define(command: Command): void {
  * Returns the number of the first pre-order of a sandbox that starts now. A sandbox forgets its orders when it ends, and the
  * database that they are in would take a number that comes again for that of another order.
  */
-function firstNumberAt(now: Date): number {
-  return Math.floor((now.getTime() - Date.parse('2026-01-01T00:00:00.000Z')) / 10);
+function firstNumber(): number {
+  return Math.floor((systemClock().now().getTime() - Date.parse('2026-01-01T00:00:00.000Z')) / 10);
 }
 
 function sayHowToUse(url: string, apiKey: string): void {
