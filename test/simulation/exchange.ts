@@ -70,14 +70,14 @@ export class SimulatedExchange {
 
   /** A process that stands still may have begun a request: it leaves when the process wakes, unless its connection is closed by then. */
   async #begin(request: HttpRequest, life: Life): Promise<HttpResponse> {
-    const create = this.#observer.left(request, idOf(request), this.#scheduler.now);
+    const create = this.#observer.left(request, idOf(request), life, this.#scheduler.now);
     if (this.#plan.shared === null) return await this.#carry(request, life, create);
     const begunAt = this.#scheduler.now;
     await new Promise<void>((resolve) => {
       this.#scheduler.after(this.#chance.of([0, 0, 1, 20]), 'a request leaves', resolve, life);
     });
     if (this.#scheduler.now <= begunAt + TIMEOUT_MS) return await this.#carry(request, life, create);
-    this.#observer.ended(request, idOf(request), { sent: 'perhaps' }, create, this.#scheduler.now);
+    this.#observer.ended(request, idOf(request), life, { ending: { sent: 'perhaps' }, create }, this.#scheduler.now);
     throw new TransportError(`${request.method} too late`, { sent: 'perhaps', code: 'SIMULATED' });
   }
 
@@ -89,7 +89,7 @@ export class SimulatedExchange {
     const what = `${request.method} ${quoted(this.#plan.account, id)} ${name ?? 'fine'}`;
     if (request.method === 'POST') this.onCreate(id);
     const end = (ending: Ending) => {
-      this.#observer.ended(request, id, ending, create, this.#scheduler.now);
+      this.#observer.ended(request, id, life, { ending, create }, this.#scheduler.now);
       if ('response' in ending) return resolve(ending.response);
       reject(new TransportError(`${request.method} ${name}`, { sent: ending.sent, code: ending.code ?? 'SIMULATED' }));
     };

@@ -6,7 +6,7 @@ import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
 import { syncOnce } from '../../src/orders/sync.ts';
 import { StoreError } from '../../src/store/errors.ts';
-import type { AccountLease } from '../../src/store/port.ts';
+import type { AccountLease, Store } from '../../src/store/port.ts';
 import type { Surroundings } from './process.ts';
 import { SimulatedSending } from './receivers/sending.ts';
 import type { Life } from './scheduler.ts';
@@ -167,26 +167,23 @@ export class OneAccount implements Driven {
   }
 
   async #sendWebhooks(app: App): Promise<void> {
-    const { world } = this.#driving;
-    if (world.plan.receivers.length === 0) return;
-    const { receivers, scheduler, log, deliveries } = world;
-    const [accountLease, nextAttempts] = [this.#accountLease, () => deliveries.nextAttempts()];
-    this.#sending = new SimulatedSending({
-      ...this.#driving,
-      receivers,
-      scheduler,
-      log,
-      app,
-      accountLease,
-      nextAttempts,
-    });
-    await this.#sending.run();
+    this.#sending = sendingOf(this.#driving, { ...app.store, forAccount: () => app.store });
+    this.#sending?.take(this.#accountLease);
+    await this.#sending?.run();
   }
 }
 
+/** What sends the webhooks of a process; undefined if there are no receivers. */
+export function sendingOf(driving: Driving, store: Store): SimulatedSending | undefined {
+  const { plan, receivers, scheduler, log, deliveries } = driving.world;
+  if (plan.receivers.length === 0) return undefined;
+  const nextAttempts = (accounts: readonly string[]) => deliveries.nextAttempts(accounts);
+  return new SimulatedSending({ ...driving, receivers, scheduler, log, store, nextAttempts });
+}
+
 /** Milliseconds until an order is due, by the clock of the machine. */
-export function untilDueMs(world: Pick<Surroundings, 'nextDueMs' | 'wallMs'>): number {
-  const dueAt = world.nextDueMs();
+export function untilDueMs(world: Pick<Surroundings, 'nextDueMs' | 'wallMs'>, accounts?: readonly string[]): number {
+  const dueAt = world.nextDueMs(accounts);
   return dueAt === undefined ? LONGEST_SLEEP_MS : dueAt - world.wallMs;
 }
 

@@ -25,6 +25,7 @@ import { OneAccount, type Driven, type Driving } from './one-account.ts';
 import { withoutLocked } from './locked-rows.ts';
 import { clockOf } from './process-clock.ts';
 import type { Processes } from './processes.ts';
+import { NO_ANSWER_MS, type WorkerServer } from './workers/server.ts';
 import type { Life, Scheduler } from './scheduler.ts';
 import { SeveralAccounts } from './several-accounts.ts';
 import { numberedStore, sharedStore, type CommitFate, type SimulatedServer } from './shared-store.ts';
@@ -62,8 +63,10 @@ export interface Surroundings {
   readonly isOlder: boolean;
   /** What the clock of the machine shows. */
   readonly wallMs: number;
-  /** When the next order is due, by that clock. */
-  nextDueMs(): number | undefined;
+  /** The server whose accounts processes share that live at the same time; undefined if one process drives all accounts. */
+  readonly workers: WorkerServer | undefined;
+  /** When the next order of these accounts is due, by that clock; of all accounts unless given. */
+  nextDueMs(accounts?: readonly string[]): number | undefined;
   /** Whether another program holds the database's lock. */
   isLocked(): boolean;
   isDiskFull(): boolean;
@@ -81,6 +84,9 @@ export interface Surroundings {
   lost(): void;
 }
 
+/** What begins another process when one has ended. */
+export type Supervisor = Pick<Processes, keyof Processes>;
+
 /** The statement of a process that has died. */
 class Died extends Error {}
 
@@ -88,7 +94,7 @@ class Died extends Error {}
 export class SimulatedProcess implements Life {
   isAlive = true;
   readonly #world: Surroundings;
-  readonly #processes: Processes;
+  readonly #processes: Supervisor;
   readonly #stop = new AbortController();
   #handle: Database.Database | undefined;
   #accounts: Driven | undefined;
@@ -97,13 +103,15 @@ export class SimulatedProcess implements Life {
   readonly intents = new SentIntents();
   /** Until when it stands still. */
   stillUntil = 0;
+  /** Until when the server is out of its reach. */
+  cutUntil = 0;
   /** Where processes share a server: until when it knows that it drives the account, and until when no other takes it. */
   trustedUntil = Number.POSITIVE_INFINITY;
   heldUntil = Number.POSITIVE_INFINITY;
   readonly #lastOwnerUntil: number | undefined;
 
   /** `lastOwnerUntil`: until when the process before it may have begun requests, where that did not end in order. */
-  constructor(world: Surroundings, processes: Processes, lastOwnerUntil: number | undefined) {
+  constructor(world: Surroundings, processes: Supervisor, lastOwnerUntil: number | undefined) {
     this.#world = world;
     this.#processes = processes;
     this.#lastOwnerUntil = lastOwnerUntil;
@@ -116,7 +124,7 @@ export class SimulatedProcess implements Life {
 
   /** Another process drives the account: this one finds out when it looks. */
   get isLate(): boolean {
-    return this.#processes.current !== this;
+    return this.#processes.isLate(this);
   }
 
   async live(): Promise<void> {
@@ -157,7 +165,7 @@ export class SimulatedProcess implements Life {
   }
 
   async #start(clock: Clock): Promise<Driven> {
-    const { scheduler, chance, config, log, plan, isCalm } = this.#world;
+    const { scheduler, chance, config, log, plan, isCalm, workers } = this.#world;
     if (chance.next() < 0.3 && !isCalm) {
       scheduler.after(chance.below(plan.stopsWithinMs), 'stop', () => this.#requestStop(), this);
     }
@@ -173,8 +181,12 @@ export class SimulatedProcess implements Life {
       // A key that was refused from the beginning is tried again once a person has started the program again.
       const restartMs = plan.calmAt - scheduler.now + chance.below(60_000);
       if (!isCalm) scheduler.after(restartMs, 'a person starts it again', () => this.#requestStop(), this);
-      const open = async (watched: Clock) =>
-        plan.shared === null ? await openAsOwner(config.database, watched, store) : await this.#openShared(watched);
+      const open = async (watched: Clock) => {
+        if (workers !== undefined) return await this.#openAsWorker(watched, workers);
+        return plan.shared === null
+          ? await openAsOwner(config.database, watched, store)
+          : await this.#openShared(watched);
+      };
       return await SeveralAccounts.open(driving, open, connect);
     }
     const parts = partsWith(new Activities(clock));
@@ -226,22 +238,10 @@ export class SimulatedProcess implements Life {
 
   /** Opens the database as one of several processes on a server, which drives all accounts while it is the one that does. */
   async #openShared(clock: Clock): Promise<OwnedStore> {
-    const { config } = this.#world;
-    const options = { expect: 'upgrade', wrap: this.#wrap, synchronous: 'off', watch: 'off' } as const;
-    const store = await openStore(config.database.path, clock, options);
-    const shared = new Map<unknown, Store>();
-    const ofOwner = (accountLease: AccountLease) => {
-      const known = shared.get(accountLease) ?? sharedStore(store, clock, accountLease, this.#server());
-      shared.set(accountLease, known);
-      return known;
-    };
+    const { store, shared, ofOwner } = await this.#openStore(clock);
     const take = async (names: readonly string[]) => await this.#take(store, names);
     return {
-      store: {
-        ...store,
-        forAccount: (_account, accountLease) =>
-          accountLease === undefined ? numberedStore(store, this.#server()) : ofOwner(accountLease as AccountLease),
-      },
+      store: shared,
       ownership: {
         take,
         share: async (groups, onTaken, stop) => {
@@ -260,6 +260,43 @@ export class SimulatedProcess implements Life {
       },
       [Symbol.asyncDispose]: async () => await store.close(),
     };
+  }
+
+  /** Opens the database as one of several processes that live at the same time and share its accounts. */
+  async #openAsWorker(clock: Clock, workers: WorkerServer): Promise<OwnedStore> {
+    const { store, shared } = await this.#openStore(clock);
+    // The commands of persons, which write as on SQLite, want a mark beside the file.
+    await store.writer.write(async () => {});
+    const link = {
+      life: this,
+      isCut: () => this.#isCut,
+      fateOf: () => this.#fateOfCommit(),
+      survives: (where: string) => this.#survives(where),
+    };
+    const ownership = workers.ownershipOf(link, clock);
+    const close = async () => {
+      await ownership[Symbol.asyncDispose]();
+      await store.close();
+    };
+    return { store: shared, ownership, [Symbol.asyncDispose]: close };
+  }
+
+  /** Opens the database of a server, which the owner of an account writes by its generation. */
+  async #openStore(clock: Clock) {
+    const options = { expect: 'upgrade', wrap: this.#wrap, synchronous: 'off', watch: 'off' } as const;
+    const store = await openStore(this.#world.config.database.path, clock, options);
+    const known = new Map<unknown, Store>();
+    const ofOwner = (accountLease: AccountLease) => {
+      const its = known.get(accountLease) ?? sharedStore(store, clock, accountLease, this.#server());
+      known.set(accountLease, its);
+      return its;
+    };
+    const shared: Store = {
+      ...store,
+      forAccount: (_account, accountLease) =>
+        accountLease === undefined ? numberedStore(store, this.#server()) : ofOwner(accountLease as AccountLease),
+    };
+    return { store, shared, ofOwner };
   }
 
   async #take<const Names extends readonly string[]>(
@@ -313,6 +350,7 @@ export class SimulatedProcess implements Life {
     return {
       timeLine: this.#world.timeLine,
       defers: this.#world.plan.trigger !== null && triggerKindOf(this.#world.plan) === 'deferred',
+      isReached: () => this.#isReached(),
       fateOf: () => this.#fateOfCommit(),
       fail: (promise, detail) => this.#world.fail(promise, detail),
     };
@@ -363,6 +401,20 @@ export class SimulatedProcess implements Life {
     this.heldUntil = renewedAt + LASTS_MS;
   }
 
+  get #isCut(): boolean {
+    return this.#world.scheduler.now < this.cutUntil;
+  }
+
+  /** A server that is out of reach is waited for a while. */
+  async #isReached(): Promise<boolean> {
+    if (!this.#isCut) return true;
+    await new Promise<void>((resolve) => {
+      this.#world.scheduler.after(NO_ANSWER_MS, 'no answer of the server', resolve, this);
+    });
+    this.#accounts?.stirAfterTrouble();
+    return false;
+  }
+
   #fateOfCommit(): CommitFate {
     const { plan, chance, isCalm } = this.#world;
     if (isCalm || chance.next() >= (plan.shared?.lostCommits ?? 0)) return 'heard';
@@ -405,10 +457,14 @@ export class SimulatedProcess implements Life {
   }
 
   #mayDie(where: string): void {
-    if (!this.isAlive) throw new Died(where);
-    if (!this.#world.diesHere(this.#world.plan.deathAtStatement, where)) return;
+    if (!this.#survives(where)) throw new Died(where);
+  }
+
+  #survives(where: string): boolean {
+    if (!this.isAlive) return false;
+    if (!this.#world.diesHere(this.#world.plan.deathAtStatement, where)) return true;
     this.die(where);
     this.#processes.died(this, where);
-    throw new Died(where);
+    return false;
   }
 }

@@ -30,9 +30,30 @@ export class Processes {
     return this.#deaths;
   }
 
-  isOwner(life: Life): boolean {
+  /** Whether a process may take itself for the owner of an account. */
+  isOwner(life: Life, _account: string): boolean {
     const late = this.#late;
     return life === this.#current || (life === late && this.#world.scheduler.now < late.trustedUntil);
+  }
+
+  /** Tells apart the times for which processes drive an account. */
+  termOf(life: Life, _account: string): unknown {
+    return life;
+  }
+
+  /** Whether another process drives the accounts: this one finds out when it looks. */
+  isLate(process: SimulatedProcess): boolean {
+    return process !== this.#current;
+  }
+
+  /** There may be work. */
+  wake(): void {
+    this.#current?.wake();
+  }
+
+  /** Another program has committed. */
+  heed(): void {
+    void this.#current?.heed();
   }
 
   /** Another process begins after a while, in place of one that was to begin. */
@@ -88,6 +109,9 @@ export class Processes {
     if (this.#world.plan.shared === null) this.#current?.block(ms);
     else this.standStill(ms);
   }
+
+  /** The server is out of the reach of a process: commits alone are lost in these worlds. */
+  cut(_ms: number): void {}
 
   /** Where it lasts longer than its heartbeat, another process takes over, and this one wakes up late. */
   standStill(ms: number): void {

@@ -12,9 +12,12 @@ import type { Connect } from '../../src/exchange/transport/transport.ts';
 import { syncOnce } from '../../src/orders/sync.ts';
 import { Activities } from '../../src/extensions/health/activity.ts';
 import { Patience, repeatEvery, withGracePeriod } from '../../src/orders/pass/run.ts';
+import type { Config } from '../../src/settings/config.ts';
 import type { OwnedStore } from '../../src/store/open.ts';
-import { isPassing } from '../../src/store/errors.ts';
-import { LONGEST_SLEEP_MS, Sleepers, untilDueMs, type Driven, type Driving } from './one-account.ts';
+import type { AccountLease } from '../../src/store/port.ts';
+import { isPassing, OwnedError } from '../../src/store/errors.ts';
+import { LONGEST_SLEEP_MS, sendingOf, Sleepers, untilDueMs, type Driven, type Driving } from './one-account.ts';
+import type { SimulatedSending } from './receivers/sending.ts';
 
 /**
  * Several accounts of a process, driven by the program's own code for that. What the daemon does each second happens here when
@@ -29,12 +32,17 @@ export class SeveralAccounts implements Driven {
   readonly #changes: Changes;
   readonly #failed: AbortController;
   readonly #end: AbortSignal;
+  readonly #sending: SimulatedSending | undefined;
   #tickedAt: Date;
   #isStirred = false;
 
   private constructor(driving: Driving, owned: OwnedStore, connect: Connect, ending: Ending) {
     const { world, clock } = driving;
-    const { config, log } = world;
+    const { log, workers } = world;
+    const { database } = world.config;
+    // One of several processes of a server loses an account by itself, and not all of them.
+    const config: Config =
+      workers === undefined ? world.config : { ...world.config, database: { ...database, kind: 'postgres' } as never };
     this.#driving = driving;
     this.#owned = owned;
     this.#failed = ending.failed;
@@ -42,6 +50,7 @@ export class SeveralAccounts implements Driven {
     this.#changes = ending.changes;
     this.#sleepers = new Sleepers({ ...driving, stop: ending.end });
     this.#persons = new Sleepers({ ...driving, stop: ending.end });
+    this.#sending = sendingOf({ ...driving, stop: ending.end }, owned.store);
     this.#tickedAt = clock.now();
     const { store } = owned;
     const tickedAt = () => this.#tickedAt;
@@ -80,7 +89,8 @@ export class SeveralAccounts implements Driven {
     const accounts = this.#accounts;
     const end = this.#end;
     const tasks = [
-      this.#owned.ownership.share(groupsOf(world.config), (accountLease) => accounts.take(accountLease), end),
+      this.#owned.ownership.share(groupsOf(world.config), (accountLease) => this.#take(accountLease), end),
+      this.#sending?.run() ?? Promise.resolve(),
       accounts.heedChanges(),
       this.#lookNowAndThen(),
       this.#syncNowAndThen(),
@@ -105,6 +115,7 @@ export class SeveralAccounts implements Driven {
   }
 
   stirAfterTrouble(): void {
+    this.#sending?.stirAfterTrouble();
     this.#stir();
   }
 
@@ -116,6 +127,12 @@ export class SeveralAccounts implements Driven {
     await this.#owned[Symbol.asyncDispose]();
   }
 
+  #take(accountLease: AccountLease): void {
+    this.#accounts.take(accountLease);
+    this.#sending?.take(accountLease);
+    if (this.#driving.world.workers !== undefined) this.#stir();
+  }
+
   /** What the daemon does each second, and at the ticks of `schedule.cron`. */
   async #lookNowAndThen(): Promise<void> {
     const { world, clock } = this.#driving;
@@ -124,7 +141,8 @@ export class SeveralAccounts implements Driven {
       this.#accounts.due.wakeDue();
       this.#accounts.due.tick();
       await this.#accounts.eachSecond();
-      await this.#sleepers.sleep('accounts', untilDueMs(world));
+      const names = world.workers === undefined ? undefined : this.#accounts.names;
+      await this.#sleepers.sleep('accounts', untilDueMs(world, names));
     }
   }
 
@@ -143,7 +161,8 @@ export class SeveralAccounts implements Driven {
       using used = await this.#accounts.use(account);
       if (used !== undefined) await syncOnce(used.app, 'all', this.#end);
     } catch (error) {
-      if (!isPassing(error) && !(error instanceof KeyRefusedError)) throw error;
+      const isLost = this.#driving.world.workers !== undefined && error instanceof OwnedError;
+      if (!isPassing(error) && !(error instanceof KeyRefusedError) && !isLost) throw error;
     }
   }
 

@@ -18,6 +18,8 @@ export interface SimulatedServer {
   /** The merchant has a trigger that is deferred to the end of each transaction. */
   readonly defers: boolean;
   readonly fateOf: () => CommitFate;
+  /** Resolves to false if a process has no answer of it. */
+  readonly isReached: () => Promise<boolean>;
   /** A promise is broken. */
   fail(promise: string, detail: string): void;
 }
@@ -115,6 +117,8 @@ async function lendConnection(store: Store, server: SimulatedServer) {
     [Symbol.dispose]: () => release(),
     listen: () => Promise.reject(new Error('nothing listens in a simulated world')),
     async exec(text: string) {
+      if (text.startsWith('begin') && !(await server.isReached()))
+        throw new StoreError('disk', 'the server does not answer');
       try {
         return { rows: await execute(text, run, server), command: '' };
       } catch (error) {

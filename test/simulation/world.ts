@@ -14,8 +14,10 @@ import type { Observer } from './observer/observer.ts';
 import { Chance, MINUTE, type Window } from './plan/chance.ts';
 import { BEGINNING, planOf, plansOf, type Plan } from './plan/plan.ts';
 import { withSettings } from './plan/settings.ts';
-import { FIRST_TIME_LINE, type Surroundings, type WrapStatement } from './process.ts';
+import { FIRST_TIME_LINE, type Supervisor, type Surroundings, type WrapStatement } from './process.ts';
 import { Processes } from './processes.ts';
+import { WorkerServer } from './workers/server.ts';
+import { Workers } from './workers/workers.ts';
 import { Reader } from './reader.ts';
 import { SimulatedReceivers } from './receivers/receivers.ts';
 import { Scheduler, type Life } from './scheduler.ts';
@@ -48,8 +50,10 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
   readonly log: Logger;
   config: SqliteConfig;
   readonly lockedRows = new Set<string>();
-  readonly #processes: Processes;
+  readonly workers: WorkerServer | undefined;
+  readonly #processes: Supervisor;
   readonly #nextDue: Database.Statement;
+  readonly #nextDueOf: Database.Statement;
   readonly #firstDue: Database.Statement;
   readonly #hasRejected: Database.Statement;
   readonly #reader: Reader;
@@ -71,10 +75,17 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
     this.config = withPlan(ground.config, plan, path);
     this.chance = new Chance(plan.seed + 1_000_003);
     this.scheduler = new Scheduler(this.chance.next);
-    this.#processes = new Processes(this);
+    this.workers = plan.workers === null ? undefined : new WorkerServer(this, path);
+    this.#processes =
+      plan.workers === null || this.workers === undefined
+        ? new Processes(this)
+        : new Workers(this, this.workers, plan.workers.count);
     this.#reader = new Reader(path);
     const reader = this.#reader.asDatabase();
     this.#nextDue = reader.prepare('select min(next_action_at) from merchant_orders').pluck();
+    this.#nextDueOf = reader
+      .prepare('select min(next_action_at) from merchant_orders where account in (select value from json_each(?))')
+      .pluck();
     this.#firstDue = reader
       .prepare(
         `select external_order_id from merchant_orders where state = 'pending' order by next_action_at, external_order_id limit ?`,
@@ -134,8 +145,12 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
     this.observer.fail(promise, detail);
   }
 
-  isOwner(life: Life): boolean {
-    return this.#processes.isOwner(life);
+  isOwner(life: Life, account: string): boolean {
+    return this.#processes.isOwner(life, account);
+  }
+
+  termOf(life: Life, account: string): unknown {
+    return this.#processes.termOf(life, account);
   }
 
   connect(life: Life, step: (where: string) => void): Connect {
@@ -144,7 +159,8 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
       if (account === undefined) throw new Error(`nobody planned the account ${name}`);
       const stepAsOwner = (where: string) => {
         step(where);
-        if (!this.isOwner(life)) this.fail('one owner an account', `${name}: ${where}, and another process drives it`);
+        if (!this.isOwner(life, name))
+          this.fail('one owner an account', `${name}: ${where}, and another process drives it`);
       };
       return account.connect(life, stepAsOwner, key);
     };
@@ -198,8 +214,10 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
     return now - Math.max(this.#processes.livesSince ?? now, this.#lockedUntil, ...ends);
   }
 
-  nextDueMs(): number | undefined {
-    const due = this.#nextDue.get() as string | null;
+  nextDueMs(accounts?: readonly string[]): number | undefined {
+    const due = (accounts === undefined ? this.#nextDue.get() : this.#nextDueOf.get(JSON.stringify(accounts))) as
+      | string
+      | null;
     return due === null ? undefined : Date.parse(due);
   }
 
@@ -207,7 +225,10 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
     await using undo = new AsyncDisposableStack();
     for (const account of this.accounts) await undo.use(account).begin();
     for (const { at, ms } of this.plan.clockSet) {
-      this.scheduler.after(at, `the clock is set by ${ms} ms`, () => this.wake());
+      this.scheduler.after(at, `the clock is set by ${ms} ms`, () => {
+        this.workers?.time.stir();
+        this.wake();
+      });
     }
     for (const { at, ms } of this.plan.blocked) {
       this.scheduler.after(at, `the event loop is blocked for ${ms} ms`, () => this.#processes.block(ms));
@@ -215,6 +236,9 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
     if (this.plan.trigger !== null) this.shop.addTrigger(this.plan.trigger.raises, triggerKindOf(this.plan));
     for (const still of this.plan.shared?.stills ?? []) {
       this.scheduler.after(still.at, 'a process stands still', () => this.#processes.standStill(still.ms));
+    }
+    for (const cut of this.plan.workers?.cuts ?? []) {
+      this.scheduler.after(cut.at, 'the server is out of the reach of a process', () => this.#processes.cut(cut.ms));
     }
     for (const account of this.accounts) await account.audit();
     this.#processes.begin(0);
@@ -275,6 +299,7 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
 
   [Symbol.dispose](): void {
     this.#processes.endAll();
+    this.workers?.[Symbol.dispose]();
     this.shop.close();
     this.#reader.close();
     const { path } = this.config.database;
@@ -284,11 +309,11 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
   }
 
   wake(): void {
-    this.#processes.current?.wake();
+    this.#processes.wake();
   }
 
   heed(): void {
-    void this.#processes.current?.heed();
+    this.#processes.heed();
   }
 
   lost(): void {

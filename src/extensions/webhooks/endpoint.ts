@@ -79,7 +79,8 @@ export class EndpointDelivery {
   }
 
   eachSecond(): void {
-    if (this.condition.tryAgain()) this.#sends.concurrency = 1;
+    // One account after the other: the first one that has read its events would be the same each time.
+    if (this.condition.tryAgain()) this.#sends.concurrency = this.#turns.concurrency = 1;
     if (!this.condition.isHalted) this.#queueAll();
     if (this.#turns.size + this.#turns.pending === 0) this.condition.triedAll();
   }
@@ -217,6 +218,7 @@ export class EndpointDelivery {
   #took(): void {
     if (this.condition.took()) {
       this.#sends.concurrency = MOST_IN_FLIGHT;
+      this.#turns.concurrency = ACCOUNTS_AT_A_TIME;
       for (const { account, id } of this.#refused.values()) this.#accounts.get(account)?.refusedInVain.push(id);
       for (const delivery of this.#accounts.values()) if (delivery.refusedInVain.length > 0) delivery.isBehind = true;
       this.#queueAll();

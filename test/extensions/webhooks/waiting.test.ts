@@ -72,6 +72,17 @@ describe('an event that a receiver fails at for ever', () => {
     expect(names(receiver.taken)).toEqual(['a 1']);
   });
 
+  it('keeps no event of another account waiting, if it is answered by nothing', async () => {
+    const receiver = await webhookReceiver((event) => (fails(event) ? (response) => void response.destroy() : 204));
+    const program = await delivering([endpointAt(receiver)], { accounts: ['default', 'shop-2'] });
+    await program.add('bad', '1');
+    await program.add('bad', '1', 'shop-2');
+    await program.pass(HOUR);
+    await program.add('a', '1', 'shop-2');
+    await program.pass(3 * HOUR);
+    expect(names(receiver.taken)).toEqual(['a 1']);
+  });
+
   it('keeps no other waiting that it failed at with it', async () => {
     const receiver = await webhookReceiver(() => 503);
     const program = await delivering([endpointAt(receiver)]);

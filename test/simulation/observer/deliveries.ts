@@ -26,6 +26,8 @@ export interface Delivery {
   readonly endpoint: WebhookEndpoint;
   readonly event: FeedEvent;
   readonly life: Life;
+  /** The time for which the process drives the account. */
+  readonly term: unknown;
   isUnderWay: boolean;
 }
 
@@ -33,14 +35,14 @@ export interface Delivery {
 interface KnownDelivery {
   refusals: number;
   isTaken: boolean;
-  /** The process that heard that it was taken. */
-  heardBy: Life | undefined;
+  /** The owner that heard that it was taken, by its term. */
+  heardBy: unknown;
 }
 
 interface KnownEndpoint {
   readonly planned: PlannedReceiver;
-  /** Its events begin after this one; undefined until a process has noted it. */
-  since: number | undefined;
+  /** Its events of an account begin after this one; undefined until a process has noted it. */
+  since: ReadonlyMap<string, number> | undefined;
   readonly events: Map<number, KnownDelivery>;
   underWay: Delivery[];
   /** It asked a process to wait until then. */
@@ -58,8 +60,10 @@ export interface DeliveryWorld {
   readonly calmAt: number;
   /** What the clock of the machine shows. */
   readonly wallMs: number;
-  /** Whether this process may still take itself for the owner. */
-  isOwner(life: Life): boolean;
+  /** Whether this process may still take itself for the owner of an account. */
+  isOwner(life: Life, account: string): boolean;
+  /** Tells apart the times for which processes drive an account. */
+  termOf(life: Life, account: string): unknown;
   fail(promise: string, detail: string): void;
 }
 
@@ -93,16 +97,17 @@ export class DeliveryObserver {
     this.#statements = {
       events: reader.prepare(`select ${FEED_COLUMNS.join(', ')} from events where id > ? order by id`),
       cursors: reader.prepare(
-        'select name, event_id from webhook_endpoints left join webhook_cursors on endpoint = name',
+        'select name, account, event_id from webhook_endpoints left join webhook_cursors on endpoint = name',
       ),
       deadLetters: reader
         .prepare("select event_id from webhook_deliveries where endpoint = ? and status = 'dead'")
         .pluck(),
       nextAttempt: reader.prepare(
-        'select endpoint, min(next_attempt_at) as at from webhook_deliveries where next_attempt_at is not null group by endpoint',
+        `select endpoint, min(next_attempt_at) as at from webhook_deliveries
+         where next_attempt_at is not null and account in (select value from json_each(?)) group by endpoint`,
       ),
       retrying: reader.prepare(
-        "select kind, subject, event_id, next_attempt_at from webhook_deliveries where endpoint = ? and status = 'retrying'",
+        "select account, kind, subject, event_id, next_attempt_at from webhook_deliveries where endpoint = ? and status = 'retrying'",
       ),
     };
   }
@@ -115,16 +120,18 @@ export class DeliveryObserver {
   ): Delivery {
     const known = this.#of(endpoint.name);
     const event = JSON.parse(body) as FeedEvent;
-    const delivery = { endpoint, event, life, isUnderWay: true };
+    const term = this.#world.termOf(life, event.account);
+    const delivery = { endpoint, event, life, term, isUnderWay: true };
     const what = `${endpoint.name} ${event.cursor} ${event.type}`;
-    if (!this.#world.isOwner(life)) this.#world.fail('one owner an account', `${what} was sent by a former owner`);
+    if (!this.#world.isOwner(life, event.account))
+      this.#world.fail('one owner an account', `${what} was sent by a former owner`);
     if (endpoint.url.includes('::ffff:')) this.#world.fail('no private address is sent to', what);
     this.#checkMessage(endpoint, event, body, headers);
     this.#checkOrder(known, delivery, what);
     known.underWay = known.underWay.filter((one) => one.life.isAlive);
     const beside = known.underWay.filter((one) => one.life === life);
     if (beside.length >= MOST_IN_FLIGHT) this.#world.fail('bounded concurrency', `${what} is beside ${beside.length}`);
-    if (known.events.get(event.cursor)?.heardBy === life)
+    if (known.events.get(event.cursor)?.heardBy === term)
       this.#world.fail('a delivery twice only where nobody knows', `${what} was sent again by the same process`);
     const { wait } = known;
     if (wait?.life === life && this.#world.scheduler.now < wait.until && !this.#isRepeat(delivery))
@@ -144,14 +151,14 @@ export class DeliveryObserver {
     delivery: Delivery,
     ending: { readonly status?: number; readonly retryAfter?: string | undefined; readonly code?: string },
   ): void {
-    const { endpoint, event, life } = delivery;
+    const { endpoint, event, life, term } = delivery;
     delivery.isUnderWay = false;
     const known = this.#of(endpoint.name);
     known.underWay = known.underWay.filter((one) => one !== delivery);
     const { status, retryAfter } = ending;
     const its = this.#delivery(endpoint.name, event.cursor);
     if (status !== undefined && status >= 200 && status < 300) {
-      its.heardBy = life;
+      its.heardBy = term;
       known.taken += 1;
       return;
     }
@@ -165,9 +172,9 @@ export class DeliveryObserver {
     if (known.wait?.life !== life || known.wait.until < until) known.wait = { life, until };
   }
 
-  /** When the next row of each endpoint is due, by the clock of the machine. */
-  nextAttempts(): ReadonlyMap<string, number> {
-    const rows = this.#statements.nextAttempt.all() as { endpoint: string; at: string }[];
+  /** When the next row of each endpoint in these accounts is due, by the clock of the machine. */
+  nextAttempts(accounts: readonly string[]): ReadonlyMap<string, number> {
+    const rows = this.#statements.nextAttempt.all(JSON.stringify(accounts)) as { endpoint: string; at: string }[];
     return new Map(rows.map(({ endpoint, at }) => [endpoint, at === AT_ONCE ? 0 : Date.parse(at)]));
   }
 
@@ -237,13 +244,12 @@ export class DeliveryObserver {
   }
 
   /** The one before was taken, and is known to be. */
-  #checkOrder(known: KnownEndpoint, { endpoint, event, life }: Delivery, what: string): void {
+  #checkOrder(known: KnownEndpoint, { endpoint, event, term }: Delivery, what: string): void {
     const row = this.#row(event.cursor);
     if (row === undefined) return;
     const subject = subjectOf(row);
-    if (known.since === undefined || row.id <= known.since)
-      this.#world.fail('a receiver begins when it is first known', what);
-    const beside = known.underWay.find((one) => one.life === life && this.#subjectOf(one) === subject);
+    if (!isAfter(known.since, row)) this.#world.fail('a receiver begins when it is first known', what);
+    const beside = known.underWay.find((one) => one.term === term && this.#subjectOf(one) === subject);
     if (beside !== undefined)
       this.#world.fail('webhooks in order per order', `${what} is beside ${beside.event.cursor}`);
     const earlier = this.#wantedOf(known).filter((one) => one.id < row.id && subjectOf(one) === subject);
@@ -268,7 +274,7 @@ export class DeliveryObserver {
     )
       return;
     const open = this.#events.filter(({ id, ...row }) => {
-      const isWanted = id > since && takesType(planned.events, feedEventOf({ id, ...row }).type);
+      const isWanted = isAfter(since, { id, ...row }) && takesType(planned.events, feedEventOf({ id, ...row }).type);
       return isWanted && events.get(id)?.heardBy === undefined;
     });
     const lateAt = scheduler.now - AT_ONCE_MS;
@@ -283,9 +289,10 @@ export class DeliveryObserver {
 
   #noteEndpoints(): void {
     if ([...this.#endpoints.values()].every(({ since }) => since !== undefined)) return;
-    for (const row of this.#statements.cursors.all() as { name: string; event_id: number | null }[]) {
-      const known = this.#endpoints.get(row.name);
-      if (known !== undefined) known.since ??= row.event_id ?? 0;
+    const rows = this.#statements.cursors.all() as { name: string; account: string | null; event_id: number | null }[];
+    for (const [name, its] of Map.groupBy(rows, (row) => row.name)) {
+      const known = this.#endpoints.get(name);
+      if (known !== undefined) known.since ??= new Map(its.map((row) => [row.account ?? '', row.event_id ?? 0]));
     }
   }
 
@@ -302,8 +309,8 @@ export class DeliveryObserver {
     return this.#events.find((row) => row.id === id);
   }
 
-  #wantedOf({ since = 0, planned }: KnownEndpoint): EventRow[] {
-    return this.#events.filter((row) => row.id > since && takesType(planned.events, feedEventOf(row).type));
+  #wantedOf({ since, planned }: KnownEndpoint): EventRow[] {
+    return this.#events.filter((row) => isAfter(since, row) && takesType(planned.events, feedEventOf(row).type));
   }
 
   #subjectOf({ event }: Delivery): string | undefined {
@@ -341,4 +348,9 @@ export class DeliveryObserver {
     if (known === undefined) throw new Error(`nobody planned ${name}`);
     return known;
   }
+}
+
+/** Whether an endpoint that begins after these events takes another one. An account that had none has no beginning. */
+function isAfter(since: KnownEndpoint['since'], { account, id }: EventRow): boolean {
+  return since !== undefined && id > (since.get(account) ?? 0);
 }

@@ -8,6 +8,7 @@ export function wellAt({ dead, refusesAll, wellAt: isWellAt, addedAt }: PlannedR
 
 /** An event that a receiver has refused, and that is retried. */
 export interface RetryingRow {
+  readonly account: string;
   readonly kind: string;
   readonly subject: string;
   readonly event_id: number;
@@ -15,8 +16,8 @@ export interface RetryingRow {
 }
 
 /** Whether an event is retried, or waits behind one that is. */
-export function isBehind({ kind, subject, event_id: from }: RetryingRow, row: EventRow): boolean {
-  return `${kind} ${subject}` === subjectOf(row) && row.id >= from;
+export function isBehind({ account, kind, subject, event_id: from }: RetryingRow, row: EventRow): boolean {
+  return `${account} ${kind} ${subject}` === subjectOf(row) && row.id >= from;
 }
 
 /** At an event that it always fails at, while it is sent no other, it cannot be told from one that takes none. */
@@ -27,8 +28,8 @@ export function isBehindPoison({ poison }: PlannedReceiver, row: EventRow, waiti
 }
 
 /** A name for what events are in order about. */
-export function subjectOf({ type, subject }: EventRow): string {
-  return `${subjectKindOf(type)} ${subject}`;
+export function subjectOf({ account, type, subject }: EventRow): string {
+  return `${account} ${subjectKindOf(type)} ${subject}`;
 }
 
 /** Names an event in a broken promise. */

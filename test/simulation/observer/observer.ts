@@ -12,9 +12,10 @@ import { HistoryChecks } from './history.ts';
 import { Knowledge, type Create, type Known } from './known.ts';
 import { OrderChecks } from './orders.ts';
 import { PromptChecks } from './prompt.ts';
-import { RequestChecks, type Ended, type SentRequests } from './requests.ts';
+import { RequestChecks, type SentRequests, type WhatCame } from './requests.ts';
 import { SlowedChecks } from './slowed.ts';
 import { WaitChecks } from './waits.ts';
+import type { Life } from '../scheduler.ts';
 
 /** What the merchant's own trigger says as it raises. */
 export const SHOP_IS_BROKEN = 'the shop is broken';
@@ -124,21 +125,21 @@ export class Observer {
   }
 
   /** A request leaves the process. */
-  left(request: HttpRequest, id: string, now: number): Create | undefined {
+  left(request: HttpRequest, id: string, life: Life, now: number): Create | undefined {
     this.#waits.left(`${request.method} ${quoted(this.#plan.account, id)}`, now);
     if (!this.#knowledge.has(id)) {
       this.fail('requests are of their own account', `${this.#plan.account} has no order ${JSON.stringify(id)}`);
       return undefined;
     }
-    return this.#requests.left(request, id, now);
+    return this.#requests.left(request, id, life, now);
   }
 
   /** What came of a request has reached the process. */
-  ended(request: HttpRequest, id: string, ending: Ended, create: Create | undefined, now: number): void {
+  ended(request: HttpRequest, id: string, life: Life, { ending, create }: WhatCame, now: number): void {
     if (!this.#knowledge.has(id)) return;
     this.#waits.answered(ending, now);
     this.#slowed.ended(ending, id, request.method === 'POST' ? (create?.at ?? now) : undefined, now);
-    this.#requests.ended(request, id, ending, create);
+    this.#requests.ended(request, id, life, { ending, create });
   }
 
   /** Something on the way has sent a create twice. */
@@ -148,7 +149,6 @@ export class Observer {
 
   /** The process has died: what was in flight reaches nobody. */
   died(): void {
-    this.#requests.died();
     this.#waits.died();
     this.#slowed.died();
   }

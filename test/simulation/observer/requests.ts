@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse } from '../../../src/exchange/transport/http.ts';
 import { quoted as quotedId } from '../plan/names.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { Life } from '../scheduler.ts';
 import type { PlannedSettings } from '../plan/settings.ts';
 import { idsIn, provesAbsence, statusesIn, verdictOf } from './answers.ts';
 import { quoted, type Create, type Known, type Knowledge } from './known.ts';
@@ -19,6 +20,12 @@ export interface Ended {
   readonly sent?: 'never' | 'perhaps';
 }
 
+/** What came of a request, and the create that it was. */
+export interface WhatCame {
+  readonly ending: Ended;
+  readonly create: Create | undefined;
+}
+
 /** When requests that count for a limit arrived at the exchange, and left. */
 export interface SentRequests {
   readonly arrivals: number[];
@@ -32,7 +39,7 @@ export class RequestChecks {
   readonly #stateOf: (id: string) => string | undefined;
   readonly #sent: SentRequests;
   #count = 0;
-  #inFlight = 0;
+  readonly #inFlight = new WeakMap<Life, number>();
   #resumedAt = 0;
   #promotedAt = Number.NEGATIVE_INFINITY;
   #limits: Pick<PlannedSettings, 'rate' | 'concurrency'>;
@@ -52,11 +59,6 @@ export class RequestChecks {
     this.#limits = plan.settings;
     this.#knowledge = knowledge;
     this.#stateOf = stateOf;
-  }
-
-  /** How many may be in flight: a process that wakes late may have begun as many as the one that has followed it. */
-  get mostInFlight(): number {
-    return this.#limits.concurrency * (this.#plan.shared === null ? 1 : 2);
   }
 
   /** How many orders may be sending: an owner before the last reload may have left as many as its limits let. */
@@ -92,20 +94,21 @@ export class RequestChecks {
     this.#promotedAt = now;
   }
 
-  left(request: HttpRequest, id: string, now: number): Create | undefined {
-    this.#inFlight += 1;
+  left(request: HttpRequest, id: string, life: Life, now: number): Create | undefined {
+    const inFlight = (this.#inFlight.get(life) ?? 0) + 1;
+    this.#inFlight.set(life, inFlight);
     // By when they arrive, requests that are paced may come closer together.
     if (this.#plan.settings.rate.mode === 'paced' && this.#plan.shared === null) {
       this.#sent.departures.push(now);
       this.#checkRate(this.#sent.departures, now);
     }
-    if (this.#inFlight > this.mostInFlight) this.#knowledge.fail('bounded concurrency', `${this.#inFlight} in flight`);
+    if (inFlight > this.#limits.concurrency) this.#knowledge.fail('bounded concurrency', `${inFlight} in flight`);
     this.#checkPause(request, id, now);
     return request.method === 'POST' ? this.#createLeft(request, this.#knowledge.of(id), now) : undefined;
   }
 
-  ended({ method }: HttpRequest, id: string, ending: Ended, create: Create | undefined): void {
-    this.#inFlight = Math.max(0, this.#inFlight - 1);
+  ended({ method }: HttpRequest, id: string, life: Life, { ending, create }: WhatCame): void {
+    this.#inFlight.set(life, (this.#inFlight.get(life) ?? 0) - 1);
     const known = this.#knowledge.of(id);
     for (const status of statusesIn(ending)) known.statusesGiven.add(status);
     for (const one of idsIn(ending)) known.idsGiven.add(one);
@@ -116,11 +119,6 @@ export class RequestChecks {
       // A 403 that others are not answered speaks of this order.
       known.wasRefused = verdict === 'refused' || ending.response?.status === 403;
     } else if (provesAbsence(ending, this.#plan)) known.misses += 1;
-  }
-
-  /** The process has died: what was in flight reaches nobody. */
-  died(): void {
-    this.#inFlight = 0;
   }
 
   arrived(now: number): void {

@@ -38,6 +38,11 @@ export interface Plan extends AccountPlan {
   readonly trigger: { readonly raises: Window | null } | null;
   /** Where processes share a server: when the one that drives the account stands still, and the share of commits whose connection is lost. */
   readonly shared: { readonly stills: readonly Stretch[]; readonly lostCommits: number } | null;
+  /**
+   * How many processes live at the same time and share the accounts of the server, and when it is out of the reach of one of them;
+   * null if one process drives all accounts.
+   */
+  readonly workers: { readonly count: number; readonly cuts: readonly Stretch[] } | null;
   /** After this moment nothing goes wrong any more. */
   readonly calmAt: number;
   readonly endAt: number;
@@ -57,10 +62,17 @@ export interface Plan extends AccountPlan {
 /** Tens of thousands of passes that find nothing to do would be most of what the simulation does. */
 const MOST_TICKS = 2_880;
 
+/** The share of worlds in which several processes live at the same time. */
+const WORKERS = 0.1;
+/** Draws none of the seeds that are known to catch a bug with one process. */
+const WORKERS_FROM = 11_012_866;
+
 /** The plan of a seed. */
 export function planOf(seed: number): Plan {
   const plan = planAlone(seed);
-  const several = planSeveral(plan, plan, new Chance(seed + 9_267_213));
+  const chance = new Chance(seed + WORKERS_FROM);
+  const isShared = chance.next() < WORKERS;
+  const several = planSeveral(plan, plan, new Chance(seed + 9_267_213), isShared);
   if (several === undefined) return plan;
   const [first = plan, ...others] = several.accounts;
   return {
@@ -70,6 +82,20 @@ export function planOf(seed: number): Plan {
     sharesLimit: several.sharesLimit,
     lastAt: lastAtOf(several.accounts, plan.calmAt),
     receivers: [],
+    ...(isShared && planWorkers(chance, plan)),
+  };
+}
+
+/** Processes that live at the same time, mostly with receivers of webhooks. A full disk is for worlds with a file. */
+function planWorkers(chance: Chance, { calmAt, longestLockMs }: Plan): Partial<Plan> {
+  const stretches = () => planShared(chance, calmAt)?.stills ?? [];
+  return {
+    workers: { count: chance.of([2, 2, 3]), cuts: stretches().filter(({ ms }) => ms <= MINUTE) },
+    shared: { stills: [...stretches(), ...stretches()], lostCommits: chance.of([0, 0.02, 0.1]) },
+    receivers: chance.next() < 0.6 ? planReceivers(chance, calmAt, 1) : [],
+    diskFull: null,
+    readOnly: null,
+    longestLockMs: Math.min(longestLockMs, 3 * SECOND),
   };
 }
 
@@ -127,6 +153,7 @@ export function planAlone(seed: number): Plan {
     staleSaves: swarm.next() < 0.2 ? planStaleSaves(swarm, orders, calmAt) : [],
     trigger: swarm.maybe(0.15, () => ({ raises: swarm.maybe(0.5, () => swarm.window(calmAt)) })),
     shared: shared.next() < 0.35 ? planShared(shared, calmAt) : null,
+    workers: null,
     calmAt,
     // Unknown outcomes are verified for a day, and daily look-ups find what appeared late; final orders are looked at for 8.
     endAt: calmAt + (chance.next() < 0.1 && orders.length < 6 ? 12 * DAY : 3 * DAY),

@@ -54,8 +54,8 @@ export interface PlannedReceiver {
 }
 
 /** Plans the receivers of a world; none in most. */
-export function planReceivers(chance: Chance, calmAt: number): readonly PlannedReceiver[] {
-  if (chance.next() >= 0.15) return [];
+export function planReceivers(chance: Chance, calmAt: number, share = 0.15): readonly PlannedReceiver[] {
+  if (chance.next() >= share) return [];
   return Array.from({ length: 1 + chance.below(3) }, (_, index) => planReceiver(chance, index, calmAt));
 }
 

@@ -24,12 +24,17 @@ export interface SeveralAccounts {
 }
 
 /**
- * Plans two or three accounts in place of one, in a share of the worlds; undefined in the others. They have orders of the same ids.
+ * Plans two or three accounts in place of one, in a share of the worlds or always; undefined in the others. They have orders of the same ids.
  * In most, one of them has trouble with its exchange all the time, or is paused, and nothing goes wrong with the exchanges of the
  * others.
  */
-export function planSeveral(first: AccountPlan, world: World, chance: Chance): SeveralAccounts | undefined {
-  if (chance.next() >= SEVERAL) return undefined;
+export function planSeveral(
+  first: AccountPlan,
+  world: World,
+  chance: Chance,
+  isAlways: boolean,
+): SeveralAccounts | undefined {
+  if (chance.next() >= SEVERAL && !isAlways) return undefined;
   const others = OTHERS.slice(0, chance.of([1, 1, 2])).map((name) => planAccount(name, world, chance));
   const sharesLimit = chance.next() < 0.3;
   const all = [withFewOrders(first), ...others];

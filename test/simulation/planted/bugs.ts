@@ -9,6 +9,7 @@ import { OWNER_BUGS } from './bugs/owner.ts';
 import { RESTORE_BUGS } from './bugs/restore.ts';
 import { STORE_BUGS } from './bugs/store.ts';
 import { WEBHOOK_BUGS } from './bugs/webhooks.ts';
+import { WORKER_BUGS } from './bugs/workers.ts';
 
 /** Every bug that is planted. */
 export const BUGS: readonly PlantedBug[] = [
@@ -21,6 +22,7 @@ export const BUGS: readonly PlantedBug[] = [
   ...RESTORE_BUGS,
   ...FAIL_OVER_BUGS,
   ...WEBHOOK_BUGS,
+  ...WORKER_BUGS,
 ];
 
 /** The first seed that catches each, by its name; `npm run planted -- --find` writes it. */

@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
-import type { App } from '../../../src/app.ts';
 import type { Clock } from '../../../src/base/clock.ts';
 import { Webhooks } from '../../../src/extensions/webhooks/webhooks.ts';
-import type { AccountLease } from '../../../src/store/port.ts';
+import type { AccountLease, Store } from '../../../src/store/port.ts';
 import type { Life, Scheduler } from '../scheduler.ts';
 import type { SimulatedReceivers } from './receivers.ts';
 
@@ -17,11 +16,10 @@ interface Sending {
   readonly log: Logger;
   readonly life: Life;
   readonly clock: Clock;
-  readonly app: App;
-  readonly accountLease: AccountLease;
+  readonly store: Store;
   readonly stop: AbortSignal;
-  /** When the next row of each endpoint is due, by the clock of the machine. */
-  readonly nextAttempts: () => ReadonlyMap<string, number>;
+  /** When the next row of each endpoint in these accounts is due, by the clock of the machine. */
+  readonly nextAttempts: (accounts: readonly string[]) => ReadonlyMap<string, number>;
 }
 
 /**
@@ -31,6 +29,7 @@ interface Sending {
 export class SimulatedSending {
   readonly #deps: Sending;
   readonly #webhooks: Webhooks;
+  readonly #leases = new Set<AccountLease>();
   /** When each endpoint is tried again, on the monotonic clock, by what its condition says. */
   readonly #tryAgainAt = new Map<string, number>();
   #hasStirred = true;
@@ -38,29 +37,32 @@ export class SimulatedSending {
   #hurry: () => void = () => {};
 
   constructor(deps: Sending) {
-    const { receivers, life, clock, app } = deps;
+    const { receivers, life, clock } = deps;
     this.#deps = deps;
     this.#webhooks = new Webhooks({
       ...deps,
       endpoints: receivers.endpoints,
-      store: { ...app.store, forAccount: () => app.store },
       clock: { ...clock, sleep: (ms, signal) => (signal === deps.stop ? this.#doze(signal) : clock.sleep(ms, signal)) },
       connect: receivers.connectionsOf(life, () => this.stir()),
     });
   }
 
+  /** Sends the events of an account from now on, until it is given back or lost. */
+  take(accountLease: AccountLease): void {
+    this.#leases.add(accountLease);
+    this.#webhooks.take(accountLease);
+    this.stir();
+  }
+
   /** Sends until the process stops. */
   async run(): Promise<void> {
-    const { app, accountLease } = this.#deps;
-    using _ = app.store.newEvents.listen(() => this.stir());
-    this.#webhooks.take(accountLease);
+    using _ = this.#deps.store.newEvents.listen(() => this.stir());
     await this.#webhooks.run();
   }
 
   /** Another program has committed: there may be events, as the daemon notices. */
   heed(): void {
-    const { account, store } = this.#deps.app;
-    store.newEvents.tell(account);
+    for (const { account } of this.#leases) this.#deps.store.newEvents.tell(account);
   }
 
   /** Something has changed that the next second may see. */
@@ -98,7 +100,7 @@ export class SimulatedSending {
     if (this.#hasStirred) return Math.min(SECOND_MS * 2 ** Math.min(this.#troubles, 10), LONGEST_TROUBLE_MS);
     const { scheduler, clock, nextAttempts } = this.#deps;
     const now = clock.now().getTime();
-    const attempts = nextAttempts();
+    const attempts = nextAttempts([...this.#leases].flatMap((one) => (one.ending.aborted ? [] : [one.account])));
     const waits = this.#webhooks.facts.map(({ endpoint, failing }) => {
       const attemptMs = (attempts.get(endpoint) ?? Number.POSITIVE_INFINITY) - now;
       if (failing === null) return attemptMs;

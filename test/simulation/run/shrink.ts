@@ -17,7 +17,8 @@ export interface Shrunk {
 const WITHOUT: readonly Partial<Plan>[] = [
   { others: [], sharesLimit: false },
   { sharesLimit: false },
-  { shared: null },
+  { workers: null },
+  { workers: null, shared: null },
   { deathAtStep: 0, deathAtStatement: 0 },
   { faults: 0 },
   { outages: [] },

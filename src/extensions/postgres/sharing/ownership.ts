@@ -41,7 +41,7 @@ interface OwnershipDeps extends Omit<LeasesDeps, 'view'> {
 }
 
 /** Ownership by heartbeat: an account is free once it is given back, or another worker has declared its owner over. */
-class PostgresOwnership implements Ownership {
+export class PostgresOwnership implements Ownership {
   readonly #deps: OwnershipDeps;
   readonly #view = new WorkerView();
   readonly #leases: Leases;
