@@ -61,9 +61,9 @@ export class DueAccounts {
     this.#wake('follow', [...this.#deps.owned.values()]);
   }
 
-  /** Reads the due times of the owned accounts from one name to another, both included. */
-  async read(from: string, to = from): Promise<void> {
-    for (const { account, ...times } of await dueTimes(this.#deps.store.db, from, to)) this.#take(account, times);
+  /** Reads the due times of owned accounts. */
+  async read(names: readonly string[]): Promise<void> {
+    for (const { account, ...times } of await dueTimes(this.#deps.store.db, names)) this.#take(account, times);
   }
 
   /** Looks for new and corrected rows in all accounts. Logs the accounts with such rows that are not configured, once. */
@@ -97,15 +97,19 @@ export class DueAccounts {
     const { store, owned } = this.#deps;
     if (this.#place >= names.length) this.#place = 0;
     const slice = names.slice(this.#place, this.#place + Math.ceil(names.length / READ_IN_S));
-    const [from, to] = [slice[0], slice.at(-1)];
-    if (from === undefined || to === undefined) return;
+    if (slice.length === 0) return;
     const accounts = slice.flatMap((name) => owned.get(name) ?? []);
     for (const { wired } of accounts) await wired?.app.restraints.read();
-    await this.read(from, to);
+    await this.read(slice);
     for (const sweep of this.#deps.sweeps) {
       const unswept = accounts.filter((account) => account.unswept.includes(sweep.name));
       if (unswept.length === 0) continue;
-      const found = new Set(await sweep.accounts(store.db, from, to));
+      const found = new Set(
+        await sweep.accounts(
+          store.db,
+          unswept.map(({ name }) => name),
+        ),
+      );
       for (const account of unswept) {
         account.unswept = account.unswept.filter((name) => name !== sweep.name);
         if (found.has(account.name)) account.wake(sweep.name);
@@ -122,7 +126,7 @@ export class DueAccounts {
     if (wired.app.wrongTimes.dueInMs <= 0) account.wake('uncorrected');
     if (wired.app.restraints.isKeyOther) account.wake('create');
     // Long passes, and others that use the account, bring new times.
-    if (wired.isBusy) return await this.read(account.name);
+    if (wired.isBusy) return await this.read([account.name]);
     const kinds = KINDS.filter((kind) => due.isDue(kind, this.#until(kind)));
     for (const pass of new Set(kinds.map((kind) => PASS_OF[kind]))) if (wired.mayRun(pass)) account.wake(pass);
     const soon = isCrowded ? 0 : this.#deps.clock.now().getTime() + REST_AFTER_MS;
