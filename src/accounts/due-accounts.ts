@@ -12,6 +12,9 @@ const REST_AFTER_MS = 60_000;
 const LONGEST_SLEEP_MS = 1_000;
 /** All accounts are read again in this time: whatever was missed is seen then. */
 const READ_IN_S = 60;
+/** Accounts of one statement at least, unless they were waited for that long: each costs a transaction of the server. */
+const READ_TOGETHER = 300;
+const LONGEST_READ_S = 20;
 const MOST_NAMED = 20;
 
 interface DueDeps extends AccountsDeps {
@@ -26,6 +29,7 @@ export class DueAccounts {
   #wakesAt = Number.POSITIVE_INFINITY;
   #wakeSooner: () => void = () => {};
   #place = 0;
+  #unreadS = 0;
   /** The accounts of the settings, and those that were logged because the settings lack them. */
   readonly #known: Set<string>;
 
@@ -92,11 +96,16 @@ export class DueAccounts {
     }
   }
 
-  /** Reads the next few of the accounts: all of them in a minute. */
+  /** Is called each second. Reads the next few of the accounts: all of them in a minute. During a sweep it waits for no more. */
   async readNext(names: readonly string[]): Promise<void> {
     const { store, owned } = this.#deps;
+    this.#unreadS += 1;
+    const count = Math.ceil((names.length * this.#unreadS) / READ_IN_S);
+    const isSweeping = names.some((name) => owned.get(name)?.unswept.length !== 0);
+    if (!isSweeping && count < READ_TOGETHER && this.#unreadS < LONGEST_READ_S) return;
+    this.#unreadS = 0;
     if (this.#place >= names.length) this.#place = 0;
-    const slice = names.slice(this.#place, this.#place + Math.ceil(names.length / READ_IN_S));
+    const slice = names.slice(this.#place, this.#place + count);
     if (slice.length === 0) return;
     const accounts = slice.flatMap((name) => owned.get(name) ?? []);
     for (const { wired } of accounts) await wired?.app.restraints.read();
