@@ -232,7 +232,8 @@ export interface Store {
   snapshot(of?: 'primary'): Promise<Snapshot>;
   /**
    * Gives, whenever others may have written until `signal` aborts, the accounts in which a person or an import has decided
-   * something; new rows may be anywhere. Throws `StoreError` when the database is no longer in its place.
+   * something; new rows may be anywhere. Throws `StoreError` when the database is no longer in its place, or a newer version of
+   * the program has changed its tables.
    */
   changes(signal: AbortSignal): AsyncIterable<readonly string[]>;
   migrations(): Promise<MigrationStatus>;

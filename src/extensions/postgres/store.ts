@@ -9,6 +9,7 @@ import { GroupWriter } from '../../store/group-writer.ts';
 import { assertNotMoved } from '../../store/tables/moves.ts';
 import {
   assertKnownVersion,
+  assertNotNewer,
   foreignTables,
   isUpToDate,
   migrate,
@@ -31,6 +32,8 @@ import { AccountTransactions } from './writer.ts';
 
 /** A server that is silent for so long is taken for lost; it ends what it works on after less. */
 const ANSWER_TIMEOUT_MS = 35_000;
+/** The connection that listens answers one small statement at a time. */
+const NOTICES_TIMEOUT_MS = 5_000;
 const MOST_MIGRATION_TRIES = 5;
 const OLDEST_VERSION = 14;
 
@@ -62,8 +65,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   const hasTables = applied.size > 0 || expect !== 'any';
   const identity = hasTables ? await readIdentity(connections.db, address) : '';
   const readings = undo.use(new Readings({ place, primary, clock, hurry, warn }));
-  const isListening = place.notify && instance !== undefined;
-  const notices = isListening ? undo.use(openConnections(place, { max: 1, hurry, primary })) : undefined;
+  const notices = undo.use(listeningConnection(place, options, primary));
   const standbys = new Standbys(connections, clock, address, place.synchronousStandbys);
   const deps = { address, connections, clock, numbering: {}, standbys };
   const newEvents = new NewEvents();
@@ -86,6 +88,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   });
   undo.defer(() => marks.close());
   const disposal = undo.move();
+  const { migrations, notNewer } = versionOf(address, connections);
   const forAccount = (account: string, lease?: Fence): Store => ({
     address,
     db: connections.db,
@@ -93,8 +96,8 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
     mark: marks.of(account),
     newEvents,
     snapshot: (of) => readings.snapshot(of),
-    migrations: async () => migrationStatus(MIGRATIONS, await appliedMigrations(connections)),
-    changes: (signal) => changesOf({ db: connections.db, clock, instance, notices }, signal),
+    migrations,
+    changes: (signal) => changesOf({ db: connections.db, clock, instance, notices, notNewer }, signal),
     weaknesses: () => weaknessesOf(connections.db, place.synchronousStandbys, primary),
     driverOf: (accounts) => driverOf(connections.db, accounts),
     isInPlace: () => true,
@@ -102,6 +105,20 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
     close: async () => {},
   });
   return { ...forAccount('default'), close: () => disposal.disposeAsync() };
+}
+
+function listeningConnection(
+  place: PostgresDatabase,
+  { instance, hurry }: PostgresOptions,
+  primary: Primary,
+): Connections | undefined {
+  if (!place.notify || instance === undefined) return undefined;
+  return openConnections(place, { max: 1, hurry, primary, answerTimeoutMs: NOTICES_TIMEOUT_MS });
+}
+
+function versionOf(address: string, connections: Connections) {
+  const migrations = async () => migrationStatus(MIGRATIONS, await appliedMigrations(connections));
+  return { migrations, notNewer: () => assertNotNewer({ address, migrations }) };
 }
 
 async function driverOf(db: Database, accounts: readonly string[]): Promise<Driver | undefined> {

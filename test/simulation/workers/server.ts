@@ -92,6 +92,7 @@ export class WorkerServer implements Disposable {
     const connection = { db: this.#databaseOf(link), lend: never, [Symbol.asyncDispose]: async () => {} };
     const ownership = new PostgresOwnership({
       heartbeats: connection,
+      primary: { term: 0 },
       db: connection.db,
       mark: { compareAll: async () => {} },
       clock: this.time.clockOf(clock, link.life),

@@ -12,6 +12,7 @@ import {
   releaseAccounts,
   renewHeartbeat,
   type AccountOwner,
+  type Claimed,
   type NewWorker,
 } from './workers.ts';
 
@@ -131,8 +132,9 @@ export class Leases {
     }));
     const claimed = await claimAccounts(db, worker.holder, claims);
     const isWhole = (group: AccountGroup) => group.every((account) => claimed.has(account));
-    const hold = (account: string) => this.#hold(worker, { account, timeLine: claimed.get(account) ?? null }, owners);
-    const held = groups.filter(isWhole).flatMap((group) => group.map(hold));
+    const held = groups
+      .filter(isWhole)
+      .flatMap((group) => group.map((account) => this.#hold(worker, account, claimed.get(account), owners)));
     const parts = groups.filter((group) => !isWhole(group)).flat();
     const unwanted = claims
       .filter(({ account }) => parts.includes(account) && claimed.has(account))
@@ -163,11 +165,12 @@ export class Leases {
 
   #hold(
     worker: Worker,
-    { account, timeLine }: { readonly account: string; readonly timeLine: string | null },
+    account: string,
+    { timeLine = null, otherSettings = null }: Partial<Claimed> = {},
     owners: ReadonlyMap<string, AccountOwner>,
   ): WorkerLease {
     const { view, clock, settingsOf } = this.#deps;
-    const { generation = 0, holder = null, settings = null } = owners.get(account) ?? {};
+    const { generation = 0, holder = null } = owners.get(account) ?? {};
     const isAlone = !view.workers.some((other) => other.isSharing && other.holder !== worker.holder);
     const ending = new AbortController();
     let isLost = false;
@@ -177,7 +180,7 @@ export class Leases {
       generation: generation + 1,
       claim: { name: worker.holder, timeLine },
       lastOwnerUntil: holder === null ? undefined : view.trustedUntil(holder, clock.monotonic()),
-      differsIn: isAlone || settings === null ? [] : differences(settings, settingsOf(account)),
+      differsIn: isAlone || otherSettings === null ? [] : differences(otherSettings, settingsOf(account)),
       ending: ending.signal,
       isTrusted: () => !isLost && worker.isTrusted(),
       now: () => new Date(view.databaseTime(clock.monotonic())),
