@@ -1,0 +1,284 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import {
+  etcdCommand,
+  foldersOf,
+  PATRONI,
+  patroniCommand,
+  patroniYaml,
+  POSTGRES,
+  type ClusterPlan,
+  type Replication,
+} from '../../src/extensions/sandbox/cluster/node.ts';
+import { OWNER, PASSWORD, unprivileged } from '../support/postgres-server.ts';
+import { mountDisk, type Disk } from '../windtunnel/machine.ts';
+import type { Network } from './network.ts';
+
+/** The machines of the database. */
+export const DATABASES = ['db1', 'db2', 'db3'] as const;
+/** One of them. */
+export type DatabaseName = (typeof DATABASES)[number];
+
+/** How long Patroni trusts a leader and so on, in seconds. */
+export type Times = ClusterPlan['times'];
+
+const DISK_BYTES = 640 * 1_048_576;
+const HEALTHY_WITHIN_MS = 120_000;
+const ASKED_EVERY_MS = 100;
+const ANSWERS_WITHIN_MS = 1_500;
+
+const PARAMETERS = {
+  shared_buffers: '32MB',
+  max_connections: 60,
+  max_wal_size: '128MB',
+  wal_keep_size: '64MB',
+  wal_sender_timeout: '5s',
+  wal_receiver_timeout: '5s',
+  dynamic_shared_memory_type: 'mmap',
+  authentication_timeout: '5s',
+  log_min_messages: 'warning',
+};
+
+/** A server that takes writes. */
+export interface Primary {
+  readonly name: DatabaseName;
+  readonly timeLine: number;
+}
+
+interface ClusterOptions {
+  readonly network: Network;
+  /** The folder of PostgreSQL's programs. */
+  readonly bin: string;
+  readonly replication: Replication;
+  readonly times: Times;
+  /** The database that order-sync uses. */
+  readonly database: string;
+  /** What Patroni of each machine, and PostgreSQL with it, have in their environment. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Three machines with etcd, Patroni and PostgreSQL. */
+export class Cluster implements AsyncDisposable {
+  readonly #options: ClusterOptions;
+  readonly #plan: ClusterPlan;
+  readonly #running = new Map<string, ChildProcess>();
+  readonly #pools = new Map<string, pg.Pool>();
+  readonly #disks = new Map<DatabaseName, Disk>();
+
+  constructor(options: ClusterOptions) {
+    const { network, bin, replication, times } = options;
+    this.#options = options;
+    this.#plan = {
+      machines: DATABASES.map((name) => network.machine(name)),
+      bin,
+      replication,
+      times,
+      passwords: { superuser: PASSWORD, replication: PASSWORD, rewind: PASSWORD },
+      parameters: PARAMETERS,
+    };
+  }
+
+  /** Starts all machines, and makes the database; resolves when both standbys receive. */
+  async start(): Promise<this> {
+    for (const name of DATABASES) this.#prepare(name);
+    for (const name of DATABASES) this.bringBack(name);
+    const primary = await this.#until('a first primary', () => this.primary());
+    const admin = this.pool(primary.name, 'postgres');
+    await admin.query(`create role ${OWNER} login createdb password '${PASSWORD}'`);
+    await admin.query(`grant pg_read_all_stats to ${OWNER}`);
+    await admin.query(`create database ${this.#options.database} owner ${OWNER}`);
+    await this.healthy();
+    return this;
+  }
+
+  folderOf(name: DatabaseName): string {
+    return join(this.#options.network.folder, name);
+  }
+
+  /** Connections over the socket of a machine, which no packet filter cuts. */
+  pool(name: DatabaseName, user: string): pg.Pool {
+    const database = user === OWNER ? this.#options.database : 'postgres';
+    const key = `${name} ${user}`;
+    const known = this.#pools.get(key);
+    if (known !== undefined) return known;
+    const pool = new pg.Pool({
+      host: foldersOf(this.folderOf(name)).socket,
+      port: POSTGRES,
+      user,
+      database,
+      max: 4,
+      connectionTimeoutMillis: ANSWERS_WITHIN_MS,
+      query_timeout: ANSWERS_WITHIN_MS,
+    });
+    pool.on('error', () => undefined);
+    this.#pools.set(key, pool);
+    return pool;
+  }
+
+  /** The server that takes writes, on the newest time-line if there are two; undefined if there is none. */
+  async primary(): Promise<Primary | undefined> {
+    const found = await Promise.all(DATABASES.map((name) => this.#asPrimary(name)));
+    return found.filter((one) => one !== undefined).toSorted((one, other) => other.timeLine - one.timeLine)[0];
+  }
+
+  /** Resolves when there is a primary with two streaming standbys, one of them synchronous if that is wanted; returns the primary. */
+  async healthy(): Promise<Primary> {
+    const wanted = this.#options.replication === 'asynchronous' ? 0 : 1;
+    const query = `select count(*) = 2 and count(*) filter (where sync_state in ('sync', 'quorum')) >= ${wanted} as is
+      from pg_stat_replication where state = 'streaming' and application_name like 'db%'`;
+    return await this.#until('two standbys that receive', async () => {
+      const primary = await this.primary();
+      if (primary === undefined || !(await this.#isKnownToPatroni(primary.name, wanted))) return undefined;
+      const { rows } = await this.pool(primary.name, 'postgres').query<{ is: boolean }>(query);
+      return rows[0]?.is === true ? primary : undefined;
+    });
+  }
+
+  /** The machine that is the synchronous standby of a primary, or else any. */
+  async standbyOf(primary: DatabaseName, wanted: 'sync' | 'async'): Promise<DatabaseName> {
+    const query = `select application_name as name from pg_stat_replication where application_name like 'db%'
+      order by (sync_state in ('sync', 'quorum')) = $1 desc, application_name`;
+    const { rows } = await this.pool(primary, 'postgres').query<{ name: DatabaseName }>(query, [wanted === 'sync']);
+    return rows[0]?.name ?? DATABASES.find((name) => name !== primary) ?? 'db1';
+  }
+
+  /** The machine is lost: no packet leaves it any more, and everything on it ends at once. */
+  async lose(name: DatabaseName): Promise<void> {
+    this.#options.network.unplug(name);
+    await Promise.all([this.kill('etcd', name), this.kill('patroni', name)]);
+  }
+
+  /** Tells if Patroni and etcd of a machine were started and not killed since. */
+  isRunning(name: DatabaseName): boolean {
+    return this.#running.has(`patroni ${name}`) && this.#running.has(`etcd ${name}`);
+  }
+
+  /** Starts the machine with the disk that it had. */
+  bringBack(name: DatabaseName): void {
+    this.#options.network.plug(name);
+    // In a new space of processes its number may be that of another one.
+    rmSync(join(foldersOf(this.folderOf(name)).data, 'postmaster.pid'), { force: true });
+    if (!this.#running.has(`etcd ${name}`)) this.startEtcd(name);
+    const { environment = {} } = this.#options;
+    this.#spawn('patroni', name, patroniCommand(this.folderOf(name)), environment);
+  }
+
+  startEtcd(name: DatabaseName): void {
+    this.#spawn('etcd', name, etcdCommand(this.#plan, this.#options.network.machine(name), this.folderOf(name)), {});
+  }
+
+  async kill(what: 'etcd' | 'patroni', name: DatabaseName): Promise<void> {
+    const child = this.#running.get(`${what} ${name}`);
+    this.#running.delete(`${what} ${name}`);
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  /** Patroni alone stands still or goes on; PostgreSQL goes on meanwhile. */
+  signalPatroni(name: DatabaseName, signal: 'SIGSTOP' | 'SIGCONT'): void {
+    const init = childrenOf(this.#running.get(`patroni ${name}`)?.pid, '.')[0];
+    for (const pid of childrenOf(init, '^[^ ]*python3 .*patroni')) process.kill(pid, signal);
+  }
+
+  /** Has another machine be the primary, as an operator does; returns what Patroni answers if it refuses. */
+  async switchOver(from: DatabaseName, to: DatabaseName): Promise<string | undefined> {
+    const url = `http://${this.#options.network.machine(from).address}:${PATRONI}/switchover`;
+    const body = JSON.stringify({ leader: from, candidate: to });
+    const answer = await fetch(url, { method: 'POST', body });
+    return answer.ok ? undefined : await answer.text();
+  }
+
+  /** The disk of a machine, with its log and its tables. */
+  diskOf(name: DatabaseName): Disk {
+    const disk = this.#disks.get(name);
+    if (disk === undefined) throw new Error(`${name} has no disk`);
+    return disk;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const [key] of this.#running) {
+      const [what, name] = key.split(' ') as ['etcd' | 'patroni', DatabaseName];
+      await this.kill(what, name);
+    }
+    await Promise.all([...this.#pools.values()].map((pool) => pool.end()));
+    for (const disk of this.#disks.values()) disk.unmount();
+  }
+
+  #prepare(name: DatabaseName): void {
+    const folder = this.folderOf(name);
+    const disk = join(folder, 'disk');
+    mkdirSync(disk, { recursive: true });
+    const mounted = mountDisk(disk, DISK_BYTES);
+    if (mounted === undefined) throw new Error('this process may mount no disk');
+    this.#disks.set(name, mounted);
+    const { yaml } = foldersOf(folder);
+    writeFileSync(yaml, patroniYaml(this.#plan, this.#options.network.machine(name), folder), { mode: 0o600 });
+    const { uid = 0, gid = 0 } = unprivileged();
+    for (const path of [folder, disk, yaml]) chownSync(path, uid, gid);
+  }
+
+  /** Each process has a space of processes of its own, which ends with its first one. */
+  #spawn(what: string, name: DatabaseName, command: readonly string[], environment: Readonly<Record<string, string>>) {
+    const folder = this.folderOf(name);
+    const { uid = 0, gid = 0 } = unprivileged();
+    const script = `exec >>"$1" 2>&1; shift; setpriv --reuid=${uid} --regid=${gid} --clear-groups "$@" & wait`;
+    const [program = '', ...prefix] = this.#options.network.machine(name).prefix;
+    const space = ['unshare', '--pid', '--ipc', '--fork', '--kill-child', '--mount-proc'];
+    const args = [...prefix, ...space, 'sh', '-c', script, 'sh', join(folder, `${what}.log`), ...command];
+    const env = { PATH: process.env['PATH'], HOME: folder, LC_ALL: 'C', ...environment };
+    this.#running.set(`${what} ${name}`, spawn(program, args, { cwd: folder, stdio: 'ignore', env }));
+  }
+
+  async #asPrimary(name: DatabaseName): Promise<Primary | undefined> {
+    if (!this.#running.has(`patroni ${name}`)) return undefined;
+    const query = `select ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int as "timeLine"
+      where not pg_is_in_recovery()`;
+    try {
+      const { rows } = await this.pool(name, 'postgres').query<{ timeLine: number }>(query);
+      return rows[0] && { name, ...rows[0] };
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Patroni promotes a synchronous standby only when it has written down which one that is. */
+  async #isKnownToPatroni(primary: DatabaseName, synchronous: number): Promise<boolean> {
+    const url = `http://${this.#options.network.machine(primary).address}:${PATRONI}/cluster`;
+    const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) });
+    const { members } = (await answer.json()) as { members: readonly { name: string; role: string; state: string }[] };
+    const roles = members.map(({ role }) => role);
+    return (
+      members.length === DATABASES.length &&
+      members.some(({ name, role }) => name === primary && role === 'leader') &&
+      roles.filter((role) => role === 'sync_standby').length === synchronous
+    );
+  }
+
+  async #until<Is>(what: string, is: () => Promise<Is | undefined>): Promise<Is> {
+    for (const late = performance.now() + HEALTHY_WITHIN_MS; performance.now() < late; await wait(ASKED_EVERY_MS)) {
+      const found = await is().catch(() => undefined);
+      if (found !== undefined) return found;
+    }
+    throw new Error(`waited too long for ${what}: ${this.#log()}`);
+  }
+
+  #log(): string {
+    const logs = DATABASES.map((name) => join(this.folderOf(name), 'patroni.log'));
+    return execFileSync('tail', ['-n', '12', ...logs], { encoding: 'utf8' });
+  }
+}
+
+function childrenOf(pid: number | undefined, command: string): readonly number[] {
+  try {
+    const said = execFileSync('pgrep', ['-P', String(pid), '-f', command], { encoding: 'utf8' });
+    return said.trim().split('\n').map(Number);
+  } catch {
+    return [];
+  }
+}
