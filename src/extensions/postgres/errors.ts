@@ -90,6 +90,11 @@ export function isAborted(error: unknown): boolean {
   return codeOf(error) === '25P02';
 }
 
+/** True if the server takes no writes, as a standby does. */
+export function isReadOnly(error: unknown): boolean {
+  return codeOf(error) === '25006' && functionOf(error) === undefined;
+}
+
 export function isLockedOut(error: unknown): error is StoreError {
   return error instanceof StoreError && codeOf(error.cause) === '55P03';
 }
@@ -118,8 +123,8 @@ function isOfServer(error: unknown): error is pg.DatabaseError {
   return error instanceof pg.DatabaseError;
 }
 
-/** Of a host with several addresses each has an error of its own. */
-function messageOf(error: unknown): string {
+/** The driver's own words. Of a host with several addresses each has an error of its own. */
+export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
   return error instanceof Error ? error.message : String(error);
 }

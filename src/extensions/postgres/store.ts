@@ -21,6 +21,7 @@ import type { OpenOptions } from '../../store/sqlite/store.ts';
 import { queries, statement } from '../../store/statement.ts';
 import { openConnections, type Connections } from './connection.ts';
 import { isTwice, postgresError } from './errors.ts';
+import { Primary } from './hosts/primary.ts';
 import { AccountMarks, readIdentity } from './marks/marks.ts';
 import { changesOf } from './sharing/notices.ts';
 import { workerOf } from './sharing/workers.ts';
@@ -41,29 +42,32 @@ type Fence = Pick<AccountLease, 'generation' | 'claim' | 'walked'>;
 export interface PostgresOptions extends Pick<OpenOptions, 'expect' | 'intoExisting'> {
   readonly instance?: string | undefined;
   readonly hurry?: AbortSignal | undefined;
+  /** For all connections that the process makes to the database; one of its own unless given. */
+  readonly primary?: Primary | undefined;
 }
 
 /** Opens a database of PostgreSQL. Throws `StoreError` that says what is wrong with it and what to do. */
 export async function openStore(place: PostgresDatabase, clock: Clock, options: PostgresOptions): Promise<Store> {
   const { address } = place;
-  const { expect, instance, hurry, intoExisting = false } = options;
+  const { expect, instance, hurry, intoExisting = false, primary = new Primary(place) } = options;
   await using undo = new AsyncDisposableStack();
-  const limits = { max: place.poolSize, answerTimeoutMs: ANSWER_TIMEOUT_MS, hurry };
+  const limits = { max: place.poolSize, answerTimeoutMs: ANSWER_TIMEOUT_MS, hurry, primary };
   const connections = undo.use(openConnections(place, limits));
   await assertSound(connections, place, expect, clock);
   const applied = await appliedMigrations(connections);
   const others = applied.size > 0 || intoExisting ? [] : await otherTables(connections.db);
   assertKnownVersion({ migrations: MIGRATIONS, address }, applied, expect, others);
-  if (!isUpToDate(MIGRATIONS, applied)) await bringUpToDate(place, { applied, expect, hurry, probed: connections });
+  if (!isUpToDate(MIGRATIONS, applied))
+    await bringUpToDate(place, { applied, expect, hurry, primary, probed: connections });
   // Who makes the tables may be about to end a move.
   if (expect === 'current' || expect === 'upgrade') await assertNotMoved(connections.db, address);
   // Only a command that takes any database is here without tables, and it asks for no marks.
   const hasTables = applied.size > 0 || expect !== 'any';
   const identity = hasTables ? await readIdentity(connections.db, address) : '';
-  const readings = undo.use(openConnections(place, { max: MOST_SNAPSHOTS, hurry }));
+  const readings = undo.use(openConnections(place, { max: MOST_SNAPSHOTS, hurry, primary }));
   if (expect === 'upgrade') await assertOwnSessions(connections, readings);
   const isListening = place.notify && instance !== undefined;
-  const notices = isListening ? undo.use(openConnections(place, { max: 1, hurry })) : undefined;
+  const notices = isListening ? undo.use(openConnections(place, { max: 1, hurry, primary })) : undefined;
   const standbys = new Standbys(connections, clock, address, place.synchronousStandbys);
   const deps = { address, connections, clock, numbering: {}, standbys };
   const newEvents = new NewEvents();
@@ -168,7 +172,7 @@ function faultOf({ version, encoding, fsync, commits }: Readonly<Record<string, 
 
 async function bringUpToDate(
   place: PostgresDatabase,
-  { applied, expect, hurry, probed }: PostgresOptions & { applied: AppliedMigrations; probed: Connections },
+  { applied, expect, hurry, primary, probed }: PostgresOptions & { applied: AppliedMigrations; probed: Connections },
 ): Promise<void> {
   const { address } = place;
   if (expect === 'upgrade' && applied.size === 0) {
@@ -180,7 +184,7 @@ async function bringUpToDate(
   // Nothing is made beside tables with names of ours; but another process may have made them meanwhile.
   if (names.length > 0 && (await appliedMigrations(probed)).size === 0) throw foreignTables(address, names);
   // A change of a large table takes its time.
-  await using connections = openConnections(place, { max: 2, hurry });
+  await using connections = openConnections(place, { max: 2, hurry, primary });
   for (let tries = 1; ; tries += 1) {
     try {
       return await migrate(connections.db, { migrations: MIGRATIONS, address }, (error) =>

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../../base/clock.ts';
+import type { Primary } from '../hosts/primary.ts';
 import { TRUSTED_MS, type WorkerView } from './heartbeats.ts';
 import { differences, type SettingsText } from '../../../accounts/rules/fail-over.ts';
 import { StoreError } from '../../../store/errors.ts';
@@ -14,7 +15,7 @@ import {
   type NewWorker,
 } from './workers.ts';
 
-type WorkerDeps = Pick<LeasesDeps, 'db' | 'clock' | 'view'>;
+type WorkerDeps = Pick<LeasesDeps, 'db' | 'clock' | 'view' | 'primary'>;
 export type WorkerFacts = Pick<NewWorker, 'host' | 'socket' | 'advertise' | 'instance' | 'listens'>;
 
 /** This process as a worker, until it is declared over: then another one begins. */
@@ -24,11 +25,14 @@ export class Worker {
   #isOver = false;
   /** The beginning of the last renewal, by both clocks: the monotonic one stands while the machine sleeps. */
   #renewed: Moment;
+  /** That of the server at the last renewal: others read heartbeats on the server that takes writes. */
+  #term: number;
 
   private constructor(deps: WorkerDeps, host: string) {
     this.holder = `${host}:${process.pid}:${randomUUID().slice(0, 8)}`;
     this.#deps = deps;
     this.#renewed = momentOf(deps.clock);
+    this.#term = deps.primary.term;
   }
 
   static async enter(deps: WorkerDeps, facts: WorkerFacts & Pick<NewWorker, 'units'>): Promise<Worker> {
@@ -40,17 +44,20 @@ export class Worker {
   /** True while no other worker can have declared this one over. */
   isTrusted(): boolean {
     const { monotonic, utc } = momentOf(this.#deps.clock);
-    return !this.#isOver && monotonic - this.#renewed.monotonic < TRUSTED_MS && utc - this.#renewed.utc < TRUSTED_MS;
+    if (this.#isOver || this.#term !== this.#deps.primary.term) return false;
+    return monotonic - this.#renewed.monotonic < TRUSTED_MS && utc - this.#renewed.utc < TRUSTED_MS;
   }
 
   /** Renews the heartbeat, and declares others over that did not. Returns false if this worker was declared over. */
   async beat(held: number): Promise<boolean> {
-    const { db, clock, view } = this.#deps;
+    const { db, clock, view, primary } = this.#deps;
     const began = momentOf(clock);
+    const { term } = primary;
     const seen = await renewHeartbeat(db, this.holder, held);
     this.#isOver ||= !seen.isRenewed;
     if (this.#isOver) return false;
     this.#renewed = began;
+    this.#term = term;
     const now = clock.monotonic();
     view.see(seen, began.monotonic, now);
     clock.follow?.(seen.now, began.monotonic, now);
@@ -74,6 +81,7 @@ export interface LeasesDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly view: WorkerView;
+  readonly primary: Pick<Primary, 'term'>;
   /** The settings with which this process drives an account, as text without secrets. */
   readonly settingsOf: (account: string) => SettingsText;
 }
