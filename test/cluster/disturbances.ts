@@ -125,6 +125,7 @@ export const DISTURBANCES = {
     const primary = world.lastPrimary().name;
     lost();
     world.cluster.diskOf(primary).fill();
+    await world.cluster.useUpLog(primary);
     await wait(FULL_MS);
     world.cluster.diskOf(primary).empty();
   },
@@ -138,6 +139,8 @@ export const DISTURBANCES = {
     for (const offset of ['-10m', '+0']) {
       world.clock?.set(offset);
       await wait(CLOCK_MS);
+      const [row] = await world.query<{ now: Date }>('select clock_timestamp() as now');
+      world.scene.say(`the server says ${row?.now.toISOString()}, it is ${new Date().toISOString()}`);
     }
   },
   async 'connections-exhausted'({ world, number, lost }) {

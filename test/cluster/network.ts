@@ -163,7 +163,8 @@ function lead(space: string, port: number, address: string): void {
       ip saddr 127.0.0.1 ip daddr ${address} masquerade
     }
   }`;
-  inSpace(space, 'sysctl', '-q -w net.ipv4.conf.all.route_localnet=1');
+  const allow = 'echo 1 >/proc/sys/net/ipv4/conf/all/route_localnet';
+  run('ip', 'netns', 'exec', space, 'sh', '-c', allow);
   execFileSync('ip', ['netns', 'exec', space, 'nft', '-f', '-'], { input: rules });
 }
 

@@ -1,6 +1,6 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
@@ -27,6 +27,8 @@ export type DatabaseName = (typeof DATABASES)[number];
 export type Times = ClusterPlan['times'];
 
 const DISK_BYTES = 640 * 1_048_576;
+/** Of 16 MiB, more than there are. */
+const LOG_FILES = 24;
 const HEALTHY_WITHIN_MS = 120_000;
 const ASKED_EVERY_MS = 100;
 const ANSWERS_WITHIN_MS = 1_500;
@@ -34,6 +36,7 @@ const ANSWERS_WITHIN_MS = 1_500;
 const PARAMETERS = {
   shared_buffers: '32MB',
   max_connections: 60,
+  min_wal_size: '32MB',
   max_wal_size: '128MB',
   wal_keep_size: '64MB',
   wal_sender_timeout: '5s',
@@ -57,7 +60,7 @@ interface ClusterOptions {
   readonly times: Times;
   /** The database that order-sync uses. */
   readonly database: string;
-  /** What Patroni of each machine, and PostgreSQL with it, have in their environment. */
+  /** What PostgreSQL of each machine has in its environment. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -70,8 +73,9 @@ export class Cluster implements AsyncDisposable {
   readonly #disks = new Map<DatabaseName, Disk>();
 
   constructor(options: ClusterOptions) {
-    const { network, bin, replication, times } = options;
+    const { network, replication, times } = options;
     this.#options = options;
+    const bin = binIn(options);
     this.#plan = {
       machines: DATABASES.map((name) => network.machine(name)),
       bin,
@@ -163,12 +167,11 @@ export class Cluster implements AsyncDisposable {
     // In a new space of processes its number may be that of another one.
     rmSync(join(foldersOf(this.folderOf(name)).data, 'postmaster.pid'), { force: true });
     if (!this.#running.has(`etcd ${name}`)) this.startEtcd(name);
-    const { environment = {} } = this.#options;
-    this.#spawn('patroni', name, patroniCommand(this.folderOf(name)), environment);
+    this.#spawn('patroni', name, patroniCommand(this.folderOf(name)));
   }
 
   startEtcd(name: DatabaseName): void {
-    this.#spawn('etcd', name, etcdCommand(this.#plan, this.#options.network.machine(name), this.folderOf(name)), {});
+    this.#spawn('etcd', name, etcdCommand(this.#plan, this.#options.network.machine(name), this.folderOf(name)));
   }
 
   async kill(what: 'etcd' | 'patroni', name: DatabaseName): Promise<void> {
@@ -182,8 +185,8 @@ export class Cluster implements AsyncDisposable {
 
   /** Patroni alone stands still or goes on; PostgreSQL goes on meanwhile. */
   signalPatroni(name: DatabaseName, signal: 'SIGSTOP' | 'SIGCONT'): void {
-    const init = childrenOf(this.#running.get(`patroni ${name}`)?.pid, '.')[0];
-    for (const pid of childrenOf(init, '^[^ ]*python3 .*patroni')) process.kill(pid, signal);
+    const [init] = childrenOf(this.#running.get(`patroni ${name}`)?.pid, 'sh');
+    for (const pid of childrenOf(init, 'patroni')) process.kill(pid, signal);
   }
 
   /** Has another machine be the primary, as an operator does; returns what Patroni answers if it refuses. */
@@ -192,6 +195,15 @@ export class Cluster implements AsyncDisposable {
     const body = JSON.stringify({ leader: from, candidate: to });
     const answer = await fetch(url, { method: 'POST', body });
     return answer.ok ? undefined : await answer.text();
+  }
+
+  /** Has a server need new files for its log from now on. */
+  async useUpLog(name: DatabaseName): Promise<void> {
+    for (let file = 0; file < LOG_FILES; file += 1) {
+      await this.pool(name, 'postgres')
+        .query(`select pg_logical_emit_message(false, 'uses', 'up'), pg_switch_wal()`)
+        .catch(() => undefined);
+    }
   }
 
   /** The disk of a machine, with its log and its tables. */
@@ -224,14 +236,14 @@ export class Cluster implements AsyncDisposable {
   }
 
   /** Each process has a space of processes of its own, which ends with its first one. */
-  #spawn(what: string, name: DatabaseName, command: readonly string[], environment: Readonly<Record<string, string>>) {
+  #spawn(what: string, name: DatabaseName, command: readonly string[]) {
     const folder = this.folderOf(name);
     const { uid = 0, gid = 0 } = unprivileged();
     const script = `exec >>"$1" 2>&1; shift; setpriv --reuid=${uid} --regid=${gid} --clear-groups "$@" & wait`;
     const [program = '', ...prefix] = this.#options.network.machine(name).prefix;
     const space = ['unshare', '--pid', '--ipc', '--fork', '--kill-child', '--mount-proc'];
     const args = [...prefix, ...space, 'sh', '-c', script, 'sh', join(folder, `${what}.log`), ...command];
-    const env = { PATH: process.env['PATH'], HOME: folder, LC_ALL: 'C', ...environment };
+    const env = { PATH: process.env['PATH'], HOME: folder, LC_ALL: 'C' };
     this.#running.set(`${what} ${name}`, spawn(program, args, { cwd: folder, stdio: 'ignore', env }));
   }
 
@@ -274,11 +286,22 @@ export class Cluster implements AsyncDisposable {
   }
 }
 
-function childrenOf(pid: number | undefined, command: string): readonly number[] {
-  try {
-    const said = execFileSync('pgrep', ['-P', String(pid), '-f', command], { encoding: 'utf8' });
-    return said.trim().split('\n').map(Number);
-  } catch {
-    return [];
+/** The folder of PostgreSQL's programs; if the server has an environment of its own, one that leads to them with it. */
+function binIn({ network, bin, environment }: ClusterOptions): string {
+  if (environment === undefined) return bin;
+  const folder = join(network.folder, 'bin');
+  mkdirSync(folder);
+  for (const program of readdirSync(bin)) {
+    if (program !== 'postgres') symlinkSync(join(bin, program), join(folder, program));
   }
+  const words = Object.entries(environment).map(([name, value]) => `${name}='${value}'`);
+  const script = `#!/bin/sh\nexec env ${words.join(' ')} ${join(bin, 'postgres')} "$@"\n`;
+  writeFileSync(join(folder, 'postgres'), script, { mode: 0o755 });
+  return folder;
+}
+
+/** Returns the processes of this name that a process has started, or looks after. */
+function childrenOf(pid: number | undefined, name: string): readonly number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
+  return children.filter((child) => readFileSync(`/proc/${child}/comm`, 'utf8').trim() === name);
 }

@@ -1,3 +1,4 @@
+import { cluster } from '../cluster/proof.ts';
 import { mutation } from '../mutation/proof.ts';
 import { plantedBugs } from '../simulation/planted/proof.ts';
 import { hostileInput } from '../hostile/proof.ts';
@@ -27,5 +28,6 @@ export const PARTS: readonly Part[] = [
   windtunnelSqlite,
   windtunnelPostgres,
   windtunnelPromotion,
+  cluster,
   soak,
 ];
