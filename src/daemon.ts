@@ -149,7 +149,8 @@ async function openUnlessStopped(
   const endWaiting = () => gracePeriodOver.abort();
   stopping.addEventListener('abort', endWaiting);
   try {
-    return await openAsOwner(config.database, clock, { ...options, hurry: gracePeriodOver.signal });
+    const warn = (text: string) => log.warn({ database: config.database.address }, text);
+    return await openAsOwner(config.database, clock, { ...options, warn, hurry: gracePeriodOver.signal });
   } catch (error) {
     const isOfStop = isPassing(error) || (error instanceof Error && error.name === 'AbortError');
     if (!stopping.aborted || !isOfStop) throw error;

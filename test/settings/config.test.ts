@@ -540,6 +540,13 @@ describe('a database of PostgreSQL', () => {
     expect(at(database.address)).toEqual(database);
   });
 
+  it('is read from a standby only if several hosts are named', () => {
+    const env = { ORDER_SYNC_DATABASE_READ_FROM: 'standby' };
+    expect(at('postgres://u@a,b/o', env)).toMatchObject({ readFrom: 'standby', readBehind: 10_000 });
+    for (const url of ['postgres://u@a/o', 'sqlite:o.db'])
+      expect(refusalOf({ ORDER_SYNC_DATABASE_URL: url, ...env })).toMatch(/several hosts/);
+  });
+
   it('takes its password from a file, or from the address, and shows it nowhere', () => {
     const url = `postgres://u:${KEY}@db.example/o`;
     expect(at(url)).toMatchObject({ password: KEY, address: 'postgres://u@db.example/o' });

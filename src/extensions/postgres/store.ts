@@ -22,24 +22,22 @@ import { queries, statement } from '../../store/statement.ts';
 import { openConnections, type Connections } from './connection.ts';
 import { isTwice, postgresError } from './errors.ts';
 import { Primary } from './hosts/primary.ts';
+import { Readings } from './hosts/readings.ts';
 import { AccountMarks, readIdentity } from './marks/marks.ts';
 import { changesOf } from './sharing/notices.ts';
 import { workerOf } from './sharing/workers.ts';
-import { openSnapshot } from './snapshot.ts';
 import { Standbys, weaknessesOf } from './standbys.ts';
 import { otherTables, takenNames } from './tables.ts';
 import { AccountTransactions } from './writer.ts';
 
 /** A server that is silent for so long is taken for lost; it ends what it works on after less. */
 const ANSWER_TIMEOUT_MS = 35_000;
-/** Beside the pool: who reads a snapshot also writes, and would wait for itself. */
-const MOST_SNAPSHOTS = 4;
 const MOST_MIGRATION_TRIES = 5;
 const OLDEST_VERSION = 14;
 
 type Fence = Pick<AccountLease, 'generation' | 'claim' | 'walked'>;
 
-export interface PostgresOptions extends Pick<OpenOptions, 'expect' | 'intoExisting'> {
+export interface PostgresOptions extends Pick<OpenOptions, 'expect' | 'intoExisting' | 'warn'> {
   readonly instance?: string | undefined;
   readonly hurry?: AbortSignal | undefined;
   /** For all connections that the process makes to the database; one of its own unless given. */
@@ -49,7 +47,7 @@ export interface PostgresOptions extends Pick<OpenOptions, 'expect' | 'intoExist
 /** Opens a database of PostgreSQL. Throws `StoreError` that says what is wrong with it and what to do. */
 export async function openStore(place: PostgresDatabase, clock: Clock, options: PostgresOptions): Promise<Store> {
   const { address } = place;
-  const { expect, instance, hurry, intoExisting = false, primary = new Primary(place) } = options;
+  const { expect, instance, hurry, warn, intoExisting = false, primary = new Primary(place) } = options;
   await using undo = new AsyncDisposableStack();
   const limits = { max: place.poolSize, answerTimeoutMs: ANSWER_TIMEOUT_MS, hurry, primary };
   const connections = undo.use(openConnections(place, limits));
@@ -64,8 +62,8 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   // Only a command that takes any database is here without tables, and it asks for no marks.
   const hasTables = applied.size > 0 || expect !== 'any';
   const identity = hasTables ? await readIdentity(connections.db, address) : '';
-  const readings = undo.use(openConnections(place, { max: MOST_SNAPSHOTS, hurry, primary }));
-  if (expect === 'upgrade') await assertOwnSessions(connections, readings);
+  const readings = undo.use(new Readings({ place, primary, clock, hurry, warn }));
+  if (expect === 'upgrade') await assertOwnSessions(connections, readings.ofPrimary);
   const isListening = place.notify && instance !== undefined;
   const notices = isListening ? undo.use(openConnections(place, { max: 1, hurry, primary })) : undefined;
   const standbys = new Standbys(connections, clock, address, place.synchronousStandbys);
@@ -96,7 +94,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
     writer: writerOf(account, lease),
     mark: marks.of(account),
     newEvents,
-    snapshot: () => openSnapshot(readings),
+    snapshot: (of) => readings.snapshot(of),
     migrations: async () => migrationStatus(MIGRATIONS, await appliedMigrations(connections)),
     changes: (signal) => changesOf({ db: connections.db, clock, instance, notices }, signal),
     weaknesses: () => weaknessesOf(connections.db, place.synchronousStandbys),

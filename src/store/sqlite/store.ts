@@ -36,6 +36,8 @@ export interface OpenOptions {
   readonly createFolder?: boolean;
   /** With `migrate`: makes the tables beside those of another program. */
   readonly intoExisting?: boolean;
+  /** Is told in a sentence what a person may want to mend. */
+  readonly warn?: (text: string) => void;
   readonly wrap?: WrapStatement;
   readonly synchronous?: 'off';
   /** `off` looks for commits of others now and then: no watch outlives a process that dies in a simulated world. */

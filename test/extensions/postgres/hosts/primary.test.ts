@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { openConnections } from '../../../../src/extensions/postgres/connection.ts';
 import { primaryOf, Primary } from '../../../../src/extensions/postgres/hosts/primary.ts';
+import { openOwnership } from '../../../../src/extensions/postgres/sharing/ownership.ts';
 import { openStore } from '../../../../src/extensions/postgres/store.ts';
 import { OwnedError, StoreError } from '../../../../src/store/errors.ts';
 import { openAsOwner } from '../../../../src/store/open.ts';
@@ -179,6 +180,20 @@ describe.skipIf(findPostgres() === undefined)('a database with several hosts', (
     await next.start();
     await write(store, 'again');
     expect(await factAt(next)).toBe('again');
+  });
+
+  it('has a worker trust itself only by a heartbeat on the server that takes writes now', async () => {
+    const { old, next } = await startCluster();
+    const place = placeOf(hostsUrl(next, old));
+    const primary = new Primary(place);
+    const store = await openStore(place, systemClock(), { expect: 'migrate', primary });
+    onTestFinished(() => store.close());
+    await using ownership = openOwnership(place, store, systemClock(), {}, primary);
+    const [lease] = await ownership.take([ACCOUNT], 10_000);
+    expect(lease?.isTrusted()).toBe(true);
+    primary.doubt(true);
+    expect(lease?.isTrusted()).toBe(false);
+    while (lease?.isTrusted() !== true) await turn();
   });
 
   it('refuses an owner whose last commit went to an old primary that lives on, and breaks its open transaction off', async () => {
