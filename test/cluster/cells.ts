@@ -84,6 +84,10 @@ export const ROWS: Readonly<Record<RowName, Row>> = {
     needs: { falseClock: 'server' },
   },
   'connections-exhausted': stays('strangers take all connections for 8 s, and the owner is killed meanwhile', EACH),
+  'pooler-killed': {
+    ...stays('PgBouncer before the primary is killed, and is back after 5 s', EACH),
+    needs: { isPooled: true },
+  },
 };
 
 /** The names of the rows, in the order of the table. */

@@ -23,6 +23,7 @@ const ETCD_GONE_MS = 15_000;
 const SPLIT_MS = 20_000;
 const STEPS_BEHIND_MS = [0, 5_000, 10_000, 15_000, 20_000, 25_000, 30_000, 1_000, 2_000, 3_000];
 const EXHAUSTED_MS = 8_000;
+const POOLER_GONE_MS = 5_000;
 const CLOCK_MS = 6_000;
 /** What a disk that is full does to a server shows in this time. */
 const FULL_MS = 20_000;
@@ -142,6 +143,13 @@ export const DISTURBANCES = {
       const [row] = await world.query<{ now: Date }>('select clock_timestamp() as now');
       world.scene.say(`the server says ${row?.now.toISOString()}, it is ${new Date().toISOString()}`);
     }
+  },
+  async 'pooler-killed'({ world, lost }) {
+    const primary = world.lastPrimary().name;
+    lost();
+    await world.cluster.kill('pgbouncer', primary);
+    await wait(POOLER_GONE_MS);
+    world.cluster.startPooler(primary);
   },
   async 'connections-exhausted'({ world, number, lost }) {
     const host = world.network.machine(world.lastPrimary().name).address;

@@ -23,6 +23,12 @@ export const DATABASES = ['db1', 'db2', 'db3'] as const;
 /** One of them. */
 export type DatabaseName = (typeof DATABASES)[number];
 
+const PROCESSES = ['etcd', 'patroni', 'pgbouncer'] as const;
+type Process = (typeof PROCESSES)[number];
+
+/** The port of PgBouncer on each machine. */
+export const POOLER = 6432;
+
 /** How long Patroni trusts a leader and so on, in seconds. */
 export type Times = ClusterPlan['times'];
 
@@ -60,6 +66,8 @@ interface ClusterOptions {
   readonly times: Times;
   /** The database that order-sync uses. */
   readonly database: string;
+  /** PgBouncer stands before each server. */
+  readonly isPooled?: boolean | undefined;
   /** What PostgreSQL of each machine has in its environment. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
 }
@@ -153,12 +161,17 @@ export class Cluster implements AsyncDisposable {
   /** The machine is lost: no packet leaves it any more, and everything on it ends at once. */
   async lose(name: DatabaseName): Promise<void> {
     this.#options.network.unplug(name);
-    await Promise.all([this.kill('etcd', name), this.kill('patroni', name)]);
+    await Promise.all(PROCESSES.map((what) => this.kill(what, name)));
   }
 
-  /** Tells if Patroni and etcd of a machine were started and not killed since. */
+  /** Tells if all processes of a machine were started and not killed since. */
   isRunning(name: DatabaseName): boolean {
-    return this.#running.has(`patroni ${name}`) && this.#running.has(`etcd ${name}`);
+    const processes: readonly Process[] = [
+      'etcd',
+      'patroni',
+      ...(this.#options.isPooled === true ? ['pgbouncer' as const] : []),
+    ];
+    return processes.every((what) => this.#running.has(`${what} ${name}`));
   }
 
   /** Starts the machine with the disk that it had. */
@@ -167,6 +180,7 @@ export class Cluster implements AsyncDisposable {
     // In a new space of processes its number may be that of another one.
     rmSync(join(foldersOf(this.folderOf(name)).data, 'postmaster.pid'), { force: true });
     if (!this.#running.has(`etcd ${name}`)) this.startEtcd(name);
+    if (this.#options.isPooled === true && !this.#running.has(`pgbouncer ${name}`)) this.startPooler(name);
     this.#spawn('patroni', name, patroniCommand(this.folderOf(name)));
   }
 
@@ -174,7 +188,12 @@ export class Cluster implements AsyncDisposable {
     this.#spawn('etcd', name, etcdCommand(this.#plan, this.#options.network.machine(name), this.folderOf(name)));
   }
 
-  async kill(what: 'etcd' | 'patroni', name: DatabaseName): Promise<void> {
+  /** PgBouncer in session mode, on the machine of its server. */
+  startPooler(name: DatabaseName): void {
+    this.#spawn('pgbouncer', name, ['pgbouncer', join(this.folderOf(name), 'pgbouncer.ini')]);
+  }
+
+  async kill(what: Process, name: DatabaseName): Promise<void> {
     const child = this.#running.get(`${what} ${name}`);
     this.#running.delete(`${what} ${name}`);
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -215,7 +234,7 @@ export class Cluster implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const [key] of this.#running) {
-      const [what, name] = key.split(' ') as ['etcd' | 'patroni', DatabaseName];
+      const [what, name] = key.split(' ') as [Process, DatabaseName];
       await this.kill(what, name);
     }
     await Promise.all([...this.#pools.values()].map((pool) => pool.end()));
@@ -232,11 +251,32 @@ export class Cluster implements AsyncDisposable {
     const { yaml } = foldersOf(folder);
     writeFileSync(yaml, patroniYaml(this.#plan, this.#options.network.machine(name), folder), { mode: 0o600 });
     const { uid = 0, gid = 0 } = unprivileged();
-    for (const path of [folder, disk, yaml]) chownSync(path, uid, gid);
+    const pooler = this.#writePooler(name);
+    for (const path of [folder, disk, yaml, ...pooler]) chownSync(path, uid, gid);
+  }
+
+  #writePooler(name: DatabaseName): readonly string[] {
+    const folder = this.folderOf(name);
+    const [settings, users] = [join(folder, 'pgbouncer.ini'), join(folder, 'users.txt')];
+    const lines = [
+      '[databases]',
+      `* = host=${foldersOf(folder).socket} port=${POSTGRES}`,
+      '[pgbouncer]',
+      `listen_addr = ${this.#options.network.machine(name).address}`,
+      `listen_port = ${POOLER}`,
+      'unix_socket_dir =',
+      'auth_type = scram-sha-256',
+      `auth_file = ${users}`,
+      'max_client_conn = 200',
+      'default_pool_size = 40',
+    ];
+    writeFileSync(settings, `${lines.join('\n')}\n`, { mode: 0o600 });
+    writeFileSync(users, `"${OWNER}" "${PASSWORD}"\n`, { mode: 0o600 });
+    return [settings, users];
   }
 
   /** Each process has a space of processes of its own, which ends with its first one. */
-  #spawn(what: string, name: DatabaseName, command: readonly string[]) {
+  #spawn(what: Process, name: DatabaseName, command: readonly string[]) {
     const folder = this.folderOf(name);
     const { uid = 0, gid = 0 } = unprivileged();
     const script = `exec >>"$1" 2>&1; shift; setpriv --reuid=${uid} --regid=${gid} --clear-groups "$@" & wait`;

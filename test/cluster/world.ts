@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Replication } from '../../src/extensions/sandbox/cluster/node.ts';
+import { POSTGRES, type Replication } from '../../src/extensions/sandbox/cluster/node.ts';
 import { OWNER, PASSWORD } from '../support/postgres-server.ts';
 import type { Ground } from '../windtunnel/ground.ts';
 import { falseClock, type FalseClock } from '../windtunnel/machine.ts';
@@ -10,7 +10,7 @@ import { setScene } from '../windtunnel/scene.ts';
 import { shopBy } from '../windtunnel/shop.ts';
 import type { Worker } from '../windtunnel/workers.ts';
 import { openNetwork, type Network } from './network.ts';
-import { Cluster, DATABASES, type DatabaseName, type Primary, type Times } from './patroni.ts';
+import { Cluster, DATABASES, POOLER, type DatabaseName, type Primary, type Times } from './patroni.ts';
 
 /** The machines of the workers. */
 export const WORKERS = ['w1', 'w2', 'w3'] as const;
@@ -29,6 +29,8 @@ export interface WorldNeeds {
   readonly owners?: number;
   /** The clock of workers, or of servers, can be set. */
   readonly falseClock?: 'worker' | 'server';
+  /** Workers come to the databases through PgBouncer. */
+  readonly isPooled?: boolean;
 }
 
 /** How a world is set. */
@@ -68,7 +70,15 @@ export async function startWorld(
   const { replication, times } = plan;
   const environment = plan.falseClock === 'server' ? clock?.environment : undefined;
   const cluster = undo.use(
-    await new Cluster({ network, bin, replication, times, database: NAME, environment }).start(),
+    await new Cluster({
+      network,
+      bin,
+      replication,
+      times,
+      database: NAME,
+      environment,
+      isPooled: plan.isPooled,
+    }).start(),
   );
   const follower = undo.use(await followPrimary(cluster));
   const scene = await setScene(undo, {
@@ -158,8 +168,9 @@ async function followPrimary(cluster: Cluster): Promise<Follower> {
   };
 }
 
-function groundOf({ standbys }: WorldPlan, network: Network, follower: Follower): Ground {
-  const hosts = DATABASES.map((name) => network.machine(name).address);
+function groundOf({ standbys, isPooled = false }: WorldPlan, network: Network, follower: Follower): Ground {
+  const port = isPooled ? POOLER : POSTGRES;
+  const hosts = DATABASES.map((name) => `${network.machine(name).address}:${port}`);
   const once = shopBy((sql, values) => follower.pool().query(sql, values));
   const patient = shopBy((sql) => follower.query(sql));
   return {
