@@ -83,22 +83,22 @@ export const DISTURBANCES = {
     const owner = await world.owner();
     const left = number % 2 === 0 ? owner : (WORKERS.find((one) => one !== owner) ?? owner);
     world.scene.say(`${left} is left with ${name}`);
-    cluster.signalPatroni(name, 'SIGSTOP');
+    cluster.on(name).signal('patroni', 'SIGSTOP');
     for (const here of [name, left]) {
       const there = here === name ? [...others(name), ...WORKERS.filter((one) => one !== left)] : others(name);
       for (const one of there) cutBoth(world, here, one, 'both');
     }
     await promoted(world, timeLine);
     await wait(SPLIT_MS);
-    await cluster.kill('patroni', name);
+    await cluster.on(name).kill('patroni');
     network.heal();
   },
   async 'etcd-lost'({ world, lost }) {
     const primary = world.lastPrimary().name;
     lost();
-    await Promise.all(others(primary).map((name) => world.cluster.kill('etcd', name)));
+    await Promise.all(others(primary).map((name) => world.cluster.on(name).kill('etcd')));
     await wait(ETCD_GONE_MS);
-    for (const name of others(primary)) world.cluster.startEtcd(name);
+    for (const name of others(primary)) world.cluster.on(name).start('etcd');
   },
   async 'worker-database-cut'({ world, number, lost }) {
     const owner = await world.owner();
@@ -147,9 +147,9 @@ export const DISTURBANCES = {
   async 'pooler-killed'({ world, lost }) {
     const primary = world.lastPrimary().name;
     lost();
-    await world.cluster.kill('pgbouncer', primary);
+    await world.cluster.on(primary).kill('pgbouncer');
     await wait(POOLER_GONE_MS);
-    world.cluster.startPooler(primary);
+    world.cluster.on(primary).start('pgbouncer');
   },
   async 'connections-exhausted'({ world, number, lost }) {
     const host = world.network.machine(world.lastPrimary().name).address;

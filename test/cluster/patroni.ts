@@ -1,6 +1,5 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { chownSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
@@ -17,17 +16,16 @@ import {
 import { OWNER, PASSWORD, unprivileged } from '../support/postgres-server.ts';
 import { mountDisk, type Disk } from '../windtunnel/machine.ts';
 import type { Network } from './network.ts';
+import { Processes, programsWith, type ProcessName } from './processes.ts';
 
 /** The machines of the database. */
 export const DATABASES = ['db1', 'db2', 'db3'] as const;
 /** One of them. */
 export type DatabaseName = (typeof DATABASES)[number];
 
-const PROCESSES = ['etcd', 'patroni', 'pgbouncer'] as const;
-type Process = (typeof PROCESSES)[number];
-
 /** The port of PgBouncer on each machine. */
 export const POOLER = 6432;
+const POOLER_FILE = 'pgbouncer.ini';
 
 /** How long Patroni trusts a leader and so on, in seconds. */
 export type Times = ClusterPlan['times'];
@@ -76,15 +74,16 @@ interface ClusterOptions {
 export class Cluster implements AsyncDisposable {
   readonly #options: ClusterOptions;
   readonly #plan: ClusterPlan;
-  readonly #running = new Map<string, ChildProcess>();
   readonly #pools = new Map<string, pg.Pool>();
   readonly #disks = new Map<DatabaseName, Disk>();
+  readonly #machines: ReadonlyMap<DatabaseName, Processes>;
 
   constructor(options: ClusterOptions) {
-    const { network, replication, times } = options;
+    const { network, replication, times, environment } = options;
     this.#options = options;
-    const bin = binIn(options);
-    this.#plan = {
+    const own = join(network.folder, 'bin');
+    const bin = environment === undefined ? options.bin : programsWith(environment, options.bin, own);
+    const plan: ClusterPlan = {
       machines: DATABASES.map((name) => network.machine(name)),
       bin,
       replication,
@@ -92,6 +91,18 @@ export class Cluster implements AsyncDisposable {
       passwords: { superuser: PASSWORD, replication: PASSWORD, rewind: PASSWORD },
       parameters: PARAMETERS,
     };
+    this.#plan = plan;
+    this.#machines = new Map(
+      DATABASES.map((name) => {
+        const [machine, folder] = [network.machine(name), this.folderOf(name)];
+        const commands = new Map<ProcessName, readonly string[]>([
+          ['etcd', etcdCommand(plan, machine, folder)],
+          ['patroni', patroniCommand(folder)],
+        ]);
+        if (options.isPooled === true) commands.set('pgbouncer', ['pgbouncer', join(folder, POOLER_FILE)]);
+        return [name, new Processes(machine, folder, commands)];
+      }),
+    );
   }
 
   /** Starts all machines, and makes the database; resolves when both standbys receive. */
@@ -158,54 +169,26 @@ export class Cluster implements AsyncDisposable {
     return rows[0]?.name ?? DATABASES.find((name) => name !== primary) ?? 'db1';
   }
 
+  /** The processes of a machine. */
+  on(name: DatabaseName): Processes {
+    const processes = this.#machines.get(name);
+    if (processes === undefined) throw new Error(`no machine is called ${name}`);
+    return processes;
+  }
+
   /** The machine is lost: no packet leaves it any more, and everything on it ends at once. */
   async lose(name: DatabaseName): Promise<void> {
     this.#options.network.unplug(name);
-    await Promise.all(PROCESSES.map((what) => this.kill(what, name)));
+    await this.on(name).killAll();
   }
 
-  /** Tells if all processes of a machine were started and not killed since. */
-  isRunning(name: DatabaseName): boolean {
-    const processes: readonly Process[] = [
-      'etcd',
-      'patroni',
-      ...(this.#options.isPooled === true ? ['pgbouncer' as const] : []),
-    ];
-    return processes.every((what) => this.#running.has(`${what} ${name}`));
-  }
-
-  /** Starts the machine with the disk that it had. */
+  /** Starts what does not run on the machine, with the disk that it had. */
   bringBack(name: DatabaseName): void {
     this.#options.network.plug(name);
     // In a new space of processes its number may be that of another one.
-    rmSync(join(foldersOf(this.folderOf(name)).data, 'postmaster.pid'), { force: true });
-    if (!this.#running.has(`etcd ${name}`)) this.startEtcd(name);
-    if (this.#options.isPooled === true && !this.#running.has(`pgbouncer ${name}`)) this.startPooler(name);
-    this.#spawn('patroni', name, patroniCommand(this.folderOf(name)));
-  }
-
-  startEtcd(name: DatabaseName): void {
-    this.#spawn('etcd', name, etcdCommand(this.#plan, this.#options.network.machine(name), this.folderOf(name)));
-  }
-
-  /** PgBouncer in session mode, on the machine of its server. */
-  startPooler(name: DatabaseName): void {
-    this.#spawn('pgbouncer', name, ['pgbouncer', join(this.folderOf(name), 'pgbouncer.ini')]);
-  }
-
-  async kill(what: Process, name: DatabaseName): Promise<void> {
-    const child = this.#running.get(`${what} ${name}`);
-    this.#running.delete(`${what} ${name}`);
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
-  }
-
-  /** Patroni alone stands still or goes on; PostgreSQL goes on meanwhile. */
-  signalPatroni(name: DatabaseName, signal: 'SIGSTOP' | 'SIGCONT'): void {
-    const [init] = childrenOf(this.#running.get(`patroni ${name}`)?.pid, 'sh');
-    for (const pid of childrenOf(init, 'patroni')) process.kill(pid, signal);
+    if (!this.on(name).has('patroni'))
+      rmSync(join(foldersOf(this.folderOf(name)).data, 'postmaster.pid'), { force: true });
+    this.on(name).startAll();
   }
 
   /** Has another machine be the primary, as an operator does; returns what Patroni answers if it refuses. */
@@ -233,10 +216,7 @@ export class Cluster implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const [key] of this.#running) {
-      const [what, name] = key.split(' ') as [Process, DatabaseName];
-      await this.kill(what, name);
-    }
+    await Promise.all([...this.#machines.values()].map((processes) => processes.killAll()));
     await Promise.all([...this.#pools.values()].map((pool) => pool.end()));
     for (const disk of this.#disks.values()) disk.unmount();
   }
@@ -257,7 +237,7 @@ export class Cluster implements AsyncDisposable {
 
   #writePooler(name: DatabaseName): readonly string[] {
     const folder = this.folderOf(name);
-    const [settings, users] = [join(folder, 'pgbouncer.ini'), join(folder, 'users.txt')];
+    const [settings, users] = [join(folder, POOLER_FILE), join(folder, 'users.txt')];
     const lines = [
       '[databases]',
       `* = host=${foldersOf(folder).socket} port=${POSTGRES}`,
@@ -275,20 +255,8 @@ export class Cluster implements AsyncDisposable {
     return [settings, users];
   }
 
-  /** Each process has a space of processes of its own, which ends with its first one. */
-  #spawn(what: Process, name: DatabaseName, command: readonly string[]) {
-    const folder = this.folderOf(name);
-    const { uid = 0, gid = 0 } = unprivileged();
-    const script = `exec >>"$1" 2>&1; shift; setpriv --reuid=${uid} --regid=${gid} --clear-groups "$@" & wait`;
-    const [program = '', ...prefix] = this.#options.network.machine(name).prefix;
-    const space = ['unshare', '--pid', '--ipc', '--fork', '--kill-child', '--mount-proc'];
-    const args = [...prefix, ...space, 'sh', '-c', script, 'sh', join(folder, `${what}.log`), ...command];
-    const env = { PATH: process.env['PATH'], HOME: folder, LC_ALL: 'C' };
-    this.#running.set(`${what} ${name}`, spawn(program, args, { cwd: folder, stdio: 'ignore', env }));
-  }
-
   async #asPrimary(name: DatabaseName): Promise<Primary | undefined> {
-    if (!this.#running.has(`patroni ${name}`)) return undefined;
+    if (!this.on(name).has('patroni')) return undefined;
     const query = `select ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int as "timeLine"
       where not pg_is_in_recovery()`;
     try {
@@ -324,24 +292,4 @@ export class Cluster implements AsyncDisposable {
     const logs = DATABASES.map((name) => join(this.folderOf(name), 'patroni.log'));
     return execFileSync('tail', ['-n', '12', ...logs], { encoding: 'utf8' });
   }
-}
-
-/** The folder of PostgreSQL's programs; if the server has an environment of its own, one that leads to them with it. */
-function binIn({ network, bin, environment }: ClusterOptions): string {
-  if (environment === undefined) return bin;
-  const folder = join(network.folder, 'bin');
-  mkdirSync(folder);
-  for (const program of readdirSync(bin)) {
-    if (program !== 'postgres') symlinkSync(join(bin, program), join(folder, program));
-  }
-  const words = Object.entries(environment).map(([name, value]) => `${name}='${value}'`);
-  const script = `#!/bin/sh\nexec env ${words.join(' ')} ${join(bin, 'postgres')} "$@"\n`;
-  writeFileSync(join(folder, 'postgres'), script, { mode: 0o755 });
-  return folder;
-}
-
-/** Returns the processes of this name that a process has started, or looks after. */
-function childrenOf(pid: number | undefined, name: string): readonly number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
-  return children.filter((child) => readFileSync(`/proc/${child}/comm`, 'utf8').trim() === name);
 }

@@ -93,7 +93,7 @@ async function heal(world: World): Promise<void> {
   const { cluster, network, machines, start, clock, scene } = world;
   network.heal();
   clock?.set('+0');
-  for (const name of DATABASES) if (!cluster.isRunning(name)) cluster.bringBack(name);
+  for (const name of DATABASES) if (!cluster.on(name).areAllRunning) cluster.bringBack(name);
   for (const name of WORKERS) if (!machines.has(name)) start(name);
   const { name } = await cluster.healthy();
   scene.say(`all machines are back, ${name} is the primary`);
