@@ -109,12 +109,14 @@ export class Cluster implements AsyncDisposable {
   async start(): Promise<this> {
     for (const name of DATABASES) this.#prepare(name);
     for (const name of DATABASES) this.bringBack(name);
-    const primary = await this.#until('a first primary', () => this.primary());
-    const admin = this.pool(primary.name, 'postgres');
+    // A strict cluster takes no writes before it has a standby.
+    const { name } = await this.healthy();
+    const admin = new pg.Client({ host: this.folderOf(name), port: POSTGRES, user: 'postgres', database: 'postgres' });
+    await admin.connect();
     await admin.query(`create role ${OWNER} login createdb password '${PASSWORD}'`);
     await admin.query(`grant pg_read_all_stats to ${OWNER}`);
     await admin.query(`create database ${this.#options.database} owner ${OWNER}`);
-    await this.healthy();
+    await admin.end();
     return this;
   }
 

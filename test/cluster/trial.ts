@@ -129,7 +129,7 @@ async function judgeStatuses({ query, scene }: World): Promise<number> {
     const places = statuses.map((status) => shown.indexOf(status));
     const isInOrder = places.every((place, at) => place >= 0 && place > (places[at - 1] ?? -1));
     if (!isInOrder || statuses.at(-1) !== shown.at(-1))
-      scene.judge.fail(`${id}: ${statuses} was told, ${shown} was shown`);
+      scene.judge.fail(`${id}: ${statuses.join()} was told, ${shown.join()} was shown`);
     lacking += shown.length - statuses.length;
   }
   return lacking;

@@ -104,9 +104,9 @@ export async function isTrue({ query }: Driven, select: string): Promise<boolean
 
 /** Waits, and starts again each worker that ends meanwhile. Throws what the workers said last if it is waited for too long. */
 export async function until(driven: Driven, what: string, is: () => Promise<boolean>): Promise<void> {
-  const { scene, startEnded } = driven;
+  const { scene } = driven;
   for (const late = performance.now() + MOST_WAIT_MS; !(await is());) {
-    startEnded();
+    driven.startEnded();
     if (performance.now() > late) {
       const said = scene.workers.alive.map((worker) => worker.said.slice(-2_000));
       throw new Error(`waited too long for ${what}: ${said.join('\n')}`);
