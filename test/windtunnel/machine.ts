@@ -21,10 +21,10 @@ export interface Disk {
 }
 
 /** Mounts a disk on a folder; undefined where this process may not. */
-export function mountDisk(folder: string, bytes = DISK_BYTES): Disk | undefined {
+export function mountDisk(folder: string, size = DISK_BYTES): Disk | undefined {
   const mount = (...args: string[]) => execFileSync('mount', [...args, folder], { stdio: 'ignore' });
   try {
-    mount('-t', 'tmpfs', '-o', `size=${bytes},mode=0700`, 'tmpfs');
+    mount('-t', 'tmpfs', '-o', `size=${size},mode=0700`, 'tmpfs');
   } catch {
     return undefined;
   }
