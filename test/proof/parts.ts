@@ -1,3 +1,4 @@
+import { cluster } from '../cluster/proof.ts';
 import { mutation } from '../mutation/proof.ts';
 import { plantedBugs } from '../simulation/planted/proof.ts';
 import { hostileInput } from '../hostile/proof.ts';
@@ -28,5 +29,6 @@ export const PARTS: readonly Part[] = [
   windtunnelPostgres,
   windtunnelPromotion,
   windtunnelUpgrade,
+  cluster,
   soak,
 ];

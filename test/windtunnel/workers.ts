@@ -30,6 +30,8 @@ interface WorkersOptions {
   readonly fail: (what: string) => void;
   /** The most memory that each process had at a time. */
   readonly tookMemory?: (bytes: number) => void;
+  /** What the commands of a person begin with. */
+  readonly prefix?: readonly string[] | undefined;
 }
 
 /** Real processes of the program with one file of settings: what each says is read for secrets, and how it ends is seen. */
@@ -60,8 +62,8 @@ export class Workers implements AsyncDisposable {
   }
 
   /** Starts one that may be killed before it is ready. */
-  startEarly(environment: Readonly<Record<string, string>> = {}): Worker {
-    const worker = this.begin(['run'], environment);
+  startEarly(environment: Readonly<Record<string, string>> = {}, prefix?: readonly string[]): Worker {
+    const worker = this.begin(['run'], environment, prefix);
     this.#all.add(worker);
     return worker;
   }
@@ -71,11 +73,17 @@ export class Workers implements AsyncDisposable {
     return await this.begin(args).ended;
   }
 
-  begin(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Worker {
+  /** Begins a command, which may have a prefix of its own. */
+  begin(
+    args: readonly string[],
+    environment: Readonly<Record<string, string>> = {},
+    prefix = this.#options.prefix ?? [],
+  ): Worker {
     const { folder, settingsFile, fail } = this.#options;
     const own = { PATH: process.env['PATH'], HOME: folder, USER: 'tunnel', ORDER_SYNC_CONFIG: settingsFile };
+    const [program = '', ...words] = [...prefix, process.execPath, this.program ?? BIN, ...args];
     const child = endWithUs(
-      spawn(process.execPath, [this.program ?? BIN, ...args], {
+      spawn(program, words, {
         cwd: folder,
         stdio: ['ignore', 'pipe', 'pipe'],
         env: { ...own, ...environment },

@@ -77,7 +77,7 @@ export function postgresError(error: unknown, address: string): StoreError {
   if (isOfServer(error) && REFUSED.test(code)) return new StoreError('refused', message, cause);
   const [, problem, meaning, advice] = MEANINGS.find(([said]) => said.test(`${code} ${message}`)) ?? [];
   if (problem !== undefined) return new StoreError(problem, `${address} ${meaning} (${message}); ${advice}`, cause);
-  if (isOfServer(error)) {
+  if (isOfServer(error) && !isSessionEnded(error)) {
     return new UnlistedError(
       'unusable',
       `${address} cannot be used (${code}: ${message}); see the log of its server`,
@@ -95,6 +95,11 @@ export function postgresError(error: unknown, address: string): StoreError {
 export function isConnectionLost(error: unknown): boolean {
   const cause = error instanceof StoreError ? error.cause : error;
   return !isOfServer(cause) || cause.severity === 'FATAL' || cause.severity === 'PANIC';
+}
+
+/** The server ends the session for a reason of its own: a server without room for its files lets nobody in. */
+function isSessionEnded(error: pg.DatabaseError): boolean {
+  return codeOf(error).startsWith('XX') && (error.severity === 'FATAL' || error.severity === 'PANIC');
 }
 
 /** True when the transaction was not committed and may succeed if it is run again: never an error of the store itself. */

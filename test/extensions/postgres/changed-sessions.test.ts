@@ -113,6 +113,7 @@ describe('an error that comes in a function', () => {
       'busy',
     ],
     ['no function', { code: 'XX000' }, 'unusable'],
+    ['no room for the files of a session', { code: 'XX000', severity: 'FATAL' }, 'disk'],
   ])('is what it is where it tells of %s', (_name, fields, problem) => {
     const error = of(fields);
     expect(error).toBeInstanceOf(StoreError);
