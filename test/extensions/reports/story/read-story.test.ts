@@ -36,6 +36,8 @@ it('says of an order during an outage that it waits for the exchange, and not fo
     'order-sync doctor',
   ]);
   expect(told?.story.next.join()).not.toContain('when a pass runs');
+  const now = await storyOf(app.store, configOf(config, 'default'), 'a', { asOf: clock.now(), failure: 'HTTP 503' });
+  expect(now?.story.next[0]).toMatch(/HTTP 503/);
 });
 
 it('has when the order is looked up now, and never of the past', async () => {
