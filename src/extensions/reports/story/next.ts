@@ -62,19 +62,14 @@ export function whatNext(moment: PlannedMoment, settings: StorySettings): readon
   const asking = ['To see what the exchange answers now:', commandOf('exchange lookup', order)];
   const offer = (text: string) => [`${text}:`, ...decisionCommands(moment, settings)];
   const unlessStopped = (line: string) => (isStopped ? [] : [line]);
-  const again =
-    next === null
-      ? ['Nothing: the order has ended.']
-      : unlessStopped(`The order is looked up again, ${whyAgain(moment)}${when}.`);
+  const again = next === null ? [ENDED] : unlessStopped(`The order is looked up again, ${whyAgain(moment)}${when}.`);
   switch (state) {
     case 'pending':
       return isSentAgain(moment)
         ? [...sending(moment), 'The order cannot be cancelled: the exchange may already have it.']
         : [...sending(moment), ...offer('To cancel the order before it is sent')];
     case 'sending':
-      return [
-        'The outcome is recorded when the exchange answers. If the process ends before that, the order is looked up.',
-      ];
+      return [IN_FLIGHT];
     case 'unknown': {
       const end = settings.onUnknown === 'resend' ? 'sent once more, or held' : 'held';
       const lookedUp = isStopped ? '' : `The order is looked up${when}. `;
@@ -100,10 +95,7 @@ export function whatNext(moment: PlannedMoment, settings: StorySettings): readon
         'The order at the exchange contradicts the row. Do not act on it until a person has decided.',
         ...offer('A person must decide'),
         ...(next === null
-          ? [
-              'The order at the exchange has ended and is not looked up any more. To look it up, if the exchange corrects it:',
-              `order-sync sync${accountWords(order.account)}`,
-            ]
+          ? [ENDED_DISPUTED, `order-sync sync${accountWords(order.account)}`]
           : unlessStopped(`The order is looked up, in case it changes${when}.`)),
         ...spaced,
         ...asking,
@@ -125,6 +117,11 @@ export function whatNext(moment: PlannedMoment, settings: StorySettings): readon
 const CORRECT =
   'Nothing, until a person corrects the row, with an UPDATE of its columns, or deletes it. A corrected row is checked again.';
 
+const IN_FLIGHT =
+  'The outcome is recorded when the exchange answers. If the process ends before that, the order is looked up.';
+const ENDED = 'Nothing: the order has ended.';
+const ENDED_DISPUTED =
+  'The order at the exchange has ended and is not looked up any more. To look it up, if the exchange corrects it:';
 const FOLLOWED: readonly OrderState[] = FOLLOWED_STATES;
 /** The states in which look-ups come to an end. */
 const CAN_END: readonly OrderState[] = ['disputed', ...RECHECKED_STATES];
