@@ -104,15 +104,15 @@ function stopLines({ holds, stop, order }: StoryEvidence, moment: Moment, settin
   const { asOf } = moment;
   const lane = nextLane(moment, settings);
   if (lane === undefined) return [];
+  const what = lane === 'create' ? 'sent' : 'looked up';
   const until = asOf.toISOString();
   const waiting = holds.filter((hold) => stops(hold, lane) && hold.since <= until);
   const lines = waiting.flatMap((hold) => [
-    `The order waits: ${describeRestraint(hold, order.account)}.`,
+    `The order is not ${what}: ${describeRestraint(hold, order.account)}.`,
     ...(hold.kind === 'key-refused' && isNewest({ order, asOf }) ? [`${capitalized(keyRemedy(keyPlace))}.`] : []),
   ]);
   // Of the past nobody knows who drove it.
   if (!isNewest({ order, asOf })) return lines;
-  const what = lane === 'create' ? 'sent' : 'looked up';
   const stopped =
     stop === null ? blocked : { why: describeStop(stop), remedy: stopRemedy(stop.kind, accountWords(order.account)) };
   if (stopped !== undefined) lines.push(`The order is not ${what}: ${stopped.why}.`, stopped.remedy);

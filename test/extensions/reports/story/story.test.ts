@@ -80,14 +80,14 @@ describe('an order whose account is held', () => {
 
   it('waits for the hold, where that stops what comes next', () => {
     const held = evidence({ holds: [hold, { ...hold, kind: 'rate-limited', until: at(90), actor: null }] });
-    const waits = tell(held).next.filter((line) => line.startsWith('The order waits'));
+    const waits = tell(held).next.filter((line) => line.startsWith('The order is not'));
     expect(waits).toEqual([
       expect.stringMatching(/creates-paused.* by ann: maintenance; .*resume/),
       expect.stringContaining(`rate-limited`),
     ]);
     expect(tell(held).next.join()).not.toContain('when the next pass runs');
     const accepted = [event(1, {}), event(2, { old_value: 'sending', new_value: 'accepted' })];
-    const followed = tell({ ...held, events: accepted }).next.filter((line) => line.startsWith('The order waits'));
+    const followed = tell({ ...held, events: accepted }).next.filter((line) => line.startsWith('The order is not'));
     expect(followed).toEqual([expect.stringContaining('rate-limited')]);
   });
 
@@ -120,7 +120,7 @@ describe('an order whose account is held', () => {
   });
 
   it('did not wait before the hold began', () => {
-    expect(tell(evidence({ holds: [hold] }), 4).next.join()).not.toContain('The order waits');
+    expect(tell(evidence({ holds: [hold] }), 4).next.join()).not.toContain('The order is not');
   });
 });
 
