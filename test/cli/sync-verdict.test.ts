@@ -80,7 +80,7 @@ it('a pass that ended as the exchange refused a key that it had taken before say
       { account: 'default', keyPlaceOf: () => '/keys/my.key', isStopped: false, requests: 6 },
     ),
   ).toBe(
-    'a person should look: the exchange refuses the key by ann: x, 1 request failed; put the right key into /keys/my.key: the daemon reads a file again within a minute, and all else when it starts',
+    'a person should look: the exchange refuses the key by ann: x, 1 request failed; put the right key into /keys/my.key: the daemon reads a file again within a minute',
   );
 });
 

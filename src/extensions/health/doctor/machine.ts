@@ -205,7 +205,7 @@ export async function checkKey(command: Command, config: AccountSettings): Promi
   switch (result.kind) {
     case 'ok':
     case 'refused':
-      return ok('key', 'the exchange accepts the key');
+      return ok('key', `the exchange accepts the key${result.isAlone ? '' : ' that the daemon has now'}`);
     case 'key-refused':
       return fault('key', EXIT.keyRefused, REFUSALS[result.kind], keyRemedy(keyPlace(config.exchange)));
     case 'rate-limited':

@@ -16,12 +16,12 @@ import { capitalized, counted, inWords } from '../../../base/words.ts';
 import { currencyOfRow, pairOf } from '../reconciliation/rows.ts';
 import type { StoryEvidence, StoryFinding } from '../tables/story.ts';
 import { decided } from './sentences.ts';
-import { adviceOn, isOpen, type Story } from './story.ts';
+import { adviceOn, beginOf, isOpen, type Story } from './story.ts';
 
 const GRAVITY: readonly Tone[] = ['error', 'warning', 'info', 'neutral', 'good'];
 
 const TIMELINE: readonly Column[] = [
-  { key: 'at', label: 'At', kind: 'time' },
+  { key: 'at', label: 'At (UTC)', kind: 'time' },
   { key: 'text', label: 'What happened', kind: 'text' },
 ];
 const NEXT: readonly Column[] = [{ key: 'step', label: 'What', kind: 'text' }];
@@ -31,7 +31,7 @@ const FINDINGS: readonly Column[] = [
   { key: 'status', label: 'Status', kind: 'text' },
   { key: 'expected', label: 'Expected', kind: 'text' },
   { key: 'actual', label: 'Actual', kind: 'text' },
-  { key: 'first_seen_at', label: 'First seen', kind: 'time', rank: 1 },
+  { key: 'first_seen_at', label: 'First seen (UTC)', kind: 'time', rank: 1 },
   { key: 'advice', label: 'What to do', kind: 'text', rank: 2, isProse: true },
 ];
 
@@ -111,7 +111,7 @@ function cardsOf(
   const { order, events, preOrderId, orderId } = seen;
   const currency = currencyOfRow(order, settings);
   const pair = pairOf(order);
-  const sinceMs = instantMs(events.at(-1)?.observed_at ?? order.created_at);
+  const sinceMs = instantMs(beginOf(events)?.observed_at ?? order.created_at);
   const since = sinceMs === undefined ? {} : { note: `for ${inWords((instantMs(asOf) ?? 0) - sinceMs)}` };
   return [
     { label: 'State', value: state, tone: headlineTone({ state, outcome }), ...since, section: 'timeline' },

@@ -52,7 +52,7 @@ describe('order-sync doctor', () => {
       ]),
     );
     expect(findings.filter(({ level }) => level === 'fault')).toEqual([]);
-    expect(of('key')).toMatchObject([{ level: 'ok' }]);
+    expect(of('key')).toMatchObject([{ level: 'ok', found: expect.stringContaining('the daemon') as string }]);
     expect(exchange.requests.map(({ method, externalOrderId }) => [method, externalOrderId])).toEqual([
       ['GET', expect.stringMatching(/^order-sync-check-/)],
     ]);
