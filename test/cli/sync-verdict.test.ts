@@ -71,19 +71,6 @@ it.each<
   );
 });
 
-it('a pass that ended as the exchange refused a key that it had taken before says what to check', () => {
-  const summary = { ...newCounters(), newInvalid: 0, failed: 1, remaining: 0, durationMs: 5 };
-  const holds = [{ ...HOLD, kind: 'key-refused' } as const];
-  expect(
-    verdictOf(
-      { end: 'look', summary, holds },
-      { account: 'default', keyPlaceOf: () => '/keys/my.key', isStopped: false, requests: 6 },
-    ),
-  ).toBe(
-    'a person should look: the exchange refuses the key by ann: x, 1 request failed; put the right key into /keys/my.key: the daemon reads a file again within a minute, and all else when it starts',
-  );
-});
-
 it('the command that goes on is about the account of the pass', () => {
   const summary = { ...newCounters(), newInvalid: 0, remaining: 1, durationMs: 1 };
   const text = verdictOf(
