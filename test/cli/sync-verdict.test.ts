@@ -24,7 +24,7 @@ it.each<
     { invalid: 1, newInvalid: 2 },
     false,
     false,
-    'a person should look: 2 new orders are invalid (correct each row, or delete it); order-sync orders list --state invalid',
+    'a person should look: 2 new orders are invalid; order-sync orders list --state invalid',
   ],
   ['look', { failed: 1 }, false, false, 'a person should look: 1 request failed; order-sync sync'],
   [
