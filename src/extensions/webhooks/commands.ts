@@ -118,9 +118,9 @@ function defineShow(command: Command): void {
 
 function failingText({ failingSince, cause, nextTryAt, oldestWaiting }: WebhookState): string {
   const parts = [
-    `accepts no events since ${failingSince}${cause === null ? '' : `: ${cause}`}`,
+    `has accepted no events since ${failingSince}${cause === null ? '' : `: ${cause}`}`,
     nextTryAt !== null && `the next try is at ${nextTryAt}`,
-    oldestWaiting !== null && `events wait since ${oldestWaiting}`,
+    oldestWaiting !== null && `events have waited since ${oldestWaiting}`,
   ];
   return `${parts.filter((part) => part !== false).join('\n')}\n`;
 }
