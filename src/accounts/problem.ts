@@ -145,10 +145,7 @@ const STATES = {
   held: ['order is held', 'orders are held'],
   disputed: ['order is disputed', 'orders are disputed'],
   unknown: ['order has an unknown outcome', 'orders have unknown outcomes'],
-  invalid: [
-    'new order is invalid (correct its row, or delete it)',
-    'new orders are invalid (correct each row, or delete it)',
-  ],
+  invalid: ['new order is invalid', 'new orders are invalid'],
 } as const;
 
 export function countedProblems(

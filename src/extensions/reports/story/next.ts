@@ -218,7 +218,10 @@ const DUPLICATING =
 /** The sentences that say what each of several commands does. */
 export const EFFECTS: readonly string[] = [...Object.values(DECISIONS).map(([, , effect]) => effect), DUPLICATING];
 
-const NOT_OURS = 'If it is not yours, ask the exchange first what becomes of your own pre-order.';
+function notOurs({ pre_order_id: id }: StoryOrder): string {
+  const own = id === null ? ', if there is one' : ` ${id}`;
+  return `If it is not yours, ask the exchange first what becomes of your own pre-order${own}. Then end the order, and insert it again under a new id.`;
+}
 
 function decisionCommands(moment: Moment, { against = {} }: StorySettings): readonly string[] {
   const { order, state, asOf } = moment;
@@ -230,7 +233,7 @@ function decisionCommands(moment: Moment, { against = {} }: StorySettings): read
   return decisions.flatMap((kind) => {
     const [command, options, effect] = DECISIONS[kind];
     const obstacle = isNewest(moment) ? obstacleTo(kind, sent, asOf, against) : undefined;
-    const first = state === 'disputed' && kind === 'abandoned' ? [NOT_OURS] : [];
+    const first = state === 'disputed' && kind === 'abandoned' ? [notOurs(order)] : [];
     const lead = decisions.length > 1 ? [...first, effect] : [];
     if (obstacle === undefined) return [...lead, commandOf(command, order, options)];
     const why = `${capitalized(obstacle.why)}.`;

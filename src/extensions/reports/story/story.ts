@@ -67,7 +67,7 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
     next: [
       ...stopped,
       ...whatNext({ order, events, state, asOf, spacing, isStopped: stopped.length > 0 }, settings),
-      ...findingLines(open, { order, events }),
+      ...findingLines(open, { order, events, state }),
     ],
   };
 }
@@ -207,7 +207,10 @@ function isTrue({ first_seen_at, resolved_at }: StoryFinding, until: string): bo
   return first_seen_at <= until && !(resolved_at !== null && resolved_at <= until);
 }
 
-function findingLines(open: readonly StoryFinding[], moment: Pick<Moment, 'order' | 'events'>): readonly string[] {
+function findingLines(
+  open: readonly StoryFinding[],
+  moment: Pick<Moment, 'order' | 'events' | 'state'>,
+): readonly string[] {
   if (open.length === 0) return [];
   const ids = open.map(({ id }) => id).join(' ');
   const command = `order-sync findings ack ${ids} --reason TEXT${accountWords(moment.order.account)}`;
@@ -216,7 +219,10 @@ function findingLines(open: readonly StoryFinding[], moment: Pick<Moment, 'order
       open.map((finding) => {
         const lead =
           finding.severity === 'info' || isDecided(finding, moment) ? 'For information:' : 'A person should look at';
-        return `${lead} finding ${finding.class}. ${adviceOn(finding, moment).replace(HERE, 'one of the commands above')}`;
+        // The decisions above say the same.
+        const isSaid = finding.class === 'ID_COLLISION' && moment.state === 'disputed';
+        const advice = isSaid ? '' : ` ${adviceOn(finding, moment).replace(HERE, 'one of the commands above')}`;
+        return `${lead} finding ${finding.class}.${advice}`;
       }),
     ),
     'To acknowledge the findings that a person has looked at:',
@@ -226,10 +232,11 @@ function findingLines(open: readonly StoryFinding[], moment: Pick<Moment, 'order
 
 const HERE = 'one of the commands under "What happens next" of the order';
 
+export const DECIDED = 'A person has decided about the order. What is left is to acknowledge the finding.';
+
 /** Says what to do about an open finding. */
 export function adviceOn(finding: StoryFinding, moment: Pick<Moment, 'order' | 'events'>): string {
-  if (isDecided(finding, moment))
-    return 'A person has decided about the order. What is left is to acknowledge the finding.';
+  if (isDecided(finding, moment)) return DECIDED;
   const { external_order_id: id, account, pre_order_id: preOrderId } = moment.order;
   const advice = findingClass(finding.class)?.advice ?? 'This version of order-sync does not know it.';
   return advice
