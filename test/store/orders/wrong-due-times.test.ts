@@ -87,7 +87,7 @@ describe('accounts that a new owner puts right', () => {
   const latest = { due: at(50), lease: at(5) };
   const list = async (accounts?: readonly string[]) => {
     const all = await store.db.selectFrom('account_owners').select('account').execute();
-    const asked = accounts ?? all.map(({ account }) => account);
+    const asked = accounts ?? all.map((owner) => owner.account);
     return (await accountsToPutRight(store.db, { accounts: asked, ...latest })).toSorted();
   };
   const write = (work: (tx: Transaction) => Promise<unknown>) => store.writer.write(work);
