@@ -1,3 +1,4 @@
+import { model } from '../model/proof.ts';
 import { mutation } from '../mutation/proof.ts';
 import { plantedBugs } from '../simulation/planted/proof.ts';
 import { hostileInput } from '../hostile/proof.ts';
@@ -18,6 +19,7 @@ export const PARTS: readonly Part[] = [
   randomWorlds,
   exhaustiveWorlds,
   promotedWorlds,
+  model,
   mutation,
   plantedBugs,
   hostileInput,
