@@ -59,7 +59,7 @@ export function exploreWithSpin({ sync, generations, promotions, mistake }: Setu
   const run = (name: string, ...args: string[]) => execFileSync(name, args, { cwd: folder, encoding: 'utf8' });
   const macros = [`-DSYNC=${Number(sync)}`, `-DGENERATIONS=${generations}`, `-DPROMOTIONS=${promotions}`];
   try {
-    run('spin', ...macros, ...(mistake === undefined ? [] : [`-D${mistake}`]), '-a', PROMELA);
+    run('spin', ...macros, `-DMISTAKE=${mistake ?? 0}`, '-a', PROMELA);
     // As many states as there are: nothing is left out, and nothing but the values is counted.
     run('gcc', '-DSAFETY', '-DNOREDUCE', '-o', 'pan', 'pan.c');
     const output = run('./pan', '-m1000000', '-w22');

@@ -1,13 +1,14 @@
 /*
  * Who may send one order, and when: a model of the rules by which workers share an account over a replicated PostgreSQL.
- * `spin -a ownership.pml && gcc -DSAFETY -DNOREDUCE -o pan pan.c && ./pan` explores all of it; `npm run model` does so with
- * each set-up and each mistake. steps.ts has the same steps in TypeScript, one function a step, under the same names.
+ * `npm run model` explores all of it with Spin, and with the same steps in TypeScript (steps.ts), in each set-up and with each mistake:
+ * `spin -DSYNC=0 -DGENERATIONS=2 -DPROMOTIONS=1 -DMISTAKE=0 -a ownership.pml && gcc -DSAFETY -DNOREDUCE -o pan pan.c && ./pan -m1000000`
+ * SYNC is database.synchronousStandbys; the other two bound how many claims and promotions there are.
  *
  * Two servers, two workers, one order, one exchange whose limit is one create in a window. Each step is atomic, as a transaction or a
  * request is, and any step may come next if its condition holds. No clock runs: a time that the program waits is a condition.
  * QUIET stands for what a person and a documented absence wait for: minutes, in which each request has arrived or is lost and the
  * lease of a former owner is over. The model has no older copies that are put back, no rows that other programs lock, and no
- * look-ups in the rate.
+ * look-ups in the rate; with a synchronous standby no worker needs to remember what it sent, so `report` is left out there.
  *
  * step        the rule                                                  the function that has it
  * claim       the next generation; on another time-line a fail-over     claimAccounts        src/extensions/postgres/sharing/workers.ts
@@ -27,47 +28,49 @@
  * unsend      a create that did not leave is pending again              turnOnceReplicated   src/orders/create.ts
  * breakOff    a request that waited too long is broken off: unknown     becomesUnknown       src/orders/rules/create.ts
  * record      the answer decides; none is unknown, never sent again     decideCreated        src/orders/rules/create.ts
- * found       a look-up that finds it settles it                        decideFound          src/orders/rules/follow.ts
- * absent      `resend`, once, and never what was in doubt               decideAbsent         src/orders/rules/absent.ts
+ * found       a look-up that finds it settles it                        decideLookup         src/orders/rules/follow.ts
+ * absent      `resend`, once, and never what was in doubt               absent               src/orders/rules/absent.ts
  * settle      a person says that it exists, or abandons it              decideOrders         src/orders/operator-decisions.ts
  * free        a person has asked: it was not created                    decideFailOver       src/extensions/restore/restore.ts
  * again       a refused order is sent again, unless in doubt            doubtedBy            src/accounts/rules/fail-over.ts
  * report      a late worker names what it sent, and frees the rest      reportSent           src/orders/fail-over.ts
  */
-#ifndef SYNC
-#define SYNC 0      /* database.synchronousStandbys */
-#endif
-#ifndef GENERATIONS
-#define GENERATIONS 2
-#endif
-#ifndef PROMOTIONS
-#define PROMOTIONS 1
-#endif
-
+/* Mistakes that can be planted, `-DMISTAKE=NO_MARK`; the last one takes away an assumption. steps.ts says what each is. */
+#define EARLY        1
+#define NO_FENCE     2
+#define NO_MARK      3
+#define NO_TRUST     4
+#define FORGET       5
+#define EMPTY_WINDOW 6
+#define RECOVER      7
+#define NO_LEASE     8
+#define TIMEOUT      9
+#define ABSENCE      10
+#define LATE         11
+#define NO_PROOF     12
+#define FOLLOWED     13
 #define PENDING 0
 #define SENDING 1
 #define UNKNOWN 2   /* and held */
 #define SETTLED 3   /* accepted, open, final, disputed, abandoned */
 #define REFUSED 4   /* rejected, invalid, cancelled */
-
-#define IDLE    0   /* at */
+#define IDLE    0   /* at: the create of a worker */
 #define INTENT  1
 #define PROVED  2
 #define BEGUN   3
 #define SENT    4
-
 #define NOTHING 0   /* wire */
 #define FLYING  1
 #define YES     2
 #define NO      3
 #define LOST    4
-
 #define GONE    0   /* link: the other server */
 #define STANDBY 1
 #define SPLIT   2
 
 /* The servers: the order's row, the account's row and its newest fail-over. A worker w is named w + 1 in them, nobody is 0. */
-byte order[2], doubt[2] /* 1 absence proves nothing, 2 in doubt of the newest fail-over, 3 of an older one */, sent[2] /* whose intent is the newest */;
+byte order[2], sent[2] /* whose intent is the newest */;
+byte doubt[2] /* 1 absence proves nothing, 2 in doubt of the newest fail-over, 3 of an older one */;
 byte gen[2], holder[2], last[2] /* whose commit */, lease[2] /* requests granted in this window */, line[2] /* of the last commit */;
 byte open[2] /* not taken up; 2 with an older one */, toLine[2], lostGen[2], single[2] /* one promotion since the last commit */, told[2];
 byte p = 0, link = STANDBY, promoted = 0;
@@ -80,27 +83,16 @@ byte wire[2], taken = 0, arrived = 0 /* in this window */;
 
 #define SIDE(w)   (old[w] -> 1 - p : p)
 #define LINE(x)   (x == p -> promoted : promoted - 1)
-#ifdef NO_FENCE
-#define FENCED(w) (has[w] > 0)
-#elif defined(NO_MARK)
-#define FENCED(w) (has[w] > 0 && has[w] == gen[SIDE(w)])
-#else
-#define FENCED(w) (has[w] > 0 && has[w] == gen[SIDE(w)] && last[SIDE(w)] == w + 1)
-#endif
+#define IS_LAST(w) (has[w] == gen[SIDE(w)] && (last[SIDE(w)] == w + 1 || MISTAKE == NO_MARK))
+#define FENCED(w) (has[w] > 0 && (IS_LAST(w) || MISTAKE == NO_FENCE))
 #define OWNS(w)   (FENCED(w) && ready[w])
 #define MAY_LEAVE(w) (at[w] == BEGUN || wire[w] == FLYING || (at[w] == PROVED && trust[w] && (spent[w] == 1 || FENCED(w))))
 #define QUIET     (!MAY_LEAVE(0) && !MAY_LEAVE(1))
 #define FORGOTTEN(w) (mem[w] == 2 || (mem[w] == 1 && sent[p] != w + 1)) /* the server lacks the intent that w sent */
 #define EXACT(w)  (was[w] > 0 && lostGen[p] == was[w] && single[p] && (first[w] == 0 || first[w] == toLine[p]))
-
 #define IN_DOUBT(w) (!SYNC && (open[p] == 2 || !EXACT(w)))
-
-/* An assumption: no promoted server lacks the claim that followed an owner which still lives. Without it (-DFOLLOWED) Spin finds why. */
-#if SYNC || defined(FOLLOWED)
-#define STEADY(w) true
-#else
-#define STEADY(w) (gen[p] == gen[1 - p] || (has[w] != gen[1 - p] && was[w] != gen[1 - p]) || gen[1 - p] == 0)
-#endif
+/* An assumption: no promoted server lacks the claim that followed an owner which still lives. Without it (FOLLOWED) Spin finds why. */
+#define STEADY(w) (SYNC || MISTAKE == FOLLOWED || gen[p] == gen[1 - p] || (has[w] != gen[1 - p] && was[w] != gen[1 - p]) || gen[1 - p] == 0)
 
 inline commit(x, w) {
   if :: last[1 - (x)] == w + 1 -> last[1 - (x)] = 0 :: else fi;
@@ -124,29 +116,22 @@ inline assumeSent() {
 }
 
 inline claim(w) { d_step {
-  has[w] == 0 && !old[w] && gen[p] < GENERATIONS && (w == 0 || gen[p] > 0 || promoted) /* the two are alike */ && !(holder[p] == 2 - w && trust[1 - w] == 2 && !old[1 - w]) ->
-#ifndef FORGET
+  has[w] == 0 && !old[w] && gen[p] < GENERATIONS && (w == 0 || gen[p] > 0 || promoted) /* the two are alike */ &&
+    !(holder[p] == 2 - w && trust[1 - w] == 2 && !old[1 - w]) ->
   if
-  :: line[p] != promoted ->
+  :: line[p] != promoted && MISTAKE != FORGET ->
     if :: doubt[p] == 2 -> doubt[p] = 3 :: else fi;
     open[p] = (open[p] -> 2 : 1); toLine[p] = promoted; lostGen[p] = gen[p]; single[p] = (promoted - line[p] == 1); told[p] = 0;
-#ifndef EMPTY_WINDOW
-    lease[p] = 1
-#endif
+    lease[p] = (MISTAKE == EMPTY_WINDOW -> lease[p] : 1)
   :: else
   fi;
-#endif
   if :: holder[p] == 2 - w && !old[1 - w] -> trust[1 - w] = 0 :: else fi;
   gen[p] = gen[p] + 1; holder[p] = w + 1; commit(p, w);
   has[w] = gen[p]; trust[w] = 2
 } }
 inline takeOver(w) { d_step {
   FENCED(w) && !ready[w] && !old[w] ->
-#ifdef RECOVER
-  if :: order[p] == SENDING -> order[p] = PENDING :: else fi;
-#else
-  if :: order[p] == SENDING -> order[p] = UNKNOWN :: else fi;
-#endif
+  if :: order[p] == SENDING -> order[p] = (MISTAKE == RECOVER -> PENDING : UNKNOWN) :: else fi;
   if
   :: open[p] ->
     if
@@ -162,11 +147,7 @@ inline takeOver(w) { d_step {
     open[p] = 0
   :: else
   fi;
-#ifdef NO_LEASE
-  spent[w] = 0;
-#else
-  spent[w] = (lease[p] -> 2 : 0);
-#endif
+  spent[w] = (lease[p] && MISTAKE != NO_LEASE -> 2 : 0);
   commit(p, w); was[w] = has[w]; first[w] = 0; ready[w] = 1
 } }
 inline expire(w) { d_step { trust[w] == 2 -> trust[w] = 1 } }
@@ -187,26 +168,19 @@ inline die(w)    { d_step {
 
 inline intend(w) { d_step {
   OWNS(w) && at[w] == IDLE && wire[w] == NOTHING && spent[w] != 2 && order[SIDE(w)] == PENDING ->
-#ifndef EARLY
-  order[SIDE(w)] = SENDING;
-  if :: sent[1 - SIDE(w)] == w + 1 -> sent[1 - SIDE(w)] = 0 :: else fi;
-  sent[SIDE(w)] = w + 1; lease[SIDE(w)] = 1; commit(SIDE(w), w);
-#endif
+  if
+  :: MISTAKE == EARLY
+  :: else ->
+    if :: sent[1 - SIDE(w)] == w + 1 -> sent[1 - SIDE(w)] = 0 :: else fi;
+    order[SIDE(w)] = SENDING; sent[SIDE(w)] = w + 1; lease[SIDE(w)] = 1; commit(SIDE(w), w)
+  fi;
   if :: mem[w] == 1 -> mem[w] = 2 :: else fi;
-  spent[w] = 1;
-#ifdef NO_PROOF
-  at[w] = PROVED
-#else
-  at[w] = (SYNC -> INTENT : PROVED)
-#endif
+  spent[w] = 1; at[w] = (SYNC && MISTAKE != NO_PROOF -> INTENT : PROVED)
 } }
 inline prove(w)  { d_step { at[w] == INTENT && link == STANDBY && last[p] == w + 1 && last[1 - p] == w + 1 -> at[w] = PROVED } }
 inline begin(w)  { d_step {
-#ifdef NO_TRUST
-  at[w] == PROVED && wire[w] == NOTHING && (spent[w] == 1 || (spent[w] == 0 && FENCED(w))) ->
-#else
-  at[w] == PROVED && wire[w] == NOTHING && trust[w] == 2 && (spent[w] == 1 || (spent[w] == 0 && FENCED(w))) ->
-#endif
+  at[w] == PROVED && wire[w] == NOTHING && (trust[w] == 2 || MISTAKE == NO_TRUST) &&
+    (spent[w] == 1 || (spent[w] == 0 && FENCED(w))) ->
   if :: spent[w] == 0 -> lease[SIDE(w)] = 1; commit(SIDE(w), w) :: else fi;
   spent[w] = 2; mem[w] = !SYNC; at[w] = BEGUN
 } }
@@ -223,11 +197,7 @@ inline record(w)   { d_step {
   if
   :: wire[w] == YES -> order[SIDE(w)] = SETTLED; doubt[SIDE(w)] = 0
   :: wire[w] == NO && order[SIDE(w)] == SENDING -> order[SIDE(w)] = PENDING
-#ifdef TIMEOUT
-  :: wire[w] == LOST && order[SIDE(w)] == SENDING -> order[SIDE(w)] = PENDING
-#else
-  :: wire[w] == LOST && order[SIDE(w)] == SENDING -> order[SIDE(w)] = UNKNOWN
-#endif
+  :: wire[w] == LOST && order[SIDE(w)] == SENDING -> order[SIDE(w)] = (MISTAKE == TIMEOUT -> PENDING : UNKNOWN)
   :: else
   fi;
   at[w] = IDLE; wire[w] = NOTHING; commit(SIDE(w), w)
@@ -241,27 +211,17 @@ inline found(w)  { d_step {
   order[SIDE(w)] = SETTLED; doubt[SIDE(w)] = 0; commit(SIDE(w), w)
 } }
 inline absent(w) { d_step {
-#ifdef ABSENCE
-  OWNS(w) && QUIET && order[SIDE(w)] == UNKNOWN && (doubt[SIDE(w)] || taken == 0) ->
-#else
-  OWNS(w) && QUIET && order[SIDE(w)] == UNKNOWN && !doubt[SIDE(w)] && taken == 0 ->
-#endif
+  OWNS(w) && QUIET && order[SIDE(w)] == UNKNOWN && (doubt[SIDE(w)] -> MISTAKE == ABSENCE : taken == 0) ->
   order[SIDE(w)] = PENDING; doubt[SIDE(w)] = 1; commit(SIDE(w), w)
 } }
 inline report(w) { d_step {
   !SYNC && was[w] > 0 && !old[w] && toLine[p] && !told[p] && !open[p] && lostGen[p] <= was[w] ->
+  if :: FORGOTTEN(w) -> assumeSent() :: else fi;
   if
-  :: FORGOTTEN(w) -> assumeSent()
-  :: else ->
-    if
-    :: EXACT(w) && doubt[p] == 2 ->
-      doubt[p] = 1; if :: order[p] == UNKNOWN -> order[p] = PENDING :: else fi
-    :: else
-    fi
+  :: doubt[p] == 2 && (FORGOTTEN(w) -> MISTAKE == LATE : EXACT(w)) ->
+    doubt[p] = 1; if :: order[p] == UNKNOWN -> order[p] = PENDING :: else fi
+  :: else
   fi;
-#ifdef LATE
-  if :: FORGOTTEN(w) && doubt[p] == 2 -> order[p] = PENDING; doubt[p] = 1 :: else fi;
-#endif
   if :: lostGen[p] == was[w] && first[w] == 0 -> first[w] = toLine[p] :: else fi;
   told[p] = 1
 } }

@@ -6,12 +6,13 @@ export const [GONE, STANDBY, SPLIT] = [0, 1, 2];
 
 const ROW = ['order', 'doubt', 'sent', 'gen', 'holder', 'last', 'lease', 'line'] as const;
 const FAIL_OVER = ['open', 'toLine', 'lostGen', 'single', 'told'] as const;
+const WORLD = ['p', 'link', 'promoted', 'taken', 'arrived'] as const;
 const WORKER = ['has', 'trust', 'ready', 'at', 'spent', 'was', 'mem', 'first', 'old', 'wire'] as const;
 type Row = Record<(typeof ROW)[number] | (typeof FAIL_OVER)[number], number>;
 type Worker = Record<(typeof WORKER)[number], number>;
 export type Slot = 0 | 1;
 
-export interface State extends Record<'p' | 'link' | 'promoted' | 'taken' | 'arrived', number> {
+export interface State extends Record<(typeof WORLD)[number], number> {
   readonly rows: readonly [Row, Row];
   readonly workers: readonly [Worker, Worker];
 }
@@ -21,7 +22,8 @@ const zeros = <Name extends string>(names: readonly Name[]) =>
 export const EMPTY_ROW: Row = zeros([...ROW, ...FAIL_OVER]);
 export const NEW_WORKER: Worker = zeros(WORKER);
 export const BEGINNING: State = {
-  ...{ p: 0, link: STANDBY, promoted: 0, taken: 0, arrived: 0 },
+  ...zeros(WORLD),
+  link: STANDBY,
   rows: [EMPTY_ROW, EMPTY_ROW],
   workers: [NEW_WORKER, NEW_WORKER],
 };

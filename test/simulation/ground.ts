@@ -16,6 +16,8 @@ const MEMORY = '/dev/shm';
 export interface Ground {
   readonly folder: string;
   readonly config: SqliteConfig;
+  /** What orders go through is held against the model (test/model). */
+  readonly isReplayed?: boolean;
 }
 
 /** Prepares the ground; it is gone when it is disposed of. */

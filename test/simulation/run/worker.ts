@@ -4,7 +4,8 @@ import { modeOf } from '../modes/modes.ts';
 /** Lives through the worlds that it is sent the seeds of, in a process of its own. */
 const [name = '', folder = ''] = process.argv.slice(2);
 const mode = modeOf(name);
-const ground = openGround(folder);
+// What happens in worlds of a server that is lost is held against the model of ownership as well.
+const ground = { ...openGround(folder), isReplayed: name === 'promoted' };
 
 process.on('message', (seed: number) => {
   mode.run(seed, ground).then(
